@@ -1,0 +1,192 @@
+//! Constant time, checked: every secret is marked as undefined memory.
+//!
+//! A tool that follows undefined bits through every operation reports a branch or an address that
+//! depends on them, which is just what constant-time code must not have. Two tools do, and
+//! `ct/check.sh` runs these tests under both; elsewhere they say that they are skipped.
+//!
+//! * Valgrind's memcheck follows the machine code that is shipped, but knows no AVX-512.
+//! * MemorySanitizer follows the optimised LLVM code, every instruction set of it.
+
+#[cfg_attr(memory_sanitizer, path = "constant_time/memory_sanitizer.rs")]
+#[cfg_attr(not(memory_sanitizer), path = "constant_time/valgrind.rs")]
+mod tool;
+
+use crate::back_end::BackEnd;
+use crate::batch::{OpenJob, SealJob, Verdict};
+use crate::keys::MessageKeys;
+use crate::portable::Portable;
+use alloc::vec;
+use alloc::vec::Vec;
+use std::eprintln;
+
+/// What comes out of sealing depends on secrets, and a tool that has forgotten so saw nothing.
+const LOST: &str = "the tool lost track of the secrets";
+
+/// Marks memory as secret.
+fn classify<T>(secret: &mut [T]) {
+    tool::make_undefined(secret.as_mut_ptr().cast(), size_of_val(secret));
+}
+
+/// Marks memory as public.
+fn declassify<T>(public: &mut [T]) {
+    tool::make_defined(public.as_mut_ptr().cast(), size_of_val(public));
+}
+
+/// The same value, as one that may be branched on.
+pub(crate) fn declassified(mut value: u8) -> u8 {
+    declassify(core::slice::from_mut(core::hint::black_box(&mut value)));
+    core::hint::black_box(value)
+}
+
+/// Seals and opens messages of many lengths, alone and in batches, with secret keys and texts.
+fn has_no_secret_branches(name: &str, back_end: Option<impl BackEnd>) {
+    let Some(back_end) = back_end else {
+        eprintln!("{name}: skipped, the instructions are not here");
+        return;
+    };
+    if !tool::is_running() {
+        eprintln!("{name}: skipped, not under {}", tool::NAME);
+        return;
+    }
+    let before = tool::errors();
+    for forged in [false, true] {
+        for length in [
+            0, 1, 16, 63, 64, 200, 1_000, 1_100, 4_100, 9_000, 20_000, 40_000,
+        ] {
+            single(back_end, length, forged);
+        }
+        for limit in [1, 70, 300, 2_500] {
+            batch(back_end, limit, forged);
+        }
+    }
+    assert_eq!(
+        tool::errors(),
+        before,
+        "{name}: a branch or an address depends on a secret"
+    );
+    eprintln!("{name}: checked under {}", tool::NAME);
+}
+
+fn single(back_end: impl BackEnd, length: usize, forged: bool) {
+    let mut key = [7; 32];
+    let mut text = vec![1; length];
+    classify(&mut key);
+    classify(&mut text);
+    let mut same_text = text.clone();
+    let same_tag = back_end.seal_one(&key, &[3; 24], b"header", &mut same_text);
+    let keys = back_end.derive_message_keys(&key, &[3; 24]);
+    let mut tag = back_end.seal(&keys, 0, b"header", &mut text);
+    for bytes in [&tag[..], &text, &same_tag, &same_text] {
+        assert!(tool::is_undefined(bytes), "{LOST}");
+    }
+    // What goes over the wire is public; the plaintext and the keys are not.
+    declassify(&mut tag);
+    declassify(&mut text);
+    tag[31] ^= u8::from(forged);
+    let opened = back_end.open(&keys, 0, b"header", &mut text, &tag);
+    assert_eq!(opened, !forged);
+    declassify(&mut text);
+    assert!(forged || text.iter().all(|byte| *byte == 1));
+}
+
+fn batch(back_end: impl BackEnd, limit: usize, forged: bool) {
+    let mut key = [9; 32];
+    let mut texts: Vec<Vec<u8>> = (0..21).map(|i| vec![1; i * 997 % limit]).collect();
+    let mut tags = vec![[0; 32]; texts.len()];
+    classify(&mut key);
+    texts.iter_mut().for_each(|text| classify(text));
+    let message_keys = back_end.derive_message_keys(&key, &[0; 24]);
+
+    for continuous in [false, true] {
+        let mut jobs: Vec<_> = texts
+            .iter_mut()
+            .zip(&mut tags)
+            .map(|(buffer, tag)| SealJob {
+                nonce: [5; 24],
+                aad: b"ab",
+                buffer,
+                tag,
+            })
+            .collect();
+        if continuous {
+            back_end.seal_run(&message_keys, 0, &mut jobs);
+        } else {
+            back_end.seal_batch(&key, &mut jobs);
+        }
+        assert!(tags.iter().all(|tag| tool::is_undefined(tag)), "{LOST}");
+        texts.iter_mut().for_each(|text| declassify(text));
+        declassify(&mut tags);
+        tags[20][0] ^= u8::from(forged);
+        let mut jobs: Vec<_> = texts
+            .iter_mut()
+            .zip(&tags)
+            .map(|(buffer, tag)| OpenJob::new([5; 24], b"ab", buffer, tag))
+            .collect();
+        if continuous {
+            back_end.open_run(&message_keys, 0, &mut jobs);
+        } else {
+            back_end.open_batch(&key, &mut jobs);
+        }
+        assert_eq!(jobs[20].verdict, Verdict::of(!forged));
+        assert!(
+            jobs[..20]
+                .iter()
+                .all(|job| job.verdict == Verdict::Verified)
+        );
+    }
+}
+
+#[test]
+fn portable_is_constant_time() {
+    has_no_secret_branches("portable", Some(Portable));
+}
+
+#[test]
+fn sse41_is_constant_time() {
+    has_no_secret_branches("sse41", crate::x86::sse41::Sse41::detect());
+}
+
+#[test]
+fn avx2_is_constant_time() {
+    has_no_secret_branches("avx2", crate::x86::avx2::Avx2::detect());
+}
+
+#[test]
+fn avx512_is_constant_time() {
+    has_no_secret_branches("avx512", crate::x86::avx512::Avx512::detect());
+}
+
+/// The check can fail: a branch on a secret is seen.
+///
+/// MemorySanitizer ends the process there, which `ct/check.sh` expects of both controls.
+#[test]
+fn a_branch_on_a_secret_is_noticed() {
+    is_noticed(|secret| {
+        if core::hint::black_box(secret) == 0 {
+            eprintln!("control: branched on a secret");
+        }
+    });
+}
+
+/// The check can fail: an address that depends on a secret is seen.
+#[test]
+fn an_index_that_is_secret_is_noticed() {
+    is_noticed(|secret| {
+        let table = core::hint::black_box([0u8; 256]);
+        core::hint::black_box(table[usize::from(secret)]);
+    });
+}
+
+#[inline(always)]
+fn is_noticed(misuse: impl Fn(u8)) {
+    if !tool::is_running() {
+        eprintln!("control: skipped, not under {}", tool::NAME);
+        return;
+    }
+    let before = tool::errors();
+    let mut keys = MessageKeys::zeroed();
+    classify(&mut keys.encryption);
+    misuse(keys.encryption[0] as u8);
+    assert!(tool::errors() > before);
+    eprintln!("control: checked under {}", tool::NAME);
+}

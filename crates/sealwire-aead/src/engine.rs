@@ -1,0 +1,95 @@
+//! Chooses the back end that does the work, and is the only place that knows there is a choice.
+//!
+//! With the feature `std` the CPU is asked at run time; without it, the features that the program
+//! is compiled for decide.
+
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use crate::aarch64::neon::Neon;
+use crate::back_end::BackEnd;
+use crate::batch::{OpenJob, SealJob};
+use crate::keys::MessageKeys;
+use crate::mac_input::MacInput;
+use crate::portable::Portable;
+use crate::portable::blake3::Chain;
+#[cfg(target_arch = "x86_64")]
+use crate::x86::{avx2::Avx2, avx512::Avx512, sse41::Sse41};
+use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
+
+/// Calls a method of the best back end that this CPU has.
+macro_rules! dispatch {
+    ($back_end:ident => $call:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let Some($back_end) = Avx512::detect() {
+                return $call;
+            }
+            if let Some($back_end) = Avx2::detect() {
+                return $call;
+            }
+            if let Some($back_end) = Sse41::detect() {
+                return $call;
+            }
+        }
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        if let Some($back_end) = Neon::detect() {
+            return $call;
+        }
+        let $back_end = Portable;
+        $call
+    }};
+}
+
+/// See [`BackEnd::seal_one`].
+pub(crate) fn seal_one(
+    key: &[u8; KEY_SIZE],
+    nonce: &[u8; NONCE_SIZE],
+    aad: &[u8],
+    buffer: &mut [u8],
+) -> [u8; TAG_SIZE] {
+    dispatch!(back_end => back_end.seal_one(key, nonce, aad, buffer))
+}
+
+/// See [`BackEnd::derive_message_keys`] and [`BackEnd::open`].
+#[must_use]
+pub(crate) fn open_one(
+    key: &[u8; KEY_SIZE],
+    nonce: &[u8; NONCE_SIZE],
+    aad: &[u8],
+    buffer: &mut [u8],
+    tag: &[u8; TAG_SIZE],
+) -> bool {
+    dispatch!(back_end => {
+        let keys = back_end.derive_message_keys(key, nonce);
+        back_end.open(&keys, 0, aad, buffer, tag)
+    })
+}
+
+/// See [`BackEnd::xor_keystream`].
+pub(crate) fn xor_keystream(keys: &MessageKeys, counter: u64, data: &mut [u8]) {
+    dispatch!(back_end => back_end.xor_keystream(keys, counter, data))
+}
+
+/// See [`BackEnd::mac`].
+pub(crate) fn mac(key: &Chain, aad: &[u8], ciphertext: &[u8]) -> [u8; TAG_SIZE] {
+    dispatch!(back_end => back_end.mac(key, &MacInput::new(aad, ciphertext)))
+}
+
+/// See [`BackEnd::seal_batch`].
+pub(crate) fn seal_batch(key: &[u8; KEY_SIZE], jobs: &mut [SealJob<'_>]) {
+    dispatch!(back_end => back_end.seal_batch(key, jobs))
+}
+
+/// See [`BackEnd::open_batch`].
+pub(crate) fn open_batch(key: &[u8; KEY_SIZE], jobs: &mut [OpenJob<'_>]) {
+    dispatch!(back_end => back_end.open_batch(key, jobs))
+}
+
+/// See [`BackEnd::seal_run`].
+pub(crate) fn seal_run(keys: &MessageKeys, counter: u64, jobs: &mut [SealJob<'_>]) {
+    dispatch!(back_end => back_end.seal_run(keys, counter, jobs))
+}
+
+/// See [`BackEnd::open_run`].
+pub(crate) fn open_run(keys: &MessageKeys, counter: u64, jobs: &mut [OpenJob<'_>]) {
+    dispatch!(back_end => back_end.open_run(keys, counter, jobs))
+}

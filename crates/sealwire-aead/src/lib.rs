@@ -1,0 +1,105 @@
+//! ChaCha20-BLAKE3: authenticated encryption with 24-byte nonces and 32-byte tags.
+//!
+//! ```
+//! use sealwire_aead::{Cipher, generate_key_and_nonce};
+//!
+//! let (key, nonce) = generate_key_and_nonce()?;
+//! let cipher = Cipher::new(&key);
+//!
+//! let sealed = cipher.encrypt_with_aad(&nonce, b"invoice 7", b"pay 100");
+//! let opened = cipher.decrypt_with_aad(&nonce, b"invoice 7", &sealed)?;
+//! assert_eq!(opened, b"pay 100");
+//! assert!(cipher.decrypt_with_aad(&nonce, b"invoice 8", &sealed).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What it is
+//!
+//! Every message derives a ChaCha20 key, a BLAKE3 key and a ChaCha20 nonce from the user's key and
+//! the message's nonce, is encrypted, and then authenticated together with its associated data:
+//!
+//! ```text
+//! out        = BLAKE3-keyed(key, nonce), 72 bytes
+//! enc_key    = out[0..32]   auth_key = out[32..64]   enc_nonce = out[64..72]
+//! ciphertext = plaintext XOR ChaCha20(enc_key, enc_nonce, counter = 0)
+//! tag        = BLAKE3-keyed(auth_key, aad || le64(len aad) || ciphertext || le64(len ciphertext))
+//! ```
+//!
+//! The tag of 256 bits commits to the key, the nonce, the associated data and the message: nobody
+//! can make one ciphertext that opens under two keys, which AES-GCM and ChaCha20-Poly1305 allow.
+//! Random nonces of 192 bits do not collide. The construction is not a standard, and this
+//! implementation has not been audited.
+//!
+//! # What to use
+//!
+//! | type | for |
+//! |---|---|
+//! | [`Cipher`] | single messages, each with a nonce of its own; batches of them ([`batch`]) |
+//! | [`Stream`], [`StreamOpener`] | a sequence of messages; nonces are counted and cannot repeat |
+//! | [`Session`] | peers that speak the weaker continuous keystream, and nothing else |
+//!
+//! # What is not wiped
+//!
+//! Key types and buffers of keystream are overwritten when they are no longer needed. Registers that
+//! the compiler saves on the stack, and chaining values, are not: parts of keys and keystream can
+//! stay there until the stack is written over.
+//!
+//! # Features
+//!
+//! `std`, `aead` (the RustCrypto traits) and `getrandom` (the `generate_*` functions) are on by
+//! default. Without them the crate needs `core` and `alloc` only.
+
+#![no_std]
+#![deny(unsafe_code)]
+#![cfg_attr(
+    test,
+    allow(
+        unexpected_cfgs,
+        reason = "`memory_sanitizer`, which `ct/check.sh` sets for the tests"
+    )
+)]
+
+extern crate alloc;
+#[cfg(any(test, feature = "std"))]
+extern crate std;
+
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod aarch64;
+mod back_end;
+pub mod batch;
+mod cipher;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod constant_time;
+mod engine;
+mod error;
+mod keys;
+mod mac_input;
+mod portable;
+#[cfg(feature = "getrandom")]
+mod random;
+mod session;
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_endian = "little")
+))]
+mod simd;
+mod stream;
+#[cfg(feature = "aead")]
+mod traits;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use cipher::Cipher;
+pub use error::{DecryptionError, OpenError, StreamExhausted};
+pub use keys::Key;
+#[cfg(feature = "getrandom")]
+pub use random::{RandomError, generate_key, generate_key_and_nonce, generate_nonce};
+pub use session::Session;
+pub use stream::{Stream, StreamOpener, message_nonce};
+
+/// Size of a key in bytes.
+pub const KEY_SIZE: usize = 32;
+/// Size of a nonce in bytes.
+pub const NONCE_SIZE: usize = 24;
+/// Size of a tag in bytes: what sealing adds to a message.
+pub const TAG_SIZE: usize = 32;

@@ -1,0 +1,76 @@
+//! What a tag is computed over: `aad || le64(len aad) || ciphertext || le64(len ciphertext)`,
+//! readable at any offset without ever being put together in memory.
+
+/// The virtual concatenation of a message's associated data, ciphertext and their lengths.
+pub(crate) struct MacInput<'a> {
+    aad: &'a [u8],
+    aad_len: [u8; 8],
+    ciphertext: &'a [u8],
+    ciphertext_len: [u8; 8],
+}
+
+impl<'a> MacInput<'a> {
+    pub(crate) fn new(aad: &'a [u8], ciphertext: &'a [u8]) -> Self {
+        Self {
+            aad,
+            aad_len: (aad.len() as u64).to_le_bytes(),
+            ciphertext,
+            ciphertext_len: (ciphertext.len() as u64).to_le_bytes(),
+        }
+    }
+
+    /// Length in bytes; at least 16, for the two lengths.
+    pub(crate) fn len(&self) -> usize {
+        self.aad.len() + 8 + self.ciphertext.len() + 8
+    }
+
+    /// Copies the bytes from `offset` on into `out`.
+    ///
+    /// Bytes of `out` past the end of the input are left as they are.
+    pub(crate) fn read(&self, offset: usize, out: &mut [u8]) {
+        let mut skip = offset;
+        let mut filled = 0;
+        for part in [
+            self.aad,
+            &self.aad_len,
+            self.ciphertext,
+            &self.ciphertext_len,
+        ] {
+            if skip >= part.len() {
+                skip -= part.len();
+                continue;
+            }
+            let count = (part.len() - skip).min(out.len() - filled);
+            out[filled..filled + count].copy_from_slice(&part[skip..skip + count]);
+            filled += count;
+            skip = 0;
+        }
+    }
+}
+
+/// For back ends that read a message where it lies.
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_endian = "little")
+))]
+impl<'a> MacInput<'a> {
+    /// The associated data.
+    pub(crate) const fn aad(&self) -> &'a [u8] {
+        self.aad
+    }
+
+    /// The ciphertext.
+    pub(crate) const fn ciphertext(&self) -> &'a [u8] {
+        self.ciphertext
+    }
+
+    /// The `N` bytes from `offset` on if they lie together in the associated data or the
+    /// ciphertext.
+    #[inline(always)]
+    pub(crate) fn contiguous<const N: usize>(&self, offset: usize) -> Option<&'a [u8; N]> {
+        match offset.checked_sub(self.aad.len() + 8) {
+            Some(offset) => self.ciphertext.get(offset..)?.first_chunk(),
+            None => self.aad.get(offset..)?.first_chunk(),
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Many short messages at once, one a lane.
+//!
+//! The keys of the messages never leave the lanes: they are derived as word vectors, which is the
+//! form in which ChaCha20 and BLAKE3 take them.
+
+use super::blake3::{
+    CHUNK_BLOCKS, LaneParameters, NONCE_FLAGS, Node, compress_lanes, parent_block, permute_lanes,
+    store_nodes,
+};
+use super::chacha20::{blocks, keystream_blocks, lane_state, xor_block, xor_keystream};
+use super::framing::{Framing, MAX_CHUNKS};
+use super::vector::{Blocks, Isa, MAX_LANES, Vector, gather_blocks, scatter_blocks, splat_words};
+use crate::batch::{OpenJob, SealJob};
+use crate::keys::MessageKeys;
+use crate::portable::blake3::{
+    BLOCK_SIZE, CHUNK_END, CHUNK_START, KEYED_HASH, PARENT, ROOT, words,
+};
+use crate::{KEY_SIZE, NONCE_SIZE};
+
+/// What sealing and opening have in common.
+pub(crate) trait Job {
+    fn nonce(&self) -> &[u8; NONCE_SIZE];
+    fn aad(&self) -> &[u8];
+    fn text(&self) -> &[u8];
+    fn text_mut(&mut self) -> &mut [u8];
+}
+
+impl Job for SealJob<'_> {
+    #[inline(always)]
+    fn nonce(&self) -> &[u8; NONCE_SIZE] {
+        &self.nonce
+    }
+    #[inline(always)]
+    fn aad(&self) -> &[u8] {
+        self.aad
+    }
+    #[inline(always)]
+    fn text(&self) -> &[u8] {
+        self.buffer
+    }
+    #[inline(always)]
+    fn text_mut(&mut self) -> &mut [u8] {
+        self.buffer
+    }
+}
+
+impl Job for OpenJob<'_> {
+    #[inline(always)]
+    fn nonce(&self) -> &[u8; NONCE_SIZE] {
+        &self.nonce
+    }
+    #[inline(always)]
+    fn aad(&self) -> &[u8] {
+        self.aad
+    }
+    #[inline(always)]
+    fn text(&self) -> &[u8] {
+        self.buffer
+    }
+    #[inline(always)]
+    fn text_mut(&mut self) -> &mut [u8] {
+        self.buffer
+    }
+}
+
+/// Index of a job in the slice of a batch call.
+pub(crate) type Index = u8;
+
+/// The keys of one message a lane, as word vectors.
+pub(crate) struct LaneKeys<V> {
+    encryption: [V; 8],
+    pub(crate) authentication: [V; 8],
+    nonce: [V; 2],
+}
+
+/// Derives the keys of the messages in `group`.
+#[inline(always)]
+pub(crate) fn derive_keys<V: Vector, J: Job>(
+    isa: V::Isa,
+    key: &[u8; KEY_SIZE],
+    jobs: &[J],
+    group: &[Index],
+) -> LaneKeys<V> {
+    let mut nonces = [[0; BLOCK_SIZE]; MAX_LANES];
+    for (block, index) in nonces.iter_mut().zip(group) {
+        block[..NONCE_SIZE].copy_from_slice(jobs[usize::from(*index)].nonce());
+    }
+    let zero = V::splat(isa, 0);
+    // Written out so that the compiler leaves out the additions of zero.
+    let [n0, n1, n2, n3, n4, n5, ..] = gather_blocks::<V>(isa, &nonces.each_ref());
+    let message = [
+        n0, n1, n2, n3, n4, n5, zero, zero, zero, zero, zero, zero, zero, zero, zero, zero,
+    ];
+    let key = splat_words::<V>(isa, &words(key));
+    let mut outputs = [[zero; 16]; 2];
+    for (counter, output) in outputs.iter_mut().enumerate() {
+        let parameters = LaneParameters {
+            counter: [V::splat(isa, counter as u32), zero],
+            block_len: V::splat(isa, NONCE_SIZE as u32),
+            flags: V::splat(isa, NONCE_FLAGS),
+        };
+        *output = permute_lanes(isa, &key, &message, parameters);
+    }
+    let [first, second] = outputs;
+    let mut keys = LaneKeys {
+        encryption: [zero; 8],
+        authentication: [zero; 8],
+        nonce: [second[0].xor(second[8]), second[1].xor(second[9])],
+    };
+    for i in 0..8 {
+        keys.encryption[i] = first[i].xor(first[i + 8]);
+        keys.authentication[i] = first[i + 8].xor(key[i]);
+    }
+    keys
+}
+
+/// XORs each message of `group` with its lane's keystream; a lane whose `live` is false is left
+/// alone.
+#[inline(always)]
+pub(crate) fn xor_messages<I: Isa, V: Vector<Isa = I>, J: Job>(
+    isa: I,
+    keys: &LaneKeys<V>,
+    jobs: &mut [J],
+    group: &[Index],
+    live: &[bool; MAX_LANES],
+) {
+    let mut lengths = [0; MAX_LANES];
+    for (lane, index) in group.iter().enumerate() {
+        lengths[lane] = if live[lane] {
+            jobs[usize::from(*index)].text().len()
+        } else {
+            0
+        };
+    }
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    let mut keystream = Blocks::new();
+    for (number, start) in (0..longest).step_by(BLOCK_SIZE).enumerate() {
+        let counter = [V::splat(isa, number as u32), V::splat(isa, 0)];
+        let words = blocks(lane_state(isa, &keys.encryption, counter, keys.nonce));
+        scatter_blocks(words, &mut keystream);
+        for (lane, index) in group.iter().enumerate() {
+            if lengths[lane] > start {
+                let end = lengths[lane].min(start + BLOCK_SIZE);
+                let text = jobs[usize::from(*index)].text_mut();
+                xor_block(isa, &mut text[start..end], &keystream.0[lane]);
+            }
+        }
+    }
+    isa.wipe(&mut keystream);
+}
+
+/// XORs messages with one keystream that runs on from block `counter`.
+#[inline(always)]
+pub(crate) fn xor_run<I: Isa, J: Job>(isa: I, keys: &MessageKeys, counter: u64, jobs: &mut [J]) {
+    let mut keystream = Blocks::new();
+    let (mut ready, mut used) = (0, 0);
+    let mut counter = counter;
+    // Bytes of whole blocks that are still to come.
+    let padded = |job: &J| job.text().len().next_multiple_of(BLOCK_SIZE);
+    let mut wanted: usize = jobs.iter().map(padded).sum();
+    for job in jobs {
+        wanted -= padded(job);
+        let text = job.text_mut();
+        let text_blocks = text.len().div_ceil(BLOCK_SIZE);
+        if used == ready && text_blocks >= I::Wide::LANES {
+            xor_keystream(isa, keys, counter, text);
+            counter = counter.wrapping_add(text_blocks as u64);
+            continue;
+        }
+        let mut rest = text_blocks * BLOCK_SIZE;
+        for bytes in text.chunks_mut(BLOCK_SIZE) {
+            if used == ready {
+                ready = keystream_blocks(isa, keys, counter, rest + wanted, &mut keystream);
+                counter = counter.wrapping_add(ready as u64);
+                used = 0;
+            }
+            xor_block(isa, bytes, &keystream.0[used]);
+            used += 1;
+            rest -= BLOCK_SIZE;
+        }
+    }
+    isa.wipe(&mut keystream);
+}
+
+/// Tags of the messages in `group`, one a lane, under the keys in `key`.
+#[inline(always)]
+pub(crate) fn tags<I: Isa, V: Vector<Isa = I>, J: Job>(
+    isa: I,
+    key: &[V; 8],
+    jobs: &[J],
+    group: &[Index],
+    tags: &mut [Node; MAX_LANES],
+) {
+    let mut framings = [Framing::EMPTY; MAX_LANES];
+    let mut texts: [&[u8]; MAX_LANES] = [&[]; MAX_LANES];
+    let mut block_counts = [0; MAX_LANES];
+    let mut last_lengths = [0; MAX_LANES];
+    for (lane, index) in group.iter().enumerate() {
+        let job = &jobs[usize::from(*index)];
+        framings[lane].fill(isa, job.aad(), job.text());
+        texts[lane] = job.text();
+        block_counts[lane] = framings[lane].blocks();
+        last_lengths[lane] = framings[lane].last_len() as u32;
+    }
+    let shortest = block_counts[..group.len()]
+        .iter()
+        .copied()
+        .min()
+        .unwrap_or(0);
+    let longest = block_counts.iter().copied().max().unwrap_or(0);
+
+    let zero = V::splat(isa, 0);
+    // Most groups have one chunk a lane, whose node is the tag.
+    let mut nodes = None;
+    if longest > CHUNK_BLOCKS {
+        nodes = Some([[[0; 32]; MAX_CHUNKS]; MAX_LANES]);
+    }
+    let mut chain = *key;
+    for index in 0..longest {
+        let chunk = index / CHUNK_BLOCKS;
+        let mut flags = KEYED_HASH;
+        if index % CHUNK_BLOCKS == 0 {
+            flags |= CHUNK_START;
+            chain = *key;
+        }
+        if index % CHUNK_BLOCKS == CHUNK_BLOCKS - 1 {
+            flags |= CHUNK_END;
+        }
+        let mut lane_blocks = [framings[0].block(texts[0], index); MAX_LANES];
+        for lane in 1..V::LANES {
+            lane_blocks[lane] = framings[lane].block(texts[lane], index);
+        }
+        let message = gather_blocks::<V>(isa, &lane_blocks);
+        let mut parameters = LaneParameters {
+            counter: [V::splat(isa, chunk as u32), zero],
+            block_len: V::splat(isa, BLOCK_SIZE as u32),
+            flags: V::splat(isa, flags),
+        };
+        let mut active = None;
+        let last_flags = flags | CHUNK_END | if chunk == 0 { ROOT } else { 0 };
+        if index + 1 == longest && shortest == longest {
+            parameters.block_len = V::load(isa, &last_lengths);
+            parameters.flags = V::splat(isa, last_flags);
+        } else if index + 1 >= shortest {
+            let mut lane_flags = [flags; MAX_LANES];
+            let mut lane_lengths = [BLOCK_SIZE as u32; MAX_LANES];
+            let mut lane_active = [u32::MAX; MAX_LANES];
+            for lane in 0..V::LANES {
+                if index + 1 == block_counts[lane] {
+                    lane_flags[lane] = last_flags;
+                    lane_lengths[lane] = last_lengths[lane];
+                } else if index >= block_counts[lane] {
+                    lane_active[lane] = 0;
+                }
+            }
+            parameters.block_len = V::load(isa, &lane_lengths);
+            parameters.flags = V::load(isa, &lane_flags);
+            active = Some(V::load(isa, &lane_active));
+        }
+        compress_lanes(isa, &mut chain, &message, parameters, active);
+        if flags & CHUNK_END != 0 || index + 1 == longest {
+            store_nodes(isa, &chain, tags);
+            let Some(nodes) = &mut nodes else { break };
+            for lane in 0..V::LANES {
+                if block_counts[lane] > chunk * CHUNK_BLOCKS {
+                    nodes[lane][chunk] = tags[lane];
+                }
+            }
+        }
+    }
+    if let Some(mut nodes) = nodes {
+        fold_nodes(
+            isa,
+            key,
+            &mut nodes,
+            block_counts.map(|count| count.div_ceil(CHUNK_BLOCKS)),
+        );
+        for (tag, nodes) in tags.iter_mut().zip(&nodes) {
+            *tag = nodes[0];
+        }
+    }
+}
+
+/// Hashes each lane's nodes, of which it has `counts`, to its first.
+#[inline(always)]
+fn fold_nodes<V: Vector>(
+    isa: V::Isa,
+    key: &[V; 8],
+    nodes: &mut [[Node; MAX_CHUNKS]; MAX_LANES],
+    mut counts: [usize; MAX_LANES],
+) {
+    let zero = V::splat(isa, 0);
+    while let Some(longest @ 2..) = counts.iter().copied().max() {
+        for pair in 0..longest / 2 {
+            let mut lane_flags = [0; MAX_LANES];
+            for (flags, count) in lane_flags.iter_mut().zip(&counts) {
+                *flags = KEYED_HASH | PARENT | if *count == 2 { ROOT } else { 0 };
+            }
+            let lane_blocks =
+                core::array::from_fn(|lane| parent_block(&nodes[lane].as_chunks::<2>().0[pair]));
+            let message = gather_blocks::<V>(isa, &lane_blocks);
+            let parameters = LaneParameters {
+                counter: [zero, zero],
+                block_len: V::splat(isa, BLOCK_SIZE as u32),
+                flags: V::load(isa, &lane_flags),
+            };
+            let mut chain = *key;
+            compress_lanes(isa, &mut chain, &message, parameters, None);
+            let mut done = [[0; 32]; MAX_LANES];
+            store_nodes(isa, &chain, &mut done);
+            for lane in 0..V::LANES {
+                if 2 * pair + 1 < counts[lane] {
+                    nodes[lane][pair] = done[lane];
+                }
+            }
+        }
+        for (nodes, count) in nodes.iter_mut().zip(&mut counts) {
+            if *count > 1 && *count % 2 == 1 {
+                nodes[*count / 2] = nodes[*count - 1];
+            }
+            *count = count.div_ceil(2);
+        }
+    }
+}

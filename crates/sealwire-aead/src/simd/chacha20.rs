@@ -1,0 +1,247 @@
+//! ChaCha20 over lanes, for many blocks, and over rows, for few.
+
+use super::vector::{Blocks, Isa, MAX_LANES, Vector, scatter_blocks, splat_words};
+use crate::keys::MessageKeys;
+use crate::portable::chacha20::{BLOCK_SIZE, CONSTANTS};
+
+/// XORs the keystream from block `counter` on into `data`.
+#[inline(always)]
+pub(crate) fn xor_keystream<I: Isa>(isa: I, keys: &MessageKeys, counter: u64, data: &mut [u8]) {
+    let mut counter = counter;
+    let mut rest = data;
+    while rest.len() >= I::Wide::LANES * BLOCK_SIZE {
+        let (now, later) = rest.split_at_mut(I::Wide::LANES * BLOCK_SIZE);
+        xor_contiguous(
+            isa,
+            blocks(contiguous_state::<I::Wide>(isa, keys, counter)),
+            now,
+        );
+        counter = counter.wrapping_add(I::Wide::LANES as u64);
+        rest = later;
+    }
+    // As many blocks as one vector of rows holds take less time in rows than in lanes.
+    if rest.len() > I::Wide::LANES / 4 * BLOCK_SIZE {
+        let mut keystream = Blocks::<MAX_LANES>::new();
+        let count = keystream_blocks(isa, keys, counter, rest.len(), &mut keystream);
+        let taken = rest.len().min(count * BLOCK_SIZE);
+        let (now, later) = rest.split_at_mut(taken);
+        xor_blocks(isa, now, &keystream);
+        isa.wipe(&mut keystream);
+        counter = counter.wrapping_add(count as u64);
+        rest = later;
+    }
+    while !rest.is_empty() {
+        let taken = rest.len().min(I::Wide::LANES / 4 * BLOCK_SIZE);
+        let (now, later) = rest.split_at_mut(taken);
+        xor_rows(isa, keys, counter, now);
+        counter = counter.wrapping_add((I::Wide::LANES / 4) as u64);
+        rest = later;
+    }
+}
+
+/// Writes the blocks from `counter` on, in the narrowest lanes that serve `wanted` bytes or, failing
+/// that, the widest, and returns how many they are.
+#[inline(always)]
+pub(crate) fn keystream_blocks<I: Isa>(
+    isa: I,
+    keys: &MessageKeys,
+    counter: u64,
+    wanted: usize,
+    keystream: &mut Blocks,
+) -> usize {
+    if wanted <= I::Middle::LANES * BLOCK_SIZE {
+        let words = blocks(contiguous_state::<I::Middle>(isa, keys, counter));
+        scatter_blocks(words, keystream);
+        I::Middle::LANES
+    } else {
+        let words = blocks(contiguous_state::<I::Wide>(isa, keys, counter));
+        scatter_blocks(words, keystream);
+        I::Wide::LANES
+    }
+}
+
+/// XORs successive keystream blocks into `data`.
+#[inline(always)]
+fn xor_blocks<I: Isa, const N: usize>(isa: I, data: &mut [u8], keystream: &Blocks<N>) {
+    for (bytes, block) in data.chunks_mut(BLOCK_SIZE).zip(&keystream.0) {
+        xor_block(isa, bytes, block);
+    }
+}
+
+/// XORs one keystream block, or the front of it, into `bytes`.
+#[inline(always)]
+pub(crate) fn xor_block<I: Isa>(isa: I, bytes: &mut [u8], block: &[u8; BLOCK_SIZE]) {
+    if bytes.len() < BLOCK_SIZE {
+        return isa.xor_short(bytes, block);
+    }
+    let step = I::Wide::LANES * 4;
+    for at in (0..BLOCK_SIZE).step_by(step) {
+        let text = I::Wide::load_bytes(isa, &bytes[at..]);
+        text.xor(I::Wide::load_bytes(isa, &block[at..]))
+            .store_bytes(&mut bytes[at..]);
+    }
+}
+
+/// XORs the blocks in `words` into exactly as many successive blocks of `data`.
+#[inline(always)]
+fn xor_contiguous<V: Vector>(isa: V::Isa, mut words: [V; 16], data: &mut [u8]) {
+    V::transpose(&mut words);
+    for (index, key_bytes) in words.into_iter().enumerate() {
+        let (part, lane) = (index / V::LANES, index % V::LANES);
+        let at = lane * BLOCK_SIZE + part * V::LANES * 4;
+        V::load_bytes(isa, &data[at..])
+            .xor(key_bytes)
+            .store_bytes(&mut data[at..]);
+    }
+}
+
+/// The input words of the blocks from `counter` on, one block a lane.
+#[inline(always)]
+fn contiguous_state<V: Vector>(isa: V::Isa, keys: &MessageKeys, counter: u64) -> [V; 16] {
+    let key = splat_words(isa, &keys.encryption);
+    let mut low = [0; MAX_LANES];
+    let mut high = [0; MAX_LANES];
+    for lane in 0..V::LANES {
+        let position = counter.wrapping_add(lane as u64);
+        low[lane] = position as u32;
+        high[lane] = (position >> 32) as u32;
+    }
+    let counter = [V::load(isa, &low), V::load(isa, &high)];
+    let nonce = [V::splat(isa, keys.nonce[0]), V::splat(isa, keys.nonce[1])];
+    lane_state(isa, &key, counter, nonce)
+}
+
+/// The input words of one block a lane, each lane with its own key, counter and nonce.
+#[inline(always)]
+pub(crate) fn lane_state<V: Vector>(
+    isa: V::Isa,
+    key: &[V; 8],
+    counter: [V; 2],
+    nonce: [V; 2],
+) -> [V; 16] {
+    let constant = CONSTANTS.map(|word| V::splat(isa, word));
+    let [c0, c1, c2, c3] = constant;
+    let [k0, k1, k2, k3, k4, k5, k6, k7] = *key;
+    let ([t0, t1], [n0, n1]) = (counter, nonce);
+    [
+        c0, c1, c2, c3, k0, k1, k2, k3, k4, k5, k6, k7, t0, t1, n0, n1,
+    ]
+}
+
+/// ChaCha20's block function on lanes.
+#[inline(always)]
+pub(crate) fn blocks<V: Vector>(input: [V; 16]) -> [V; 16] {
+    let mut v = input;
+    for _ in 0..10 {
+        quarter_round(&mut v, [0, 4, 8, 12]);
+        quarter_round(&mut v, [1, 5, 9, 13]);
+        quarter_round(&mut v, [2, 6, 10, 14]);
+        quarter_round(&mut v, [3, 7, 11, 15]);
+        quarter_round(&mut v, [0, 5, 10, 15]);
+        quarter_round(&mut v, [1, 6, 11, 12]);
+        quarter_round(&mut v, [2, 7, 8, 13]);
+        quarter_round(&mut v, [3, 4, 9, 14]);
+    }
+    for i in 0..16 {
+        v[i] = v[i].add(input[i]);
+    }
+    v
+}
+
+#[inline(always)]
+fn quarter_round<V: Vector>(v: &mut [V; 16], [a, b, c, d]: [usize; 4]) {
+    v[a] = v[a].add(v[b]);
+    v[d] = v[d].xor(v[a]).rotate_right::<16, 16>();
+    v[c] = v[c].add(v[d]);
+    v[b] = v[b].xor(v[c]).rotate_right::<20, 12>();
+    v[a] = v[a].add(v[b]);
+    v[d] = v[d].xor(v[a]).rotate_right::<24, 8>();
+    v[c] = v[c].add(v[d]);
+    v[b] = v[b].xor(v[c]).rotate_right::<25, 7>();
+}
+
+/// XORs keystream into at most `Wide::LANES / 4` blocks, each in a quad of four row vectors.
+#[inline(always)]
+fn xor_rows<I: Isa>(isa: I, keys: &MessageKeys, counter: u64, data: &mut [u8]) {
+    if data.len() <= BLOCK_SIZE {
+        row_blocks::<I, I::Narrow>(isa, keys, counter, data);
+    } else {
+        row_blocks::<I, I::Wide>(isa, keys, counter, data);
+    }
+}
+
+#[inline(always)]
+fn row_blocks<I: Isa, V: Vector<Isa = I>>(
+    isa: I,
+    keys: &MessageKeys,
+    counter: u64,
+    data: &mut [u8],
+) {
+    let [k0, k1, k2, k3, k4, k5, k6, k7] = keys.encryption;
+    let mut last_row = [0; MAX_LANES];
+    for (block, row) in last_row.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let position = counter.wrapping_add(block as u64);
+        *row = [
+            position as u32,
+            (position >> 32) as u32,
+            keys.nonce[0],
+            keys.nonce[1],
+        ];
+    }
+    let input = [
+        V::splat_quad(isa, CONSTANTS),
+        V::splat_quad(isa, [k0, k1, k2, k3]),
+        V::splat_quad(isa, [k4, k5, k6, k7]),
+        V::load(isa, &last_row),
+    ];
+    let [mut a, mut b, mut c, mut d] = input;
+    for _ in 0..10 {
+        (a, b, c, d) = quarter_rounds_of_rows(a, b, c, d);
+        // Row b is the last to be ready, so the others turn around it.
+        (a, c, d) = (
+            a.rotate_quads::<3>(),
+            c.rotate_quads::<1>(),
+            d.rotate_quads::<2>(),
+        );
+        (a, b, c, d) = quarter_rounds_of_rows(a, b, c, d);
+        (a, c, d) = (
+            a.rotate_quads::<1>(),
+            c.rotate_quads::<3>(),
+            d.rotate_quads::<2>(),
+        );
+    }
+    let rows = [
+        a.add(input[0]),
+        b.add(input[1]),
+        c.add(input[2]),
+        d.add(input[3]),
+    ];
+
+    let quads = V::LANES / 4;
+    if data.len() == quads * BLOCK_SIZE {
+        for (index, key_bytes) in V::rows_to_blocks(rows).into_iter().enumerate() {
+            let bytes = &mut data[index * V::LANES * 4..];
+            V::load_bytes(isa, bytes).xor(key_bytes).store_bytes(bytes);
+        }
+        return;
+    }
+    let mut keystream = Blocks::<4>::new();
+    for (index, key_bytes) in V::rows_to_blocks(rows).into_iter().enumerate() {
+        key_bytes.store_bytes(&mut keystream.0.as_flattened_mut()[index * V::LANES * 4..]);
+    }
+    xor_blocks(isa, data, &keystream);
+    isa.wipe(&mut keystream);
+}
+
+#[inline(always)]
+fn quarter_rounds_of_rows<V: Vector>(mut a: V, mut b: V, mut c: V, mut d: V) -> (V, V, V, V) {
+    a = a.add(b);
+    d = d.xor(a).rotate_right::<16, 16>();
+    c = c.add(d);
+    b = b.xor(c).rotate_right::<20, 12>();
+    a = a.add(b);
+    d = d.xor(a).rotate_right::<24, 8>();
+    c = c.add(d);
+    b = b.xor(c).rotate_right::<25, 7>();
+    (a, b, c, d)
+}

@@ -1,0 +1,115 @@
+//! A short message's virtual concatenation as blocks for one lane.
+
+use super::blake3::CHUNK_BLOCKS;
+use super::vector::Isa;
+use crate::portable::blake3::BLOCK_SIZE;
+
+/// Most chunks of a message that shares lanes. Longer ones fill lanes of their own.
+pub(crate) const MAX_CHUNKS: usize = 8;
+/// Most associated data of such a message: its length must end in the first block.
+const MAX_AAD: usize = BLOCK_SIZE - 8;
+
+/// Where the tail starts in [`Framing::edges`].
+const TAIL: usize = 2 * BLOCK_SIZE;
+
+/// The blocks of `aad || le64(len aad) || text || le64(len text)`: those inside the text are read
+/// from there, and those on its edges from here.
+///
+/// ```text
+/// edges | first block | room to copy a whole block | last one or two blocks |
+/// ```
+#[derive(Clone, Copy)]
+pub(crate) struct Framing {
+    edges: [u8; 4 * BLOCK_SIZE],
+    /// Bytes in front of the text.
+    header: usize,
+    /// The first block that is read from the tail.
+    tail_block: usize,
+    /// Length of the whole in bytes.
+    len: usize,
+}
+
+impl Framing {
+    pub(crate) const EMPTY: Self = Self {
+        edges: [0; 4 * BLOCK_SIZE],
+        header: 0,
+        tail_block: 0,
+        len: 0,
+    };
+
+    /// Whether a message with these lengths may share lanes, and in how many blocks.
+    #[inline(always)]
+    pub(crate) fn block_count(aad_len: usize, text_len: usize) -> Option<usize> {
+        if aad_len > MAX_AAD || text_len > MAX_CHUNKS * CHUNK_BLOCKS * BLOCK_SIZE {
+            return None;
+        }
+        let blocks = (aad_len + 8 + text_len + 8).div_ceil(BLOCK_SIZE);
+        (blocks <= MAX_CHUNKS * CHUNK_BLOCKS).then_some(blocks)
+    }
+
+    /// Frames a message for which [`block_count`](Self::block_count) has an answer. `self` must be
+    /// as [`EMPTY`](Self::EMPTY).
+    #[inline(always)]
+    pub(crate) fn fill<I: Isa>(&mut self, isa: I, aad: &[u8], text: &[u8]) {
+        self.header = aad.len() + 8;
+        self.len = self.header + text.len() + 8;
+        isa.copy_short(aad, &mut self.edges);
+        let (aad_len, text_len) = (aad.len() as u64, text.len() as u64);
+        self.edges[aad.len()..][..8].copy_from_slice(&aad_len.to_le_bytes());
+
+        let text_end = self.header + text.len();
+        self.tail_block = text_end / BLOCK_SIZE;
+        let tail_bytes = text_end % BLOCK_SIZE;
+        let (Some(first), Some(last)) = (
+            text.first_chunk::<BLOCK_SIZE>(),
+            text.last_chunk::<BLOCK_SIZE>(),
+        ) else {
+            // The text does not fill a block: it starts in the first block and may reach into the
+            // second, which then is the tail.
+            isa.copy_short(text, &mut self.edges[self.header..]);
+            if self.tail_block > 0 {
+                let spilled: [u8; BLOCK_SIZE] =
+                    core::array::from_fn(|i| self.edges[BLOCK_SIZE + i]);
+                self.edges[TAIL..][..BLOCK_SIZE].copy_from_slice(&spilled);
+                self.edges[TAIL + tail_bytes..][..8].copy_from_slice(&text_len.to_le_bytes());
+            } else {
+                self.edges[text_end..][..8].copy_from_slice(&text_len.to_le_bytes());
+            }
+            return;
+        };
+        // Whole blocks, for their fixed size: what is too much lands in the room between.
+        self.edges[self.header..][..BLOCK_SIZE].copy_from_slice(first);
+        self.edges[TAIL + tail_bytes - BLOCK_SIZE..][..BLOCK_SIZE].copy_from_slice(last);
+        self.edges[TAIL + tail_bytes..][..8].copy_from_slice(&text_len.to_le_bytes());
+    }
+
+    /// Number of blocks.
+    #[inline(always)]
+    pub(crate) const fn blocks(&self) -> usize {
+        self.len.div_ceil(BLOCK_SIZE)
+    }
+
+    /// Bytes in the last block.
+    #[inline(always)]
+    pub(crate) const fn last_len(&self) -> usize {
+        self.len - (self.blocks() - 1) * BLOCK_SIZE
+    }
+
+    /// Block `index` of the concatenation with `text`, filled up with zeros; some other block if
+    /// there are not so many.
+    #[inline(always)]
+    pub(crate) fn block<'a>(&'a self, text: &'a [u8], index: usize) -> &'a [u8; BLOCK_SIZE] {
+        const EMPTY: &[u8; BLOCK_SIZE] = &[0; BLOCK_SIZE];
+        let from = if index > 0 && index < self.tail_block {
+            text.get(index * BLOCK_SIZE - self.header..)
+        } else if index == 0 {
+            Some(&self.edges[..])
+        } else {
+            // A message that ends in its first block has its tail there too.
+            let tail = if self.tail_block == 0 { 0 } else { TAIL };
+            self.edges
+                .get(tail + (index - self.tail_block) * BLOCK_SIZE..)
+        };
+        from.and_then(|bytes| bytes.first_chunk()).unwrap_or(EMPTY)
+    }
+}

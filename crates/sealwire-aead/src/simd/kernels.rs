@@ -1,0 +1,100 @@
+//! Compiles the generic algorithms for one instruction set.
+
+/// A method on an instruction set that runs `$body` with the CPU features `$features` on.
+macro_rules! method {
+    (
+        $isa:ty, $features:tt,
+        fn $name:ident($self:tt $(, $argument:ident: $kind:ty)*) $(-> $output:ty)? = $body:path
+    ) => {
+        #[inline]
+        #[allow(unsafe_code, reason = "calling into a function with CPU features on")]
+        fn $name($self $(, $argument: $kind)*) $(-> $output)? {
+            #[target_feature(enable = $features)]
+            fn enter(isa: $isa $(, $argument: $kind)*) $(-> $output)? {
+                $body(isa $(, $argument)*)
+            }
+            // SAFETY: the value `$self` exists only where the CPU was seen to have the features.
+            unsafe { enter($self $(, $argument)*) }
+        }
+    };
+}
+
+/// Implements [`BackEnd`](crate::back_end::BackEnd) for an instruction set.
+macro_rules! kernels {
+    ($isa:ty, $features:tt) => {
+        impl $crate::simd::tree::Subtree for $isa {
+            $crate::simd::kernels::method!(
+                $isa, $features,
+                fn subtree(
+                    self, key: &$crate::portable::blake3::Chain,
+                    source: &mut $crate::simd::source::Source<'_>, start: usize, len: usize,
+                    nodes: &mut [$crate::simd::blake3::Node; $crate::simd::vector::MAX_LANES]
+                ) -> usize = $crate::simd::tree::subtree
+            );
+        }
+
+        impl $crate::back_end::BackEnd for $isa {
+            $crate::simd::kernels::method!(
+                $isa, $features,
+                fn derive_message_keys(
+                    self, key: &[u8; $crate::KEY_SIZE], nonce: &[u8; $crate::NONCE_SIZE]
+                ) -> $crate::keys::MessageKeys = $crate::simd::blake3::derive_message_keys
+            );
+            $crate::simd::kernels::method!(
+                $isa, $features,
+                fn xor_keystream(
+                    self, keys: &$crate::keys::MessageKeys, counter: u64, data: &mut [u8]
+                ) = $crate::simd::chacha20::xor_keystream
+            );
+            $crate::simd::kernels::method!(
+                $isa, $features,
+                fn mac(
+                    self, key: &$crate::portable::blake3::Chain,
+                    input: &$crate::mac_input::MacInput<'_>
+                ) -> [u8; $crate::TAG_SIZE] = $crate::simd::tree::mac
+            );
+            $crate::simd::kernels::method!(
+                $isa, $features,
+                fn seal(
+                    self, keys: &$crate::keys::MessageKeys, counter: u64, aad: &[u8],
+                    buffer: &mut [u8]
+                ) -> [u8; $crate::TAG_SIZE] = $crate::simd::tree::seal
+            );
+            $crate::simd::kernels::method!(
+                $isa, $features,
+                fn seal_one(
+                    self, key: &[u8; $crate::KEY_SIZE], nonce: &[u8; $crate::NONCE_SIZE],
+                    aad: &[u8], buffer: &mut [u8]
+                ) -> [u8; $crate::TAG_SIZE] = $crate::simd::tree::seal_one
+            );
+            $crate::simd::kernels::method!(
+                $isa, $features,
+                fn seal_batch(
+                    self, key: &[u8; $crate::KEY_SIZE], jobs: &mut [$crate::batch::SealJob<'_>]
+                ) = $crate::simd::plan::seal_batch
+            );
+            $crate::simd::kernels::method!(
+                $isa, $features,
+                fn open_batch(
+                    self, key: &[u8; $crate::KEY_SIZE], jobs: &mut [$crate::batch::OpenJob<'_>]
+                ) = $crate::simd::plan::open_batch
+            );
+            $crate::simd::kernels::method!(
+                $isa, $features,
+                fn seal_run(
+                    self, keys: &$crate::keys::MessageKeys, counter: u64,
+                    jobs: &mut [$crate::batch::SealJob<'_>]
+                ) = $crate::simd::plan::seal_run
+            );
+            $crate::simd::kernels::method!(
+                $isa, $features,
+                fn open_run(
+                    self, keys: &$crate::keys::MessageKeys, counter: u64,
+                    jobs: &mut [$crate::batch::OpenJob<'_>]
+                ) = $crate::simd::plan::open_run
+            );
+        }
+    };
+}
+
+pub(crate) use {kernels, method};

@@ -1,0 +1,178 @@
+//! What an instruction set has to provide.
+
+use super::blake3::Node;
+use crate::portable::blake3::{CHUNK_SIZE, Chain};
+
+/// Most lanes that any vector here has.
+pub(crate) const MAX_LANES: usize = 16;
+/// Quads in the widest vector.
+pub(crate) const QUADS: usize = MAX_LANES / 4;
+
+/// Room for a block of each of `N` lanes, aligned for the widest vector.
+#[repr(align(64))]
+pub(crate) struct Blocks<const N: usize = MAX_LANES>(pub(crate) [[u8; 64]; N]);
+
+impl<const N: usize> Blocks<N> {
+    #[inline(always)]
+    pub(crate) const fn new() -> Self {
+        Self([[0; 64]; N])
+    }
+}
+
+/// An instruction set. A value is the proof that this CPU has it.
+pub(crate) trait Isa: Copy {
+    /// Vector of four lanes, also used for rows.
+    type Narrow: Vector<Isa = Self>;
+    /// Vector for five to eight lanes; `Wide` where there is none between.
+    type Middle: Vector<Isa = Self>;
+    /// Vector with the most lanes.
+    type Wide: Vector<Isa = Self>;
+    /// A block of BLAKE3 input from which rows of message words can be picked.
+    type Message: Copy;
+
+    /// Loads a block for [`pick`](Self::pick).
+    fn load_message(self, block: &[u8; 64]) -> Self::Message;
+
+    /// The message words that `ROW_SCHEDULE[ROUND][PART]` names.
+    fn pick<const ROUND: usize, const PART: usize>(self, message: &Self::Message) -> Self::Narrow;
+
+    /// Hashes four full chunks where that is quicker than in lanes, and says whether it did.
+    #[inline(always)]
+    fn hash_four_chunks(
+        self,
+        _key: &Chain,
+        _chunks: &[&[u8; CHUNK_SIZE]; QUADS],
+        _first: u64,
+        _nodes: &mut [Node; QUADS],
+    ) -> bool {
+        false
+    }
+
+    /// Overwrites secret blocks in a way that the compiler does not leave out.
+    fn wipe<const N: usize>(self, blocks: &mut Blocks<N>);
+
+    /// XORs the first `data.len()`, at most 64, bytes of `keystream` into `data`.
+    #[inline(always)]
+    fn xor_short(self, data: &mut [u8], keystream: &[u8; 64]) {
+        let (words, rest) = data.as_chunks_mut::<8>();
+        let (key_words, _) = keystream.as_chunks::<8>();
+        for (word, key_word) in words.iter_mut().zip(key_words) {
+            *word = (u64::from_ne_bytes(*word) ^ u64::from_ne_bytes(*key_word)).to_ne_bytes();
+        }
+        for (byte, key_byte) in rest.iter_mut().zip(&keystream[words.len() * 8..]) {
+            *byte ^= key_byte;
+        }
+    }
+
+    /// Copies at most 64 bytes to the front of `to`, which has room for them. May write zeros behind
+    /// them, as far as `to` goes.
+    #[inline(always)]
+    fn copy_short(self, from: &[u8], to: &mut [u8]) {
+        /// Both ends of `from` as blocks that overlap: two moves for any length from N to 2 N.
+        #[inline(always)]
+        fn ends<const N: usize>(from: &[u8], to: &mut [u8]) -> bool {
+            let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>())
+            else {
+                return false;
+            };
+            to[..N].copy_from_slice(first);
+            to[from.len() - N..from.len()].copy_from_slice(last);
+            true
+        }
+        let to = &mut to[..from.len()];
+        let done = ends::<32>(from, to)
+            || ends::<16>(from, to)
+            || ends::<8>(from, to)
+            || ends::<4>(from, to)
+            || ends::<2>(from, to);
+        if let (false, Some(byte)) = (done, from.first()) {
+            to[0] = *byte;
+        }
+    }
+}
+
+/// A vector of `LANES` 32-bit words.
+///
+/// Making one takes the proof that the CPU has the instructions; with one in hand, everything else
+/// is safe.
+pub(crate) trait Vector: Copy {
+    /// The instruction set it belongs to.
+    type Isa: Copy;
+    /// Number of words: 4, 8 or 16.
+    const LANES: usize;
+
+    /// The same word in every lane.
+    fn splat(isa: Self::Isa, word: u32) -> Self;
+    /// The same four words in every quad.
+    fn splat_quad(isa: Self::Isa, words: [u32; 4]) -> Self;
+    /// The first `LANES` words of `words`.
+    fn load(isa: Self::Isa, words: &[u32]) -> Self;
+    /// The first `4 * LANES` bytes of `bytes`, in little-endian words.
+    fn load_bytes(isa: Self::Isa, bytes: &[u8]) -> Self;
+    /// Writes the vector to the front of `words`.
+    fn store(self, words: &mut [u32]);
+    /// Writes the vector to the front of `bytes`, in little-endian words.
+    fn store_bytes(self, bytes: &mut [u8]);
+
+    /// Lane-wise wrapping sum.
+    fn add(self, other: Self) -> Self;
+    /// Lane-wise exclusive or.
+    fn xor(self, other: Self) -> Self;
+    /// The bits of `self` where `mask` has ones, and those of `other` where it has zeros.
+    fn select(self, mask: Self, other: Self) -> Self;
+    /// Rotates each word right by `RIGHT` bits, given `LEFT = 32 - RIGHT`.
+    fn rotate_right<const RIGHT: i32, const LEFT: i32>(self) -> Self;
+    /// Moves word `(i + BY) % 4` of each quad to place `i`.
+    fn rotate_quads<const BY: i32>(self) -> Self;
+
+    /// Turns four rows of `LANES / 4` blocks into these blocks, one after the other.
+    fn rows_to_blocks(rows: [Self; 4]) -> [Self; 4];
+
+    /// Transposes each square of `LANES` successive vectors.
+    ///
+    /// This turns word vectors into blocks and back: afterwards the vector at `g * LANES + lane`
+    /// holds words `g * LANES..` of that lane's block.
+    fn transpose(vectors: &mut [Self; 16]);
+}
+
+/// Each of eight words in every lane of its own vector.
+#[inline(always)]
+pub(crate) fn splat_words<V: Vector>(isa: V::Isa, words: &[u32; 8]) -> [V; 8] {
+    let splat = |index: usize| V::splat(isa, words[index]);
+    [
+        splat(0),
+        splat(1),
+        splat(2),
+        splat(3),
+        splat(4),
+        splat(5),
+        splat(6),
+        splat(7),
+    ]
+}
+
+/// Reads one block of 64 bytes for each lane and returns them as word vectors.
+#[inline(always)]
+pub(crate) fn gather_blocks<V: Vector>(isa: V::Isa, blocks: &[&[u8; 64]; MAX_LANES]) -> [V; 16] {
+    let mut words = [V::splat(isa, 0); 16];
+    let mut index = 0;
+    while index < 16 {
+        let (part, lane) = (index / V::LANES, index % V::LANES);
+        words[index] = V::load_bytes(isa, &blocks[lane][part * V::LANES * 4..]);
+        index += 1;
+    }
+    V::transpose(&mut words);
+    words
+}
+
+/// Writes word vectors as one block for each lane.
+#[inline(always)]
+pub(crate) fn scatter_blocks<V: Vector>(mut words: [V; 16], blocks: &mut Blocks) {
+    V::transpose(&mut words);
+    let mut index = 0;
+    while index < 16 {
+        let (part, lane) = (index / V::LANES, index % V::LANES);
+        words[index].store_bytes(&mut blocks.0[lane][part * V::LANES * 4..]);
+        index += 1;
+    }
+}

@@ -1,0 +1,9 @@
+//! A build without other ciphers: see the feature `aead-peers`.
+
+use super::contenders::Contender;
+
+pub(super) const COMPARISONS: &[(&str, &str)] = &[];
+
+pub(super) fn all(_size: usize) -> [Contender; 0] {
+    []
+}

@@ -1,0 +1,166 @@
+//! How the program ends: its exit codes, and failures on their way to them.
+
+use std::io;
+use std::process::ExitCode;
+
+use sealwire::keys::KeyFileError;
+use sealwire::{ConnectionFailure, EndpointError, Error, FailureCause};
+use serde::Serialize;
+
+use crate::interrupt;
+
+/// The table of exit codes, for `--help`.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0    done (also when nobody reads the output any more)
+  1    failed: a file, a key, the system, or a claim of the demo that did not hold
+  2    wrong usage
+  3    timed out: no peer, no message, or no room for one within --timeout
+  4    handshake failed: refused, wrong server key, other mechanism, unsuitable socket
+  5    unreachable: nothing accepts connections there, or the name does not resolve
+  6    messages lost: not sent in time, or the peer left before it answered
+  130  interrupted
+Codes 4 and 5 tell why the wait for --timeout was in vain.";
+
+/// What a script may rely on. [`EXIT_CODES`] says when which is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    Done = 0,
+    Failed = 1,
+    Usage = 2,
+    TimedOut = 3,
+    Handshake = 4,
+    Unreachable = 5,
+    Lost = 6,
+    Interrupted = 130,
+}
+
+impl From<Code> for ExitCode {
+    fn from(code: Code) -> Self {
+        ExitCode::from(code as u8)
+    }
+}
+
+/// Why a command ends early. Without a message it ends in silence.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: Code,
+    message: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Failure {
+            code,
+            message: Some(message.into()),
+        }
+    }
+
+    /// The options do not go together.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Code::Usage, message)
+    }
+
+    /// Writing to standard output failed. When its reader has left, there is nothing more to do
+    /// and nothing to complain about.
+    pub(crate) fn output(error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Failure {
+                code: Code::Done,
+                message: None,
+            };
+        }
+        Self::new(
+            Code::Failed,
+            format!("cannot write to standard output: {error}"),
+        )
+    }
+
+    /// A wait that was in vain, with what the last failed connection has to say about it.
+    pub(crate) fn in_vain(code: Code, message: &str, reason: Option<&ConnectionFailure>) -> Self {
+        match reason {
+            Some(reason) => Self::new(
+                code_of(reason).unwrap_or(code),
+                format!("{message}; the last connection failed: {reason}"),
+            ),
+            None => Self::new(code, message),
+        }
+    }
+
+    /// Tells the user and gives the exit code.
+    pub(crate) fn report(self, json: bool) -> ExitCode {
+        if let Some(message) = &self.message {
+            if json {
+                let code = self.code as u8;
+                let record = ErrorRecord {
+                    event: "error",
+                    exit_code: code,
+                    message,
+                };
+                eprintln_quietly(&serde_json::to_string(&record).unwrap_or_default());
+            } else {
+                eprintln_quietly(&format!("error: {message}"));
+                if self.code == Code::Usage {
+                    eprintln_quietly("\nFor more information, try '--help'.");
+                }
+            }
+        }
+        self.code.into()
+    }
+}
+
+#[derive(Serialize)]
+struct ErrorRecord<'a> {
+    event: &'static str,
+    exit_code: u8,
+    message: &'a str,
+}
+
+/// A line on standard error; unlike `eprintln!` it does not panic when that is closed.
+pub(crate) fn eprintln_quietly(line: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = io::Write::write_all(&mut stderr, format!("{line}\n").as_bytes());
+}
+
+/// The exit code for a wait that a failed connection made vain; `None` when the connection had
+/// been of use, so that something else is to blame.
+fn code_of(failure: &ConnectionFailure) -> Option<Code> {
+    match failure.cause() {
+        _ if failure.was_ready() => None,
+        FailureCause::Resolve(_) | FailureCause::Connect(_) => Some(Code::Unreachable),
+        _ => Some(Code::Handshake),
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let code = match &error {
+            Error::Closed if interrupt::requested() => {
+                return Failure {
+                    code: Code::Interrupted,
+                    message: None,
+                };
+            }
+            Error::TimedOut { last_failure, .. } => last_failure
+                .as_deref()
+                .and_then(code_of)
+                .unwrap_or(Code::TimedOut),
+            Error::RequestLost | Error::Unsent(_) => Code::Lost,
+            Error::Endpoint(_) | Error::Options(_) => Code::Usage,
+            _ => Code::Failed,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<EndpointError> for Failure {
+    fn from(error: EndpointError) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl From<KeyFileError> for Failure {
+    fn from(error: KeyFileError) -> Self {
+        Self::new(Code::Failed, error.to_string())
+    }
+}

@@ -1,0 +1,81 @@
+//! What `--help` teaches by example.
+
+pub(crate) const PROGRAM: &str = "\
+Examples:
+  sealwire demo                                       see it work, in ten seconds
+
+  sealwire keygen --out server                        a key pair for the server
+  sealwire keygen --out alice                         and one for a client
+  sealwire rep --bind tcp://*:5555 --server --secret-key-file server.key --allow alice.pub --echo
+  sealwire req --connect tcp://HOST:5555 --server-key server.pub --secret-key-file alice.key \\
+    --data hello
+
+Experimental and not audited.";
+
+pub(crate) const PUSH: &str = "\
+Examples:
+  sealwire push -c tcp://127.0.0.1:5555 -d hello      one message
+  seq 1000 | sealwire push -b tcp://*:5555            a message per line, shared out to all peers
+  sealwire push -c ipc:///run/in.sock --raw < image   all of standard input as one message
+  sealwire push -c tcp://127.0.0.1:5555 -d tick -n 0 -i 1s        every second, for ever";
+
+pub(crate) const PULL: &str = "\
+Examples:
+  sealwire pull -b tcp://127.0.0.1:5555               prints what comes, a line per message
+  sealwire pull -b ipc:///run/in.sock -n 1 -o raw > image
+  sealwire pull -c tcp://127.0.0.1:5555 --json -t 5s  JSON lines, until 5 s pass in silence";
+
+pub(crate) const PUBLISH: &str = "\
+Examples:
+  sealwire pub -b tcp://*:5556 -d weather -d rain     topic and body, two frames
+  tail -f log | sealwire pub -b tcp://*:5556 --wait-peers 0       whoever is there gets it
+
+Publishing begins when --wait-peers subscribers are there. A subscriber that is too slow misses
+messages.";
+
+pub(crate) const SUBSCRIBE: &str = "\
+Examples:
+  sealwire sub -c tcp://127.0.0.1:5556 -s weather     what starts with 'weather'
+  sealwire sub -c tcp://one:5556 -c tcp://two:5556    everything, from two publishers";
+
+pub(crate) const REQUEST: &str = "\
+Examples:
+  sealwire req -c tcp://127.0.0.1:5555 -d hello -t 2s
+  sealwire req -c tcp://HOST:5555 --server-key server.pub --secret-key-file alice.key -d hello";
+
+pub(crate) const REPLY: &str = "\
+Examples:
+  sealwire rep -b tcp://127.0.0.1:5555 --echo
+  sealwire rep -b tcp://127.0.0.1:5555 -d pong -n 1
+  sealwire rep -b tcp://*:5555 --server --secret-key-file server.key --allow clients/ --json --echo
+
+Without --echo, --data and --file each line of standard input answers one request.";
+
+pub(crate) const PAIR: &str = "\
+Examples:
+  sealwire pair -b tcp://127.0.0.1:5555               one end of a chat
+  sealwire pair -c tcp://127.0.0.1:5555               the other end";
+
+pub(crate) const DEALER: &str = "\
+Examples:
+  sealwire dealer -c tcp://127.0.0.1:5555 -d '' -d hello -n 1     talk to a rep: an empty frame first
+  sealwire dealer -c tcp://127.0.0.1:5555 --routing-id worker-1 < work";
+
+pub(crate) const ROUTER: &str = "\
+Examples:
+  sealwire router -b tcp://127.0.0.1:5555 --echo      answers dealers and reqs alike
+  sealwire router -b tcp://127.0.0.1:5555 --to worker-1 -d job
+  sealwire router -b tcp://127.0.0.1:5555 -o quoted   shows routing ids and envelopes
+
+Without --echo, --data, --file and --to it only receives.";
+
+pub(crate) const XPUB: &str = "\
+Examples:
+  sealwire xpub -b tcp://*:5556 -o quoted -d news -d text         \"\\x01news\": someone subscribed
+
+Publishing begins with the first subscription.";
+
+pub(crate) const XSUB: &str = "\
+Examples:
+  sealwire xsub -c tcp://127.0.0.1:5556 -s weather
+  sealwire xsub -c tcp://127.0.0.1:5556 -d 'hello publisher'      only an xpub hears it";

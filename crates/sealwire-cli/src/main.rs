@@ -1,0 +1,143 @@
+//! The `sealwire` program: a demonstration, keys, all socket types, a proxy, sealed files and
+//! benchmarks on the command line. `sealwire --help` is its manual.
+
+#![forbid(unsafe_code)]
+
+mod bench;
+mod demo;
+mod duration;
+mod exit;
+mod file;
+mod help;
+mod interrupt;
+mod keygen;
+mod output;
+mod proxy;
+mod report;
+mod security_options;
+mod sockets;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit::{Code, EXIT_CODES, Failure};
+use crate::sockets::{answer, duplex, receive, request, send};
+
+/// Encrypted messaging: ZeroMQ sockets with the mechanism BLAKE3ZMQ.
+#[derive(Debug, Parser)]
+#[command(name = "sealwire", version, arg_required_else_help = true)]
+#[command(after_help = help::PROGRAM, after_long_help = format!("{}\n\n{EXIT_CODES}", help::PROGRAM))]
+#[command(max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Watch a server, an allowed client and a refused one talk over TCP
+    Demo,
+    /// Make a key pair, or a symmetric key for files
+    Keygen(keygen::KeygenOptions),
+    /// Send messages, each to one of the peers
+    #[command(after_help = help::PUSH)]
+    Push(send::SendOptions),
+    /// Receive messages from all peers
+    #[command(after_help = help::PULL)]
+    Pull(receive::ReceiveOptions),
+    /// Publish messages to all who subscribed
+    #[command(name = "pub", after_help = help::PUBLISH)]
+    Publish(send::SendOptions),
+    /// Subscribe and receive
+    #[command(name = "sub", after_help = help::SUBSCRIBE)]
+    Subscribe(receive::SubscribeOptions),
+    /// Ask and wait for the answer
+    #[command(after_help = help::REQUEST)]
+    Req(request::RequestOptions),
+    /// Answer requests
+    #[command(after_help = help::REPLY)]
+    Rep(answer::AnswerOptions),
+    /// Talk with exactly one peer
+    #[command(after_help = help::PAIR)]
+    Pair(duplex::DuplexOptions),
+    /// Send to peers in turn, receive from all: a req without the strict alternation
+    #[command(after_help = help::DEALER)]
+    Dealer(duplex::DuplexOptions),
+    /// Receive with the sender's routing id in front, send to whom it names
+    #[command(after_help = help::ROUTER)]
+    Router(answer::RouterOptions),
+    /// Publish and see the subscriptions
+    #[command(after_help = help::XPUB)]
+    Xpub(duplex::DuplexOptions),
+    /// Subscribe, and send to publishers
+    #[command(after_help = help::XSUB)]
+    Xsub(duplex::XSubOptions),
+    /// Connect two sockets and pass everything on
+    Proxy(proxy::ProxyOptions),
+    /// Encrypt a file or pipe under a symmetric key
+    #[command(after_help = file::SEAL)]
+    Seal(file::FileOptions),
+    /// Decrypt what seal made, if nothing of it was changed
+    #[command(after_help = file::OPEN)]
+    Open(file::FileOptions),
+    /// Measure throughput, latency and handshakes between two processes, or the cipher alone
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
+    /// One of the two processes of a benchmark
+    #[command(hide = true)]
+    BenchSide(bench::SideOptions),
+}
+
+impl Command {
+    fn run(&self) -> Result<(), Failure> {
+        match self {
+            Command::Demo => demo::run(),
+            Command::Keygen(options) => keygen::run(options),
+            Command::Push(options) => send::push(options),
+            Command::Pull(options) => receive::pull(options),
+            Command::Publish(options) => send::publish(options),
+            Command::Subscribe(options) => receive::subscribe(options),
+            Command::Req(options) => request::request(options),
+            Command::Rep(options) => answer::reply(options),
+            Command::Pair(options) => duplex::pair(options),
+            Command::Dealer(options) => duplex::dealer(options),
+            Command::Router(options) => answer::route(options),
+            Command::Xpub(options) => duplex::xpub(options),
+            Command::Xsub(options) => duplex::xsub(options),
+            Command::Proxy(options) => proxy::run(options),
+            Command::Seal(options) => file::seal(options),
+            Command::Open(options) => file::open(options),
+            Command::Bench(command) => bench::run(command),
+            Command::BenchSide(options) => bench::run_side(options),
+        }
+    }
+
+    /// Whether a script reads what is said.
+    fn json(&self) -> bool {
+        match self {
+            Command::Demo | Command::Seal(_) | Command::Open(_) | Command::BenchSide(_) => false,
+            Command::Keygen(options) => options.json,
+            Command::Push(options) | Command::Publish(options) => options.connection.report.json,
+            Command::Pull(options) => options.connection.report.json,
+            Command::Subscribe(options) => options.receive.connection.report.json,
+            Command::Req(options) => options.connection.report.json,
+            Command::Rep(options) => options.connection.report.json,
+            Command::Pair(options) | Command::Dealer(options) | Command::Xpub(options) => {
+                options.connection.report.json
+            }
+            Command::Router(options) => options.answer.connection.report.json,
+            Command::Xsub(options) => options.duplex.connection.report.json,
+            Command::Proxy(options) => options.report.json,
+            Command::Bench(command) => command.json(),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let command = Cli::parse().command;
+    match command.run() {
+        Ok(()) => Code::Done.into(),
+        Err(failure) => failure.report(command.json()),
+    }
+}

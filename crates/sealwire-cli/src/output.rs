@@ -1,0 +1,157 @@
+//! Received messages on standard output, in the form that was asked for.
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+use clap::ValueEnum;
+use sealwire::{Frame, Message};
+use serde::Serialize;
+
+use crate::exit::Failure;
+
+/// How received messages are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Frames as they are, a tab between them, a line per message.
+    Text,
+    /// Frames as they are, with nothing between or behind: for files.
+    Raw,
+    /// Frames in hexadecimal, a space between them.
+    Hex,
+    /// Frames in quotes with unprintable bytes escaped, a space between them.
+    Quoted,
+    /// A JSON object per message: its frames and who sent it.
+    Jsonl,
+}
+
+/// Prints messages; buffered until [`flush`](Printer::flush).
+pub(crate) struct Printer {
+    format: Format,
+    out: BufWriter<StdoutLock<'static>>,
+}
+
+impl Printer {
+    pub(crate) fn new(format: Format) -> Self {
+        Printer {
+            format,
+            out: BufWriter::new(io::stdout().lock()),
+        }
+    }
+
+    pub(crate) fn print(&mut self, message: &Message) -> Result<(), Failure> {
+        write_message(&mut self.out, self.format, message).map_err(|error| Failure::output(&error))
+    }
+
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        self.out.flush().map_err(|error| Failure::output(&error))
+    }
+}
+
+fn write_message(out: &mut impl Write, format: Format, message: &Message) -> io::Result<()> {
+    let separator = match format {
+        Format::Jsonl => return write_json(out, message),
+        Format::Raw => "",
+        Format::Text => "\t",
+        Format::Hex | Format::Quoted => " ",
+    };
+    for (index, frame) in message.frames().iter().enumerate() {
+        if index > 0 {
+            out.write_all(separator.as_bytes())?;
+        }
+        match format {
+            Format::Hex => out.write_all(hex(frame).as_bytes())?,
+            Format::Quoted => write!(out, "\"{}\"", frame.escape_ascii())?,
+            _ => out.write_all(frame)?,
+        }
+    }
+    match format {
+        Format::Raw => Ok(()),
+        _ => out.write_all(b"\n"),
+    }
+}
+
+/// What `jsonl` prints.
+#[derive(Serialize)]
+struct MessageRecord<'a> {
+    frames: Vec<FrameRecord<'a>>,
+    bytes: usize,
+    peer: Option<PeerRecord<'a>>,
+}
+
+/// `{"text": "..."}` when the frame is UTF-8, else `{"hex": "..."}`.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum FrameRecord<'a> {
+    Text(&'a str),
+    Hex(String),
+}
+
+impl<'a> From<&'a Frame> for FrameRecord<'a> {
+    fn from(frame: &'a Frame) -> Self {
+        match std::str::from_utf8(frame) {
+            Ok(text) => FrameRecord::Text(text),
+            Err(_) => FrameRecord::Hex(hex(frame)),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct PeerRecord<'a> {
+    address: String,
+    public_key: Option<String>,
+    user_id: Option<&'a str>,
+    mechanism: Option<&'static str>,
+    socket_type: &'static str,
+    connection: u64,
+}
+
+fn write_json(out: &mut impl Write, message: &Message) -> io::Result<()> {
+    let record = MessageRecord {
+        frames: message.frames().iter().map(FrameRecord::from).collect(),
+        bytes: message.size(),
+        peer: message.peer().map(|peer| PeerRecord {
+            address: peer.address().to_string(),
+            public_key: peer.public_key().map(|key| key.to_string()),
+            user_id: peer.user_id(),
+            mechanism: peer.mechanism(),
+            socket_type: peer.socket_type().name(),
+            connection: peer.connection(),
+        }),
+    };
+    serde_json::to_writer(&mut *out, &record)?;
+    out.write_all(b"\n")
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(format: Format) -> Vec<u8> {
+        let message = Message::multipart([&b"ab"[..], b"", b"\xff\n\""]);
+        let mut out = Vec::new();
+        write_message(&mut out, format, &message).unwrap();
+        out
+    }
+
+    #[test]
+    fn each_format() {
+        assert_eq!(printed(Format::Text), b"ab\t\t\xff\n\"\n");
+        assert_eq!(printed(Format::Raw), b"ab\xff\n\"");
+        assert_eq!(printed(Format::Hex), b"6162  ff0a22\n");
+        assert_eq!(printed(Format::Quoted), b"\"ab\" \"\" \"\\xff\\n\\\"\"\n");
+        assert_eq!(
+            printed(Format::Jsonl),
+            b"{\"frames\":[{\"text\":\"ab\"},{\"text\":\"\"},{\"hex\":\"ff0a22\"}],\
+              \"bytes\":5,\"peer\":null}\n"
+        );
+    }
+}

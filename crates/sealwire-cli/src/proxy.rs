@@ -1,0 +1,206 @@
+//! `sealwire proxy`: everything that arrives on one side goes out on the other, both ways.
+
+use clap::{Args, ValueEnum};
+use sealwire::blocking::Socket;
+use sealwire::{Endpoint, Error, Security, SocketType, proxy};
+
+use crate::exit::Failure;
+use crate::interrupt;
+use crate::report::{ReportOptions, Reporter};
+use crate::security_options::{BackendSecurityOptions, FrontendSecurityOptions, exposed};
+use crate::sockets::options::parse_endpoint;
+
+/// Socket types that a proxy can have on a side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Side {
+    Router,
+    Dealer,
+    Xsub,
+    Xpub,
+    Pull,
+    Push,
+    Pair,
+}
+
+impl Side {
+    fn socket_type(self) -> SocketType {
+        match self {
+            Side::Router => SocketType::Router,
+            Side::Dealer => SocketType::Dealer,
+            Side::Xsub => SocketType::XSub,
+            Side::Xpub => SocketType::XPub,
+            Side::Pull => SocketType::Pull,
+            Side::Push => SocketType::Push,
+            Side::Pair => SocketType::Pair,
+        }
+    }
+
+    /// Whether messages can pass between the two sides.
+    fn fits(self, other: Side) -> bool {
+        use Side::*;
+        let talks = |side| matches!(side, Router | Dealer | Pair);
+        match (self, other) {
+            (Xsub, Xpub) | (Xpub, Xsub) | (Pull, Push) | (Push, Pull) => true,
+            // Between two routers no first frame would name a peer of the other side.
+            (Router, Router) => false,
+            (one, another) => talks(one) && talks(another),
+        }
+    }
+}
+
+/// Connect two sockets: a queue (router and dealer), a forwarder (xsub and xpub), a streamer
+/// (pull and push)
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ProxyOptions {
+    #[command(flatten)]
+    frontend: Frontend,
+    #[command(flatten)]
+    frontend_security: FrontendSecurityOptions,
+    #[command(flatten)]
+    backend: Backend,
+    #[command(flatten)]
+    backend_security: BackendSecurityOptions,
+    #[command(flatten)]
+    pub(crate) report: ReportOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Frontend")]
+struct Frontend {
+    /// Socket type of the side that clients see
+    #[arg(long, value_name = "TYPE", value_enum)]
+    frontend_type: Side,
+
+    /// Listen on an endpoint (repeatable)
+    #[arg(
+        long,
+        value_name = "ENDPOINT",
+        required_unless_present = "frontend_connect"
+    )]
+    frontend_bind: Vec<Endpoint>,
+
+    /// Connect to an endpoint (repeatable)
+    #[arg(long, value_name = "ENDPOINT", value_parser = parse_endpoint)]
+    frontend_connect: Vec<Endpoint>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Backend")]
+struct Backend {
+    /// Socket type of the other side
+    #[arg(long, value_name = "TYPE", value_enum)]
+    backend_type: Side,
+
+    /// Listen on an endpoint (repeatable)
+    #[arg(
+        long,
+        value_name = "ENDPOINT",
+        required_unless_present = "backend_connect"
+    )]
+    backend_bind: Vec<Endpoint>,
+
+    /// Connect to an endpoint (repeatable)
+    #[arg(long, value_name = "ENDPOINT", value_parser = parse_endpoint)]
+    backend_connect: Vec<Endpoint>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  Requests from anywhere, workers on this machine, encryption up to here:
+    sealwire proxy --frontend-type router --frontend-bind tcp://*:5555 \\
+      --frontend-server --frontend-secret-key-file server.key --frontend-allow clients/ \\
+      --backend-type dealer --backend-bind ipc:///run/workers.sock
+
+  Many publishers, many subscribers, one address for each:
+    sealwire proxy --frontend-type xsub --frontend-bind tcp://127.0.0.1:5556 \\
+      --backend-type xpub --backend-bind tcp://127.0.0.1:5557
+
+It runs until it is interrupted. What passes through is decrypted here and encrypted anew: the far
+sides see this proxy's key, not each other's.";
+
+pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
+    let (front, back) = (options.frontend.frontend_type, options.backend.backend_type);
+    if !front.fits(back) {
+        return Err(Failure::usage(format!(
+            "no message can pass between {} and {}: use router and dealer, xsub and xpub, or pull \
+             and push",
+            front.socket_type(),
+            back.socket_type(),
+        )));
+    }
+    let frontend = open(
+        front,
+        options.frontend_security.choice().security()?,
+        &options.frontend.frontend_bind,
+        &options.frontend.frontend_connect,
+        options.report,
+    )?;
+    let backend = open(
+        back,
+        options.backend_security.choice().security()?,
+        &options.backend.backend_bind,
+        &options.backend.backend_connect,
+        options.report,
+    )?;
+    let reporters = [
+        Reporter::watch(&frontend.socket, options.report, Some("frontend")),
+        Reporter::watch(&backend.socket, options.report, Some("backend")),
+    ];
+    frontend.begin()?;
+    backend.begin()?;
+    let (frontend, backend) = (frontend.socket, backend.socket);
+    interrupt::close_on_interrupt(vec![frontend.clone(), backend.clone()])?;
+    let outcome = proxy(&frontend, &backend).map_err(Failure::from);
+    for socket in [frontend, backend] {
+        match socket.close() {
+            Ok(()) | Err(Error::Unsent(_)) if interrupt::requested() => {}
+            closed => closed?,
+        }
+    }
+    for reporter in reporters {
+        reporter.finish();
+    }
+    outcome
+}
+
+/// A socket that has yet to bind and connect.
+struct Opened<'a> {
+    socket: Socket,
+    bind: &'a [Endpoint],
+    connect: &'a [Endpoint],
+}
+
+fn open<'a>(
+    side: Side,
+    security: Security,
+    bind: &'a [Endpoint],
+    connect: &'a [Endpoint],
+    report: ReportOptions,
+) -> Result<Opened<'a>, Failure> {
+    for endpoint in exposed(&security, bind.iter().chain(connect)) {
+        report.warn(format!(
+            "{endpoint} without encryption: anyone on the path can read and write"
+        ));
+    }
+    let socket = Socket::builder(side.socket_type())
+        .security(security)
+        .build_blocking()?;
+    Ok(Opened {
+        socket,
+        bind,
+        connect,
+    })
+}
+
+impl Opened<'_> {
+    fn begin(&self) -> Result<(), Failure> {
+        for endpoint in self.bind {
+            self.socket.bind(endpoint.clone())?;
+        }
+        for endpoint in self.connect {
+            self.socket.connect(endpoint.clone())?;
+        }
+        Ok(())
+    }
+}

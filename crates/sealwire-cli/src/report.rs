@@ -1,0 +1,272 @@
+//! A socket's events on standard error, as text or as JSON lines.
+//!
+//! Where a socket listens and why connections fail is told in any case; the rest with `-v`.
+
+use std::thread::{self, JoinHandle};
+
+use clap::Args;
+use sealwire::blocking::Socket;
+use sealwire::{ConnectionFailure, Event, FailureCause, Monitor, Peer};
+use serde::Serialize;
+
+use crate::exit::eprintln_quietly;
+
+/// What is said about connections, and how.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Reports")]
+pub(crate) struct ReportOptions {
+    /// Print all that happens to connections on standard error
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+
+    /// For scripts: JSON lines on standard error, and on standard output unless --output says
+    /// otherwise
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl ReportOptions {
+    /// Prints a remark that is no event of a connection.
+    pub(crate) fn warn(self, message: String) {
+        if self.json {
+            print_json(&Record {
+                event: "warning",
+                message,
+                ..Record::default()
+            });
+        } else {
+            eprintln_quietly(&format!("warning: {message}"));
+        }
+    }
+}
+
+/// Prints the events of one socket until it is closed.
+pub(crate) struct Reporter {
+    thread: JoinHandle<Option<ConnectionFailure>>,
+}
+
+impl Reporter {
+    /// Begins with the events from now on. `name` tells sockets of one program apart.
+    pub(crate) fn watch(
+        socket: &Socket,
+        options: ReportOptions,
+        name: Option<&'static str>,
+    ) -> Self {
+        let monitor = socket.monitor();
+        let report = Report {
+            options,
+            name,
+            told: None,
+        };
+        Reporter {
+            thread: thread::spawn(move || report.run(&monitor)),
+        }
+    }
+
+    /// To be called once the socket is closed: waits until all is printed, and returns the last
+    /// failed connection unless another one became ready after it.
+    pub(crate) fn finish(self) -> Option<ConnectionFailure> {
+        self.thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+struct Report {
+    options: ReportOptions,
+    name: Option<&'static str>,
+    /// The failure that was printed last: attempts that fail alike are told once.
+    told: Option<String>,
+}
+
+impl Report {
+    fn run(mut self, monitor: &Monitor) -> Option<ConnectionFailure> {
+        let mut last_failure = None;
+        while let Some(event) = monitor.wait_next() {
+            if self.wants(&event) {
+                self.print(&event);
+            }
+            match event {
+                Event::Failed(failure) => last_failure = Some(failure),
+                Event::Ready { .. } => last_failure = None,
+                _ => {}
+            }
+        }
+        last_failure
+    }
+
+    fn wants(&mut self, event: &Event) -> bool {
+        let news = match event {
+            Event::Failed(failure) => {
+                // Ports change with each attempt of the same peer.
+                let cause = format!("{} {}", failure.endpoint(), failure.cause());
+                self.told.replace(cause.clone()) != Some(cause)
+            }
+            Event::Ready { .. } => {
+                self.told = None;
+                false
+            }
+            Event::Listening { .. } | Event::AcceptFailed { .. } | Event::Warning { .. } => true,
+            _ => false,
+        };
+        news || self.options.verbose
+    }
+
+    fn print(&self, event: &Event) {
+        if self.options.json {
+            print_json(&Record {
+                socket: self.name,
+                ..Record::from(event)
+            });
+        } else {
+            let name = self
+                .name
+                .map(|name| format!("{name}: "))
+                .unwrap_or_default();
+            eprintln_quietly(&format!("{name}{event}"));
+        }
+    }
+}
+
+fn print_json(record: &Record) {
+    eprintln_quietly(&serde_json::to_string(record).unwrap_or_default());
+}
+
+/// An event as JSON; what does not apply is left out.
+#[derive(Debug, Default, Serialize)]
+struct Record {
+    event: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    socket: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connection: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    endpoint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    socket_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mechanism: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    was_ready: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempt: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_ms: Option<u128>,
+    message: String,
+}
+
+impl Record {
+    fn of_peer(event: &'static str, peer: &Peer) -> Self {
+        Record {
+            event,
+            connection: Some(peer.connection()),
+            address: Some(peer.address().to_string()),
+            socket_type: Some(peer.socket_type().name()),
+            mechanism: peer.mechanism(),
+            public_key: peer.public_key().map(|key| key.to_string()),
+            user_id: peer.user_id().map(str::to_owned),
+            ..Record::default()
+        }
+    }
+
+    fn of_failure(failure: &ConnectionFailure) -> Self {
+        Record {
+            event: "failed",
+            connection: failure.connection(),
+            endpoint: Some(failure.endpoint().to_string()),
+            address: Some(failure.address().to_string()),
+            cause: Some(match failure.cause() {
+                FailureCause::Resolve(_) => "resolve",
+                FailureCause::Connect(_) => "connect",
+                FailureCause::Transport(_) => "transport",
+                FailureCause::Protocol(_) => "protocol",
+                FailureCause::Rejected(_) => "rejected",
+                _ => "limit",
+            }),
+            was_ready: Some(failure.was_ready()),
+            ..Record::default()
+        }
+    }
+}
+
+impl From<&Event> for Record {
+    fn from(event: &Event) -> Self {
+        let record = match event {
+            Event::Listening { endpoint } => Record {
+                event: "listening",
+                endpoint: Some(endpoint.to_string()),
+                ..Record::default()
+            },
+            Event::Accepted {
+                connection,
+                address,
+            } => Record {
+                event: "accepted",
+                connection: Some(*connection),
+                address: Some(address.to_string()),
+                ..Record::default()
+            },
+            Event::AcceptFailed { endpoint, .. } => Record {
+                event: "accept_failed",
+                endpoint: Some(endpoint.to_string()),
+                ..Record::default()
+            },
+            Event::Connected {
+                connection,
+                endpoint,
+                address,
+            } => Record {
+                event: "connected",
+                connection: Some(*connection),
+                endpoint: Some(endpoint.to_string()),
+                address: Some(address.to_string()),
+                ..Record::default()
+            },
+            Event::Ready { peer } => Record::of_peer("ready", peer),
+            Event::Failed(failure) => Record::of_failure(failure),
+            Event::Disconnected { peer } => Record::of_peer("disconnected", peer),
+            Event::Retrying {
+                endpoint,
+                attempt,
+                delay,
+            } => Record {
+                event: "retrying",
+                endpoint: Some(endpoint.to_string()),
+                attempt: Some(*attempt),
+                delay_ms: Some(delay.as_millis()),
+                ..Record::default()
+            },
+            Event::Warning {
+                connection,
+                address,
+                ..
+            } => Record {
+                event: "warning",
+                connection: Some(*connection),
+                address: Some(address.to_string()),
+                ..Record::default()
+            },
+            Event::Unbound { endpoint } => Record {
+                event: "unbound",
+                endpoint: Some(endpoint.to_string()),
+                ..Record::default()
+            },
+            _ => Record {
+                event: "other",
+                ..Record::default()
+            },
+        };
+        Record {
+            message: event.to_string(),
+            ..record
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Mechanism and keys on the command line.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use sealwire::auth::{AllowAnyone, AllowedKeysFile};
+use sealwire::{Endpoint, KeyPair, PublicKey, Security, keys};
+
+use crate::exit::{Code, Failure};
+
+/// How connections are protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mechanism {
+    /// Not at all: anyone on the path reads and writes.
+    Null,
+    /// BLAKE3ZMQ: encrypted and authenticated, peers know each other's keys.
+    Blake3,
+}
+
+impl Mechanism {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Mechanism::Null => "null",
+            Mechanism::Blake3 => "blake3",
+        }
+    }
+}
+
+/// What the options of one socket say, whatever their prefix.
+#[derive(Debug)]
+pub(crate) struct SecurityChoice<'a> {
+    prefix: &'static str,
+    mechanism: Option<Mechanism>,
+    server_key: Option<&'a str>,
+    secret_key_file: Option<&'a Path>,
+    server: bool,
+    allow: Option<&'a Path>,
+    allow_anyone: bool,
+}
+
+/// Declares the options of one socket. clap flattens a struct only once into a command; the proxy
+/// has two sockets, so their options differ by a prefix.
+macro_rules! security_options {
+    ($(#[$attribute:meta])* $name:ident, $heading:literal, $prefix:literal) => {
+        $(#[$attribute])*
+        #[derive(Debug, Args)]
+        #[command(next_help_heading = $heading)]
+        pub(crate) struct $name {
+            /// How connections are protected [default: blake3 when a key option is given, else
+            /// null]
+            #[arg(
+                id = concat!($prefix, "mechanism"),
+                long = concat!($prefix, "mechanism"),
+                value_name = "MECHANISM",
+                value_enum
+            )]
+            mechanism: Option<Mechanism>,
+
+            /// As client: the server's public key, in Z85 (40 characters), hex (64) or a file
+            #[arg(
+                id = concat!($prefix, "server-key"),
+                long = concat!($prefix, "server-key"),
+                value_name = "KEY"
+            )]
+            server_key: Option<String>,
+
+            /// Our own secret key: STEM.key as keygen writes it, or a CZMQ certificate. A client
+            /// without one stays anonymous
+            #[arg(
+                id = concat!($prefix, "secret-key-file"),
+                long = concat!($prefix, "secret-key-file"),
+                value_name = "FILE"
+            )]
+            secret_key_file: Option<PathBuf>,
+
+            /// Be the server of the mechanism, whichever side binds
+            #[arg(id = concat!($prefix, "server"), long = concat!($prefix, "server"))]
+            server: bool,
+
+            /// As server: let in the keys of this file (a key and a name per line) or directory
+            /// (a .pub file per client); changes take effect at once
+            #[arg(
+                id = concat!($prefix, "allow"),
+                long = concat!($prefix, "allow"),
+                value_name = "FILE_OR_DIR"
+            )]
+            allow: Option<PathBuf>,
+
+            /// As server: let in whoever knows our public key
+            #[arg(id = concat!($prefix, "allow-anyone"), long = concat!($prefix, "allow-anyone"))]
+            allow_anyone: bool,
+        }
+
+        impl $name {
+            pub(crate) fn choice(&self) -> SecurityChoice<'_> {
+                SecurityChoice {
+                    prefix: $prefix,
+                    mechanism: self.mechanism,
+                    server_key: self.server_key.as_deref(),
+                    secret_key_file: self.secret_key_file.as_deref(),
+                    server: self.server,
+                    allow: self.allow.as_deref(),
+                    allow_anyone: self.allow_anyone,
+                }
+            }
+        }
+    };
+}
+
+security_options!(
+    /// Options of the only socket.
+    SecurityOptions,
+    "Security",
+    ""
+);
+security_options!(
+    /// Options of a proxy's frontend.
+    FrontendSecurityOptions,
+    "Frontend security",
+    "frontend-"
+);
+security_options!(
+    /// Options of a proxy's backend.
+    BackendSecurityOptions,
+    "Backend security",
+    "backend-"
+);
+
+impl SecurityChoice<'_> {
+    /// Reads the keys and makes sense of the options.
+    pub(crate) fn security(&self) -> Result<Security, Failure> {
+        match self.mechanism {
+            Some(Mechanism::Null) if self.has_key_options() => Err(self.usage(
+                "--{}mechanism null uses no keys: leave the mechanism or the key options out",
+            )),
+            Some(Mechanism::Null) => Ok(Security::null()),
+            None if !self.has_key_options() => Ok(Security::null()),
+            _ if self.server => self.server(),
+            _ => self.client(),
+        }
+    }
+
+    fn has_key_options(&self) -> bool {
+        self.server_key.is_some()
+            || self.secret_key_file.is_some()
+            || self.server
+            || self.allow.is_some()
+            || self.allow_anyone
+    }
+
+    fn server(&self) -> Result<Security, Failure> {
+        if self.server_key.is_some() {
+            return Err(self.usage("--{}server-key is for clients, --{}server makes a server"));
+        }
+        let Some(secret_key_file) = self.secret_key_file else {
+            return Err(self.usage(
+                "a server needs its key: --{}secret-key-file FILE ('sealwire keygen --out server' \
+                 makes one)",
+            ));
+        };
+        let keys = keys::read_key_pair(secret_key_file)?;
+        match (self.allow, self.allow_anyone) {
+            (Some(list), false) => Ok(Security::blake3_server(keys, AllowedKeysFile::open(list)?)),
+            (None, true) => Ok(Security::blake3_server(keys, AllowAnyone)),
+            (None, false) => Err(self.usage(
+                "a server must be told whom to let in: --{}allow FILE_OR_DIR, or --{}allow-anyone",
+            )),
+            (Some(_), true) => Err(self.usage("give either --{}allow or --{}allow-anyone")),
+        }
+    }
+
+    fn client(&self) -> Result<Security, Failure> {
+        if self.allow.is_some() || self.allow_anyone {
+            return Err(self.usage("only a server lets others in: add --{}server"));
+        }
+        let Some(server_key) = self.server_key else {
+            return Err(self.usage(
+                "a client needs the server's public key: --{}server-key KEY (or be the server \
+                 with --{}server)",
+            ));
+        };
+        let server_key = read_server_key(server_key)?;
+        let keys: Option<KeyPair> = self.secret_key_file.map(keys::read_key_pair).transpose()?;
+        Ok(match keys {
+            Some(keys) => Security::blake3_client_with_keys(server_key, keys),
+            None => Security::blake3_client(server_key),
+        })
+    }
+
+    /// `{}` stands for the prefix of the options.
+    fn usage(&self, message: &str) -> Failure {
+        Failure::usage(message.replace("{}", self.prefix))
+    }
+}
+
+/// A key as text, or else a file with one.
+fn read_server_key(text: &str) -> Result<PublicKey, Failure> {
+    match text.parse() {
+        Ok(key) => Ok(key),
+        Err(_) if Path::new(text).exists() => Ok(keys::read_public_key(text)?),
+        Err(error) => Err(Failure::new(
+            Code::Usage,
+            format!("'{text}' is neither a file nor a public key: {error}"),
+        )),
+    }
+}
+
+/// Endpoints that a socket without encryption should not use without a word: TCP that can leave
+/// the machine.
+pub(crate) fn exposed<'a>(
+    security: &Security,
+    endpoints: impl IntoIterator<Item = &'a Endpoint>,
+) -> Vec<&'a Endpoint> {
+    if security.mechanism() != "NULL" {
+        return Vec::new();
+    }
+    endpoints
+        .into_iter()
+        .filter(|endpoint| leaves_the_machine(endpoint))
+        .collect()
+}
+
+fn leaves_the_machine(endpoint: &Endpoint) -> bool {
+    match endpoint {
+        Endpoint::Tcp { host, .. } => match host.parse::<IpAddr>() {
+            Ok(address) => !address.is_loopback(),
+            Err(_) => host != "localhost",
+        },
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choice() -> SecurityChoice<'static> {
+        SecurityChoice {
+            prefix: "backend-",
+            mechanism: None,
+            server_key: None,
+            secret_key_file: None,
+            server: false,
+            allow: None,
+            allow_anyone: false,
+        }
+    }
+
+    #[test]
+    fn the_mechanism_follows_from_the_options() {
+        const KEY: &str = "0000000000000000000000000000000000000001";
+        assert_eq!(choice().security().unwrap().mechanism(), "NULL");
+        let client = SecurityChoice {
+            server_key: Some(KEY),
+            ..choice()
+        };
+        assert_eq!(client.security().unwrap().mechanism(), "BLAKE3");
+        let explicit = SecurityChoice {
+            mechanism: Some(Mechanism::Null),
+            ..client
+        };
+        assert!(explicit.security().is_err());
+    }
+
+    #[test]
+    fn mistakes_name_the_option_with_its_prefix() {
+        let server = SecurityChoice {
+            server: true,
+            ..choice()
+        };
+        let message = format!("{:?}", server.security().unwrap_err());
+        assert!(message.contains("--backend-secret-key-file"), "{message}");
+        let bare = SecurityChoice {
+            mechanism: Some(Mechanism::Blake3),
+            ..choice()
+        };
+        let message = format!("{:?}", bare.security().unwrap_err());
+        assert!(message.contains("--backend-server-key"), "{message}");
+    }
+
+    #[test]
+    fn loopback_is_told_from_the_rest() {
+        for (endpoint, exposed) in [
+            ("tcp://127.0.0.1:1", false),
+            ("tcp://127.8.8.8:1", false),
+            ("tcp://[::1]:1", false),
+            ("tcp://localhost:1", false),
+            ("ipc://@name", false),
+            ("tcp://*:1", true),
+            ("tcp://0.0.0.0:1", true),
+            ("tcp://192.0.2.1:1", true),
+            ("tcp://example.org:1", true),
+        ] {
+            assert_eq!(
+                leaves_the_machine(&endpoint.parse().unwrap()),
+                exposed,
+                "{endpoint}"
+            );
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! A socket with its endpoints and its reporter, from its making to its end.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sealwire::blocking::Socket;
+use sealwire::{ConnectionFailure, Error, Event, Monitor, Peer, SocketType};
+
+use super::options::ConnectionOptions;
+use crate::exit::{Code, Failure};
+use crate::interrupt;
+use crate::report::Reporter;
+use crate::security_options::exposed;
+
+/// Stands for "for ever" where a time is needed: ten years.
+const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+/// An open socket of a command.
+pub(super) struct Opened {
+    pub(super) socket: Socket,
+    /// Events from the beginning on, to wait for peers.
+    events: Monitor,
+    reporter: Reporter,
+    timeout: Option<Duration>,
+}
+
+impl Opened {
+    /// Makes the socket, binds and connects it.
+    pub(super) fn new(
+        socket_type: SocketType,
+        options: &ConnectionOptions,
+    ) -> Result<Self, Failure> {
+        let (endpoints, report) = (&options.endpoints, options.report);
+        let security = options.security.choice().security()?;
+        for endpoint in exposed(&security, endpoints.bind.iter().chain(&endpoints.connect)) {
+            report.warn(format!(
+                "{endpoint} without encryption: anyone on the path can read and write (see \
+                 'Security' in --help)"
+            ));
+        }
+        let mut builder = Socket::builder(socket_type)
+            .security(security)
+            .max_message_size(endpoints.max_size)
+            .linger(endpoints.timeout.unwrap_or(FOR_EVER))
+            .router_mandatory(true);
+        if let Some(timeout) = endpoints.timeout {
+            builder = builder.send_timeout(timeout).receive_timeout(timeout);
+        }
+        if let Some(routing_id) = &endpoints.routing_id {
+            builder = builder.routing_id(routing_id.as_bytes());
+        }
+        let socket = builder.build_blocking()?;
+        let reporter = Reporter::watch(&socket, report, None);
+        let events = socket.monitor();
+        for endpoint in &endpoints.bind {
+            socket.bind(endpoint.clone())?;
+        }
+        for endpoint in &endpoints.connect {
+            socket.connect(endpoint.clone())?;
+        }
+        interrupt::close_on_interrupt(vec![socket.clone()])?;
+        Ok(Opened {
+            socket,
+            events,
+            reporter,
+            timeout: endpoints.timeout,
+        })
+    }
+
+    /// Waits until `enough` peers are there, within the timeout. A peer that has just come counts
+    /// even if it has left already: what it sent is still to be read.
+    pub(super) fn wait_for_peers(
+        &self,
+        what: &str,
+        mut enough: impl FnMut(&[Arc<Peer>]) -> bool,
+    ) -> Result<(), Failure> {
+        let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
+        let mut last_failure: Option<ConnectionFailure> = None;
+        let mut peers = self.socket.peers();
+        while !enough(&peers) {
+            let event = match deadline {
+                None => self.events.wait_next(),
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    self.events.wait_next_for(left)
+                }
+            };
+            peers = self.socket.peers();
+            match event {
+                Some(Event::Failed(failure)) => last_failure = Some(failure),
+                Some(Event::Ready { peer }) => {
+                    last_failure = None;
+                    if !peers
+                        .iter()
+                        .any(|other| other.connection() == peer.connection())
+                    {
+                        peers.push(peer);
+                    }
+                }
+                Some(_) => {}
+                None if interrupt::requested() => return Err(Error::Closed.into()),
+                None => {
+                    let timeout = self.timeout.unwrap_or_default();
+                    let message = format!("{what} within {timeout:?}");
+                    return Err(Failure::in_vain(
+                        Code::TimedOut,
+                        &message,
+                        last_failure.as_ref(),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the command: sends what is queued, closes the socket, and turns what happened into
+    /// its result.
+    pub(super) fn close(self, outcome: Result<(), Failure>) -> Result<(), Failure> {
+        let Opened {
+            socket,
+            events,
+            reporter,
+            timeout: _,
+        } = self;
+        drop(events);
+        let closed = socket.close();
+        let last_failure = reporter.finish();
+        outcome?;
+        match closed {
+            Err(error @ Error::Unsent(_)) => Err(Failure::in_vain(
+                Code::Lost,
+                &error.to_string(),
+                last_failure.as_ref(),
+            )),
+            closed => Ok(closed?),
+        }
+    }
+}

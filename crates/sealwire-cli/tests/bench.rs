@@ -1,0 +1,80 @@
+//! `sealwire bench`: whether it measures, not how fast.
+
+mod support;
+
+use serde_json::Value;
+
+fn measure(kind: &str, options: &[&str]) -> Value {
+    let common = ["bench", kind, "--json", "--seconds", "0.2", "--size", "100"];
+    let finished = support::run(&[&common[..], options].concat()).expect_code(0);
+    assert_eq!(finished.text().lines().count(), 1, "{finished:?}");
+    serde_json::from_str(finished.text()).expect("one JSON object")
+}
+
+#[track_caller]
+fn assert_positive(record: &Value, fields: &[&str]) {
+    for field in fields {
+        assert!(
+            record[*field].as_f64().is_some_and(|value| value > 0.0),
+            "{field}: {record}"
+        );
+    }
+}
+
+#[test]
+fn throughput_of_each_pattern() {
+    for pattern in ["push-pull", "req-rep", "pub-sub"] {
+        for mechanism in ["null", "blake3"] {
+            let options = ["--pattern", pattern, "--mechanism", mechanism];
+            let record = measure("throughput", &options);
+            assert_eq!(record["mechanism"], mechanism);
+            assert_eq!(record["pattern"], pattern);
+            assert_eq!(record["size"], 100);
+            let rates = [
+                "messages",
+                "messages_per_second",
+                "megabytes_per_second",
+                "seconds",
+            ];
+            assert_positive(&record, &rates);
+        }
+    }
+}
+
+#[test]
+fn latency_percentiles() {
+    let record = measure("latency", &[]);
+    assert_positive(&record, &["messages", "p50_us", "p99_us"]);
+    assert!(record["p50_us"].as_f64() <= record["p99_us"].as_f64());
+}
+
+#[test]
+fn handshakes() {
+    let record = measure("handshake", &["--mechanism", "blake3"]);
+    assert_positive(&record, &["messages", "handshakes_per_second"]);
+}
+
+#[test]
+fn the_cipher_alone() {
+    let arguments = ["bench", "aead", "--json", "--size", "64", "--size", "1000"];
+    let finished = support::run(&arguments).expect_code(0);
+    assert_eq!(finished.text().lines().count(), 1, "{finished:?}");
+    let record: Value = serde_json::from_str(finished.text()).expect("one JSON object");
+    assert!(record["back_end"].is_string(), "{record}");
+    let results = record["results"].as_array().expect("figures");
+    for size in [64, 1000] {
+        let of_size = results.iter().filter(|figure| figure["size"] == size);
+        assert!(of_size.count() >= 5, "{record}");
+    }
+    for figure in results {
+        assert_positive(figure, &["ns_per_message", "gigabytes_per_second"]);
+        // Bytes a nanosecond are gigabytes a second; both figures are rounded.
+        let rate = figure["size"].as_f64().expect("a size")
+            / figure["ns_per_message"].as_f64().expect("a time");
+        let stated = figure["gigabytes_per_second"].as_f64().expect("a rate");
+        assert!((rate - stated).abs() <= 0.001 + rate * 0.01, "{figure}");
+    }
+    for size in ["0", "4194305"] {
+        support::run(&["bench", "aead", "--size", size]).expect_code(2);
+    }
+}

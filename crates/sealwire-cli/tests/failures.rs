@@ -1,0 +1,232 @@
+//! What goes wrong is told, and has an exit code of its own.
+
+mod support;
+
+use serde_json::Value;
+use support::{Keys, run, start};
+
+const ANY: &str = "tcp://127.0.0.1:0";
+
+#[test]
+fn a_client_that_is_not_allowed_learns_why_and_gives_up() {
+    let keys = Keys::new();
+    let mut pull = keys.server(&["pull"]);
+    let push = ["push", "-c", &pull.endpoint(), "-d", "x", "--timeout", "1s"];
+    let refused = keys.client("mallory", &push).finish().expect_code(4);
+    assert!(
+        refused.stderr.contains("this key is not allowed here"),
+        "{}",
+        refused.stderr
+    );
+    let told = refused.stderr.matches("not allowed").count();
+    assert_eq!(
+        told, 2,
+        "once when it happened, once at the end: {}",
+        refused.stderr
+    );
+    pull.await_line("this key is not allowed here");
+}
+
+#[test]
+fn a_client_without_a_key_is_a_stranger() {
+    let keys = Keys::new();
+    let mut rep = keys.server(&["rep", "--echo"]);
+    let server = keys.path("server.pub");
+    let endpoint = rep.endpoint();
+    let req = [
+        "req",
+        "-c",
+        &endpoint,
+        "-d",
+        "x",
+        "-t",
+        "1s",
+        "--server-key",
+        &server,
+    ];
+    run(&req).expect_code(4);
+}
+
+#[test]
+fn a_wrong_server_key_is_named_as_the_likely_reason() {
+    let keys = Keys::new();
+    let mut pull = keys.server(&["pull"]);
+    let (wrong, alice) = (keys.path("mallory.pub"), keys.path("alice.key"));
+    let endpoint = pull.endpoint();
+    let push = run(&[
+        "push",
+        "-c",
+        &endpoint,
+        "-d",
+        "x",
+        "-t",
+        "1s",
+        "--server-key",
+        &wrong,
+        "--secret-key-file",
+        &alice,
+    ]);
+    let failed = push.expect_code(4);
+    assert!(
+        failed.stderr.contains("its key is probably not the one"),
+        "{}",
+        failed.stderr
+    );
+    pull.await_line("another server key");
+}
+
+#[test]
+fn different_mechanisms_are_told_apart() {
+    let keys = Keys::new();
+    let mut pull = keys.server(&["pull"]);
+    let failed = run(&["push", "-c", &pull.endpoint(), "-d", "x", "-t", "1s"]).expect_code(4);
+    assert!(failed.stderr.contains("mechanism"), "{}", failed.stderr);
+}
+
+#[test]
+fn nobody_there_is_unreachable_and_nothing_said_a_timeout() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let nowhere = format!("ipc://{}", folder.path().join("nowhere").display());
+    run(&["push", "-c", &nowhere, "-d", "x", "-t", "300ms"]).expect_code(5);
+    run(&["pull", "-b", ANY, "-t", "300ms"]).expect_code(3);
+    run(&["push", "-b", ANY, "-d", "x", "-t", "300ms"]).expect_code(3);
+    run(&["pub", "-b", ANY, "-d", "x", "-t", "300ms"]).expect_code(3);
+}
+
+#[test]
+fn options_that_do_not_go_together_are_wrong_usage() {
+    const KEY: &str = "0000000000000000000000000000000000000001";
+    for arguments in [
+        &["pull"][..],
+        &["pull", "-b", "nowhere"],
+        &["pull", "-b", ANY, "--timeout", "soon"],
+        &["pull", "-b", ANY, "--mechanism", "blake3"],
+        &["pull", "-b", ANY, "--server"],
+        &["pull", "-b", ANY, "--allow-anyone"],
+        &[
+            "pull",
+            "-b",
+            ANY,
+            "--mechanism",
+            "null",
+            "--server-key",
+            KEY,
+        ],
+        &["pull", "-b", ANY, "--server-key", "neither key nor file"],
+        &["pull", "-c", "tcp://*:1"],
+        &["pull", "-c", "inproc://elsewhere"],
+        &["push", "-b", ANY, "--raw", "--data", "x"],
+        &["bench", "latency", "--pattern", "push-pull"],
+    ] {
+        let failed = run(arguments).expect_code(2);
+        assert!(
+            failed.stderr.contains("error"),
+            "{arguments:?}: {}",
+            failed.stderr
+        );
+    }
+}
+
+#[test]
+fn a_secret_key_that_others_can_read_is_not_used() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let keys = Keys::new();
+    let leaked = keys.path("server.key");
+    let mode = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(&leaked, mode).expect("permissions");
+    let pull = run(&[
+        "pull",
+        "-b",
+        ANY,
+        "--server",
+        "--allow-anyone",
+        "--secret-key-file",
+        &leaked,
+    ]);
+    assert!(pull.expect_code(1).stderr.contains("chmod 600"));
+}
+
+#[test]
+fn errors_and_events_are_json_where_asked_for() {
+    let failed = run(&["pull", "-b", ANY, "-t", "200ms", "--json"]).expect_code(3);
+    let records: Vec<Value> = failed
+        .stderr
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON on each line"))
+        .collect();
+    assert_eq!(records[0]["event"], "listening");
+    let last = records.last().expect("a record");
+    assert_eq!(
+        (&last["event"], &last["exit_code"]),
+        (&"error".into(), &3.into())
+    );
+}
+
+#[test]
+fn verbose_tells_all_that_happens() {
+    let mut pull = start(&["pull", "-b", ANY, "-v", "-n", "1"]);
+    let endpoint = pull.endpoint();
+    let push = run(&["push", "-c", &endpoint, "-d", "x", "-v", "--json"]).expect_code(0);
+    pull.await_line("ready");
+    pull.finish().expect_code(0);
+    let ready = push
+        .stderr
+        .lines()
+        .find(|line| line.contains("\"ready\""))
+        .expect("an event");
+    let ready: Value = serde_json::from_str(ready).expect("JSON");
+    assert_eq!(ready["socket_type"], "PULL");
+    assert_eq!(ready["mechanism"], "NULL");
+}
+
+#[test]
+fn only_unprotected_tcp_that_leaves_the_machine_is_warned_of() {
+    let open = run(&["pull", "-b", "tcp://*:0", "-t", "100ms"]).expect_code(3);
+    assert!(
+        open.stderr
+            .contains("warning: tcp://*:0 without encryption"),
+        "{}",
+        open.stderr
+    );
+    let local = run(&["pull", "-b", ANY, "-t", "100ms"]).expect_code(3);
+    assert!(!local.stderr.contains("warning"), "{}", local.stderr);
+}
+
+#[test]
+fn an_interrupted_program_tidies_up() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("socket");
+    let mut pull = start(&["pull", "-b", &format!("ipc://{}", path.display())]);
+    pull.endpoint();
+    assert!(path.exists());
+    pull.interrupt();
+    let ended = pull.finish().expect_code(130);
+    assert!(!ended.stderr.contains("error"), "{}", ended.stderr);
+    assert!(!path.exists(), "the file of the Unix socket is gone");
+}
+
+#[test]
+fn a_reader_that_leaves_ends_the_program_in_peace() {
+    use std::io::Read as _;
+    use std::process::{Command, Stdio};
+
+    let mut push = start(&["push", "-b", ANY, "-d", "line", "-n", "0"]);
+    let endpoint = push.endpoint();
+    let mut pull = Command::new(env!("CARGO_BIN_EXE_sealwire"))
+        .args(["pull", "-c", &endpoint])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut first = [0; 5];
+    // The reader is dropped with this line, as `head` would leave.
+    pull.stdout
+        .take()
+        .expect("a pipe")
+        .read_exact(&mut first)
+        .expect("a message");
+    assert_eq!(&first, b"line\n");
+    let ended = pull.wait_with_output().expect("a child");
+    assert_eq!(ended.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+}

@@ -1,0 +1,61 @@
+//! `sealwire proxy` between sealed clients and workers on the same machine.
+
+mod support;
+
+use support::{Keys, run, start};
+
+const ANY: &str = "tcp://127.0.0.1:0";
+
+#[test]
+fn requests_reach_workers_and_answers_come_back() {
+    let keys = Keys::new();
+    let (server, allowed) = (keys.path("server.key"), keys.path("allowed"));
+    let mut proxy = start(&[
+        "proxy",
+        "--frontend-type",
+        "router",
+        "--frontend-bind",
+        ANY,
+        "--frontend-server",
+        "--frontend-secret-key-file",
+        &server,
+        "--frontend-allow",
+        &allowed,
+        "--backend-type",
+        "dealer",
+        "--backend-bind",
+        ANY,
+    ]);
+    let endpoints = [proxy.await_line("listening"), proxy.await_line("listening")];
+    let of = |side: &str| {
+        let line = endpoints
+            .iter()
+            .find(|line| line.starts_with(side))
+            .expect("both sides");
+        line.rsplit(' ').next().expect("an endpoint").to_owned()
+    };
+    let worker = start(&["rep", "-c", &of("backend"), "--echo", "-n", "2"]);
+    let req = [
+        "req",
+        "-c",
+        &of("frontend"),
+        "-d",
+        "over two hops",
+        "-n",
+        "2",
+    ];
+    let asked = keys.client("alice", &req).finish().expect_code(0);
+    assert_eq!(asked.text(), "over two hops\nover two hops\n");
+    worker.finish().expect_code(0);
+    let refused = ["req", "-c", &of("frontend"), "-d", "x", "-t", "1s"];
+    keys.client("mallory", &refused).finish().expect_code(4);
+    proxy.interrupt();
+    proxy.finish().expect_code(130);
+}
+
+#[test]
+fn sides_that_cannot_talk_are_wrong_usage() {
+    let sides = ["proxy", "--frontend-type", "pull", "--backend-type", "xpub"];
+    let failed = run(&[&sides[..], &["--frontend-bind", ANY, "--backend-bind", ANY]].concat());
+    assert!(failed.expect_code(2).stderr.contains("PULL"));
+}

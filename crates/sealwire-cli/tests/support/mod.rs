@@ -1,0 +1,211 @@
+//! Runs the real program and reads what it says.
+
+#![allow(dead_code, reason = "each test file uses what it needs")]
+
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// No wait is longer; a program that takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A program under way. Ended when dropped.
+pub(crate) struct Running {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: Receiver<Vec<u8>>,
+    stderr: Receiver<String>,
+    said: String,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Finished {
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).expect("text on standard output")
+    }
+
+    #[track_caller]
+    pub(crate) fn expect_code(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        self
+    }
+}
+
+/// Starts the program with an empty standard input.
+pub(crate) fn start(arguments: &[&str]) -> Running {
+    start_with_input(arguments, b"")
+}
+
+/// Starts the program with these bytes on its standard input. It may stop reading before their end.
+pub(crate) fn start_with_input(arguments: &[&str], input: &[u8]) -> Running {
+    let mut running = start_interactive(arguments);
+    let mut stdin = running.stdin.take().expect("a pipe");
+    match stdin.write_all(input) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => panic!("its input: {error}"),
+        _ => {}
+    }
+    running
+}
+
+/// Starts the program and keeps its standard input open.
+pub(crate) fn start_interactive(arguments: &[&str]) -> Running {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sealwire"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let (stdout_sender, stdout) = mpsc::channel();
+    let (stderr_sender, stderr) = mpsc::channel();
+    let mut out = child.stdout.take().expect("a pipe");
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = out.read_to_end(&mut bytes);
+        let _ = stdout_sender.send(bytes);
+    });
+    let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            let _ = stderr_sender.send(line);
+        }
+    });
+    Running {
+        stdin: child.stdin.take(),
+        child,
+        stdout,
+        stderr,
+        said: String::new(),
+    }
+}
+
+/// Runs the program to its end.
+pub(crate) fn run(arguments: &[&str]) -> Finished {
+    start(arguments).finish()
+}
+
+impl Running {
+    /// Waits for a line on standard error that contains `needle`.
+    #[track_caller]
+    pub(crate) fn await_line(&mut self, needle: &str) -> String {
+        loop {
+            let Ok(line) = self.stderr.recv_timeout(PATIENCE) else {
+                panic!("no line with '{needle}' came, only:\n{}", self.said);
+            };
+            self.said += &line;
+            self.said.push('\n');
+            if line.contains(needle) {
+                return line;
+            }
+        }
+    }
+
+    /// Where it listens, with the port that was chosen.
+    #[track_caller]
+    pub(crate) fn endpoint(&mut self) -> String {
+        let line = self.await_line("listening on ");
+        line.rsplit(' ')
+            .next()
+            .expect("an endpoint")
+            .trim_end_matches("\"}")
+            .to_owned()
+    }
+
+    pub(crate) fn write(&mut self, text: &str) {
+        self.stdin
+            .as_mut()
+            .expect("interactive")
+            .write_all(text.as_bytes())
+            .expect("it reads");
+    }
+
+    pub(crate) fn interrupt(&self) {
+        let pid = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-INT", &pid])
+                .status()
+                .expect("kill")
+                .success()
+        );
+    }
+
+    /// Waits for its end.
+    #[track_caller]
+    pub(crate) fn finish(mut self) -> Finished {
+        drop(self.stdin.take());
+        let Ok(stdout) = self.stdout.recv_timeout(PATIENCE) else {
+            panic!("the program does not end; it said:\n{}", self.said);
+        };
+        let code = self.child.wait().expect("a child").code();
+        let mut stderr = std::mem::take(&mut self.said);
+        for line in self.stderr.iter() {
+            stderr += &line;
+            stderr.push('\n');
+        }
+        Finished {
+            code,
+            stdout,
+            stderr,
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Key files of a server, of alice and of mallory, and an allow-list with alice alone.
+pub(crate) struct Keys {
+    folder: TempDir,
+}
+
+impl Keys {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let keys = Keys { folder };
+        for name in ["server", "alice", "mallory"] {
+            run(&["keygen", "--out", &keys.path(name)]).expect_code(0);
+        }
+        std::fs::create_dir(keys.path("allowed")).expect("a folder");
+        std::fs::copy(keys.path("alice.pub"), keys.path("allowed/alice.pub")).expect("a copy");
+        keys
+    }
+
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.folder
+            .path()
+            .join(name)
+            .to_str()
+            .expect("text")
+            .to_owned()
+    }
+
+    /// `command` as a server that listens on a free port and allows alice.
+    pub(crate) fn server(&self, command: &[&str]) -> Running {
+        let (key, allowed) = (self.path("server.key"), self.path("allowed"));
+        let security = ["--server", "--secret-key-file", &key, "--allow", &allowed];
+        start(&[command, &["--bind", "tcp://127.0.0.1:0"], &security].concat())
+    }
+
+    /// `command` as this client.
+    pub(crate) fn client(&self, name: &str, command: &[&str]) -> Running {
+        let (server, key) = (self.path("server.pub"), self.path(&format!("{name}.key")));
+        let security = ["--server-key", &server, "--secret-key-file", &key];
+        start(&[command, &security].concat())
+    }
+}

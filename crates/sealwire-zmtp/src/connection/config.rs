@@ -1,0 +1,178 @@
+//! What a connection is told at its start.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use thiserror::Error;
+
+use crate::keys::{KeyPair, PublicKey};
+use crate::limits::{Limits, MAX_METADATA, MAX_PROPERTIES, MAX_ROUTING_ID};
+use crate::mechanism::blake3::CookieKeeper;
+use crate::socket_type::SocketType;
+use crate::wire::metadata::{self, Metadata};
+
+/// Everything that is the same for all connections of one endpoint.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The type of the local socket.
+    pub socket_type: SocketType,
+    /// The routing id to announce; at most 255 bytes, empty for none. ZeroMQ gives a meaning to
+    /// those of REQ, DEALER and ROUTER.
+    pub routing_id: Vec<u8>,
+    /// How the peers prove themselves and protect what they say.
+    pub mechanism: MechanismConfig,
+    /// Properties of the application, sent in the handshake beside `Socket-Type` and `Identity`.
+    pub metadata: Vec<(String, Vec<u8>)>,
+    /// What is accepted from the peer.
+    pub limits: Limits,
+    /// Time from the start of the connection to its end of handshake. Default 15 s.
+    pub handshake_timeout: Duration,
+    /// Heartbeats; `None` sends none and still answers the peer's. Default `None`.
+    pub heartbeat: Option<Heartbeat>,
+}
+
+impl Config {
+    /// Defaults: no routing id, mechanism NULL, 15 s for the handshake, no heartbeat.
+    pub fn new(socket_type: SocketType) -> Self {
+        Self {
+            socket_type,
+            routing_id: Vec::new(),
+            mechanism: MechanismConfig::Null,
+            metadata: Vec::new(),
+            limits: Limits::default(),
+            handshake_timeout: Duration::from_secs(15),
+            heartbeat: None,
+        }
+    }
+
+    /// Says whether a connection can be made with this.
+    ///
+    /// A [`Connection`](super::Connection) made with an invalid one fails with the same error
+    /// before it sends or accepts a byte.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`], by variant.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if self.heartbeat.is_some_and(|beat| beat.interval.is_zero()) {
+            return Err(ConfigError::HeartbeatInterval);
+        }
+        self.handshake_metadata().map(|_| ())
+    }
+
+    /// The metadata as it goes into READY or INITIATE.
+    pub(crate) fn handshake_metadata(&self) -> Result<Vec<u8>, ConfigError> {
+        if self.routing_id.len() > MAX_ROUTING_ID {
+            return Err(ConfigError::RoutingIdTooLong {
+                size: self.routing_id.len(),
+            });
+        }
+        let mut all = Metadata::default();
+        all.push(metadata::SOCKET_TYPE, self.socket_type.name().as_bytes())?;
+        if !self.routing_id.is_empty() {
+            all.push(metadata::IDENTITY, &self.routing_id)?;
+        }
+        for (name, value) in &self.metadata {
+            if name.eq_ignore_ascii_case(metadata::IDENTITY) {
+                return Err(ConfigError::DuplicateProperty);
+            }
+            all.push(name, value)?;
+        }
+        let mut bytes = Vec::new();
+        all.encode(&mut bytes);
+        if all.len() > MAX_PROPERTIES || bytes.len() > MAX_METADATA {
+            return Err(ConfigError::MetadataTooLarge { size: bytes.len() });
+        }
+        Ok(bytes)
+    }
+}
+
+/// Heartbeats of one connection (ZMTP 3.1, PING and PONG).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Heartbeat {
+    /// Time between two PINGs.
+    pub interval: Duration,
+    /// Time after a PING in which something must arrive.
+    pub timeout: Duration,
+    /// How long the peer may wait for traffic from here before it gives up; carried in PING, in
+    /// tenths of a second, at most 6,553.5 s. Zero leaves that to the peer.
+    pub ttl: Duration,
+}
+
+/// The security mechanism of the local side.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub enum MechanismConfig {
+    /// No authentication, no encryption.
+    #[default]
+    Null,
+    /// BLAKE3ZMQ, the side that knows the other's public key beforehand.
+    Blake3Client(Blake3Client),
+    /// BLAKE3ZMQ, the side whose public key is known.
+    Blake3Server(Blake3Server),
+}
+
+/// The client of BLAKE3ZMQ.
+#[derive(Clone, Debug)]
+pub struct Blake3Client {
+    /// The only server that will be talked to.
+    pub server_key: PublicKey,
+    /// The client's identity; `None` makes one for each connection.
+    pub keys: Option<KeyPair>,
+    /// How frames are sealed after the handshake; both sides must be set alike.
+    pub data_phase: DataPhase,
+}
+
+/// The server of BLAKE3ZMQ.
+#[derive(Clone, Debug)]
+pub struct Blake3Server {
+    /// The server's identity.
+    pub keys: KeyPair,
+    /// Where cookie keys and connection numbers come from; shared by all connections of a server.
+    pub cookies: Arc<dyn CookieKeeper>,
+    /// How frames are sealed after the handshake; both sides must be set alike.
+    pub data_phase: DataPhase,
+}
+
+/// How BLAKE3ZMQ seals frames after the handshake. Never negotiated.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum DataPhase {
+    /// A nonce for each frame (section 5): nothing can be dropped, repeated or reordered unnoticed.
+    #[default]
+    PerMessageNonces,
+    /// **Weak: the order of frames is not authenticated.** One keystream that runs on (section 6):
+    /// whoever is on the path can drop, repeat or reorder whole frames, and the receiver accepts
+    /// them and decrypts noise. Only for peers that speak nothing else.
+    ContinuousKeystreamUnauthenticatedOrder,
+}
+
+/// Why a [`Config`] cannot be used.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The routing id has more than 255 bytes.
+    #[error("the routing id has {size} bytes; at most 255 are allowed")]
+    RoutingIdTooLong {
+        /// Its size in bytes.
+        size: usize,
+    },
+    /// The heartbeat interval is zero.
+    #[error("the heartbeat interval must not be zero; leave heartbeats out to have none")]
+    HeartbeatInterval,
+    /// A property name is empty, longer than 255, or has other characters than ZMTP allows.
+    #[error(
+        "a metadata name must have 1 to 255 characters, each a letter, a digit or one of '-_.+'"
+    )]
+    PropertyName,
+    /// A name occurs twice, or is one of `Socket-Type` and `Identity`, which are set elsewhere.
+    #[error("a metadata name occurs twice; Socket-Type and Identity are added by the connection")]
+    DuplicateProperty,
+    /// The metadata would not fit into the handshake.
+    #[error("the metadata takes {size} bytes; at most 3,584 bytes in 64 properties are allowed")]
+    MetadataTooLarge {
+        /// Its encoded size in bytes.
+        size: usize,
+    },
+}

@@ -1,0 +1,83 @@
+//! From verified frames to events: messages are put together, commands are acted upon.
+
+use bytes::{Buf, Bytes, BytesMut};
+
+use super::receive::Span;
+use super::{Connection, Event};
+use crate::error::Error;
+use crate::message::{Frame, Message};
+use crate::wire::command::Command;
+use crate::wire::command::subscription::Change;
+
+impl Connection {
+    /// Takes the frames of `spans` off the front of `input`.
+    pub(super) fn deliver(&mut self, input: &mut BytesMut, spans: &[Span]) -> Result<(), Error> {
+        let overhead = self.receiver.overhead();
+        // Offset of the first byte not yet taken: moved for copies, while slices cut the input.
+        let mut taken = 0;
+        for span in spans {
+            let start = taken + span.header.size();
+            let end = start + span.payload;
+            if span.header.command() {
+                self.command(&input[start..end])?;
+                taken = end + overhead;
+            } else if span.payload > Frame::INLINE && self.receiver.worth_slicing(span.payload) {
+                input.advance(start);
+                let payload = input.split_to(span.payload).freeze();
+                taken = overhead;
+                self.message_frame(Frame::from(payload), span.header.more());
+            } else {
+                let frame = Frame::copy_from_slice(&input[start..end]);
+                taken = end + overhead;
+                self.message_frame(frame, span.header.more());
+            }
+        }
+        input.advance(taken);
+        Ok(())
+    }
+
+    #[inline]
+    fn message_frame(&mut self, frame: Frame, more: bool) {
+        if more || !self.assembly.is_empty() {
+            if let Some(message) = self.assembly.push(frame, more) {
+                self.events.push_back(Event::Message(message));
+            }
+        } else if self.config.socket_type.takes_subscriptions() {
+            self.events.push_back(subscription_or_message(frame));
+        } else {
+            self.events
+                .push_back(Event::Message(Message::single(frame)));
+        }
+    }
+
+    fn command(&mut self, body: &[u8]) -> Result<(), Error> {
+        let takes_subscriptions = self.config.socket_type.takes_subscriptions();
+        match Command::parse(body)? {
+            Command::Subscribe(topic) if takes_subscriptions => {
+                self.events
+                    .push_back(Event::Subscribe(Bytes::copy_from_slice(topic)));
+            }
+            Command::Cancel(topic) if takes_subscriptions => {
+                self.events
+                    .push_back(Event::Cancel(Bytes::copy_from_slice(topic)));
+            }
+            Command::Ping(ping) => self.liveness.pinged(ping),
+            Command::Error(reason) => {
+                let verified = self.receiver.overhead() > 0;
+                return Err(Error::PeerRefused { reason, verified });
+            }
+            // That something arrived is all that PONG has to say.
+            Command::Pong(_) | Command::Subscribe(_) | Command::Cancel(_) | Command::Unknown => {}
+        }
+        Ok(())
+    }
+}
+
+/// A publisher's peer may subscribe by a message of one frame.
+fn subscription_or_message(frame: Frame) -> Event {
+    match Change::from_message(&frame) {
+        Some(Change::Subscribe) => Event::Subscribe(frame.into_bytes().slice(1..)),
+        Some(Change::Cancel) => Event::Cancel(frame.into_bytes().slice(1..)),
+        None => Event::Message(Message::single(frame)),
+    }
+}

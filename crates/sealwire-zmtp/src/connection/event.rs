@@ -1,0 +1,85 @@
+//! What a connection tells its owner.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::keys::PublicKey;
+use crate::message::Message;
+use crate::socket_type::SocketType;
+use crate::wire::metadata::Metadata;
+
+/// What [`Connection::poll_event`](super::Connection::poll_event) gives, in the order it happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// BLAKE3 server: the client proved that it owns this key. Answer with
+    /// [`Connection::authorize`](super::Connection::authorize); nothing goes out until then.
+    Authenticate(Box<Credentials>),
+    /// The handshake is done: messages may be sent.
+    Ready(Arc<PeerInfo>),
+    /// The peer subscribed to a prefix. Only where the local socket is PUB or XPUB.
+    Subscribe(Bytes),
+    /// The peer gave a subscription up. Only where the local socket is PUB or XPUB.
+    Cancel(Bytes),
+    /// A whole message, verified where the mechanism can.
+    Message(Message),
+    /// Something the user should know and the connection survives.
+    Warning(Warning),
+}
+
+/// Who asks to be let in, with a key that was verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Credentials {
+    /// The client's long-term key, the only thing here that is proven.
+    pub public_key: PublicKey,
+    /// The client's socket type; it fits the local one.
+    pub socket_type: SocketType,
+    /// The routing id that the client claims; empty for none.
+    pub routing_id: Bytes,
+    /// Everything the client says about itself.
+    pub metadata: Metadata,
+}
+
+/// Who is at the other end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PeerInfo {
+    /// The peer's socket type; it fits the local one.
+    pub socket_type: SocketType,
+    /// The routing id that the peer claims; empty for none. It proves nothing.
+    pub routing_id: Bytes,
+    /// Everything the peer says about itself.
+    pub metadata: Metadata,
+    /// The key that the peer proved to own; `None` with NULL. A client sees the server's.
+    pub public_key: Option<PublicKey>,
+    /// The name that the authenticator gave to the peer.
+    pub user_id: Option<String>,
+    /// The mechanism's name, `NULL` or `BLAKE3`.
+    pub mechanism: &'static str,
+    /// The 0 or 1 of ZMTP 3.0 and 3.1; later versions count as 1.
+    pub zmtp_minor: u8,
+}
+
+/// Something the user should know.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The data phase does not authenticate the order of frames: someone on the path can drop,
+    /// repeat or reorder them unnoticed.
+    UnauthenticatedOrder,
+}
+
+impl core::fmt::Display for Warning {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::UnauthenticatedOrder => f.write_str(
+                "the continuous keystream is in use: someone on the path can drop, repeat or \
+                 reorder frames unnoticed",
+            ),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Every deadline of a connection: the handshake's, and those of heartbeats.
+//!
+//! Source: ZMTP 3.1 (RFC 37), "connection heartbeating".
+//!
+//! ```text
+//!   now ......... PING ............ PING ........ PING
+//!     |- interval -|--- interval ----|
+//!                  |-- timeout --|  something must arrive before this, whatever it is
+//!   last traffic |------ ttl from the peer's PING ------|  likewise
+//! ```
+
+use core::time::Duration;
+
+use arrayvec::ArrayVec;
+
+use super::{Config, Heartbeat};
+use crate::error::{Error, Step};
+use crate::limits::MAX_PING_CONTEXT;
+use crate::wire::command::heartbeat::Ping;
+
+type PingContext = ArrayVec<u8, MAX_PING_CONTEXT>;
+
+#[derive(Debug)]
+pub(super) struct Liveness {
+    handshake_deadline: Option<Duration>,
+    /// Our own heartbeats, once they run.
+    heartbeat: Option<Heartbeat>,
+    next_ping: Option<Duration>,
+    /// When something must have arrived since the oldest PING that nothing followed.
+    answer_deadline: Option<Duration>,
+    last_heard: Duration,
+    /// How long the peer lets us wait.
+    peer_ttl: Option<Duration>,
+    reading: bool,
+    /// The context of the last PING not yet answered. A newer PING replaces an older one.
+    owed_pong: Option<PingContext>,
+}
+
+impl Liveness {
+    pub(super) fn new(config: &Config, now: Duration) -> Self {
+        Self {
+            handshake_deadline: Some(now.saturating_add(config.handshake_timeout)),
+            heartbeat: None,
+            next_ping: None,
+            answer_deadline: None,
+            last_heard: now,
+            peer_ttl: None,
+            reading: true,
+            owed_pong: None,
+        }
+    }
+
+    /// The handshake is done. Peers of ZMTP 3.0 know no heartbeat.
+    pub(super) fn established(&mut self, config: &Config, zmtp_minor: u8, now: Duration) {
+        self.handshake_deadline = None;
+        self.heartbeat = config.heartbeat.filter(|_| zmtp_minor > 0);
+        self.next_ping = self.heartbeat.map(|beat| now.saturating_add(beat.interval));
+        self.last_heard = now;
+    }
+
+    /// The connection is over: nothing is due any more.
+    pub(super) fn stop(&mut self) {
+        self.handshake_deadline = None;
+        self.heartbeat = None;
+        self.next_ping = None;
+        self.answer_deadline = None;
+        self.peer_ttl = None;
+        self.owed_pong = None;
+    }
+
+    /// Something arrived, which is all the proof of life there is.
+    #[inline]
+    pub(super) fn heard(&mut self, now: Duration) {
+        self.last_heard = now;
+        self.answer_deadline = None;
+    }
+
+    pub(super) fn pinged(&mut self, ping: Ping<'_>) {
+        self.peer_ttl = ping.ttl;
+        self.owed_pong = ping.context.try_into().ok();
+    }
+
+    #[inline]
+    pub(super) fn owed_pong(&self) -> Option<&[u8]> {
+        self.owed_pong.as_deref()
+    }
+
+    pub(super) fn take_owed_pong(&mut self) -> Option<PingContext> {
+        self.owed_pong.take()
+    }
+
+    pub(super) fn set_reading(&mut self, reading: bool, now: Duration) {
+        if reading && !self.reading {
+            self.heard(now);
+        }
+        self.reading = reading;
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<Duration> {
+        let silence = [self.answer_deadline, self.ttl_deadline()];
+        let silence = silence.into_iter().flatten().filter(|_| self.reading);
+        [self.handshake_deadline, self.next_ping]
+            .into_iter()
+            .flatten()
+            .chain(silence)
+            .min()
+    }
+
+    /// Refuses to go on past a deadline.
+    pub(super) fn check(&self, now: Duration, step: Step) -> Result<(), Error> {
+        let due = |deadline: Option<Duration>| deadline.is_some_and(|deadline| deadline <= now);
+        if due(self.handshake_deadline) {
+            return Err(Error::HandshakeTimeout { step });
+        }
+        if self.reading && (due(self.answer_deadline) || due(self.ttl_deadline())) {
+            return Err(Error::HeartbeatTimeout);
+        }
+        Ok(())
+    }
+
+    /// Whether a PING is due; gives the ttl that it carries.
+    pub(super) fn take_due_ping(&mut self, now: Duration) -> Option<Duration> {
+        let beat = self.heartbeat?;
+        if self.next_ping? > now {
+            return None;
+        }
+        self.next_ping = Some(now.saturating_add(beat.interval));
+        self.answer_deadline
+            .get_or_insert(now.saturating_add(beat.timeout));
+        Some(beat.ttl)
+    }
+
+    fn ttl_deadline(&self) -> Option<Duration> {
+        self.peer_ttl.map(|ttl| self.last_heard.saturating_add(ttl))
+    }
+}

@@ -1,0 +1,267 @@
+//! One connection: bytes in, events out; messages in, bytes out.
+//!
+//! ```text
+//!              input: BytesMut                          Transmit: Buf
+//!                    |                                       ^
+//!   receive.rs   parse, open a batch                     output.rs   seal a batch
+//!                    |                                       |
+//!   deliver.rs   commands, multipart                     send.rs     messages, subscriptions
+//!                    |                                       ^
+//!                poll_event()                             send()
+//!
+//!   handshake.rs drives the mechanism in between; liveness.rs owns every deadline.
+//! ```
+//!
+//! Nothing here reads a clock, a socket or a source of randomness: time, bytes and [`Entropy`] are
+//! arguments. Time is a [`Duration`] since an epoch that the caller chooses and keeps.
+
+mod assembly;
+mod config;
+mod deliver;
+mod entropy;
+mod event;
+mod handshake;
+mod liveness;
+mod output;
+mod receive;
+mod send;
+mod trace;
+
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::sync::Arc;
+use core::fmt;
+use core::time::Duration;
+
+use self::assembly::Assembly;
+pub use self::config::{
+    Blake3Client, Blake3Server, Config, ConfigError, DataPhase, Heartbeat, MechanismConfig,
+};
+pub use self::entropy::Entropy;
+pub use self::event::{Credentials, Event, PeerInfo, Warning};
+use self::handshake::{GreetingExchange, HandshakeInProgress};
+use self::liveness::Liveness;
+use self::output::Output;
+pub use self::output::Transmit;
+use self::receive::Receiver;
+use self::trace::Trace;
+pub use self::trace::{Direction, HandshakeStep};
+use crate::error::{CloseKind, Error, Refusal, Step};
+use crate::provider::Provider;
+
+/// One ZMTP connection, from the greeting to its end.
+///
+/// The caller moves bytes and time:
+///
+/// 1. write what [`transmit`](Self::transmit) holds,
+/// 2. append what arrived to a `BytesMut` and call [`receive`](Self::receive),
+/// 3. drain [`poll_event`](Self::poll_event),
+/// 4. call [`handle_timeout`](Self::handle_timeout) when [`next_timeout`](Self::next_timeout) has
+///    passed and nothing that arrived is left to be handed over.
+///
+/// Any method that gives an [`Error`] ends the connection: events from before stay pollable,
+/// `transmit` may hold a last ERROR command to be flushed, everything else does nothing more.
+pub struct Connection {
+    config: Arc<Config>,
+    provider: Arc<dyn Provider>,
+    phase: Phase,
+    receiver: Receiver,
+    assembly: Assembly,
+    events: VecDeque<Event>,
+    output: Output,
+    liveness: Liveness,
+    trace: Trace,
+    peer: Option<Arc<PeerInfo>>,
+}
+
+enum Phase {
+    Greeting(GreetingExchange),
+    Handshake(HandshakeInProgress),
+    Ready,
+    Over(Error),
+}
+
+impl Connection {
+    /// Starts a connection; its greeting is ready to be transmitted.
+    ///
+    /// `entropy` must come from a cryptographic generator and serve this connection only. The
+    /// handshake deadline counts from `now`. With a `config` that does not
+    /// [`validate`](Config::validate), the connection is over from the start.
+    pub fn new(
+        config: Arc<Config>,
+        provider: Arc<dyn Provider>,
+        entropy: Entropy,
+        now: Duration,
+    ) -> Self {
+        let mut output = Output::default();
+        let mut trace = Trace::default();
+        let mut liveness = Liveness::new(&config, now);
+        let phase = match config.validate() {
+            Ok(()) => Phase::Greeting(GreetingExchange::new(
+                &config,
+                entropy,
+                &mut output,
+                &mut trace,
+            )),
+            Err(error) => {
+                liveness.stop();
+                Phase::Over(error.into())
+            }
+        };
+        Self {
+            config,
+            provider,
+            phase,
+            receiver: Receiver::default(),
+            assembly: Assembly::default(),
+            events: VecDeque::new(),
+            output,
+            liveness,
+            trace,
+            peer: None,
+        }
+    }
+
+    /// The oldest event not yet taken.
+    #[inline]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// The oldest step of the handshake not yet taken; at most a dozen are kept.
+    pub fn poll_handshake_trace(&mut self) -> Option<HandshakeStep> {
+        self.trace.poll()
+    }
+
+    /// Answers [`Event::Authenticate`] with the user's name, or with a refusal that is sent to the
+    /// client in ERROR. Without a question to answer it does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] for a refusal: the connection is over once ERROR is flushed. Otherwise
+    /// the error that ended the connection before.
+    pub fn authorize(
+        &mut self,
+        decision: Result<Option<String>, Refusal>,
+        now: Duration,
+    ) -> Result<(), Error> {
+        if let Phase::Over(error) = &self.phase {
+            return Err(error.clone());
+        }
+        self.conclude_authorization(decision, now)
+            .map_err(|error| self.fail(error))
+    }
+
+    /// Turns the peer away at any time, with a reason that is sent to it in ERROR, and says what
+    /// the connection ended with.
+    pub fn reject(&mut self, reason: &str) -> Error {
+        if let Phase::Over(error) = &self.phase {
+            return error.clone();
+        }
+        self.fail(Error::Refused(Refusal::new(reason)))
+    }
+
+    /// Whether the handshake is done and the connection not over.
+    #[inline]
+    pub const fn is_ready(&self) -> bool {
+        matches!(self.phase, Phase::Ready)
+    }
+
+    /// Who is at the other end, once the handshake is done.
+    pub fn peer(&self) -> Option<&PeerInfo> {
+        self.peer.as_deref()
+    }
+
+    /// Bytes staged or sealed and not yet taken out of [`transmit`](Self::transmit), the answer owed
+    /// to a PING included.
+    #[inline]
+    pub fn pending_bytes(&self) -> usize {
+        self.output.pending() + self.owed_pong_size()
+    }
+
+    /// What is to be written: everything staged, framed and sealed.
+    ///
+    /// Bytes that are not advanced over stay for the next call.
+    pub fn transmit(&mut self) -> Transmit<'_> {
+        self.stage_owed_pong();
+        self.output.seal();
+        Transmit::new(&mut self.output)
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due, in the caller's epoch.
+    pub fn next_timeout(&self) -> Option<Duration> {
+        self.liveness.next_timeout()
+    }
+
+    /// Acts on everything that is due at `now`: deadlines, and PING.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::HandshakeTimeout`], [`Error::HeartbeatTimeout`], or the error that ended the
+    /// connection before.
+    pub fn handle_timeout(&mut self, now: Duration) -> Result<(), Error> {
+        if let Phase::Over(error) = &self.phase {
+            return Err(error.clone());
+        }
+        self.act_on_time(now).map_err(|error| self.fail(error))
+    }
+
+    /// Says whether the caller reads from the transport. While it does not, because its queue is
+    /// full, silence is no fault of the peer and no heartbeat deadline runs.
+    pub fn set_reading(&mut self, reading: bool, now: Duration) {
+        self.liveness.set_reading(reading, now);
+    }
+
+    /// The transport ended: says what that means at this point.
+    ///
+    /// An earlier error of the connection is given again.
+    pub fn end_of_stream(&mut self) -> Error {
+        let kind = match &self.phase {
+            Phase::Over(error) => return error.clone(),
+            Phase::Ready if self.assembly.is_empty() && self.receiver.left() == 0 => {
+                CloseKind::Clean
+            }
+            Phase::Ready => CloseKind::MidMessage,
+            phase => CloseKind::DuringHandshake(phase.step()),
+        };
+        self.fail(Error::Closed(kind))
+    }
+
+    /// Ends the connection. The one place where an error becomes what the peer is told.
+    fn fail(&mut self, error: Error) -> Error {
+        if let Some(reason) = error.to_peer() {
+            self.stage_error(reason);
+        }
+        self.liveness.stop();
+        self.assembly = Assembly::default();
+        self.phase = Phase::Over(error.clone());
+        error
+    }
+}
+
+impl Phase {
+    /// What the handshake waits for.
+    fn step(&self) -> Step {
+        match self {
+            Self::Greeting(_) => Step::Greeting,
+            Self::Handshake(handshake) => handshake.step(),
+            Self::Ready | Self::Over(_) => Step::Ready,
+        }
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let phase: &dyn fmt::Debug = match &self.phase {
+            Phase::Ready => &"ready",
+            Phase::Over(error) => error,
+            phase => &phase.step(),
+        };
+        f.debug_struct("Connection")
+            .field("socket_type", &self.config.socket_type)
+            .field("phase", phase)
+            .field("peer", &self.peer)
+            .field("pending_bytes", &self.pending_bytes())
+            .finish_non_exhaustive()
+    }
+}

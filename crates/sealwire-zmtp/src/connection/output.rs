@@ -1,0 +1,244 @@
+//! What is to be written: staged frames, sealed in batches where they lie.
+//!
+//! ```text
+//! segments  [ packed: h body tag | h body tag | .. ] [ large: h, body, tag ] [ packed: .. ]
+//!                ^ taken            ^ sealed up to here
+//! ```
+//!
+//! Small frames are packed one after the other, a large one keeps its own buffer, so that it is not
+//! copied. A packed segment needs no list of its frames: the headers in it are the list.
+
+mod segment;
+mod transmit;
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use self::segment::{Large, Packed, Segment};
+pub use self::transmit::Transmit;
+use crate::limits::{LARGE_FRAME, OUTPUT_SEGMENT};
+use crate::mechanism::Sealer;
+use crate::message::Frame;
+use crate::wire::frame::Header;
+
+/// The outgoing direction of a connection.
+pub(super) struct Output {
+    segments: VecDeque<Segment>,
+    /// Segments at the front that need no look when sealing.
+    sealed_segments: usize,
+    /// Bytes of the first segment that were taken.
+    taken: usize,
+    pending: usize,
+    /// The buffer of a segment that was taken, to be used again.
+    spare: Vec<u8>,
+    sealer: Sealer,
+    /// Number of the next frame to be staged; those staged and not sealed are counted.
+    next_index: u64,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self {
+            segments: VecDeque::new(),
+            sealed_segments: 0,
+            taken: 0,
+            pending: 0,
+            spare: Vec::new(),
+            sealer: Sealer::Plain,
+            next_index: 0,
+        }
+    }
+}
+
+impl Output {
+    /// Bytes not yet taken.
+    #[inline]
+    pub(super) fn pending(&self) -> usize {
+        self.pending
+    }
+
+    /// Bytes that a frame grows by when it is sealed.
+    #[inline]
+    pub(super) fn overhead(&self) -> usize {
+        self.sealer.overhead()
+    }
+
+    /// Whether `frames` more can be staged. Number 2^64 - 1 and on are refused.
+    #[inline]
+    pub(super) fn has_nonces_for(&self, frames: usize) -> bool {
+        self.sealer.overhead() == 0 || frames as u64 <= u64::MAX - self.next_index
+    }
+
+    /// From here on frames are sealed. What was staged before goes out as it is.
+    pub(super) fn protect(&mut self, sealer: Sealer) {
+        self.seal();
+        if let Some(Segment::Packed(packed)) = self.segments.back_mut() {
+            packed.finish();
+        }
+        self.next_index = sealer.next_index();
+        self.sealer = sealer;
+    }
+
+    /// Stages bytes that are neither framed nor sealed.
+    pub(super) fn stage_raw(&mut self, bytes: &[u8]) {
+        self.packed().push_raw(bytes);
+        self.pending += bytes.len();
+    }
+
+    /// Stages one frame with a copy of `payload`.
+    #[inline]
+    pub(super) fn stage_slice(&mut self, flags: u8, payload: &[u8]) {
+        let overhead = self.sealer.overhead();
+        let header = Header::new(flags, payload.len() + overhead);
+        self.packed().push_frame(header, payload, overhead);
+        self.staged(header, payload.len() + overhead);
+    }
+
+    /// Stages one frame; a large payload is not copied unless it must be sealed and is shared.
+    #[inline]
+    pub(super) fn stage_frame(&mut self, flags: u8, frame: Frame) {
+        if frame.len() < LARGE_FRAME {
+            self.stage_slice(flags, &frame);
+        } else {
+            let overhead = self.sealer.overhead();
+            let header = Header::new(flags, frame.len() + overhead);
+            self.staged(header, frame.len() + overhead);
+            let large = Large::new(header, frame.into_bytes(), overhead > 0);
+            self.segments.push_back(Segment::Large(large));
+        }
+    }
+
+    /// Seals everything staged, in order.
+    pub(super) fn seal(&mut self) {
+        if self.sealer.overhead() > 0 {
+            for segment in self.segments.range_mut(self.sealed_segments..) {
+                match segment {
+                    Segment::Packed(packed) => packed.seal(&mut self.sealer),
+                    Segment::Large(large) => large.seal(&mut self.sealer),
+                }
+            }
+        }
+        // The last one may still grow.
+        self.sealed_segments = self.segments.len().saturating_sub(1);
+    }
+
+    #[inline]
+    fn staged(&mut self, header: Header, body: usize) {
+        self.pending += header.size() + body;
+        self.next_index = self.next_index.wrapping_add(1);
+    }
+
+    /// The packed segment that takes the next small frame.
+    #[inline]
+    fn packed(&mut self) -> &mut Packed {
+        let room = matches!(self.segments.back(), Some(Segment::Packed(packed)) if packed.len() < OUTPUT_SEGMENT);
+        if !room {
+            let buffer = core::mem::take(&mut self.spare);
+            self.segments
+                .push_back(Segment::Packed(Packed::new(buffer)));
+        }
+        match self.segments.back_mut() {
+            Some(Segment::Packed(packed)) => packed,
+            _ => unreachable!("put there just above"),
+        }
+    }
+
+    /// Takes `count` bytes off the front.
+    fn advance(&mut self, mut count: usize) {
+        assert!(
+            count <= self.pending,
+            "advanced beyond what there is to transmit"
+        );
+        self.pending -= count;
+        while let Some(front) = self.segments.front() {
+            let left = front.len() - self.taken;
+            if count < left {
+                self.taken += count;
+                return;
+            }
+            count -= left;
+            self.taken = 0;
+            self.sealed_segments = self.sealed_segments.saturating_sub(1);
+            if let Some(Segment::Packed(packed)) = self.segments.pop_front() {
+                self.recycle(packed.into_buffer());
+            }
+        }
+    }
+
+    /// Keeps one emptied buffer, unless a burst made it unusually large.
+    fn recycle(&mut self, mut buffer: Vec<u8>) {
+        if buffer.capacity() <= 2 * OUTPUT_SEGMENT && buffer.capacity() > self.spare.capacity() {
+            buffer.clear();
+            self.spare = buffer;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::mechanism::blake3::traffic;
+    use crate::provider::{DefaultProvider, Provider};
+
+    fn sealed_at(next: u64) -> Output {
+        let sealer = traffic::Sealer::new(DefaultProvider.cipher(&[1; 32]), [2; 24]);
+        let mut output = Output::default();
+        output.protect(Sealer::PerMessage(sealer.skipped_to(next)));
+        output
+    }
+
+    #[test]
+    fn nonces_are_counted_when_staging() {
+        let mut output = sealed_at(u64::MAX - 3);
+        assert!(output.has_nonces_for(3) && !output.has_nonces_for(4));
+        output.stage_slice(0, b"one");
+        output.stage_frame(0, Frame::from(vec![2; LARGE_FRAME]));
+        assert!(output.has_nonces_for(1) && !output.has_nonces_for(2));
+        output.seal();
+        output.stage_slice(0, b"three");
+        output.seal();
+        assert!(!output.has_nonces_for(1));
+    }
+
+    #[test]
+    fn what_is_taken_leaves_one_buffer_of_bounded_size() {
+        let mut output = sealed_at(0);
+        for _ in 0..3 {
+            for _ in 0..10_000 {
+                output.stage_slice(0, &[3; 100]);
+            }
+            output.seal();
+            assert!(output.segments.len() > 10);
+            output.advance(output.pending());
+            assert!(output.segments.is_empty());
+            assert!((1..=2 * OUTPUT_SEGMENT).contains(&output.spare.capacity()));
+        }
+    }
+
+    #[test]
+    fn what_is_sealed_once_is_not_sealed_again() {
+        let mut output = sealed_at(0);
+        output.stage_slice(0, b"first");
+        output.stage_frame(0, Frame::from(vec![2; LARGE_FRAME]));
+        output.stage_slice(0, b"second");
+        output.seal();
+        let before: Vec<u8> = bytes(&output);
+        output.seal();
+        assert_eq!(bytes(&output), before);
+        output.stage_slice(0, b"third");
+        output.seal();
+        assert_eq!(bytes(&output)[..before.len()], before);
+    }
+
+    fn bytes(output: &Output) -> Vec<u8> {
+        output
+            .segments
+            .iter()
+            .flat_map(Segment::parts)
+            .flatten()
+            .copied()
+            .collect()
+    }
+}

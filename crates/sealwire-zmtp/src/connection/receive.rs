@@ -1,0 +1,280 @@
+//! From bytes to verified frames: parse many, open them in one batch, hand them on.
+//!
+//! ```text
+//! input  | h body tag | h body tag | h body tag | h bo..
+//!           job 0         job 1        job 2       stays
+//! ```
+//!
+//! The jobs borrow straight from the input and live on the stack; payloads are opened where they
+//! lie. What happens to them then is decided in `deliver`.
+
+use core::time::Duration;
+
+use arrayvec::ArrayVec;
+use bytes::BytesMut;
+
+use super::assembly::Extent;
+use super::{Connection, Phase};
+use crate::error::{Error, WireError};
+use crate::limits::{BATCH_FRAMES, Limits, MAX_WANTED};
+use crate::mechanism::Opener;
+use crate::provider::OpenJob;
+use crate::wire::frame::{Header, MAX_HEADER};
+
+/// Part of the buffer's size from which on a payload is a slice of it instead of a copy: a small
+/// slice would keep the whole buffer in memory.
+const SLICE_FRACTION: usize = 16;
+
+/// The incoming direction of a connection.
+pub(super) struct Receiver {
+    opener: Opener,
+    /// Bytes that the last call left in the input.
+    left: usize,
+    wanted: usize,
+    /// Size of the buffer that the input is part of, as far as can be seen.
+    buffer_size: usize,
+    capacity_left: usize,
+}
+
+impl Default for Receiver {
+    fn default() -> Self {
+        Self {
+            opener: Opener::Plain,
+            left: 0,
+            wanted: 0,
+            buffer_size: 0,
+            capacity_left: 0,
+        }
+    }
+}
+
+impl Receiver {
+    pub(super) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Bytes by which a frame is larger than its payload.
+    #[inline]
+    pub(super) fn overhead(&self) -> usize {
+        self.opener.overhead()
+    }
+
+    pub(super) fn protect(&mut self, opener: Opener) {
+        self.opener = opener;
+    }
+
+    /// Capacity only grows when the buffer is another one or was reclaimed as a whole.
+    fn note_buffer(&mut self, input: &BytesMut) {
+        if input.capacity() > self.capacity_left {
+            self.buffer_size = input.capacity();
+        }
+    }
+
+    /// Whether a payload is large enough to keep the buffer in memory for it.
+    #[inline]
+    pub(super) fn worth_slicing(&self, payload: usize) -> bool {
+        payload >= self.buffer_size / SLICE_FRACTION
+    }
+}
+
+/// A whole frame at the front of the input.
+#[derive(Copy, Clone)]
+pub(super) struct Span {
+    pub(super) header: Header,
+    pub(super) payload: usize,
+}
+
+impl Connection {
+    /// Takes every whole frame out of `input`; what is incomplete stays in it.
+    ///
+    /// Payloads that fill a good part of `input`'s buffer are handed on as slices of it, smaller
+    /// ones are copied. The events made here take up to 40 times the bytes that were in `input`,
+    /// when all of them are empty frames.
+    ///
+    /// # Errors
+    ///
+    /// Whatever ended the connection, now or before; events of frames before the fault are
+    /// pollable, and [`transmit`](Self::transmit) may hold an ERROR to flush.
+    pub fn receive(&mut self, input: &mut BytesMut, now: Duration) -> Result<(), Error> {
+        if input.len() > self.receiver.left {
+            self.liveness.heard(now);
+        }
+        self.receiver.note_buffer(input);
+        let result = self.receive_all(input, now);
+        self.receiver.left = input.len();
+        self.receiver.capacity_left = input.capacity();
+        result.map_err(|error| self.fail(error))
+    }
+
+    /// How many more bytes complete the frame in progress, as far as its length is known: a hint
+    /// for sizing the next read, at most 1 MiB, 0 when nothing is in progress.
+    pub const fn wanted(&self) -> usize {
+        self.receiver.wanted
+    }
+
+    fn receive_all(&mut self, input: &mut BytesMut, now: Duration) -> Result<(), Error> {
+        loop {
+            let more = match &self.phase {
+                Phase::Greeting(_) => self.receive_greeting(input, now)?,
+                Phase::Handshake(_) => self.receive_handshake_frame(input, now)?,
+                Phase::Ready => self.receive_batch(input)?,
+                Phase::Over(error) => return Err(error.clone()),
+            };
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes up to a batch of whole frames out of `input`. Gives whether there may be more.
+    fn receive_batch(&mut self, input: &mut BytesMut) -> Result<bool, Error> {
+        let mut spans = ArrayVec::<Span, BATCH_FRAMES>::new();
+        let opener = &mut self.receiver.opener;
+        let first_index = opener.next_index();
+        let extent = self.assembly.extent();
+        let (scanned, verified) = if opener.overhead() == 0 {
+            let scanned = scan(
+                &mut input[..],
+                0,
+                0,
+                extent,
+                &self.config.limits,
+                |span, _| {
+                    spans.push(span);
+                    !spans.is_full()
+                },
+            );
+            (scanned, spans.len())
+        } else {
+            let mut jobs = ArrayVec::<OpenJob<'_>, BATCH_FRAMES>::new();
+            let overhead = opener.overhead();
+            let scanned = scan(
+                &mut input[..],
+                overhead,
+                first_index,
+                extent,
+                &self.config.limits,
+                |span, frame| {
+                    let (header, body) = frame.split_at_mut(span.header.size());
+                    let (payload, tag) = body
+                        .split_last_chunk_mut()
+                        .expect("a sealed frame holds a tag");
+                    jobs.push(OpenJob::new([0; 24], header, payload, tag));
+                    spans.push(span);
+                    !spans.is_full()
+                },
+            );
+            let verified = if jobs.is_empty() {
+                0
+            } else {
+                opener.open(&mut jobs)
+            };
+            (scanned, verified)
+        };
+        self.deliver(input, &spans[..verified])?;
+        if verified < spans.len() {
+            let index = first_index + verified as u64;
+            return Err(Error::FrameNotVerified {
+                index,
+                first: index == 0,
+            });
+        }
+        self.receiver.wanted = scanned?;
+        Ok(spans.is_full())
+    }
+}
+
+/// Walks over the whole frames at the front of `input` and gives each to `take` until that returns
+/// false. Gives how many bytes the frame that follows still lacks, or what is wrong with it.
+fn scan<'a>(
+    mut input: &'a mut [u8],
+    overhead: usize,
+    mut index: u64,
+    mut extent: Extent,
+    limits: &Limits,
+    mut take: impl FnMut(Span, &'a mut [u8]) -> bool,
+) -> Result<usize, Error> {
+    loop {
+        let Some(header) = Header::parse(input)? else {
+            return Ok(if input.is_empty() {
+                0
+            } else {
+                MAX_HEADER - input.len()
+            });
+        };
+        // A sealed frame without room for a tag is one that cannot verify.
+        let Some(payload) = header.body_len.checked_sub(overhead as u64) else {
+            return Err(Error::FrameNotVerified {
+                index,
+                first: index == 0,
+            });
+        };
+        check_size(header, payload, &mut extent, limits)?;
+        if overhead > 0 && index == u64::MAX {
+            return Err(Error::CounterExhausted);
+        }
+        // The limits are sizes in memory, so what they let through fits.
+        let payload = payload as usize;
+        let size = header.size() + payload + overhead;
+        if size > input.len() {
+            return Ok((size - input.len()).min(MAX_WANTED));
+        }
+        let (frame, rest) = input.split_at_mut(size);
+        input = rest;
+        index += 1;
+        if !take(Span { header, payload }, frame) {
+            return Ok(0);
+        }
+    }
+}
+
+/// Refuses a frame that would go beyond the limits, by what it claims.
+#[inline]
+fn check_size(
+    header: Header,
+    payload: u64,
+    extent: &mut Extent,
+    limits: &Limits,
+) -> Result<(), Error> {
+    if !header.command() {
+        return extent.announce(payload, header.more(), limits);
+    }
+    let limit = limits.max_command_size as u64;
+    if payload > limit {
+        return Err(WireError::FrameTooLarge {
+            claimed: payload,
+            limit,
+        }
+        .into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_number_of_a_direction_is_refused() {
+        let mut frame = [0; 34];
+        frame[1] = 32;
+        let mut scan_at = |index| {
+            let mut taken = 0;
+            let take = |_: Span, _: &mut [u8]| {
+                taken += 1;
+                true
+            };
+            let scanned = scan(
+                &mut frame,
+                32,
+                index,
+                Extent::default(),
+                &Limits::default(),
+                take,
+            );
+            (scanned, taken)
+        };
+        assert_eq!(scan_at(u64::MAX - 1), (Ok(0), 1));
+        assert_eq!(scan_at(u64::MAX), (Err(Error::CounterExhausted), 0));
+    }
+}

@@ -1,0 +1,113 @@
+//! From messages, subscriptions and heartbeats to staged frames.
+
+use core::time::Duration;
+
+use super::{Connection, Phase};
+use crate::error::{Error, SendError};
+use crate::limits::LARGE_FRAME;
+use crate::message::Message;
+use crate::wire::command::subscription::Change;
+use crate::wire::command::{self, error, heartbeat};
+use crate::wire::frame::{COMMAND, Header, MORE};
+
+/// While more than this is pending, PONG waits: what is pending proves life as well, and a peer
+/// that sends PINGs without reading cannot make the output grow.
+const PONG_BACKLOG: usize = 1024;
+
+impl Connection {
+    /// Stages a message; [`transmit`](Self::transmit) seals and gives it out. Memory grows with
+    /// every call until what is pending is taken, so look at [`pending_bytes`](Self::pending_bytes).
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`], by variant; the message comes back in it and nothing was staged.
+    pub fn send(&mut self, message: Message) -> Result<(), SendError> {
+        if !self.is_ready() {
+            return Err(SendError::NotReady(message));
+        }
+        if message.is_empty() {
+            return Err(SendError::NoFrame(message));
+        }
+        if !self.output.has_nonces_for(message.len()) {
+            return Err(SendError::CounterExhausted(message));
+        }
+        // Staged from where it lies: for small messages moving it costs more than all the rest.
+        if let [frame] = message.frames()
+            && frame.len() < LARGE_FRAME
+        {
+            self.output.stage_slice(0, frame);
+            return Ok(());
+        }
+        let mut frames = message.into_frames();
+        while let Some(frame) = frames.next() {
+            let flags = if frames.len() > 0 { MORE } else { 0 };
+            self.output.stage_frame(flags, frame);
+        }
+        Ok(())
+    }
+
+    /// Tells the peer that messages beginning with `topic` are wanted: by command from ZMTP 3.1 on,
+    /// by message before. Without effect unless the connection is ready.
+    pub fn subscribe(&mut self, topic: &[u8]) {
+        self.change_subscription(Change::Subscribe, topic);
+    }
+
+    /// Gives one subscription to `topic` up. Without effect unless the connection is ready.
+    pub fn cancel(&mut self, topic: &[u8]) {
+        self.change_subscription(Change::Cancel, topic);
+    }
+
+    fn change_subscription(&mut self, change: Change, topic: &[u8]) {
+        if self.peer().is_some_and(|peer| peer.zmtp_minor == 0) {
+            self.stage(0, &[&[change.message_byte()], topic].concat());
+        } else {
+            self.stage(COMMAND, &command::body(change.command(), &[topic]));
+        }
+    }
+
+    /// Stages ERROR, sealed when the handshake is done and plain before.
+    pub(super) fn stage_error(&mut self, reason: &str) {
+        match &self.phase {
+            Phase::Ready => self.stage(COMMAND, &error::body(reason)),
+            Phase::Handshake(_) => {
+                let frame = error::frame(reason);
+                self.output.stage_raw(&frame);
+                self.trace.sent("ERROR", frame.len());
+            }
+            Phase::Greeting(_) | Phase::Over(_) => {}
+        }
+    }
+
+    /// Bytes that the answer to the last PING will take.
+    #[inline]
+    pub(super) fn owed_pong_size(&self) -> usize {
+        self.liveness.owed_pong().map_or(0, |context| {
+            let body = heartbeat::PONG_OVERHEAD + context.len() + self.output.overhead();
+            Header::new(COMMAND, body).size() + body
+        })
+    }
+
+    /// Answers the last PING once the output has room for it.
+    pub(super) fn stage_owed_pong(&mut self) {
+        if self.output.pending() <= PONG_BACKLOG
+            && let Some(context) = self.liveness.take_owed_pong()
+        {
+            self.stage(COMMAND, &heartbeat::pong_body(&context));
+        }
+    }
+
+    /// Deadlines and PING.
+    pub(super) fn act_on_time(&mut self, now: Duration) -> Result<(), Error> {
+        self.liveness.check(now, self.phase.step())?;
+        if let Some(ttl) = self.liveness.take_due_ping(now) {
+            self.stage(COMMAND, &heartbeat::ping_body(ttl));
+        }
+        Ok(())
+    }
+
+    fn stage(&mut self, flags: u8, payload: &[u8]) {
+        if self.is_ready() && self.output.has_nonces_for(1) {
+            self.output.stage_slice(flags, payload);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Why a connection ended, who is to blame, and what to do about it.
+
+mod close;
+mod handshake;
+mod refusal;
+mod wire;
+
+use alloc::string::String;
+
+use thiserror::Error as ThisError;
+
+pub use self::close::{CloseKind, Step};
+pub use self::handshake::{HandshakeError, Incompatible};
+pub use self::refusal::Refusal;
+pub use self::wire::WireError;
+use crate::connection::ConfigError;
+use crate::message::Message;
+
+/// Why a connection is over.
+#[derive(Clone, Debug, PartialEq, Eq, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// The bytes are not ZMTP, or not as this crate's limits allow.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// Both sides speak ZMTP and still cannot be connected.
+    #[error(transparent)]
+    Incompatible(#[from] Incompatible),
+    /// A handshake command is not what it should be.
+    #[error("handshake failed: {0}")]
+    Handshake(#[from] HandshakeError),
+    /// The local authenticator refused the peer.
+    #[error("the peer was refused: {0}")]
+    Refused(Refusal),
+    /// The peer sent ERROR.
+    #[error(
+        "the peer refused the connection{}: {reason}",
+        if *verified { "" } else { " (unverified: anyone on the path can say so)" }
+    )]
+    PeerRefused {
+        /// The peer's words, at most 255 bytes before unprintable ones were escaped.
+        reason: String,
+        /// Whether the words were sealed by the peer. During the handshake they never are.
+        verified: bool,
+    },
+    /// A sealed frame is not what the peer sent.
+    #[error(
+        "frame {index} did not verify: it was changed, dropped, repeated or reordered on the way{}",
+        if *first {
+            "; as it is the first one, the peer may also be set to another data phase: check that \
+             both sides use the same"
+        } else {
+            ""
+        }
+    )]
+    FrameNotVerified {
+        /// Number of the frame in its direction, counted from 0.
+        index: u64,
+        /// Whether no frame before it verified, which is how a data phase mismatch shows.
+        first: bool,
+    },
+    /// The frames of one message hold more than the limit.
+    #[error("a message would be larger than the limit of {limit} bytes; raise it to accept such")]
+    MessageTooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// One message has more frames than the limit.
+    #[error("a message would have more than the limit of {limit} frames; raise it to accept such")]
+    TooManyFrames {
+        /// The limit in frames.
+        limit: usize,
+    },
+    /// A direction has used all its nonces.
+    #[error("2^64 - 1 frames were sealed under one key; open a new connection")]
+    CounterExhausted,
+    /// The handshake took longer than
+    /// [`Config::handshake_timeout`](crate::connection::Config::handshake_timeout).
+    #[error("the handshake did not end in time, waiting for {step}")]
+    HandshakeTimeout {
+        /// What was waited for.
+        step: Step,
+    },
+    /// Nothing arrived for as long as the heartbeat settings allow.
+    #[error("the peer fell silent: nothing arrived within the heartbeat timeout")]
+    HeartbeatTimeout,
+    /// The transport ended.
+    #[error("{0}")]
+    Closed(CloseKind),
+    /// The local configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+impl Error {
+    /// Who has to change something for the next attempt to do better.
+    pub const fn blame(&self) -> Blame {
+        match self {
+            Self::Wire(_)
+            | Self::Handshake(_)
+            | Self::PeerRefused { .. }
+            | Self::Refused(_)
+            | Self::Incompatible(_)
+            | Self::MessageTooLarge { .. }
+            | Self::TooManyFrames { .. } => Blame::Peer,
+            Self::CounterExhausted | Self::Config(_) => Blame::Local,
+            Self::FrameNotVerified { .. }
+            | Self::HandshakeTimeout { .. }
+            | Self::HeartbeatTimeout
+            | Self::Closed(_) => Blame::Network,
+        }
+    }
+
+    /// The reason that goes to the peer in ERROR, where one is sent.
+    pub fn to_peer(&self) -> Option<&str> {
+        match self {
+            Self::Refused(refusal) => Some(refusal.reason()),
+            Self::Incompatible(Incompatible::SocketTypes { .. }) => {
+                Some("the socket types cannot be connected")
+            }
+            Self::MessageTooLarge { .. } => Some("message larger than the receiver's limit"),
+            Self::TooManyFrames { .. } => Some("message has more frames than the receiver's limit"),
+            _ => None,
+        }
+    }
+}
+
+/// Who has to change something for the next attempt to do better.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// The program or the settings at the other end, or what they say about ours.
+    Peer,
+    /// The program or the settings at this end.
+    Local,
+    /// What lies between, or someone who sits there.
+    Network,
+}
+
+/// Why a message was not staged. Every variant gives the message back.
+#[derive(Clone, Debug, PartialEq, Eq, ThisError)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The handshake is not done, or the connection is over.
+    #[error("the connection is not ready for messages")]
+    NotReady(Message),
+    /// The message has no frame; an empty message is one with an empty frame.
+    #[error("the message has no frame")]
+    NoFrame(Message),
+    /// This direction has used all its nonces.
+    #[error("2^64 - 1 frames were sealed under one key; open a new connection")]
+    CounterExhausted(Message),
+}
+
+impl SendError {
+    /// The message that was not staged.
+    pub fn into_message(self) -> Message {
+        match self {
+            Self::NotReady(message) | Self::NoFrame(message) | Self::CounterExhausted(message) => {
+                message
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Every number that bounds what a peer can make this crate hold or do.
+//!
+//! Limits a user may change are in [`Limits`]; the others are constants of the protocol or of this
+//! implementation. A length that a peer declares is compared with these before anything else
+//! happens to it, and never sizes an allocation.
+
+/// Largest frame body accepted before the peer is authenticated, in bytes (4 KiB).
+///
+/// The largest handshake command of the BLAKE3 mechanism, INITIATE, is 321 bytes plus the metadata.
+/// For the NULL mechanism the bound holds until READY has been received.
+pub const MAX_HANDSHAKE_FRAME: usize = 4096;
+
+/// Longest encoded metadata that a [`Config`](crate::connection::Config) may produce, in bytes.
+///
+/// It leaves room in [`MAX_HANDSHAKE_FRAME`] for the rest of INITIATE.
+pub const MAX_METADATA: usize = MAX_HANDSHAKE_FRAME - 512;
+
+/// Most properties that a peer's metadata may hold.
+pub const MAX_PROPERTIES: usize = 64;
+
+/// Longest routing id, in bytes (ZMTP 3.1, metadata property `Identity`).
+pub const MAX_ROUTING_ID: usize = 255;
+
+/// Longest reason in an ERROR command, in bytes.
+pub const MAX_ERROR_REASON: usize = 255;
+
+/// Longest context in PING and PONG, in bytes (ZMTP 3.1).
+pub const MAX_PING_CONTEXT: usize = 16;
+
+/// Frames that are opened or sealed in one call to the provider.
+pub const BATCH_FRAMES: usize = 32;
+
+/// From this many bytes on, an outgoing frame's payload is a segment of its own and is neither
+/// copied (NULL) nor moved (BLAKE3, when the message holds the only reference to it).
+pub const LARGE_FRAME: usize = 8 * 1024;
+
+/// Size at which a run of small outgoing frames is closed and another one begun, in bytes.
+pub const OUTPUT_SEGMENT: usize = 64 * 1024;
+
+/// Upper bound of the hint given by
+/// [`Connection::wanted`](crate::connection::Connection::wanted), in bytes (1 MiB).
+pub const MAX_WANTED: usize = 1024 * 1024;
+
+/// What one established connection accepts from its peer.
+///
+/// The memory that a peer can occupy in a connection is bounded by `max_message_size` plus about
+/// 72 bytes for each of up to `max_frames` frames of the unfinished message.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Payload bytes of one message, all its frames together. Default 64 MiB.
+    pub max_message_size: usize,
+    /// Frames of one message. Default 65,536.
+    pub max_frames: usize,
+    /// Body bytes of one command after the handshake, name included. Default 64 KiB.
+    ///
+    /// This also bounds a topic in SUBSCRIBE and CANCEL.
+    pub max_command_size: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_message_size: 64 * 1024 * 1024,
+            max_frames: 65_536,
+            max_command_size: 64 * 1024,
+        }
+    }
+}

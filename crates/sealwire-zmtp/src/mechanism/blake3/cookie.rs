@@ -1,0 +1,196 @@
+//! Cookie keys: what a server shares between its connections, and replaces by the clock.
+//!
+//! Source: wire reference, sections 4 and 8. A server keeps nothing of a handshake between WELCOME
+//! and INITIATE; the client carries it back in a cookie sealed under `K`. Each connection has a
+//! number that enters the cookie's associated data, so that a cookie is good for one connection
+//! only.
+
+use core::fmt::{self, Debug};
+
+use zeroize::ZeroizeOnDrop;
+
+use super::commands::COOKIE_SIZE;
+use super::sealed_box::SealedBox;
+use super::transcript::Transcript;
+use crate::keys::{PublicKey, SecretKey};
+use crate::provider::Provider;
+
+pub(super) const KEY_CONTEXT: &str = "BLAKE3ZMQ-1.0 cookie";
+const AAD: &[u8] = b"COOKIE";
+
+/// What a cookie carries from HELLO to INITIATE.
+///
+/// ```text
+/// nonce 24 | sealed: C' 32, s' 32, h1 32 | tag 32
+/// ```
+pub(super) struct Cookie {
+    /// `C'`.
+    pub(super) client_ephemeral: PublicKey,
+    /// `s'`.
+    pub(super) server_ephemeral: SecretKey,
+    pub(super) h1: Transcript,
+}
+
+impl Cookie {
+    /// The cookie on the wire, good for the connection `number` only.
+    pub(super) fn seal(
+        &self,
+        provider: &dyn Provider,
+        key: &CookieKey,
+        number: u64,
+        nonce: [u8; 24],
+    ) -> [u8; COOKIE_SIZE] {
+        let sealed = sealed_box(provider, key, number, nonce).seal(&[
+            self.client_ephemeral.as_bytes(),
+            self.server_ephemeral.as_bytes(),
+            self.h1.as_bytes(),
+        ]);
+        let mut cookie = [0; COOKIE_SIZE];
+        let (nonce_field, sealed_field) = cookie.split_at_mut(nonce.len());
+        nonce_field.copy_from_slice(&nonce);
+        sealed_field.copy_from_slice(&sealed);
+        cookie
+    }
+
+    /// Opens a cookie; `None` when it was made under another key, for another connection, or by
+    /// someone else.
+    pub(super) fn open(
+        provider: &dyn Provider,
+        key: &CookieKey,
+        number: u64,
+        cookie: &[u8; COOKIE_SIZE],
+    ) -> Option<Self> {
+        let (nonce, sealed) = cookie.split_first_chunk()?;
+        let opened = sealed_box(provider, key, number, *nonce).open(sealed)?;
+        let (client_ephemeral, rest) = opened.split_first_chunk()?;
+        let (server_ephemeral, h1) = rest.split_first_chunk()?;
+        Some(Self {
+            client_ephemeral: PublicKey::from_bytes(*client_ephemeral).ok()?,
+            server_ephemeral: SecretKey::from_bytes(*server_ephemeral),
+            h1: Transcript::from_bytes(h1.try_into().ok()?),
+        })
+    }
+}
+
+fn sealed_box<'a>(
+    provider: &'a dyn Provider,
+    key: &CookieKey,
+    number: u64,
+    nonce: [u8; 24],
+) -> SealedBox<'a> {
+    let aad = [AAD, &number.to_le_bytes()].concat();
+    SealedBox::with_nonce(provider, KEY_CONTEXT, &[key.as_bytes()], nonce, aad)
+}
+
+/// A cookie secret, `K`. Wiped on drop, `Debug` shows nothing.
+#[derive(Clone, ZeroizeOnDrop)]
+pub struct CookieKey([u8; 32]);
+
+impl CookieKey {
+    /// Takes fresh random bytes.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The secret bytes.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl Debug for CookieKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CookieKey(..)")
+    }
+}
+
+/// Where the connections of one server get cookie keys and connection numbers.
+///
+/// The implementation must replace `K` by the clock, at least every 60 s and whether or not anyone
+/// connects, and keep exactly one predecessor. [`CookieKeys`] does everything but the clock and the
+/// lock.
+pub trait CookieKeeper: Send + Sync + Debug {
+    /// The current key and a connection number that is never given out again.
+    fn issue(&self) -> (CookieKey, u64);
+
+    /// The keys under which a cookie may open: the current one and its predecessor.
+    fn candidates(&self) -> [Option<CookieKey>; 2];
+}
+
+/// `K`, its predecessor and the connection numbers.
+///
+/// Pure: the caller owns clock, lock and randomness.
+#[derive(Debug)]
+pub struct CookieKeys {
+    current: CookieKey,
+    previous: Option<CookieKey>,
+    next_number: u64,
+}
+
+impl CookieKeys {
+    /// Starts with one key of fresh random bytes.
+    pub const fn new(fresh: [u8; 32]) -> Self {
+        Self {
+            current: CookieKey(fresh),
+            previous: None,
+            next_number: 0,
+        }
+    }
+
+    /// Puts a key of fresh random bytes in place; the one before the previous is wiped.
+    pub fn rotate(&mut self, fresh: [u8; 32]) {
+        self.previous = Some(core::mem::replace(&mut self.current, CookieKey(fresh)));
+    }
+
+    /// The current key and the next connection number.
+    ///
+    /// # Panics
+    ///
+    /// After 2^64 connections, which would take 58,000 years at ten million a second.
+    pub fn issue(&mut self) -> (CookieKey, u64) {
+        let number = self.next_number;
+        self.next_number = number.checked_add(1).expect("fewer than 2^64 connections");
+        (self.current.clone(), number)
+    }
+
+    /// The current key, then the previous one.
+    pub fn candidates(&self) -> impl Iterator<Item = CookieKey> {
+        core::iter::once(self.current.clone()).chain(self.previous.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    fn candidates(keys: &CookieKeys) -> Vec<[u8; 32]> {
+        keys.candidates().map(|key| *key.as_bytes()).collect()
+    }
+
+    #[test]
+    fn a_key_is_honoured_for_one_rotation_and_no_longer() {
+        let mut keys = CookieKeys::new([1; 32]);
+        assert_eq!(candidates(&keys), [[1; 32]]);
+        keys.rotate([2; 32]);
+        assert_eq!(candidates(&keys), [[2; 32], [1; 32]]);
+        keys.rotate([3; 32]);
+        assert_eq!(candidates(&keys), [[3; 32], [2; 32]]);
+    }
+
+    #[test]
+    fn numbers_go_on_through_rotations() {
+        let mut keys = CookieKeys::new([1; 32]);
+        let mut numbers = Vec::new();
+        for round in 0..3 {
+            keys.rotate([round; 32]);
+            for _ in 0..3 {
+                let (key, number) = keys.issue();
+                assert_eq!(key.as_bytes(), &[round; 32]);
+                numbers.push(number);
+            }
+        }
+        assert_eq!(numbers, (0..9).collect::<Vec<_>>());
+    }
+}

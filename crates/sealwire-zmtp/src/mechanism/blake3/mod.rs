@@ -1,0 +1,36 @@
+//! BLAKE3ZMQ 1.0: mutual authentication, forward secrecy and sealed frames.
+//!
+//! Source: wire reference `blake3zmq`; the sections are named by the modules.
+//!
+//! ```text
+//! client                                        server
+//!    |  HELLO     C', hello_box                    |   knows only its own keys
+//!    | ------------------------------------------> |
+//!    |  WELCOME   welcome_box(S', cookie)          |   forgets everything but the
+//!    | <------------------------------------------ |   number of the connection
+//!    |  INITIATE  cookie, initiate_box(C, vouch,   |
+//!    |            metadata)                        |   recovers it from the cookie,
+//!    | ------------------------------------------> |   verifies, asks the authenticator
+//!    |  READY     ready_box(metadata)              |
+//!    | <------------------------------------------ |
+//!    |  sealed frames, both ways                   |
+//! ```
+
+mod client;
+mod commands;
+pub(crate) mod continuous;
+mod cookie;
+mod data_phase;
+mod sealed_box;
+mod server;
+pub(crate) mod traffic;
+mod transcript;
+#[cfg(test)]
+mod vectors;
+
+pub(crate) use self::client::Client;
+pub use self::cookie::{CookieKeeper, CookieKey, CookieKeys};
+pub(crate) use self::server::Server;
+
+/// The mechanism's name in the greeting.
+pub const NAME: &str = "BLAKE3";

@@ -1,0 +1,293 @@
+//! The server's side of the handshake.
+//!
+//! Source: wire reference, sections 4 and 8. Between WELCOME and INITIATE nothing is kept but the
+//! number of the connection; what is needed then comes back in the cookie, and the WELCOME frame
+//! that was sent is made again, since sealing is deterministic.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use subtle::ConstantTimeEq;
+
+use super::client::{agree, public_key};
+use super::commands::{
+    COOKIE_SIZE, HELLO, HELLO_PLAINTEXT, Hello, INITIATE, Initiate, READY, VOUCH_SIZE, WELCOME,
+};
+use super::cookie::Cookie;
+use super::data_phase::{self, Side};
+use super::sealed_box::{self, SealedBox};
+use super::transcript::Transcript;
+use crate::connection::{Blake3Server, Credentials, Entropy};
+use crate::error::{Error, HandshakeError, Step};
+use crate::keys::{KeyPair, PublicKey, SecretKey};
+use crate::mechanism::{Established, HandshakeFrame, Local, Progress};
+use crate::provider::{Provider, SharedSecret};
+use crate::wire::command;
+use crate::wire::metadata::Metadata;
+
+/// A server between two commands.
+pub(crate) struct Server(State);
+
+enum State {
+    AwaitHello(Box<AwaitHello>),
+    /// All that is kept of a connection between WELCOME and INITIATE.
+    AwaitInitiate {
+        connection_number: u64,
+    },
+    AwaitDecision(Box<AwaitDecision>),
+    Over,
+}
+
+// The number and the variant, and no room for anything else.
+const _: () = assert!(size_of::<Server>() == 2 * size_of::<u64>());
+
+pub(super) struct AwaitHello {
+    /// `s'`.
+    ephemeral: SecretKey,
+    cookie_nonce: [u8; 24],
+    h0: Transcript,
+}
+
+pub(super) struct AwaitDecision {
+    dh2: SharedSecret,
+    h3: Transcript,
+    public_key: PublicKey,
+    metadata: Metadata,
+}
+
+impl Server {
+    pub(crate) fn start(
+        local: &Local<'_>,
+        entropy: &Entropy,
+        client_greeting: &[u8; 64],
+        server_greeting: &[u8; 64],
+    ) -> Self {
+        let state = AwaitHello::new(local.provider, entropy, client_greeting, server_greeting);
+        Self(State::AwaitHello(Box::new(state)))
+    }
+
+    pub(crate) fn step(&self) -> Step {
+        match self.0 {
+            State::AwaitHello(_) => Step::Hello,
+            State::AwaitInitiate { .. } => Step::Initiate,
+            State::AwaitDecision(_) | State::Over => Step::Authorization,
+        }
+    }
+
+    pub(crate) fn receive(
+        &mut self,
+        local: &Local<'_>,
+        settings: &Blake3Server,
+        frame: &HandshakeFrame<'_>,
+    ) -> Result<Progress, Error> {
+        let expected = self.step();
+        match core::mem::replace(&mut self.0, State::Over) {
+            State::AwaitHello(state) if frame.name == HELLO.as_bytes() => {
+                let (cookie_key, connection_number) = settings.cookies.issue();
+                let seal_cookie = |cookie: &Cookie, nonce| {
+                    cookie.seal(local.provider, &cookie_key, connection_number, nonce)
+                };
+                let frame = state.receive(local.provider, settings, frame, seal_cookie)?;
+                self.0 = State::AwaitInitiate { connection_number };
+                Ok(Progress::Reply {
+                    command: WELCOME,
+                    frame,
+                })
+            }
+            State::AwaitInitiate { connection_number } if frame.name == INITIATE.as_bytes() => {
+                let initiate = Initiate::parse(frame.data)?;
+                let cookie = settings
+                    .cookies
+                    .candidates()
+                    .iter()
+                    .flatten()
+                    .find_map(|key| {
+                        Cookie::open(local.provider, key, connection_number, initiate.cookie)
+                    })
+                    .ok_or(HandshakeError::CookieRejected)?;
+                let pending = receive_initiate(local, settings, frame, &initiate, &cookie)?;
+                let credentials = Credentials {
+                    public_key: pending.public_key,
+                    socket_type: pending.metadata.socket_type()?,
+                    routing_id: pending.metadata.routing_id()?,
+                    metadata: pending.metadata.clone(),
+                };
+                self.0 = State::AwaitDecision(Box::new(pending));
+                Ok(Progress::Authenticate(Box::new(credentials)))
+            }
+            _ => Err(HandshakeError::UnexpectedCommand { expected }.into()),
+        }
+    }
+
+    /// Answers INITIATE with READY; `None` when the authenticator was not asked.
+    pub(crate) fn authorized(
+        &mut self,
+        local: &Local<'_>,
+        settings: &Blake3Server,
+    ) -> Result<Option<Progress>, Error> {
+        match core::mem::replace(&mut self.0, State::Over) {
+            State::AwaitDecision(state) => {
+                let (frame, established) = state.ready(local, settings)?;
+                Ok(Some(Progress::Done {
+                    reply: Some((READY, frame)),
+                    established,
+                }))
+            }
+            state => {
+                self.0 = state;
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl AwaitHello {
+    pub(super) fn new(
+        provider: &dyn Provider,
+        entropy: &Entropy,
+        client_greeting: &[u8; 64],
+        server_greeting: &[u8; 64],
+    ) -> Self {
+        Self {
+            ephemeral: entropy.ephemeral(),
+            cookie_nonce: entropy.cookie_nonce(),
+            h0: Transcript::start(provider, client_greeting, server_greeting),
+        }
+    }
+
+    /// Opens HELLO and answers with WELCOME. `seal_cookie` gives the cookie its wire form.
+    pub(super) fn receive(
+        self,
+        provider: &dyn Provider,
+        settings: &Blake3Server,
+        frame: &HandshakeFrame<'_>,
+        seal_cookie: impl FnOnce(&Cookie, [u8; 24]) -> [u8; COOKIE_SIZE],
+    ) -> Result<Vec<u8>, Error> {
+        let hello = Hello::parse(frame.data)?;
+        let client_ephemeral = public_key(hello.ephemeral)?;
+        let dh1 = agree(provider, &settings.keys, &client_ephemeral)?;
+        let opened = SealedBox::derive(
+            provider,
+            &sealed_box::HELLO,
+            &[dh1.as_bytes()],
+            &[client_ephemeral.as_bytes()],
+        )
+        .open(hello.hello_box);
+        if opened.is_none_or(|opened| opened[..] != HELLO_PLAINTEXT) {
+            return Err(HandshakeError::HelloUnreadable.into());
+        }
+        let server_ephemeral = provider.public_key(&self.ephemeral);
+        let h1 = self.h0.then(provider, frame.wire);
+        let cookie = Cookie {
+            client_ephemeral,
+            server_ephemeral: self.ephemeral,
+            h1,
+        };
+        let cookie = seal_cookie(&cookie, self.cookie_nonce);
+        Ok(welcome_frame(
+            provider,
+            &dh1,
+            &h1,
+            &server_ephemeral,
+            &cookie,
+        ))
+    }
+}
+
+impl AwaitDecision {
+    pub(super) fn ready(
+        self,
+        local: &Local<'_>,
+        settings: &Blake3Server,
+    ) -> Result<(Vec<u8>, Established), Error> {
+        let provider = local.provider;
+        let material = [&self.dh2.as_bytes()[..], self.h3.as_bytes()];
+        let ready_box = SealedBox::derive(provider, &sealed_box::READY, &material, &material)
+            .seal(&[&local.metadata()?]);
+        let frame = command::frame(READY.as_bytes(), &[&ready_box]);
+        let h4 = self.h3.then(provider, &frame);
+        let (sealer, opener) =
+            data_phase::derive(provider, settings.data_phase, Side::Server, &h4, &self.dh2);
+        let established = Established {
+            metadata: self.metadata,
+            public_key: Some(self.public_key),
+            sealer,
+            opener,
+        };
+        Ok((frame, established))
+    }
+}
+
+/// WELCOME. The same arguments give the same bytes, which is what lets the server forget it.
+fn welcome_frame(
+    provider: &dyn Provider,
+    dh1: &SharedSecret,
+    h1: &Transcript,
+    server_ephemeral: &PublicKey,
+    cookie: &[u8; COOKIE_SIZE],
+) -> Vec<u8> {
+    let welcome_box = SealedBox::derive(
+        provider,
+        &sealed_box::WELCOME,
+        &[dh1.as_bytes()],
+        &[h1.as_bytes()],
+    )
+    .seal(&[server_ephemeral.as_bytes(), cookie]);
+    command::frame(WELCOME.as_bytes(), &[&welcome_box])
+}
+
+/// Opens INITIATE with what its cookie brought back, and verifies the vouch.
+pub(super) fn receive_initiate(
+    local: &Local<'_>,
+    settings: &Blake3Server,
+    frame: &HandshakeFrame<'_>,
+    initiate: &Initiate<'_>,
+    cookie: &Cookie,
+) -> Result<AwaitDecision, Error> {
+    let provider = local.provider;
+    let ephemeral = KeyPair::with_provider(cookie.server_ephemeral.clone(), provider);
+    let dh1 = agree(provider, &settings.keys, &cookie.client_ephemeral)?;
+    let welcome = welcome_frame(
+        provider,
+        &dh1,
+        &cookie.h1,
+        &ephemeral.public(),
+        initiate.cookie,
+    );
+    let h2 = cookie.h1.then(provider, &welcome);
+
+    let dh2 = agree(provider, &ephemeral, &cookie.client_ephemeral)?;
+    let material = [&dh2.as_bytes()[..], h2.as_bytes()];
+    let opened = SealedBox::derive(provider, &sealed_box::INITIATE, &material, &material)
+        .open(initiate.initiate_box)
+        .ok_or(HandshakeError::InitiateUnreadable)?;
+    let (client, rest) = opened
+        .split_first_chunk()
+        .expect("INITIATE's size was checked");
+    let (vouch, metadata) = rest.split_at(VOUCH_SIZE);
+
+    let client = public_key(client)?;
+    let dh3 = agree(provider, &ephemeral, &client)?;
+    let dh3 = [&dh3.as_bytes()[..]];
+    let vouched = SealedBox::derive(provider, &sealed_box::VOUCH, &dh3, &dh3)
+        .open(vouch)
+        .ok_or(HandshakeError::VouchInvalid)?;
+    let expected = [
+        *cookie.client_ephemeral.as_bytes(),
+        *settings.keys.public().as_bytes(),
+    ]
+    .concat();
+    if !bool::from(vouched.ct_eq(&expected)) {
+        return Err(HandshakeError::VouchInvalid.into());
+    }
+
+    let metadata = Metadata::parse(metadata)?;
+    local.check_metadata(&metadata)?;
+    let h3 = h2.then(provider, frame.wire);
+    Ok(AwaitDecision {
+        dh2,
+        h3,
+        public_key: client,
+        metadata,
+    })
+}

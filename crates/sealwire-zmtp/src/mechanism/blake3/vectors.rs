@@ -1,0 +1,355 @@
+//! Connections of published peers, made again byte for byte, in both roles and with both data
+//! phases. Where the vectors come from is said in the files themselves.
+//!
+//! The server's role is checked here rather than from outside, since only the cookie keeps a server
+//! from giving the same bytes: its associated data hold the number of the connection, which those
+//! peers do not have (wire reference, section 8).
+
+use alloc::vec;
+use alloc::vec::Vec;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::client::agree;
+use super::commands::{COOKIE_SIZE, Initiate};
+use super::cookie::{Cookie, KEY_CONTEXT};
+use super::sealed_box::SealedBox;
+use super::transcript::Transcript;
+use super::{Client, CookieKeeper, CookieKey, server};
+use crate::connection::{Blake3Client, Blake3Server, Config, DataPhase, Entropy, MechanismConfig};
+use crate::keys::{KeyPair, SecretKey, hex};
+use crate::mechanism::{Established, HandshakeFrame, Local, Opener, Progress, Sealer};
+use crate::provider::{DefaultProvider, OpenJob, Provider, SealJob, Verdict};
+use crate::wire::frame::Header;
+
+const PER_MESSAGE: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../vectors/blake3zmq.json"
+));
+const CONTINUOUS: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../vectors/blake3zmq-continuous.json"
+));
+
+/// A recorded connection.
+struct Recording(Value, DataPhase);
+
+fn recordings() -> [Recording; 2] {
+    let read = |text| serde_json::from_str(text).unwrap();
+    [
+        Recording(read(PER_MESSAGE), DataPhase::PerMessageNonces),
+        Recording(
+            read(CONTINUOUS),
+            DataPhase::ContinuousKeystreamUnauthenticatedOrder,
+        ),
+    ]
+}
+
+impl Recording {
+    fn bytes(&self, path: &str) -> Vec<u8> {
+        unhex(self.0.pointer(path).unwrap_or_else(|| panic!("no {path}")))
+    }
+
+    fn array<const N: usize>(&self, path: &str) -> [u8; N] {
+        self.bytes(path).try_into().unwrap()
+    }
+
+    fn keys(&self, path: &str) -> KeyPair {
+        let keys = KeyPair::from_secret(SecretKey::from_bytes(self.array(path)));
+        assert_eq!(
+            keys.public().as_bytes(),
+            &self.array(&path.replace("secret", "public"))
+        );
+        keys
+    }
+
+    fn text(&self, path: &str) -> &str {
+        self.0.pointer(path).and_then(Value::as_str).unwrap()
+    }
+
+    /// The socket and its application's properties, from the text in the recording.
+    fn config(&self, side: &str, mechanism: MechanismConfig) -> Config {
+        let kind = self
+            .text(&std::format!("/{side}/socket_type_ascii"))
+            .parse()
+            .unwrap();
+        let mut config = Config::new(kind);
+        if let Some(identity) = self.0[side].get("identity_ascii") {
+            config.routing_id = identity.as_str().unwrap().into();
+        }
+        config.mechanism = mechanism;
+        let metadata = config.handshake_metadata().unwrap();
+        assert_eq!(metadata, self.bytes(&std::format!("/{side}/metadata")));
+        config
+    }
+
+    fn client_settings(&self) -> Blake3Client {
+        Blake3Client {
+            server_key: self.keys("/server/secret_key").public(),
+            keys: Some(self.keys("/client/secret_key")),
+            data_phase: self.1,
+        }
+    }
+
+    fn server_settings(&self) -> Blake3Server {
+        Blake3Server {
+            keys: self.keys("/server/secret_key"),
+            cookies: Arc::new(NoCookies),
+            data_phase: self.1,
+        }
+    }
+
+    fn wire(&self, command: &str) -> Vec<u8> {
+        self.bytes(&std::format!("/handshake/{command}/wire"))
+    }
+
+    /// Seals what went one way and opens what went the other.
+    fn check_frames(&self, established: Established, sent: &str, received: &str) {
+        let Established {
+            mut sealer,
+            mut opener,
+            ..
+        } = established;
+        for (i, frame) in self.0[sent]["frames"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .enumerate()
+        {
+            assert_eq!(
+                seal(&mut sealer, frame),
+                unhex(&frame["wire"]),
+                "{sent} frame {i}"
+            );
+        }
+        for (i, frame) in self.0[received]["frames"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .enumerate()
+        {
+            let plaintext = open(&mut opener, &unhex(&frame["wire"]));
+            assert_eq!(
+                plaintext,
+                Some(unhex(&frame["plaintext"])),
+                "{received} frame {i}"
+            );
+        }
+    }
+}
+
+#[derive(Debug)]
+struct NoCookies;
+
+impl CookieKeeper for NoCookies {
+    fn issue(&self) -> (CookieKey, u64) {
+        unreachable!("the recording has the cookie")
+    }
+
+    fn candidates(&self) -> [Option<CookieKey>; 2] {
+        unreachable!("the recording has the cookie")
+    }
+}
+
+fn unhex(value: &Value) -> Vec<u8> {
+    let text = value.as_str().unwrap();
+    let digits = text.as_bytes().chunks_exact(2);
+    digits
+        .map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap())
+        .collect()
+}
+
+fn handshake_frame(wire: &[u8]) -> HandshakeFrame<'_> {
+    let header = Header::parse(wire).unwrap().unwrap();
+    HandshakeFrame::new(wire, header.size()).unwrap()
+}
+
+fn seal(sealer: &mut Sealer, frame: &Value) -> Vec<u8> {
+    let mut body = unhex(&frame["plaintext"]);
+    let flags = unhex(&frame["flags"])[0] & !crate::wire::frame::LONG;
+    let header = Header::new(flags, body.len() + 32).encode();
+    let mut tag = [0; 32];
+    sealer.seal(&mut [SealJob {
+        nonce: [0; 24],
+        aad: &header,
+        buffer: &mut body,
+        tag: &mut tag,
+    }]);
+    [&header[..], &body, &tag].concat()
+}
+
+fn open(opener: &mut Opener, wire: &[u8]) -> Option<Vec<u8>> {
+    let (header, body) = wire.split_at(Header::parse(wire).unwrap().unwrap().size());
+    let (ciphertext, tag) = body.split_last_chunk()?;
+    let mut buffer = ciphertext.to_vec();
+    let mut jobs = [OpenJob::new([0; 24], header, &mut buffer, tag)];
+    let verified = opener.open(&mut jobs);
+    assert_eq!(verified == 1, jobs[0].verdict == Verdict::Verified);
+    (verified == 1).then_some(buffer)
+}
+
+fn entropy(ephemeral: [u8; 32], cookie_nonce: [u8; 24]) -> Entropy {
+    let mut bytes = [0; Entropy::SIZE];
+    bytes[8..40].copy_from_slice(&ephemeral);
+    bytes[40..64].copy_from_slice(&cookie_nonce);
+    Entropy::new(bytes)
+}
+
+#[test]
+fn the_client_sends_what_the_peers_client_sent() {
+    for recording in recordings() {
+        let settings = recording.client_settings();
+        let config = recording.config("client", MechanismConfig::Blake3Client(settings.clone()));
+        let local = Local {
+            config: &config,
+            provider: &DefaultProvider,
+        };
+        let entropy = entropy(recording.array("/client/ephemeral_secret_key"), [0; 24]);
+        let (mut client, progress) = Client::start(
+            &local,
+            &settings,
+            &entropy,
+            &recording.array("/client/greeting"),
+            &recording.array("/server/greeting"),
+        )
+        .unwrap();
+        let Progress::Reply {
+            command: "HELLO",
+            frame,
+        } = progress
+        else {
+            panic!("expected HELLO");
+        };
+        assert_eq!(frame, recording.wire("hello"));
+
+        let welcome = recording.wire("welcome");
+        let progress = client
+            .receive(&local, &settings, &handshake_frame(&welcome))
+            .unwrap();
+        let Progress::Reply {
+            command: "INITIATE",
+            frame,
+        } = progress
+        else {
+            panic!("expected INITIATE");
+        };
+        assert_eq!(frame, recording.wire("initiate"));
+
+        let ready = recording.wire("ready");
+        let progress = client
+            .receive(&local, &settings, &handshake_frame(&ready))
+            .unwrap();
+        let Progress::Done {
+            reply: None,
+            established,
+        } = progress
+        else {
+            panic!("expected the end of the handshake");
+        };
+        recording.check_frames(established, "client_to_server", "server_to_client");
+    }
+}
+
+#[test]
+fn the_server_sends_what_the_peers_server_sent() {
+    for recording in recordings() {
+        let settings = recording.server_settings();
+        let config = recording.config("server", MechanismConfig::Blake3Server(settings.clone()));
+        let provider = &DefaultProvider;
+        let local = Local {
+            config: &config,
+            provider,
+        };
+        let hello_state = server::AwaitHello::new(
+            provider,
+            &entropy(
+                recording.array("/server/ephemeral_secret_key"),
+                recording.array("/server/cookie_nonce"),
+            ),
+            &recording.array("/client/greeting"),
+            &recording.array("/server/greeting"),
+        );
+        let hello = recording.wire("hello");
+        let mut carried = None;
+        let seal_cookie = |cookie: &Cookie, nonce| {
+            let sealed = cookie_without_number(&recording, nonce).seal(&[
+                cookie.client_ephemeral.as_bytes(),
+                cookie.server_ephemeral.as_bytes(),
+                cookie.h1.as_bytes(),
+            ]);
+            carried = Some(Cookie {
+                client_ephemeral: cookie.client_ephemeral,
+                server_ephemeral: cookie.server_ephemeral.clone(),
+                h1: cookie.h1,
+            });
+            let wire: [u8; COOKIE_SIZE] = [&nonce[..], &sealed].concat().try_into().unwrap();
+            assert_eq!(wire, recording.array("/cookie"));
+            wire
+        };
+        let welcome = hello_state
+            .receive(provider, &settings, &handshake_frame(&hello), seal_cookie)
+            .unwrap();
+        assert_eq!(welcome, recording.wire("welcome"));
+
+        let wire = recording.wire("initiate");
+        let frame = handshake_frame(&wire);
+        let initiate = Initiate::parse(frame.data).unwrap();
+        let pending =
+            server::receive_initiate(&local, &settings, &frame, &initiate, &carried.unwrap())
+                .unwrap();
+        let (ready, established) = pending.ready(&local, &settings).unwrap();
+        assert_eq!(ready, recording.wire("ready"));
+        let client = recording.keys("/client/secret_key").public();
+        assert_eq!(established.public_key, Some(client));
+        recording.check_frames(established, "server_to_client", "client_to_server");
+    }
+}
+
+/// The cookie's box as the recorded peers make it.
+fn cookie_without_number(recording: &Recording, nonce: [u8; 24]) -> SealedBox<'static> {
+    let key: [u8; 32] = recording.array("/server/cookie_secret");
+    let aad = recording.text("/server/cookie_aad_ascii").into();
+    SealedBox::with_nonce(&DefaultProvider, KEY_CONTEXT, &[&key], nonce, aad)
+}
+
+#[test]
+fn shared_secrets_and_transcript_agree() {
+    for recording in recordings() {
+        let provider: &dyn Provider = &DefaultProvider;
+        let keys = |path| recording.keys(path);
+        let (client, client_ephemeral) = (
+            keys("/client/secret_key"),
+            keys("/client/ephemeral_secret_key"),
+        );
+        let (server, server_ephemeral) = (
+            keys("/server/secret_key"),
+            keys("/server/ephemeral_secret_key"),
+        );
+        for (name, ours, theirs) in [
+            ("dh1", &client_ephemeral, &server),
+            ("dh2", &client_ephemeral, &server_ephemeral),
+            ("dh3", &client, &server_ephemeral),
+        ] {
+            let secret = agree(provider, ours, &theirs.public()).unwrap();
+            let expected = recording.bytes(&std::format!("/shared_secrets/{name}"));
+            assert_eq!(
+                hex::encode(secret.as_bytes()),
+                hex::encode(&expected.try_into().unwrap())
+            );
+        }
+        let mut transcript = Transcript::start(
+            provider,
+            &recording.array("/client/greeting"),
+            &recording.array("/server/greeting"),
+        );
+        let mut hashes = vec![*transcript.as_bytes()];
+        for command in ["hello", "welcome", "initiate", "ready"] {
+            transcript = transcript.then(provider, &recording.wire(command));
+            hashes.push(*transcript.as_bytes());
+        }
+        for (i, hash) in hashes.iter().enumerate() {
+            assert_eq!(hash, &recording.array(&std::format!("/transcript/h{i}")));
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Security mechanisms: what happens between the greetings and the first message, and how frames
+//! are protected from then on.
+//!
+//! A mechanism is a variant of `Handshake`, which is fed whole command frames and answers with
+//! `Progress`, and a variant of `Sealer` and `Opener` for the frames after it. It holds no
+//! configuration: that comes with each call, in `Local`.
+
+pub mod blake3;
+mod handshake;
+mod null;
+mod protection;
+
+pub(crate) use self::handshake::{Established, Handshake, HandshakeFrame, Local, Progress};
+pub(crate) use self::protection::{Opener, Sealer};

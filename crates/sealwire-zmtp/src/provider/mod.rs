@@ -1,0 +1,106 @@
+//! The cryptographic primitives behind a trait, so that a user can put others in their place.
+//!
+//! A provider is handed whole batches and knows nothing about ZMTP. What it must compute is fixed by
+//! section 2 of the wire reference; the crate's own is [`DefaultProvider`].
+
+mod default;
+
+use alloc::boxed::Box;
+use core::fmt::Debug;
+
+pub use sealwire_aead::batch::{OpenJob, SealJob, Verdict};
+use thiserror::Error;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+pub use self::default::DefaultProvider;
+use crate::keys::{PublicKey, SecretKey};
+
+/// X25519, BLAKE3 and ChaCha20-BLAKE3.
+pub trait Provider: Send + Sync + Debug {
+    /// The public key that belongs to `secret` (X25519 with the base point).
+    fn public_key(&self, secret: &SecretKey) -> PublicKey;
+
+    /// X25519 of `secret` and `public`, in constant time.
+    ///
+    /// # Errors
+    ///
+    /// [`WeakKey`] when the result is all zeros, which only a key of low order gives.
+    fn diffie_hellman(
+        &self,
+        secret: &SecretKey,
+        public: &PublicKey,
+    ) -> Result<SharedSecret, WeakKey>;
+
+    /// BLAKE3 of the parts one after the other.
+    fn hash(&self, parts: &[&[u8]]) -> [u8; 32];
+
+    /// Fills `output` from BLAKE3 in derive-key mode, over the parts of `material` one after the
+    /// other.
+    fn derive_key(&self, context: &str, material: &[&[u8]], output: &mut [u8]);
+
+    /// ChaCha20-BLAKE3 with a nonce for each message: handshake boxes and the data phase of
+    /// section 5.
+    fn cipher(&self, key: &[u8; 32]) -> Box<dyn MessageCipher>;
+
+    /// ChaCha20-BLAKE3 as one keystream that runs on from message to message: the data phase of
+    /// section 6. The nonce fields of its jobs are not used.
+    fn continuous_cipher(
+        &self,
+        encryption_key: &[u8; 32],
+        authentication_key: &[u8; 32],
+        nonce: &[u8; 8],
+    ) -> Box<dyn ContinuousCipher>;
+}
+
+/// ChaCha20-BLAKE3 under one key, in batches.
+pub trait MessageCipher: Send {
+    /// Encrypts each job's buffer in place and writes its tag.
+    fn seal(&self, jobs: &mut [SealJob<'_>]);
+
+    /// Gives each job its verdict and decrypts in place exactly those that verified.
+    ///
+    /// Tags are compared in constant time, before a byte of that job is decrypted.
+    fn open(&self, jobs: &mut [OpenJob<'_>]);
+}
+
+/// One direction of a continuous keystream, in batches. It owns the block counter.
+pub trait ContinuousCipher: Send {
+    /// Encrypts each job's buffer in place, in order, and writes its tag.
+    fn seal(&mut self, jobs: &mut [SealJob<'_>]);
+
+    /// Opens the jobs in order and stops at the first that does not verify: that one and those
+    /// behind it are not decrypted, and the block counter stands where that one began.
+    fn open(&mut self, jobs: &mut [OpenJob<'_>]);
+}
+
+/// The result of X25519, never all zeros. Wiped on drop, without `Debug`.
+#[derive(ZeroizeOnDrop)]
+pub struct SharedSecret([u8; 32]);
+
+impl SharedSecret {
+    /// Takes a result of X25519 and wipes the caller's copy.
+    ///
+    /// # Errors
+    ///
+    /// [`WeakKey`] when all 32 bytes are zero; looked at in constant time.
+    pub fn new(mut bytes: [u8; 32]) -> Result<Self, WeakKey> {
+        use subtle::ConstantTimeEq;
+        let secret = Self(bytes);
+        bytes.zeroize();
+        if bool::from(secret.0.ct_eq(&[0; 32])) {
+            Err(WeakKey)
+        } else {
+            Ok(secret)
+        }
+    }
+
+    /// The 32 secret bytes, as input to key derivation.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+/// A public key of low order: every secret gives the same, all-zero result with it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
+#[error("the public key has low order, so nothing agreed with it is secret")]
+pub struct WeakKey;

@@ -1,0 +1,182 @@
+//! Deadlines on a clock that is a number: the handshake's and those of heartbeats.
+
+use std::time::Duration;
+
+use sealwire_zmtp::bytes::Buf;
+use sealwire_zmtp::connection::Heartbeat;
+use sealwire_zmtp::error::{Error, Step};
+use sealwire_zmtp::{Config, SocketType};
+
+use crate::support::{Cookies, Pair, START, Side, client, frame, null, provider, server};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn beating() -> Config {
+    let mut config = null(SocketType::Pair);
+    config.heartbeat = Some(Heartbeat {
+        interval: 5 * SECOND,
+        timeout: 3 * SECOND,
+        ttl: 10 * SECOND,
+    });
+    config
+}
+
+impl Side {
+    /// Lets time pass up to `now` without anything arriving.
+    fn pass(&mut self, now: Duration) {
+        self.now = now;
+        let result = self.connection.handle_timeout(now);
+        self.note(result);
+    }
+}
+
+#[test]
+fn the_handshake_has_a_deadline_that_names_what_was_missing() {
+    let mut side = Side::new(null(SocketType::Pair), provider(), 1);
+    let deadline = START + 15 * SECOND;
+    assert_eq!(side.connection.next_timeout(), Some(deadline));
+    side.pass(deadline - Duration::from_nanos(1));
+    assert_eq!(side.error, None);
+    // Bytes that trickle in do not move it.
+    side.feed(b"\xff");
+    assert_eq!(side.connection.next_timeout(), Some(deadline));
+    side.pass(deadline);
+    assert_eq!(
+        side.error,
+        Some(Error::HandshakeTimeout {
+            step: Step::Greeting
+        })
+    );
+    assert_eq!(side.connection.next_timeout(), None);
+
+    let mut pair = Pair::new(
+        client(SocketType::Pair, Default::default()),
+        server(SocketType::Pair, Default::default(), Cookies::new(1)),
+        &provider(),
+    );
+    pair.b.decision = None;
+    pair.settle();
+    pair.a.pass(deadline);
+    assert_eq!(
+        pair.a.error,
+        Some(Error::HandshakeTimeout { step: Step::Ready })
+    );
+    pair.b.pass(deadline);
+    assert_eq!(
+        pair.b.error,
+        Some(Error::HandshakeTimeout {
+            step: Step::Authorization
+        })
+    );
+}
+
+#[test]
+fn without_heartbeats_a_ready_connection_has_no_deadline() {
+    let pair = Pair::ready(null(SocketType::Pair), null(SocketType::Pair), &provider());
+    assert_eq!(pair.a.connection.next_timeout(), None);
+}
+
+#[test]
+fn ping_goes_out_at_every_interval_and_its_answer_keeps_the_connection() {
+    let mut pair = Pair::ready(beating(), null(SocketType::Pair), &provider());
+    let mut now = START;
+    for _ in 0..3 {
+        now += 5 * SECOND;
+        assert_eq!(pair.a.connection.next_timeout(), Some(now));
+        pair.a.pass(now);
+        let ping = pair.a.output();
+        assert_eq!(ping, frame(4, b"\x04PING\x00\x64"));
+        assert_eq!(pair.a.connection.next_timeout(), Some(now + 3 * SECOND));
+        pair.b.now = now;
+        pair.b.feed(&ping);
+        let pong = pair.b.output();
+        assert_eq!(pong, frame(4, b"\x04PONG"));
+        pair.a.now = now + SECOND;
+        pair.a.feed(&pong);
+        pair.a.pass(now + 3 * SECOND);
+        assert_eq!(pair.a.error, None);
+    }
+    // The peer honours the ttl: 10 s after the last PING.
+    assert_eq!(pair.b.connection.next_timeout(), Some(now + 10 * SECOND));
+    pair.b.pass(now + 10 * SECOND);
+    assert_eq!(pair.b.error, Some(Error::HeartbeatTimeout));
+}
+
+#[test]
+fn silence_after_ping_ends_the_connection() {
+    let mut pair = Pair::ready(beating(), null(SocketType::Pair), &provider());
+    pair.a.pass(START + 5 * SECOND);
+    pair.a.pass(START + 8 * SECOND - Duration::from_nanos(1));
+    assert_eq!(pair.a.error, None);
+    pair.a.pass(START + 8 * SECOND);
+    assert_eq!(pair.a.error, Some(Error::HeartbeatTimeout));
+}
+
+#[test]
+fn any_traffic_is_a_sign_of_life_even_part_of_a_frame() {
+    let mut pair = Pair::ready(beating(), null(SocketType::Pair), &provider());
+    pair.a.pass(START + 5 * SECOND);
+    pair.a.now = START + 6 * SECOND;
+    pair.a.feed(&frame(0, b"a message")[..4]);
+    pair.a.pass(START + 9 * SECOND);
+    assert_eq!(pair.a.error, None);
+    // The same bytes again are no news.
+    pair.a.pass(START + 10 * SECOND);
+    pair.a.now = START + 12 * SECOND;
+    pair.a.feed(b"");
+    pair.a.pass(START + 13 * SECOND);
+    assert_eq!(pair.a.error, Some(Error::HeartbeatTimeout));
+}
+
+#[test]
+fn a_side_that_does_not_read_blames_nobody_for_silence() {
+    let mut pair = Pair::ready(beating(), null(SocketType::Pair), &provider());
+    pair.a.pass(START + 5 * SECOND);
+    pair.a.connection.set_reading(false, START + 6 * SECOND);
+    assert_eq!(
+        pair.a.connection.next_timeout(),
+        Some(START + 10 * SECOND),
+        "PING goes on"
+    );
+    pair.a.pass(START + 60 * SECOND);
+    assert_eq!(pair.a.error, None);
+    pair.a.connection.set_reading(true, START + 60 * SECOND);
+    pair.a.pass(START + 60 * SECOND);
+    assert_eq!(pair.a.error, None);
+}
+
+#[test]
+fn older_peers_get_no_ping() {
+    let mut old = Side::new(null(SocketType::Pair), provider(), 1);
+    let mut side = Side::new(beating(), provider(), 2);
+    let mut greeting = old.output();
+    greeting[11] = 0;
+    old.feed(&side.output());
+    side.feed(&[greeting, old.output()].concat());
+    assert!(side.connection.is_ready());
+    assert_eq!(side.connection.next_timeout(), None);
+}
+
+#[test]
+fn a_flood_of_ping_owes_one_pong() {
+    let mut pair = Pair::ready(null(SocketType::Pair), null(SocketType::Pair), &provider());
+    for i in 0..10_000_u16 {
+        pair.b
+            .feed(&frame(4, &[b"\x04PING\0\0", &i.to_be_bytes()[..]].concat()));
+    }
+    assert_eq!(
+        pair.b.output(),
+        frame(4, &[b"\x04PONG", &9_999_u16.to_be_bytes()[..]].concat())
+    );
+    // With a backlog that the peer does not read, none is added.
+    pair.b.send(vec![0; 5000]);
+    for _ in 0..1000 {
+        pair.b.feed(&frame(4, b"\x04PING\0\0"));
+        let _ = pair.b.connection.transmit();
+    }
+    let pong = frame(4, b"\x04PONG");
+    assert_eq!(pair.b.connection.pending_bytes(), 5009 + pong.len());
+    pair.b.connection.transmit().advance(5009);
+    assert_eq!(pair.b.connection.pending_bytes(), pong.len());
+    assert_eq!(pair.b.output(), pong);
+}

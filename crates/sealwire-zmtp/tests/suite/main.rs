@@ -1,0 +1,15 @@
+//! The public behaviour of a connection, one file per behaviour, with both providers.
+
+mod support;
+
+mod attacks_on_frames;
+mod attacks_on_handshake;
+mod blake3_handshake;
+mod greeting;
+mod heartbeat;
+mod limits;
+mod null;
+mod output;
+mod properties;
+mod subscriptions;
+mod vectors;

@@ -1,0 +1,288 @@
+//! NULL end to end: READY, metadata, messages of every shape.
+
+use sealwire_zmtp::bytes::{Buf, Bytes};
+use sealwire_zmtp::error::{CloseKind, Error, HandshakeError, Incompatible, Step, WireError};
+use sealwire_zmtp::wire::command;
+use sealwire_zmtp::wire::frame::{COMMAND, Header};
+use sealwire_zmtp::wire::greeting::Greeting;
+use sealwire_zmtp::wire::metadata::{self, Metadata};
+use sealwire_zmtp::{Event, Frame, Message, SocketType};
+
+use crate::support::{Pair, Side, frame, null, protections, provider, providers};
+
+#[test]
+fn every_fitting_pair_of_types_gets_ready_and_every_other_is_refused() {
+    for a in SocketType::ALL {
+        for b in SocketType::ALL {
+            let mut pair = Pair::new(null(a), null(b), &provider());
+            pair.settle();
+            if a.accepts(b) {
+                assert_eq!(pair.a.error, None);
+                assert_eq!(pair.a.connection.peer().unwrap().socket_type, b);
+                assert_eq!(pair.b.connection.peer().unwrap().socket_type, a);
+            } else {
+                let expected = Incompatible::SocketTypes { ours: a, theirs: b };
+                assert_eq!(pair.a.error, Some(Error::Incompatible(expected)));
+                let expected = Incompatible::SocketTypes { ours: b, theirs: a };
+                assert_eq!(pair.b.error, Some(Error::Incompatible(expected)));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_peer_that_only_waits_hears_why_it_is_refused() {
+    let mut side = Side::new(null(SocketType::Pub), provider(), 1);
+    let mut peer = Side::new(null(SocketType::Push), provider(), 2);
+    side.feed(&peer.output());
+    peer.feed(&side.output()[..64]);
+    side.feed(&peer.output());
+    // What comes next is ERROR, and the READY before it is withheld.
+    peer.feed(&side.output());
+    assert_eq!(
+        peer.error,
+        Some(Error::PeerRefused {
+            reason: "the socket types cannot be connected".into(),
+            verified: false
+        })
+    );
+}
+
+#[test]
+fn metadata_and_routing_id_arrive() {
+    let mut dealer = null(SocketType::Dealer);
+    dealer.routing_id = b"dealer 7".into();
+    dealer.metadata = vec![("X-Region".into(), b"north".into())];
+    let pair = Pair::ready(dealer, null(SocketType::Router), &provider());
+    let seen = pair.b.connection.peer().unwrap();
+    assert_eq!(seen.routing_id, "dealer 7");
+    assert_eq!(seen.metadata.get("x-region"), Some(&b"north"[..]));
+    assert_eq!((seen.public_key, seen.mechanism), (None, "NULL"));
+    assert_eq!(pair.a.connection.peer().unwrap().routing_id, "");
+}
+
+#[test]
+fn a_routing_id_above_255_bytes_is_refused() {
+    for size in [255, 256] {
+        let mut side = Side::new(null(SocketType::Router), provider(), 1);
+        side.feed(&Greeting::new("NULL", false, [0; 8]).encode());
+        let mut metadata = Metadata::default();
+        metadata.push(metadata::SOCKET_TYPE, b"DEALER").unwrap();
+        metadata.push(metadata::IDENTITY, &vec![7; size]).unwrap();
+        let mut ready = b"\x05READY".to_vec();
+        metadata.encode(&mut ready);
+        let header = Header::new(COMMAND, ready.len()).encode();
+        side.feed(&[&header[..], &ready].concat());
+        let expected = (size > 255).then_some(WireError::RoutingIdTooLong { size });
+        assert_eq!(side.error, expected.map(Error::Wire));
+    }
+}
+
+#[test]
+fn messages_of_every_shape_arrive_in_order_under_every_protection() {
+    for provider in providers() {
+        for (a, b) in protections() {
+            let mut pair = Pair::ready(a, b, &provider);
+            let sizes = [
+                0, 1, 69, 70, 71, 223, 224, 255, 256, 8191, 8192, 70_000, 1_000_000,
+            ];
+            let payload = |size: usize| Frame::from(vec![size as u8; size]);
+            let singles = sizes.map(|size| Message::single(payload(size)));
+            let multipart: Message = sizes.map(payload).into_iter().collect();
+            let empty: Message = [Frame::new(), Frame::new()].into_iter().collect();
+            let mut sent = Vec::from(singles);
+            sent.extend([multipart, empty]);
+            for message in &sent {
+                pair.a.send(message.clone());
+                pair.b.send(message.clone());
+            }
+            pair.settle();
+            assert_eq!((&pair.a.error, &pair.b.error), (&None, &None));
+            assert_eq!(pair.a.messages(), sent);
+            assert_eq!(pair.b.messages(), sent);
+        }
+    }
+}
+
+#[test]
+fn many_small_messages_cross_batches() {
+    for (a, b) in protections() {
+        let mut pair = Pair::ready(a, b, &provider());
+        let sent: Vec<Message> = (0..10_000)
+            .map(|i: u32| Message::from(format!("{i}")))
+            .collect();
+        for (count, message) in sent.iter().enumerate() {
+            pair.a.send(message.clone());
+            if count % 777 == 0 {
+                pair.settle();
+            }
+        }
+        pair.settle();
+        assert_eq!(pair.b.messages(), sent);
+    }
+}
+
+#[test]
+fn a_large_null_payload_is_not_copied_on_its_way_out() {
+    let mut pair = Pair::ready(null(SocketType::Push), null(SocketType::Pull), &provider());
+    let payload = Bytes::from(vec![5; 100_000]);
+    pair.a.send(payload.clone());
+    let transmit = pair.a.connection.transmit();
+    let mut chunks = transmit.chunks();
+    assert_eq!(chunks.next().unwrap().len(), 9);
+    assert_eq!(chunks.next().unwrap().as_ptr(), payload.as_ptr());
+    assert_eq!(chunks.next(), None);
+    assert_eq!(transmit.remaining(), 100_009);
+}
+
+#[test]
+fn bytes_one_at_a_time_give_the_same() {
+    for (a, b) in protections() {
+        let mut pair = Pair::new(a, b, &provider());
+        loop {
+            let (from_a, from_b) = (pair.a.output(), pair.b.output());
+            if from_a.is_empty() && from_b.is_empty() {
+                break;
+            }
+            from_b.chunks(1).for_each(|byte| pair.a.feed(byte));
+            from_a.chunks(1).for_each(|byte| pair.b.feed(byte));
+        }
+        assert!(pair.a.connection.is_ready() && pair.b.connection.is_ready());
+        let message: Message = ["a", "", "ccc"].map(Frame::from).into_iter().collect();
+        pair.a.send(message.clone());
+        pair.a.output().chunks(1).for_each(|byte| pair.b.feed(byte));
+        assert_eq!(pair.b.messages(), [message]);
+    }
+}
+
+#[test]
+fn commands_between_the_frames_of_a_message_do_not_disturb_it() {
+    let mut pair = Pair::ready(null(SocketType::Push), null(SocketType::Pull), &provider());
+    pair.b.feed(&frame(1, b"first"));
+    pair.b.feed(&frame(4, b"\x04PING\0\0ctx"));
+    pair.b.feed(&frame(4, b"\x05OTHERwhatever"));
+    pair.b.feed(&frame(0, b"last"));
+    let expected: Message = ["first", "last"].map(Frame::from).into_iter().collect();
+    assert_eq!(pair.b.messages(), [expected]);
+    assert_eq!(pair.b.output(), frame(4, b"\x04PONGctx"));
+}
+
+#[test]
+fn an_unfinished_message_is_never_delivered() {
+    let mut pair = Pair::ready(null(SocketType::Push), null(SocketType::Pull), &provider());
+    pair.b.feed(&frame(0, b"whole"));
+    pair.b.feed(&frame(1, b"part"));
+    assert_eq!(
+        pair.b.connection.end_of_stream(),
+        Error::Closed(CloseKind::MidMessage)
+    );
+    pair.b.feed(&frame(0, b"rest"));
+    pair.b.collect();
+    assert_eq!(pair.b.messages(), [Message::from("whole")]);
+}
+
+#[test]
+fn an_end_tells_where_it_came() {
+    let ready = || Pair::ready(null(SocketType::Push), null(SocketType::Pull), &provider());
+    let mut pair = ready();
+    assert_eq!(
+        pair.b.connection.end_of_stream(),
+        Error::Closed(CloseKind::Clean)
+    );
+    let mut pair = ready();
+    pair.b.feed(&frame(0, b"whole")[..3]);
+    assert_eq!(
+        pair.b.connection.end_of_stream(),
+        Error::Closed(CloseKind::MidMessage)
+    );
+    let mut side = Side::new(null(SocketType::Push), provider(), 1);
+    let mut peer = Side::new(null(SocketType::Pull), provider(), 1);
+    side.feed(&peer.output());
+    assert_eq!(
+        side.connection.end_of_stream(),
+        Error::Closed(CloseKind::DuringHandshake(Step::Ready))
+    );
+}
+
+#[test]
+fn what_has_no_place_in_the_handshake_is_refused() {
+    let started = || {
+        let mut side = Side::new(null(SocketType::Push), provider(), 1);
+        side.feed(&Side::new(null(SocketType::Pull), provider(), 1).output());
+        side
+    };
+    let unexpected = HandshakeError::UnexpectedCommand {
+        expected: Step::Ready,
+    };
+    for (bytes, expected) in [
+        (frame(0, b"a message"), Error::Handshake(unexpected)),
+        (frame(4, b"\x05HELLO"), Error::Handshake(unexpected)),
+        (
+            frame(4, b"\x07REA"),
+            Error::Wire(WireError::TruncatedCommand),
+        ),
+        (frame(4, b"\x05READY"), Error::Wire(WireError::NoSocketType)),
+        (
+            frame(4, b"\x05READY\x0bSocket-Type\0"),
+            Error::Wire(WireError::TruncatedMetadata),
+        ),
+        (
+            vec![0x08],
+            Error::Wire(WireError::ReservedFlags { flags: 8 }),
+        ),
+    ] {
+        let mut side = started();
+        side.feed(&bytes);
+        assert_eq!(side.error, Some(expected));
+        assert!(!side.connection.is_ready());
+    }
+}
+
+#[test]
+fn a_refusal_by_the_peer_is_escaped_and_called_unverified() {
+    let mut side = Side::new(null(SocketType::Push), provider(), 1);
+    side.feed(&Side::new(null(SocketType::Pull), provider(), 1).output());
+    side.feed(&frame(4, b"\x05ERROR\x05\x1b[2Jx"));
+    let error = side.error.unwrap();
+    assert_eq!(
+        error,
+        Error::PeerRefused {
+            reason: r"\x1b[2Jx".into(),
+            verified: false
+        }
+    );
+    assert!(error.to_string().contains("unverified"));
+}
+
+#[test]
+fn sending_needs_a_ready_connection_and_a_frame() {
+    let mut side = Side::new(null(SocketType::Push), provider(), 1);
+    let error = side.connection.send("early".into()).unwrap_err();
+    assert_eq!(error.into_message(), Message::from("early"));
+    let mut pair = Pair::ready(null(SocketType::Push), null(SocketType::Pull), &provider());
+    assert!(pair.a.connection.send(Message::new()).is_err());
+    pair.a.connection.end_of_stream();
+    assert!(pair.a.connection.send("late".into()).is_err());
+}
+
+#[test]
+fn application_bytes_right_behind_ready_are_taken() {
+    let mut a = Side::new(null(SocketType::Push), provider(), 1);
+    let mut b = Side::new(null(SocketType::Pull), provider(), 2);
+    a.feed(&b.output());
+    b.feed(&a.output());
+    a.feed(&b.output());
+    a.send("at once");
+    let ready_and_message = a.output();
+    assert!(
+        command::split(&ready_and_message[2..]).is_err(),
+        "ready was sent before"
+    );
+    b.feed(&ready_and_message);
+    assert_eq!(b.messages(), [Message::from("at once")]);
+    assert!(
+        b.events
+            .iter()
+            .any(|event| matches!(event, Event::Ready(_)))
+    );
+}

@@ -1,0 +1,109 @@
+//! Subscriptions: by command, by message, and to peers that know only the latter.
+
+use sealwire_zmtp::{Event, Frame, Message, SocketType};
+
+use crate::support::{Cookies, Pair, Side, client, frame, null, provider, server};
+
+fn subscribe(topic: &'static str) -> Event {
+    Event::Subscribe(topic.into())
+}
+
+fn cancel(topic: &'static str) -> Event {
+    Event::Cancel(topic.into())
+}
+
+#[test]
+fn commands_reach_the_publisher() {
+    let pairs = [
+        (null(SocketType::Sub), null(SocketType::Pub)),
+        (null(SocketType::XSub), null(SocketType::XPub)),
+        (
+            client(SocketType::Sub, Default::default()),
+            server(SocketType::XPub, Default::default(), Cookies::new(1)),
+        ),
+    ];
+    for (a, b) in pairs {
+        let mut pair = Pair::ready(a, b, &provider());
+        pair.a.connection.subscribe(b"");
+        pair.a.connection.subscribe(b"weather");
+        pair.a.connection.cancel(b"");
+        pair.settle();
+        assert_eq!(
+            pair.b.events,
+            [subscribe(""), subscribe("weather"), cancel("")]
+        );
+        pair.b.send("weather: rain");
+        pair.settle();
+        assert_eq!(pair.a.messages(), [Message::from("weather: rain")]);
+    }
+}
+
+#[test]
+fn the_bytes_are_those_of_each_version() {
+    let mut pair = Pair::ready(null(SocketType::Sub), null(SocketType::Pub), &provider());
+    pair.a.connection.subscribe(b"ab");
+    pair.a.connection.cancel(b"ab");
+    let expected = [frame(4, b"\x09SUBSCRIBEab"), frame(4, b"\x06CANCELab")].concat();
+    assert_eq!(pair.a.output(), expected);
+
+    let mut old = Side::new(null(SocketType::Pub), provider(), 1);
+    let mut sub = Side::new(null(SocketType::Sub), provider(), 2);
+    let mut greeting = old.output();
+    greeting[11] = 0;
+    old.feed(&sub.output());
+    sub.feed(&[greeting, old.output()].concat());
+    sub.output();
+    sub.connection.subscribe(b"ab");
+    sub.connection.cancel(b"ab");
+    assert_eq!(
+        sub.output(),
+        [frame(0, b"\x01ab"), frame(0, b"\x00ab")].concat()
+    );
+}
+
+#[test]
+fn messages_that_subscribe_are_understood_from_any_version() {
+    let mut pair = Pair::ready(null(SocketType::XSub), null(SocketType::XPub), &provider());
+    pair.a.send(&b"\x01topic"[..]);
+    pair.a.send(&b"\x00topic"[..]);
+    pair.a.send(&b"\x01"[..]);
+    pair.a.send("for the application");
+    pair.a.send(Message::from_iter([
+        Frame::from(b"\x01x"),
+        Frame::from("two frames"),
+    ]));
+    pair.a.send("");
+    pair.settle();
+    let multipart = Message::from_iter([Frame::from(b"\x01x"), Frame::from("two frames")]);
+    assert_eq!(
+        pair.b.events,
+        [
+            subscribe("topic"),
+            cancel("topic"),
+            subscribe(""),
+            Event::Message("for the application".into()),
+            Event::Message(multipart),
+            Event::Message("".into()),
+        ]
+    );
+}
+
+#[test]
+fn other_sockets_see_neither() {
+    let mut pair = Pair::ready(null(SocketType::Push), null(SocketType::Pull), &provider());
+    pair.b.feed(&frame(4, b"\x09SUBSCRIBEab"));
+    pair.b.feed(&frame(0, b"\x01ab"));
+    assert_eq!(pair.b.error, None);
+    assert_eq!(
+        pair.b.events,
+        [Event::Message(Message::from(&b"\x01ab"[..]))]
+    );
+}
+
+#[test]
+fn nothing_is_staged_before_ready() {
+    let mut side = Side::new(null(SocketType::Sub), provider(), 1);
+    side.output();
+    side.connection.subscribe(b"early");
+    assert_eq!(side.connection.pending_bytes(), 0);
+}

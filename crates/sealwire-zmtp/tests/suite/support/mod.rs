@@ -1,0 +1,141 @@
+//! Two connections in memory, a clock that is a number, and a second provider.
+
+pub(crate) mod forger;
+mod handshake;
+mod provider;
+mod side;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use sealwire_zmtp::connection::{Blake3Client, Blake3Server, DataPhase};
+use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
+use sealwire_zmtp::wire::frame::Header;
+use sealwire_zmtp::{
+    Config, DefaultProvider, Entropy, KeyPair, MechanismConfig, Provider, SecretKey, SocketType,
+};
+
+pub(crate) use self::handshake::{Leg, handshake, recorded};
+pub(crate) use self::provider::OtherProvider;
+pub(crate) use self::side::{Pair, Side};
+
+/// The start of every test's clock.
+pub(crate) const START: Duration = Duration::from_secs(1_000);
+
+/// Both providers, for tests that do not care which.
+pub(crate) fn providers() -> [Arc<dyn Provider>; 2] {
+    [Arc::new(DefaultProvider), Arc::new(OtherProvider)]
+}
+
+/// The crate's own provider.
+pub(crate) fn provider() -> Arc<dyn Provider> {
+    Arc::new(DefaultProvider)
+}
+
+/// Different bytes for each seed.
+pub(crate) fn entropy(seed: u8) -> Entropy {
+    Entropy::new(std::array::from_fn(|i| {
+        (i * 3) as u8 ^ seed.wrapping_mul(97)
+    }))
+}
+
+/// A key pair for each seed.
+pub(crate) fn keys(seed: u8) -> KeyPair {
+    KeyPair::from_secret(SecretKey::from_bytes([seed; 32]))
+}
+
+/// Cookie keys behind a lock, rotated by hand.
+#[derive(Debug)]
+pub(crate) struct Cookies(Mutex<CookieKeys>);
+
+impl Cookies {
+    pub(crate) fn new(seed: u8) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(CookieKeys::new([seed; 32]))))
+    }
+
+    pub(crate) fn rotate(&self, seed: u8) {
+        self.0.lock().unwrap().rotate([seed; 32]);
+    }
+}
+
+impl CookieKeeper for Cookies {
+    fn issue(&self) -> (CookieKey, u64) {
+        self.0.lock().unwrap().issue()
+    }
+
+    fn candidates(&self) -> [Option<CookieKey>; 2] {
+        let keys = self.0.lock().unwrap();
+        let mut candidates = keys.candidates();
+        [candidates.next(), candidates.next()]
+    }
+}
+
+/// A NULL socket of this type.
+pub(crate) fn null(socket_type: SocketType) -> Config {
+    Config::new(socket_type)
+}
+
+/// The server's keys in [`client`] and [`server`].
+pub(crate) const SERVER_SEED: u8 = 2;
+/// The client's keys in [`client`].
+pub(crate) const CLIENT_SEED: u8 = 1;
+
+/// A BLAKE3 client with an identity.
+pub(crate) fn client(socket_type: SocketType, data_phase: DataPhase) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::Blake3Client(Blake3Client {
+        server_key: keys(SERVER_SEED).public(),
+        keys: Some(keys(CLIENT_SEED)),
+        data_phase,
+    });
+    config
+}
+
+/// The server that [`client`] is meant for.
+pub(crate) fn server(
+    socket_type: SocketType,
+    data_phase: DataPhase,
+    cookies: Arc<Cookies>,
+) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::Blake3Server(Blake3Server {
+        keys: keys(SERVER_SEED),
+        cookies,
+        data_phase,
+    });
+    config
+}
+
+/// A client and a server, or two NULL sides: every way that a DEALER and a ROUTER can be protected.
+pub(crate) fn protections() -> [(Config, Config); 3] {
+    use DataPhase::{ContinuousKeystreamUnauthenticatedOrder, PerMessageNonces};
+    use SocketType::{Dealer, Router};
+    let blake3 = |phase| {
+        (
+            client(Dealer, phase),
+            server(Router, phase, Cookies::new(9)),
+        )
+    };
+    [
+        (null(Dealer), null(Router)),
+        blake3(PerMessageNonces),
+        blake3(ContinuousKeystreamUnauthenticatedOrder),
+    ]
+}
+
+/// Cuts whole frames apart.
+pub(crate) fn frames(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut frames = Vec::new();
+    while !bytes.is_empty() {
+        let header = Header::parse(bytes).unwrap().unwrap();
+        let (frame, rest) = bytes.split_at(header.size() + header.body_len as usize);
+        frames.push(frame.to_vec());
+        bytes = rest;
+    }
+    frames
+}
+
+/// A frame with this body.
+pub(crate) fn frame(flags: u8, body: &[u8]) -> Vec<u8> {
+    [&Header::new(flags, body.len()).encode()[..], body].concat()
+}

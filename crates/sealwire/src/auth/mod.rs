@@ -1,0 +1,147 @@
+//! Who may connect to a server: a closure, a set of keys, or a file or directory of allowed keys.
+
+mod allowed_keys;
+
+use std::fmt;
+use std::sync::Arc;
+
+use sealwire_zmtp::PublicKey;
+use sealwire_zmtp::wire::metadata::Metadata;
+
+pub use allowed_keys::{AllowedKeys, AllowedKeysFile};
+
+use crate::peer::PeerAddress;
+
+/// A client that has proved to hold the secret of its public key and asks to be let in.
+#[derive(Debug)]
+pub struct Client<'a> {
+    pub(crate) public_key: PublicKey,
+    pub(crate) address: &'a PeerAddress,
+    pub(crate) metadata: &'a Metadata,
+}
+
+impl Client<'_> {
+    /// The proved long-term key. An anonymous client shows one it made for this connection.
+    pub fn public_key(&self) -> PublicKey {
+        self.public_key
+    }
+
+    /// Where the connection comes from. Not a proof of anything.
+    pub fn address(&self) -> &PeerAddress {
+        self.address
+    }
+
+    /// What the client says of itself (`Socket-Type`, `Identity` and its own properties).
+    pub fn metadata(&self, name: &str) -> Option<&[u8]> {
+        self.metadata.get(name)
+    }
+}
+
+/// What an authenticator decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Let the client in; its messages carry this user id.
+    Allow {
+        /// A name for the client, if it has one.
+        user_id: Option<String>,
+    },
+    /// Turn the client away.
+    Refuse {
+        /// Told to the client; at most 255 printable ASCII characters of it.
+        reason: String,
+    },
+}
+
+impl Decision {
+    /// Let the client in under this name.
+    pub fn allow_as(user_id: impl Into<String>) -> Self {
+        Decision::Allow {
+            user_id: Some(user_id.into()),
+        }
+    }
+
+    /// Turn the client away.
+    pub fn refuse(reason: impl Into<String>) -> Self {
+        Decision::Refuse {
+            reason: reason.into(),
+        }
+    }
+}
+
+impl From<bool> for Decision {
+    fn from(allowed: bool) -> Self {
+        if allowed {
+            Decision::Allow { user_id: None }
+        } else {
+            Decision::refuse("this key is not allowed here")
+        }
+    }
+}
+
+/// Decides which clients a server talks to.
+///
+/// Closures from `&Client` to [`Decision`] or `bool` are authenticators. They may block (look
+/// into a database, ask another service): they run on a thread of their own, and only the client
+/// in question waits.
+pub trait Authenticator: Send + Sync + 'static {
+    /// Decides about one client. A panic refuses it.
+    fn authenticate(&self, client: &Client<'_>) -> Decision;
+
+    /// Whether [`authenticate`](Authenticator::authenticate) may take longer than some
+    /// microseconds. When not, it runs where the connection is served.
+    fn may_block(&self) -> bool {
+        true
+    }
+}
+
+impl<F, D> Authenticator for F
+where
+    F: Fn(&Client<'_>) -> D + Send + Sync + 'static,
+    D: Into<Decision>,
+{
+    fn authenticate(&self, client: &Client<'_>) -> Decision {
+        self(client).into()
+    }
+}
+
+/// Lets in whoever knows the server's public key. Connections are encrypted, clients are not
+/// told apart.
+#[derive(Debug, Clone, Copy)]
+pub struct AllowAnyone;
+
+impl Authenticator for AllowAnyone {
+    fn authenticate(&self, _client: &Client<'_>) -> Decision {
+        Decision::Allow { user_id: None }
+    }
+
+    fn may_block(&self) -> bool {
+        false
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct SharedAuthenticator(Arc<dyn Authenticator>);
+
+impl SharedAuthenticator {
+    pub(crate) fn new(authenticator: impl Authenticator) -> Self {
+        SharedAuthenticator(Arc::new(authenticator))
+    }
+
+    pub(crate) fn may_block(&self) -> bool {
+        self.0.may_block()
+    }
+
+    pub(crate) fn decide(&self, client: &Client<'_>) -> Decision {
+        let decide = std::panic::AssertUnwindSafe(|| self.0.authenticate(client));
+        std::panic::catch_unwind(decide).unwrap_or_else(|_| {
+            tracing::error!(address = %client.address, "the authenticator panicked: client refused");
+            Decision::refuse("the server could not decide")
+        })
+    }
+}
+
+impl fmt::Debug for SharedAuthenticator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Authenticator")
+    }
+}

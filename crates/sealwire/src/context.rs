@@ -1,0 +1,189 @@
+//! A context: one I/O thread and the names of `inproc`.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use crate::endpoint::Endpoint;
+use crate::engine::{self, Command, Mailbox, SharedCookies};
+use crate::error::Error;
+use crate::monitor::Event;
+use crate::socket::{Registration, RegistrationKind, SocketCore};
+use crate::transport::{inproc, listen};
+
+/// What sockets share: the thread that does their I/O, and the names of `inproc` endpoints.
+///
+/// Most programs never name one: sockets use [`Context::global`] by default. A context of one's
+/// own separates the `inproc` names and the I/O of one part of a program from another's. Its
+/// thread ends when the context and all its sockets are gone.
+#[derive(Clone)]
+pub struct Context {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    mailbox: Arc<Mailbox>,
+    numbers: AtomicU64,
+    inproc: inproc::Registry,
+}
+
+impl Context {
+    /// Starts a context with its thread.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::System`] when the system has no thread or no file descriptor left.
+    pub fn new() -> Result<Self, Error> {
+        Ok(Context {
+            shared: Arc::new(Shared {
+                mailbox: engine::start()?,
+                numbers: AtomicU64::new(1),
+                inproc: inproc::Registry::default(),
+            }),
+        })
+    }
+
+    /// The context of all sockets that were given no other.
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::new`], at the first call.
+    pub fn global() -> Result<Self, Error> {
+        static GLOBAL: OnceLock<Context> = OnceLock::new();
+        if let Some(context) = GLOBAL.get() {
+            return Ok(context.clone());
+        }
+        // Two threads may race here; the loser's context ends as it is dropped.
+        let context = Context::new()?;
+        Ok(GLOBAL.get_or_init(|| context).clone())
+    }
+
+    /// A number that no socket, endpoint or connection of this context has had.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.shared.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn mailbox(&self) -> &Arc<Mailbox> {
+        &self.shared.mailbox
+    }
+
+    pub(crate) fn inproc(&self) -> &inproc::Registry {
+        &self.shared.inproc
+    }
+
+    /// Puts cookie keys on the list of those that the I/O thread replaces by the clock.
+    pub(crate) fn rotate_cookies_of(&self, cookies: &Arc<SharedCookies>) {
+        self.mailbox()
+            .post(Command::RotateCookies(Arc::downgrade(cookies)));
+    }
+
+    pub(crate) fn bind(
+        &self,
+        core: &Arc<SocketCore>,
+        endpoint: Endpoint,
+    ) -> Result<Endpoint, Error> {
+        let id = self.next_number();
+        let endpoint = if let Endpoint::Inproc(name) = &endpoint {
+            inproc::bind(core, name, id)?;
+            endpoint
+        } else {
+            let (listener, endpoint) =
+                listen(&endpoint).map_err(|source| Error::Bind { endpoint, source })?;
+            let kind = RegistrationKind::Bound;
+            core.register(Registration {
+                endpoint: endpoint.clone(),
+                id,
+                kind,
+            })?;
+            let (core, bound) = (core.clone(), endpoint.clone());
+            self.mailbox().post(Command::Listen {
+                core,
+                listener,
+                endpoint: bound,
+                id,
+            });
+            endpoint
+        };
+        core.hub.emit(Event::Listening {
+            endpoint: endpoint.clone(),
+        });
+        Ok(endpoint)
+    }
+
+    pub(crate) fn connect(&self, core: &Arc<SocketCore>, endpoint: Endpoint) -> Result<(), Error> {
+        let id = self.next_number();
+        if let Endpoint::Inproc(name) = &endpoint {
+            return inproc::connect(core, name, id);
+        }
+        let kind = RegistrationKind::Connected;
+        core.register(Registration {
+            endpoint: endpoint.clone(),
+            id,
+            kind,
+        })?;
+        self.mailbox().post(Command::Connect {
+            core: core.clone(),
+            endpoint,
+            id,
+        });
+        Ok(())
+    }
+
+    pub(crate) fn unbind(&self, core: &Arc<SocketCore>, endpoint: &Endpoint) -> Result<(), Error> {
+        let registration = core.unregister(endpoint, RegistrationKind::Bound)?;
+        match endpoint {
+            Endpoint::Inproc(name) => inproc::unbind(core, name),
+            _ => self.mailbox().post(Command::Withdraw {
+                id: registration.id,
+            }),
+        }
+        core.hub.emit(Event::Unbound {
+            endpoint: endpoint.clone(),
+        });
+        Ok(())
+    }
+
+    pub(crate) fn disconnect(
+        &self,
+        core: &Arc<SocketCore>,
+        endpoint: &Endpoint,
+    ) -> Result<(), Error> {
+        let registration = core.unregister(endpoint, RegistrationKind::Connected)?;
+        match endpoint {
+            Endpoint::Inproc(name) => inproc::disconnect(core, name, registration.id),
+            _ => self.mailbox().post(Command::Withdraw {
+                id: registration.id,
+            }),
+        }
+        Ok(())
+    }
+
+    /// Begins to close a socket; does nothing when that has been done.
+    pub(crate) fn close_socket(&self, core: &Arc<SocketCore>) {
+        // The attachment keeps the socket from ending before the I/O thread has seen the command.
+        core.add_attachment();
+        if !core.begin_close() {
+            core.remove_attachment();
+            return;
+        }
+        inproc::close(core);
+        let deadline = Instant::now() + core.options().linger;
+        self.mailbox().post(Command::CloseSocket {
+            core: core.clone(),
+            deadline,
+        });
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.mailbox.post(Command::Shutdown);
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Context")
+    }
+}

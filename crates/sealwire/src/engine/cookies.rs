@@ -1,0 +1,156 @@
+//! What the connections of one socket have in common: the protocol's configuration, and a
+//! server's cookie keys, replaced by the clock whether or not anyone connects.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use sealwire_zmtp::connection::{Blake3Client, Blake3Server};
+use sealwire_zmtp::limits::Limits;
+use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
+use sealwire_zmtp::{Config, MechanismConfig};
+use zeroize::Zeroizing;
+
+use crate::context::Context;
+use crate::entropy;
+use crate::options::SocketOptions;
+use crate::security::{Kind, Security};
+
+/// How long a cookie key is the current one. A cookie is good for this long at least, and twice
+/// as long at most.
+pub(super) const ROTATION_PERIOD: Duration = Duration::from_secs(15);
+
+/// The cookie keys of one server socket.
+#[derive(Debug)]
+pub(crate) struct SharedCookies(Mutex<CookieKeys>);
+
+impl SharedCookies {
+    /// Cookie keys for a server, put on the list of those to rotate.
+    pub(crate) fn for_security(context: &Context, security: &Security) -> Option<Arc<Self>> {
+        let Kind::Server { .. } = security.0 else {
+            return None;
+        };
+        let cookies = Arc::new(SharedCookies(Mutex::new(CookieKeys::new(*fresh_key()))));
+        context.rotate_cookies_of(&cookies);
+        Some(cookies)
+    }
+
+    pub(super) fn rotate(&self) {
+        self.lock().rotate(*fresh_key());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, CookieKeys> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn fresh_key() -> Zeroizing<[u8; 32]> {
+    let mut key = Zeroizing::new([0; 32]);
+    entropy::fill(&mut key[..]);
+    key
+}
+
+impl CookieKeeper for SharedCookies {
+    fn issue(&self) -> (CookieKey, u64) {
+        self.lock().issue()
+    }
+
+    fn candidates(&self) -> [Option<CookieKey>; 2] {
+        let keys = self.lock();
+        let mut candidates = keys.candidates();
+        [candidates.next(), candidates.next()]
+    }
+}
+
+/// The configuration of the protocol state machine for all connections of a socket.
+pub(crate) fn protocol_config(
+    options: &SocketOptions,
+    cookies: Option<Arc<SharedCookies>>,
+) -> Config {
+    let mechanism = match (&options.security.0, cookies) {
+        (
+            Kind::Client {
+                server_key,
+                keys,
+                data_phase,
+            },
+            _,
+        ) => MechanismConfig::Blake3Client(Blake3Client {
+            server_key: *server_key,
+            keys: keys.clone(),
+            data_phase: *data_phase,
+        }),
+        (
+            Kind::Server {
+                keys, data_phase, ..
+            },
+            Some(cookies),
+        ) => MechanismConfig::Blake3Server(Blake3Server {
+            keys: keys.clone(),
+            cookies,
+            data_phase: *data_phase,
+        }),
+        (Kind::Null | Kind::Server { .. }, _) => MechanismConfig::Null,
+    };
+    Config {
+        routing_id: options.routing_id.clone(),
+        mechanism,
+        metadata: options.metadata.clone(),
+        limits: Limits {
+            max_message_size: options.max_message_size,
+            ..Limits::default()
+        },
+        handshake_timeout: options.handshake_timeout,
+        heartbeat: options.heartbeat,
+        ..Config::new(options.socket_type)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::auth::AllowAnyone;
+    use crate::keys::Generate as _;
+    use sealwire_zmtp::KeyPair;
+
+    fn bytes(cookies: &SharedCookies) -> Vec<[u8; 32]> {
+        cookies
+            .candidates()
+            .into_iter()
+            .flatten()
+            .map(|key| *key.as_bytes())
+            .collect()
+    }
+
+    /// Takes one period of the real clock.
+    #[test]
+    fn keys_are_replaced_by_the_clock_though_nobody_connects() {
+        let context = Context::new().unwrap();
+        let security = Security::blake3_server(KeyPair::generate(), AllowAnyone);
+        let cookies = SharedCookies::for_security(&context, &security).unwrap();
+        let first = bytes(&cookies);
+        assert_eq!(first.len(), 1);
+        let begun = Instant::now();
+        while bytes(&cookies).len() == 1 {
+            assert!(
+                begun.elapsed() < 2 * ROTATION_PERIOD,
+                "the clock does not rotate the keys"
+            );
+            std::thread::sleep(ROTATION_PERIOD / 100);
+        }
+        assert_eq!(
+            bytes(&cookies)[1],
+            first[0],
+            "the old key is good for one more period"
+        );
+        cookies.rotate();
+        assert!(!bytes(&cookies).contains(&first[0]), "and no longer");
+    }
+
+    #[test]
+    fn who_is_no_server_has_no_cookies() {
+        let context = Context::new().unwrap();
+        assert!(SharedCookies::for_security(&context, &Security::null()).is_none());
+    }
+}

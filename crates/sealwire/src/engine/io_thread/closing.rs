@@ -1,0 +1,90 @@
+//! Withdrawing endpoints, and closing sockets within their linger time.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{IoThread, Source};
+use crate::engine::connector;
+use crate::engine::session::End;
+use crate::engine::timers::Timer;
+use crate::socket::SocketCore;
+use crate::transport::inproc;
+
+impl IoThread {
+    /// Stops a listener or connector. A connection that the connector made ends once it has sent
+    /// what is queued.
+    pub(super) fn withdraw(&mut self, id: u64) {
+        let Some(slot) = self.find(id) else { return };
+        let session = match self.sources.get(slot) {
+            Some(Source::Connector(connector)) => match connector.state {
+                connector::State::Connected(key) => Some(key),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.remove_source(slot);
+        if let Some(key) = session {
+            self.with_session(key, |session, now| {
+                session.finish(now);
+                Ok(())
+            });
+        }
+    }
+
+    /// Removes a listener or connector.
+    pub(super) fn remove_source(&mut self, slot: usize) {
+        match self.sources.try_remove(slot) {
+            Some(Source::Listener(listener)) => listener.core.remove_attachment(),
+            Some(Source::Connector(connector)) => connector.core.remove_attachment(),
+            Some(Source::Session(_)) | None => {}
+        }
+    }
+
+    pub(super) fn slots_of(&self, core: &Arc<SocketCore>) -> Vec<usize> {
+        let of_core = self.sources.iter().filter(|(_, source)| {
+            let other = match source {
+                Source::Listener(listener) => &listener.core,
+                Source::Connector(connector) => &connector.core,
+                Source::Session(session) => &session.core,
+            };
+            Arc::ptr_eq(core, other)
+        });
+        of_core.map(|(slot, _)| slot).collect()
+    }
+
+    pub(super) fn close_socket(&mut self, core: Arc<SocketCore>, deadline: Instant) {
+        let waiting = core.backlog() > 0;
+        for slot in self.slots_of(&core) {
+            match self.sources.get_mut(slot) {
+                Some(Source::Session(session)) if session.is_ready() || waiting => {
+                    session.finish(self.reactor.now());
+                    self.drive(slot);
+                }
+                Some(Source::Session(_)) => self.end_session(slot, End::Clean),
+                Some(Source::Connector(_)) if waiting => {}
+                Some(Source::Connector(_) | Source::Listener(_)) => self.remove_source(slot),
+                None => {}
+            }
+        }
+        let at = deadline.saturating_duration_since(self.reactor.epoch);
+        self.reactor
+            .timers
+            .set(at, Timer::Linger { socket: core.id() });
+        self.closing.push(Arc::downgrade(&core));
+        // The counterpart is in `Context::close_socket`.
+        core.remove_attachment();
+    }
+
+    /// The linger time of a socket is over.
+    pub(super) fn abandon(&mut self, core: &Arc<SocketCore>) {
+        core.abandon_backlog();
+        inproc::abort(core);
+        for slot in self.slots_of(core) {
+            match self.sources.get(slot) {
+                Some(Source::Session(_)) => self.end_session(slot, End::Clean),
+                Some(_) => self.remove_source(slot),
+                None => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The I/O thread's connectors: one attempt after the other.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mio::Token;
+
+use super::{IoThread, Source};
+use crate::engine::connector;
+use crate::engine::connector::Connector;
+use crate::engine::session::{End, Origin};
+use crate::engine::timers::Timer;
+use crate::monitor::{Event, FailureCause, add};
+use crate::peer::PeerAddress;
+use crate::transport::Target;
+
+impl IoThread {
+    pub(super) fn connector(&mut self, slot: usize) -> Option<&mut Connector> {
+        match self.sources.get_mut(slot) {
+            Some(Source::Connector(connector)) => Some(connector),
+            _ => None,
+        }
+    }
+
+    pub(super) fn start_attempt(&mut self, slot: usize) {
+        let mailbox = self.reactor.mailbox.clone();
+        let Some(connector) = self.connector(slot) else {
+            return;
+        };
+        if let Some(targets) = connector.resolve(&mailbox) {
+            self.resolved(slot, Ok(targets));
+        }
+    }
+
+    pub(super) fn resolved(&mut self, slot: usize, targets: io::Result<Vec<Target>>) {
+        match targets {
+            Ok(targets) => self.connect(slot, targets),
+            Err(error) => {
+                let cause = FailureCause::Resolve(Arc::new(error));
+                self.attempt_failed(slot, connector::End(cause, PeerAddress::Unknown));
+            }
+        }
+    }
+
+    pub(super) fn connect(&mut self, slot: usize, targets: Vec<Target>) {
+        let now = self.reactor.now();
+        let registry = &self.reactor.registry;
+        let Some(Source::Connector(connector)) = self.sources.get_mut(slot) else {
+            return;
+        };
+        let begun = connector
+            .connect(targets, now)
+            .and_then(|()| match &mut connector.state {
+                connector::State::Connecting {
+                    stream,
+                    target,
+                    deadline,
+                    ..
+                } => {
+                    let registered = stream.register(registry, Token(slot));
+                    let failed = |error| {
+                        connector::End(FailureCause::Connect(Arc::new(error)), target.address())
+                    };
+                    registered.map(|()| *deadline).map_err(failed)
+                }
+                _ => Ok(now),
+            });
+        match begun {
+            Ok(deadline) => {
+                let number = connector.id;
+                self.reactor
+                    .timers
+                    .set(deadline, Timer::Source { slot, number });
+            }
+            Err(end) => self.attempt_failed(slot, end),
+        }
+    }
+
+    /// The transport of a connecting stream has something to say.
+    pub(super) fn advance_connecting(&mut self, slot: usize) {
+        let Some(connector) = self.connector(slot) else {
+            return;
+        };
+        let connector::State::Connecting { stream, .. } = &connector.state else {
+            return;
+        };
+        match stream.connected() {
+            None => {}
+            Some(Ok(())) => self.connected(slot),
+            Some(Err(error)) => self.address_failed(slot, error),
+        }
+    }
+
+    pub(super) fn connected(&mut self, slot: usize) {
+        let Some(connector) = self.connector(slot) else {
+            return;
+        };
+        let waiting = connector::State::Waiting(Duration::MAX);
+        let connector::State::Connecting { stream, target, .. } =
+            std::mem::replace(&mut connector.state, waiting)
+        else {
+            return;
+        };
+        let (core, endpoint, id) = (
+            connector.core.clone(),
+            connector.endpoint.clone(),
+            connector.id,
+        );
+        let (origin, address) = (Origin::Connector { slot, id }, target.address());
+        let (key, registered) = self.add_session(
+            core.clone(),
+            origin,
+            endpoint.clone(),
+            address.clone(),
+            stream,
+        );
+        if let Some(connector) = self.connector(slot) {
+            connector.state = connector::State::Connected(key);
+        }
+        core.hub.emit(Event::Connected {
+            connection: key.connection,
+            endpoint,
+            address,
+        });
+        match registered {
+            Ok(()) => self.drive(key.slot),
+            Err(error) => {
+                let cause = FailureCause::Transport(Arc::new(error));
+                self.end_session(key.slot, End::Failed(cause));
+            }
+        }
+    }
+
+    /// One address did not answer: the next one, or the end of the attempt.
+    pub(super) fn address_failed(&mut self, slot: usize, error: io::Error) {
+        let Some(connector) = self.connector(slot) else {
+            return;
+        };
+        let waiting = connector::State::Waiting(Duration::MAX);
+        let connector::State::Connecting { target, others, .. } =
+            std::mem::replace(&mut connector.state, waiting)
+        else {
+            return;
+        };
+        if others.is_empty() {
+            let cause = FailureCause::Connect(Arc::new(error));
+            self.attempt_failed(slot, connector::End(cause, target.address()));
+        } else {
+            self.connect(slot, others);
+        }
+    }
+
+    pub(super) fn attempt_failed(&mut self, slot: usize, end: connector::End) {
+        let now = self.reactor.now();
+        let Some(connector) = self.connector(slot) else {
+            return;
+        };
+        let at = connector.failed(end, now);
+        self.wait_to_retry(slot, at);
+    }
+
+    pub(super) fn wait_to_retry(&mut self, slot: usize, at: Duration) {
+        let Some(connector) = self.connector(slot) else {
+            return;
+        };
+        if connector.core.is_closing() && connector.core.backlog() == 0 {
+            self.remove_source(slot);
+            return;
+        }
+        let number = connector.id;
+        self.reactor.timers.set(at, Timer::Source { slot, number });
+    }
+
+    pub(super) fn connector_due(&mut self, slot: usize, now: Duration) {
+        let Some(connector) = self.connector(slot) else {
+            return;
+        };
+        match &connector.state {
+            connector::State::Waiting(at) if *at <= now => {
+                add(&connector.core.counters.reconnects, 1);
+                self.start_attempt(slot);
+            }
+            connector::State::Connecting { deadline, .. } if *deadline <= now => {
+                self.address_failed(slot, io::ErrorKind::TimedOut.into());
+            }
+            _ => {}
+        }
+    }
+}

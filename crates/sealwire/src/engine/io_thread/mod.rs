@@ -1,0 +1,266 @@
+//! The I/O thread: waits for the poll, the mailbox and the clock, and gives each source its turn.
+
+mod closing;
+mod connectors;
+mod listeners;
+mod sessions;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+use std::{io, thread};
+
+use mio::{Events, Poll, Registry, Token, Waker};
+use slab::Slab;
+
+use super::connector::Connector;
+use super::cookies::{ROTATION_PERIOD, SharedCookies};
+use super::decisions::Decisions;
+use super::listener::Listener;
+use super::mailbox::{Command, Mailbox};
+use super::session::{Origin, Session, SessionKey};
+use super::timers::{Timer, Timers};
+use crate::socket::SocketCore;
+
+/// Size of one read, in bytes.
+const READ_SIZE: usize = 64 << 10;
+/// Events taken from the poll at a time.
+const EVENTS: usize = 1_024;
+/// The mailbox's token; slots of the slab never get so far.
+const MAILBOX: Token = Token(usize::MAX);
+
+/// Starts an I/O thread.
+pub(crate) fn start() -> io::Result<Arc<Mailbox>> {
+    let poll = Poll::new()?;
+    let mailbox = Arc::new(Mailbox::new(Waker::new(poll.registry(), MAILBOX)?));
+    let reactor = Reactor {
+        registry: poll.registry().try_clone()?,
+        decisions: Decisions::new(mailbox.clone()),
+        mailbox: mailbox.clone(),
+        timers: Timers::default(),
+        read_buffer: vec![0; READ_SIZE].into(),
+        epoch: Instant::now(),
+        became_ready: Vec::new(),
+    };
+    let thread = IoThread {
+        sources: Slab::new(),
+        reactor,
+        again: BTreeSet::new(),
+        closing: Vec::new(),
+        cookies: Vec::new(),
+    };
+    thread::Builder::new()
+        .name("sealwire-io".into())
+        .spawn(move || thread.run(poll))?;
+    Ok(mailbox)
+}
+
+/// What sessions need of the thread that drives them.
+pub(super) struct Reactor {
+    registry: Registry,
+    pub(super) mailbox: Arc<Mailbox>,
+    pub(super) decisions: Decisions,
+    timers: Timers,
+    pub(super) read_buffer: Box<[u8]>,
+    epoch: Instant,
+    became_ready: Vec<(Origin, SessionKey)>,
+}
+
+impl Reactor {
+    /// Time since the thread started.
+    pub(super) fn now(&self) -> Duration {
+        self.epoch.elapsed()
+    }
+
+    /// A session's handshake is done; its listener hears of it after the session's turn.
+    pub(super) fn became_ready(&mut self, origin: Origin, session: SessionKey) {
+        self.became_ready.push((origin, session));
+    }
+}
+
+enum Source {
+    Listener(Listener),
+    Connector(Box<Connector>),
+    Session(Box<Session>),
+}
+
+struct IoThread {
+    sources: Slab<Source>,
+    reactor: Reactor,
+    /// Slots that have more to do than fitted into their turn. Each gets one more, however often
+    /// it asks: a peer that is never done must not get more and more of them.
+    again: BTreeSet<usize>,
+    /// Sockets that are closing, until their linger time is over.
+    closing: Vec<Weak<SocketCore>>,
+    cookies: Vec<Weak<SharedCookies>>,
+}
+
+impl IoThread {
+    fn run(mut self, mut poll: Poll) {
+        let mut events = Events::with_capacity(EVENTS);
+        let mut commands = Vec::new();
+        loop {
+            if let Err(error) = poll.poll(&mut events, self.patience())
+                && error.kind() != io::ErrorKind::Interrupted
+            {
+                tracing::error!(target: "sealwire", %error, "polling failed; the context ends");
+                return;
+            }
+            for event in &events {
+                if event.token() != MAILBOX {
+                    let hung_up = event.is_read_closed() || event.is_error();
+                    let readable = event.is_readable() || hung_up;
+                    self.transport_event(event.token().0, readable, event.is_writable(), hung_up);
+                }
+            }
+            self.reactor.mailbox.take(&mut commands);
+            for command in commands.drain(..) {
+                if matches!(command, Command::Shutdown) {
+                    return;
+                }
+                self.obey(command);
+            }
+            for slot in std::mem::take(&mut self.again) {
+                self.give_turn(slot);
+            }
+            let now = self.reactor.now();
+            while let Some(timer) = self.reactor.timers.pop_due(now) {
+                self.timer_due(timer);
+            }
+        }
+    }
+
+    /// How long the poll may wait.
+    fn patience(&self) -> Option<Duration> {
+        if !self.again.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        self.reactor
+            .timers
+            .next()
+            .map(|at| at.saturating_sub(self.reactor.now()))
+    }
+
+    fn transport_event(&mut self, slot: usize, readable: bool, writable: bool, hung_up: bool) {
+        match self.sources.get_mut(slot) {
+            Some(Source::Session(session)) => {
+                session.transport_event(readable, writable, hung_up);
+                self.drive(slot);
+            }
+            Some(Source::Connector(_)) => self.advance_connecting(slot),
+            Some(Source::Listener(_)) => self.accept(slot),
+            None => {}
+        }
+    }
+
+    fn give_turn(&mut self, slot: usize) {
+        match self.sources.get(slot) {
+            Some(Source::Session(_)) => self.drive(slot),
+            Some(Source::Listener(_)) => self.accept(slot),
+            Some(Source::Connector(_)) | None => {}
+        }
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Listen {
+                core,
+                listener,
+                endpoint,
+                id,
+            } => {
+                self.listen(core, listener, endpoint, id);
+            }
+            Command::Connect { core, endpoint, id } => {
+                let connector = Connector::new(core, endpoint, id);
+                let slot = self.sources.insert(Source::Connector(Box::new(connector)));
+                self.start_attempt(slot);
+            }
+            Command::Withdraw { id } => self.withdraw(id),
+            Command::Resolved { id, targets } => {
+                if let Some(slot) = self.find(id) {
+                    self.resolved(slot, targets);
+                }
+            }
+            Command::Output(key) => self.with_session(key, |session, _| {
+                session.output_ready();
+                Ok(())
+            }),
+            Command::Input(key) => self.with_session(key, |session, now| {
+                session.input_wanted(now);
+                Ok(())
+            }),
+            Command::Disconnect(key, reason) => {
+                self.with_session(key, |session, _| Err(session.reject(reason)));
+            }
+            Command::Decided(key, decision) => {
+                self.with_session(key, |session, now| session.decided(decision, now));
+            }
+            Command::CloseSocket { core, deadline } => self.close_socket(core, deadline),
+            Command::RotateCookies(cookies) => {
+                if self.cookies.is_empty() {
+                    self.reactor
+                        .timers
+                        .set(self.reactor.now() + ROTATION_PERIOD, Timer::Cookies);
+                }
+                self.cookies.push(cookies);
+            }
+            Command::Shutdown => {}
+        }
+    }
+
+    fn timer_due(&mut self, timer: Timer) {
+        let now = self.reactor.now();
+        match timer {
+            Timer::Source { slot, number } => match self.sources.get(slot) {
+                Some(Source::Session(session)) if session.key.connection == number => {
+                    self.with_session(
+                        SessionKey {
+                            slot,
+                            connection: number,
+                        },
+                        Session::timer_due,
+                    );
+                }
+                Some(Source::Connector(connector)) if connector.id == number => {
+                    self.connector_due(slot, now);
+                }
+                Some(Source::Listener(listener)) if listener.id == number => self.accept(slot),
+                _ => {}
+            },
+            Timer::Linger { socket } => {
+                let closing = std::mem::take(&mut self.closing).into_iter();
+                for core in closing.filter_map(|core| core.upgrade()) {
+                    if core.id() == socket {
+                        self.abandon(&core);
+                    } else {
+                        self.closing.push(Arc::downgrade(&core));
+                    }
+                }
+            }
+            Timer::Cookies => {
+                self.cookies.retain(|cookies| match cookies.upgrade() {
+                    Some(cookies) => {
+                        cookies.rotate();
+                        true
+                    }
+                    None => false,
+                });
+                if !self.cookies.is_empty() {
+                    self.reactor
+                        .timers
+                        .set(now + ROTATION_PERIOD, Timer::Cookies);
+                }
+            }
+        }
+    }
+
+    fn find(&self, id: u64) -> Option<usize> {
+        let found = self.sources.iter().find(|(_, source)| match source {
+            Source::Listener(listener) => listener.id == id,
+            Source::Connector(connector) => connector.id == id,
+            Source::Session(_) => false,
+        });
+        found.map(|(slot, _)| slot)
+    }
+}

@@ -1,0 +1,115 @@
+//! The I/O thread's sessions: making them, giving them their turn, ending them.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mio::Token;
+
+use super::{IoThread, Source};
+use crate::endpoint::Endpoint;
+use crate::engine::listener::Listener;
+use crate::engine::session::{End, Origin, Session, SessionKey, Turn};
+use crate::peer::PeerAddress;
+use crate::socket::SocketCore;
+use crate::transport::Stream;
+
+impl IoThread {
+    pub(super) fn add_session(
+        &mut self,
+        core: Arc<SocketCore>,
+        origin: Origin,
+        endpoint: Endpoint,
+        address: PeerAddress,
+        stream: Stream,
+    ) -> (SessionKey, io::Result<()>) {
+        let entry = self.sources.vacant_entry();
+        let slot = entry.key();
+        let key = SessionKey {
+            slot,
+            connection: core.context().next_number(),
+        };
+        let now = self.reactor.now();
+        let mut session = Session::new(core, key, origin, endpoint, address, stream, now);
+        let registry = &self.reactor.registry;
+        let registered = match origin {
+            Origin::Listener { .. } => session.stream_mut().register(registry, Token(slot)),
+            Origin::Connector { .. } => session.stream_mut().reregister(registry, Token(slot)),
+        };
+        entry.insert(Source::Session(Box::new(session)));
+        (key, registered)
+    }
+
+    /// Lets something happen to a session that is still there, then lets it act on it.
+    pub(super) fn with_session(
+        &mut self,
+        key: SessionKey,
+        event: impl FnOnce(&mut Session, Duration) -> Result<(), End>,
+    ) {
+        let now = self.reactor.now();
+        match self.sources.get_mut(key.slot) {
+            Some(Source::Session(session)) if session.key == key => match event(session, now) {
+                Ok(()) => self.drive(key.slot),
+                Err(end) => self.end_session(key.slot, end),
+            },
+            _ => {}
+        }
+    }
+
+    pub(super) fn drive(&mut self, slot: usize) {
+        let Some(Source::Session(session)) = self.sources.get_mut(slot) else {
+            return;
+        };
+        let outcome = session.drive(&mut self.reactor);
+        session.set_timer(&mut self.reactor.timers);
+        for (origin, key) in std::mem::take(&mut self.reactor.became_ready) {
+            if let Some(listener) = self.listener_of(origin) {
+                listener.became_ready(key);
+            }
+        }
+        match outcome {
+            Ok(Turn::Idle) => {}
+            Ok(Turn::Again) => {
+                self.again.insert(slot);
+            }
+            Err(end) => self.end_session(slot, end),
+        }
+    }
+
+    pub(super) fn listener_of(&mut self, origin: Origin) -> Option<&mut Listener> {
+        let Origin::Listener { slot, id } = origin else {
+            return None;
+        };
+        match self.sources.get_mut(slot) {
+            Some(Source::Listener(listener)) if listener.id == id => Some(listener),
+            _ => None,
+        }
+    }
+
+    pub(super) fn end_session(&mut self, slot: usize, end: End) {
+        let Some(Source::Session(mut session)) = self.sources.try_remove(slot) else {
+            return;
+        };
+        let now = self.reactor.now();
+        let (origin, key, ready_for) = (session.origin, session.key, session.ready_for(now));
+        session.stream_mut().deregister(&self.reactor.registry);
+        session.cancel_timer(&mut self.reactor.timers);
+        session.ended(end);
+        match origin {
+            Origin::Listener { .. } => {
+                if let Some(listener) = self.listener_of(origin) {
+                    listener.ended(key);
+                }
+            }
+            Origin::Connector { slot, id } => {
+                let Some(Source::Connector(connector)) = self.sources.get_mut(slot) else {
+                    return;
+                };
+                if connector.id == id {
+                    let at = connector.ended(ready_for, now);
+                    self.wait_to_retry(slot, at);
+                }
+            }
+        }
+    }
+}

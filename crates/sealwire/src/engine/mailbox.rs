@@ -1,0 +1,84 @@
+//! How other threads ask the I/O thread to do something.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
+
+use super::cookies::SharedCookies;
+use super::session::SessionKey;
+use crate::auth::Decision;
+use crate::endpoint::Endpoint;
+use crate::socket::SocketCore;
+use crate::transport::{BoundListener, Target};
+
+pub(crate) enum Command {
+    /// Serve this listener.
+    Listen {
+        core: Arc<SocketCore>,
+        listener: BoundListener,
+        endpoint: Endpoint,
+        id: u64,
+    },
+    /// Keep a connection to this endpoint.
+    Connect {
+        core: Arc<SocketCore>,
+        endpoint: Endpoint,
+        id: u64,
+    },
+    /// Stop the listener or connector with this id.
+    Withdraw { id: u64 },
+    /// A name was resolved for the connector with this id.
+    Resolved {
+        id: u64,
+        targets: io::Result<Vec<Target>>,
+    },
+    /// A pipe has something to send.
+    Output(SessionKey),
+    /// A pipe has room for input again.
+    Input(SessionKey),
+    /// The socket turns a peer away.
+    Disconnect(SessionKey, &'static str),
+    /// An authenticator has decided.
+    Decided(SessionKey, Decision),
+    /// The socket is closing: send what is queued, until the deadline.
+    CloseSocket {
+        core: Arc<SocketCore>,
+        deadline: Instant,
+    },
+    /// Replace these cookie keys by the clock, for as long as their socket lives.
+    RotateCookies(Weak<SharedCookies>),
+    /// The context is gone.
+    Shutdown,
+}
+
+/// The I/O thread's queue of commands, and its alarm clock.
+pub(crate) struct Mailbox {
+    commands: Mutex<Vec<Command>>,
+    waker: mio::Waker,
+}
+
+impl Mailbox {
+    pub(super) fn new(waker: mio::Waker) -> Self {
+        Mailbox {
+            commands: Mutex::new(Vec::new()),
+            waker,
+        }
+    }
+
+    pub(crate) fn post(&self, command: Command) {
+        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = commands.is_empty();
+        commands.push(command);
+        drop(commands);
+        // The thread empties the whole box each time it wakes: only the first has to wake it.
+        if first && let Err(error) = self.waker.wake() {
+            tracing::error!(target: "sealwire", %error, "the I/O thread cannot be woken");
+        }
+    }
+
+    /// Swaps the waiting commands for an empty list.
+    pub(super) fn take(&self, into: &mut Vec<Command>) {
+        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::swap(&mut *commands, into);
+    }
+}

@@ -1,0 +1,24 @@
+//! The engine: one thread that moves bytes between transports and protocol state machines, and
+//! messages between those and the sockets' pipes, in batches.
+//!
+//! ```text
+//!  application threads                      I/O thread
+//!  ───────────────────                      ──────────────────────────────────────────
+//!  send ─▶ pipe.outbound ─▶ mailbox ─▶ session: protocol.send*, one seal, one write
+//!  recv ◀─ pipe.inbound ◀───────────── session: one read, one open, one delivery
+//!                                           listener: accept ─▶ session
+//!                                           connector: resolve, connect ─▶ session, retry
+//! ```
+
+mod connector;
+mod cookies;
+mod decisions;
+mod io_thread;
+mod listener;
+mod mailbox;
+mod session;
+mod timers;
+
+pub(crate) use cookies::{SharedCookies, protocol_config};
+pub(crate) use io_thread::start;
+pub(crate) use mailbox::{Command, Mailbox};

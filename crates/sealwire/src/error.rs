@@ -1,0 +1,199 @@
+//! What can go wrong for the caller of a socket. Faults of a connection are not here: the socket
+//! goes on without that peer, and says so through its [monitor](crate::Monitor).
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::endpoint::{Endpoint, EndpointError};
+use crate::message::Message;
+use crate::monitor::ConnectionFailure;
+use crate::options::OptionsError;
+
+/// A socket operation failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Nothing could be done at once; `try_` methods only.
+    #[error("the operation would have to wait")]
+    WouldBlock,
+    /// The time limit ran out. The last failure of a connection often says why.
+    #[error("{} within {limit:?}{}", Awaited(*.operation), Because(.last_failure))]
+    TimedOut {
+        /// What was waited for.
+        operation: Operation,
+        /// How long.
+        limit: Duration,
+        /// The latest failed connection of this socket that has not been made good since.
+        last_failure: Option<Box<ConnectionFailure>>,
+    },
+    /// The socket was closed, here or through another handle.
+    #[error("the socket is closed")]
+    Closed,
+    /// The socket type has no such operation.
+    #[error("{0}")]
+    Unsupported(Operation),
+    /// Not the turn for this operation (REQ and REP alternate).
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The peer that had the request went away before it answered. It may have acted on it.
+    /// The socket is ready for the next request.
+    #[error("the peer went away before it answered; the request may have been carried out")]
+    RequestLost,
+    /// ROUTER with `router_mandatory`: no peer has this routing id.
+    #[error("no peer has the routing id {}", Hex(.0))]
+    Unroutable(Vec<u8>),
+    /// ROUTER: a message needs a routing id as its first frame.
+    #[error("a ROUTER socket sends to the peer named in the first frame, and there was none")]
+    NoRoutingId,
+    /// A message must have at least one frame.
+    #[error("a message has at least one frame")]
+    EmptyMessage,
+    /// A bound that protects this process was reached.
+    #[error("limit reached: {0}")]
+    Limit(&'static str),
+    /// The endpoint could not be understood.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// The options contradict each other or the socket type.
+    #[error(transparent)]
+    Options(#[from] OptionsError),
+    /// Binding failed.
+    #[error("cannot bind to {endpoint}: {source}")]
+    Bind {
+        /// What was to be bound.
+        endpoint: Endpoint,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// `unbind` or `disconnect` of something this socket is not bound or connected to.
+    #[error("this socket has no endpoint {0}")]
+    UnknownEndpoint(Endpoint),
+    /// Closing gave up when the linger time was over.
+    #[error("{0} messages were not sent within the linger time")]
+    Unsent(usize),
+    /// The system refused something that a context needs (threads, polling).
+    #[error("the system refused: {0}")]
+    System(#[from] std::io::Error),
+}
+
+/// An [`Endpoint`] given as such needs no parsing.
+impl From<std::convert::Infallible> for Error {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
+/// What the caller wanted to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Send a message.
+    Send,
+    /// Receive a message.
+    Receive,
+    /// Subscribe or unsubscribe.
+    Subscribe,
+    /// Remove a subscription that was never made.
+    UnsubscribeUnknown,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Operation::Send => "this socket type cannot send",
+            Operation::Receive => "this socket type cannot receive",
+            Operation::Subscribe => "only SUB and XSUB sockets have subscriptions",
+            Operation::UnsubscribeUnknown => "there is no such subscription to remove",
+        })
+    }
+}
+
+/// REQ and REP sockets take turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum StateError {
+    /// REQ: receive the answer before sending the next request.
+    #[error("a REQ socket receives its answer before it sends again")]
+    AnswerPending,
+    /// REQ: send a request before receiving.
+    #[error("a REQ socket sends a request before it receives")]
+    NothingAsked,
+    /// REP: answer before receiving the next request.
+    #[error("a REP socket answers before it receives again")]
+    AnswerOwed,
+    /// REP: receive a request before sending.
+    #[error("a REP socket receives a request before it sends")]
+    NothingToAnswer,
+}
+
+/// A message that was not sent, with the reason. It can be taken back and sent again.
+pub struct SendError(Box<(Error, Message)>);
+
+impl SendError {
+    pub(crate) fn new(error: Error, message: Message) -> Self {
+        SendError(Box::new((error, message)))
+    }
+
+    /// Why it was not sent.
+    pub fn error(&self) -> &Error {
+        &self.0.0
+    }
+
+    /// The message, to be sent again or elsewhere.
+    pub fn into_message(self) -> Message {
+        self.0.1
+    }
+}
+
+impl fmt::Debug for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SendError").field(self.error()).finish()
+    }
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error().fmt(f)
+    }
+}
+
+impl std::error::Error for SendError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.error())
+    }
+}
+
+impl From<SendError> for Error {
+    fn from(error: SendError) -> Self {
+        error.0.0
+    }
+}
+
+struct Awaited(Operation);
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Operation::Send => "no peer had room for the message",
+            _ => "no message came",
+        })
+    }
+}
+
+struct Because<'a>(&'a Option<Box<ConnectionFailure>>);
+
+impl fmt::Display for Because<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(failure) => write!(f, "; the last connection failed: {failure}"),
+            None => Ok(()),
+        }
+    }
+}
+
+struct Hex<'a>(&'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}

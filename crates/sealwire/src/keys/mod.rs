@@ -1,0 +1,274 @@
+//! Key pairs on disk: generation, files, and CZMQ certificates.
+//!
+//! A public key is 32 bytes, written in Z85 (40 characters, ZeroMQ's convention) or hex. Files
+//! are written in the layout of CZMQ certificates, so that other ZeroMQ tools read them; a bare
+//! key on a line of its own is read as well.
+
+mod certificate;
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use sealwire_zmtp::{KeyPair, PublicKey, SecretKey};
+use zeroize::Zeroizing;
+
+use certificate::Certificate;
+
+/// Larger files are no key files.
+const MAX_FILE_SIZE: u64 = 16 << 20;
+
+/// A key file cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyFileError {
+    /// Reading failed.
+    #[error("cannot read {}: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Writing failed; existing files are never overwritten.
+    #[error("cannot write {}: {source}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Others than the owner may read a secret key.
+    #[error("{} may be read by others (mode {mode:03o}): run chmod 600 on it and consider the key leaked", .path.display())]
+    Permissions {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// No key where one should be.
+    #[error("{}, line {line}: expected a key of 40 (Z85) or 64 (hex) characters", .path.display())]
+    NotAKey {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+    },
+    /// The file has no key of the wanted kind.
+    #[error("{} has no {wanted} key", .path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// `public` or `secret`.
+        wanted: &'static str,
+    },
+    /// The two halves of a certificate do not belong together.
+    #[error("{}: the public key does not belong to the secret key", .path.display())]
+    Mismatch {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Not text, or too large to be a key file.
+    #[error("{} is not a key file", .path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl KeyFileError {
+    pub(crate) fn read(path: &Path, source: io::Error) -> Self {
+        KeyFileError::Read {
+            path: path.into(),
+            source,
+        }
+    }
+}
+
+/// Makes key pairs from the randomness of the operating system.
+pub trait Generate: Sized {
+    /// A fresh key pair.
+    ///
+    /// # Panics
+    ///
+    /// When the operating system has no randomness to give; there is no safe way on from there.
+    fn generate() -> Self;
+}
+
+impl Generate for KeyPair {
+    fn generate() -> Self {
+        let mut secret = Zeroizing::new([0; 32]);
+        crate::entropy::fill(&mut secret[..]);
+        KeyPair::from_secret(SecretKey::from_bytes(*secret))
+    }
+}
+
+/// Writes `<stem>.pub` and `<stem>.key`, the latter readable by its owner alone (mode 0600), and
+/// returns both paths. Existing files are left alone.
+///
+/// # Errors
+///
+/// [`KeyFileError::Write`], also when one of the files exists.
+pub fn write_key_pair(
+    stem: impl AsRef<Path>,
+    keys: &KeyPair,
+) -> Result<(PathBuf, PathBuf), KeyFileError> {
+    let with_extension = |extension: &str| {
+        let mut name = stem.as_ref().as_os_str().to_os_string();
+        name.push(extension);
+        PathBuf::from(name)
+    };
+    let (public, secret) = (with_extension(".pub"), with_extension(".key"));
+    write_new(&secret, 0o600, certificate::secret_text(keys).as_bytes())?;
+    if let Err(error) = write_new(&public, 0o644, certificate::public_text(keys).as_bytes()) {
+        // Half a key pair would be in the way of the next attempt.
+        let _ = fs::remove_file(&secret);
+        return Err(error);
+    }
+    Ok((public, secret))
+}
+
+/// Reads a key pair from a secret key file: a CZMQ certificate or a bare secret key.
+///
+/// # Errors
+///
+/// [`KeyFileError`]; among them [`Permissions`](KeyFileError::Permissions) when others than the
+/// owner may read the file.
+pub fn read_key_pair(path: impl AsRef<Path>) -> Result<KeyPair, KeyFileError> {
+    let path = path.as_ref();
+    check_permissions(path)?;
+    let text = read_text(path)?;
+    if let Some(certificate) = Certificate::parse(&text) {
+        let secret = certificate.secret.ok_or(KeyFileError::Missing {
+            path: path.into(),
+            wanted: "secret",
+        })?;
+        let keys = KeyPair::from_secret(parse_key(path, secret.line, secret.text)?);
+        if let Some(public) = certificate.public
+            && parse_key::<PublicKey>(path, public.line, public.text)? != keys.public()
+        {
+            return Err(KeyFileError::Mismatch { path: path.into() });
+        }
+        return Ok(keys);
+    }
+    let (line, key) = bare_key(&text).ok_or(KeyFileError::Missing {
+        path: path.into(),
+        wanted: "secret",
+    })?;
+    Ok(KeyPair::from_secret(parse_key(path, line, key)?))
+}
+
+/// Reads a public key from a file: a CZMQ certificate or a bare key.
+///
+/// # Errors
+///
+/// [`KeyFileError`].
+pub fn read_public_key(path: impl AsRef<Path>) -> Result<PublicKey, KeyFileError> {
+    let path = path.as_ref();
+    let text = read_text(path)?;
+    let missing = || KeyFileError::Missing {
+        path: path.into(),
+        wanted: "public",
+    };
+    if let Some(certificate) = Certificate::parse(&text) {
+        let public = certificate.public.ok_or_else(missing)?;
+        return parse_key(path, public.line, public.text);
+    }
+    let (line, key) = bare_key(&text).ok_or_else(missing)?;
+    parse_key(path, line, key)
+}
+
+/// Reads a list of public keys, one a line, each with an optional user id behind it. A
+/// certificate is a list of one, with the file's name as its user id.
+///
+/// # Errors
+///
+/// [`KeyFileError`]; a line that is neither key nor comment is an error, so that a slip of the
+/// pen does not silently keep someone out.
+pub fn read_key_list(
+    path: impl AsRef<Path>,
+) -> Result<Vec<(PublicKey, Option<String>)>, KeyFileError> {
+    let path = path.as_ref();
+    let text = read_text(path)?;
+    if Certificate::parse(&text).is_some() {
+        let user_id = path.file_stem().unwrap_or_default().to_string_lossy();
+        return Ok(vec![(read_public_key(path)?, Some(user_id.into_owned()))]);
+    }
+    let mut keys = Vec::new();
+    for (number, line) in content_lines(&text) {
+        let (key, user_id) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let user_id = user_id.trim();
+        let user_id = (!user_id.is_empty()).then(|| user_id.to_owned());
+        keys.push((parse_key(path, number, key)?, user_id));
+    }
+    Ok(keys)
+}
+
+/// Lines that are neither empty nor comments. `#` is a digit of Z85 too, but never the first of a
+/// key: as the highest digit, 84 · 85⁴ would not fit into 4 bytes.
+fn content_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let trimmed = text
+        .lines()
+        .enumerate()
+        .map(|(index, line)| (index + 1, line.trim()));
+    trimmed.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
+fn bare_key(text: &str) -> Option<(usize, &str)> {
+    content_lines(text).next()
+}
+
+fn parse_key<K: FromStr>(path: &Path, line: usize, text: &str) -> Result<K, KeyFileError> {
+    text.parse().map_err(|_| KeyFileError::NotAKey {
+        path: path.into(),
+        line,
+    })
+}
+
+fn read_text(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
+    let metadata = fs::metadata(path).map_err(|source| KeyFileError::read(path, source))?;
+    if metadata.len() > MAX_FILE_SIZE {
+        return Err(KeyFileError::NotText { path: path.into() });
+    }
+    let bytes = Zeroizing::new(fs::read(path).map_err(|source| KeyFileError::read(path, source))?);
+    let text =
+        std::str::from_utf8(&bytes).map_err(|_| KeyFileError::NotText { path: path.into() })?;
+    Ok(Zeroizing::new(text.to_owned()))
+}
+
+#[cfg(unix)]
+fn check_permissions(path: &Path) -> Result<(), KeyFileError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let metadata = fs::metadata(path).map_err(|source| KeyFileError::read(path, source))?;
+    let mode = metadata.permissions().mode() & 0o777;
+    if metadata.is_file() && mode & 0o077 != 0 {
+        return Err(KeyFileError::Permissions {
+            path: path.into(),
+            mode,
+        });
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn check_permissions(_path: &Path) -> Result<(), KeyFileError> {
+    Ok(())
+}
+
+fn write_new(path: &Path, mode: u32, content: &[u8]) -> Result<(), KeyFileError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    let write = |mut file: fs::File| file.write_all(content).and_then(|()| file.sync_all());
+    options
+        .open(path)
+        .and_then(write)
+        .map_err(|source| KeyFileError::Write {
+            path: path.into(),
+            source,
+        })
+}

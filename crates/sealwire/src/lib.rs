@@ -1,0 +1,87 @@
+//! Encrypted ZeroMQ sockets.
+//!
+//! Processes exchange messages with the patterns of ZeroMQ (request and reply, publish and
+//! subscribe, pipelines, routing), without a broker, wire-compatible with libzmq (ZMTP 3.1).
+//! With the mechanism BLAKE3ZMQ every byte after the handshake is encrypted and authenticated,
+//! and both sides know each other by their public keys.
+//!
+//! ```
+//! use sealwire::auth::AllowedKeys;
+//! use sealwire::{Generate as _, KeyPair, Security, SocketType, blocking::Socket};
+//!
+//! let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
+//! let allowed = AllowedKeys::new().allow_as(client_keys.public(), "alice");
+//!
+//! let server = Socket::builder(SocketType::Rep)
+//!     .security(Security::blake3_server(server_keys.clone(), allowed))
+//!     .build_blocking()?;
+//! let endpoint = server.bind("tcp://127.0.0.1:0")?;
+//!
+//! let client = Socket::builder(SocketType::Req)
+//!     .security(Security::blake3_client_with_keys(server_keys.public(), client_keys))
+//!     .build_blocking()?;
+//! client.connect(endpoint)?;
+//!
+//! client.send("hello")?;
+//! let request = server.recv()?;
+//! assert_eq!(request.peer().unwrap().user_id(), Some("alice"));
+//! server.send("welcome")?;
+//! assert_eq!(client.recv()?.as_bytes(), b"welcome");
+//! # Ok::<(), sealwire::Error>(())
+//! ```
+//!
+//! | to | see |
+//! |---|---|
+//! | send and receive | [`Socket`] (async, any executor), [`blocking::Socket`] |
+//! | choose a mechanism | [`Security`] |
+//! | make, store and read keys | [`KeyPair`], [`keys`] |
+//! | decide who may connect | [`auth`] |
+//! | know who sent a message | [`Message::peer`], [`Peer`] |
+//! | see why a connection fails | [`Monitor`], [`Event`], [`Counters`] |
+//! | connect two sockets | [`proxy`] |
+//!
+//! Experimental and not audited: read `docs/security.md` before you rely on it.
+
+#![forbid(unsafe_code)]
+
+pub mod auth;
+mod context;
+mod endpoint;
+mod engine;
+mod entropy;
+mod error;
+pub mod keys;
+mod message;
+mod monitor;
+pub mod options;
+mod pattern;
+mod peer;
+mod proxy;
+mod security;
+mod socket;
+mod transport;
+
+pub use context::Context;
+pub use endpoint::{Endpoint, EndpointError, MAX_INPROC_NAME, MAX_IPC_NAME};
+pub use error::{Error, Operation, SendError, StateError};
+pub use keys::Generate;
+pub use message::Message;
+pub use monitor::{ConnectionFailure, Counters, Event, FailureCause, MONITOR_CAPACITY, Monitor};
+pub use peer::{Peer, PeerAddress};
+pub use proxy::proxy;
+pub use sealwire_zmtp::connection::Warning;
+/// What [`ProtocolError`] is made of, for those who match on causes.
+pub use sealwire_zmtp::error as protocol;
+/// What a [`Provider`] of cryptographic primitives is made of.
+pub use sealwire_zmtp::provider;
+pub use sealwire_zmtp::{
+    DefaultProvider, Error as ProtocolError, Frame, KeyPair, Provider, PublicKey, SecretKey,
+    SocketType,
+};
+pub use security::Security;
+pub use socket::{Socket, SocketBuilder, blocking};
+
+/// The README's example is compiled and run as printed.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

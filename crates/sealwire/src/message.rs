@@ -1,0 +1,156 @@
+//! Messages as the application sees them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use sealwire_zmtp::{Frame, Message as Frames};
+
+use crate::peer::Peer;
+
+/// One or more frames, delivered together or not at all. A received one knows who sent it.
+///
+/// A frame of up to 70 bytes is held in place; longer ones share the memory they were received
+/// in or given as.
+///
+/// ```
+/// use sealwire::Message;
+/// let message = Message::multipart(["topic", "body"]);
+/// assert_eq!(message.frame(1), Some(&b"body"[..]));
+/// assert_eq!(Message::from("hello").as_bytes(), b"hello");
+/// ```
+#[derive(Clone)]
+pub struct Message {
+    frames: Frames,
+    peer: Option<Arc<Peer>>,
+}
+
+impl Message {
+    /// A message of several frames.
+    pub fn multipart<F: Into<Frame>>(frames: impl IntoIterator<Item = F>) -> Self {
+        frames
+            .into_iter()
+            .map(Into::into)
+            .collect::<Frames>()
+            .into()
+    }
+
+    pub(crate) fn received(frames: Frames, peer: Arc<Peer>) -> Self {
+        Message {
+            frames,
+            peer: Some(peer),
+        }
+    }
+
+    /// Who sent this message, as the handshake proved it; `None` for a message made here.
+    ///
+    /// Never taken from a routing id: every frame is what a peer chose to send, this is not.
+    pub fn peer(&self) -> Option<&Arc<Peer>> {
+        self.peer.as_ref()
+    }
+
+    /// How many frames there are.
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Whether there is no frame at all; such a message cannot be sent.
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Bytes of payload in all frames together.
+    pub fn size(&self) -> usize {
+        self.frames.size()
+    }
+
+    /// The bytes of frame `index`.
+    pub fn frame(&self, index: usize) -> Option<&[u8]> {
+        self.frames.frames().get(index).map(Frame::as_slice)
+    }
+
+    /// All frames in order.
+    pub fn frames(&self) -> &[Frame] {
+        self.frames.frames()
+    }
+
+    /// The bytes of the last frame: the whole message when there is one frame, the body when
+    /// there is an envelope in front. Empty when there is no frame.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.frames.frames().last().map_or(&[], Frame::as_slice)
+    }
+
+    /// The last frame as text.
+    ///
+    /// # Errors
+    ///
+    /// When it is not UTF-8.
+    pub fn as_str(&self) -> Result<&str, std::str::Utf8Error> {
+        std::str::from_utf8(self.as_bytes())
+    }
+
+    /// Adds a frame behind the others.
+    pub fn push_back(&mut self, frame: impl Into<Frame>) {
+        self.frames.push_back(frame.into());
+    }
+
+    /// Adds a frame in front, a routing id for example.
+    pub fn push_front(&mut self, frame: impl Into<Frame>) {
+        self.frames.push_front(frame.into());
+    }
+
+    /// Takes the first frame off.
+    pub fn pop_front(&mut self) -> Option<Frame> {
+        self.frames.pop_front()
+    }
+
+    /// The frames, without the peer.
+    pub fn into_frames(self) -> Frames {
+        self.frames
+    }
+}
+
+impl From<Frames> for Message {
+    fn from(frames: Frames) -> Self {
+        Message { frames, peer: None }
+    }
+}
+
+macro_rules! from_single_frame {
+    ($($kind:ty),*) => {$(
+        impl From<$kind> for Message {
+            fn from(payload: $kind) -> Self {
+                Frames::single(payload).into()
+            }
+        }
+    )*};
+}
+
+from_single_frame!(&str, &[u8], String, Vec<u8>, Bytes, Frame);
+
+impl<const N: usize> From<&[u8; N]> for Message {
+    fn from(payload: &[u8; N]) -> Self {
+        Frames::single(&payload[..]).into()
+    }
+}
+
+impl FromIterator<Frame> for Message {
+    fn from_iter<I: IntoIterator<Item = Frame>>(frames: I) -> Self {
+        frames.into_iter().collect::<Frames>().into()
+    }
+}
+
+/// Equal frames; the peer does not count.
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self.frames == other.frames
+    }
+}
+
+impl Eq for Message {}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.frames.frames()).finish()
+    }
+}

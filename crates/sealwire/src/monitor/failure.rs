@@ -1,0 +1,85 @@
+//! Why a connection failed, typed.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use crate::endpoint::Endpoint;
+use crate::peer::PeerAddress;
+
+/// A connection that failed, with where it led and why.
+#[derive(Debug, Clone)]
+pub struct ConnectionFailure {
+    pub(crate) connection: Option<u64>,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) address: PeerAddress,
+    pub(crate) was_ready: bool,
+    pub(crate) cause: FailureCause,
+}
+
+impl ConnectionFailure {
+    /// Number of the connection; `None` when none came about.
+    pub fn connection(&self) -> Option<u64> {
+        self.connection
+    }
+
+    /// The endpoint that was bound or connected to.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Where the peer is.
+    pub fn address(&self) -> &PeerAddress {
+        &self.address
+    }
+
+    /// Whether the handshake had been completed.
+    pub fn was_ready(&self) -> bool {
+        self.was_ready
+    }
+
+    /// Why.
+    pub fn cause(&self) -> &FailureCause {
+        &self.cause
+    }
+}
+
+impl fmt::Display for ConnectionFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let phase = if self.was_ready { "" } else { "handshake: " };
+        match (&self.cause, &self.address) {
+            (FailureCause::Resolve(_) | FailureCause::Connect(_), _) => {
+                write!(f, "{}: {}", self.endpoint, self.cause)
+            }
+            (_, address) => write!(f, "{address}: {phase}{}", self.cause),
+        }
+    }
+}
+
+/// Why a connection failed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum FailureCause {
+    /// The name could not be resolved.
+    #[error("the name does not resolve: {0}")]
+    Resolve(Arc<io::Error>),
+    /// Nothing accepted the connection.
+    #[error("cannot connect: {0}")]
+    Connect(Arc<io::Error>),
+    /// The transport broke.
+    #[error("the connection broke: {0}")]
+    Transport(Arc<io::Error>),
+    /// The protocol was violated, the peers do not fit, a key was refused, a time limit ran out,
+    /// or the peer left in the middle of something.
+    #[error(transparent)]
+    Protocol(#[from] sealwire_zmtp::Error),
+    /// This socket turned the peer away.
+    #[error("turned away: {0}")]
+    Rejected(&'static str),
+    /// Too many handshakes at the same time: the oldest of them gave way.
+    #[error("its handshake was the oldest of too many at the same time")]
+    HandshakeEvicted,
+    /// The limit of connections is reached.
+    #[error("the limit of connections is reached")]
+    TooManyConnections,
+}

@@ -1,0 +1,314 @@
+//! What happens on a socket's connections, as events and as counters.
+//!
+//! Every failure of a connection ends up here, with the peer's address and the reason; also in
+//! the log (`tracing`, target `sealwire`). Nothing a peer does wrong is an error of a socket
+//! operation.
+
+mod counters;
+mod failure;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use event_listener::{Event as Signal, Listener as _};
+
+use sealwire_zmtp::connection::Warning;
+
+pub use counters::Counters;
+pub(crate) use counters::{LiveCounters, add};
+pub use failure::{ConnectionFailure, FailureCause};
+
+use crate::endpoint::Endpoint;
+use crate::peer::{Peer, PeerAddress};
+
+/// Events a monitor holds for a reader that is slow; the oldest go first, and are counted.
+pub const MONITOR_CAPACITY: usize = 4_096;
+
+/// Something happened to an endpoint or a connection of a socket. Connections have numbers, the
+/// same in all their events and in [`Peer::connection`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Event {
+    /// The socket is bound; the endpoint has the port that was chosen.
+    Listening {
+        /// Where.
+        endpoint: Endpoint,
+    },
+    /// A peer connected to us; the handshake begins.
+    Accepted {
+        /// Number of the connection.
+        connection: u64,
+        /// Who connected.
+        address: PeerAddress,
+    },
+    /// Accepting failed, for example for want of file descriptors. It is tried again.
+    AcceptFailed {
+        /// Where.
+        endpoint: Endpoint,
+        /// What the system said.
+        reason: String,
+    },
+    /// We connected to a peer; the handshake begins.
+    Connected {
+        /// Number of the connection.
+        connection: u64,
+        /// Where.
+        endpoint: Endpoint,
+        /// The address behind the endpoint.
+        address: PeerAddress,
+    },
+    /// The handshake is done: messages flow.
+    Ready {
+        /// Who is there.
+        peer: Arc<Peer>,
+    },
+    /// A connection failed: it could not be made, its handshake failed, or it broke later.
+    Failed(ConnectionFailure),
+    /// A connection ended as it should: the peer closed it between two messages, or we did.
+    Disconnected {
+        /// Who was there.
+        peer: Arc<Peer>,
+    },
+    /// Another attempt to connect follows.
+    Retrying {
+        /// Where.
+        endpoint: Endpoint,
+        /// How many attempts in a row failed.
+        attempt: u32,
+        /// Wait until the next.
+        delay: Duration,
+    },
+    /// Something to worry about that is no failure.
+    Warning {
+        /// Number of the connection.
+        connection: u64,
+        /// Where the peer is.
+        address: PeerAddress,
+        /// What it is.
+        warning: Warning,
+    },
+    /// The endpoint is no longer bound.
+    Unbound {
+        /// Which.
+        endpoint: Endpoint,
+    },
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Event::Listening { endpoint } => write!(f, "listening on {endpoint}"),
+            Event::Accepted {
+                connection,
+                address,
+            } => {
+                write!(f, "connection {connection} accepted from {address}")
+            }
+            Event::AcceptFailed { endpoint, reason } => {
+                write!(f, "cannot accept on {endpoint}: {reason}")
+            }
+            Event::Connected {
+                connection,
+                endpoint,
+                ..
+            } => {
+                write!(f, "connection {connection} made to {endpoint}")
+            }
+            Event::Ready { peer } => write!(
+                f,
+                "connection {} ready: {} {peer}, mechanism {}",
+                peer.connection(),
+                peer.socket_type(),
+                peer.mechanism().unwrap_or("none (inproc)"),
+            ),
+            Event::Failed(failure) => write!(f, "connection failed: {failure}"),
+            Event::Disconnected { peer } => {
+                write!(f, "connection {} with {peer} ended", peer.connection())
+            }
+            Event::Retrying {
+                endpoint,
+                attempt,
+                delay,
+            } => {
+                write!(
+                    f,
+                    "connecting to {endpoint} again in {delay:.1?} (attempt {attempt} failed)"
+                )
+            }
+            Event::Warning {
+                connection,
+                address,
+                warning,
+            } => {
+                write!(
+                    f,
+                    "warning on connection {connection} with {address}: {warning}"
+                )
+            }
+            Event::Unbound { endpoint } => write!(f, "no longer listening on {endpoint}"),
+        }
+    }
+}
+
+/// Where a socket's events come from; shared by its monitors.
+#[derive(Default)]
+pub(crate) struct Hub {
+    monitors: Mutex<Vec<Weak<Queue>>>,
+    last_failure: Mutex<Option<ConnectionFailure>>,
+}
+
+#[derive(Default)]
+struct Queue {
+    state: Mutex<QueueState>,
+    readable: Signal,
+}
+
+#[derive(Default)]
+struct QueueState {
+    events: VecDeque<Event>,
+    lost: u64,
+    ended: bool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Hub {
+    pub(crate) fn emit(&self, event: Event) {
+        match &event {
+            Event::Failed(failure) => {
+                tracing::warn!(target: "sealwire", "{event}");
+                *lock(&self.last_failure) = Some(failure.clone());
+            }
+            Event::Ready { .. } => {
+                tracing::debug!(target: "sealwire", "{event}");
+                *lock(&self.last_failure) = None;
+            }
+            Event::Warning { .. } | Event::AcceptFailed { .. } => {
+                tracing::warn!(target: "sealwire", "{event}");
+            }
+            _ => tracing::debug!(target: "sealwire", "{event}"),
+        }
+        lock(&self.monitors).retain(|monitor| {
+            let Some(queue) = monitor.upgrade() else {
+                return false;
+            };
+            let mut state = lock(&queue.state);
+            if state.events.len() == MONITOR_CAPACITY {
+                state.events.pop_front();
+                state.lost += 1;
+            }
+            state.events.push_back(event.clone());
+            drop(state);
+            queue.readable.notify(1);
+            true
+        });
+    }
+
+    /// The latest failure, unless a connection has become ready since.
+    pub(crate) fn last_failure(&self) -> Option<ConnectionFailure> {
+        lock(&self.last_failure).clone()
+    }
+
+    pub(crate) fn monitor(&self) -> Monitor {
+        let queue = Arc::new(Queue::default());
+        lock(&self.monitors).push(Arc::downgrade(&queue));
+        Monitor { queue }
+    }
+
+    /// No more events will come.
+    pub(crate) fn end(&self) {
+        for queue in lock(&self.monitors)
+            .drain(..)
+            .filter_map(|monitor| monitor.upgrade())
+        {
+            lock(&queue.state).ended = true;
+            queue.readable.notify(usize::MAX);
+        }
+    }
+}
+
+/// Reads the events of one socket, from the moment it was made on. Each monitor sees all events.
+pub struct Monitor {
+    queue: Arc<Queue>,
+}
+
+impl Monitor {
+    /// The next event, if there is one already.
+    pub fn try_next(&self) -> Option<Event> {
+        lock(&self.queue.state).events.pop_front()
+    }
+
+    /// Waits for the next event; `None` once the socket is closed and all events are read.
+    pub async fn next(&self) -> Option<Event> {
+        loop {
+            let listener = self.queue.readable.listen();
+            match self.poll() {
+                Poll::Event(event) => return Some(*event),
+                Poll::Ended => return None,
+                Poll::Nothing => listener.await,
+            }
+        }
+    }
+
+    /// Blocks until the next event; `None` once the socket is closed and all events are read.
+    pub fn wait_next(&self) -> Option<Event> {
+        loop {
+            let listener = self.queue.readable.listen();
+            match self.poll() {
+                Poll::Event(event) => return Some(*event),
+                Poll::Ended => return None,
+                Poll::Nothing => listener.wait(),
+            }
+        }
+    }
+
+    /// Blocks until the next event, but no longer than `limit`.
+    pub fn wait_next_for(&self, limit: Duration) -> Option<Event> {
+        let deadline = Instant::now() + limit;
+        loop {
+            let listener = self.queue.readable.listen();
+            match self.poll() {
+                Poll::Event(event) => return Some(*event),
+                Poll::Ended => return None,
+                Poll::Nothing => {
+                    listener.wait_deadline(deadline)?;
+                }
+            }
+        }
+    }
+
+    /// How many events were dropped because nobody read them in time
+    /// ([`MONITOR_CAPACITY`] are kept).
+    pub fn lost(&self) -> u64 {
+        lock(&self.queue.state).lost
+    }
+
+    fn poll(&self) -> Poll {
+        let mut state = lock(&self.queue.state);
+        match state.events.pop_front() {
+            Some(event) => Poll::Event(Box::new(event)),
+            None if state.ended => Poll::Ended,
+            None => Poll::Nothing,
+        }
+    }
+}
+
+impl fmt::Debug for Monitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = lock(&self.queue.state);
+        f.debug_struct("Monitor")
+            .field("waiting", &state.events.len())
+            .field("lost", &state.lost)
+            .finish()
+    }
+}
+
+enum Poll {
+    Event(Box<Event>),
+    Ended,
+    Nothing,
+}

@@ -1,0 +1,115 @@
+//! Options of a socket and their defaults. Everything that can grow has a finite default.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sealwire_zmtp::connection::Heartbeat;
+use sealwire_zmtp::{Provider, SocketType};
+
+use crate::security::Security;
+
+/// Messages queued per peer in each direction before backpressure or dropping sets in; as in
+/// libzmq.
+pub const DEFAULT_HIGH_WATER_MARK: usize = 1_000;
+/// Largest message accepted from a peer, all frames together, in bytes.
+pub const DEFAULT_MAX_MESSAGE_SIZE: usize = 64 << 20;
+/// How long a handshake may take, from the first byte to the last.
+pub const DEFAULT_HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long closing may wait for unsent messages.
+pub const DEFAULT_LINGER: Duration = Duration::from_secs(5);
+/// Wait before the first attempt to connect again; it doubles up to the maximum, and each wait is
+/// shortened by a random part of up to a half, so that clients of a restarted server spread out.
+pub const DEFAULT_RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
+/// Longest wait between attempts to connect.
+pub const DEFAULT_RECONNECT_MAXIMUM: Duration = Duration::from_secs(10);
+/// Connections of one listener that may be in their handshake at the same time. One more ends
+/// the oldest of them, so that half-open connections cannot keep others out.
+pub const DEFAULT_MAX_HANDSHAKES: usize = 1_024;
+/// Connections that one listener keeps at the same time, established ones included.
+pub const DEFAULT_MAX_CONNECTIONS: usize = 65_536;
+/// Longest routing id, in bytes (RFC 23).
+pub const MAX_ROUTING_ID: usize = 255;
+
+/// Options that cannot work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionsError {
+    /// Longer than [`MAX_ROUTING_ID`] bytes, or starting with a zero octet.
+    #[error("a routing id has at most 255 bytes and does not start with a zero octet")]
+    RoutingId,
+    /// The socket type is not one of the eleven.
+    #[error("socket type {0} is not supported")]
+    SocketType(SocketType),
+    /// Zero where a size or time is needed.
+    #[error("{0} must not be zero")]
+    Zero(&'static str),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct SocketOptions {
+    pub(crate) socket_type: SocketType,
+    pub(crate) security: Security,
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) routing_id: Vec<u8>,
+    pub(crate) metadata: Vec<(String, Vec<u8>)>,
+    pub(crate) send_high_water_mark: usize,
+    pub(crate) receive_high_water_mark: usize,
+    pub(crate) max_message_size: usize,
+    pub(crate) send_timeout: Option<Duration>,
+    pub(crate) receive_timeout: Option<Duration>,
+    pub(crate) linger: Duration,
+    pub(crate) handshake_timeout: Duration,
+    pub(crate) heartbeat: Option<Heartbeat>,
+    pub(crate) reconnect_interval: Duration,
+    pub(crate) reconnect_maximum: Duration,
+    pub(crate) max_handshakes: usize,
+    pub(crate) max_connections: usize,
+    pub(crate) router_mandatory: bool,
+    pub(crate) router_handover: bool,
+}
+
+impl SocketOptions {
+    pub(crate) fn new(socket_type: SocketType) -> Self {
+        SocketOptions {
+            socket_type,
+            security: Security::null(),
+            provider: Arc::new(sealwire_zmtp::DefaultProvider),
+            routing_id: Vec::new(),
+            metadata: Vec::new(),
+            send_high_water_mark: DEFAULT_HIGH_WATER_MARK,
+            receive_high_water_mark: DEFAULT_HIGH_WATER_MARK,
+            max_message_size: DEFAULT_MAX_MESSAGE_SIZE,
+            send_timeout: None,
+            receive_timeout: None,
+            linger: DEFAULT_LINGER,
+            handshake_timeout: DEFAULT_HANDSHAKE_TIMEOUT,
+            heartbeat: None,
+            reconnect_interval: DEFAULT_RECONNECT_INTERVAL,
+            reconnect_maximum: DEFAULT_RECONNECT_MAXIMUM,
+            max_handshakes: DEFAULT_MAX_HANDSHAKES,
+            max_connections: DEFAULT_MAX_CONNECTIONS,
+            router_mandatory: false,
+            router_handover: false,
+        }
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), OptionsError> {
+        if !SocketType::ALL.contains(&self.socket_type) {
+            return Err(OptionsError::SocketType(self.socket_type));
+        }
+        if self.routing_id.len() > MAX_ROUTING_ID || self.routing_id.first() == Some(&0) {
+            return Err(OptionsError::RoutingId);
+        }
+        let positive = [
+            ("the maximum message size", self.max_message_size == 0),
+            ("the handshake timeout", self.handshake_timeout.is_zero()),
+            ("the reconnect interval", self.reconnect_interval.is_zero()),
+            ("the number of handshakes", self.max_handshakes == 0),
+            ("the number of connections", self.max_connections == 0),
+        ];
+        match positive.iter().find(|(_, zero)| *zero) {
+            Some((name, _)) => Err(OptionsError::Zero(name)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! DEALER: sends to its peers in turn and receives from them in turn (RFC 28).
+
+use sealwire_zmtp::Message as Frames;
+
+use super::fair_queue::FairQueue;
+use super::pipe::{Item, PipeId, Pipes};
+use super::round_robin::RoundRobin;
+use super::{Delivery, Pattern, Received, SendFailure};
+use crate::error::Error;
+
+pub(crate) struct Dealer {
+    outbound: RoundRobin,
+    inbound: FairQueue,
+}
+
+impl Dealer {
+    pub(crate) fn new(backlog: usize) -> Self {
+        Dealer {
+            outbound: RoundRobin::new(backlog),
+            inbound: FairQueue::default(),
+        }
+    }
+}
+
+impl Pattern for Dealer {
+    fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str> {
+        self.outbound.attach(pipes, id);
+        Ok(())
+    }
+
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+        self.outbound.detach(pipes, id, unsent);
+        0
+    }
+
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+        let Item::Message(frames) = item else {
+            return Delivery::Ignored;
+        };
+        self.inbound.push(pipes, id, frames);
+        Delivery::Queued
+    }
+
+    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
+        self.outbound
+            .send(pipes, frames)
+            .map(|_| 0)
+            .map_err(SendFailure::WouldBlock)
+    }
+
+    fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {
+        Ok(self
+            .inbound
+            .pop(pipes)
+            .map(|(_, frames, peer)| (frames, peer)))
+    }
+
+    fn readable(&self) -> bool {
+        !self.inbound.is_empty()
+    }
+
+    fn round_robin(&mut self) -> Option<&mut RoundRobin> {
+        Some(&mut self.outbound)
+    }
+}

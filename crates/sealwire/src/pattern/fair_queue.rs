@@ -1,0 +1,45 @@
+//! Fair queueing: messages are taken from the peers that have some in turn, one each
+//! (RFC 28, 30 and 31: "SHALL receive incoming messages from its peers using a fair-queuing
+//! strategy").
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use sealwire_zmtp::Message as Frames;
+
+use super::pipe::{PipeId, Pipes};
+use crate::peer::Peer;
+
+/// The turn order of the pipes that have something to read.
+#[derive(Default)]
+pub(crate) struct FairQueue {
+    turn: VecDeque<PipeId>,
+}
+
+impl FairQueue {
+    /// Queues a received message and gives its pipe a turn if it had none.
+    pub(crate) fn push(&mut self, pipes: &mut Pipes, id: PipeId, frames: Frames) {
+        let waiting = pipes.has_inbound(id);
+        pipes.push_inbound(id, frames);
+        if !waiting {
+            self.turn.push_back(id);
+        }
+    }
+
+    /// The next message in turn, with the pipe it came through.
+    pub(crate) fn pop(&mut self, pipes: &mut Pipes) -> Option<(PipeId, Frames, Arc<Peer>)> {
+        while let Some(id) = self.turn.pop_front() {
+            if let Some((frames, peer)) = pipes.pop_inbound(id) {
+                if pipes.has_inbound(id) {
+                    self.turn.push_back(id);
+                }
+                return Some((id, frames, peer));
+            }
+        }
+        None
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.turn.is_empty()
+    }
+}

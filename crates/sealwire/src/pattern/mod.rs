@@ -1,0 +1,144 @@
+//! What each socket type does with messages, as pure state machines: no I/O, no clock, no lock.
+//!
+//! | type | sends | receives | RFC |
+//! |---|---|---|---|
+//! | PAIR | to its one peer | from its one peer | 31 |
+//! | PUB, XPUB | to every subscriber | (XPUB) subscriptions | 29 |
+//! | SUB, XSUB | subscriptions | fair queue, by topic | 29 |
+//! | REQ | round robin, one at a time | the answer | 28 |
+//! | REP | back to the asker | fair queue, one at a time | 28 |
+//! | DEALER | round robin | fair queue | 28 |
+//! | ROUTER | by routing id | fair queue, routing id in front | 28 |
+//! | PUSH | round robin | nothing | 30 |
+//! | PULL | nothing | fair queue | 30 |
+
+mod dealer;
+mod fair_queue;
+mod pair;
+mod pipe;
+mod publish;
+mod pull;
+mod push;
+mod rep;
+mod req;
+mod round_robin;
+mod router;
+mod subscribe;
+mod subscriptions;
+
+use std::sync::Arc;
+
+use sealwire_zmtp::{Message as Frames, SocketType};
+
+pub(crate) use pipe::{HighWaterMarks, Item, Link, PipeId, Pipes};
+
+use round_robin::RoundRobin;
+
+use crate::error::{Error, Operation};
+use crate::options::SocketOptions;
+use crate::peer::Peer;
+
+/// Why a message was not sent.
+#[derive(Debug)]
+pub(crate) enum SendFailure {
+    /// No room now: wait and try again with the same message.
+    WouldBlock(Frames),
+    /// It will not go; here it is back, with the reason.
+    Failed(Error, Frames),
+}
+
+/// What became of a received item.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Delivery {
+    /// The application can read it.
+    Queued,
+    /// The socket type has no use for it (a message to PUB, a topic nobody subscribed to).
+    Ignored,
+    /// It was handled inside the socket (a subscription).
+    Handled,
+}
+
+/// A received message with the peer that its connection belongs to.
+pub(crate) type Received = (Frames, Arc<Peer>);
+
+/// The behaviour of one socket type.
+pub(crate) trait Pattern: Send {
+    /// A peer completed its handshake. An error turns it away; the text is for both sides.
+    fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str>;
+
+    /// The peer is gone. What was queued for it and never left is in `unsent`. Returns how many
+    /// of these messages are dropped.
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize;
+
+    /// An item arrived from a peer. There is room for it.
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery;
+
+    /// Routes one message. `Ok` carries the number of copies that were dropped at a full queue.
+    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure>;
+
+    /// Takes one received message; `None` when there is none yet.
+    fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error>;
+
+    /// Whether [`Pattern::receive`] has something to say.
+    fn readable(&self) -> bool;
+
+    /// Where messages wait for a peer, in the types that send to one of several in turn.
+    fn round_robin(&mut self) -> Option<&mut RoundRobin> {
+        None
+    }
+
+    /// Room may have become free in a queue towards a peer.
+    fn room_freed(&mut self, pipes: &mut Pipes) {
+        if let Some(outbound) = self.round_robin() {
+            outbound.drain_backlog(pipes);
+        }
+    }
+
+    /// Whether any endpoint is being connected to, so that messages may wait for a peer.
+    fn expect_peers(&mut self, expecting: bool) {
+        if let Some(outbound) = self.round_robin() {
+            outbound.expect_peers(expecting);
+        }
+    }
+
+    /// Messages accepted for sending that no peer has been chosen for yet.
+    fn backlog(&mut self) -> usize {
+        self.round_robin()
+            .map_or(0, |outbound| outbound.backlog_len())
+    }
+
+    /// Drops the backlog and says how many messages that were.
+    fn clear_backlog(&mut self) -> usize {
+        self.round_robin().map_or(0, RoundRobin::clear_backlog)
+    }
+
+    /// Adds a subscription.
+    fn subscribe(&mut self, _pipes: &mut Pipes, _topic: &[u8]) -> Result<(), Error> {
+        Err(Error::Unsupported(Operation::Subscribe))
+    }
+
+    /// Removes a subscription.
+    fn unsubscribe(&mut self, _pipes: &mut Pipes, _topic: &[u8]) -> Result<(), Error> {
+        Err(Error::Unsupported(Operation::Subscribe))
+    }
+}
+
+/// The pattern for a socket of this type.
+pub(crate) fn pattern(options: &SocketOptions) -> Box<dyn Pattern> {
+    let backlog = options.send_high_water_mark;
+    let inbound = options.receive_high_water_mark;
+    match options.socket_type {
+        SocketType::Pair => Box::new(pair::Pair::new(backlog)),
+        SocketType::Pub => Box::new(publish::Publish::new(publish::Upstream::Hidden, inbound)),
+        SocketType::XPub => Box::new(publish::Publish::new(publish::Upstream::Readable, inbound)),
+        SocketType::Sub => Box::new(subscribe::Subscribe::new(subscribe::Upstream::Closed)),
+        SocketType::XSub => Box::new(subscribe::Subscribe::new(subscribe::Upstream::Open)),
+        SocketType::Req => Box::new(req::Req::new()),
+        SocketType::Rep => Box::new(rep::Rep::new()),
+        SocketType::Dealer => Box::new(dealer::Dealer::new(backlog)),
+        SocketType::Router => Box::new(router::Router::new(options)),
+        SocketType::Push => Box::new(push::Push::new(backlog)),
+        SocketType::Pull => Box::new(pull::Pull::default()),
+        other => unreachable!("SocketOptions refuses {other:?}"),
+    }
+}

@@ -1,0 +1,59 @@
+//! PAIR: exactly one peer; a second one is turned away (RFC 31).
+
+use sealwire_zmtp::Message as Frames;
+
+use super::dealer::Dealer;
+use super::pipe::{Item, PipeId, Pipes};
+use super::round_robin::RoundRobin;
+use super::{Delivery, Pattern, Received, SendFailure};
+use crate::error::Error;
+
+pub(crate) struct Pair {
+    peer: Option<PipeId>,
+    /// With one peer, taking turns is talking to that one.
+    dealer: Dealer,
+}
+
+impl Pair {
+    pub(crate) fn new(backlog: usize) -> Self {
+        Pair {
+            peer: None,
+            dealer: Dealer::new(backlog),
+        }
+    }
+}
+
+impl Pattern for Pair {
+    fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str> {
+        if self.peer.is_some() {
+            return Err("this PAIR socket has a peer already");
+        }
+        self.peer = Some(id);
+        self.dealer.attached(pipes, id)
+    }
+
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+        self.peer = None;
+        self.dealer.detached(pipes, id, unsent)
+    }
+
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+        self.dealer.delivered(pipes, id, item)
+    }
+
+    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
+        self.dealer.send(pipes, frames)
+    }
+
+    fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {
+        self.dealer.receive(pipes)
+    }
+
+    fn readable(&self) -> bool {
+        self.dealer.readable()
+    }
+
+    fn round_robin(&mut self) -> Option<&mut RoundRobin> {
+        self.dealer.round_robin()
+    }
+}

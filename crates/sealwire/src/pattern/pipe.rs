@@ -1,0 +1,275 @@
+//! Pipes: the two queues between a socket and one peer, and the set of them that a socket holds.
+//!
+//! ```text
+//!   application ── send ──▶ outbound ──▶ link (connection or inproc peer)
+//!   application ◀─ receive ─ inbound ◀── link
+//! ```
+//!
+//! Nothing here performs I/O or takes a lock. Calls leave *signals* behind (this link has output,
+//! that link may read again), which the socket core carries out once it has let go of its lock.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use sealwire_zmtp::Message as Frames;
+use slab::Slab;
+
+use crate::peer::Peer;
+
+/// Names a pipe within its socket. Reused only after the pipe is gone from every list.
+pub(crate) type PipeId = usize;
+
+/// What travels through a pipe.
+#[derive(Debug)]
+pub(crate) enum Item {
+    Message(Frames),
+    Subscribe(Bytes),
+    Cancel(Bytes),
+}
+
+/// The other end of a pipe. Its methods are called without the socket's lock held.
+pub(crate) trait Link: Send + Sync {
+    /// The outbound queue went from idle to having something in it.
+    fn output_ready(&self);
+    /// The inbound queue has room again after it had been full.
+    fn input_wanted(&self);
+    /// The socket wants this peer gone, with this reason; what is queued for it is dropped.
+    fn disconnect(&self, reason: &'static str);
+}
+
+/// What the core has to tell a link once the lock is released.
+#[derive(Clone)]
+pub(crate) enum Signal {
+    OutputReady(Arc<dyn Link>),
+    InputWanted(Arc<dyn Link>),
+    Disconnect(Arc<dyn Link>, &'static str),
+}
+
+impl Signal {
+    pub(crate) fn deliver(self) {
+        match self {
+            Signal::OutputReady(link) => link.output_ready(),
+            Signal::InputWanted(link) => link.input_wanted(),
+            Signal::Disconnect(link, reason) => link.disconnect(reason),
+        }
+    }
+}
+
+/// Queue limits of one pipe, in messages. Zero means no limit, as in libzmq.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HighWaterMarks {
+    pub(crate) send: usize,
+    pub(crate) receive: usize,
+}
+
+pub(crate) struct Pipe {
+    pub(crate) peer: Arc<Peer>,
+    link: Arc<dyn Link>,
+    marks: HighWaterMarks,
+    inbound: VecDeque<Frames>,
+    outbound: VecDeque<Item>,
+    /// Messages in `outbound`; subscriptions do not count against the high-water mark.
+    outbound_messages: usize,
+    /// The link was told that there is output and has not yet found the queue empty.
+    output_signalled: bool,
+    /// The link was told that the inbound queue is full.
+    input_paused: bool,
+    /// The peer is gone; the pipe stays until its inbound queue has been read.
+    ended: bool,
+}
+
+/// All pipes of one socket.
+pub(crate) struct Pipes {
+    slab: Slab<Pipe>,
+    signals: Vec<Signal>,
+}
+
+impl Pipes {
+    pub(crate) fn new() -> Self {
+        Pipes {
+            slab: Slab::new(),
+            signals: Vec::new(),
+        }
+    }
+
+    pub(crate) fn insert(
+        &mut self,
+        peer: Arc<Peer>,
+        link: Arc<dyn Link>,
+        marks: HighWaterMarks,
+    ) -> PipeId {
+        self.slab.insert(Pipe {
+            peer,
+            link,
+            marks,
+            inbound: VecDeque::new(),
+            outbound: VecDeque::new(),
+            outbound_messages: 0,
+            output_signalled: false,
+            input_paused: false,
+            ended: false,
+        })
+    }
+
+    /// Marks the pipe as ended, so that nothing more is queued for it, and gives back what was
+    /// still to be sent.
+    pub(crate) fn end(&mut self, id: PipeId) -> Vec<Frames> {
+        let Some(pipe) = self.slab.get_mut(id) else {
+            return Vec::new();
+        };
+        pipe.ended = true;
+        pipe.outbound_messages = 0;
+        pipe.outbound
+            .drain(..)
+            .filter_map(|item| match item {
+                Item::Message(frames) => Some(frames),
+                Item::Subscribe(_) | Item::Cancel(_) => None,
+            })
+            .collect()
+    }
+
+    /// Removes a pipe that the pattern turned away.
+    pub(crate) fn remove(&mut self, id: PipeId) {
+        self.slab.try_remove(id);
+    }
+
+    /// Removes an ended pipe unless something is left to read; then it goes with its last message.
+    pub(crate) fn release(&mut self, id: PipeId) {
+        if self
+            .slab
+            .get(id)
+            .is_some_and(|pipe| pipe.ended && pipe.inbound.is_empty())
+        {
+            self.slab.remove(id);
+        }
+    }
+
+    pub(crate) fn peer(&self, id: PipeId) -> Option<&Arc<Peer>> {
+        self.slab.get(id).map(|pipe| &pipe.peer)
+    }
+
+    /// Pipes whose peer is still there.
+    pub(crate) fn live(&self) -> impl Iterator<Item = PipeId> + '_ {
+        self.slab
+            .iter()
+            .filter(|(_, pipe)| !pipe.ended)
+            .map(|(id, _)| id)
+    }
+
+    pub(crate) fn is_live(&self, id: PipeId) -> bool {
+        self.slab.get(id).is_some_and(|pipe| !pipe.ended)
+    }
+
+    /// Whether one more message may be queued for this peer.
+    pub(crate) fn has_room(&self, id: PipeId) -> bool {
+        self.slab.get(id).is_some_and(|pipe| {
+            !pipe.ended && (pipe.marks.send == 0 || pipe.outbound_messages < pipe.marks.send)
+        })
+    }
+
+    /// Queues an item for the peer. The caller has checked [`Pipes::has_room`] where it matters.
+    pub(crate) fn push(&mut self, id: PipeId, item: Item) {
+        let Some(pipe) = self.slab.get_mut(id) else {
+            return;
+        };
+        if pipe.ended {
+            return;
+        }
+        pipe.outbound_messages += usize::from(matches!(item, Item::Message(_)));
+        pipe.outbound.push_back(item);
+        if !pipe.output_signalled {
+            pipe.output_signalled = true;
+            self.signals.push(Signal::OutputReady(pipe.link.clone()));
+        }
+    }
+
+    /// Moves queued items to the link until `budget` bytes of payload are taken. Finding the
+    /// queue empty ends the signalled state, so that the next push signals again.
+    pub(crate) fn take_outbound(&mut self, id: PipeId, into: &mut Vec<Item>, mut budget: usize) {
+        let Some(pipe) = self.slab.get_mut(id) else {
+            return;
+        };
+        while budget > 0 {
+            let Some(item) = pipe.outbound.pop_front() else {
+                break;
+            };
+            let size = match &item {
+                Item::Message(frames) => {
+                    pipe.outbound_messages -= 1;
+                    frames.size()
+                }
+                Item::Subscribe(topic) | Item::Cancel(topic) => topic.len(),
+            };
+            // Every item costs a header, so that empty messages too use up the budget.
+            budget = budget.saturating_sub(size + 16);
+            into.push(item);
+        }
+        if pipe.outbound.is_empty() {
+            pipe.output_signalled = false;
+        }
+    }
+
+    /// Whether one more received message fits; when not, the link is remembered as paused and
+    /// gets a signal once there is room again.
+    pub(crate) fn accepts_input(&mut self, id: PipeId) -> bool {
+        let Some(pipe) = self.slab.get_mut(id) else {
+            return true;
+        };
+        let fits = pipe.marks.receive == 0 || pipe.inbound.len() < pipe.marks.receive;
+        pipe.input_paused |= !fits;
+        fits
+    }
+
+    pub(crate) fn push_inbound(&mut self, id: PipeId, frames: Frames) {
+        if let Some(pipe) = self.slab.get_mut(id) {
+            pipe.inbound.push_back(frames);
+        }
+    }
+
+    /// Takes the oldest received message of this peer.
+    pub(crate) fn pop_inbound(&mut self, id: PipeId) -> Option<(Frames, Arc<Peer>)> {
+        let pipe = self.slab.get_mut(id)?;
+        let frames = pipe.inbound.pop_front()?;
+        let peer = pipe.peer.clone();
+        // Reading goes on when half the queue is free: once per half a queue, not per message.
+        if pipe.input_paused && pipe.inbound.len() <= pipe.marks.receive / 2 {
+            pipe.input_paused = false;
+            self.signals.push(Signal::InputWanted(pipe.link.clone()));
+        }
+        if pipe.ended && pipe.inbound.is_empty() {
+            self.slab.remove(id);
+        }
+        Some((frames, peer))
+    }
+
+    pub(crate) fn has_inbound(&self, id: PipeId) -> bool {
+        self.slab
+            .get(id)
+            .is_some_and(|pipe| !pipe.inbound.is_empty())
+    }
+
+    /// Asks the link to end the connection.
+    pub(crate) fn disconnect(&mut self, id: PipeId, reason: &'static str) {
+        if let Some(pipe) = self.slab.get(id) {
+            self.signals
+                .push(Signal::Disconnect(pipe.link.clone(), reason));
+        }
+    }
+
+    /// Messages queued towards peers.
+    pub(crate) fn outbound_messages(&self) -> usize {
+        self.slab
+            .iter()
+            .map(|(_, pipe)| pipe.outbound_messages)
+            .sum()
+    }
+
+    pub(crate) fn take_signals(&mut self) -> Vec<Signal> {
+        std::mem::take(&mut self.signals)
+    }
+
+    pub(crate) fn has_signals(&self) -> bool {
+        !self.signals.is_empty()
+    }
+}

@@ -1,0 +1,49 @@
+//! PULL: receives from its peers in turn (RFC 30).
+
+use sealwire_zmtp::Message as Frames;
+
+use super::fair_queue::FairQueue;
+use super::pipe::{Item, PipeId, Pipes};
+use super::{Delivery, Pattern, Received, SendFailure};
+use crate::error::{Error, Operation};
+
+#[derive(Default)]
+pub(crate) struct Pull {
+    inbound: FairQueue,
+}
+
+impl Pattern for Pull {
+    fn attached(&mut self, _pipes: &mut Pipes, _id: PipeId) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    fn detached(&mut self, _pipes: &mut Pipes, _id: PipeId, unsent: Vec<Frames>) -> usize {
+        unsent.len()
+    }
+
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+        let Item::Message(frames) = item else {
+            return Delivery::Ignored;
+        };
+        self.inbound.push(pipes, id, frames);
+        Delivery::Queued
+    }
+
+    fn send(&mut self, _pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
+        Err(SendFailure::Failed(
+            Error::Unsupported(Operation::Send),
+            frames,
+        ))
+    }
+
+    fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {
+        Ok(self
+            .inbound
+            .pop(pipes)
+            .map(|(_, frames, peer)| (frames, peer)))
+    }
+
+    fn readable(&self) -> bool {
+        !self.inbound.is_empty()
+    }
+}

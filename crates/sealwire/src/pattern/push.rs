@@ -1,0 +1,55 @@
+//! PUSH: sends to its peers in turn, and waits when none has room (RFC 30).
+
+use sealwire_zmtp::Message as Frames;
+
+use super::pipe::{Item, PipeId, Pipes};
+use super::round_robin::RoundRobin;
+use super::{Delivery, Pattern, Received, SendFailure};
+use crate::error::{Error, Operation};
+
+pub(crate) struct Push {
+    outbound: RoundRobin,
+}
+
+impl Push {
+    pub(crate) fn new(backlog: usize) -> Self {
+        Push {
+            outbound: RoundRobin::new(backlog),
+        }
+    }
+}
+
+impl Pattern for Push {
+    fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str> {
+        self.outbound.attach(pipes, id);
+        Ok(())
+    }
+
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+        self.outbound.detach(pipes, id, unsent);
+        0
+    }
+
+    fn delivered(&mut self, _pipes: &mut Pipes, _id: PipeId, _item: Item) -> Delivery {
+        Delivery::Ignored
+    }
+
+    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
+        self.outbound
+            .send(pipes, frames)
+            .map(|_| 0)
+            .map_err(SendFailure::WouldBlock)
+    }
+
+    fn receive(&mut self, _pipes: &mut Pipes) -> Result<Option<Received>, Error> {
+        Err(Error::Unsupported(Operation::Receive))
+    }
+
+    fn readable(&self) -> bool {
+        false
+    }
+
+    fn round_robin(&mut self) -> Option<&mut RoundRobin> {
+        Some(&mut self.outbound)
+    }
+}

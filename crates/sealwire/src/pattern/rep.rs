@@ -1,0 +1,103 @@
+//! REP: takes requests in turn and answers each before the next (RFC 28).
+
+use sealwire_zmtp::{Frame, Message as Frames};
+
+use super::fair_queue::FairQueue;
+use super::pipe::{Item, PipeId, Pipes};
+use super::{Delivery, Pattern, Received, SendFailure};
+use crate::error::{Error, StateError};
+
+/// The way back to who asked: the frames before and including the empty delimiter.
+struct Envelope {
+    pipe: Option<PipeId>,
+    frames: Vec<Frame>,
+}
+
+pub(crate) struct Rep {
+    inbound: FairQueue,
+    asker: Option<Envelope>,
+}
+
+impl Rep {
+    pub(crate) fn new() -> Self {
+        Rep {
+            inbound: FairQueue::default(),
+            asker: None,
+        }
+    }
+}
+
+impl Pattern for Rep {
+    fn attached(&mut self, _pipes: &mut Pipes, _id: PipeId) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    fn detached(&mut self, _pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+        if let Some(envelope) = &mut self.asker
+            && envelope.pipe == Some(id)
+        {
+            envelope.pipe = None;
+        }
+        unsent.len()
+    }
+
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+        let Item::Message(frames) = item else {
+            return Delivery::Ignored;
+        };
+        // Without a delimiter there is no telling the envelope from the request.
+        if !frames.frames().iter().any(|frame| frame.is_empty()) {
+            return Delivery::Ignored;
+        }
+        self.inbound.push(pipes, id, frames);
+        Delivery::Queued
+    }
+
+    fn send(&mut self, pipes: &mut Pipes, mut frames: Frames) -> Result<usize, SendFailure> {
+        let Some(envelope) = self.asker.take() else {
+            return Err(SendFailure::Failed(
+                Error::State(StateError::NothingToAnswer),
+                frames,
+            ));
+        };
+        // As in libzmq, the answer to someone who has left is dropped and the socket goes on.
+        let Some(id) = envelope.pipe.filter(|&id| pipes.has_room(id)) else {
+            return Ok(1);
+        };
+        for frame in envelope.frames.into_iter().rev() {
+            frames.push_front(frame);
+        }
+        pipes.push(id, Item::Message(frames));
+        Ok(0)
+    }
+
+    fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {
+        if self.asker.is_some() {
+            return Err(Error::State(StateError::AnswerOwed));
+        }
+        let Some((id, mut frames, peer)) = self.inbound.pop(pipes) else {
+            return Ok(None);
+        };
+        let mut envelope = Vec::new();
+        while let Some(frame) = frames.pop_front() {
+            let delimiter = frame.is_empty();
+            envelope.push(frame);
+            if delimiter {
+                break;
+            }
+        }
+        if frames.is_empty() {
+            // A delimiter with nothing behind it asks with an empty message.
+            frames.push_back(Frame::new());
+        }
+        self.asker = Some(Envelope {
+            pipe: pipes.is_live(id).then_some(id),
+            frames: envelope,
+        });
+        Ok(Some((frames, peer)))
+    }
+
+    fn readable(&self) -> bool {
+        self.asker.is_none() && !self.inbound.is_empty()
+    }
+}

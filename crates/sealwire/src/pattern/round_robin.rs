@@ -1,0 +1,111 @@
+//! Round robin over the peers that have room, with a backlog for the time before the first one
+//! is connected (RFC 28, 30 and 31: "SHALL route outgoing messages to available peers using a
+//! round-robin strategy").
+//!
+//! libzmq queues early messages per endpoint, so that they stay behind on an endpoint that never
+//! answers. Here they wait in one backlog and go to whoever connects first; messages that were
+//! queued for a peer that left are put back in front.
+
+use std::collections::VecDeque;
+
+use sealwire_zmtp::Message as Frames;
+
+use super::pipe::{Item, PipeId, Pipes};
+
+pub(crate) struct RoundRobin {
+    turn: VecDeque<PipeId>,
+    backlog: VecDeque<Frames>,
+    /// In messages; zero means no limit.
+    backlog_limit: usize,
+    /// Whether an endpoint is being connected to, so that a peer can be expected.
+    expecting: bool,
+}
+
+impl RoundRobin {
+    pub(crate) fn new(backlog_limit: usize) -> Self {
+        RoundRobin {
+            turn: VecDeque::new(),
+            backlog: VecDeque::new(),
+            backlog_limit,
+            expecting: false,
+        }
+    }
+
+    pub(crate) fn expect_peers(&mut self, expecting: bool) {
+        self.expecting = expecting;
+    }
+
+    /// A peer is there: it takes what the backlog holds, as far as its queue has room.
+    pub(crate) fn attach(&mut self, pipes: &mut Pipes, id: PipeId) {
+        self.turn.push_back(id);
+        self.drain_backlog(pipes);
+    }
+
+    /// A peer is gone, with these messages still unsent.
+    pub(crate) fn detach(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) {
+        self.turn.retain(|&other| other != id);
+        for frames in unsent.into_iter().rev() {
+            self.backlog.push_front(frames);
+        }
+        self.drain_backlog(pipes);
+    }
+
+    /// Routes one message, and says to which pipe unless it went to the backlog.
+    ///
+    /// # Errors
+    ///
+    /// Gives the message back when there is no room anywhere.
+    pub(crate) fn send(
+        &mut self,
+        pipes: &mut Pipes,
+        frames: Frames,
+    ) -> Result<Option<PipeId>, Frames> {
+        // What waits in the backlog was sent earlier and goes first.
+        self.drain_backlog(pipes);
+        if self.backlog.is_empty()
+            && let Some(id) = self.next_with_room(pipes)
+        {
+            pipes.push(id, Item::Message(frames));
+            return Ok(Some(id));
+        }
+        let room = self.backlog_limit == 0 || self.backlog.len() < self.backlog_limit;
+        if self.turn.is_empty() && self.expecting && room {
+            self.backlog.push_back(frames);
+            return Ok(None);
+        }
+        Err(frames)
+    }
+
+    /// Moves the backlog on; called whenever a queue may have got room.
+    pub(crate) fn drain_backlog(&mut self, pipes: &mut Pipes) {
+        while !self.backlog.is_empty() {
+            let Some(id) = self.next_with_room(pipes) else {
+                return;
+            };
+            if let Some(frames) = self.backlog.pop_front() {
+                pipes.push(id, Item::Message(frames));
+            }
+        }
+    }
+
+    pub(crate) fn backlog_len(&self) -> usize {
+        self.backlog.len()
+    }
+
+    pub(crate) fn clear_backlog(&mut self) -> usize {
+        let dropped = self.backlog.len();
+        self.backlog.clear();
+        dropped
+    }
+
+    fn next_with_room(&mut self, pipes: &Pipes) -> Option<PipeId> {
+        for _ in 0..self.turn.len() {
+            self.turn.rotate_left(1);
+            let id = *self.turn.back()?;
+            if pipes.has_room(id) {
+                return Some(id);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,141 @@
+//! ROUTER: receives from its peers in turn with their routing id in front, and sends to the peer
+//! that the first frame names (RFC 28).
+//!
+//! A routing id is what a peer calls itself: it routes, it proves nothing. Who a peer *is* stands
+//! in [`crate::Peer`].
+
+use std::collections::HashMap;
+
+use sealwire_zmtp::{Frame, Message as Frames};
+
+use super::fair_queue::FairQueue;
+use super::pipe::{Item, PipeId, Pipes};
+use super::{Delivery, Pattern, Received, SendFailure};
+use crate::error::Error;
+use crate::options::SocketOptions;
+
+pub(crate) struct Router {
+    mandatory: bool,
+    handover: bool,
+    routes: HashMap<Vec<u8>, PipeId>,
+    /// The routing id of each pipe; kept after the peer has left, for what is still to be read.
+    names: HashMap<PipeId, Frame>,
+    next_name: u32,
+    inbound: FairQueue,
+}
+
+impl Router {
+    pub(crate) fn new(options: &SocketOptions) -> Self {
+        Router {
+            mandatory: options.router_mandatory,
+            handover: options.router_handover,
+            routes: HashMap::new(),
+            names: HashMap::new(),
+            next_name: 0,
+            inbound: FairQueue::default(),
+        }
+    }
+
+    /// A routing id for a peer that gave none: a zero octet, which peers may not use as their
+    /// first, and a number of 4 bytes.
+    fn invent_name(&mut self) -> Vec<u8> {
+        loop {
+            let mut name = vec![0];
+            name.extend_from_slice(&self.next_name.to_be_bytes());
+            self.next_name = self.next_name.wrapping_add(1);
+            if !self.routes.contains_key(&name) {
+                return name;
+            }
+        }
+    }
+
+    /// Whether a new connection may take over the routing id of one that is still there: always
+    /// when both proved the same key (a client that reconnects before we saw it leave), else
+    /// only where the option allows it.
+    fn may_replace(&self, pipes: &Pipes, old: PipeId, new: PipeId) -> bool {
+        let key = |id| pipes.peer(id).and_then(|peer| peer.public_key());
+        self.handover || (key(old).is_some() && key(old) == key(new))
+    }
+}
+
+impl Pattern for Router {
+    fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str> {
+        let claimed = pipes
+            .peer(id)
+            .map_or(Vec::new(), |peer| peer.routing_id().to_vec());
+        if claimed.first() == Some(&0) {
+            return Err("a routing id must not start with a zero octet");
+        }
+        let name = if claimed.is_empty() {
+            self.invent_name()
+        } else {
+            claimed
+        };
+        if let Some(&old) = self.routes.get(&name) {
+            if !self.may_replace(pipes, old, id) {
+                return Err("the routing id is in use");
+            }
+            pipes.disconnect(
+                old,
+                "replaced by a newer connection with the same routing id",
+            );
+        }
+        self.names.insert(id, Frame::copy_from_slice(&name));
+        self.routes.insert(name, id);
+        Ok(())
+    }
+
+    fn detached(&mut self, _pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+        if let Some(name) = self.names.get(&id)
+            && self.routes.get(name.as_slice()) == Some(&id)
+        {
+            self.routes.remove(name.as_slice());
+        }
+        unsent.len()
+    }
+
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+        let Item::Message(frames) = item else {
+            return Delivery::Ignored;
+        };
+        self.inbound.push(pipes, id, frames);
+        Delivery::Queued
+    }
+
+    fn send(&mut self, pipes: &mut Pipes, mut frames: Frames) -> Result<usize, SendFailure> {
+        let Some(name) = frames.pop_front() else {
+            return Err(SendFailure::Failed(Error::NoRoutingId, frames));
+        };
+        match self.routes.get(name.as_slice()) {
+            Some(&id) if pipes.has_room(id) => {
+                if frames.is_empty() {
+                    frames.push_back(Frame::new());
+                }
+                pipes.push(id, Item::Message(frames));
+                Ok(0)
+            }
+            route if self.mandatory => {
+                let known = route.is_some();
+                let unroutable = Error::Unroutable(name.to_vec());
+                frames.push_front(name);
+                Err(if known {
+                    SendFailure::WouldBlock(frames)
+                } else {
+                    SendFailure::Failed(unroutable, frames)
+                })
+            }
+            _ => Ok(1),
+        }
+    }
+
+    fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {
+        Ok(self.inbound.pop(pipes).map(|(id, mut frames, peer)| {
+            frames.push_front(self.names.get(&id).cloned().unwrap_or_default());
+            (frames, peer)
+        }))
+    }
+
+    fn readable(&self) -> bool {
+        !self.inbound.is_empty()
+    }
+}

@@ -1,0 +1,188 @@
+//! Which peers want which topics: prefix matching by the distinct lengths of the prefixes.
+//!
+//! A message is looked up once for each prefix length in use, however many peers and topics there
+//! are. Peers' subscriptions are bounded by [`MAX_TOPIC_BYTES_PER_PEER`].
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::pipe::PipeId;
+
+/// Bytes of topics one peer may hold, each topic counted with [`TOPIC_OVERHEAD`].
+pub(crate) const MAX_TOPIC_BYTES_PER_PEER: usize = 16 << 20;
+
+/// What the tables need for a topic beside its bytes: both keep it, and with it the peers that
+/// want it. Measured with a flood of short topics.
+const TOPIC_OVERHEAD: usize = 256;
+
+/// A peer subscribed to more than it may.
+#[derive(Debug)]
+pub(crate) struct TooManyTopics;
+
+#[derive(Default)]
+pub(crate) struct Subscriptions {
+    topics: HashMap<Vec<u8>, BTreeSet<PipeId>>,
+    /// How many topics have each length.
+    lengths: BTreeMap<usize, usize>,
+    by_peer: HashMap<PipeId, PeerTopics>,
+}
+
+#[derive(Default)]
+struct PeerTopics {
+    /// With how often each was subscribed: every one needs its own cancellation (RFC 29).
+    counts: HashMap<Vec<u8>, usize>,
+    bytes: usize,
+}
+
+impl Subscriptions {
+    /// Adds a subscription; `true` when no peer had this topic before.
+    pub(crate) fn add(&mut self, id: PipeId, topic: &[u8]) -> Result<bool, TooManyTopics> {
+        let peer = self.by_peer.entry(id).or_default();
+        if let Some(count) = peer.counts.get_mut(topic) {
+            *count += 1;
+            return Ok(false);
+        }
+        let bytes = peer.bytes + topic.len() + TOPIC_OVERHEAD;
+        if bytes > MAX_TOPIC_BYTES_PER_PEER {
+            return Err(TooManyTopics);
+        }
+        peer.bytes = bytes;
+        peer.counts.insert(topic.to_vec(), 1);
+        let peers = self.topics.entry(topic.to_vec()).or_default();
+        let first = peers.is_empty();
+        peers.insert(id);
+        if first {
+            *self.lengths.entry(topic.len()).or_default() += 1;
+        }
+        Ok(first)
+    }
+
+    /// Removes one subscription; `true` when that was the last of any peer for the topic.
+    pub(crate) fn cancel(&mut self, id: PipeId, topic: &[u8]) -> bool {
+        let Some(peer) = self.by_peer.get_mut(&id) else {
+            return false;
+        };
+        let Some(count) = peer.counts.get_mut(topic) else {
+            return false;
+        };
+        *count -= 1;
+        if *count > 0 {
+            return false;
+        }
+        peer.counts.remove(topic);
+        peer.bytes -= topic.len() + TOPIC_OVERHEAD;
+        self.unlink(id, topic)
+    }
+
+    /// Removes a peer and returns the topics that nobody wants any more.
+    pub(crate) fn remove_peer(&mut self, id: PipeId) -> Vec<Vec<u8>> {
+        let Some(peer) = self.by_peer.remove(&id) else {
+            return Vec::new();
+        };
+        peer.counts
+            .into_keys()
+            .filter(|topic| self.unlink(id, topic))
+            .collect()
+    }
+
+    /// The peers that want a message starting with `head`, in order, without repeats.
+    pub(crate) fn matching(&self, head: &[u8], into: &mut Vec<PipeId>) {
+        into.clear();
+        for &length in self.lengths.keys() {
+            let Some(prefix) = head.get(..length) else {
+                break;
+            };
+            if let Some(peers) = self.topics.get(prefix) {
+                into.extend(peers);
+            }
+        }
+        if self.lengths.len() > 1 {
+            into.sort_unstable();
+            into.dedup();
+        }
+    }
+
+    fn unlink(&mut self, id: PipeId, topic: &[u8]) -> bool {
+        let Some(peers) = self.topics.get_mut(topic) else {
+            return false;
+        };
+        peers.remove(&id);
+        if !peers.is_empty() {
+            return false;
+        }
+        self.topics.remove(topic);
+        if let Some(count) = self.lengths.get_mut(&topic.len()) {
+            *count -= 1;
+            if *count == 0 {
+                self.lengths.remove(&topic.len());
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matching(subscriptions: &Subscriptions, head: &[u8]) -> Vec<PipeId> {
+        let mut into = vec![99];
+        subscriptions.matching(head, &mut into);
+        into
+    }
+
+    #[test]
+    fn prefixes_of_any_length_match_once_per_peer() {
+        let mut subscriptions = Subscriptions::default();
+        assert!(subscriptions.add(1, b"").unwrap());
+        assert!(subscriptions.add(2, b"weather").unwrap());
+        assert!(subscriptions.add(1, b"we").unwrap());
+        assert!(!subscriptions.add(3, b"we").unwrap());
+        assert_eq!(matching(&subscriptions, b"weather today"), [1, 2, 3]);
+        assert_eq!(matching(&subscriptions, b"we"), [1, 3]);
+        assert_eq!(matching(&subscriptions, b"w"), [1]);
+    }
+
+    #[test]
+    fn a_topic_ends_with_its_last_cancellation() {
+        let mut subscriptions = Subscriptions::default();
+        subscriptions.add(1, b"a").unwrap();
+        assert!(!subscriptions.add(1, b"a").unwrap());
+        assert!(!subscriptions.cancel(1, b"a"));
+        assert_eq!(matching(&subscriptions, b"abc"), [1]);
+        assert!(subscriptions.cancel(1, b"a"));
+        assert!(matching(&subscriptions, b"abc").is_empty());
+        assert!(
+            !subscriptions.cancel(1, b"a"),
+            "cancelling twice changes nothing"
+        );
+    }
+
+    #[test]
+    fn a_peer_that_leaves_takes_its_topics_along() {
+        let mut subscriptions = Subscriptions::default();
+        subscriptions.add(1, b"a").unwrap();
+        subscriptions.add(1, b"b").unwrap();
+        subscriptions.add(2, b"b").unwrap();
+        assert_eq!(subscriptions.remove_peer(1), [b"a".to_vec()]);
+        assert_eq!(matching(&subscriptions, b"b"), [2]);
+        assert!(subscriptions.lengths.values().eq([&1]));
+    }
+
+    #[test]
+    fn topics_of_one_peer_are_bounded() {
+        let mut subscriptions = Subscriptions::default();
+        let megabyte = vec![7; 1 << 20];
+        for first in 0..15_u8 {
+            let mut topic = megabyte.clone();
+            topic[0] = first;
+            subscriptions.add(1, &topic).unwrap();
+        }
+        let mut topic = megabyte;
+        topic[0] = 200;
+        assert!(subscriptions.add(1, &topic).is_err());
+        assert!(
+            subscriptions.add(2, &topic).is_ok(),
+            "the bound is per peer"
+        );
+    }
+}

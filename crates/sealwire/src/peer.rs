@@ -1,0 +1,149 @@
+//! Who is at the other end of a connection.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use sealwire_zmtp::connection::PeerInfo;
+use sealwire_zmtp::{PublicKey, SocketType};
+
+/// Where a peer is, as far as the transport tells.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PeerAddress {
+    /// IP address and port of the other end.
+    Tcp(SocketAddr),
+    /// The path or abstract name (with `@`) of the Unix socket; connecting ends have no name.
+    Ipc(PathBuf),
+    /// The name of the endpoint within this process.
+    Inproc(String),
+    /// Not known: the name did not resolve, or nothing answered.
+    Unknown,
+}
+
+impl fmt::Display for PeerAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PeerAddress::Tcp(address) => write!(f, "tcp://{address}"),
+            PeerAddress::Ipc(path) => write!(f, "ipc://{}", path.display()),
+            PeerAddress::Inproc(name) => write!(f, "inproc://{name}"),
+            PeerAddress::Unknown => f.write_str("an unknown address"),
+        }
+    }
+}
+
+/// A connected peer. Fixed for the life of the connection and shared by its messages.
+#[derive(Debug)]
+pub struct Peer {
+    address: PeerAddress,
+    connection: u64,
+    identity: Identity,
+}
+
+#[derive(Debug)]
+enum Identity {
+    Wire(Arc<PeerInfo>),
+    Inproc {
+        socket_type: SocketType,
+        routing_id: Vec<u8>,
+    },
+}
+
+impl Peer {
+    pub(crate) fn wire(address: PeerAddress, connection: u64, info: Arc<PeerInfo>) -> Self {
+        Peer {
+            address,
+            connection,
+            identity: Identity::Wire(info),
+        }
+    }
+
+    pub(crate) fn inproc(
+        name: &str,
+        connection: u64,
+        socket_type: SocketType,
+        routing_id: Vec<u8>,
+    ) -> Self {
+        Peer {
+            address: PeerAddress::Inproc(name.into()),
+            connection,
+            identity: Identity::Inproc {
+                socket_type,
+                routing_id,
+            },
+        }
+    }
+
+    /// Where the peer is.
+    pub fn address(&self) -> &PeerAddress {
+        &self.address
+    }
+
+    /// Number of the connection, unique within the context; the same in monitor events.
+    pub fn connection(&self) -> u64 {
+        self.connection
+    }
+
+    /// The long-term public key that the peer proved to hold. `None` where the mechanism proves
+    /// none (NULL, `inproc`). A client without a key of its own shows one made for the
+    /// connection, so authorise by known keys, not by the presence of one.
+    pub fn public_key(&self) -> Option<PublicKey> {
+        match &self.identity {
+            Identity::Wire(info) => info.public_key,
+            Identity::Inproc { .. } => None,
+        }
+    }
+
+    /// The name that the authenticator gave to this peer.
+    pub fn user_id(&self) -> Option<&str> {
+        match &self.identity {
+            Identity::Wire(info) => info.user_id.as_deref(),
+            Identity::Inproc { .. } => None,
+        }
+    }
+
+    /// What the peer calls itself, up to 255 bytes. Not verified by anyone.
+    pub fn routing_id(&self) -> &[u8] {
+        match &self.identity {
+            Identity::Wire(info) => &info.routing_id,
+            Identity::Inproc { routing_id, .. } => routing_id,
+        }
+    }
+
+    /// The type of the peer's socket.
+    pub fn socket_type(&self) -> SocketType {
+        match &self.identity {
+            Identity::Wire(info) => info.socket_type,
+            Identity::Inproc { socket_type, .. } => *socket_type,
+        }
+    }
+
+    /// The mechanism that protects the connection; `None` within the process.
+    pub fn mechanism(&self) -> Option<&'static str> {
+        match &self.identity {
+            Identity::Wire(info) => Some(info.mechanism),
+            Identity::Inproc { .. } => None,
+        }
+    }
+
+    /// Value of a metadata property that the peer sent in its handshake; names compare without
+    /// case.
+    pub fn metadata(&self, name: &str) -> Option<&[u8]> {
+        match &self.identity {
+            Identity::Wire(info) => info.metadata.get(name),
+            Identity::Inproc { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.address)?;
+        match (self.user_id(), self.public_key()) {
+            (Some(user), _) => write!(f, " ({user})"),
+            (None, Some(key)) => write!(f, " ({key})"),
+            (None, None) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! How a socket protects its connections.
+
+use std::fmt;
+
+use sealwire_zmtp::connection::DataPhase;
+use sealwire_zmtp::{KeyPair, PublicKey};
+
+use crate::auth::{Authenticator, SharedAuthenticator};
+
+/// The mechanism of a socket, with its keys. All its connections use it, except `inproc` ones,
+/// which never leave the process.
+///
+/// Which side is the server has nothing to do with who binds: a BLAKE3 server may connect and a
+/// client may bind.
+#[derive(Clone)]
+pub struct Security(pub(crate) Kind);
+
+#[derive(Clone)]
+pub(crate) enum Kind {
+    Null,
+    Client {
+        server_key: PublicKey,
+        keys: Option<KeyPair>,
+        data_phase: DataPhase,
+    },
+    Server {
+        keys: KeyPair,
+        authenticator: SharedAuthenticator,
+        data_phase: DataPhase,
+    },
+}
+
+impl Security {
+    /// No encryption and no authentication: anyone on the path reads and writes.
+    pub fn null() -> Self {
+        Security(Kind::Null)
+    }
+
+    /// BLAKE3ZMQ client that knows the server by its key and stays anonymous: it makes a key pair
+    /// for each connection.
+    pub fn blake3_client(server_key: PublicKey) -> Self {
+        Security(Kind::Client {
+            server_key,
+            keys: None,
+            data_phase: DataPhase::default(),
+        })
+    }
+
+    /// BLAKE3ZMQ client that proves to the server who it is.
+    pub fn blake3_client_with_keys(server_key: PublicKey, keys: KeyPair) -> Self {
+        Security(Kind::Client {
+            server_key,
+            keys: Some(keys),
+            data_phase: DataPhase::default(),
+        })
+    }
+
+    /// BLAKE3ZMQ server. The authenticator decides about every client; there is no default, so
+    /// that letting everybody in is something one writes down
+    /// ([`AllowAnyone`](crate::auth::AllowAnyone)).
+    pub fn blake3_server(keys: KeyPair, authenticator: impl Authenticator) -> Self {
+        Security(Kind::Server {
+            keys,
+            authenticator: SharedAuthenticator::new(authenticator),
+            data_phase: DataPhase::default(),
+        })
+    }
+
+    /// Switches to the continuous keystream of a later BLAKE3ZMQ draft, to talk to peers that
+    /// speak nothing else.
+    ///
+    /// **What it gives up:** someone on the path can drop, repeat or reorder whole frames, and
+    /// the receiver takes them and decrypts noise. A warning event says so on every connection.
+    #[must_use]
+    pub fn with_continuous_keystream_unauthenticated_order(mut self) -> Self {
+        if let Kind::Client { data_phase, .. } | Kind::Server { data_phase, .. } = &mut self.0 {
+            *data_phase = DataPhase::ContinuousKeystreamUnauthenticatedOrder;
+        }
+        self
+    }
+
+    /// Name of the mechanism as it stands in the greeting.
+    pub fn mechanism(&self) -> &'static str {
+        match self.0 {
+            Kind::Null => "NULL",
+            Kind::Client { .. } | Kind::Server { .. } => "BLAKE3",
+        }
+    }
+}
+
+impl fmt::Debug for Security {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Null => f.write_str("Null"),
+            Kind::Client {
+                server_key, keys, ..
+            } => f
+                .debug_struct("Blake3Client")
+                .field("server_key", server_key)
+                .field("public_key", &keys.as_ref().map(KeyPair::public))
+                .finish(),
+            Kind::Server { keys, .. } => f
+                .debug_struct("Blake3Server")
+                .field("public_key", &keys.public())
+                .finish(),
+        }
+    }
+}

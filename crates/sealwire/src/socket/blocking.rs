@@ -1,0 +1,357 @@
+//! The same socket with calls that block, for programs without an async runtime.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use event_listener::Listener as _;
+use sealwire_zmtp::SocketType;
+
+use super::SocketBuilder;
+use crate::endpoint::Endpoint;
+use crate::error::{Error, Operation, SendError};
+use crate::message::Message;
+use crate::monitor::{Counters, Monitor};
+use crate::pattern::SendFailure;
+use crate::peer::Peer;
+
+/// A ZeroMQ socket whose calls block the thread.
+///
+/// Cloning gives another handle to the same socket; handles can be used from several threads at
+/// once. Dropping the last handle waits for unsent messages, up to the linger time (5 s unless
+/// set otherwise), so that a program may send and return.
+///
+/// ```
+/// use sealwire::{KeyPair, Generate as _, Security, SocketType, auth::AllowAnyone, blocking::Socket};
+///
+/// let keys = KeyPair::generate();
+/// let pull = Socket::builder(SocketType::Pull)
+///     .security(Security::blake3_server(keys.clone(), AllowAnyone))
+///     .build_blocking()?;
+/// let push = Socket::builder(SocketType::Push)
+///     .security(Security::blake3_client(keys.public()))
+///     .build_blocking()?;
+/// push.connect(pull.bind("tcp://127.0.0.1:0")?)?;
+///
+/// push.send("work")?;
+/// assert_eq!(pull.recv()?.as_bytes(), b"work");
+/// # Ok::<(), sealwire::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Socket {
+    inner: super::Socket,
+}
+
+impl From<super::Socket> for Socket {
+    fn from(inner: super::Socket) -> Self {
+        Socket { inner }
+    }
+}
+
+impl From<Socket> for super::Socket {
+    fn from(socket: Socket) -> Self {
+        socket.inner.clone()
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        // Other handles keep the socket open.
+        if Arc::strong_count(&self.inner.handle) == 1 {
+            self.begin_close();
+            self.wait_for_end();
+        }
+    }
+}
+
+impl Socket {
+    /// A socket with default options; see [`Socket::new`](crate::Socket::new).
+    ///
+    /// # Errors
+    ///
+    /// As [`Socket::new`](crate::Socket::new).
+    pub fn new(socket_type: SocketType) -> Result<Self, Error> {
+        Self::builder(socket_type).build_blocking()
+    }
+
+    /// Starts to set options.
+    pub fn builder(socket_type: SocketType) -> SocketBuilder {
+        SocketBuilder::new(socket_type)
+    }
+
+    /// See [`Socket::socket_type`](crate::Socket::socket_type).
+    pub fn socket_type(&self) -> SocketType {
+        self.inner.socket_type()
+    }
+
+    /// See [`Socket::bind`](crate::Socket::bind).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn bind<E>(&self, endpoint: E) -> Result<Endpoint, Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        self.inner.bind(endpoint)
+    }
+
+    /// See [`Socket::connect`](crate::Socket::connect).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn connect<E>(&self, endpoint: E) -> Result<(), Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        self.inner.connect(endpoint)
+    }
+
+    /// See [`Socket::unbind`](crate::Socket::unbind).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn unbind<E>(&self, endpoint: E) -> Result<(), Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        self.inner.unbind(endpoint)
+    }
+
+    /// See [`Socket::disconnect`](crate::Socket::disconnect).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn disconnect<E>(&self, endpoint: E) -> Result<(), Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        self.inner.disconnect(endpoint)
+    }
+
+    /// See [`Socket::bound_endpoints`](crate::Socket::bound_endpoints).
+    pub fn bound_endpoints(&self) -> Vec<Endpoint> {
+        self.inner.bound_endpoints()
+    }
+
+    /// See [`Socket::connected_endpoints`](crate::Socket::connected_endpoints).
+    pub fn connected_endpoints(&self) -> Vec<Endpoint> {
+        self.inner.connected_endpoints()
+    }
+
+    /// See [`Socket::peers`](crate::Socket::peers).
+    pub fn peers(&self) -> Vec<Arc<Peer>> {
+        self.inner.peers()
+    }
+
+    /// Sends a message, blocking while there is no room (as [`Socket::send`](crate::Socket::send))
+    /// for up to the send timeout.
+    ///
+    /// # Errors
+    ///
+    /// As [`Socket::send`](crate::Socket::send), and [`Error::TimedOut`].
+    pub fn send(&self, message: impl Into<Message>) -> Result<(), SendError> {
+        self.send_within(message.into(), self.inner.core().options().send_timeout)
+    }
+
+    /// Sends a message, waiting no longer than `limit`.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Socket::send).
+    pub fn send_for(&self, message: impl Into<Message>, limit: Duration) -> Result<(), SendError> {
+        self.send_within(message.into(), Some(limit))
+    }
+
+    /// See [`Socket::try_send`](crate::Socket::try_send).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn try_send(&self, message: impl Into<Message>) -> Result<(), SendError> {
+        self.inner.try_send(message)
+    }
+
+    /// Receives a message, blocking until there is one, for up to the receive timeout.
+    ///
+    /// # Errors
+    ///
+    /// As [`Socket::recv`](crate::Socket::recv), and [`Error::TimedOut`].
+    pub fn recv(&self) -> Result<Message, Error> {
+        self.recv_within(self.inner.core().options().receive_timeout)
+    }
+
+    /// Receives a message, waiting no longer than `limit`.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Socket::recv).
+    pub fn recv_for(&self, limit: Duration) -> Result<Message, Error> {
+        self.recv_within(Some(limit))
+    }
+
+    /// See [`Socket::try_recv`](crate::Socket::try_recv).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn try_recv(&self) -> Result<Message, Error> {
+        self.inner.try_recv()
+    }
+
+    /// Waits for at least one message, then takes up to `limit` that are there, in one go, and
+    /// puts them behind what `into` holds. Returns how many were taken.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Socket::recv).
+    pub fn recv_many(&self, into: &mut Vec<Message>, limit: usize) -> Result<usize, Error> {
+        let core = self.inner.core();
+        self.wait_readable(core.options().receive_timeout, || {
+            let taken = core.try_receive_many(into, limit)?;
+            Ok((taken > 0 || limit == 0).then_some(taken))
+        })
+    }
+
+    /// See [`Socket::subscribe`](crate::Socket::subscribe).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn subscribe(&self, topic: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.inner.subscribe(topic)
+    }
+
+    /// See [`Socket::unsubscribe`](crate::Socket::unsubscribe).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn unsubscribe(&self, topic: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.inner.unsubscribe(topic)
+    }
+
+    /// See [`Socket::monitor`](crate::Socket::monitor).
+    pub fn monitor(&self) -> Monitor {
+        self.inner.monitor()
+    }
+
+    /// See [`Socket::counters`](crate::Socket::counters).
+    pub fn counters(&self) -> Counters {
+        self.inner.counters()
+    }
+
+    /// Closes the socket for all its handles and waits until what is queued has been sent, but no
+    /// longer than the linger time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsent`] when the linger time was not enough.
+    pub fn close(self) -> Result<(), Error> {
+        self.begin_close();
+        self.wait_for_end();
+        self.inner.closed()
+    }
+
+    /// Begins to close the socket for all its handles.
+    pub(crate) fn begin_close(&self) {
+        let core = self.inner.core();
+        core.context().close_socket(core);
+    }
+
+    /// Blocks until another handle closes the socket, and says so.
+    pub(crate) fn wait_closed(&self) -> Result<(), Error> {
+        self.wait_readable(None, || {
+            if self.inner.core().is_closing() {
+                Err(Error::Closed)
+            } else {
+                Ok(None)
+            }
+        })
+    }
+
+    fn wait_for_end(&self) {
+        let core = self.inner.core();
+        loop {
+            let listener = core.ended.listen();
+            if core.has_ended() {
+                return;
+            }
+            listener.wait();
+        }
+    }
+
+    fn recv_within(&self, limit: Option<Duration>) -> Result<Message, Error> {
+        self.wait_readable(limit, || self.inner.core().try_receive())
+    }
+
+    fn wait_readable<T>(
+        &self,
+        limit: Option<Duration>,
+        mut attempt: impl FnMut() -> Result<Option<T>, Error>,
+    ) -> Result<T, Error> {
+        if let Some(done) = attempt()? {
+            return Ok(done);
+        }
+        let deadline = limit.map(|limit| Instant::now() + limit);
+        let core = self.inner.core();
+        loop {
+            let listener = core.readable.listen();
+            if let Some(done) = attempt()? {
+                return Ok(done);
+            }
+            match (deadline, limit) {
+                (Some(deadline), Some(limit)) => {
+                    if listener.wait_deadline(deadline).is_none() {
+                        return attempt()?.ok_or_else(|| self.timed_out(Operation::Receive, limit));
+                    }
+                }
+                _ => listener.wait(),
+            }
+        }
+    }
+
+    fn send_within(&self, message: Message, limit: Option<Duration>) -> Result<(), SendError> {
+        let core = self.inner.core();
+        let deadline = limit.map(|limit| Instant::now() + limit);
+        let mut frames = message.into_frames();
+        let mut listener = None;
+        let mut expired = false;
+        loop {
+            frames = match core.try_send(frames) {
+                Ok(()) => return Ok(()),
+                Err(SendFailure::Failed(error, frames)) => {
+                    return Err(SendError::new(error, frames.into()));
+                }
+                Err(SendFailure::WouldBlock(frames)) => frames,
+            };
+            if expired {
+                let error = self.timed_out(Operation::Send, limit.unwrap_or_default());
+                return Err(SendError::new(error, frames.into()));
+            }
+            match (listener.take(), deadline) {
+                // Listening comes before the attempt that decides, or a signal could slip through.
+                (None, _) => listener = Some(core.writable.listen()),
+                (Some(waiting), None) => waiting.wait(),
+                (Some(waiting), Some(deadline)) => {
+                    expired = waiting.wait_deadline(deadline).is_none();
+                }
+            }
+        }
+    }
+
+    fn timed_out(&self, operation: Operation, limit: Duration) -> Error {
+        let last_failure = self.inner.core().hub.last_failure().map(Box::new);
+        Error::TimedOut {
+            operation,
+            limit,
+            last_failure,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Options of a socket, set before it exists: none of them changes under a running connection.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sealwire_zmtp::connection::Heartbeat;
+use sealwire_zmtp::{Provider, SocketType};
+
+use super::{Socket, blocking};
+use crate::context::Context;
+use crate::error::Error;
+use crate::options::SocketOptions;
+use crate::security::Security;
+
+/// Sets the options of a socket and makes it.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct SocketBuilder {
+    options: SocketOptions,
+    context: Option<Context>,
+}
+
+impl SocketBuilder {
+    pub(super) fn new(socket_type: SocketType) -> Self {
+        SocketBuilder {
+            options: SocketOptions::new(socket_type),
+            context: None,
+        }
+    }
+
+    /// Mechanism and keys. Default: [`Security::null`].
+    pub fn security(mut self, security: Security) -> Self {
+        self.options.security = security;
+        self
+    }
+
+    /// The cryptographic primitives to use. Default: [`DefaultProvider`](crate::DefaultProvider).
+    pub fn provider(mut self, provider: Arc<dyn Provider>) -> Self {
+        self.options.provider = provider;
+        self
+    }
+
+    /// The context whose I/O thread serves the socket. Default: one for the whole process.
+    pub fn context(mut self, context: &Context) -> Self {
+        self.context = Some(context.clone());
+        self
+    }
+
+    /// How ROUTER peers are to call this socket: 1 to 255 bytes, not starting with a zero octet.
+    /// Default: they invent a name. It is a name, not a proof.
+    pub fn routing_id(mut self, routing_id: impl Into<Vec<u8>>) -> Self {
+        self.options.routing_id = routing_id.into();
+        self
+    }
+
+    /// A property for the peers to read ([`Peer::metadata`](crate::Peer::metadata)). Names start
+    /// with `X-` by convention (RFC 23). Encrypted where the mechanism encrypts.
+    pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
+        self.options.metadata.push((name.into(), value.into()));
+        self
+    }
+
+    /// Messages queued for each peer before sending waits or drops. Default 1,000; 0 for no limit.
+    /// The connection holds up to 128 KiB (or one message) more on its way into the transport.
+    pub fn send_high_water_mark(mut self, messages: usize) -> Self {
+        self.options.send_high_water_mark = messages;
+        self
+    }
+
+    /// Messages queued from each peer before its connection is no longer read, so that the
+    /// peer's own queue fills up. Default 1,000; 0 for no limit.
+    pub fn receive_high_water_mark(mut self, messages: usize) -> Self {
+        self.options.receive_high_water_mark = messages;
+        self
+    }
+
+    /// Largest message accepted from a peer, all frames together, in bytes. Default 64 MiB. A
+    /// peer that sends a larger one is disconnected.
+    pub fn max_message_size(mut self, bytes: usize) -> Self {
+        self.options.max_message_size = bytes;
+        self
+    }
+
+    /// How long a blocking send waits. Default: for ever. Async callers use their executor's
+    /// timers.
+    pub fn send_timeout(mut self, limit: Duration) -> Self {
+        self.options.send_timeout = Some(limit);
+        self
+    }
+
+    /// How long a blocking receive waits. Default: for ever. Async callers use their executor's
+    /// timers.
+    pub fn receive_timeout(mut self, limit: Duration) -> Self {
+        self.options.receive_timeout = Some(limit);
+        self
+    }
+
+    /// How long closing waits for unsent messages. Default 5 s. Zero drops them.
+    pub fn linger(mut self, limit: Duration) -> Self {
+        self.options.linger = limit;
+        self
+    }
+
+    /// How long connecting and handshake may take, each. Default 15 s.
+    pub fn handshake_timeout(mut self, limit: Duration) -> Self {
+        self.options.handshake_timeout = limit;
+        self
+    }
+
+    /// Sends a PING after `interval` without traffic and ends the connection when nothing at all
+    /// came back within `timeout`; the peer is asked to do the same after `ttl` (rounded to
+    /// 100 ms). Default: no heartbeats; those of peers are answered.
+    pub fn heartbeat(mut self, interval: Duration, timeout: Duration, ttl: Duration) -> Self {
+        self.options.heartbeat = Some(Heartbeat {
+            interval,
+            timeout,
+            ttl,
+        });
+        self
+    }
+
+    /// Wait before connecting again; doubles up to `maximum`. Default 100 ms to 10 s.
+    pub fn reconnect(mut self, interval: Duration, maximum: Duration) -> Self {
+        self.options.reconnect_interval = interval;
+        self.options.reconnect_maximum = maximum.max(interval);
+        self
+    }
+
+    /// Handshakes one listener serves at the same time; one more ends the oldest. Default 1,024.
+    pub fn max_handshakes(mut self, connections: usize) -> Self {
+        self.options.max_handshakes = connections;
+        self
+    }
+
+    /// Connections one listener keeps at the same time. Default 65,536.
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.options.max_connections = connections;
+        self
+    }
+
+    /// ROUTER: sending to an unknown routing id is an error, and to a full queue waits; without
+    /// it, both drop the message and count it. Default: off.
+    pub fn router_mandatory(mut self, mandatory: bool) -> Self {
+        self.options.router_mandatory = mandatory;
+        self
+    }
+
+    /// ROUTER: a new connection takes over a routing id that is in use. Without it, only one that
+    /// proved the same key does. Default: off.
+    pub fn router_handover(mut self, handover: bool) -> Self {
+        self.options.router_handover = handover;
+        self
+    }
+
+    /// Makes the socket.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] for options that cannot work, [`Error::System`] when the first context
+    /// of the process cannot be started.
+    pub fn build(self) -> Result<Socket, Error> {
+        self.options.validate()?;
+        let context = match self.context {
+            Some(context) => context,
+            None => Context::global()?,
+        };
+        Ok(Socket::open(context, self.options))
+    }
+
+    /// Makes the socket with a blocking face.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](SocketBuilder::build).
+    pub fn build_blocking(self) -> Result<blocking::Socket, Error> {
+        self.build().map(Into::into)
+    }
+}

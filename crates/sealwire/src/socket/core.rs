@@ -1,0 +1,453 @@
+//! What the handles of one socket and its connections share: the pattern and the pipes under one
+//! lock, and the means to wait for them.
+//!
+//! The lock is held for queue operations only. Signals to links and to waiting callers go out
+//! after it is released, so that nobody is called while it is held.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use event_listener::Event as Signal;
+use sealwire_zmtp::Message as Frames;
+
+use crate::context::Context;
+use crate::endpoint::Endpoint;
+use crate::engine::SharedCookies;
+use crate::error::Error;
+use crate::message::Message;
+use crate::monitor::{Hub, LiveCounters, add};
+use crate::options::SocketOptions;
+use crate::pattern::{
+    Delivery, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, SendFailure, pattern,
+};
+use crate::peer::Peer;
+
+pub(crate) struct SocketCore {
+    id: u64,
+    context: Context,
+    options: Arc<SocketOptions>,
+    protocol: Arc<sealwire_zmtp::Config>,
+    state: Mutex<State>,
+    pub(super) readable: Signal,
+    pub(super) writable: Signal,
+    pub(super) ended: Signal,
+    pub(crate) counters: LiveCounters,
+    pub(crate) hub: Hub,
+}
+
+struct State {
+    pattern: Box<dyn Pattern>,
+    pipes: Pipes,
+    phase: Phase,
+    endpoints: Vec<Registration>,
+    /// Listeners, connectors and connections that work for this socket.
+    attachments: usize,
+    /// Messages that were lost while the socket was closing.
+    unsent: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// No more operations; what is queued may still go out.
+    Closing,
+    Ended,
+}
+
+/// An endpoint that the socket is bound or connected to.
+#[derive(Debug, Clone)]
+pub(crate) struct Registration {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) id: u64,
+    pub(crate) kind: RegistrationKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RegistrationKind {
+    Bound,
+    Connected,
+}
+
+impl SocketCore {
+    pub(crate) fn new(context: Context, options: SocketOptions) -> Arc<Self> {
+        let cookies = SharedCookies::for_security(&context, &options.security);
+        let state = State {
+            pattern: pattern(&options),
+            pipes: Pipes::new(),
+            phase: Phase::Open,
+            endpoints: Vec::new(),
+            attachments: 0,
+            unsent: 0,
+        };
+        Arc::new(SocketCore {
+            id: context.next_number(),
+            context,
+            protocol: Arc::new(crate::engine::protocol_config(&options, cookies)),
+            options: Arc::new(options),
+            state: Mutex::new(state),
+            readable: Signal::new(),
+            writable: Signal::new(),
+            ended: Signal::new(),
+            counters: LiveCounters::default(),
+            hub: Hub::default(),
+        })
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    pub(crate) fn options(&self) -> &Arc<SocketOptions> {
+        &self.options
+    }
+
+    pub(crate) fn protocol(&self) -> &Arc<sealwire_zmtp::Config> {
+        &self.protocol
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic under the lock can only come from a bug in a pattern; the queues stay valid.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `operation` under the lock, then carries out the signals it left behind.
+    fn with<R>(&self, operation: impl FnOnce(&mut State) -> R) -> R {
+        let mut state = self.lock();
+        let result = operation(&mut state);
+        let signals = if state.pipes.has_signals() {
+            state.pipes.take_signals()
+        } else {
+            Vec::new()
+        };
+        drop(state);
+        for signal in signals {
+            signal.deliver();
+        }
+        result
+    }
+
+    // ---- for the application ------------------------------------------------------------------
+
+    /// Sends without waiting.
+    pub(super) fn try_send(&self, frames: Frames) -> Result<(), SendFailure> {
+        if frames.is_empty() {
+            return Err(SendFailure::Failed(Error::EmptyMessage, frames));
+        }
+        let dropped = self.with(|state| {
+            if state.phase != Phase::Open {
+                return Err(SendFailure::Failed(Error::Closed, frames));
+            }
+            state.pattern.send(&mut state.pipes, frames)
+        })?;
+        add(&self.counters.dropped_at_send, dropped);
+        Ok(())
+    }
+
+    /// Receives without waiting.
+    pub(super) fn try_receive(&self) -> Result<Option<Message>, Error> {
+        self.with(|state| {
+            let received = state.receive()?;
+            if received.is_some() && state.pattern.readable() {
+                // Someone else may be waiting for what is left.
+                self.readable.notify(1);
+            }
+            Ok(received)
+        })
+    }
+
+    /// Receives up to `limit` messages that are there, under one lock. Returns how many.
+    pub(super) fn try_receive_many(
+        &self,
+        into: &mut Vec<Message>,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        self.with(|state| {
+            let before = into.len();
+            while into.len() - before < limit {
+                match state.receive() {
+                    Ok(Some(message)) => into.push(message),
+                    Ok(None) => break,
+                    // What was received before the error is not lost: the error comes next time.
+                    Err(_) if into.len() > before => break,
+                    Err(error) => return Err(error),
+                }
+            }
+            if state.pattern.readable() {
+                self.readable.notify(1);
+            }
+            Ok(into.len() - before)
+        })
+    }
+
+    pub(super) fn subscribe(&self, topic: &[u8]) -> Result<(), Error> {
+        self.with(|state| state.pattern.subscribe(&mut state.pipes, topic))
+    }
+
+    pub(super) fn unsubscribe(&self, topic: &[u8]) -> Result<(), Error> {
+        self.with(|state| state.pattern.unsubscribe(&mut state.pipes, topic))
+    }
+
+    pub(super) fn peers(&self) -> Vec<Arc<Peer>> {
+        let state = self.lock();
+        state
+            .pipes
+            .live()
+            .filter_map(|id| state.pipes.peer(id).cloned())
+            .collect()
+    }
+
+    // ---- endpoints ----------------------------------------------------------------------------
+
+    /// Notes an endpoint that something is about to work for.
+    pub(crate) fn register(&self, registration: Registration) -> Result<(), Error> {
+        self.with(|state| {
+            if state.phase != Phase::Open {
+                return Err(Error::Closed);
+            }
+            state.endpoints.push(registration);
+            state.attachments += 1;
+            state.endpoints_changed();
+            Ok(())
+        })
+    }
+
+    /// Takes the note back.
+    pub(crate) fn unregister(
+        &self,
+        endpoint: &Endpoint,
+        kind: RegistrationKind,
+    ) -> Result<Registration, Error> {
+        self.with(|state| {
+            let position = state
+                .endpoints
+                .iter()
+                .position(|entry| entry.kind == kind && entry.endpoint == *endpoint)
+                .ok_or_else(|| Error::UnknownEndpoint(endpoint.clone()))?;
+            let registration = state.endpoints.remove(position);
+            state.endpoints_changed();
+            Ok(registration)
+        })
+    }
+
+    pub(super) fn endpoints(&self, kind: RegistrationKind) -> Vec<Endpoint> {
+        let state = self.lock();
+        let of_kind = state.endpoints.iter().filter(|entry| entry.kind == kind);
+        of_kind.map(|entry| entry.endpoint.clone()).collect()
+    }
+
+    /// Counts a connection (or other worker) of this socket.
+    pub(crate) fn add_attachment(&self) {
+        self.lock().attachments += 1;
+    }
+
+    /// The counterpart of [`SocketCore::register`] and [`SocketCore::add_attachment`].
+    pub(crate) fn remove_attachment(&self) {
+        let ended = self.with(|state| {
+            state.attachments -= 1;
+            state.end_if_done()
+        });
+        if ended {
+            self.announce_end();
+        }
+    }
+
+    // ---- for links ----------------------------------------------------------------------------
+
+    /// A peer is ready. The error is for both sides to read.
+    pub(crate) fn attach(
+        &self,
+        peer: Arc<Peer>,
+        link: Arc<dyn Link>,
+        marks: HighWaterMarks,
+    ) -> Result<PipeId, &'static str> {
+        let attached = self.with(|state| {
+            let welcome = match state.phase {
+                Phase::Open => true,
+                Phase::Closing => state.pattern.backlog() > 0,
+                Phase::Ended => false,
+            };
+            if !welcome {
+                return Err("the socket is closing");
+            }
+            let id = state.pipes.insert(peer, link, marks);
+            match state.pattern.attached(&mut state.pipes, id) {
+                Ok(()) => Ok(id),
+                Err(reason) => {
+                    state.pipes.remove(id);
+                    Err(reason)
+                }
+            }
+        });
+        self.writable.notify(usize::MAX);
+        attached
+    }
+
+    /// A peer is gone.
+    pub(crate) fn detach(&self, id: PipeId) {
+        let (dropped, readable) = self.with(|state| {
+            let unsent = state.pipes.end(id);
+            let mut dropped = state.pattern.detached(&mut state.pipes, id, unsent);
+            state.pipes.release(id);
+            if state.phase != Phase::Open && state.attachments <= 1 {
+                dropped += state.pattern.clear_backlog();
+            }
+            state.unsent += dropped;
+            (dropped, state.pattern.readable())
+        });
+        add(&self.counters.dropped_unsent, dropped);
+        if readable {
+            self.readable.notify(1);
+        }
+        self.writable.notify(usize::MAX);
+    }
+
+    /// Messages that a connection had taken and could not send.
+    pub(crate) fn count_unsent(&self, messages: usize) {
+        if messages > 0 {
+            self.lock().unsent += messages;
+            add(&self.counters.dropped_unsent, messages);
+        }
+    }
+
+    /// Takes items from a link until they are used up or the pipe is full. `true` when it is
+    /// full: the link then stops reading until it is told that input is wanted.
+    pub(crate) fn deliver(&self, id: PipeId, items: &mut VecDeque<Item>) -> bool {
+        if items.is_empty() {
+            return false;
+        }
+        let (mut queued, mut bytes, mut ignored) = (0, 0, 0);
+        let full = self.with(|state| {
+            while !items.is_empty() {
+                if !state.pipes.accepts_input(id) {
+                    return true;
+                }
+                let Some(item) = items.pop_front() else { break };
+                let (message, size) = match &item {
+                    Item::Message(frames) => (true, frames.size()),
+                    Item::Subscribe(_) | Item::Cancel(_) => (false, 0),
+                };
+                match state.pattern.delivered(&mut state.pipes, id, item) {
+                    Delivery::Queued => {
+                        queued += 1;
+                        bytes += size;
+                    }
+                    Delivery::Ignored => ignored += usize::from(message),
+                    Delivery::Handled => {}
+                }
+            }
+            false
+        });
+        add(&self.counters.messages_received, queued);
+        add(&self.counters.bytes_received, bytes);
+        add(&self.counters.dropped_at_receive, ignored);
+        if queued > 0 {
+            self.readable.notify(queued);
+        }
+        full
+    }
+
+    /// Moves queued items to a link, up to `budget` bytes.
+    pub(crate) fn take_outbound(&self, id: PipeId, into: &mut Vec<Item>, budget: usize) {
+        self.with(|state| {
+            state.pipes.take_outbound(id, into, budget);
+            if !into.is_empty() {
+                state.pattern.room_freed(&mut state.pipes);
+            }
+        });
+        let (mut messages, mut bytes) = (0, 0);
+        for item in into.iter() {
+            if let Item::Message(frames) = item {
+                messages += 1;
+                bytes += frames.size();
+            }
+        }
+        if messages > 0 {
+            add(&self.counters.messages_sent, messages);
+            add(&self.counters.bytes_sent, bytes);
+            self.writable.notify(usize::MAX);
+        }
+    }
+
+    // ---- closing ------------------------------------------------------------------------------
+
+    /// Ends all operations; queued messages may still go out. `false` when that was done before.
+    pub(crate) fn begin_close(&self) -> bool {
+        let (begun, ended) = self.with(|state| {
+            let begun = state.phase == Phase::Open;
+            if begun {
+                state.phase = Phase::Closing;
+            }
+            (begun, state.end_if_done())
+        });
+        if ended {
+            self.announce_end();
+        }
+        self.readable.notify(usize::MAX);
+        self.writable.notify(usize::MAX);
+        begun
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.lock().phase != Phase::Open
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.lock().phase == Phase::Ended
+    }
+
+    pub(super) fn unsent(&self) -> usize {
+        self.lock().unsent
+    }
+
+    /// Messages for which no peer has been found yet.
+    pub(crate) fn backlog(&self) -> usize {
+        self.lock().pattern.backlog()
+    }
+
+    /// Gives up on the backlog: the linger time is over.
+    pub(crate) fn abandon_backlog(&self) {
+        let dropped = self.with(|state| {
+            let dropped = state.pattern.clear_backlog();
+            state.unsent += dropped;
+            dropped
+        });
+        add(&self.counters.dropped_unsent, dropped);
+    }
+
+    fn announce_end(&self) {
+        self.hub.end();
+        self.ended.notify(usize::MAX);
+    }
+}
+
+impl State {
+    fn receive(&mut self) -> Result<Option<Message>, Error> {
+        if self.phase != Phase::Open {
+            return Err(Error::Closed);
+        }
+        let received = self.pattern.receive(&mut self.pipes)?;
+        Ok(received.map(|(frames, peer)| Message::received(frames, peer)))
+    }
+
+    fn endpoints_changed(&mut self) {
+        let expecting = self
+            .endpoints
+            .iter()
+            .any(|entry| entry.kind == RegistrationKind::Connected);
+        self.pattern.expect_peers(expecting);
+    }
+
+    /// A closing socket has ended once nothing works for it any more.
+    fn end_if_done(&mut self) -> bool {
+        let done = self.phase == Phase::Closing && self.attachments == 0;
+        if done {
+            self.unsent += self.pattern.clear_backlog() + self.pipes.outbound_messages();
+            self.phase = Phase::Ended;
+        }
+        done
+    }
+}

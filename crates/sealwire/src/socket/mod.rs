@@ -1,0 +1,344 @@
+//! The socket: options are set once with a builder, everything else works on a shared handle.
+
+pub mod blocking;
+mod builder;
+mod core;
+
+use std::sync::Arc;
+
+use sealwire_zmtp::SocketType;
+
+pub use builder::SocketBuilder;
+pub(crate) use core::{Registration, RegistrationKind, SocketCore};
+
+use crate::context::Context;
+use crate::endpoint::{Endpoint, EndpointError};
+use crate::error::{Error, SendError};
+use crate::message::Message;
+use crate::monitor::{Counters, Monitor};
+use crate::pattern::SendFailure;
+use crate::peer::Peer;
+
+/// An asynchronous ZeroMQ socket. Works with any executor and needs none of its own: a thread of
+/// the [`Context`] does the I/O.
+///
+/// Cloning gives another handle to the same socket; handles can be used from several threads at
+/// once. When the last handle is dropped the socket closes in the background, with what is queued
+/// sent within the linger time as long as the process lives; [`close`](Socket::close) waits for
+/// it.
+///
+/// For the same socket without futures see [`blocking::Socket`].
+///
+/// ```
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// use sealwire::{KeyPair, Generate as _, Security, Socket, SocketType, auth::AllowAnyone};
+///
+/// let keys = KeyPair::generate();
+/// let server = Socket::builder(SocketType::Rep)
+///     .security(Security::blake3_server(keys.clone(), AllowAnyone))
+///     .build()?;
+/// let endpoint = server.bind("tcp://127.0.0.1:0")?;
+///
+/// let client = Socket::builder(SocketType::Req)
+///     .security(Security::blake3_client(keys.public()))
+///     .build()?;
+/// client.connect(endpoint)?;
+///
+/// client.send("ping").await?;
+/// assert_eq!(server.recv().await?.as_bytes(), b"ping");
+/// server.send("pong").await?;
+/// assert_eq!(client.recv().await?.as_bytes(), b"pong");
+/// # Ok::<(), sealwire::Error>(()) }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Socket {
+    handle: Arc<Handle>,
+}
+
+/// Closes the socket when the last of its handles is gone.
+struct Handle {
+    core: Arc<SocketCore>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.core.context().close_socket(&self.core);
+    }
+}
+
+impl Socket {
+    /// A socket with default options: no encryption, 1,000 messages of queue per peer and
+    /// direction.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::System`] when the first context cannot start its thread.
+    pub fn new(socket_type: SocketType) -> Result<Self, Error> {
+        Self::builder(socket_type).build()
+    }
+
+    /// Starts to set options.
+    pub fn builder(socket_type: SocketType) -> SocketBuilder {
+        SocketBuilder::new(socket_type)
+    }
+
+    pub(crate) fn open(context: Context, options: crate::options::SocketOptions) -> Self {
+        Socket {
+            handle: Arc::new(Handle {
+                core: SocketCore::new(context, options),
+            }),
+        }
+    }
+
+    fn core(&self) -> &Arc<SocketCore> {
+        &self.handle.core
+    }
+
+    /// The type this socket was made with.
+    pub fn socket_type(&self) -> SocketType {
+        self.core().options().socket_type
+    }
+
+    /// Binds to an endpoint and returns it with the port that was chosen, if that was left open.
+    /// May be called for several endpoints.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Endpoint`], [`Error::Bind`], [`Error::Closed`].
+    pub fn bind<E>(&self, endpoint: E) -> Result<Endpoint, Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        let endpoint = endpoint.try_into().map_err(Into::into)?;
+        self.core().context().bind(self.core(), endpoint)
+    }
+
+    /// Connects to an endpoint, now and whenever the connection is lost, until
+    /// [`disconnect`](Socket::disconnect). Returns at once; nobody needs to be there yet. May be
+    /// called for several endpoints. What happens is told by the [`monitor`](Socket::monitor).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Endpoint`], [`Error::Closed`].
+    pub fn connect<E>(&self, endpoint: E) -> Result<(), Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        let endpoint = endpoint.try_into().map_err(Into::into)?;
+        if endpoint.is_wildcard() {
+            return Err(EndpointError::Wildcard(endpoint.to_string()).into());
+        }
+        self.core().context().connect(self.core(), endpoint)
+    }
+
+    /// Stops listening on an endpoint, as [`bind`](Socket::bind) returned it. Connections that
+    /// came through it stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEndpoint`], [`Error::Endpoint`].
+    pub fn unbind<E>(&self, endpoint: E) -> Result<(), Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        let endpoint = endpoint.try_into().map_err(Into::into)?;
+        self.core().context().unbind(self.core(), &endpoint)
+    }
+
+    /// Ends the connection to an endpoint, once what is queued for it has been sent, and does not
+    /// connect again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEndpoint`], [`Error::Endpoint`].
+    pub fn disconnect<E>(&self, endpoint: E) -> Result<(), Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        let endpoint = endpoint.try_into().map_err(Into::into)?;
+        self.core().context().disconnect(self.core(), &endpoint)
+    }
+
+    /// Endpoints this socket is bound to.
+    pub fn bound_endpoints(&self) -> Vec<Endpoint> {
+        self.core().endpoints(RegistrationKind::Bound)
+    }
+
+    /// Endpoints this socket is, or is trying to be, connected to.
+    pub fn connected_endpoints(&self) -> Vec<Endpoint> {
+        self.core().endpoints(RegistrationKind::Connected)
+    }
+
+    /// Peers whose handshake is complete.
+    pub fn peers(&self) -> Vec<Arc<Peer>> {
+        self.core().peers()
+    }
+
+    /// Sends a message: hands it to the queue of the peer or peers it goes to, and waits while
+    /// there is no room, where the socket type waits (all but PUB, XPUB, XSUB, REP and ROUTER,
+    /// which drop and count).
+    ///
+    /// **Cancel-safe:** when the future is dropped before it is ready the message was not sent,
+    /// not even in part.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] with the message in it, for [`Error::State`], [`Error::Unsupported`],
+    /// [`Error::Unroutable`], [`Error::NoRoutingId`], [`Error::EmptyMessage`],
+    /// [`Error::Closed`].
+    pub async fn send(&self, message: impl Into<Message>) -> Result<(), SendError> {
+        let mut frames = message.into().into_frames();
+        loop {
+            frames = match self.core().try_send(frames) {
+                Ok(()) => return Ok(()),
+                Err(SendFailure::Failed(error, frames)) => {
+                    return Err(SendError::new(error, frames.into()));
+                }
+                Err(SendFailure::WouldBlock(frames)) => frames,
+            };
+            let listener = self.core().writable.listen();
+            frames = match self.core().try_send(frames) {
+                Ok(()) => return Ok(()),
+                Err(SendFailure::Failed(error, frames)) => {
+                    return Err(SendError::new(error, frames.into()));
+                }
+                Err(SendFailure::WouldBlock(frames)) => frames,
+            };
+            listener.await;
+        }
+    }
+
+    /// Sends a message if that can be done at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Socket::send), and [`Error::WouldBlock`].
+    pub fn try_send(&self, message: impl Into<Message>) -> Result<(), SendError> {
+        self.core()
+            .try_send(message.into().into_frames())
+            .map_err(|failure| match failure {
+                SendFailure::WouldBlock(frames) => SendError::new(Error::WouldBlock, frames.into()),
+                SendFailure::Failed(error, frames) => SendError::new(error, frames.into()),
+            })
+    }
+
+    /// Receives a message, waiting for one.
+    ///
+    /// **Cancel-safe:** when the future is dropped before it is ready no message was taken.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::State`], [`Error::Unsupported`], [`Error::RequestLost`], [`Error::Closed`].
+    pub async fn recv(&self) -> Result<Message, Error> {
+        loop {
+            if let Some(message) = self.core().try_receive()? {
+                return Ok(message);
+            }
+            let listener = self.core().readable.listen();
+            if let Some(message) = self.core().try_receive()? {
+                return Ok(message);
+            }
+            listener.await;
+        }
+    }
+
+    /// Waits for at least one message, then takes up to `limit` that are there, in one go, and
+    /// puts them behind what `into` holds. Returns how many were taken.
+    ///
+    /// **Cancel-safe** like [`recv`](Socket::recv).
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Socket::recv).
+    pub async fn recv_many(&self, into: &mut Vec<Message>, limit: usize) -> Result<usize, Error> {
+        loop {
+            let taken = self.core().try_receive_many(into, limit)?;
+            if taken > 0 || limit == 0 {
+                return Ok(taken);
+            }
+            let listener = self.core().readable.listen();
+            let taken = self.core().try_receive_many(into, limit)?;
+            if taken > 0 {
+                return Ok(taken);
+            }
+            listener.await;
+        }
+    }
+
+    /// Receives a message if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Socket::recv), and [`Error::WouldBlock`].
+    pub fn try_recv(&self) -> Result<Message, Error> {
+        self.core().try_receive()?.ok_or(Error::WouldBlock)
+    }
+
+    /// Asks all publishers, present and future, for messages whose first frame starts with
+    /// `topic`. The empty topic asks for all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] unless this is SUB or XSUB.
+    pub fn subscribe(&self, topic: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.core().subscribe(topic.as_ref())
+    }
+
+    /// Takes one [`subscribe`](Socket::subscribe) of the same topic back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] unless this is SUB or XSUB and has subscribed to the topic.
+    pub fn unsubscribe(&self, topic: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.core().unsubscribe(topic.as_ref())
+    }
+
+    /// Reads what happens to this socket's connections from now on.
+    pub fn monitor(&self) -> Monitor {
+        self.core().hub.monitor()
+    }
+
+    /// What this socket has done so far.
+    pub fn counters(&self) -> Counters {
+        self.core().counters.snapshot()
+    }
+
+    /// Closes the socket for all its handles and waits until what is queued has been sent, but no
+    /// longer than the linger time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsent`] when the linger time was not enough.
+    pub async fn close(self) -> Result<(), Error> {
+        self.core().context().close_socket(self.core());
+        loop {
+            let listener = self.core().ended.listen();
+            if self.core().has_ended() {
+                break;
+            }
+            listener.await;
+        }
+        self.closed()
+    }
+
+    fn closed(&self) -> Result<(), Error> {
+        match self.core().unsent() {
+            0 => Ok(()),
+            unsent => Err(Error::Unsent(unsent)),
+        }
+    }
+}
+
+impl std::fmt::Debug for Socket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Socket")
+            .field("socket_type", &self.socket_type())
+            .field("bound", &self.bound_endpoints())
+            .field("connected", &self.connected_endpoints())
+            .finish()
+    }
+}

@@ -1,0 +1,409 @@
+//! `inproc`: two sockets of one context hand messages to each other. No bytes, no mechanism, no
+//! I/O thread: whoever makes progress possible moves the messages on.
+//!
+//! ```text
+//!  client: pipe.outbound ──▶ lane 0 ──▶ pipe.inbound :server
+//!  client: pipe.inbound  ◀── lane 1 ◀── pipe.outbound :server
+//! ```
+//!
+//! Locks are never nested: a lane holds its own while it takes from one socket, then gives to
+//! the other.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+
+use sealwire_zmtp::error::Incompatible;
+
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::monitor::{ConnectionFailure, Event, FailureCause};
+use crate::pattern::{HighWaterMarks, Item, Link, PipeId};
+use crate::peer::{Peer, PeerAddress};
+use crate::socket::{Registration, RegistrationKind, SocketCore};
+
+/// Bytes moved at a time before looking whether the other side still has room.
+const BATCH: usize = 64 << 10;
+
+/// The end that connected, and the one that was bound.
+const CLIENT: usize = 0;
+const SERVER: usize = 1;
+
+/// Names in use, and the connections between their users.
+#[derive(Default)]
+pub(crate) struct Registry {
+    names: Mutex<HashMap<String, Name>>,
+    connections: Mutex<Vec<Arc<Connection>>>,
+}
+
+#[derive(Default)]
+struct Name {
+    bound: Option<Arc<SocketCore>>,
+    /// Sockets that are connected to the name, or wait for someone to bind it.
+    clients: Vec<Client>,
+}
+
+#[derive(Clone)]
+struct Client {
+    core: Arc<SocketCore>,
+    id: u64,
+    joined: bool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn bind(core: &Arc<SocketCore>, name: &str, id: u64) -> Result<(), Error> {
+    let endpoint = Endpoint::Inproc(name.into());
+    let waiting: Vec<Client> = {
+        let mut names = lock(&core.context().inproc().names);
+        let entry = names.entry(name.into()).or_default();
+        if entry.bound.is_some() {
+            let source = std::io::ErrorKind::AddrInUse.into();
+            return Err(Error::Bind { endpoint, source });
+        }
+        core.register(Registration {
+            endpoint,
+            id,
+            kind: RegistrationKind::Bound,
+        })?;
+        entry.bound = Some(core.clone());
+        let waiting = entry.clients.iter_mut().filter(|client| !client.joined);
+        waiting
+            .map(|client| {
+                client.joined = true;
+                client.clone()
+            })
+            .collect()
+    };
+    for client in waiting {
+        join(&client.core, core, name, client.id);
+    }
+    Ok(())
+}
+
+pub(crate) fn connect(core: &Arc<SocketCore>, name: &str, id: u64) -> Result<(), Error> {
+    let endpoint = Endpoint::Inproc(name.into());
+    core.register(Registration {
+        endpoint,
+        id,
+        kind: RegistrationKind::Connected,
+    })?;
+    let bound = {
+        let mut names = lock(&core.context().inproc().names);
+        let entry = names.entry(name.into()).or_default();
+        let joined = entry.bound.is_some();
+        entry.clients.push(Client {
+            core: core.clone(),
+            id,
+            joined,
+        });
+        entry.bound.clone()
+    };
+    if let Some(server) = bound {
+        join(core, &server, name, id);
+    }
+    Ok(())
+}
+
+/// Gives the name free; connections that came through it stay.
+pub(crate) fn unbind(core: &Arc<SocketCore>, name: &str) {
+    let mut names = lock(&core.context().inproc().names);
+    if let Some(entry) = names.get_mut(name) {
+        entry.bound = None;
+    }
+    forget_unused(&mut names, name);
+    drop(names);
+    core.remove_attachment();
+}
+
+pub(crate) fn disconnect(core: &Arc<SocketCore>, name: &str, id: u64) {
+    let mut names = lock(&core.context().inproc().names);
+    if let Some(entry) = names.get_mut(name) {
+        entry.clients.retain(|client| client.id != id);
+    }
+    forget_unused(&mut names, name);
+    drop(names);
+    for connection in connections(core) {
+        if connection.id == id {
+            connection.finish(CLIENT);
+        }
+    }
+    core.remove_attachment();
+}
+
+/// Withdraws a closing socket from all names and lets its connections send what is queued.
+pub(crate) fn close(core: &Arc<SocketCore>) {
+    let mut withdrawn = 0;
+    lock(&core.context().inproc().names).retain(|_, entry| {
+        if entry
+            .bound
+            .as_ref()
+            .is_some_and(|bound| Arc::ptr_eq(bound, core))
+        {
+            entry.bound = None;
+            withdrawn += 1;
+        }
+        let before = entry.clients.len();
+        entry
+            .clients
+            .retain(|client| !Arc::ptr_eq(&client.core, core));
+        withdrawn += before - entry.clients.len();
+        !entry.is_unused()
+    });
+    for connection in connections(core) {
+        for side in [CLIENT, SERVER] {
+            if connection.ends[side].is(core) {
+                connection.finish(side);
+            }
+        }
+    }
+    for _ in 0..withdrawn {
+        core.remove_attachment();
+    }
+}
+
+/// Ends what is left of a closing socket's connections: its linger time is over.
+pub(crate) fn abort(core: &Arc<SocketCore>) {
+    for connection in connections(core) {
+        connection.end();
+    }
+}
+
+fn connections(core: &Arc<SocketCore>) -> Vec<Arc<Connection>> {
+    let all = lock(&core.context().inproc().connections);
+    let of_core = all
+        .iter()
+        .filter(|connection| connection.ends.iter().any(|end| end.is(core)));
+    of_core.cloned().collect()
+}
+
+fn forget_unused(names: &mut HashMap<String, Name>, name: &str) {
+    if names.get(name).is_some_and(Name::is_unused) {
+        names.remove(name);
+    }
+}
+
+impl Name {
+    fn is_unused(&self) -> bool {
+        self.bound.is_none() && self.clients.is_empty()
+    }
+}
+
+/// Makes the connection between two sockets, if they fit.
+fn join(client: &Arc<SocketCore>, server: &Arc<SocketCore>, name: &str, id: u64) {
+    let types = [client, server].map(|core| core.options().socket_type);
+    if !types[CLIENT].accepts(types[SERVER]) {
+        for (core, theirs) in [(client, types[SERVER]), (server, types[CLIENT])] {
+            let ours = core.options().socket_type;
+            let cause = sealwire_zmtp::Error::from(Incompatible::SocketTypes { ours, theirs });
+            core.hub
+                .emit(Event::Failed(failure(name, None, cause.into(), false)));
+        }
+        return;
+    }
+    let number = client.context().next_number();
+    let ends = [client, server].map(|core| End {
+        core: core.clone(),
+        pipe: OnceLock::new(),
+    });
+    let connection = Arc::new(Connection {
+        name: name.into(),
+        id,
+        number,
+        ends,
+        lanes: [Lane::default(), Lane::default()],
+        ended: AtomicBool::new(false),
+    });
+    lock(&client.context().inproc().connections).push(connection.clone());
+    for side in [CLIENT, SERVER] {
+        connection.ends[side].core.add_attachment();
+    }
+    for side in [CLIENT, SERVER] {
+        if let Err(reason) = connection.attach(side) {
+            for end in &connection.ends {
+                let cause = FailureCause::Rejected(reason);
+                end.core
+                    .hub
+                    .emit(Event::Failed(failure(name, Some(number), cause, false)));
+            }
+            connection.end();
+            return;
+        }
+    }
+    // What was queued before both ends were there has not been moved yet.
+    connection.pump(CLIENT);
+    connection.pump(SERVER);
+}
+
+fn failure(
+    name: &str,
+    connection: Option<u64>,
+    cause: FailureCause,
+    was_ready: bool,
+) -> ConnectionFailure {
+    ConnectionFailure {
+        connection,
+        endpoint: Endpoint::Inproc(name.into()),
+        address: PeerAddress::Inproc(name.into()),
+        was_ready,
+        cause,
+    }
+}
+
+struct Connection {
+    name: String,
+    /// Number of the `connect` that it came from.
+    id: u64,
+    number: u64,
+    ends: [End; 2],
+    /// `lanes[side]` carries what `ends[side]` sends.
+    lanes: [Lane; 2],
+    ended: AtomicBool,
+}
+
+struct End {
+    core: Arc<SocketCore>,
+    /// Set once the end is attached, with who is at the other one.
+    pipe: OnceLock<(PipeId, Arc<Peer>)>,
+}
+
+impl End {
+    fn is(&self, core: &Arc<SocketCore>) -> bool {
+        Arc::ptr_eq(&self.core, core)
+    }
+}
+
+#[derive(Default)]
+struct Lane {
+    /// Taken from the sender and not yet accepted by the receiver.
+    moving: Mutex<VecDeque<Item>>,
+    /// Someone asked for the lane to move on since it last began to.
+    wanted: AtomicBool,
+    /// The connection ends once the lane is empty.
+    finishing: AtomicBool,
+}
+
+impl Connection {
+    fn attach(self: &Arc<Self>, side: usize) -> Result<(), &'static str> {
+        let (end, other) = (&self.ends[side], self.ends[1 - side].core.options());
+        let routing_id = other.routing_id.clone();
+        let peer = Peer::inproc(&self.name, self.number, other.socket_type, routing_id);
+        let peer = Arc::new(peer);
+        let link = Arc::new(Side {
+            connection: self.clone(),
+            side,
+        });
+        let options = end.core.options();
+        let marks = HighWaterMarks {
+            send: options.send_high_water_mark,
+            receive: options.receive_high_water_mark,
+        };
+        let pipe = end.core.attach(peer.clone(), link, marks)?;
+        // Set once per side, right here.
+        let _ = end.pipe.set((pipe, peer.clone()));
+        end.core.hub.emit(Event::Ready { peer });
+        Ok(())
+    }
+
+    /// Moves what can be moved. If the lane is being moved already, whoever does it goes on.
+    fn pump(&self, side: usize) {
+        let lane = &self.lanes[side];
+        lane.wanted.store(true, Ordering::SeqCst);
+        while lane.wanted.load(Ordering::SeqCst) {
+            let mut moving = match lane.moving.try_lock() {
+                Ok(moving) => moving,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => return,
+            };
+            lane.wanted.store(false, Ordering::SeqCst);
+            let emptied = self.move_items(side, &mut moving);
+            drop(moving);
+            if emptied && lane.finishing.load(Ordering::SeqCst) {
+                self.end();
+            }
+        }
+    }
+
+    /// `true` when nothing is left to move.
+    fn move_items(&self, side: usize, moving: &mut VecDeque<Item>) -> bool {
+        let (from, to) = (&self.ends[side], &self.ends[1 - side]);
+        let (Some((source, _)), Some((sink, _))) = (from.pipe.get(), to.pipe.get()) else {
+            return false;
+        };
+        let mut batch = Vec::new();
+        while !self.ended.load(Ordering::SeqCst) {
+            if to.core.deliver(*sink, moving) {
+                return false;
+            }
+            from.core.take_outbound(*source, &mut batch, BATCH);
+            if batch.is_empty() {
+                return true;
+            }
+            moving.extend(batch.drain(..));
+        }
+        false
+    }
+
+    fn finish(&self, side: usize) {
+        self.lanes[side].finishing.store(true, Ordering::SeqCst);
+        self.pump(side);
+    }
+
+    fn end(&self) {
+        if self.ended.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let registry = self.ends[CLIENT].core.context().inproc();
+        lock(&registry.connections).retain(|other| other.number != self.number);
+        if let Some(entry) = lock(&registry.names).get_mut(&self.name) {
+            for client in entry
+                .clients
+                .iter_mut()
+                .filter(|client| client.id == self.id)
+            {
+                client.joined = false;
+            }
+        }
+        for end in &self.ends {
+            if let Some((pipe, peer)) = end.pipe.get() {
+                end.core.detach(*pipe);
+                end.core
+                    .hub
+                    .emit(Event::Disconnected { peer: peer.clone() });
+            }
+            end.core.remove_attachment();
+        }
+    }
+}
+
+/// The link of one end.
+struct Side {
+    connection: Arc<Connection>,
+    side: usize,
+}
+
+impl Link for Side {
+    fn output_ready(&self) {
+        self.connection.pump(self.side);
+    }
+
+    fn input_wanted(&self) {
+        self.connection.pump(1 - self.side);
+    }
+
+    fn disconnect(&self, reason: &'static str) {
+        let Connection { name, number, .. } = &*self.connection;
+        let cause = FailureCause::Rejected(reason);
+        for end in &self.connection.ends {
+            end.core.hub.emit(Event::Failed(failure(
+                name,
+                Some(*number),
+                cause.clone(),
+                true,
+            )));
+        }
+        self.connection.end();
+    }
+}

@@ -1,0 +1,185 @@
+//! Listening sockets.
+
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::{Path, PathBuf};
+
+use mio::event::Source as _;
+use mio::net::TcpListener;
+#[cfg(unix)]
+use mio::net::UnixListener;
+use mio::{Interest, Registry, Token};
+use socket2::{Domain, Protocol, Type};
+
+use super::Stream;
+use crate::endpoint::Endpoint;
+use crate::peer::PeerAddress;
+
+/// Connections the system may hold before they are accepted. Systems cap it on their own.
+const BACKLOG: i32 = 4_096;
+
+/// A listening socket; closing it also removes the file of a Unix socket.
+pub(crate) enum BoundListener {
+    Tcp(TcpListener),
+    #[cfg(unix)]
+    Unix {
+        listener: UnixListener,
+        address: PeerAddress,
+        file: Option<PathBuf>,
+    },
+}
+
+/// Begins to listen and returns the endpoint with the port that was chosen. May block to resolve
+/// a name.
+pub(crate) fn listen(endpoint: &Endpoint) -> io::Result<(BoundListener, Endpoint)> {
+    match endpoint {
+        Endpoint::Tcp { host, port } => {
+            let listener = listen_tcp(host, *port)?;
+            let address = listener.local_addr()?;
+            let host = if host == "*" {
+                host.clone()
+            } else {
+                address.ip().to_string()
+            };
+            Ok((
+                BoundListener::Tcp(listener),
+                Endpoint::Tcp {
+                    host,
+                    port: address.port(),
+                },
+            ))
+        }
+        #[cfg(unix)]
+        Endpoint::Ipc(path) => Ok((listen_path(path)?, endpoint.clone())),
+        #[cfg(target_os = "linux")]
+        Endpoint::IpcAbstract(name) => {
+            let listener = UnixListener::bind_addr(&abstract_address(name)?)?;
+            let address = PeerAddress::Ipc(format!("@{name}").into());
+            Ok((
+                BoundListener::Unix {
+                    listener,
+                    address,
+                    file: None,
+                },
+                endpoint.clone(),
+            ))
+        }
+        _ => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this system has no such transport",
+        )),
+    }
+}
+
+fn listen_tcp(host: &str, port: u16) -> io::Result<TcpListener> {
+    if host == "*" {
+        // One socket for both families where the system has IPv6, else IPv4 alone.
+        return listen_address(SocketAddr::from(([0_u16; 8], port)))
+            .or_else(|_| listen_address(SocketAddr::from(([0_u8; 4], port))));
+    }
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in (host, port).to_socket_addrs()? {
+        match listen_address(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn listen_address(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = socket2::Socket::new(
+        Domain::for_address(address),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )?;
+    // A restarted server gets its port back at once; elsewhere than on Unix the option would let
+    // two processes share the port.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    if address.ip().is_unspecified() && address.is_ipv6() {
+        socket.set_only_v6(false)?;
+    }
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(TcpListener::from_std(socket.into()))
+}
+
+#[cfg(unix)]
+fn listen_path(path: &Path) -> io::Result<BoundListener> {
+    let listener = match UnixListener::bind(path) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path) => {
+            std::fs::remove_file(path)?;
+            UnixListener::bind(path)?
+        }
+        outcome => outcome?,
+    };
+    Ok(BoundListener::Unix {
+        listener,
+        address: PeerAddress::Ipc(path.into()),
+        file: Some(path.into()),
+    })
+}
+
+/// Whether a socket file is left from a process that is gone. A live server's is never removed.
+#[cfg(unix)]
+fn is_abandoned(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
+    is_socket
+        && std::os::unix::net::UnixStream::connect(path)
+            .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+#[cfg(target_os = "linux")]
+pub(super) fn abstract_address(name: &str) -> io::Result<std::os::unix::net::SocketAddr> {
+    use std::os::linux::net::SocketAddrExt as _;
+    std::os::unix::net::SocketAddr::from_abstract_name(name)
+}
+
+impl BoundListener {
+    pub(crate) fn accept(&self) -> io::Result<(Stream, PeerAddress)> {
+        match self {
+            BoundListener::Tcp(listener) => {
+                let (stream, address) = listener.accept()?;
+                Ok((Stream::Tcp(stream), PeerAddress::Tcp(unmapped(address))))
+            }
+            #[cfg(unix)]
+            BoundListener::Unix {
+                listener, address, ..
+            } => {
+                let (stream, _) = listener.accept()?;
+                Ok((Stream::Unix(stream), address.clone()))
+            }
+        }
+    }
+
+    pub(crate) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        match self {
+            BoundListener::Tcp(listener) => listener.register(registry, token, Interest::READABLE),
+            #[cfg(unix)]
+            BoundListener::Unix { listener, .. } => {
+                listener.register(registry, token, Interest::READABLE)
+            }
+        }
+    }
+}
+
+impl Drop for BoundListener {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let BoundListener::Unix {
+            file: Some(file), ..
+        } = self
+        {
+            // Someone may have removed or replaced it; then there is nothing to tidy up.
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
+/// Peers over IPv4 on a socket for both families show up as IPv6; people know them as IPv4.
+fn unmapped(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}

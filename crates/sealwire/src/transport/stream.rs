@@ -1,0 +1,155 @@
+//! A connected (or connecting) byte stream.
+
+use std::io::{self, IoSlice, Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
+
+use mio::event::Source;
+use mio::net::TcpStream;
+#[cfg(unix)]
+use mio::net::UnixStream;
+use mio::{Interest, Registry, Token};
+
+use crate::endpoint::Endpoint;
+use crate::peer::PeerAddress;
+
+/// One address to connect to.
+#[derive(Debug, Clone)]
+pub(crate) enum Target {
+    Tcp(SocketAddr),
+    Ipc(PathBuf),
+    IpcAbstract(String),
+}
+
+impl Target {
+    /// The addresses behind an endpoint. **May block** for as long as a name takes to resolve;
+    /// see [`Target::immediate`].
+    pub(crate) fn resolve(endpoint: &Endpoint) -> io::Result<Vec<Target>> {
+        if let Some(targets) = Self::immediate(endpoint) {
+            return Ok(targets);
+        }
+        let Endpoint::Tcp { host, port } = endpoint else {
+            return Ok(Vec::new());
+        };
+        Ok((host.as_str(), *port)
+            .to_socket_addrs()?
+            .map(Target::Tcp)
+            .collect())
+    }
+
+    /// The addresses behind an endpoint that needs no look-up.
+    pub(crate) fn immediate(endpoint: &Endpoint) -> Option<Vec<Target>> {
+        match endpoint {
+            Endpoint::Tcp { host, port } => {
+                let address = host.parse().ok()?;
+                Some(vec![Target::Tcp(SocketAddr::new(address, *port))])
+            }
+            Endpoint::Ipc(path) => Some(vec![Target::Ipc(path.clone())]),
+            Endpoint::IpcAbstract(name) => Some(vec![Target::IpcAbstract(name.clone())]),
+            Endpoint::Inproc(_) => Some(Vec::new()),
+        }
+    }
+
+    pub(crate) fn address(&self) -> PeerAddress {
+        match self {
+            Target::Tcp(address) => PeerAddress::Tcp(*address),
+            Target::Ipc(path) => PeerAddress::Ipc(path.clone()),
+            Target::IpcAbstract(name) => PeerAddress::Ipc(format!("@{name}").into()),
+        }
+    }
+}
+
+pub(crate) enum Stream {
+    Tcp(TcpStream),
+    #[cfg(unix)]
+    Unix(UnixStream),
+}
+
+/// Calls the same method on whichever stream it is.
+macro_rules! on_stream {
+    ($self:expr, $stream:ident => $call:expr) => {
+        match $self {
+            Stream::Tcp($stream) => $call,
+            #[cfg(unix)]
+            Stream::Unix($stream) => $call,
+        }
+    };
+}
+
+impl Stream {
+    /// Begins to connect; [`Stream::connected`] tells the outcome once the stream is writable.
+    pub(crate) fn connect(target: &Target) -> io::Result<Stream> {
+        match target {
+            Target::Tcp(address) => TcpStream::connect(*address).map(Stream::Tcp),
+            #[cfg(unix)]
+            Target::Ipc(path) => UnixStream::connect(path).map(Stream::Unix),
+            #[cfg(target_os = "linux")]
+            Target::IpcAbstract(name) => {
+                let address = super::listen::abstract_address(name)?;
+                UnixStream::connect_addr(&address).map(Stream::Unix)
+            }
+            #[allow(unreachable_patterns, reason = "all targets exist on Linux")]
+            _ => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// Whether connecting succeeded; `None` while it is still under way.
+    pub(crate) fn connected(&self) -> Option<io::Result<()>> {
+        if let Err(error) | Ok(Some(error)) = on_stream!(self, stream => stream.take_error()) {
+            return Some(Err(error));
+        }
+        let peer = match self {
+            Stream::Tcp(stream) => stream.peer_addr().map(drop),
+            #[cfg(unix)]
+            Stream::Unix(stream) => stream.peer_addr().map(drop),
+        };
+        match peer {
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => None,
+            outcome => Some(outcome),
+        }
+    }
+
+    /// Small messages must not wait for the acknowledgement of earlier ones.
+    pub(crate) fn tune(&self) {
+        if let Stream::Tcp(stream) = self {
+            // A stream that is already broken fails here; reading will tell why.
+            let _ = stream.set_nodelay(true);
+        }
+    }
+
+    pub(crate) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        on_stream!(self, stream => stream.register(registry, token, Interest::READABLE | Interest::WRITABLE))
+    }
+
+    pub(crate) fn reregister(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        on_stream!(self, stream => stream.reregister(registry, token, Interest::READABLE | Interest::WRITABLE))
+    }
+
+    pub(crate) fn deregister(&mut self, registry: &Registry) {
+        // Closing the stream takes it out of the poll anyhow.
+        let _ = on_stream!(self, stream => stream.deregister(registry));
+    }
+
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match on_stream!(self, stream => stream.read(buffer)) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    pub(crate) fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        loop {
+            match on_stream!(self, stream => stream.write_vectored(slices)) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Tells the peer that nothing more will come.
+    pub(crate) fn finish_writing(&self) {
+        let _ = on_stream!(self, stream => stream.shutdown(Shutdown::Write));
+    }
+}

@@ -1,0 +1,34 @@
+//! What an attacker can try, each attempt over a real TCP connection.
+//!
+//! Someone on the path sits in a [`relay`] between a real client and a real server and follows a
+//! script; someone with a program of their own is a [`forger`], who speaks the mechanism by hand.
+//! A [`scene`] has a server and a bystander whose messages must keep flowing, whatever happens.
+//!
+//! | module | who attacks | how |
+//! |---|---|---|
+//! | [`handshake_bits`] | on the path | every bit of every handshake message |
+//! | [`data_frames`] | on the path | flip, drop, repeat, reorder, truncate, splice, reflect |
+//! | [`injected_errors`] | on the path | ERROR in the clear |
+//! | [`replay`] | has recorded | HELLO, INITIATE, whole streams, old and forged cookies |
+//! | [`weak_keys`] | own program | keys of low order, second encodings, keys of others |
+//! | [`garbage`] | anyone | other protocols, versions, sizes, metadata |
+//! | [`floods`] | authenticated | commands and frames without end |
+//! | [`exhaustion`] | anyone | slow, silent and half-open connections |
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod forger;
+mod memory;
+mod relay;
+mod scene;
+mod wire;
+
+mod data_frames;
+mod exhaustion;
+mod floods;
+mod garbage;
+mod handshake_bits;
+mod injected_errors;
+mod replay;
+mod weak_keys;

@@ -1,0 +1,143 @@
+//! What the tests of the public behaviour share: one body runs over every transport and mechanism.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use sealwire::auth::AllowAnyone;
+use sealwire::blocking::Socket;
+use sealwire::{Event, Generate as _, KeyPair, Monitor, Security, SocketBuilder, SocketType};
+
+/// Nothing here takes that long unless it is broken.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How the sockets of one test reach and protect each other.
+#[derive(Clone)]
+pub(crate) struct Path {
+    pub(crate) transport: &'static str,
+    pub(crate) keys: Option<KeyPair>,
+}
+
+impl Path {
+    /// Every transport with every mechanism that makes sense on it.
+    pub(crate) fn all() -> Vec<Path> {
+        let mut paths = Vec::new();
+        for transport in ["tcp", "tcp6", "ipc", "abstract"] {
+            for keys in [None, Some(KeyPair::generate())] {
+                paths.push(Path { transport, keys });
+            }
+        }
+        paths.push(Path {
+            transport: "inproc",
+            keys: None,
+        });
+        paths
+    }
+
+    /// TCP with BLAKE3.
+    pub(crate) fn encrypted() -> Path {
+        Path {
+            transport: "tcp",
+            keys: Some(KeyPair::generate()),
+        }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        let mechanism = if self.keys.is_some() {
+            "blake3"
+        } else {
+            "null"
+        };
+        format!("{} {mechanism}", self.transport)
+    }
+
+    /// An endpoint to bind to that nobody else uses.
+    pub(crate) fn endpoint(&self) -> String {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("sealwire-test-{}-{number}", std::process::id());
+        match self.transport {
+            "tcp" => "tcp://127.0.0.1:*".into(),
+            "tcp6" => "tcp://[::1]:*".into(),
+            "ipc" => format!("ipc://{}", std::env::temp_dir().join(name).display()),
+            "abstract" => format!("ipc://@{name}"),
+            "inproc" => format!("inproc://{name}"),
+            other => unreachable!("no transport {other}"),
+        }
+    }
+
+    /// Options of the side that has the key.
+    pub(crate) fn server(&self, socket_type: SocketType) -> SocketBuilder {
+        let security = match &self.keys {
+            Some(keys) => Security::blake3_server(keys.clone(), AllowAnyone),
+            None => Security::null(),
+        };
+        options(socket_type).security(security)
+    }
+
+    /// Options of the side that knows the key.
+    pub(crate) fn client(&self, socket_type: SocketType) -> SocketBuilder {
+        let security = match &self.keys {
+            Some(keys) => Security::blake3_client(keys.public()),
+            None => Security::null(),
+        };
+        options(socket_type).security(security)
+    }
+
+    /// A bound server and a connected client.
+    pub(crate) fn pair(&self, server: SocketType, client: SocketType) -> (Socket, Socket) {
+        let server = self.server(server).build_blocking().unwrap();
+        let client = self.client(client).build_blocking().unwrap();
+        client
+            .connect(server.bind(self.endpoint()).unwrap())
+            .unwrap();
+        (server, client)
+    }
+}
+
+/// Options under which a broken test ends.
+pub(crate) fn options(socket_type: SocketType) -> SocketBuilder {
+    Socket::builder(socket_type)
+        .send_timeout(PATIENCE)
+        .receive_timeout(PATIENCE)
+        .reconnect(Duration::from_millis(10), Duration::from_millis(100))
+}
+
+/// Waits until the condition holds.
+pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(Instant::now() < deadline, "not in time: {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// Waits for an event that fits.
+pub(crate) fn await_event<T>(
+    monitor: &Monitor,
+    what: &str,
+    fits: impl Fn(&Event) -> Option<T>,
+) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    let mut seen = Vec::new();
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Some(event) = monitor.wait_next_for(left) else {
+            panic!("no event in time: {what}; seen: {seen:#?}")
+        };
+        if let Some(found) = fits(&event) {
+            return found;
+        }
+        seen.push(event.to_string());
+    }
+}
+
+/// The text of the frames of a message.
+pub(crate) fn texts(message: &sealwire::Message) -> Vec<String> {
+    message
+        .frames()
+        .iter()
+        .map(|frame| String::from_utf8_lossy(frame).into_owned())
+        .collect()
+}

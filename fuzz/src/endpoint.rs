@@ -1,0 +1,125 @@
+//! One connection with its buffers, on a clock that is a number.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use sealwire_zmtp::bytes::{Buf, BytesMut};
+use sealwire_zmtp::connection::{Blake3Client, Blake3Server, DataPhase};
+use sealwire_zmtp::error::Error;
+use sealwire_zmtp::limits::Limits;
+use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
+use sealwire_zmtp::{
+    Config, Connection, Entropy, Event, KeyPair, MechanismConfig, Provider, SecretKey, SocketType,
+};
+
+/// A connection, what it is still to be fed, and what it has said.
+pub struct Endpoint {
+    /// The connection itself.
+    pub connection: Connection,
+    /// What arrived and is not yet a whole frame.
+    pub input: BytesMut,
+    /// Everything it has said.
+    pub events: Vec<Event>,
+    /// Why it is over.
+    pub error: Option<Error>,
+    /// Its clock.
+    pub now: Duration,
+}
+
+impl Endpoint {
+    /// An endpoint with entropy made of `seed`.
+    pub fn new(mut config: Config, provider: Arc<dyn Provider>, seed: u8) -> Self {
+        config.limits = Limits {
+            max_message_size: 100_000,
+            max_frames: 100,
+            max_command_size: 1000,
+        };
+        let entropy = Entropy::new(std::array::from_fn(|i| seed.wrapping_add(i as u8)));
+        Self {
+            connection: Connection::new(Arc::new(config), provider, entropy, Duration::ZERO),
+            input: BytesMut::new(),
+            events: Vec::new(),
+            error: None,
+            now: Duration::ZERO,
+        }
+    }
+
+    /// Feeds bytes, lets everyone in, and checks what must always hold.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.input.extend_from_slice(bytes);
+        let result = self.connection.receive(&mut self.input, self.now);
+        self.note(result);
+        while let Some(event) = self.connection.poll_event() {
+            let asked = matches!(event, Event::Authenticate(_));
+            self.events.push(event);
+            if asked {
+                let result = self.connection.authorize(Ok(None), self.now);
+                self.note(result);
+            }
+        }
+        assert!(self.connection.wanted() <= 1 << 20);
+        assert!(!(self.connection.is_ready() && self.error.is_some()));
+    }
+
+    /// Keeps the first error and checks that the same one is given from then on.
+    pub fn note(&mut self, result: Result<(), Error>) {
+        if let Err(error) = result {
+            assert!(error.to_string().len() < 2000);
+            assert_eq!(self.error.get_or_insert_with(|| error.clone()), &error);
+        }
+    }
+
+    /// Everything it wants to send.
+    pub fn output(&mut self) -> Vec<u8> {
+        let mut transmit = self.connection.transmit();
+        let mut bytes = vec![0; transmit.remaining()];
+        transmit.copy_to_slice(&mut bytes);
+        bytes
+    }
+}
+
+#[derive(Debug)]
+struct Cookies(Mutex<CookieKeys>);
+
+impl CookieKeeper for Cookies {
+    fn issue(&self) -> (CookieKey, u64) {
+        self.0.lock().unwrap().issue()
+    }
+
+    fn candidates(&self) -> [Option<CookieKey>; 2] {
+        let keys = self.0.lock().unwrap();
+        let mut candidates = keys.candidates();
+        [candidates.next(), candidates.next()]
+    }
+}
+
+fn server_keys(provider: &dyn Provider) -> KeyPair {
+    KeyPair::with_provider(SecretKey::from_bytes([7; 32]), provider)
+}
+
+/// A NULL socket.
+pub fn null(socket_type: SocketType) -> Config {
+    Config::new(socket_type)
+}
+
+/// A BLAKE3 client of [`server`].
+pub fn client(socket_type: SocketType, data_phase: DataPhase, provider: &dyn Provider) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::Blake3Client(Blake3Client {
+        server_key: server_keys(provider).public(),
+        keys: None,
+        data_phase,
+    });
+    config
+}
+
+/// A BLAKE3 server.
+pub fn server(socket_type: SocketType, data_phase: DataPhase, provider: &dyn Provider) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::Blake3Server(Blake3Server {
+        keys: server_keys(provider),
+        cookies: Arc::new(Cookies(Mutex::new(CookieKeys::new([9; 32])))),
+        data_phase,
+    });
+    config
+}

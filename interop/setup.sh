@@ -1,0 +1,80 @@
+#!/bin/sh
+# Installs the published peers and leaves a program for each in interop/target/peers.
+#
+# May be run again at any time; what is there already is kept. A peer that cannot be had fails the
+# run when CI=true; elsewhere it is named as skipped and the others are set up.
+set -u
+
+cd "$(dirname "$0")" || exit 1
+peers=$PWD/target/peers
+mkdir -p "$peers"
+missing=0
+
+skip() {
+    rm -f "$peers/$1"
+    missing=$((missing + 1))
+    echo "interop: SKIPPED $1: $2" >&2
+}
+
+ready() {
+    echo "interop: ready   $1: $2"
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+has_libzmq() {
+    printf '#include <zmq.h>\n#include <sodium.h>\nint main(void) { return 0; }\n' |
+        cc -x c - -o "$peers/.probe" -lzmq -lsodium 2>/dev/null
+    result=$?
+    rm -f "$peers/.probe"
+    return $result
+}
+
+if ! has_libzmq && command -v apt-get >/dev/null; then
+    as_root apt-get install -y libzmq3-dev libsodium-dev >/dev/null 2>&1 ||
+        { as_root apt-get update >/dev/null 2>&1 &&
+            as_root apt-get install -y libzmq3-dev libsodium-dev >/dev/null 2>&1; }
+fi
+if ! has_libzmq; then
+    skip zmq-peer-c "no C compiler with libzmq3-dev and libsodium-dev, and apt-get could not install them"
+elif cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -O2 \
+    -o "$peers/zmq-peer-c" zmq_peer.c -lzmq -lsodium; then
+    ready zmq-peer-c "libzmq $(pkg-config --modversion libzmq 2>/dev/null || echo 'of the system')"
+else
+    skip zmq-peer-c "zmq_peer.c did not compile"
+fi
+
+python=$PWD/.venv/bin/python
+make_venv() {
+    python3 -m venv --clear .venv && "$python" -m pip install --quiet \
+        --disable-pip-version-check --requirement requirements.txt
+}
+if ! "$python" -c 'import blake3, zmq' 2>/dev/null && ! make_venv; then
+    # Debian keeps what `venv` needs in a package of its own.
+    as_root apt-get install -y python3-venv >/dev/null 2>&1 && make_venv
+fi
+if version=$("$python" -c 'import zmq; print(f"pyzmq {zmq.__version__}, libzmq {zmq.zmq_version()}")'); then
+    printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$python" "$PWD/zmq_peer.py" >"$peers/zmq-peer-python"
+    chmod +x "$peers/zmq-peer-python"
+    ready zmq-peer-python "$version"
+else
+    skip zmq-peer-python "no virtual environment with pyzmq"
+fi
+
+if cargo build --quiet --locked --target-dir target --package sealwire-interop-peers; then
+    for program in omq-peer omq-codec-peer; do
+        ln -sf "../debug/$program" "$peers/$program"
+    done
+    ready omq-peer "omq-tokio 0.13.0"
+    ready omq-codec-peer "omq-proto 0.22.0"
+else
+    skip omq-peer "cargo could not build it (it needs Rust 1.93 or newer)"
+    skip omq-codec-peer "cargo could not build it (it needs Rust 1.93 or newer)"
+fi
+
+if [ "$missing" -gt 0 ] && [ "${CI:-}" = true ]; then
+    echo "interop: $missing peers are missing, which CI does not accept" >&2
+    exit 1
+fi

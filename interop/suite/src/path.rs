@@ -1,0 +1,198 @@
+//! How the two sides of a test reach and protect each other.
+
+use std::fmt;
+
+use sealwire::auth::{AllowAnyone, AllowedKeys};
+use sealwire::{Generate as _, KeyPair, PublicKey, Security};
+use tempfile::TempDir;
+
+use crate::program::{OMQ_CODEC, Program};
+
+/// One of the two sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Sealwire.
+    Ours,
+    /// The published implementation.
+    Theirs,
+}
+
+/// What carries the bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// TCP on the loopback interface.
+    Tcp,
+    /// A Unix socket in the file system.
+    Ipc,
+    /// A Unix socket with an abstract name.
+    Abstract,
+}
+
+/// The mechanism and who plays which part in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protection {
+    /// None.
+    Null,
+    /// BLAKE3ZMQ.
+    Blake3 {
+        /// Who is the server.
+        server: Side,
+        /// Whether the client has no key of its own.
+        anonymous: bool,
+        /// Whether messages are sealed with the continuous keystream.
+        continuous: bool,
+    },
+}
+
+/// What each side is given for a protection, with fresh keys.
+#[derive(Debug)]
+pub struct Sides {
+    /// For our socket.
+    pub ours: Security,
+    /// For the peer's command line.
+    pub theirs: Vec<String>,
+    /// The key by which we must know the peer; `None` where it has none that lasts.
+    pub their_key: Option<PublicKey>,
+}
+
+impl Protection {
+    /// Makes keys and hands them out.
+    pub fn sides(self) -> Sides {
+        let Protection::Blake3 {
+            server,
+            anonymous,
+            continuous,
+        } = self
+        else {
+            return Sides {
+                ours: Security::null(),
+                theirs: Vec::new(),
+                their_key: None,
+            };
+        };
+        let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
+        let mut theirs = vec!["--mechanism".into(), "blake3".into()];
+        let mut option = |name: &str, value: &str| theirs.extend([name.into(), value.into()]);
+        let (ours, their_key) = if server == Side::Ours {
+            option("--server-key", &server_keys.public().to_hex());
+            if anonymous {
+                (Security::blake3_server(server_keys, AllowAnyone), None)
+            } else {
+                option("--secret-key", &client_keys.secret().to_hex());
+                let allowed = AllowedKeys::new().allow_as(client_keys.public(), "the peer");
+                let security = Security::blake3_server(server_keys, allowed);
+                (security, Some(client_keys.public()))
+            }
+        } else {
+            let server_key = server_keys.public();
+            option("--secret-key", &server_keys.secret().to_hex());
+            theirs.push("--server".into());
+            let security = if anonymous {
+                Security::blake3_client(server_key)
+            } else {
+                theirs.extend(["--allow".into(), client_keys.public().to_hex()]);
+                Security::blake3_client_with_keys(server_key, client_keys)
+            };
+            (security, Some(server_key))
+        };
+        let ours = if continuous {
+            ours.with_continuous_keystream_unauthenticated_order()
+        } else {
+            ours
+        };
+        Sides {
+            ours,
+            theirs,
+            their_key,
+        }
+    }
+
+    /// The mechanism's name on the wire.
+    pub(crate) fn mechanism(self) -> &'static str {
+        match self {
+            Protection::Null => "NULL",
+            Protection::Blake3 { .. } => "BLAKE3",
+        }
+    }
+
+    /// Whether our side has to warn about it.
+    pub(crate) fn is_continuous(self) -> bool {
+        matches!(
+            self,
+            Protection::Blake3 {
+                continuous: true,
+                ..
+            }
+        )
+    }
+}
+
+impl Transport {
+    /// An endpoint to bind to that nobody else uses, with the folder it needs.
+    pub(crate) fn endpoint(self) -> (String, TempDir) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let name = folder.path().join("socket");
+        let endpoint = match self {
+            Transport::Tcp => "tcp://127.0.0.1:0".into(),
+            Transport::Ipc => format!("ipc://{}", name.display()),
+            // Unique because the folder is.
+            Transport::Abstract => format!("ipc://@{}", name.display()),
+        };
+        (endpoint, folder)
+    }
+}
+
+/// How our socket and a peer's reach and protect each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Path {
+    /// The peer.
+    pub program: Program,
+    /// What carries the bytes.
+    pub transport: Transport,
+    /// Who binds; the other connects.
+    pub binds: Side,
+    /// The mechanism.
+    pub protection: Protection,
+}
+
+impl Path {
+    /// A path with NULL.
+    pub const fn null(program: Program, transport: Transport, binds: Side) -> Self {
+        Path {
+            program,
+            transport,
+            binds,
+            protection: Protection::Null,
+        }
+    }
+
+    /// A path with BLAKE3, a known client, and the data phase that the peer speaks.
+    pub fn blake3(program: Program, binds: Side, server: Side) -> Self {
+        Path {
+            program,
+            transport: Transport::Tcp,
+            binds,
+            protection: Protection::Blake3 {
+                server,
+                anonymous: false,
+                continuous: program == OMQ_CODEC,
+            },
+        }
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Path {
+            program,
+            transport,
+            binds,
+            protection,
+        } = self;
+        write!(
+            f,
+            "{}, {transport:?}, bound: {binds:?}, {protection:?}",
+            program.what
+        )
+    }
+}

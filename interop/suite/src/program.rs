@@ -1,0 +1,71 @@
+//! The published implementations, as the programs that `interop/setup.sh` leaves.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// A published implementation behind a program that a test can drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Program {
+    /// The program's file name.
+    pub name: &'static str,
+    /// The implementation.
+    pub what: &'static str,
+}
+
+/// libzmq as the system packages it. NULL.
+pub const LIBZMQ: Program = Program {
+    name: "zmq-peer-c",
+    what: "libzmq",
+};
+/// libzmq as pyzmq brings it along. NULL.
+pub const PYZMQ: Program = Program {
+    name: "zmq-peer-python",
+    what: "pyzmq",
+};
+/// The sockets of omq-tokio 0.13. NULL, and BLAKE3 with a nonce for each message.
+pub const OMQ: Program = Program {
+    name: "omq-peer",
+    what: "omq-tokio 0.13",
+};
+/// The codec of omq-proto 0.22 on one TCP connection. NULL, and BLAKE3 with a continuous keystream.
+pub const OMQ_CODEC: Program = Program {
+    name: "omq-codec-peer",
+    what: "omq-proto 0.22",
+};
+
+impl Program {
+    /// Where the program is, if it could be built.
+    pub(crate) fn path(self) -> PathBuf {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("../target/peers")
+            .join(self.name)
+    }
+
+    /// Whether the program prints what the other side said of itself.
+    pub(crate) fn reports_handshakes(self) -> bool {
+        [OMQ, OMQ_CODEC].contains(&self)
+    }
+
+    /// Whether the program could be built. A test whose peer is missing says so and ends.
+    ///
+    /// # Panics
+    ///
+    /// When it is missing and the environment has `CI=true`: there, nothing may be skipped.
+    #[must_use]
+    pub fn is_there(self) -> bool {
+        if self.path().exists() {
+            return true;
+        }
+        let Program { name, what } = self;
+        assert!(
+            std::env::var("CI").as_deref() != Ok("true"),
+            "{what} is missing: interop/setup.sh left no {name} and says why"
+        );
+        // The test harness hides what passing tests print by the usual macros.
+        let _ = writeln!(
+            std::io::stderr(),
+            "SKIPPED a test with {what}: interop/setup.sh left no {name} and says why"
+        );
+        false
+    }
+}

@@ -1,0 +1,38 @@
+//! Sealwire's sockets against published implementations: every pairing of socket types in a file
+//! for each peer, then what happens beside the messages, in a file for each matter.
+
+#![forbid(unsafe_code)]
+
+mod data_phases;
+mod heartbeats;
+mod libzmq;
+mod omq;
+mod omq_codec;
+mod refusals;
+mod restarts;
+mod subscriptions;
+
+use interop::{MULTIPART, PAIRINGS, Path, SINGLE_PARTS};
+use sealwire::SocketType;
+
+/// Every pairing over one path, with messages of one part and of several.
+fn every_pairing(path: Path) {
+    if path.program.is_there() {
+        for pairing in PAIRINGS {
+            path.exchange(pairing, &SINGLE_PARTS);
+            path.exchange(pairing, &MULTIPART);
+        }
+    }
+}
+
+#[test]
+fn the_table_has_every_legal_pairing() {
+    for ours in SocketType::ALL {
+        for theirs in SocketType::ALL {
+            let listed = PAIRINGS
+                .iter()
+                .any(|pairing| (pairing.ours, pairing.theirs) == (ours, theirs));
+            assert_eq!(listed, ours.accepts(theirs), "{ours} and {theirs}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The codec of omq-proto 0.22: NULL, and BLAKE3 with a continuous keystream.
+
+use interop::Side::{Ours, Theirs};
+use interop::{OMQ_CODEC, Path, Protection, Side, Transport};
+
+use crate::every_pairing;
+
+fn path(binds: Side, server: Side, anonymous: bool) -> Path {
+    Path {
+        program: OMQ_CODEC,
+        transport: Transport::Tcp,
+        binds,
+        protection: Protection::Blake3 {
+            server,
+            anonymous,
+            continuous: true,
+        },
+    }
+}
+
+#[test]
+fn the_codec_is_a_known_client() {
+    every_pairing(path(Ours, Ours, false));
+}
+
+#[test]
+fn the_codec_is_an_anonymous_client_that_listens() {
+    every_pairing(path(Theirs, Ours, true));
+}
+
+#[test]
+fn the_codec_is_the_server_of_a_known_client() {
+    every_pairing(path(Theirs, Theirs, false));
+}
+
+#[test]
+fn the_codec_is_a_server_that_connects() {
+    every_pairing(path(Ours, Theirs, false));
+}
+
+#[test]
+fn the_codec_without_security() {
+    every_pairing(Path::null(OMQ_CODEC, Transport::Tcp, Ours));
+}
