@@ -36,6 +36,12 @@ pub(crate) enum Command {
     Output(SessionKey),
     /// A pipe has room for input again.
     Input(SessionKey),
+    /// A thread of the application has driven this session and left something to do.
+    Revisit(SessionKey),
+    /// Nobody waits for this session's bytes any more: look after its lease.
+    Watch(SessionKey),
+    /// The lease of this session ends now.
+    EndLease(SessionKey),
     /// The socket turns a peer away.
     Disconnect(SessionKey, &'static str),
     /// An authenticator has decided.

@@ -9,6 +9,9 @@
 //!                                           listener: accept ─▶ session
 //!                                           connector: resolve, connect ─▶ session, retry
 //! ```
+//!
+//! A thread of the application that sends one message and waits for the answer drives its session
+//! itself, see `shared`: on an idle connection a hand-over between threads is most of the time.
 
 mod connector;
 mod cookies;
@@ -17,6 +20,7 @@ mod io_thread;
 mod listener;
 mod mailbox;
 mod session;
+mod shared;
 mod timers;
 
 pub(crate) use cookies::{SharedCookies, protocol_config};

@@ -12,27 +12,28 @@
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::{Buf as _, BytesMut};
+use mio::{Registry, Token};
 use sealwire_zmtp::connection::PeerInfo;
 use sealwire_zmtp::error::{CloseKind, Refusal};
 use sealwire_zmtp::{Connection as Protocol, Entropy, Event as ProtocolEvent};
 
 use super::decisions::{Answer, Pending};
 use super::io_thread::Reactor;
-use super::mailbox::{Command, Mailbox};
+use super::shared::{Pace, SharedSession};
 use super::timers::{Timer, Timers};
 use crate::auth::Decision;
 use crate::endpoint::Endpoint;
 use crate::entropy;
 use crate::monitor::{ConnectionFailure, Event, FailureCause, add};
-use crate::pattern::{HighWaterMarks, Item, Link, PipeId};
+use crate::pattern::{HighWaterMarks, Item, PipeId};
 use crate::peer::{Peer, PeerAddress};
 use crate::security::Kind;
 use crate::socket::SocketCore;
-use crate::transport::Stream;
+use crate::transport::{Polled, Stream};
 
 /// Bytes handed to one write call. Loopback gets two to three times slower from 65,536 on.
 const WRITE_SIZE: usize = 65_472;
@@ -40,6 +41,8 @@ const WRITE_SIZE: usize = 65_472;
 const WRITE_BUDGET: usize = 128 << 10;
 /// Reads in a row before other connections get their turn.
 const READS_PER_TURN: usize = 8;
+/// How long nobody may have waited for a session's bytes before the I/O thread reads again.
+const LEASE: Duration = Duration::from_millis(10);
 /// Slices handed to one write call.
 const SLICES_PER_WRITE: usize = 16;
 
@@ -123,6 +126,22 @@ pub(super) struct Session {
     /// What the authenticator was asked about this peer and has not answered yet.
     question: Option<Pending>,
     taken: Vec<Item>,
+    pub(super) pace: Arc<Pace>,
+    /// What this session is part of.
+    shared: Weak<SharedSession>,
+    lease: Lease,
+    /// How it ended while a thread of the application drove it.
+    ending: Option<End>,
+}
+
+/// Whether reading is left to a thread of the application that waits for a message.
+#[derive(Default)]
+struct Lease {
+    active: bool,
+    /// When the I/O thread looks whether it is still in use.
+    check_at: Option<Duration>,
+    /// Made the first time; a poll may still use it when the session is gone.
+    polled: Option<Polled>,
 }
 
 impl Session {
@@ -164,7 +183,16 @@ impl Session {
             timer: None,
             question: None,
             taken: Vec::new(),
+            pace: Arc::default(),
+            shared: Weak::new(),
+            lease: Lease::default(),
+            ending: None,
         }
+    }
+
+    pub(super) fn shared_as(mut self, shared: Weak<SharedSession>) -> Self {
+        self.shared = shared;
+        self
     }
 
     pub(super) fn stream_mut(&mut self) -> &mut Stream {
@@ -187,6 +215,7 @@ impl Session {
             .next_timeout()
             .into_iter()
             .chain(self.finishing)
+            .chain(self.lease.check_at)
             .min();
         if next != self.timer {
             self.cancel_timer(timers);
@@ -261,8 +290,11 @@ impl Session {
 
     /// Does whatever can be done now.
     pub(super) fn drive(&mut self, reactor: &mut Reactor) -> Result<Turn, End> {
+        if let Some(end) = self.ending.take() {
+            return Err(end);
+        }
         let turn = self.read(reactor)?;
-        self.write()?;
+        self.write(usize::MAX)?;
         if self.finishing.is_some() && !self.finished && self.nothing_to_send() {
             self.finished = true;
             self.stream.finish_writing();
@@ -279,24 +311,9 @@ impl Session {
             if !self.wants_to_read() {
                 return Ok(Turn::Idle);
             }
-            let buffer = &mut reactor.read_buffer[..];
-            let length = match self.stream.read(buffer) {
-                Ok(0) => return Err(self.end_of_stream()),
-                Ok(length) => length,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.readable = false;
-                    return Ok(Turn::Idle);
-                }
-                Err(error) => return Err(self.transport_failed(error)),
-            };
-            // A read that does not fill the buffer has emptied the transport, unless the end of
-            // the stream is behind it.
-            self.readable = length == buffer.len() || self.hung_up;
-            if self.finished {
-                // Only the end of the stream is still of interest.
-                continue;
+            if !self.fill(&mut reactor.read_buffer)? {
+                return Ok(Turn::Idle);
             }
-            self.input.extend_from_slice(&buffer[..length]);
             let received = self.protocol.receive(&mut self.input, reactor.now());
             self.take_events(reactor)?;
             received.map_err(|error| self.fail(error))?;
@@ -308,21 +325,35 @@ impl Session {
         })
     }
 
+    /// One read. `false` when there was nothing.
+    fn fill(&mut self, buffer: &mut [u8]) -> Result<bool, End> {
+        let length = match self.stream.read(buffer) {
+            Ok(0) => return Err(self.end_of_stream()),
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.readable = false;
+                return Ok(false);
+            }
+            Err(error) => return Err(self.transport_failed(error)),
+        };
+        // A read that does not fill the buffer has emptied the transport, unless the end of the
+        // stream is behind it.
+        self.readable = length == buffer.len() || self.hung_up;
+        // Once everything was sent and said, only the end of the stream is still of interest.
+        if !self.finished {
+            self.input.extend_from_slice(&buffer[..length]);
+        }
+        Ok(true)
+    }
+
     /// A full pipe stops the reading, except for the end of the stream.
-    fn wants_to_read(&self) -> bool {
+    pub(super) fn wants_to_read(&self) -> bool {
         self.readable && (self.finished || !self.paused)
     }
 
     fn take_events(&mut self, reactor: &mut Reactor) -> Result<(), End> {
-        while let Some(event) = self.protocol.poll_event() {
+        while let Some(event) = self.next_handshake_event() {
             match event {
-                ProtocolEvent::Message(frames) => {
-                    self.undelivered.push_back(Item::Message(frames));
-                }
-                ProtocolEvent::Subscribe(topic) => {
-                    self.undelivered.push_back(Item::Subscribe(topic));
-                }
-                ProtocolEvent::Cancel(topic) => self.undelivered.push_back(Item::Cancel(topic)),
                 ProtocolEvent::Ready(info) => self.ready(info, reactor)?,
                 ProtocolEvent::Authenticate(credentials) => {
                     let Kind::Server { authenticator, .. } = &self.core.options().security.0 else {
@@ -337,11 +368,6 @@ impl Session {
                         Answer::Later(question) => self.question = Some(question),
                     }
                 }
-                ProtocolEvent::Warning(warning) => self.core.hub.emit(Event::Warning {
-                    connection: self.key.connection,
-                    address: self.address.clone(),
-                    warning,
-                }),
                 _ => {}
             }
         }
@@ -349,10 +375,35 @@ impl Session {
         Ok(())
     }
 
+    /// Takes what the protocol has for the socket, up to an event of the handshake.
+    fn next_handshake_event(&mut self) -> Option<ProtocolEvent> {
+        loop {
+            match self.protocol.poll_event()? {
+                ProtocolEvent::Message(frames) => {
+                    self.undelivered.push_back(Item::Message(frames));
+                }
+                ProtocolEvent::Subscribe(topic) => {
+                    self.undelivered.push_back(Item::Subscribe(topic));
+                }
+                ProtocolEvent::Cancel(topic) => self.undelivered.push_back(Item::Cancel(topic)),
+                ProtocolEvent::Warning(warning) => self.core.hub.emit(Event::Warning {
+                    connection: self.key.connection,
+                    address: self.address.clone(),
+                    warning,
+                }),
+                other => return Some(other),
+            }
+        }
+    }
+
     fn deliver(&mut self, now: Duration) {
         let Some((pipe, _)) = self.attached else {
             return;
         };
+        if self.undelivered.is_empty() {
+            return;
+        }
+        self.pace.received();
         let paused = self.core.deliver(pipe, &mut self.undelivered);
         if paused != self.paused {
             self.paused = paused;
@@ -367,10 +418,10 @@ impl Session {
             send: options.send_high_water_mark,
             receive: options.receive_high_water_mark,
         };
-        let link = Arc::new(SessionLink {
-            mailbox: reactor.mailbox.clone(),
-            key: self.key,
-        });
+        let link = self
+            .shared
+            .upgrade()
+            .expect("who drives a session holds it");
         match self.core.attach(peer.clone(), link, marks) {
             Ok(pipe) => {
                 self.attached = Some((pipe, peer.clone()));
@@ -389,8 +440,11 @@ impl Session {
         Ok(())
     }
 
-    fn write(&mut self) -> Result<(), End> {
-        while self.writable && !self.finished {
+    fn write(&mut self, limit: usize) -> Result<(), End> {
+        for _ in 0..limit {
+            if !self.writable || self.finished {
+                break;
+            }
             self.take_outbound();
             match self.write_once() {
                 Ok(true) => {}
@@ -460,6 +514,103 @@ impl Session {
         settled && !self.output_waiting && self.protocol.pending_bytes() == 0
     }
 
+    // ---- on a thread of the application ---------------------------------------------------------
+
+    /// Whether a thread of the application may drive this session.
+    pub(super) fn is_usable(&self) -> bool {
+        self.attached.is_some() && self.finishing.is_none() && self.ending.is_none()
+    }
+
+    /// Whether something is left that only the I/O thread does.
+    pub(super) fn needs_io_thread(&self) -> bool {
+        let sooner = match (self.protocol.next_timeout(), self.timer) {
+            (Some(next), Some(timer)) => next < timer,
+            (next, None) => next.is_some(),
+            (None, Some(_)) => false,
+        };
+        let unwritten = self.writable && (self.output_waiting || self.protocol.pending_bytes() > 0);
+        sooner || unwritten || self.ending.is_some()
+    }
+
+    /// Reads once, unless there was something left to deliver. `false` when the socket takes
+    /// nothing more at the moment.
+    pub(super) fn read_directly(&mut self, buffer: &mut [u8], now: Duration) -> bool {
+        if !self.undelivered.is_empty() {
+            self.deliver(now);
+            return !self.paused;
+        }
+        if !self.wants_to_read() {
+            return false;
+        }
+        let outcome = self.fill(buffer).and_then(|filled| {
+            if !filled {
+                return Ok(());
+            }
+            let received = self.protocol.receive(&mut self.input, now);
+            // The handshake is over: nothing else can come.
+            while self.next_handshake_event().is_some() {}
+            self.deliver(now);
+            received.map_err(|error| self.fail(error))
+        });
+        self.ending = outcome.err();
+        true
+    }
+
+    /// Writes up to `limit` times.
+    pub(super) fn write_directly(&mut self, limit: usize) {
+        if self.ending.is_none() {
+            self.ending = self.write(limit).err();
+        }
+    }
+
+    // ---- leaving the reading to a thread of the application --------------------------------------
+
+    pub(super) fn lease(&mut self, registry: &Registry) -> io::Result<Polled> {
+        let polled = match &self.lease.polled {
+            Some(polled) => polled.clone(),
+            None => self.lease.polled.insert(self.stream.polled()?).clone(),
+        };
+        if !self.lease.active {
+            self.stream.watch_writing(registry, Token(self.key.slot))?;
+            self.lease.active = true;
+        }
+        Ok(polled)
+    }
+
+    pub(super) fn watch_lease(&mut self, now: Duration) {
+        if self.lease.active {
+            self.lease.check_at = Some(now + LEASE);
+        }
+    }
+
+    pub(super) fn check_lease(
+        &mut self,
+        shared: &SharedSession,
+        registry: &Registry,
+        now: Duration,
+    ) -> Result<(), End> {
+        if self.lease.check_at.is_none_or(|at| at > now) {
+            return Ok(());
+        }
+        self.lease.check_at = None;
+        if shared.renew_lease() {
+            return Ok(());
+        }
+        self.end_lease(registry)
+    }
+
+    pub(super) fn end_lease(&mut self, registry: &Registry) -> Result<(), End> {
+        self.lease.check_at = None;
+        if std::mem::take(&mut self.lease.active) {
+            // What has arrived meanwhile was not told.
+            self.readable = true;
+            self.stream
+                .reregister(registry, Token(self.key.slot))
+                .map_err(|error| self.transport_failed(error))?;
+        }
+        Ok(())
+    }
+
     // ---- endings --------------------------------------------------------------------------------
 
     fn fail(&mut self, error: sealwire_zmtp::Error) -> End {
@@ -500,8 +651,15 @@ impl Session {
             address,
             attached,
             in_flight,
+            stream,
+            lease,
             ..
         } = self;
+        if lease.polled.is_some() {
+            // A thread that still polls must not keep the connection open.
+            stream.shut_down();
+        }
+        drop((stream, lease));
         match &attached {
             Some((pipe, _)) => {
                 core.count_unsent(in_flight);
@@ -523,25 +681,5 @@ impl Session {
             (End::Clean, None) => {}
         }
         core.remove_attachment();
-    }
-}
-
-/// How a pipe reaches its session: through the mailbox of the I/O thread.
-struct SessionLink {
-    mailbox: Arc<Mailbox>,
-    key: SessionKey,
-}
-
-impl Link for SessionLink {
-    fn output_ready(&self) {
-        self.mailbox.post(Command::Output(self.key));
-    }
-
-    fn input_wanted(&self) {
-        self.mailbox.post(Command::Input(self.key));
-    }
-
-    fn disconnect(&self, reason: &'static str) {
-        self.mailbox.post(Command::Disconnect(self.key, reason));
     }
 }

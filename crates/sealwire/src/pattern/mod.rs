@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use sealwire_zmtp::{Message as Frames, SocketType};
 
-pub(crate) use pipe::{HighWaterMarks, Item, Link, PipeId, Pipes};
+pub(crate) use pipe::{DirectReader, HighWaterMarks, Item, Link, PipeId, Pipes};
 
 use round_robin::RoundRobin;
 

@@ -16,6 +16,7 @@ use sealwire_zmtp::Message as Frames;
 use slab::Slab;
 
 use crate::peer::Peer;
+use crate::transport::Polled;
 
 /// Names a pipe within its socket. Reused only after the pipe is gone from every list.
 pub(crate) type PipeId = usize;
@@ -30,26 +31,46 @@ pub(crate) enum Item {
 
 /// The other end of a pipe. Its methods are called without the socket's lock held.
 pub(crate) trait Link: Send + Sync {
-    /// The outbound queue went from idle to having something in it.
-    fn output_ready(&self);
+    /// The outbound queue went from idle to having something in it; `alone` when no other link
+    /// has to be told.
+    fn output_ready(&self, alone: bool);
+    /// The outbound queue is full and a caller waits: moves what can be moved at once.
+    fn push_output(&self) {}
     /// The inbound queue has room again after it had been full.
     fn input_wanted(&self);
     /// The socket wants this peer gone, with this reason; what is queued for it is dropped.
     fn disconnect(&self, reason: &'static str);
+    /// How a caller that waits can read from the peer itself, if it can.
+    fn direct_reader(self: Arc<Self>) -> Option<Arc<dyn DirectReader>> {
+        None
+    }
+}
+
+/// What a waiting caller needs to read a peer's bytes itself, without a hand-over between threads.
+pub(crate) trait DirectReader: Send + Sync {
+    /// Begins to wait: until [`leave`](Self::leave) the engine leaves reading to the caller.
+    /// `None` when that cannot be.
+    fn enter(&self) -> Option<Polled>;
+    /// Reads once and delivers what came. Tells whether more can be read at once; `None` when the
+    /// peer cannot be read, now or ever.
+    fn read(&self) -> Option<bool>;
+    /// Stops waiting.
+    fn leave(&self);
+    /// The engine shall read again from now on.
+    fn end_lease(&self);
 }
 
 /// What the core has to tell a link once the lock is released.
-#[derive(Clone)]
-pub(crate) enum Signal {
+enum Signal {
     OutputReady(Arc<dyn Link>),
     InputWanted(Arc<dyn Link>),
     Disconnect(Arc<dyn Link>, &'static str),
 }
 
 impl Signal {
-    pub(crate) fn deliver(self) {
+    fn deliver(self, alone: bool) {
         match self {
-            Signal::OutputReady(link) => link.output_ready(),
+            Signal::OutputReady(link) => link.output_ready(alone),
             Signal::InputWanted(link) => link.input_wanted(),
             Signal::Disconnect(link, reason) => link.disconnect(reason),
         }
@@ -82,14 +103,37 @@ pub(crate) struct Pipe {
 /// All pipes of one socket.
 pub(crate) struct Pipes {
     slab: Slab<Pipe>,
-    signals: Vec<Signal>,
+    signals: Signals,
+}
+
+/// Signals to be delivered; the usual single one takes no allocation.
+#[derive(Default)]
+pub(crate) struct Signals {
+    first: Option<Signal>,
+    others: Vec<Signal>,
+}
+
+impl Signals {
+    fn push(&mut self, signal: Signal) {
+        match self.first {
+            None => self.first = Some(signal),
+            Some(_) => self.others.push(signal),
+        }
+    }
+
+    pub(crate) fn deliver(self) {
+        let alone = self.others.is_empty();
+        for signal in self.first.into_iter().chain(self.others) {
+            signal.deliver(alone);
+        }
+    }
 }
 
 impl Pipes {
     pub(crate) fn new() -> Self {
         Pipes {
             slab: Slab::new(),
-            signals: Vec::new(),
+            signals: Signals::default(),
         }
     }
 
@@ -257,6 +301,18 @@ impl Pipes {
         }
     }
 
+    /// Links whose queue is full, up to as many as one caller should help.
+    pub(crate) fn full_links(&self) -> [Option<Arc<dyn Link>>; 2] {
+        let mut full = self
+            .slab
+            .iter()
+            .filter(|(_, pipe)| {
+                !pipe.ended && pipe.marks.send != 0 && pipe.outbound_messages >= pipe.marks.send
+            })
+            .map(|(_, pipe)| pipe.link.clone());
+        [full.next(), full.next()]
+    }
+
     /// Messages queued towards peers.
     pub(crate) fn outbound_messages(&self) -> usize {
         self.slab
@@ -265,11 +321,17 @@ impl Pipes {
             .sum()
     }
 
-    pub(crate) fn take_signals(&mut self) -> Vec<Signal> {
-        std::mem::take(&mut self.signals)
+    pub(crate) fn take_signals(&mut self) -> Option<Signals> {
+        self.signals
+            .first
+            .is_some()
+            .then(|| std::mem::take(&mut self.signals))
     }
 
-    pub(crate) fn has_signals(&self) -> bool {
-        !self.signals.is_empty()
+    /// The link of the only pipe there is.
+    pub(crate) fn sole_link(&self) -> Option<Arc<dyn Link>> {
+        let mut pipes = self.slab.iter().map(|(_, pipe)| pipe);
+        let pipe = pipes.next().filter(|pipe| !pipe.ended)?;
+        pipes.next().is_none().then(|| pipe.link.clone())
     }
 }

@@ -7,6 +7,7 @@ use event_listener::Listener as _;
 use sealwire_zmtp::SocketType;
 
 use super::SocketBuilder;
+use super::readable::Waited;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation, SendError};
 use crate::message::Message;
@@ -267,13 +268,14 @@ impl Socket {
 
     /// Blocks until another handle closes the socket, and says so.
     pub(crate) fn wait_closed(&self) -> Result<(), Error> {
-        self.wait_readable(None, || {
-            if self.inner.core().is_closing() {
-                Err(Error::Closed)
-            } else {
-                Ok(None)
+        let core = self.inner.core();
+        loop {
+            let listener = core.listen_readable();
+            if core.is_closing() {
+                return Err(Error::Closed);
             }
-        })
+            listener.wait();
+        }
     }
 
     fn wait_for_end(&self) {
@@ -301,8 +303,22 @@ impl Socket {
         }
         let deadline = limit.map(|limit| Instant::now() + limit);
         let core = self.inner.core();
+        let mut reading = core.read_directly();
+        while let Some(direct) = &mut reading {
+            direct.park();
+            if let Some(done) = attempt()? {
+                return Ok(done);
+            }
+            match (direct.wait(deadline), limit) {
+                (Waited::TimedOut, Some(limit)) => {
+                    return attempt()?.ok_or_else(|| self.timed_out(Operation::Receive, limit));
+                }
+                (Waited::Over, _) => reading = None,
+                (Waited::Retry | Waited::TimedOut, _) => {}
+            }
+        }
         loop {
-            let listener = core.readable.listen();
+            let listener = core.listen_readable();
             if let Some(done) = attempt()? {
                 return Ok(done);
             }
@@ -337,7 +353,10 @@ impl Socket {
             }
             match (listener.take(), deadline) {
                 // Listening comes before the attempt that decides, or a signal could slip through.
-                (None, _) => listener = Some(core.writable.listen()),
+                (None, _) => {
+                    listener = Some(core.writable.listen());
+                    core.push_output();
+                }
                 (Some(waiting), None) => waiting.wait(),
                 (Some(waiting), Some(deadline)) => {
                     expired = waiting.wait_deadline(deadline).is_none();

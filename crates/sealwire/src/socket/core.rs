@@ -21,6 +21,7 @@ use crate::pattern::{
     Delivery, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, SendFailure, pattern,
 };
 use crate::peer::Peer;
+use crate::socket::readable::Readable;
 
 pub(crate) struct SocketCore {
     id: u64,
@@ -28,7 +29,7 @@ pub(crate) struct SocketCore {
     options: Arc<SocketOptions>,
     protocol: Arc<sealwire_zmtp::Config>,
     state: Mutex<State>,
-    pub(super) readable: Signal,
+    pub(super) readable: Readable,
     pub(super) writable: Signal,
     pub(super) ended: Signal,
     pub(crate) counters: LiveCounters,
@@ -85,7 +86,7 @@ impl SocketCore {
             protocol: Arc::new(crate::engine::protocol_config(&options, cookies)),
             options: Arc::new(options),
             state: Mutex::new(state),
-            readable: Signal::new(),
+            readable: Readable::default(),
             writable: Signal::new(),
             ended: Signal::new(),
             counters: LiveCounters::default(),
@@ -118,14 +119,10 @@ impl SocketCore {
     fn with<R>(&self, operation: impl FnOnce(&mut State) -> R) -> R {
         let mut state = self.lock();
         let result = operation(&mut state);
-        let signals = if state.pipes.has_signals() {
-            state.pipes.take_signals()
-        } else {
-            Vec::new()
-        };
+        let signals = state.pipes.take_signals();
         drop(state);
-        for signal in signals {
-            signal.deliver();
+        if let Some(signals) = signals {
+            signals.deliver();
         }
         result
     }
@@ -181,6 +178,19 @@ impl SocketCore {
             }
             Ok(into.len() - before)
         })
+    }
+
+    /// Moves what is queued for peers without room, as far as that goes at once.
+    pub(super) fn push_output(&self) {
+        let links = self.lock().pipes.full_links();
+        for link in links.into_iter().flatten() {
+            link.push_output();
+        }
+    }
+
+    /// The link of the only peer there is.
+    pub(super) fn sole_link(&self) -> Option<Arc<dyn Link>> {
+        self.lock().pipes.sole_link()
     }
 
     pub(super) fn subscribe(&self, topic: &[u8]) -> Result<(), Error> {
@@ -299,6 +309,8 @@ impl SocketCore {
             (dropped, state.pattern.readable())
         });
         add(&self.counters.dropped_unsent, dropped);
+        // Whoever reads from this peer directly has to look elsewhere.
+        self.readable.wake_direct_reader();
         if readable {
             self.readable.notify(1);
         }

@@ -3,6 +3,7 @@
 pub mod blocking;
 mod builder;
 mod core;
+mod readable;
 
 use std::sync::Arc;
 
@@ -201,6 +202,7 @@ impl Socket {
                 Err(SendFailure::WouldBlock(frames)) => frames,
             };
             let listener = self.core().writable.listen();
+            self.core().push_output();
             frames = match self.core().try_send(frames) {
                 Ok(()) => return Ok(()),
                 Err(SendFailure::Failed(error, frames)) => {
@@ -238,7 +240,7 @@ impl Socket {
             if let Some(message) = self.core().try_receive()? {
                 return Ok(message);
             }
-            let listener = self.core().readable.listen();
+            let listener = self.core().share_readable();
             if let Some(message) = self.core().try_receive()? {
                 return Ok(message);
             }
@@ -260,7 +262,7 @@ impl Socket {
             if taken > 0 || limit == 0 {
                 return Ok(taken);
             }
-            let listener = self.core().readable.listen();
+            let listener = self.core().share_readable();
             let taken = self.core().try_receive_many(into, limit)?;
             if taken > 0 {
                 return Ok(taken);
@@ -275,6 +277,10 @@ impl Socket {
     ///
     /// As [`recv`](Socket::recv), and [`Error::WouldBlock`].
     pub fn try_recv(&self) -> Result<Message, Error> {
+        if let Some(message) = self.core().try_receive()? {
+            return Ok(message);
+        }
+        self.core().read_leased();
         self.core().try_receive()?.ok_or(Error::WouldBlock)
     }
 

@@ -385,7 +385,7 @@ struct Side {
 }
 
 impl Link for Side {
-    fn output_ready(&self) {
+    fn output_ready(&self, _alone: bool) {
         self.connection.pump(self.side);
     }
 

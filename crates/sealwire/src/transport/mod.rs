@@ -6,4 +6,4 @@ mod listen;
 mod stream;
 
 pub(crate) use listen::{BoundListener, listen};
-pub(crate) use stream::{Stream, Target};
+pub(crate) use stream::{Polled, Stream, Target};

@@ -3,6 +3,8 @@
 use std::io::{self, IoSlice, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
+#[cfg(unix)]
+use std::sync::Arc;
 
 use mio::event::Source;
 use mio::net::TcpStream;
@@ -58,6 +60,12 @@ impl Target {
         }
     }
 }
+
+/// What to poll for a peer's bytes.
+#[cfg(unix)]
+pub(crate) type Polled = Arc<std::os::fd::OwnedFd>;
+#[cfg(not(unix))]
+pub(crate) type Polled = std::convert::Infallible;
 
 pub(crate) enum Stream {
     Tcp(TcpStream),
@@ -125,6 +133,23 @@ impl Stream {
         on_stream!(self, stream => stream.reregister(registry, token, Interest::READABLE | Interest::WRITABLE))
     }
 
+    /// Registers for writing only: somebody else polls for reading.
+    pub(crate) fn watch_writing(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        on_stream!(self, stream => stream.reregister(registry, token, Interest::WRITABLE))
+    }
+
+    /// A descriptor to poll for reading.
+    #[cfg(unix)]
+    pub(crate) fn polled(&self) -> io::Result<Polled> {
+        use std::os::fd::AsFd as _;
+        on_stream!(self, stream => stream.as_fd().try_clone_to_owned()).map(Arc::new)
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn polled(&self) -> io::Result<Polled> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     pub(crate) fn deregister(&mut self, registry: &Registry) {
         // Closing the stream takes it out of the poll anyhow.
         let _ = on_stream!(self, stream => stream.deregister(registry));
@@ -146,6 +171,11 @@ impl Stream {
                 outcome => return outcome,
             }
         }
+    }
+
+    /// Ends both directions, whoever else holds a descriptor of the stream.
+    pub(crate) fn shut_down(&self) {
+        let _ = on_stream!(self, stream => stream.shutdown(Shutdown::Both));
     }
 
     /// Tells the peer that nothing more will come.

@@ -41,13 +41,12 @@ impl IoThread {
     }
 
     pub(super) fn slots_of(&self, core: &Arc<SocketCore>) -> Vec<usize> {
-        let of_core = self.sources.iter().filter(|(_, source)| {
-            let other = match source {
-                Source::Listener(listener) => &listener.core,
-                Source::Connector(connector) => &connector.core,
-                Source::Session(session) => &session.core,
-            };
-            Arc::ptr_eq(core, other)
+        let of_core = self.sources.iter().filter(|(_, source)| match source {
+            Source::Listener(listener) => Arc::ptr_eq(core, &listener.core),
+            Source::Connector(connector) => Arc::ptr_eq(core, &connector.core),
+            Source::Session(session) => session
+                .with(|session| Arc::ptr_eq(core, &session.core))
+                .unwrap_or(false),
         });
         of_core.map(|(slot, _)| slot).collect()
     }
@@ -56,11 +55,21 @@ impl IoThread {
         let waiting = core.backlog() > 0;
         for slot in self.slots_of(&core) {
             match self.sources.get_mut(slot) {
-                Some(Source::Session(session)) if session.is_ready() || waiting => {
-                    session.finish(self.reactor.now());
-                    self.drive(slot);
+                Some(Source::Session(session)) => {
+                    let now = self.reactor.now();
+                    let lingers = session.with(|session| {
+                        let lingers = session.is_ready() || waiting;
+                        if lingers {
+                            session.finish(now);
+                        }
+                        lingers
+                    });
+                    if lingers == Some(true) {
+                        self.drive(slot);
+                    } else {
+                        self.end_session(slot, End::Clean);
+                    }
                 }
-                Some(Source::Session(_)) => self.end_session(slot, End::Clean),
                 Some(Source::Connector(_)) if waiting => {}
                 Some(Source::Connector(_) | Source::Listener(_)) => self.remove_source(slot),
                 None => {}

@@ -18,12 +18,13 @@ use super::cookies::{ROTATION_PERIOD, SharedCookies};
 use super::decisions::Decisions;
 use super::listener::Listener;
 use super::mailbox::{Command, Mailbox};
-use super::session::{Origin, Session, SessionKey};
+use super::session::{Origin, SessionKey};
+use super::shared::SharedSession;
 use super::timers::{Timer, Timers};
 use crate::socket::SocketCore;
 
 /// Size of one read, in bytes.
-const READ_SIZE: usize = 64 << 10;
+pub(in crate::engine) const READ_SIZE: usize = 64 << 10;
 /// Events taken from the poll at a time.
 const EVENTS: usize = 1_024;
 /// The mailbox's token; slots of the slab never get so far.
@@ -34,7 +35,7 @@ pub(crate) fn start() -> io::Result<Arc<Mailbox>> {
     let poll = Poll::new()?;
     let mailbox = Arc::new(Mailbox::new(Waker::new(poll.registry(), MAILBOX)?));
     let reactor = Reactor {
-        registry: poll.registry().try_clone()?,
+        registry: Arc::new(poll.registry().try_clone()?),
         decisions: Decisions::new(mailbox.clone()),
         mailbox: mailbox.clone(),
         timers: Timers::default(),
@@ -57,7 +58,7 @@ pub(crate) fn start() -> io::Result<Arc<Mailbox>> {
 
 /// What sessions need of the thread that drives them.
 pub(super) struct Reactor {
-    registry: Registry,
+    registry: Arc<Registry>,
     pub(super) mailbox: Arc<Mailbox>,
     pub(super) decisions: Decisions,
     timers: Timers,
@@ -81,7 +82,7 @@ impl Reactor {
 enum Source {
     Listener(Listener),
     Connector(Box<Connector>),
-    Session(Box<Session>),
+    Session(Arc<SharedSession>),
 }
 
 struct IoThread {
@@ -144,7 +145,7 @@ impl IoThread {
     fn transport_event(&mut self, slot: usize, readable: bool, writable: bool, hung_up: bool) {
         match self.sources.get_mut(slot) {
             Some(Source::Session(session)) => {
-                session.transport_event(readable, writable, hung_up);
+                session.with(|session| session.transport_event(readable, writable, hung_up));
                 self.drive(slot);
             }
             Some(Source::Connector(_)) => self.advance_connecting(slot),
@@ -190,6 +191,15 @@ impl IoThread {
                 session.input_wanted(now);
                 Ok(())
             }),
+            Command::Revisit(key) => self.with_session(key, |_, _| Ok(())),
+            Command::Watch(key) => self.with_session(key, |session, now| {
+                session.watch_lease(now);
+                Ok(())
+            }),
+            Command::EndLease(key) => {
+                let registry = self.reactor.registry.clone();
+                self.with_session(key, |session, _| session.end_lease(&registry));
+            }
             Command::Disconnect(key, reason) => {
                 self.with_session(key, |session, _| Err(session.reject(reason)));
             }
@@ -214,13 +224,11 @@ impl IoThread {
         match timer {
             Timer::Source { slot, number } => match self.sources.get(slot) {
                 Some(Source::Session(session)) if session.key.connection == number => {
-                    self.with_session(
-                        SessionKey {
-                            slot,
-                            connection: number,
-                        },
-                        Session::timer_due,
-                    );
+                    let (session, registry) = (session.clone(), self.reactor.registry.clone());
+                    self.with_session(session.key, |inner, now| {
+                        inner.check_lease(&session, &registry, now)?;
+                        inner.timer_due(now)
+                    });
                 }
                 Some(Source::Connector(connector)) if connector.id == number => {
                     self.connector_due(slot, now);

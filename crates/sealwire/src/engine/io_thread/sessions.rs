@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use mio::Token;
 
-use super::{IoThread, Source};
+use super::{IoThread, Reactor, Source};
 use crate::endpoint::Endpoint;
 use crate::engine::listener::Listener;
 use crate::engine::session::{End, Origin, Session, SessionKey, Turn};
+use crate::engine::shared::SharedSession;
 use crate::peer::PeerAddress;
 use crate::socket::SocketCore;
 use crate::transport::Stream;
@@ -36,7 +37,16 @@ impl IoThread {
             Origin::Listener { .. } => session.stream_mut().register(registry, Token(slot)),
             Origin::Connector { .. } => session.stream_mut().reregister(registry, Token(slot)),
         };
-        entry.insert(Source::Session(Box::new(session)));
+        let Reactor {
+            mailbox, registry, ..
+        } = &self.reactor;
+        let shared = SharedSession::new(
+            session,
+            mailbox.clone(),
+            registry.clone(),
+            self.reactor.epoch,
+        );
+        entry.insert(Source::Session(shared));
         (key, registered)
     }
 
@@ -47,21 +57,28 @@ impl IoThread {
         event: impl FnOnce(&mut Session, Duration) -> Result<(), End>,
     ) {
         let now = self.reactor.now();
-        match self.sources.get_mut(key.slot) {
-            Some(Source::Session(session)) if session.key == key => match event(session, now) {
-                Ok(()) => self.drive(key.slot),
-                Err(end) => self.end_session(key.slot, end),
-            },
+        match self.sources.get(key.slot) {
+            Some(Source::Session(session)) if session.key == key => {
+                match session.with(|session| event(session, now)) {
+                    Some(Ok(())) => self.drive(key.slot),
+                    Some(Err(end)) => self.end_session(key.slot, end),
+                    None => {}
+                }
+            }
             _ => {}
         }
     }
 
     pub(super) fn drive(&mut self, slot: usize) {
-        let Some(Source::Session(session)) = self.sources.get_mut(slot) else {
+        let Some(Source::Session(session)) = self.sources.get(slot) else {
             return;
         };
-        let outcome = session.drive(&mut self.reactor);
-        session.set_timer(&mut self.reactor.timers);
+        let driven = session.with(|session| {
+            let outcome = session.drive(&mut self.reactor);
+            session.set_timer(&mut self.reactor.timers);
+            outcome
+        });
+        let Some(outcome) = driven else { return };
         for (origin, key) in std::mem::take(&mut self.reactor.became_ready) {
             if let Some(listener) = self.listener_of(origin) {
                 listener.became_ready(key);
@@ -87,7 +104,10 @@ impl IoThread {
     }
 
     pub(super) fn end_session(&mut self, slot: usize, end: End) {
-        let Some(Source::Session(mut session)) = self.sources.try_remove(slot) else {
+        let Some(Source::Session(session)) = self.sources.try_remove(slot) else {
+            return;
+        };
+        let Some(mut session) = session.take() else {
             return;
         };
         let now = self.reactor.now();

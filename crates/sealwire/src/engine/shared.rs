@@ -1,0 +1,209 @@
+//! A session and who may drive it: the I/O thread, whenever something happens, and a thread of the
+//! application, when it would otherwise hand a single message over and wait.
+//!
+//! ```text
+//!   I/O thread ───────────┐
+//!                         ├─▶ lock ─▶ Session
+//!   send, recv ───────────┘
+//!        └─ what they cannot do ─▶ mailbox ─▶ I/O thread
+//! ```
+//!
+//! A thread of the application only tries the lock to write, and holds it for one read or a few
+//! writes. It never ends a session: what it finds wrong it leaves to the I/O thread.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use mio::Registry;
+
+use super::io_thread::READ_SIZE;
+use super::mailbox::{Command, Mailbox};
+use super::session::{Session, SessionKey};
+use crate::pattern::{DirectReader, Link};
+use crate::transport::Polled;
+
+/// A message that follows the last one sooner than this, with nothing received in between, is one
+/// of many: those are better moved by the I/O thread, in batches.
+const BURST: Duration = Duration::from_micros(100);
+/// Writes of an application's thread in a row.
+const WRITES_PER_CALL: usize = 4;
+
+pub(super) struct SharedSession {
+    pub(super) key: SessionKey,
+    session: Mutex<Option<Session>>,
+    mailbox: Arc<Mailbox>,
+    registry: Arc<Registry>,
+    epoch: Instant,
+    pace: Arc<Pace>,
+    /// A thread of the application waits for bytes of this connection, or is about to.
+    waited_for: AtomicBool,
+    /// Whoever stops waiting has to tell the I/O thread, which then looks after the lease.
+    unwatched: AtomicBool,
+}
+
+impl SharedSession {
+    pub(super) fn new(
+        session: Session,
+        mailbox: Arc<Mailbox>,
+        registry: Arc<Registry>,
+        epoch: Instant,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|shared: &Weak<Self>| SharedSession {
+            key: session.key,
+            pace: session.pace.clone(),
+            session: Mutex::new(Some(session.shared_as(shared.clone()))),
+            mailbox,
+            registry,
+            epoch,
+            waited_for: AtomicBool::new(false),
+            unwatched: AtomicBool::new(true),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Session>> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `operation` with the session to itself; `None` when it has ended.
+    pub(super) fn with<R>(&self, operation: impl FnOnce(&mut Session) -> R) -> Option<R> {
+        self.lock().as_mut().map(operation)
+    }
+
+    /// Takes the session for good.
+    pub(super) fn take(&self) -> Option<Session> {
+        self.lock().take()
+    }
+
+    fn now(&self) -> Duration {
+        self.epoch.elapsed()
+    }
+
+    /// Whether a lease that has run out is still in use. If so, whoever uses it says when it is
+    /// not any more.
+    pub(super) fn renew_lease(&self) -> bool {
+        self.unwatched.store(true, Ordering::SeqCst);
+        self.waited_for.load(Ordering::SeqCst)
+    }
+
+    /// Lets a thread of the application act on a session that is ready, and passes on what it
+    /// left to do. `false` when there is no such session.
+    fn act(&self, session: &mut Option<Session>, action: impl FnOnce(&mut Session)) -> bool {
+        let Some(session) = session.as_mut().filter(|session| session.is_usable()) else {
+            return false;
+        };
+        action(session);
+        if session.needs_io_thread() {
+            self.mailbox.post(Command::Revisit(self.key));
+        }
+        true
+    }
+
+    fn write_now(&self) -> bool {
+        let Ok(mut session) = self.session.try_lock() else {
+            return false;
+        };
+        self.act(&mut session, |session| {
+            session.output_ready();
+            session.write_directly(WRITES_PER_CALL);
+        })
+    }
+}
+
+/// How a pipe reaches its session.
+impl Link for SharedSession {
+    fn output_ready(&self, alone: bool) {
+        let direct = self.pace.is_single(self.epoch) && alone && self.write_now();
+        if !direct {
+            self.mailbox.post(Command::Output(self.key));
+        }
+    }
+
+    fn push_output(&self) {
+        self.write_now();
+    }
+
+    fn input_wanted(&self) {
+        // Whoever reads directly goes on as soon as it has read what there is.
+        let direct = self.waited_for.load(Ordering::SeqCst)
+            && self.session.try_lock().is_ok_and(|mut session| {
+                self.act(&mut session, |session| session.input_wanted(self.now()))
+            });
+        if !direct {
+            self.mailbox.post(Command::Input(self.key));
+        }
+    }
+
+    fn disconnect(&self, reason: &'static str) {
+        self.mailbox.post(Command::Disconnect(self.key, reason));
+    }
+
+    fn direct_reader(self: Arc<Self>) -> Option<Arc<dyn DirectReader>> {
+        Some(self)
+    }
+}
+
+impl DirectReader for SharedSession {
+    fn enter(&self) -> Option<Polled> {
+        self.waited_for.store(true, Ordering::SeqCst);
+        let mut session = self.lock();
+        let usable = session.as_mut().filter(|session| session.is_usable());
+        let polled = usable.and_then(|session| session.lease(&self.registry).ok());
+        if polled.is_none() {
+            self.waited_for.store(false, Ordering::SeqCst);
+        }
+        polled
+    }
+
+    fn read(&self) -> Option<bool> {
+        thread_local! {
+            static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+        }
+        BUFFER.with_borrow_mut(|buffer| {
+            buffer.resize(READ_SIZE, 0);
+            let mut more = None;
+            self.act(&mut self.lock(), |session| {
+                session.transport_event(true, false, false);
+                let came = session.read_directly(buffer, self.now());
+                session.write_directly(WRITES_PER_CALL);
+                more = came.then(|| session.wants_to_read());
+            });
+            more
+        })
+    }
+
+    fn leave(&self) {
+        self.waited_for.store(false, Ordering::SeqCst);
+        if self.unwatched.swap(false, Ordering::SeqCst) {
+            self.mailbox.post(Command::Watch(self.key));
+        }
+    }
+
+    fn end_lease(&self) {
+        self.mailbox.post(Command::EndLease(self.key));
+    }
+}
+
+/// Tells single messages from those that come in bursts.
+#[derive(Default)]
+pub(super) struct Pace {
+    /// Something was received since the last message went out.
+    answered: AtomicBool,
+    /// When the last burst or single message began, in microseconds.
+    last: AtomicU64,
+}
+
+impl Pace {
+    pub(super) fn received(&self) {
+        self.answered.store(true, Ordering::Relaxed);
+    }
+
+    fn is_single(&self, epoch: Instant) -> bool {
+        // Never zero, so that the first message is no burst.
+        let now = epoch.elapsed().as_micros() as u64 + BURST.as_micros() as u64 + 1;
+        let last = self.last.swap(now, Ordering::Relaxed);
+        let answered = self.answered.swap(false, Ordering::Relaxed);
+        answered || now - last.min(now) > BURST.as_micros() as u64
+    }
+}
