@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use sealwire::blocking::Socket;
-use sealwire::{Error, Message, SocketType};
+use sealwire::{Error, Frame, Message, SocketType};
 
 use super::result::Measured;
 use super::side::{Client, SideOptions};
@@ -64,7 +64,12 @@ pub(super) fn send(client: &Client, options: &SideOptions) -> Result<Infallible,
     let mut dropped = 0;
     loop {
         for _ in 0..LOOK_EVERY {
-            socket.send(payload.clone()).map_err(Error::from)?;
+            // As a program would: what fits is copied, what is large is shared.
+            let message = match payload.len() {
+                0..=Frame::INLINE => Message::from(&payload[..]),
+                _ => Message::from(payload.clone()),
+            };
+            socket.send(message).map_err(Error::from)?;
             if asks {
                 socket.recv()?;
             }

@@ -128,6 +128,11 @@ impl Connection {
         self.events.pop_front()
     }
 
+    /// Whether [`poll_event`](Self::poll_event) has something to give.
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// The oldest step of the handshake not yet taken; at most a dozen are kept.
     pub fn poll_handshake_trace(&mut self) -> Option<HandshakeStep> {
         self.trace.poll()

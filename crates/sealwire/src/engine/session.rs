@@ -2,11 +2,11 @@
 //! between the protocol and the socket's pipe.
 //!
 //! ```text
-//!   transport ─▶ input ─▶ protocol ─▶ undelivered ─▶ pipe.inbound
-//!   transport ◀─────────── protocol ◀────────────── pipe.outbound
+//!   transport ─▶ input ─▶ protocol ─▶ pipe.inbound
+//!   transport ◀────────── protocol ◀─ pipe.outbound
 //! ```
 //!
-//! Reading stops while `undelivered` is not empty, writing takes no more from the pipe while the
+//! Reading stops while the protocol holds messages that the pipe has no room for, writing takes no more from the pipe while the
 //! protocol holds [`WRITE_BUDGET`] bytes: so each connection's memory is bounded, whatever the
 //! peer does.
 
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use bytes::{Buf as _, BytesMut};
 use mio::{Registry, Token};
-use sealwire_zmtp::connection::PeerInfo;
+use sealwire_zmtp::connection::{PeerInfo, Warning};
 use sealwire_zmtp::error::{CloseKind, Refusal};
 use sealwire_zmtp::{Connection as Protocol, Entropy, Event as ProtocolEvent};
 
@@ -102,7 +102,6 @@ pub(super) struct Session {
     stream: Stream,
     protocol: Protocol,
     input: BytesMut,
-    undelivered: VecDeque<Item>,
     /// Set once the handshake is done and the socket has taken the peer.
     attached: Option<(PipeId, Arc<Peer>)>,
     /// When that was.
@@ -125,7 +124,7 @@ pub(super) struct Session {
     timer: Option<Duration>,
     /// What the authenticator was asked about this peer and has not answered yet.
     question: Option<Pending>,
-    taken: Vec<Item>,
+    taken: VecDeque<Item>,
     pub(super) pace: Arc<Pace>,
     /// What this session is part of.
     shared: Weak<SharedSession>,
@@ -169,7 +168,6 @@ impl Session {
             stream,
             protocol,
             input: BytesMut::new(),
-            undelivered: VecDeque::new(),
             attached: None,
             ready_since: None,
             readable: false,
@@ -182,7 +180,7 @@ impl Session {
             finished: false,
             timer: None,
             question: None,
-            taken: Vec::new(),
+            taken: VecDeque::new(),
             pace: Arc::default(),
             shared: Weak::new(),
             lease: Lease::default(),
@@ -352,10 +350,10 @@ impl Session {
     }
 
     fn take_events(&mut self, reactor: &mut Reactor) -> Result<(), End> {
-        while let Some(event) = self.next_handshake_event() {
-            match event {
-                ProtocolEvent::Ready(info) => self.ready(info, reactor)?,
-                ProtocolEvent::Authenticate(credentials) => {
+        while self.attached.is_none() {
+            match self.protocol.poll_event() {
+                Some(ProtocolEvent::Ready(info)) => self.ready(info, reactor)?,
+                Some(ProtocolEvent::Authenticate(credentials)) => {
                     let Kind::Server { authenticator, .. } = &self.core.options().security.0 else {
                         unreachable!("only servers are asked to authenticate")
                     };
@@ -368,47 +366,48 @@ impl Session {
                         Answer::Later(question) => self.question = Some(question),
                     }
                 }
-                _ => {}
+                Some(ProtocolEvent::Warning(warning)) => self.warn(warning),
+                Some(_) => {}
+                None => return Ok(()),
             }
         }
         self.deliver(reactor.now());
         Ok(())
     }
 
-    /// Takes what the protocol has for the socket, up to an event of the handshake.
-    fn next_handshake_event(&mut self) -> Option<ProtocolEvent> {
-        loop {
-            match self.protocol.poll_event()? {
-                ProtocolEvent::Message(frames) => {
-                    self.undelivered.push_back(Item::Message(frames));
-                }
-                ProtocolEvent::Subscribe(topic) => {
-                    self.undelivered.push_back(Item::Subscribe(topic));
-                }
-                ProtocolEvent::Cancel(topic) => self.undelivered.push_back(Item::Cancel(topic)),
-                ProtocolEvent::Warning(warning) => self.core.hub.emit(Event::Warning {
-                    connection: self.key.connection,
-                    address: self.address.clone(),
-                    warning,
-                }),
-                other => return Some(other),
-            }
-        }
-    }
-
+    /// Hands over what the protocol has for the socket.
     fn deliver(&mut self, now: Duration) {
         let Some((pipe, _)) = self.attached else {
             return;
         };
-        if self.undelivered.is_empty() {
+        if !self.protocol.has_events() {
             return;
         }
+        let mut warnings = Vec::new();
+        let protocol = &mut self.protocol;
+        let delivered = self.core.deliver(pipe, &mut || loop {
+            match protocol.poll_event()? {
+                ProtocolEvent::Message(frames) => return Some(Item::Message(frames)),
+                ProtocolEvent::Subscribe(topic) => return Some(Item::Subscribe(topic)),
+                ProtocolEvent::Cancel(topic) => return Some(Item::Cancel(topic)),
+                ProtocolEvent::Warning(warning) => warnings.push(warning),
+                _ => {}
+            }
+        });
+        warnings.into_iter().for_each(|warning| self.warn(warning));
         self.pace.received();
-        let paused = self.core.deliver(pipe, &mut self.undelivered);
-        if paused != self.paused {
-            self.paused = paused;
-            self.protocol.set_reading(!paused, now);
+        if delivered.full != self.paused {
+            self.paused = delivered.full;
+            self.protocol.set_reading(!delivered.full, now);
         }
+    }
+
+    fn warn(&self, warning: Warning) {
+        self.core.hub.emit(Event::Warning {
+            connection: self.key.connection,
+            address: self.address.clone(),
+            warning,
+        });
     }
 
     fn ready(&mut self, info: Arc<PeerInfo>, reactor: &mut Reactor) -> Result<(), End> {
@@ -532,28 +531,24 @@ impl Session {
         sooner || unwritten || self.ending.is_some()
     }
 
-    /// Reads once, unless there was something left to deliver. `false` when the socket takes
-    /// nothing more at the moment.
-    pub(super) fn read_directly(&mut self, buffer: &mut [u8], now: Duration) -> bool {
-        if !self.undelivered.is_empty() {
-            self.deliver(now);
-            return !self.paused;
+    /// Reads once, unless there was something left to deliver. Whoever calls this found the pipe
+    /// empty, so it has room.
+    pub(super) fn read_directly(&mut self, buffer: &mut [u8], now: Duration) {
+        if self.paused {
+            self.input_wanted(now);
         }
-        if !self.wants_to_read() {
-            return false;
+        if self.protocol.has_events() {
+            return self.deliver(now);
         }
         let outcome = self.fill(buffer).and_then(|filled| {
             if !filled {
                 return Ok(());
             }
             let received = self.protocol.receive(&mut self.input, now);
-            // The handshake is over: nothing else can come.
-            while self.next_handshake_event().is_some() {}
             self.deliver(now);
             received.map_err(|error| self.fail(error))
         });
         self.ending = outcome.err();
-        true
     }
 
     /// Writes up to `limit` times.
@@ -575,6 +570,10 @@ impl Session {
             self.lease.active = true;
         }
         Ok(polled)
+    }
+
+    pub(super) fn is_leased(&self) -> bool {
+        self.lease.active
     }
 
     pub(super) fn watch_lease(&mut self, now: Duration) {

@@ -149,7 +149,12 @@ impl DirectReader for SharedSession {
         self.waited_for.store(true, Ordering::SeqCst);
         let mut session = self.lock();
         let usable = session.as_mut().filter(|session| session.is_usable());
-        let polled = usable.and_then(|session| session.lease(&self.registry).ok());
+        let polled = usable.and_then(|session| {
+            if !session.is_leased() {
+                self.unwatched.store(true, Ordering::SeqCst);
+            }
+            session.lease(&self.registry).ok()
+        });
         if polled.is_none() {
             self.waited_for.store(false, Ordering::SeqCst);
         }
@@ -165,9 +170,9 @@ impl DirectReader for SharedSession {
             let mut more = None;
             self.act(&mut self.lock(), |session| {
                 session.transport_event(true, false, false);
-                let came = session.read_directly(buffer, self.now());
+                session.read_directly(buffer, self.now());
                 session.write_directly(WRITES_PER_CALL);
-                more = came.then(|| session.wants_to_read());
+                more = Some(session.wants_to_read());
             });
             more
         })

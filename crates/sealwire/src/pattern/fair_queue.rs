@@ -28,11 +28,14 @@ impl FairQueue {
 
     /// The next message in turn, with the pipe it came through.
     pub(crate) fn pop(&mut self, pipes: &mut Pipes) -> Option<(PipeId, Frames, Arc<Peer>)> {
-        while let Some(id) = self.turn.pop_front() {
-            if let Some((frames, peer)) = pipes.pop_inbound(id) {
-                if pipes.has_inbound(id) {
-                    self.turn.push_back(id);
-                }
+        while let Some(&id) = self.turn.front() {
+            let popped = pipes.pop_inbound(id);
+            if !pipes.has_inbound(id) {
+                self.turn.pop_front();
+            } else if self.turn.len() > 1 {
+                self.turn.rotate_left(1);
+            }
+            if let Some((frames, peer)) = popped {
                 return Some((id, frames, peer));
             }
         }

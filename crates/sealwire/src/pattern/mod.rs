@@ -35,6 +35,7 @@ pub(crate) use pipe::{DirectReader, HighWaterMarks, Item, Link, PipeId, Pipes};
 use round_robin::RoundRobin;
 
 use crate::error::{Error, Operation};
+use crate::message::Message;
 use crate::options::SocketOptions;
 use crate::peer::Peer;
 
@@ -58,6 +59,18 @@ pub(crate) enum Delivery {
     Handled,
 }
 
+/// What became of a batch of received items.
+#[derive(Debug, Default)]
+pub(crate) struct Delivered {
+    /// Messages that the application can read, and their bytes.
+    pub(crate) queued: usize,
+    pub(crate) bytes: usize,
+    /// Messages that the socket type has no use for.
+    pub(crate) ignored: usize,
+    /// The queue is full: there may be more.
+    pub(crate) full: bool,
+}
+
 /// A received message with the peer that its connection belongs to.
 pub(crate) type Received = (Frames, Arc<Peer>);
 
@@ -73,11 +86,59 @@ pub(crate) trait Pattern: Send {
     /// An item arrived from a peer. There is room for it.
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery;
 
+    /// Takes items from a peer until there are no more or its queue is full.
+    fn deliver_all(
+        &mut self,
+        pipes: &mut Pipes,
+        id: PipeId,
+        next: &mut dyn FnMut() -> Option<Item>,
+    ) -> Delivered {
+        let mut delivered = Delivered::default();
+        loop {
+            if !pipes.accepts_input(id) {
+                delivered.full = true;
+                return delivered;
+            }
+            let Some(item) = next() else {
+                return delivered;
+            };
+            let (message, size) = match &item {
+                Item::Message(frames) => (true, frames.size()),
+                Item::Subscribe(_) | Item::Cancel(_) => (false, 0),
+            };
+            match self.delivered(pipes, id, item) {
+                Delivery::Queued => {
+                    delivered.queued += 1;
+                    delivered.bytes += size;
+                }
+                Delivery::Ignored => delivered.ignored += usize::from(message),
+                Delivery::Handled => {}
+            }
+        }
+    }
+
     /// Routes one message. `Ok` carries the number of copies that were dropped at a full queue.
     fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure>;
 
     /// Takes one received message; `None` when there is none yet.
     fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error>;
+
+    /// Takes up to `limit` received messages. An error comes only when there is none before it.
+    fn receive_many(
+        &mut self,
+        pipes: &mut Pipes,
+        into: &mut Vec<Message>,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        for taken in 0..limit {
+            match self.receive(pipes) {
+                Ok(Some((frames, peer))) => into.push(Message::received(frames, peer)),
+                Err(error) if taken == 0 => return Err(error),
+                Ok(None) | Err(_) => return Ok(taken),
+            }
+        }
+        Ok(limit)
+    }
 
     /// Whether [`Pattern::receive`] has something to say.
     fn readable(&self) -> bool;

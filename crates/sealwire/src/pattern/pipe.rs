@@ -29,6 +29,16 @@ pub(crate) enum Item {
     Cancel(Bytes),
 }
 
+impl Item {
+    /// What it costs of a budget, in bytes: every item has a header, so that empty ones count too.
+    fn cost(&self) -> usize {
+        16 + match self {
+            Item::Message(frames) => frames.size(),
+            Item::Subscribe(topic) | Item::Cancel(topic) => topic.len(),
+        }
+    }
+}
+
 /// The other end of a pipe. Its methods are called without the socket's lock held.
 pub(crate) trait Link: Send + Sync {
     /// The outbound queue went from idle to having something in it; `alone` when no other link
@@ -51,8 +61,8 @@ pub(crate) trait DirectReader: Send + Sync {
     /// Begins to wait: until [`leave`](Self::leave) the engine leaves reading to the caller.
     /// `None` when that cannot be.
     fn enter(&self) -> Option<Polled>;
-    /// Reads once and delivers what came. Tells whether more can be read at once; `None` when the
-    /// peer cannot be read, now or ever.
+    /// Reads once and delivers what came. Tells whether more can be read at once; `None` when
+    /// the peer is gone.
     fn read(&self) -> Option<bool>;
     /// Stops waiting.
     fn leave(&self);
@@ -92,6 +102,8 @@ pub(crate) struct Pipe {
     outbound: VecDeque<Item>,
     /// Messages in `outbound`; subscriptions do not count against the high-water mark.
     outbound_messages: usize,
+    /// What `outbound` costs of a budget.
+    outbound_cost: usize,
     /// The link was told that there is output and has not yet found the queue empty.
     output_signalled: bool,
     /// The link was told that the inbound queue is full.
@@ -150,6 +162,7 @@ impl Pipes {
             inbound: VecDeque::new(),
             outbound: VecDeque::new(),
             outbound_messages: 0,
+            outbound_cost: 0,
             output_signalled: false,
             input_paused: false,
             ended: false,
@@ -164,6 +177,7 @@ impl Pipes {
         };
         pipe.ended = true;
         pipe.outbound_messages = 0;
+        pipe.outbound_cost = 0;
         pipe.outbound
             .drain(..)
             .filter_map(|item| match item {
@@ -221,6 +235,7 @@ impl Pipes {
             return;
         }
         pipe.outbound_messages += usize::from(matches!(item, Item::Message(_)));
+        pipe.outbound_cost += item.cost();
         pipe.outbound.push_back(item);
         if !pipe.output_signalled {
             pipe.output_signalled = true;
@@ -228,30 +243,32 @@ impl Pipes {
         }
     }
 
-    /// Moves queued items to the link until `budget` bytes of payload are taken. Finding the
-    /// queue empty ends the signalled state, so that the next push signals again.
-    pub(crate) fn take_outbound(&mut self, id: PipeId, into: &mut Vec<Item>, mut budget: usize) {
+    /// Moves queued items to the link, into an empty queue, until `budget` bytes of payload are
+    /// taken. Finding the queue empty ends the signalled state, so that the next push signals
+    /// again.
+    pub(crate) fn take_outbound(&mut self, id: PipeId, into: &mut VecDeque<Item>, budget: usize) {
         let Some(pipe) = self.slab.get_mut(id) else {
             return;
         };
-        while budget > 0 {
+        if pipe.outbound_cost <= budget && into.is_empty() {
+            // All of it, whatever it is, without touching a message.
+            std::mem::swap(&mut pipe.outbound, into);
+            pipe.outbound_messages = 0;
+            pipe.outbound_cost = 0;
+            pipe.output_signalled = !into.is_empty();
+            return;
+        }
+        let mut taken = 0;
+        while taken < budget {
             let Some(item) = pipe.outbound.pop_front() else {
                 break;
             };
-            let size = match &item {
-                Item::Message(frames) => {
-                    pipe.outbound_messages -= 1;
-                    frames.size()
-                }
-                Item::Subscribe(topic) | Item::Cancel(topic) => topic.len(),
-            };
-            // Every item costs a header, so that empty messages too use up the budget.
-            budget = budget.saturating_sub(size + 16);
-            into.push(item);
+            pipe.outbound_messages -= usize::from(matches!(item, Item::Message(_)));
+            pipe.outbound_cost -= item.cost();
+            taken += item.cost();
+            into.push_back(item);
         }
-        if pipe.outbound.is_empty() {
-            pipe.output_signalled = false;
-        }
+        pipe.output_signalled = !into.is_empty();
     }
 
     /// Whether one more received message fits; when not, the link is remembered as paused and

@@ -335,7 +335,7 @@ impl Socket {
 
     fn send_within(&self, message: Message, limit: Option<Duration>) -> Result<(), SendError> {
         let core = self.inner.core();
-        let deadline = limit.map(|limit| Instant::now() + limit);
+        let mut deadline = None;
         let mut frames = message.into_frames();
         let mut listener = None;
         let mut expired = false;
@@ -354,6 +354,7 @@ impl Socket {
             match (listener.take(), deadline) {
                 // Listening comes before the attempt that decides, or a signal could slip through.
                 (None, _) => {
+                    deadline = limit.map(|limit| Instant::now() + limit);
                     listener = Some(core.writable.listen());
                     core.push_output();
                 }

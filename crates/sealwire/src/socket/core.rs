@@ -18,7 +18,7 @@ use crate::message::Message;
 use crate::monitor::{Hub, LiveCounters, add};
 use crate::options::SocketOptions;
 use crate::pattern::{
-    Delivery, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, SendFailure, pattern,
+    Delivered, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, SendFailure, pattern,
 };
 use crate::peer::Peer;
 use crate::socket::readable::Readable;
@@ -163,20 +163,14 @@ impl SocketCore {
         limit: usize,
     ) -> Result<usize, Error> {
         self.with(|state| {
-            let before = into.len();
-            while into.len() - before < limit {
-                match state.receive() {
-                    Ok(Some(message)) => into.push(message),
-                    Ok(None) => break,
-                    // What was received before the error is not lost: the error comes next time.
-                    Err(_) if into.len() > before => break,
-                    Err(error) => return Err(error),
-                }
+            if state.phase != Phase::Open {
+                return Err(Error::Closed);
             }
+            let taken = state.pattern.receive_many(&mut state.pipes, into, limit)?;
             if state.pattern.readable() {
                 self.readable.notify(1);
             }
-            Ok(into.len() - before)
+            Ok(taken)
         })
     }
 
@@ -325,45 +319,21 @@ impl SocketCore {
         }
     }
 
-    /// Takes items from a link until they are used up or the pipe is full. `true` when it is
-    /// full: the link then stops reading until it is told that input is wanted.
-    pub(crate) fn deliver(&self, id: PipeId, items: &mut VecDeque<Item>) -> bool {
-        if items.is_empty() {
-            return false;
+    /// Takes items from a link until there are no more or the pipe is full: then the link stops
+    /// reading until it is told that input is wanted. `next` is called under the lock.
+    pub(crate) fn deliver(&self, id: PipeId, next: &mut dyn FnMut() -> Option<Item>) -> Delivered {
+        let delivered = self.with(|state| state.pattern.deliver_all(&mut state.pipes, id, next));
+        add(&self.counters.messages_received, delivered.queued);
+        add(&self.counters.bytes_received, delivered.bytes);
+        add(&self.counters.dropped_at_receive, delivered.ignored);
+        if delivered.queued > 0 {
+            self.readable.notify(delivered.queued);
         }
-        let (mut queued, mut bytes, mut ignored) = (0, 0, 0);
-        let full = self.with(|state| {
-            while !items.is_empty() {
-                if !state.pipes.accepts_input(id) {
-                    return true;
-                }
-                let Some(item) = items.pop_front() else { break };
-                let (message, size) = match &item {
-                    Item::Message(frames) => (true, frames.size()),
-                    Item::Subscribe(_) | Item::Cancel(_) => (false, 0),
-                };
-                match state.pattern.delivered(&mut state.pipes, id, item) {
-                    Delivery::Queued => {
-                        queued += 1;
-                        bytes += size;
-                    }
-                    Delivery::Ignored => ignored += usize::from(message),
-                    Delivery::Handled => {}
-                }
-            }
-            false
-        });
-        add(&self.counters.messages_received, queued);
-        add(&self.counters.bytes_received, bytes);
-        add(&self.counters.dropped_at_receive, ignored);
-        if queued > 0 {
-            self.readable.notify(queued);
-        }
-        full
+        delivered
     }
 
     /// Moves queued items to a link, up to `budget` bytes.
-    pub(crate) fn take_outbound(&self, id: PipeId, into: &mut Vec<Item>, budget: usize) {
+    pub(crate) fn take_outbound(&self, id: PipeId, into: &mut VecDeque<Item>, budget: usize) {
         self.with(|state| {
             state.pipes.take_outbound(id, into, budget);
             if !into.is_empty() {

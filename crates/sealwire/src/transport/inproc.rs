@@ -332,16 +332,14 @@ impl Connection {
         let (Some((source, _)), Some((sink, _))) = (from.pipe.get(), to.pipe.get()) else {
             return false;
         };
-        let mut batch = Vec::new();
         while !self.ended.load(Ordering::SeqCst) {
-            if to.core.deliver(*sink, moving) {
+            if !moving.is_empty() && to.core.deliver(*sink, &mut || moving.pop_front()).full {
                 return false;
             }
-            from.core.take_outbound(*source, &mut batch, BATCH);
-            if batch.is_empty() {
+            from.core.take_outbound(*source, moving, BATCH);
+            if moving.is_empty() {
                 return true;
             }
-            moving.extend(batch.drain(..));
         }
         false
     }
