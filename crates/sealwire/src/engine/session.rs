@@ -23,7 +23,7 @@ use sealwire_zmtp::{Connection as Protocol, Entropy, Event as ProtocolEvent};
 
 use super::decisions::{Answer, Pending};
 use super::io_thread::Reactor;
-use super::shared::{Pace, SharedSession};
+use super::shared::{LeaseUse, Pace, SharedSession};
 use super::timers::{Timer, Timers};
 use crate::auth::Decision;
 use crate::endpoint::Endpoint;
@@ -592,10 +592,14 @@ impl Session {
             return Ok(());
         }
         self.lease.check_at = None;
-        if shared.renew_lease() {
-            return Ok(());
+        match shared.lease_use() {
+            LeaseUse::Now => Ok(()),
+            LeaseUse::Lately => {
+                self.watch_lease(now);
+                Ok(())
+            }
+            LeaseUse::Over => self.end_lease(registry),
         }
-        self.end_lease(registry)
     }
 
     pub(super) fn end_lease(&mut self, registry: &Registry) -> Result<(), End> {

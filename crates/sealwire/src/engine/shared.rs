@@ -30,6 +30,14 @@ const BURST: Duration = Duration::from_micros(100);
 /// Writes of an application's thread in a row.
 const WRITES_PER_CALL: usize = 4;
 
+/// What became of a lease since it was last looked at.
+pub(super) enum LeaseUse {
+    /// A thread waits; it tells when it does not any more.
+    Now,
+    Lately,
+    Over,
+}
+
 pub(super) struct SharedSession {
     pub(super) key: SessionKey,
     session: Mutex<Option<Session>>,
@@ -39,6 +47,8 @@ pub(super) struct SharedSession {
     pace: Arc<Pace>,
     /// A thread of the application waits for bytes of this connection, or is about to.
     waited_for: AtomicBool,
+    /// Some thread has waited since the lease was last looked at.
+    was_waited_for: AtomicBool,
     /// Whoever stops waiting has to tell the I/O thread, which then looks after the lease.
     unwatched: AtomicBool,
 }
@@ -58,6 +68,7 @@ impl SharedSession {
             registry,
             epoch,
             waited_for: AtomicBool::new(false),
+            was_waited_for: AtomicBool::new(false),
             unwatched: AtomicBool::new(true),
         })
     }
@@ -80,11 +91,18 @@ impl SharedSession {
         self.epoch.elapsed()
     }
 
-    /// Whether a lease that has run out is still in use. If so, whoever uses it says when it is
-    /// not any more.
-    pub(super) fn renew_lease(&self) -> bool {
+    /// Whether somebody reads directly, now or lately.
+    pub(super) fn lease_use(&self) -> LeaseUse {
         self.unwatched.store(true, Ordering::SeqCst);
-        self.waited_for.load(Ordering::SeqCst)
+        if self.waited_for.load(Ordering::SeqCst) {
+            return LeaseUse::Now;
+        }
+        self.unwatched.store(false, Ordering::SeqCst);
+        if self.was_waited_for.swap(false, Ordering::SeqCst) {
+            LeaseUse::Lately
+        } else {
+            LeaseUse::Over
+        }
     }
 
     /// Lets a thread of the application act on a session that is ready, and passes on what it
@@ -147,6 +165,7 @@ impl Link for SharedSession {
 impl DirectReader for SharedSession {
     fn enter(&self) -> Option<Polled> {
         self.waited_for.store(true, Ordering::SeqCst);
+        self.was_waited_for.store(true, Ordering::Relaxed);
         let mut session = self.lock();
         let usable = session.as_mut().filter(|session| session.is_usable());
         let polled = usable.and_then(|session| {
