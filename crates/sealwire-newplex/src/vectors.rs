@@ -44,5 +44,8 @@ pub(crate) fn text(value: &Value) -> &str {
 
 /// Lower-case hex.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| std::format!("{byte:02x}")).collect()
+    bytes
+        .iter()
+        .map(|byte| std::format!("{byte:02x}"))
+        .collect()
 }

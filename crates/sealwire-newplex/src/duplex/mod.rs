@@ -175,22 +175,7 @@ impl Duplex {
         }
     }
 
-    /// Gives bytes of the rate, which become zero in the state.
-    ///
-    /// Two calls are the same as one for both outputs.
-    #[inline]
-    pub(crate) fn squeeze(&mut self, output: &mut [u8]) {
-        let (first, rest) = output.split_at_mut(self.room().min(output.len()));
-        self.squeeze_short(first);
-        if self.position() == RATE {
-            self.pad();
-            let (blocks, tail) = rest.as_chunks_mut();
-            self.back_end.squeeze(&mut self.core, blocks);
-            self.squeeze_short(tail);
-        }
-    }
-
-    /// Ends the block and gives `output.len()` bytes of those after it.
+    /// Ends the block and gives bytes of the rate, which become zero in the state.
     #[inline]
     pub(crate) fn permute_and_squeeze(&mut self, output: &mut [u8]) {
         self.pad();

@@ -6,6 +6,20 @@ use crate::vectors::{VECTORS, bytes, hex, list, number, text};
 use std::vec;
 use std::vec::Vec;
 
+impl Duplex {
+    /// Squeezes from the middle of a block on, as the published vectors do and no protocol does.
+    fn squeeze(&mut self, output: &mut [u8]) {
+        let (first, rest) = output.split_at_mut(self.room().min(output.len()));
+        self.squeeze_short(first);
+        if self.position() == RATE {
+            self.pad();
+            let (blocks, tail) = rest.as_chunks_mut();
+            self.back_end.squeeze(&mut self.core, blocks);
+            self.squeeze_short(tail);
+        }
+    }
+}
+
 #[test]
 fn the_permutation_gives_the_published_outputs() {
     on_every_back_end(|back_end| {
@@ -16,7 +30,12 @@ fn the_permutation_gives_the_published_outputs() {
                 duplex.back_end.absorb(&mut duplex.core, &[]);
             }
             let output = hex(&duplex.core.state);
-            assert_eq!(output, text(&case["output"]), "{back_end}, {}", case["name"]);
+            assert_eq!(
+                output,
+                text(&case["output"]),
+                "{back_end}, {}",
+                case["name"]
+            );
         }
     });
 }
@@ -64,7 +83,12 @@ fn operations_give_the_published_outputs_and_states() {
                 apply(&mut duplex, op);
             }
             let state = hex(&duplex.encode());
-            assert_eq!(state, text(&case["final_state"]), "{back_end}, {}", case["name"]);
+            assert_eq!(
+                state,
+                text(&case["final_state"]),
+                "{back_end}, {}",
+                case["name"]
+            );
         }
     });
 }
@@ -76,7 +100,12 @@ fn a_state_is_restored_exactly_when_the_reference_restores_it() {
         let restored = <&[u8; ENCODED_SIZE]>::try_from(encoded.as_slice())
             .ok()
             .and_then(Duplex::decode);
-        assert_eq!(restored.is_some(), case["accept"] == true, "{}", case["name"]);
+        assert_eq!(
+            restored.is_some(),
+            case["accept"] == true,
+            "{}",
+            case["name"]
+        );
         if let Some(mut duplex) = restored {
             assert_eq!(duplex.encode(), *encoded);
             let mut output = [0; 16];
@@ -155,12 +184,24 @@ fn sealing_is_encryption_between_two_permutations_and_opening_undoes_it() {
             stepwise.encrypt(&mut expected);
             stepwise.permute();
             stepwise.squeeze(&mut expected_tag);
-            assert_eq!((&sealed, tag), (&expected, expected_tag), "{back_end}, {length} bytes");
-            assert_eq!(sealing.encode(), stepwise.encode(), "{back_end}, {length} bytes");
+            assert_eq!(
+                (&sealed, tag),
+                (&expected, expected_tag),
+                "{back_end}, {length} bytes"
+            );
+            assert_eq!(
+                sealing.encode(),
+                stepwise.encode(),
+                "{back_end}, {length} bytes"
+            );
 
             assert_eq!(opening.open(&mut sealed), tag, "{back_end}, {length} bytes");
             assert_eq!(sealed, text, "{back_end}, {length} bytes");
-            assert_eq!(sealing.encode(), opening.encode(), "{back_end}, {length} bytes");
+            assert_eq!(
+                sealing.encode(),
+                opening.encode(),
+                "{back_end}, {length} bytes"
+            );
         }
     });
 }
