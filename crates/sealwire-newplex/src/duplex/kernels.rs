@@ -7,14 +7,12 @@
 use super::{Core, LAST_PADDING, RATE};
 use crate::TAG_SIZE;
 use crate::duplex::bytes::wipe;
-use crate::permutation::{LANE, LANES, Registers};
+use crate::permutation::{LANE, LANES, RATE_LANES, Registers};
 
 /// A whole block.
 pub(crate) type Block = [u8; RATE];
 /// A block with its padding: the lanes that inputs reach.
 type PaddedBlock = [u8; LANE * RATE_LANES];
-/// Lanes that inputs reach.
-const RATE_LANES: usize = 6;
 
 /// The padding of a whole block whose frame began at its beginning, as lane 5.
 const FULL_PADDING: [u8; LANE] = {
@@ -85,7 +83,7 @@ fn add<R: Registers>(r: R, lanes: &mut [R::Lane; LANES], input: &[R::Lane; RATE_
     }
 }
 
-/// The state with the pending block, which is taken away, permuted.
+/// The state with the pending block, which is taken away. Due for a permutation.
 #[inline(always)]
 fn begin<R: Registers>(r: R, core: &mut Core) -> [R::Lane; LANES] {
     let (state, _) = core.state.as_chunks::<LANE>();
@@ -98,14 +96,7 @@ fn begin<R: Registers>(r: R, core: &mut Core) -> [R::Lane; LANES] {
     for pending in pending {
         r.store(zero, pending);
     }
-    r.permute(lanes)
-}
-
-/// Pads a whole block and permutes.
-#[inline(always)]
-fn end_block<R: Registers>(r: R, mut lanes: [R::Lane; LANES]) -> [R::Lane; LANES] {
-    lanes[5] = r.xor(lanes[5], r.load(&FULL_PADDING));
-    r.permute(lanes)
+    lanes
 }
 
 /// Puts the state back.
@@ -117,14 +108,21 @@ fn end<R: Registers>(r: R, lanes: &[R::Lane; LANES], core: &mut Core) {
     }
 }
 
+/// Pads lane 5 of a whole block.
+#[inline(always)]
+fn padded<R: Registers>(r: R, lane: R::Lane) -> R::Lane {
+    r.xor(lane, r.load(&FULL_PADDING))
+}
+
 #[inline(always)]
 pub(crate) fn absorb<R: Registers>(r: R, core: &mut Core, blocks: &[Block]) {
     let mut lanes = begin(r, core);
     for block in blocks {
-        add(r, &mut lanes, &lanes_of_block(r, block));
-        lanes = end_block(r, lanes);
+        let mut input = lanes_of_block(r, block);
+        input[5] = padded(r, input[5]);
+        lanes = r.permute_and_add(lanes, input);
     }
-    end(r, &lanes, core);
+    end(r, &r.permute(lanes), core);
 }
 
 #[inline(always)]
@@ -133,15 +131,15 @@ pub(crate) fn squeeze<R: Registers>(r: R, core: &mut Core, blocks: &mut [Block])
     let zero = r.load(&[0; LANE]);
     let rate_of_lane_5 = r.load(&RATE_OF_LANE_5);
     for block in blocks {
-        let [l0, l1, l2, l3, l4, l5, l6, l7] = lanes;
+        let [l0, l1, l2, l3, l4, l5, l6, l7] = r.permute(lanes);
         store_block(r, &[l0, l1, l2, l3, l4, l5], block);
-        let l5 = r.clear(l5, rate_of_lane_5);
-        lanes = end_block(r, [zero, zero, zero, zero, zero, l5, l6, l7]);
+        let l5 = padded(r, r.clear(l5, rate_of_lane_5));
+        lanes = [zero, zero, zero, zero, zero, l5, l6, l7];
     }
-    end(r, &lanes, core);
+    end(r, &r.permute(lanes), core);
 }
 
-/// Encrypts whole blocks.
+/// Encrypts whole blocks, each after a permutation, and leaves the state due for another.
 #[inline(always)]
 fn encrypt_blocks<R: Registers>(
     r: R,
@@ -149,15 +147,15 @@ fn encrypt_blocks<R: Registers>(
     blocks: &mut [Block],
 ) -> [R::Lane; LANES] {
     for block in blocks {
-        add(r, &mut lanes, &lanes_of_block(r, block));
+        lanes = r.permute_and_add(lanes, lanes_of_block(r, block));
         let [l0, l1, l2, l3, l4, l5, _, _] = lanes;
         store_block(r, &[l0, l1, l2, l3, l4, l5], block);
-        lanes = end_block(r, lanes);
+        lanes[5] = padded(r, l5);
     }
     lanes
 }
 
-/// Decrypts whole blocks.
+/// Decrypts whole blocks, each after a permutation, and leaves the state due for another.
 #[inline(always)]
 fn decrypt_blocks<R: Registers>(
     r: R,
@@ -166,14 +164,14 @@ fn decrypt_blocks<R: Registers>(
 ) -> [R::Lane; LANES] {
     let rate_of_lane_5 = r.load(&RATE_OF_LANE_5);
     for block in blocks {
+        let mut plain = r.permute(lanes);
         let text = lanes_of_block(r, block);
-        let [.., l6, l7] = lanes;
-        let kept = r.clear(lanes[5], rate_of_lane_5);
-        add(r, &mut lanes, &text);
-        let [l0, l1, l2, l3, l4, l5, _, _] = lanes;
+        let kept = r.clear(plain[5], rate_of_lane_5);
+        add(r, &mut plain, &text);
+        let [l0, l1, l2, l3, l4, l5, l6, l7] = plain;
         store_block(r, &[l0, l1, l2, l3, l4, l5], block);
         let [t0, t1, t2, t3, t4, t5] = text;
-        lanes = end_block(r, [t0, t1, t2, t3, t4, r.xor(t5, kept), l6, l7]);
+        lanes = [t0, t1, t2, t3, t4, r.xor(padded(r, t5), kept), l6, l7];
     }
     lanes
 }
@@ -182,14 +180,14 @@ fn decrypt_blocks<R: Registers>(
 pub(crate) fn encrypt<R: Registers>(r: R, core: &mut Core, blocks: &mut [Block]) {
     let lanes = begin(r, core);
     let lanes = encrypt_blocks(r, lanes, blocks);
-    end(r, &lanes, core);
+    end(r, &r.permute(lanes), core);
 }
 
 #[inline(always)]
 pub(crate) fn decrypt<R: Registers>(r: R, core: &mut Core, blocks: &mut [Block]) {
     let lanes = begin(r, core);
     let lanes = decrypt_blocks(r, lanes, blocks);
-    end(r, &lanes, core);
+    end(r, &r.permute(lanes), core);
 }
 
 /// What is left of a text after its whole blocks, padded.
@@ -232,24 +230,24 @@ fn store_tail<R: Registers>(r: R, lanes: &[R::Lane; LANES], tail: &mut [u8]) {
 #[inline(always)]
 pub(crate) fn seal<R: Registers>(r: R, core: &mut Core, text: &mut [u8]) -> [u8; TAG_SIZE] {
     let (blocks, tail) = text.as_chunks_mut();
-    let mut padded = pad(tail);
+    let mut last = pad(tail);
     let lanes = begin(r, core);
-    let mut lanes = encrypt_blocks(r, lanes, blocks);
-    add(r, &mut lanes, &lanes_of(r, &padded));
+    let lanes = encrypt_blocks(r, lanes, blocks);
+    let lanes = r.permute_and_add(lanes, lanes_of(r, &last));
     store_tail(r, &lanes, tail);
-    wipe(&mut padded);
+    wipe(&mut last);
     end_with_tag(r, r.permute(lanes), core)
 }
 
 #[inline(always)]
 pub(crate) fn open<R: Registers>(r: R, core: &mut Core, text: &mut [u8]) -> [u8; TAG_SIZE] {
     let (blocks, tail) = text.as_chunks_mut();
-    let padded = pad(tail);
+    let last = pad(tail);
     let lanes = begin(r, core);
-    let lanes = decrypt_blocks(r, lanes, blocks);
+    let lanes = r.permute(decrypt_blocks(r, lanes, blocks));
     let masks = MASKS[96 - tail.len()..].first_chunk();
     let masks = lanes_of(r, masks.expect("the tail is shorter than a block"));
-    let input = lanes_of(r, &padded);
+    let input = lanes_of(r, &last);
     let mut plain = lanes;
     add(r, &mut plain, &input);
     store_tail(r, &plain, tail);

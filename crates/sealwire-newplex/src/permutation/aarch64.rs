@@ -7,7 +7,7 @@
 
 use crate::duplex::kernels::kernels;
 use crate::permutation::rounds::{self, AesRounds};
-use crate::permutation::{LANE, LANES, Registers};
+use crate::permutation::{LANE, LANES, RATE_LANES, Registers};
 use core::arch::aarch64::{
     uint8x16_t, vaeseq_u8, vaesmcq_u8, vbicq_u8, vdupq_n_u8, veorq_u8, vextq_u8, vld1q_u8, vst1q_u8,
 };
@@ -77,6 +77,15 @@ impl Registers for Armv8 {
     #[inline(always)]
     fn permute(self, lanes: [uint8x16_t; LANES]) -> [uint8x16_t; LANES] {
         rounds::permute(self, lanes)
+    }
+
+    #[inline(always)]
+    fn permute_and_add(
+        self,
+        lanes: [uint8x16_t; LANES],
+        input: [uint8x16_t; RATE_LANES],
+    ) -> [uint8x16_t; LANES] {
+        rounds::permute_and_add(self, lanes, input)
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) const WIDTH: usize = 128;
 pub(crate) const LANE: usize = 16;
 /// Lanes of a state.
 pub(crate) const LANES: usize = WIDTH / LANE;
+/// Lanes that the rate of a duplex and its padding lie in.
+pub(crate) const RATE_LANES: usize = 6;
 
 /// A back end: a state is held in eight lanes, which are registers where there are enough of them.
 ///
@@ -52,4 +54,18 @@ pub(crate) trait Registers: Copy {
 
     /// Simpira-1024.
     fn permute(self, lanes: [Self::Lane; LANES]) -> [Self::Lane; LANES];
+
+    /// Simpira-1024, then `input` XORed to the lanes of the rate.
+    #[inline(always)]
+    fn permute_and_add(
+        self,
+        lanes: [Self::Lane; LANES],
+        input: [Self::Lane; RATE_LANES],
+    ) -> [Self::Lane; LANES] {
+        let mut lanes = self.permute(lanes);
+        for (lane, input) in lanes.iter_mut().zip(input) {
+            *lane = self.xor(*lane, input);
+        }
+        lanes
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::duplex::kernels::kernels;
 use crate::permutation::rounds::{self, AesRounds};
-use crate::permutation::{LANE, LANES, Registers};
+use crate::permutation::{LANE, LANES, RATE_LANES, Registers};
 use core::arch::x86_64::{
     __m128i, _mm_aesenc_si128, _mm_alignr_epi8, _mm_andnot_si128, _mm_bsrli_si128, _mm_loadu_si128,
     _mm_storeu_si128, _mm_xor_si128,
@@ -76,6 +76,15 @@ impl Registers for AesNi {
     #[inline(always)]
     fn permute(self, lanes: [__m128i; LANES]) -> [__m128i; LANES] {
         rounds::permute(self, lanes)
+    }
+
+    #[inline(always)]
+    fn permute_and_add(
+        self,
+        lanes: [__m128i; LANES],
+        input: [__m128i; RATE_LANES],
+    ) -> [__m128i; LANES] {
+        rounds::permute_and_add(self, lanes, input)
     }
 }
 
