@@ -122,7 +122,7 @@ mod tests {
         let mut product = 0_u8;
         for bit in (0..8).rev() {
             let carry = product >> 7;
-            product = product << 1 ^ carry * 0x1b ^ (b >> bit & 1) * a;
+            product = (product << 1) ^ (carry * 0x1b) ^ ((b >> bit & 1) * a);
         }
         product
     }
