@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "volatile writes, to wipe")]
 
 use core::sync::atomic::{Ordering, compiler_fence};
+use zeroize::Zeroize;
 
 /// Copies all of `source` to the beginning of `target`, which is not shorter.
 ///
@@ -47,17 +48,24 @@ pub(super) fn xor_with(text: &mut [u8], mask: &[u8]) {
     }
 }
 
+/// What [`wipe`] writes at a time.
+#[cfg(target_arch = "x86_64")]
+type Word = core::arch::x86_64::__m128i;
+#[cfg(not(target_arch = "x86_64"))]
+type Word = u128;
+
 /// Overwrites `secret` with zeros that the compiler cannot leave out.
 ///
-/// Sixteen bytes at a time: `zeroize` writes single bytes, which for a state takes longer than a
-/// permutation.
+/// In words: `zeroize` writes single bytes, which for a state takes longer than a permutation.
 #[inline(always)]
 pub(super) fn wipe<const N: usize>(secret: &mut [u8; N]) {
-    const { assert!(N.is_multiple_of(16), "whole pieces only") };
-    let (pieces, _) = secret.as_chunks_mut::<16>();
-    for piece in pieces {
-        // SAFETY: an exclusive reference is valid for writes, and aligned.
-        unsafe { core::ptr::write_volatile(piece, [0; 16]) }
+    // SAFETY: every pattern of bits is a word, and is bytes.
+    let (head, words, tail) = unsafe { secret.align_to_mut::<Word>() };
+    for word in words {
+        // SAFETY: an exclusive reference is valid for writes and aligned; zeros are a word.
+        unsafe { core::ptr::write_volatile(word, core::mem::zeroed()) }
     }
+    head.zeroize();
+    tail.zeroize();
     compiler_fence(Ordering::SeqCst);
 }

@@ -30,7 +30,7 @@ pub(crate) const ENCODED_SIZE: usize = 2 + WIDTH;
 
 /// The part of a duplex that the kernels work on.
 #[derive(Clone)]
-#[repr(C, align(64))]
+#[repr(C, align(16))]
 pub(crate) struct Core {
     /// The state as the last permutation left it.
     state: [u8; WIDTH],
@@ -41,6 +41,7 @@ pub(crate) struct Core {
 
 /// A duplex over Simpira-1024.
 #[derive(Clone)]
+#[repr(C, align(64))]
 pub(crate) struct Duplex {
     core: Core,
     /// Bytes of this block that were absorbed or squeezed, below [`RATE`].
@@ -52,7 +53,7 @@ pub(crate) struct Duplex {
 
 impl Duplex {
     /// All zeros.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new() -> Self {
         Self {
             core: Core {

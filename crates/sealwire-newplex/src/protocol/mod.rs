@@ -68,9 +68,12 @@ impl Protocol {
     #[inline]
     #[must_use]
     pub fn new(domain: impl AsRef<[u8]>) -> Self {
-        let mut duplex = Duplex::new();
-        duplex.absorb_header(code::INIT, domain.as_ref());
-        Self { duplex }
+        // In place: moving a state that was just written to byte by byte takes long.
+        let mut protocol = Self {
+            duplex: Duplex::new(),
+        };
+        protocol.duplex.absorb_header(code::INIT, domain.as_ref());
+        protocol
     }
 
     /// Takes `input` into the state.
