@@ -55,6 +55,8 @@ impl Duplex {
     /// All zeros.
     #[inline(always)]
     pub(crate) fn new() -> Self {
+        // Before the state, which would otherwise be made elsewhere and moved here.
+        let back_end = BackEnd::detect();
         Self {
             core: Core {
                 state: [0; WIDTH],
@@ -62,7 +64,7 @@ impl Duplex {
             },
             rate_index: 0,
             frame_index: 0,
-            back_end: BackEnd::detect(),
+            back_end,
         }
     }
 

@@ -19,7 +19,9 @@
 //! ```
 
 use super::nonce::{ArraySize, LongEnough, Nonce};
-use crate::{InvalidCiphertext, Protocol, TAG_SIZE, Tag};
+#[cfg(feature = "alloc")]
+use crate::TAG_SIZE;
+use crate::{InvalidCiphertext, Protocol, Tag};
 use aead::consts::U16;
 use aead::inout::InOutBuf;
 use aead::{AeadCore, AeadInOut, TagPosition};
