@@ -1,0 +1,71 @@
+//! Short runs of bytes: copied, XORed and wiped without a call.
+
+#![allow(unsafe_code, reason = "volatile writes, to wipe")]
+
+use core::sync::atomic::{Ordering, compiler_fence};
+use zeroize::Zeroize;
+
+/// Copies all of `source` to the beginning of `target`, which is not shorter.
+///
+/// Two overlapping pieces where a call for a run of any length would take longer than the bytes.
+#[inline(always)]
+pub(super) fn copy(target: &mut [u8], source: &[u8]) {
+    let length = source.len();
+    let target = &mut target[..length];
+    match length {
+        0 => {}
+        1..4 => {
+            let (middle, last) = (length / 2, length - 1);
+            (target[0], target[middle], target[last]) = (source[0], source[middle], source[last]);
+        }
+        4..8 => copy_ends::<4>(target, source),
+        8..16 => copy_ends::<8>(target, source),
+        16..=32 => copy_ends::<16>(target, source),
+        _ => target.copy_from_slice(source),
+    }
+}
+
+/// Copies the first and the last `N` bytes, of `N` to `2 * N`.
+#[inline(always)]
+fn copy_ends<const N: usize>(target: &mut [u8], source: &[u8]) {
+    if let (Some(first), Some(last)) = (source.first_chunk::<N>(), source.last_chunk::<N>()) {
+        let end = target.len() - N;
+        target[..N].copy_from_slice(first);
+        target[end..].copy_from_slice(last);
+    }
+}
+
+/// XORs `mask`, which is as long, to `text`.
+#[inline(always)]
+pub(super) fn xor_with(text: &mut [u8], mask: &[u8]) {
+    let (chunks, rest) = text.as_chunks_mut::<16>();
+    let (mask_chunks, mask_rest) = mask.as_chunks::<16>();
+    for (chunk, mask) in chunks.iter_mut().zip(mask_chunks) {
+        *chunk = (u128::from_ne_bytes(*chunk) ^ u128::from_ne_bytes(*mask)).to_ne_bytes();
+    }
+    for (byte, mask) in rest.iter_mut().zip(mask_rest) {
+        *byte ^= mask;
+    }
+}
+
+/// What [`wipe`] writes at a time.
+#[cfg(target_arch = "x86_64")]
+type Word = core::arch::x86_64::__m128i;
+#[cfg(not(target_arch = "x86_64"))]
+type Word = u128;
+
+/// Overwrites `secret` with zeros that the compiler cannot leave out.
+///
+/// In words: `zeroize` writes single bytes, which for a state takes longer than a permutation.
+#[inline(always)]
+pub(super) fn wipe<const N: usize>(secret: &mut [u8; N]) {
+    // SAFETY: every pattern of bits is a word, and is bytes.
+    let (head, words, tail) = unsafe { secret.align_to_mut::<Word>() };
+    for word in words {
+        // SAFETY: an exclusive reference is valid for writes and aligned; zeros are a word.
+        unsafe { core::ptr::write_volatile(word, core::mem::zeroed()) }
+    }
+    head.zeroize();
+    tail.zeroize();
+    compiler_fence(Ordering::SeqCst);
+}

@@ -1,0 +1,308 @@
+//! What a duplex does between taking its state into registers and putting it back.
+//!
+//! Each kernel begins with the permutation that the padded block is due for and goes on over whole
+//! blocks with the state in registers. A back end compiles all of them for its instructions by
+//! [`kernels!`](kernels).
+
+use super::{Core, LAST_PADDING, RATE};
+use crate::TAG_SIZE;
+use crate::duplex::bytes::wipe;
+use crate::permutation::{LANE, LANES, RATE_LANES, Registers};
+
+/// A whole block.
+pub(crate) type Block = [u8; RATE];
+/// A block with its padding: the lanes that inputs reach.
+type PaddedBlock = [u8; LANE * RATE_LANES];
+
+/// The padding of a whole block whose frame began at its beginning, as lane 5.
+const FULL_PADDING: [u8; LANE] = {
+    let mut lane = [0; LANE];
+    lane[LAST_PADDING % LANE] = 0x01 ^ 0x80;
+    lane
+};
+
+/// Ones where lane 5 belongs to the rate.
+const RATE_OF_LANE_5: [u8; LANE] = {
+    let mut lane = [0xff; LANE];
+    lane[LANE - 2] = 0;
+    lane[LANE - 1] = 0;
+    lane
+};
+
+/// From byte `96 - n` on: `n` bytes of ones, then zeros.
+static MASKS: [u8; 192] = {
+    let mut masks = [0; 192];
+    let mut index = 0;
+    while index < 96 {
+        masks[index] = 0xff;
+        index += 1;
+    }
+    masks
+};
+
+/// The lanes of a padded block.
+#[inline(always)]
+fn lanes_of<R: Registers>(r: R, block: &PaddedBlock) -> [R::Lane; RATE_LANES] {
+    let (lanes, _) = block.as_chunks::<LANE>();
+    core::array::from_fn(|index| r.load(&lanes[index]))
+}
+
+/// The lanes of a whole block, without padding.
+#[inline(always)]
+fn lanes_of_block<R: Registers>(r: R, block: &Block) -> [R::Lane; RATE_LANES] {
+    let (lanes, _) = block.as_chunks::<LANE>();
+    let last: &[u8; LANE] = block.last_chunk().expect("a block is longer than a lane");
+    [
+        r.load(&lanes[0]),
+        r.load(&lanes[1]),
+        r.load(&lanes[2]),
+        r.load(&lanes[3]),
+        r.load(&lanes[4]),
+        r.load_last_14(last),
+    ]
+}
+
+/// Writes the lanes to a whole block.
+#[inline(always)]
+fn store_block<R: Registers>(r: R, lanes: &[R::Lane; RATE_LANES], block: &mut Block) {
+    let (chunks, _) = block.as_chunks_mut::<LANE>();
+    for (chunk, lane) in chunks.iter_mut().zip(lanes) {
+        r.store(*lane, chunk);
+    }
+    let last = block
+        .last_chunk_mut()
+        .expect("a block is longer than a lane");
+    r.store_first_14(lanes[4], lanes[5], last);
+}
+
+/// XORs `input` to the lanes of the rate.
+#[inline(always)]
+fn add<R: Registers>(r: R, lanes: &mut [R::Lane; LANES], input: &[R::Lane; RATE_LANES]) {
+    for (lane, input) in lanes.iter_mut().zip(input) {
+        *lane = r.xor(*lane, *input);
+    }
+}
+
+/// The state with the pending block, which is taken away. Due for a permutation.
+#[inline(always)]
+fn begin<R: Registers>(r: R, core: &mut Core) -> [R::Lane; LANES] {
+    let (state, _) = core.state.as_chunks::<LANE>();
+    let mut lanes: [R::Lane; LANES] = core::array::from_fn(|index| r.load(&state[index]));
+    let (pending, _) = core.pending.as_chunks_mut::<LANE>();
+    for (lane, pending) in lanes.iter_mut().zip(&*pending).take(RATE_LANES) {
+        *lane = r.xor(*lane, r.load(pending));
+    }
+    let zero = r.load(&[0; LANE]);
+    for pending in pending {
+        r.store(zero, pending);
+    }
+    lanes
+}
+
+/// Puts the state back.
+#[inline(always)]
+fn end<R: Registers>(r: R, lanes: &[R::Lane; LANES], core: &mut Core) {
+    let (state, _) = core.state.as_chunks_mut::<LANE>();
+    for (chunk, lane) in state.iter_mut().zip(lanes) {
+        r.store(*lane, chunk);
+    }
+}
+
+/// Pads lane 5 of a whole block.
+#[inline(always)]
+fn padded<R: Registers>(r: R, lane: R::Lane) -> R::Lane {
+    r.xor(lane, r.load(&FULL_PADDING))
+}
+
+#[inline(always)]
+pub(crate) fn absorb<R: Registers>(r: R, core: &mut Core, blocks: &[Block]) {
+    let mut lanes = begin(r, core);
+    for block in blocks {
+        let mut input = lanes_of_block(r, block);
+        input[5] = padded(r, input[5]);
+        lanes = r.permute_and_add(lanes, input);
+    }
+    end(r, &r.permute(lanes), core);
+}
+
+#[inline(always)]
+pub(crate) fn squeeze<R: Registers>(r: R, core: &mut Core, blocks: &mut [Block]) {
+    let mut lanes = begin(r, core);
+    let zero = r.load(&[0; LANE]);
+    let rate_of_lane_5 = r.load(&RATE_OF_LANE_5);
+    for block in blocks {
+        let [l0, l1, l2, l3, l4, l5, l6, l7] = r.permute(lanes);
+        store_block(r, &[l0, l1, l2, l3, l4, l5], block);
+        let l5 = padded(r, r.clear(l5, rate_of_lane_5));
+        lanes = [zero, zero, zero, zero, zero, l5, l6, l7];
+    }
+    end(r, &r.permute(lanes), core);
+}
+
+/// Encrypts whole blocks, each after a permutation, and leaves the state due for another.
+#[inline(always)]
+fn encrypt_blocks<R: Registers>(
+    r: R,
+    mut lanes: [R::Lane; LANES],
+    blocks: &mut [Block],
+) -> [R::Lane; LANES] {
+    for block in blocks {
+        lanes = r.permute_and_add(lanes, lanes_of_block(r, block));
+        let [l0, l1, l2, l3, l4, l5, _, _] = lanes;
+        store_block(r, &[l0, l1, l2, l3, l4, l5], block);
+        lanes[5] = padded(r, l5);
+    }
+    lanes
+}
+
+/// Decrypts whole blocks, each after a permutation, and leaves the state due for another.
+#[inline(always)]
+fn decrypt_blocks<R: Registers>(
+    r: R,
+    mut lanes: [R::Lane; LANES],
+    blocks: &mut [Block],
+) -> [R::Lane; LANES] {
+    let rate_of_lane_5 = r.load(&RATE_OF_LANE_5);
+    for block in blocks {
+        let mut plain = r.permute(lanes);
+        let text = lanes_of_block(r, block);
+        let kept = r.clear(plain[5], rate_of_lane_5);
+        add(r, &mut plain, &text);
+        let [l0, l1, l2, l3, l4, l5, l6, l7] = plain;
+        store_block(r, &[l0, l1, l2, l3, l4, l5], block);
+        let [t0, t1, t2, t3, t4, t5] = text;
+        lanes = [t0, t1, t2, t3, t4, r.xor(padded(r, t5), kept), l6, l7];
+    }
+    lanes
+}
+
+#[inline(always)]
+pub(crate) fn encrypt<R: Registers>(r: R, core: &mut Core, blocks: &mut [Block]) {
+    let lanes = begin(r, core);
+    let lanes = encrypt_blocks(r, lanes, blocks);
+    end(r, &r.permute(lanes), core);
+}
+
+#[inline(always)]
+pub(crate) fn decrypt<R: Registers>(r: R, core: &mut Core, blocks: &mut [Block]) {
+    let lanes = begin(r, core);
+    let lanes = decrypt_blocks(r, lanes, blocks);
+    end(r, &r.permute(lanes), core);
+}
+
+/// What is left of a text after its whole blocks, padded.
+///
+/// Made before the permutations that come before it, so that it does not wait for them.
+#[inline(always)]
+fn pad(tail: &[u8]) -> PaddedBlock {
+    let mut padded = [0; LANE * RATE_LANES];
+    super::bytes::copy(&mut padded, tail);
+    padded[tail.len() + 1] = 0x01;
+    padded[LAST_PADDING] ^= 0x80;
+    padded
+}
+
+/// Gives the tag, which becomes zero in the state, and puts the state back.
+#[inline(always)]
+fn end_with_tag<R: Registers>(
+    r: R,
+    mut lanes: [R::Lane; LANES],
+    core: &mut Core,
+) -> [u8; TAG_SIZE] {
+    let mut tag = [0; TAG_SIZE];
+    r.store(lanes[0], &mut tag);
+    lanes[0] = r.load(&[0; LANE]);
+    end(r, &lanes, core);
+    tag
+}
+
+/// Writes the beginning of the rate to `tail`.
+#[inline(always)]
+fn store_tail<R: Registers>(r: R, lanes: &[R::Lane; LANES], tail: &mut [u8]) {
+    let mut bytes: PaddedBlock = [0; LANE * RATE_LANES];
+    for (chunk, lane) in bytes.as_chunks_mut::<LANE>().0.iter_mut().zip(lanes) {
+        r.store(*lane, chunk);
+    }
+    super::bytes::copy(tail, &bytes[..tail.len()]);
+    wipe(&mut bytes);
+}
+
+#[inline(always)]
+pub(crate) fn seal<R: Registers>(r: R, core: &mut Core, text: &mut [u8]) -> [u8; TAG_SIZE] {
+    let (blocks, tail) = text.as_chunks_mut();
+    let mut last = pad(tail);
+    let lanes = begin(r, core);
+    let lanes = encrypt_blocks(r, lanes, blocks);
+    let lanes = r.permute_and_add(lanes, lanes_of(r, &last));
+    store_tail(r, &lanes, tail);
+    wipe(&mut last);
+    end_with_tag(r, r.permute(lanes), core)
+}
+
+#[inline(always)]
+pub(crate) fn open<R: Registers>(r: R, core: &mut Core, text: &mut [u8]) -> [u8; TAG_SIZE] {
+    let (blocks, tail) = text.as_chunks_mut();
+    let last = pad(tail);
+    let lanes = begin(r, core);
+    let lanes = r.permute(decrypt_blocks(r, lanes, blocks));
+    let masks = MASKS[96 - tail.len()..].first_chunk();
+    let masks = lanes_of(r, masks.expect("the tail is shorter than a block"));
+    let input = lanes_of(r, &last);
+    let mut plain = lanes;
+    add(r, &mut plain, &input);
+    store_tail(r, &plain, tail);
+    let mut lanes = lanes;
+    for (lane, mask) in lanes.iter_mut().zip(masks) {
+        *lane = r.clear(*lane, mask);
+    }
+    add(r, &mut lanes, &input);
+    end_with_tag(r, r.permute(lanes), core)
+}
+
+/// Compiles every kernel for the instructions `$features`, which a value of `$isa` proves.
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_endian = "little")
+))]
+macro_rules! kernels {
+    ($isa:ty, $features:literal) => {
+        $crate::duplex::kernels::kernels! { @each $isa, $features;
+            absorb(&[$crate::duplex::kernels::Block]);
+            squeeze(&mut [$crate::duplex::kernels::Block]);
+            encrypt(&mut [$crate::duplex::kernels::Block]);
+            decrypt(&mut [$crate::duplex::kernels::Block]);
+            seal(&mut [u8]) -> [u8; $crate::TAG_SIZE];
+            open(&mut [u8]) -> [u8; $crate::TAG_SIZE];
+        }
+    };
+    (@each $isa:ty, $features:literal; $($name:ident($data:ty) $(-> $output:ty)?;)*) => {
+        impl $isa {
+            $(
+                /// The kernel of this name.
+                #[inline(always)]
+                pub(crate) fn $name(
+                    self,
+                    core: &mut $crate::duplex::Core,
+                    data: $data,
+                ) $(-> $output)? {
+                    #[target_feature(enable = $features)]
+                    fn compiled(
+                        isa: $isa,
+                        core: &mut $crate::duplex::Core,
+                        data: $data,
+                    ) $(-> $output)? {
+                        $crate::duplex::kernels::$name(isa, core, data)
+                    }
+                    // SAFETY: `self` is the proof that the CPU has the instructions.
+                    unsafe { compiled(self, core, data) }
+                }
+            )*
+        }
+    };
+}
+
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_endian = "little")
+))]
+pub(crate) use kernels;

@@ -1,0 +1,345 @@
+//! The duplex: absorb, squeeze, encrypt and decrypt over the permutation, with framing and padding.
+//!
+//! A state of 128 bytes: a rate of 94 that inputs and outputs go through, two for framing and
+//! padding, and a capacity of 32 that nothing touches but the permutation.
+//!
+//! What goes into the rate is not XORed into the state at once but collected beside it
+//! ([`Core::pending`]) until the next permutation. Encryption, decryption and squeezing fit in: each
+//! changes the state by XOR with something. So between permutations the state is only read, short
+//! pieces never wait for each other, and the kernels take everything over in whole registers.
+
+pub(crate) mod back_end;
+mod bytes;
+pub(crate) mod kernels;
+
+use crate::TAG_SIZE;
+use crate::permutation::WIDTH;
+use back_end::BackEnd;
+use bytes::{copy, xor_with};
+use subtle::{Choice, ConstantTimeEq};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// Bytes of a block: what goes in or out between two permutations.
+pub(crate) const RATE: usize = 94;
+/// Bytes no output ever shows.
+const CAPACITY: usize = 32;
+/// Where the padding of every block ends.
+const LAST_PADDING: usize = WIDTH - CAPACITY - 1;
+/// Size of an encoded state in bytes: both indices and the state.
+pub(crate) const ENCODED_SIZE: usize = 2 + WIDTH;
+
+/// The part of a duplex that the kernels work on.
+#[derive(Clone)]
+#[repr(C, align(16))]
+pub(crate) struct Core {
+    /// The state as the last permutation left it.
+    state: [u8; WIDTH],
+    /// What has to be XORed to the state; zero from the rate index on. Longer than a block and its
+    /// padding, so that whole registers can be written anywhere in it.
+    pending: [u8; 112],
+}
+
+/// A duplex over Simpira-1024.
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub(crate) struct Duplex {
+    core: Core,
+    /// Bytes of this block that were absorbed or squeezed, below [`RATE`].
+    rate_index: u8,
+    /// Where the frame began in this block.
+    frame_index: u8,
+    back_end: BackEnd,
+}
+
+impl Duplex {
+    /// All zeros.
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        // Before the state, which would otherwise be made elsewhere and moved here.
+        let back_end = BackEnd::detect();
+        Self {
+            core: Core {
+                state: [0; WIDTH],
+                pending: [0; 112],
+            },
+            rate_index: 0,
+            frame_index: 0,
+            back_end,
+        }
+    }
+
+    /// Where the next byte goes.
+    #[inline(always)]
+    const fn position(&self) -> usize {
+        self.rate_index as usize
+    }
+
+    /// What is left of this block.
+    #[inline(always)]
+    const fn room(&self) -> usize {
+        RATE - self.position()
+    }
+
+    /// Writes the frame index and the padding behind what this block has so far. The kernel that is
+    /// called next begins with the permutation.
+    #[inline(always)]
+    fn pad(&mut self) {
+        let position = self.position();
+        self.core.pending[position] ^= self.frame_index;
+        self.core.pending[position + 1] ^= 0x01;
+        self.core.pending[LAST_PADDING] ^= 0x80;
+        self.rate_index = 0;
+        self.frame_index = 0;
+    }
+
+    /// Ends the block: pads it and permutes.
+    #[inline]
+    pub(crate) fn permute(&mut self) {
+        self.pad();
+        self.back_end.absorb(&mut self.core, &[]);
+    }
+
+    /// Takes `input` into the state.
+    ///
+    /// Two calls are the same as one with both inputs.
+    #[inline]
+    pub(crate) fn absorb(&mut self, input: &[u8]) {
+        if input.len() < self.room() {
+            self.absorb_short(input);
+        } else {
+            self.absorb_long(input);
+        }
+    }
+
+    /// Takes in what does not fill the block.
+    #[inline(always)]
+    fn absorb_short(&mut self, input: &[u8]) {
+        copy(&mut self.core.pending[self.rate_index as usize..], input);
+        self.rate_index += input.len() as u8;
+    }
+
+    #[inline(never)]
+    fn absorb_long(&mut self, input: &[u8]) {
+        let (first, rest) = input.split_at(self.room());
+        copy(&mut self.core.pending[self.rate_index as usize..], first);
+        self.rate_index = RATE as u8;
+        let (blocks, tail) = rest.as_chunks();
+        self.pad();
+        self.back_end.absorb(&mut self.core, blocks);
+        self.absorb_short(tail);
+    }
+
+    /// Takes in one byte.
+    #[inline]
+    pub(crate) fn absorb_byte(&mut self, byte: u8) {
+        self.core.pending[self.position()] = byte;
+        self.rate_index += 1;
+        if self.position() == RATE {
+            self.permute();
+        }
+    }
+
+    /// Takes in `value` as LEB128.
+    #[inline]
+    pub(crate) fn absorb_leb128(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.absorb_byte(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.absorb_byte(value as u8);
+    }
+
+    /// Begins a frame with the byte `id`: takes in where the last one began, then `id`.
+    #[inline]
+    pub(crate) fn frame(&mut self, id: u8) {
+        self.absorb_byte(self.frame_index);
+        self.frame_index = self.rate_index;
+        self.absorb_byte(id);
+    }
+
+    /// The header of an operation: a frame with its code and its label, then a frame for its data.
+    #[inline]
+    pub(crate) fn absorb_header(&mut self, code: u8, label: &[u8]) {
+        let length = label.len();
+        if length + 4 < self.room() {
+            let position = self.position();
+            let header = &mut self.core.pending[position..];
+            header[0] = self.frame_index;
+            header[1] = code;
+            copy(&mut header[2..], label);
+            header[2 + length] = self.rate_index + 1;
+            header[3 + length] = code | 0x80;
+            self.frame_index = (position + 3 + length) as u8;
+            self.rate_index = (position + 4 + length) as u8;
+        } else {
+            self.frame(code);
+            self.absorb(label);
+            self.frame(code | 0x80);
+        }
+    }
+
+    /// Ends the block and gives bytes of the rate, which become zero in the state.
+    #[inline]
+    pub(crate) fn permute_and_squeeze(&mut self, output: &mut [u8]) {
+        self.pad();
+        let (blocks, tail) = output.as_chunks_mut();
+        self.back_end.squeeze(&mut self.core, blocks);
+        self.squeeze_short(tail);
+    }
+
+    /// Gives what this block has.
+    #[inline(always)]
+    fn squeeze_short(&mut self, output: &mut [u8]) {
+        let position = self.position();
+        copy(output, &self.core.state[position..][..output.len()]);
+        copy(&mut self.core.pending[position..], output);
+        self.rate_index += output.len() as u8;
+    }
+
+    /// Encrypts `text`, and takes the ciphertext into the state.
+    #[inline]
+    pub(crate) fn encrypt(&mut self, text: &mut [u8]) {
+        let (first, rest) = text.split_at_mut(self.room().min(text.len()));
+        self.encrypt_short(first);
+        if self.position() == RATE {
+            self.pad();
+            let (blocks, tail) = rest.as_chunks_mut();
+            self.back_end.encrypt(&mut self.core, blocks);
+            self.encrypt_short(tail);
+        }
+    }
+
+    /// Ends the block, then encrypts.
+    #[inline]
+    pub(crate) fn permute_and_encrypt(&mut self, text: &mut [u8]) {
+        self.pad();
+        let (blocks, tail) = text.as_chunks_mut();
+        self.back_end.encrypt(&mut self.core, blocks);
+        self.encrypt_short(tail);
+    }
+
+    /// Encrypts what fits into this block.
+    #[inline(always)]
+    fn encrypt_short(&mut self, text: &mut [u8]) {
+        let position = self.position();
+        copy(&mut self.core.pending[position..], text);
+        xor_with(text, &self.core.state[position..][..text.len()]);
+        self.rate_index += text.len() as u8;
+    }
+
+    /// Decrypts `text`, and takes the ciphertext into the state.
+    #[inline]
+    pub(crate) fn decrypt(&mut self, text: &mut [u8]) {
+        let (first, rest) = text.split_at_mut(self.room().min(text.len()));
+        self.decrypt_short(first);
+        if self.position() == RATE {
+            self.pad();
+            let (blocks, tail) = rest.as_chunks_mut();
+            self.back_end.decrypt(&mut self.core, blocks);
+            self.decrypt_short(tail);
+        }
+    }
+
+    /// Ends the block, then decrypts.
+    #[inline]
+    pub(crate) fn permute_and_decrypt(&mut self, text: &mut [u8]) {
+        self.pad();
+        let (blocks, tail) = text.as_chunks_mut();
+        self.back_end.decrypt(&mut self.core, blocks);
+        self.decrypt_short(tail);
+    }
+
+    /// Decrypts what fits into this block.
+    #[inline(always)]
+    fn decrypt_short(&mut self, text: &mut [u8]) {
+        let position = self.position();
+        xor_with(text, &self.core.state[position..][..text.len()]);
+        copy(&mut self.core.pending[position..], text);
+        self.rate_index += text.len() as u8;
+    }
+
+    /// Ends the block, encrypts `text`, ends that block too and gives a tag.
+    #[inline]
+    pub(crate) fn seal(&mut self, text: &mut [u8]) -> [u8; TAG_SIZE] {
+        self.pad();
+        let tag = self.back_end.seal(&mut self.core, text);
+        self.rate_index = TAG_SIZE as u8;
+        tag
+    }
+
+    /// What [`seal`](Self::seal) undoes: decrypts `text` and gives the tag that it should have.
+    #[inline]
+    pub(crate) fn open(&mut self, text: &mut [u8]) -> [u8; TAG_SIZE] {
+        self.pad();
+        let tag = self.back_end.open(&mut self.core, text);
+        self.rate_index = TAG_SIZE as u8;
+        tag
+    }
+
+    /// Destroys as many bytes of the rate as the capacity has, so that nobody can go back.
+    pub(crate) fn ratchet(&mut self) {
+        if self.rate_index > 0 {
+            self.permute();
+        }
+        self.core.state[..CAPACITY].fill(0);
+        self.rate_index = CAPACITY as u8;
+    }
+
+    /// The state with everything that is pending.
+    fn settled(&self) -> [u8; WIDTH] {
+        let mut state = self.core.state;
+        for (byte, pending) in state.iter_mut().zip(&self.core.pending) {
+            *byte ^= pending;
+        }
+        state
+    }
+
+    /// Both indices, then the state.
+    pub(crate) fn encode(&self) -> [u8; ENCODED_SIZE] {
+        let mut encoded = [0; ENCODED_SIZE];
+        encoded[0] = self.rate_index;
+        encoded[1] = self.frame_index;
+        let mut state = self.settled();
+        encoded[2..].copy_from_slice(&state);
+        state.zeroize();
+        encoded
+    }
+
+    /// What [`encode`](Self::encode) gave; `None` if an index lies outside of the rate.
+    pub(crate) fn decode(encoded: &[u8; ENCODED_SIZE]) -> Option<Self> {
+        let [rate_index, frame_index, state @ ..] = encoded;
+        if usize::from(*rate_index) >= RATE || usize::from(*frame_index) >= RATE {
+            return None;
+        }
+        let mut duplex = Self::new();
+        duplex.core.state = *state;
+        duplex.rate_index = *rate_index;
+        duplex.frame_index = *frame_index;
+        Some(duplex)
+    }
+}
+
+impl ConstantTimeEq for Duplex {
+    fn ct_eq(&self, other: &Self) -> Choice {
+        let (mut ours, mut theirs) = (self.settled(), other.settled());
+        let equal = ours.ct_eq(&theirs)
+            & self.rate_index.ct_eq(&other.rate_index)
+            & self.frame_index.ct_eq(&other.frame_index);
+        ours.zeroize();
+        theirs.zeroize();
+        equal
+    }
+}
+
+impl Drop for Core {
+    #[inline]
+    fn drop(&mut self) {
+        bytes::wipe(&mut self.state);
+        bytes::wipe(&mut self.pending);
+    }
+}
+
+impl ZeroizeOnDrop for Duplex {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,16 @@
+//! Schemes: what protocols are put to, each a fixed sequence of operations.
+//!
+//! The order and the labels of the operations are those of the reference and decide the bytes.
+
+pub mod aead;
+#[cfg(feature = "std")]
+pub mod aestream;
+#[cfg(feature = "std")]
+mod block;
+pub mod digest;
+#[cfg(feature = "alloc")]
+pub mod mhf;
+pub mod nonce;
+#[cfg(feature = "std")]
+pub mod oae2;
+pub mod siv;
