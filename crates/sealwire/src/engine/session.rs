@@ -131,6 +131,8 @@ pub(super) struct Session {
     lease: Lease,
     /// How it ended while a thread of the application drove it.
     ending: Option<End>,
+    /// It has ended and is about to be taken away.
+    over: bool,
 }
 
 /// Whether reading is left to a thread of the application that waits for a message.
@@ -185,6 +187,7 @@ impl Session {
             shared: Weak::new(),
             lease: Lease::default(),
             ending: None,
+            over: false,
         }
     }
 
@@ -515,9 +518,14 @@ impl Session {
 
     // ---- on a thread of the application ---------------------------------------------------------
 
+    /// No thread of the application may drive it from now on.
+    pub(super) fn mark_over(&mut self) {
+        self.over = true;
+    }
+
     /// Whether a thread of the application may drive this session.
     pub(super) fn is_usable(&self) -> bool {
-        self.attached.is_some() && self.finishing.is_none() && self.ending.is_none()
+        self.attached.is_some() && self.finishing.is_none() && self.ending.is_none() && !self.over
     }
 
     /// Whether something is left that only the I/O thread does.

@@ -20,7 +20,7 @@ use mio::Registry;
 
 use super::io_thread::READ_SIZE;
 use super::mailbox::{Command, Mailbox};
-use super::session::{Session, SessionKey};
+use super::session::{End, Session, SessionKey};
 use crate::pattern::{DirectReader, Link};
 use crate::transport::Polled;
 
@@ -80,6 +80,21 @@ impl SharedSession {
     /// Runs `operation` with the session to itself; `None` when it has ended.
     pub(super) fn with<R>(&self, operation: impl FnOnce(&mut Session) -> R) -> Option<R> {
         self.lock().as_mut().map(operation)
+    }
+
+    /// Lets the I/O thread act on the session. When that ends it nobody else acts on it any more,
+    /// also before it is taken.
+    pub(super) fn advance<R>(
+        &self,
+        action: impl FnOnce(&mut Session) -> Result<R, End>,
+    ) -> Option<Result<R, End>> {
+        self.with(|session| {
+            let outcome = action(session);
+            if outcome.is_err() {
+                session.mark_over();
+            }
+            outcome
+        })
     }
 
     /// Takes the session for good.

@@ -59,7 +59,7 @@ impl IoThread {
         let now = self.reactor.now();
         match self.sources.get(key.slot) {
             Some(Source::Session(session)) if session.key == key => {
-                match session.with(|session| event(session, now)) {
+                match session.advance(|session| event(session, now)) {
                     Some(Ok(())) => self.drive(key.slot),
                     Some(Err(end)) => self.end_session(key.slot, end),
                     None => {}
@@ -73,7 +73,7 @@ impl IoThread {
         let Some(Source::Session(session)) = self.sources.get(slot) else {
             return;
         };
-        let driven = session.with(|session| {
+        let driven = session.advance(|session| {
             let outcome = session.drive(&mut self.reactor);
             session.set_timer(&mut self.reactor.timers);
             outcome
