@@ -35,8 +35,10 @@ struct Row {
 
 fn main() {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut limited = false;
     if let Some(at) = arguments.iter().position(|name| name == "--back-end") {
         arguments.remove(at);
+        limited = true;
         let name = if at < arguments.len() {
             arguments.remove(at)
         } else {
@@ -82,7 +84,8 @@ fn main() {
         print_json(&rows, sizes);
     } else {
         print_table(&rows, sizes);
-        if !has("--long") {
+        // Peers keep all instructions, so targets mean nothing where we do not.
+        if !has("--long") && !limited {
             targets::print(&rows);
         }
     }
