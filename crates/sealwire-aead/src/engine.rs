@@ -105,7 +105,7 @@ pub fn limit_back_end(most: Level) -> Level {
     dispatch!(back_end => BackEnd::level(back_end))
 }
 
-/// [`seal_one`] that encrypts all of the message before it hashes any, to measure what that costs.
+/// Seals one message, encrypting all of it before hashing any, to measure what that costs.
 #[cfg(feature = "measuring")]
 pub fn seal_in_two_passes(
     key: &[u8; KEY_SIZE],
