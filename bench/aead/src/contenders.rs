@@ -52,6 +52,24 @@ pub(crate) fn all(size: usize) -> Vec<Contender> {
     all
 }
 
+/// One message in two passes over it, and in one.
+pub(crate) fn passes(size: usize) -> Vec<Contender> {
+    let cipher = Cipher::new(&KEY);
+    vec![
+        single("encrypted, then hashed", size, |buffer| {
+            black_box(sealwire_aead::seal_in_two_passes(
+                &KEY,
+                black_box(&NONCE),
+                b"",
+                buffer,
+            ));
+        }),
+        single("encrypted as it is hashed", size, move |buffer| {
+            black_box(cipher.encrypt_in_place_detached(black_box(&NONCE), b"", buffer));
+        }),
+    ]
+}
+
 fn ours(size: usize) -> Vec<Contender> {
     let cipher = Cipher::new(&KEY);
     let seal = single("sealwire one-shot", size, move |buffer| {

@@ -3,7 +3,11 @@
 //!
 //! ```text
 //! cargo run --release -p sealwire-bench-aead [--features libsodium] -- [--json] [--quick]
+//!     [--long] [--back-end portable|sse41|avx2|avx512]
 //! ```
+//!
+//! `--long` measures, in place of everything else, what encrypting a long message as it is hashed saves
+//! against encrypting it first. `--back-end` uses no better instructions than these.
 //!
 //! Contenders take turns within each size, so that a change of the machine's clock meets them all;
 //! each figure is the median of its turns.
@@ -16,9 +20,12 @@ mod targets;
 
 use contenders::Contender;
 use measure::{Effort, medians};
+use sealwire_aead::Level;
 
 /// Message sizes in bytes.
 const SIZES: [usize; 8] = [16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 1 << 20];
+/// Those of `--long`.
+const LONG_SIZES: [usize; 3] = [1 << 20, 16 << 20, 64 << 20];
 
 /// Medians of one contender by size, in nanoseconds a message.
 struct Row {
@@ -27,13 +34,24 @@ struct Row {
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut limited = false;
+    if let Some(at) = arguments.iter().position(|name| name == "--back-end") {
+        arguments.remove(at);
+        limited = true;
+        let name = if at < arguments.len() {
+            arguments.remove(at)
+        } else {
+            String::new()
+        };
+        limit_back_end(&name);
+    }
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
     if let Some(unknown) = arguments
         .iter()
-        .find(|name| !["--json", "--quick"].contains(&&***name))
+        .find(|name| !["--json", "--quick", "--long"].contains(&&***name))
     {
-        eprintln!("unknown argument {unknown}; there are --json and --quick");
+        eprintln!("unknown argument {unknown}; there are --json, --quick, --long and --back-end");
         std::process::exit(2);
     }
     let effort = if has("--quick") {
@@ -42,9 +60,14 @@ fn main() {
         Effort::Full
     };
 
+    let sizes: &[usize] = if has("--long") { &LONG_SIZES } else { &SIZES };
     let mut rows: Vec<Row> = Vec::new();
-    for size in SIZES {
-        let mut contenders = contenders::all(size);
+    for &size in sizes {
+        let mut contenders = if has("--long") {
+            contenders::passes(size)
+        } else {
+            contenders::all(size)
+        };
         let times = medians(&mut contenders, size, effort);
         if rows.is_empty() {
             let row = |contender: &Contender| Row {
@@ -58,16 +81,37 @@ fn main() {
         }
     }
     if has("--json") {
-        print_json(&rows);
+        print_json(&rows, sizes);
     } else {
-        print_table(&rows);
-        targets::print(&rows);
+        print_table(&rows, sizes);
+        // Peers keep all instructions, so targets mean nothing where we do not.
+        if !has("--long") && !limited {
+            targets::print(&rows);
+        }
     }
 }
 
-fn print_table(rows: &[Row]) {
+/// Uses no better back end than the one that is named, which the CPU must have.
+fn limit_back_end(name: &str) {
+    let level = match name {
+        "portable" => Level::Portable,
+        "sse41" => Level::Sse41,
+        "avx2" => Level::Avx2,
+        "avx512" => Level::Avx512,
+        _ => {
+            eprintln!("--back-end takes portable, sse41, avx2 or avx512");
+            std::process::exit(2);
+        }
+    };
+    if sealwire_aead::limit_back_end(level) != level {
+        eprintln!("this CPU does not have {name}");
+        std::process::exit(2);
+    }
+}
+
+fn print_table(rows: &[Row], sizes: &[usize]) {
     print!("{:<44}", "ns a message, median");
-    for size in SIZES {
+    for &size in sizes {
         print!("{:>10}", label(size));
     }
     println!();
@@ -83,14 +127,14 @@ fn print_table(rows: &[Row]) {
     }
 }
 
-fn print_json(rows: &[Row]) {
+fn print_json(rows: &[Row], sizes: &[usize]) {
     let rows: Vec<String> = rows
         .iter()
         .map(|row| {
             let time = |(size, time): (&usize, &Option<f64>)| {
                 time.map(|time| format!("\"{size}\":{time:.1}"))
             };
-            let times: Vec<String> = SIZES.iter().zip(&row.times).filter_map(time).collect();
+            let times: Vec<String> = sizes.iter().zip(&row.times).filter_map(time).collect();
             format!("\"{}\":{{{}}}", row.name, times.join(","))
         })
         .collect();

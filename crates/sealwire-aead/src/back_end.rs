@@ -11,6 +11,10 @@ use subtle::ConstantTimeEq;
 ///
 /// The defaults work on one message after the other.
 pub(crate) trait BackEnd: Copy {
+    /// Which one this is.
+    #[cfg(feature = "measuring")]
+    fn level(self) -> crate::engine::Level;
+
     /// Keys of the message with this nonce.
     fn derive_message_keys(self, key: &[u8; KEY_SIZE], nonce: &[u8; NONCE_SIZE]) -> MessageKeys;
 

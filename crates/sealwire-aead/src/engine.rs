@@ -20,23 +20,104 @@ macro_rules! dispatch {
     ($back_end:ident => $call:expr) => {{
         #[cfg(target_arch = "x86_64")]
         {
-            if let Some($back_end) = Avx512::detect() {
+            if limit::allows(Level::Avx512)
+                && let Some($back_end) = Avx512::detect()
+            {
                 return $call;
             }
-            if let Some($back_end) = Avx2::detect() {
+            if limit::allows(Level::Avx2)
+                && let Some($back_end) = Avx2::detect()
+            {
                 return $call;
             }
-            if let Some($back_end) = Sse41::detect() {
+            if limit::allows(Level::Sse41)
+                && let Some($back_end) = Sse41::detect()
+            {
                 return $call;
             }
         }
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        if let Some($back_end) = Neon::detect() {
+        if limit::allows(Level::Neon)
+            && let Some($back_end) = Neon::detect()
+        {
             return $call;
         }
         let $back_end = Portable;
         $call
     }};
+}
+
+/// Back ends by what they ask of a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(dead_code, reason = "each architecture has some of them")]
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    reason = "public, and hidden, with the feature `measuring` only"
+)]
+pub enum Level {
+    Portable,
+    Neon,
+    Sse41,
+    Avx2,
+    Avx512,
+}
+
+/// Lets nothing stand in the way of the best back end.
+#[cfg(not(feature = "measuring"))]
+mod limit {
+    #[allow(
+        dead_code,
+        reason = "some architectures have only the portable back end"
+    )]
+    pub(super) const fn allows(_: super::Level) -> bool {
+        true
+    }
+}
+
+/// Holds the choice down, to measure a back end that is not the best.
+#[cfg(feature = "measuring")]
+mod limit {
+    use super::Level;
+    use core::sync::atomic::{AtomicU8, Ordering};
+
+    static LIMIT: AtomicU8 = AtomicU8::new(u8::MAX);
+
+    #[allow(
+        dead_code,
+        reason = "some architectures have only the portable back end"
+    )]
+    pub(super) fn allows(level: Level) -> bool {
+        level as u8 <= LIMIT.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(level: Level) {
+        LIMIT.store(level as u8, Ordering::Relaxed);
+    }
+}
+
+/// Uses no better back end than `most` from now on, and returns the one that this leaves.
+///
+/// For measuring; no promise, and absent without the feature `measuring`.
+#[cfg(feature = "measuring")]
+pub fn limit_back_end(most: Level) -> Level {
+    limit::set(most);
+    dispatch!(back_end => BackEnd::level(back_end))
+}
+
+/// Seals one message, encrypting all of it before hashing any, to measure what that costs.
+#[cfg(feature = "measuring")]
+pub fn seal_in_two_passes(
+    key: &[u8; KEY_SIZE],
+    nonce: &[u8; NONCE_SIZE],
+    aad: &[u8],
+    buffer: &mut [u8],
+) -> [u8; TAG_SIZE] {
+    dispatch!(back_end => {
+        let keys = back_end.derive_message_keys(key, nonce);
+        back_end.xor_keystream(&keys, 0, buffer);
+        back_end.mac(&keys.authentication, &MacInput::new(aad, buffer))
+    })
 }
 
 /// See [`BackEnd::seal_one`].
@@ -62,6 +143,16 @@ pub(crate) fn open_one(
         let keys = back_end.derive_message_keys(key, nonce);
         back_end.open(&keys, 0, aad, buffer, tag)
     })
+}
+
+/// See [`BackEnd::seal`].
+pub(crate) fn seal(
+    keys: &MessageKeys,
+    counter: u64,
+    aad: &[u8],
+    buffer: &mut [u8],
+) -> [u8; TAG_SIZE] {
+    dispatch!(back_end => back_end.seal(keys, counter, aad, buffer))
 }
 
 /// See [`BackEnd::xor_keystream`].

@@ -90,6 +90,9 @@ mod traits;
 mod x86;
 
 pub use cipher::Cipher;
+#[cfg(feature = "measuring")]
+#[doc(hidden)]
+pub use engine::{Level, limit_back_end, seal_in_two_passes};
 pub use error::{DecryptionError, OpenError, StreamExhausted};
 pub use keys::Key;
 #[cfg(feature = "getrandom")]

@@ -17,6 +17,11 @@ use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
 pub(crate) struct Portable;
 
 impl BackEnd for Portable {
+    #[cfg(feature = "measuring")]
+    fn level(self) -> crate::engine::Level {
+        crate::engine::Level::Portable
+    }
+
     fn derive_message_keys(self, key: &[u8; KEY_SIZE], nonce: &[u8; NONCE_SIZE]) -> MessageKeys {
         blake3::derive_message_keys(key, nonce)
     }

@@ -1,4 +1,4 @@
-//! A short message's virtual concatenation as blocks for one lane.
+//! A message's virtual concatenation as blocks, which are read where they lie.
 
 use super::blake3::CHUNK_BLOCKS;
 use super::vector::Isa;
@@ -6,7 +6,7 @@ use crate::portable::blake3::BLOCK_SIZE;
 
 /// Most chunks of a message that shares lanes. Longer ones fill lanes of their own.
 pub(crate) const MAX_CHUNKS: usize = 8;
-/// Most associated data of such a message: its length must end in the first block.
+/// Most associated data of a message that is framed: its length must end in the first block.
 const MAX_AAD: usize = BLOCK_SIZE - 8;
 
 /// Where the tail starts in [`Framing::edges`].
@@ -47,8 +47,14 @@ impl Framing {
         (blocks <= MAX_CHUNKS * CHUNK_BLOCKS).then_some(blocks)
     }
 
-    /// Frames a message for which [`block_count`](Self::block_count) has an answer. `self` must be
-    /// as [`EMPTY`](Self::EMPTY).
+    /// Whether a message with so much associated data can be framed.
+    #[inline(always)]
+    pub(crate) const fn fits(aad: &[u8]) -> bool {
+        aad.len() <= MAX_AAD
+    }
+
+    /// Frames a message whose associated data [`fits`](Self::fits). `self` must be as
+    /// [`EMPTY`](Self::EMPTY).
     #[inline(always)]
     pub(crate) fn fill<I: Isa>(&mut self, isa: I, aad: &[u8], text: &[u8]) {
         self.header = aad.len() + 8;

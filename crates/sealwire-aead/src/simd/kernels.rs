@@ -21,7 +21,7 @@ macro_rules! method {
 
 /// Implements [`BackEnd`](crate::back_end::BackEnd) for an instruction set.
 macro_rules! kernels {
-    ($isa:ty, $features:tt) => {
+    ($isa:ident, $features:tt) => {
         impl $crate::simd::tree::Subtree for $isa {
             $crate::simd::kernels::method!(
                 $isa, $features,
@@ -34,6 +34,11 @@ macro_rules! kernels {
         }
 
         impl $crate::back_end::BackEnd for $isa {
+            #[cfg(feature = "measuring")]
+            fn level(self) -> $crate::engine::Level {
+                $crate::engine::Level::$isa
+            }
+
             $crate::simd::kernels::method!(
                 $isa, $features,
                 fn derive_message_keys(

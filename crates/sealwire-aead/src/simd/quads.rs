@@ -1,68 +1,77 @@
 //! Four chunks in rows, one in each quad of a vector of sixteen words.
 //!
 //! Lanes give a block of each of sixteen chunks in the time in which rows give four: for as few as
-//! four chunks rows are quicker. They pay only where message words can be picked from four vectors
+//! four chunks rows are quicker. They pay only where message words can be picked from two vectors
 //! at once, which takes AVX-512.
 
 use super::blake3::{CHUNK_BLOCKS, Node, mix_rows};
 use super::vector::{Isa, MAX_LANES, QUADS, Vector};
-use crate::portable::blake3::{
-    BLOCK_SIZE, CHUNK_END, CHUNK_SIZE, CHUNK_START, Chain, IV, KEYED_HASH,
-};
+use crate::portable::blake3::{BLOCK_SIZE, CHUNK_END, CHUNK_START, Chain, IV, KEYED_HASH};
 
-/// An instruction set that can pick words from four vectors of quads.
+/// An instruction set that can pick words from two vectors of quads.
 pub(crate) trait PickQuads: Isa {
-    /// In each quad, the message words that `ROW_SCHEDULE[ROUND][PART]` names.
-    fn pick_quads<const ROUND: usize, const PART: usize>(
+    /// What [`load_quads`](Self::load_quads) and [`next_quads`](Self::next_quads) keep at hand.
+    type Places: Copy;
+
+    /// Gets it once for many blocks.
+    fn places(self) -> Self::Places;
+
+    /// Loads a block for each quad: the words of `ROW_SCHEDULE[0]`, one vector a part.
+    fn load_quads(
         self,
-        message: &[Self::Wide; 4],
-    ) -> Self::Wide;
+        places: &Self::Places,
+        blocks: [&[u8; BLOCK_SIZE]; QUADS],
+    ) -> [Self::Wide; 4];
+
+    /// From the message words of a round to those of the next.
+    fn next_quads(self, places: &Self::Places, message: [Self::Wide; 4]) -> [Self::Wide; 4];
 }
 
-/// Hashes four full chunks, the first being leaf number `first`.
+/// Hashes four full chunks, the first being leaf number `first`. `block` gives the block of a quad
+/// at an index.
 #[inline(always)]
-pub(crate) fn hash_four_chunks<I: PickQuads>(
+pub(crate) fn hash_four_chunks<'a, I: PickQuads>(
     isa: I,
     key: &Chain,
-    chunks: &[&[u8; CHUNK_SIZE]; QUADS],
+    block: impl Fn(usize, usize) -> &'a [u8; BLOCK_SIZE],
     first: u64,
     nodes: &mut [Node; QUADS],
 ) {
     let [k0, k1, k2, k3, k4, k5, k6, k7] = *key;
     let mut low = I::Wide::splat_quad(isa, [k0, k1, k2, k3]);
     let mut high = I::Wide::splat_quad(isa, [k4, k5, k6, k7]);
-    for index in 0..CHUNK_BLOCKS {
-        let block = |quad: usize| I::Wide::load_bytes(isa, &chunks[quad][index * BLOCK_SIZE..]);
-        let message = I::Wide::rows_to_blocks([block(0), block(1), block(2), block(3)]);
-        let mut flags = KEYED_HASH;
-        if index == 0 {
-            flags |= CHUNK_START;
-        }
-        if index == CHUNK_BLOCKS - 1 {
-            flags |= CHUNK_END;
-        }
-        let mut last_row = [0; MAX_LANES];
-        for (row, number) in last_row.as_chunks_mut::<4>().0.iter_mut().zip(first..) {
+    // Made before the loop: what is put together word by word is not ready for a vector at once.
+    let last_row = |flags| {
+        let mut words = [0; MAX_LANES];
+        for (row, number) in words.as_chunks_mut::<4>().0.iter_mut().zip(first..) {
             *row = [
                 number as u32,
                 (number >> 32) as u32,
                 BLOCK_SIZE as u32,
-                flags,
+                KEYED_HASH | flags,
             ];
         }
+        I::Wide::load(isa, &words)
+    };
+    let (start, middle, end) = (last_row(CHUNK_START), last_row(0), last_row(CHUNK_END));
+    let places = isa.places();
+    for index in 0..CHUNK_BLOCKS {
+        let mut message = isa.load_quads(&places, core::array::from_fn(|quad| block(quad, index)));
         let mut rows = (
             low,
             high,
             I::Wide::splat_quad(isa, [IV[0], IV[1], IV[2], IV[3]]),
-            I::Wide::load(isa, &last_row),
+            match index {
+                0 => start,
+                _ if index == CHUNK_BLOCKS - 1 => end,
+                _ => middle,
+            },
         );
-        rows = round::<I, 0>(isa, rows, &message);
-        rows = round::<I, 1>(isa, rows, &message);
-        rows = round::<I, 2>(isa, rows, &message);
-        rows = round::<I, 3>(isa, rows, &message);
-        rows = round::<I, 4>(isa, rows, &message);
-        rows = round::<I, 5>(isa, rows, &message);
-        rows = round::<I, 6>(isa, rows, &message);
+        rows = round::<I>(rows, &message);
+        for _ in 1..7 {
+            message = isa.next_quads(&places, message);
+            rows = round::<I>(rows, &message);
+        }
         (low, high) = (rows.0.xor(rows.2), rows.1.xor(rows.3));
     }
     let mut halves = [[0; 64]; 2];
@@ -75,22 +84,17 @@ pub(crate) fn hash_four_chunks<I: PickQuads>(
 }
 
 #[inline(always)]
-fn round<I: PickQuads, const ROUND: usize>(
-    isa: I,
+fn round<I: PickQuads>(
     (a, b, c, d): (I::Wide, I::Wide, I::Wide, I::Wide),
-    message: &[I::Wide; 4],
+    [w, x, y, z]: &[I::Wide; 4],
 ) -> (I::Wide, I::Wide, I::Wide, I::Wide) {
-    let x = isa.pick_quads::<ROUND, 0>(message);
-    let y = isa.pick_quads::<ROUND, 1>(message);
-    let (a, b, c, d) = mix_rows(a, b, c, d, x, y);
+    let (a, b, c, d) = mix_rows(a, b, c, d, *w, *x);
     let (a, c, d) = (
         a.rotate_quads::<3>(),
         c.rotate_quads::<1>(),
         d.rotate_quads::<2>(),
     );
-    let x = isa.pick_quads::<ROUND, 2>(message);
-    let y = isa.pick_quads::<ROUND, 3>(message);
-    let (a, b, c, d) = mix_rows(a, b, c, d, x, y);
+    let (a, b, c, d) = mix_rows(a, b, c, d, *y, *z);
     (
         a.rotate_quads::<1>(),
         b,

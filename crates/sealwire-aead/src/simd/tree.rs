@@ -6,8 +6,8 @@
 //! and only those on its edges are put together in a buffer.
 
 use super::blake3::{
-    Node, RowBlock, compress_rows, derive_message_keys, hash_chunks, hash_parents, load_chain,
-    parent_block, store_chain,
+    CHUNK_BLOCKS, Node, RowBlock, compress_rows, derive_message_keys, hash_chunks, hash_parents,
+    load_chain, parent_block, store_chain,
 };
 use super::chacha20::xor_keystream;
 use super::framing::Framing;
@@ -173,6 +173,25 @@ fn lanes_of_leaves<I: Isa>(
     last_len: usize,
     nodes: &mut [Node; MAX_LANES],
 ) {
+    let first = (start / CHUNK_SIZE) as u64;
+    if count == QUADS
+        && last_len == CHUNK_SIZE
+        && Framing::fits(input.aad())
+        && let Some(four) = nodes.first_chunk_mut()
+    {
+        let mut framing = Framing::EMPTY;
+        framing.fill(isa, input.aad(), input.ciphertext());
+        let first_block = start / BLOCK_SIZE;
+        let block = |quad: usize, index: usize| {
+            framing.block(
+                input.ciphertext(),
+                first_block + quad * CHUNK_BLOCKS + index,
+            )
+        };
+        if isa.hash_four_chunks(key, block, first, four) {
+            return;
+        }
+    }
     // At most two chunks touch the edge behind the associated data, and two the end.
     let mut edges = [[0; CHUNK_SIZE]; 4];
     let mut edge_count = 0;
@@ -199,14 +218,6 @@ fn lanes_of_leaves<I: Isa>(
         }
     }
 
-    let first = (start / CHUNK_SIZE) as u64;
-    if let (Some(four), Some(nodes)) = (chunks.first_chunk(), nodes.first_chunk_mut())
-        && count == QUADS
-        && last_len == CHUNK_SIZE
-        && isa.hash_four_chunks(key, four, first, nodes)
-    {
-        return;
-    }
     if count <= I::Middle::LANES {
         hash_chunks::<I::Middle>(isa, key, &chunks[..count], first, last_len, nodes);
     } else {
@@ -264,33 +275,7 @@ fn parent<I: Isa>(isa: I, key: &Chain, pair: &[Node; 2], root: u32) -> Node {
 /// Hashes an input that is one chunk.
 #[inline(always)]
 fn single_chunk<I: Isa>(isa: I, key: &Chain, input: &MacInput<'_>) -> Node {
-    if Framing::block_count(input.aad().len(), input.ciphertext().len()).is_none() {
-        return chunk(isa, key, input, 0, input.len(), ROOT);
-    }
-    let mut framing = Framing::EMPTY;
-    framing.fill(isa, input.aad(), input.ciphertext());
-    let last = framing.blocks() - 1;
-    let mut chain = [load_chain(isa, key)];
-    for index in 0..=last {
-        let mut flags = KEYED_HASH;
-        if index == 0 {
-            flags |= CHUNK_START;
-        }
-        let mut block_len = BLOCK_SIZE;
-        if index == last {
-            flags |= CHUNK_END | ROOT;
-            block_len = framing.last_len();
-        }
-        let block = framing.block(input.ciphertext(), index);
-        let input = RowBlock {
-            block,
-            counter: 0,
-            block_len: block_len as u32,
-            flags,
-        };
-        compress_rows(isa, &mut chain, &[input]);
-    }
-    store_chain::<I>(chain[0])
+    chunk(isa, key, input, 0, input.len(), ROOT)
 }
 
 /// Hashes one chunk, block after block.
@@ -303,29 +288,40 @@ fn chunk<I: Isa>(
     len: usize,
     root: u32,
 ) -> Node {
-    let counter = (start / CHUNK_SIZE) as u64;
     let mut chain = [load_chain(isa, key)];
-    let mut flags = KEYED_HASH | CHUNK_START;
-    let mut done = 0;
-    while done < len {
-        let block_len = (len - done).min(BLOCK_SIZE);
-        if done + block_len == len {
-            flags |= CHUNK_END | root;
+    let first = start / BLOCK_SIZE;
+    let last = first + len.div_ceil(BLOCK_SIZE) - 1;
+    let mut row_block = RowBlock {
+        block: &[0; BLOCK_SIZE],
+        counter: (start / CHUNK_SIZE) as u64,
+        block_len: BLOCK_SIZE as u32,
+        flags: KEYED_HASH | CHUNK_START,
+    };
+    let last_len = len - (last - first) * BLOCK_SIZE;
+    if Framing::fits(input.aad()) {
+        let mut framing = Framing::EMPTY;
+        framing.fill(isa, input.aad(), input.ciphertext());
+        for index in first..=last {
+            row_block.block = framing.block(input.ciphertext(), index);
+            if index == last {
+                row_block.flags |= CHUNK_END | root;
+                row_block.block_len = last_len as u32;
+            }
+            compress_rows(isa, &mut chain, &[row_block]);
+            row_block.flags = KEYED_HASH;
         }
-        let mut edge = [0; BLOCK_SIZE];
-        let block = input.contiguous(start + done).unwrap_or_else(|| {
-            input.read(start + done, &mut edge[..block_len]);
-            &edge
-        });
-        let input = RowBlock {
-            block,
-            counter,
-            block_len: block_len as u32,
-            flags,
-        };
-        compress_rows(isa, &mut chain, &[input]);
-        flags = KEYED_HASH;
-        done += BLOCK_SIZE;
+        return store_chain::<I>(chain[0]);
+    }
+    let mut bytes = [0; CHUNK_SIZE];
+    input.read(start, &mut bytes[..len]);
+    for (index, block) in (first..=last).zip(bytes.as_chunks().0) {
+        row_block.block = block;
+        if index == last {
+            row_block.flags |= CHUNK_END | root;
+            row_block.block_len = last_len as u32;
+        }
+        compress_rows(isa, &mut chain, &[row_block]);
+        row_block.flags = KEYED_HASH;
     }
     store_chain::<I>(chain[0])
 }

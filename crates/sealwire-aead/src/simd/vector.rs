@@ -1,7 +1,7 @@
 //! What an instruction set has to provide.
 
 use super::blake3::Node;
-use crate::portable::blake3::{CHUNK_SIZE, Chain};
+use crate::portable::blake3::Chain;
 
 /// Most lanes that any vector here has.
 pub(crate) const MAX_LANES: usize = 16;
@@ -36,12 +36,13 @@ pub(crate) trait Isa: Copy {
     /// The message words that `ROW_SCHEDULE[ROUND][PART]` names.
     fn pick<const ROUND: usize, const PART: usize>(self, message: &Self::Message) -> Self::Narrow;
 
-    /// Hashes four full chunks where that is quicker than in lanes, and says whether it did.
+    /// Hashes four full chunks, of which `block` gives the block of a chunk at an index, where that
+    /// is quicker than in lanes, and says whether it did.
     #[inline(always)]
-    fn hash_four_chunks(
+    fn hash_four_chunks<'a>(
         self,
         _key: &Chain,
-        _chunks: &[&[u8; CHUNK_SIZE]; QUADS],
+        _block: impl Fn(usize, usize) -> &'a [u8; 64],
         _first: u64,
         _nodes: &mut [Node; QUADS],
     ) -> bool {

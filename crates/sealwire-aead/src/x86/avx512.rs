@@ -1,24 +1,25 @@
 //! AVX-512: sixteen lanes, rotations and masks.
 
 use super::{quads_of_4, quads_of_8, same, transpose_4, transpose_8, vector, wipe_with};
-use crate::portable::blake3::{CHUNK_SIZE, Chain};
+use crate::portable::blake3::Chain;
 use crate::simd::blake3::{Node, ROW_SCHEDULE};
 use crate::simd::kernels::kernels;
 use crate::simd::quads::{PickQuads, hash_four_chunks};
-use crate::simd::vector::{Blocks, Isa, QUADS};
+use crate::simd::vector::{Blocks, Isa, QUADS, Vector};
 use core::arch::x86_64::{
     __m128i, __m256i, __m512i, _bzhi_u64, _mm_add_epi32, _mm_and_si128, _mm_andnot_si128,
     _mm_loadu_si128, _mm_or_si128, _mm_ror_epi32, _mm_set_epi32, _mm_set1_epi32, _mm_shuffle_epi32,
     _mm_storeu_si128, _mm_xor_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_andnot_si256,
-    _mm256_broadcastsi128_si256, _mm256_loadu_si256, _mm256_or_si256, _mm256_ror_epi32,
-    _mm256_set1_epi32, _mm256_shuffle_epi32, _mm256_storeu_si256, _mm256_xor_si256,
-    _mm512_add_epi32, _mm512_and_si512, _mm512_andnot_si512, _mm512_broadcast_i32x4,
-    _mm512_castsi128_si512, _mm512_castsi512_si128, _mm512_loadu_si512, _mm512_mask_blend_epi32,
-    _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_or_si512, _mm512_permutex2var_epi32,
-    _mm512_permutexvar_epi32, _mm512_ror_epi32, _mm512_set1_epi32, _mm512_setzero_si512,
-    _mm512_shuffle_epi32, _mm512_shuffle_i32x4, _mm512_storeu_si512, _mm512_unpackhi_epi32,
-    _mm512_unpackhi_epi64, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64, _mm512_xor_si512,
+    _mm256_broadcastsi128_si256, _mm256_castsi256_si128, _mm256_loadu_si256, _mm256_or_si256,
+    _mm256_permutex2var_epi32, _mm256_ror_epi32, _mm256_set1_epi32, _mm256_shuffle_epi32,
+    _mm256_storeu_si256, _mm256_xor_si256, _mm512_add_epi32, _mm512_and_si512, _mm512_andnot_si512,
+    _mm512_broadcast_i32x4, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
+    _mm512_or_si512, _mm512_permutex2var_epi32, _mm512_ror_epi32, _mm512_set1_epi32,
+    _mm512_setzero_si512, _mm512_shuffle_epi32, _mm512_shuffle_i32x4, _mm512_storeu_si512,
+    _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
+    _mm512_xor_si512,
 };
+use core::hint::black_box;
 
 /// Proof that the CPU has AVX-512 F, VL and BW, and BMI2.
 #[derive(Clone, Copy)]
@@ -69,37 +70,70 @@ vector! {
     shuffle _mm512_shuffle_epi32, transpose transpose_16, quads quads_of_16
 }
 
+/// A block in two vectors from which one instruction picks any words.
+///
+/// In vectors of 256 bits: while there are wider ones in flight, a third of the units for narrow ones
+/// stands still.
+#[derive(Clone, Copy)]
+pub(crate) struct Halves {
+    words: [V256; 2],
+    /// [`ROW_PLACES`], which the compiler must not know: it replaces a selection that it knows by
+    /// several instructions.
+    places: &'static RowPlaces,
+}
+
+type RowPlaces = [[[u32; 8]; 4]; 7];
+
+/// [`ROW_SCHEDULE`] as vectors.
+static ROW_PLACES: RowPlaces = row_places();
+
+const fn row_places() -> RowPlaces {
+    let mut places = [[[0; 8]; 4]; 7];
+    let mut index = 0;
+    while index < 7 * 4 * 8 {
+        let (round, part, word) = (index / 32, index / 8 % 4, index % 8);
+        places[round][part][word] = ROW_SCHEDULE[round][part][word % 4] as u32 ^ 8;
+        index += 1;
+    }
+    places
+}
+
 impl Isa for Avx512 {
     type Narrow = V128;
     type Middle = V256;
     type Wide = V512;
-    type Message = V512;
+    type Message = Halves;
 
     #[inline(always)]
-    fn load_message(self, block: &[u8; 64]) -> V512 {
-        crate::simd::vector::Vector::load_bytes(self, block)
+    fn load_message(self, block: &[u8; 64]) -> Halves {
+        Halves {
+            words: [
+                V256::load_bytes(self, block),
+                V256::load_bytes(self, &block[32..]),
+            ],
+            places: black_box(&ROW_PLACES),
+        }
     }
 
     #[inline(always)]
-    fn pick<const ROUND: usize, const PART: usize>(self, message: &V512) -> V128 {
-        let [w0, w1, w2, w3] = const { ROW_SCHEDULE[ROUND][PART] };
+    fn pick<const ROUND: usize, const PART: usize>(self, message: &Halves) -> V128 {
+        let places = V256::load(self, &message.places[ROUND][PART]);
+        let [first, last] = message.words;
         // SAFETY: `self` is the proof that the CPU has the instructions.
         V128(unsafe {
-            let places = _mm_set_epi32(w3 as i32, w2 as i32, w1 as i32, w0 as i32);
-            let picked = _mm512_permutexvar_epi32(_mm512_castsi128_si512(places), message.0);
-            _mm512_castsi512_si128(picked)
+            _mm256_castsi256_si128(_mm256_permutex2var_epi32(last.0, places.0, first.0))
         })
     }
 
     #[inline(always)]
-    fn hash_four_chunks(
+    fn hash_four_chunks<'a>(
         self,
         key: &Chain,
-        chunks: &[&[u8; CHUNK_SIZE]; QUADS],
+        block: impl Fn(usize, usize) -> &'a [u8; 64],
         first: u64,
         nodes: &mut [Node; QUADS],
     ) -> bool {
-        hash_four_chunks(self, key, chunks, first, nodes);
+        hash_four_chunks(self, key, block, first, nodes);
         true
     }
 
@@ -146,41 +180,130 @@ impl Isa for Avx512 {
     }
 }
 
-/// For each quad: the place of each word in a pair of vectors, the first two of a message or the
-/// last two. Words of the other pair come out wrong and are masked.
-const fn quad_places([w0, w1, w2, w3]: [usize; 4]) -> [u32; 16] {
-    let words = [w0, w1, w2, w3];
+/// Places in a pair of vectors, each a vector.
+#[derive(Clone, Copy)]
+pub(crate) struct QuadPlaces {
+    /// From two blocks to two parts of `ROW_SCHEDULE[0]`, first and last.
+    load: [V512; 2],
+    /// From the parts of a round to each of the next: from the first two that have words of it.
+    first: [V512; 4],
+    /// From that and a third part; the first part of a round has no words of a third.
+    third: [V512; 3],
+}
+
+/// The parts that have words of each part of the next round.
+const ORIGINS: [[usize; 3]; 4] = [[0, 1, 1], [0, 2, 3], [3, 1, 2], [2, 3, 1]];
+
+static QUAD_PLACES: [[u32; 16]; 9] = [
+    load_places(0),
+    load_places(2),
+    first_places(0),
+    first_places(1),
+    first_places(2),
+    first_places(3),
+    third_places(1),
+    third_places(2),
+    third_places(3),
+];
+
+/// For each quad of the result: words of two blocks for parts `part` and `part + 1`.
+const fn load_places(part: usize) -> [u32; 16] {
     let mut places = [0; 16];
     let mut index = 0;
     while index < 16 {
-        let (quad, word) = (index / 4, words[index % 4]);
-        let (vector, column) = (word / 4 % 2, word % 4);
-        places[index] = (vector * 16 + quad * 4 + column) as u32;
+        let (block, part) = (index / 4 % 2, part + index / 8);
+        places[index] = (block * 16 + ROW_SCHEDULE[0][part][index % 4]) as u32;
         index += 1;
     }
     places
 }
 
-/// A bit for each word that is in the last two vectors of a message.
-const fn in_last_pair([w0, w1, w2, w3]: [usize; 4]) -> u16 {
-    let quad = (w0 / 8) | (w1 / 8) << 1 | (w2 / 8) << 2 | (w3 / 8) << 3;
-    (quad * 0x1111) as u16
+/// Part and column in a round of the word that `column` of `part` has in the next.
+const fn origin(part: usize, column: usize) -> (usize, usize) {
+    let mut index = 0;
+    while ROW_SCHEDULE[0][index / 4][index % 4] != ROW_SCHEDULE[1][part][column] {
+        index += 1;
+    }
+    (index / 4, index % 4)
+}
+
+const fn first_places(part: usize) -> [u32; 16] {
+    let mut places = [0; 16];
+    let mut index = 0;
+    while index < 16 {
+        let (from, column) = origin(part, index % 4);
+        let vector = (from == ORIGINS[part][1]) as usize;
+        places[index] = (vector * 16 + index / 4 * 4 + column) as u32;
+        index += 1;
+    }
+    places
+}
+
+const fn third_places(part: usize) -> [u32; 16] {
+    let mut places = [0; 16];
+    let mut index = 0;
+    while index < 16 {
+        let (from, column) = origin(part, index % 4);
+        places[index] = if from == ORIGINS[part][2] {
+            16 + index / 4 * 4 + column
+        } else {
+            index
+        } as u32;
+        index += 1;
+    }
+    places
 }
 
 impl PickQuads for Avx512 {
+    type Places = QuadPlaces;
+
     #[inline(always)]
-    fn pick_quads<const ROUND: usize, const PART: usize>(self, message: &[V512; 4]) -> V512 {
-        let places = const { &quad_places(ROW_SCHEDULE[ROUND][PART]) };
-        let last = const { in_last_pair(ROW_SCHEDULE[ROUND][PART]) };
-        let [m0, m1, m2, m3] = message.map(|vector| vector.0);
-        // SAFETY: `self` is the proof that the CPU has the instructions; `places` is as long as a
-        // vector.
-        V512(unsafe {
-            let places = _mm512_loadu_si512(places.as_ptr().cast());
-            let first_pair = _mm512_permutex2var_epi32(m0, places, m1);
-            let last_pair = _mm512_permutex2var_epi32(m2, places, m3);
-            _mm512_mask_blend_epi32(last, first_pair, last_pair)
-        })
+    fn places(self) -> QuadPlaces {
+        // The compiler replaces selections that it knows by several instructions.
+        let [l0, l1, f0, f1, f2, f3, t0, t1, t2] = black_box(&QUAD_PLACES)
+            .each_ref()
+            .map(|places| V512::load(self, places));
+        QuadPlaces {
+            load: [l0, l1],
+            first: [f0, f1, f2, f3],
+            third: [t0, t1, t2],
+        }
+    }
+
+    #[inline(always)]
+    fn load_quads(self, places: &QuadPlaces, blocks: [&[u8; 64]; QUADS]) -> [V512; 4] {
+        let [a, b, c, d] = blocks.map(|block| V512::load_bytes(self, block).0);
+        let [low, high] = places.load.map(|places| places.0);
+        // SAFETY: `self` is the proof that the CPU has the instructions.
+        unsafe {
+            let ab_low = _mm512_permutex2var_epi32(a, low, b);
+            let ab_high = _mm512_permutex2var_epi32(a, high, b);
+            let cd_low = _mm512_permutex2var_epi32(c, low, d);
+            let cd_high = _mm512_permutex2var_epi32(c, high, d);
+            [
+                V512(_mm512_shuffle_i32x4::<0b01_00_01_00>(ab_low, cd_low)),
+                V512(_mm512_shuffle_i32x4::<0b11_10_11_10>(ab_low, cd_low)),
+                V512(_mm512_shuffle_i32x4::<0b01_00_01_00>(ab_high, cd_high)),
+                V512(_mm512_shuffle_i32x4::<0b11_10_11_10>(ab_high, cd_high)),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    fn next_quads(self, places: &QuadPlaces, message: [V512; 4]) -> [V512; 4] {
+        let pick = |a: V512, places: V512, b: V512| {
+            // SAFETY: `self` is the proof that the CPU has the instruction.
+            V512(unsafe { _mm512_permutex2var_epi32(a.0, places.0, b.0) })
+        };
+        let part = |part: usize| {
+            let [first, second, third] = ORIGINS[part].map(|origin| message[origin]);
+            let two = pick(first, places.first[part], second);
+            match part {
+                0 => two,
+                _ => pick(two, places.third[part - 1], third),
+            }
+        };
+        [part(0), part(1), part(2), part(3)]
     }
 }
 
