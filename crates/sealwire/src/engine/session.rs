@@ -16,11 +16,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf as _, BytesMut};
-use sealwire_zmtp::connection::PeerInfo;
+use sealwire_zmtp::connection::{PeerInfo, Warning};
 use sealwire_zmtp::error::{CloseKind, Refusal};
 use sealwire_zmtp::{Connection as Protocol, Entropy, Event as ProtocolEvent};
 
-use super::decisions::{Answer, Pending};
+use super::decisions::{Answer, Applicant, Pending};
 use super::io_thread::Reactor;
 use super::mailbox::{Command, Mailbox};
 use super::timers::{Timer, Timers};
@@ -141,6 +141,13 @@ impl Session {
         let (config, provider) = (core.protocol().clone(), core.options().provider.clone());
         let protocol = Protocol::new(config, provider, Entropy::new(*random), now);
         core.add_attachment();
+        if core.options().security.shows_a_password() && address.leaves_the_machine() {
+            core.hub.emit(Event::Warning {
+                connection: key.connection,
+                address: address.clone(),
+                warning: Warning::PasswordExposed,
+            });
+        }
         Session {
             core,
             key,
@@ -325,17 +332,21 @@ impl Session {
                 ProtocolEvent::Cancel(topic) => self.undelivered.push_back(Item::Cancel(topic)),
                 ProtocolEvent::Ready(info) => self.ready(info, reactor)?,
                 ProtocolEvent::Authenticate(credentials) => {
-                    let Kind::Server { authenticator, .. } = &self.core.options().security.0 else {
-                        unreachable!("only servers are asked to authenticate")
+                    let (Kind::Server { authenticator, .. }
+                    | Kind::CurveServer { authenticator, .. }) = &self.core.options().security.0
+                    else {
+                        unreachable!("only servers are asked about keys")
                     };
-                    let answer =
-                        reactor
-                            .decisions
-                            .ask(self.key, authenticator, *credentials, &self.address);
-                    match answer {
-                        Answer::Now(decision) => self.decided(decision, reactor.now())?,
-                        Answer::Later(question) => self.question = Some(question),
-                    }
+                    let applicant = Applicant::Key(authenticator.clone(), credentials);
+                    self.ask(applicant, reactor)?;
+                }
+                ProtocolEvent::AuthenticatePassword(shown) => {
+                    let Kind::PlainServer { authenticator } = &self.core.options().security.0
+                    else {
+                        unreachable!("only PLAIN servers are asked about passwords")
+                    };
+                    let applicant = Applicant::Password(authenticator.clone(), shown);
+                    self.ask(applicant, reactor)?;
                 }
                 ProtocolEvent::Warning(warning) => self.core.hub.emit(Event::Warning {
                     connection: self.key.connection,
@@ -346,6 +357,14 @@ impl Session {
             }
         }
         self.deliver(reactor.now());
+        Ok(())
+    }
+
+    fn ask(&mut self, applicant: Applicant, reactor: &mut Reactor) -> Result<(), End> {
+        match reactor.decisions.ask(self.key, applicant, &self.address) {
+            Answer::Now(decision) => self.decided(decision, reactor.now())?,
+            Answer::Later(question) => self.question = Some(question),
+        }
         Ok(())
     }
 

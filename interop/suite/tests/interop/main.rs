@@ -3,11 +3,13 @@
 
 #![forbid(unsafe_code)]
 
+mod curve;
 mod data_phases;
 mod heartbeats;
 mod libzmq;
 mod omq;
 mod omq_codec;
+mod plain;
 mod refusals;
 mod restarts;
 mod subscriptions;
