@@ -155,41 +155,40 @@ fn plain(server: Side) -> Sides {
 }
 
 fn blake3(server: Side, anonymous: bool, continuous: bool) -> Sides {
-        let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
-        let mut theirs = vec!["--mechanism".into(), "blake3".into()];
-        let mut option = |name: &str, value: &str| theirs.extend([name.into(), value.into()]);
-        let (ours, their_key) = if server == Side::Ours {
-            option("--server-key", &server_keys.public().to_hex());
-            if anonymous {
-                (Security::blake3_server(server_keys, AllowAnyone), None)
-            } else {
-                option("--secret-key", &client_keys.secret().to_hex());
-                let allowed = AllowedKeys::new().allow_as(client_keys.public(), "the peer");
-                let security = Security::blake3_server(server_keys, allowed);
-                (security, Some(client_keys.public()))
-            }
+    let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
+    let mut theirs = vec!["--mechanism".into(), "blake3".into()];
+    let mut option = |name: &str, value: &str| theirs.extend([name.into(), value.into()]);
+    let (ours, their_key) = if server == Side::Ours {
+        option("--server-key", &server_keys.public().to_hex());
+        if anonymous {
+            (Security::blake3_server(server_keys, AllowAnyone), None)
         } else {
-            let server_key = server_keys.public();
-            option("--secret-key", &server_keys.secret().to_hex());
-            theirs.push("--server".into());
-            let security = if anonymous {
-                Security::blake3_client(server_key)
-            } else {
-                theirs.extend(["--allow".into(), client_keys.public().to_hex()]);
-                Security::blake3_client_with_keys(server_key, client_keys)
-            };
-            (security, Some(server_key))
-        };
-        let ours = if continuous {
-            ours.with_continuous_keystream_unauthenticated_order()
-        } else {
-            ours
-        };
-        Sides {
-            ours,
-            theirs,
-            their_key,
+            option("--secret-key", &client_keys.secret().to_hex());
+            let allowed = AllowedKeys::new().allow_as(client_keys.public(), "the peer");
+            let security = Security::blake3_server(server_keys, allowed);
+            (security, Some(client_keys.public()))
         }
+    } else {
+        let server_key = server_keys.public();
+        option("--secret-key", &server_keys.secret().to_hex());
+        theirs.push("--server".into());
+        let security = if anonymous {
+            Security::blake3_client(server_key)
+        } else {
+            theirs.extend(["--allow".into(), client_keys.public().to_hex()]);
+            Security::blake3_client_with_keys(server_key, client_keys)
+        };
+        (security, Some(server_key))
+    };
+    let ours = if continuous {
+        ours.with_continuous_keystream_unauthenticated_order()
+    } else {
+        ours
+    };
+    Sides {
+        ours,
+        theirs,
+        their_key,
     }
 }
 
