@@ -9,7 +9,7 @@ set -eu
 seconds=${1:-10}
 [ $# -gt 0 ] && shift
 cd "$(dirname "$0")"
-targets=${*:-greeting frames commands metadata keys handshake_client handshake_server connection}
+targets=${*:-greeting frames commands metadata keys handshake_client handshake_server handshake_curve handshake_plain connection}
 host=$(rustc -vV | sed -n 's/^host: //p')
 
 # What `cargo fuzz` passes, without the sanitizers, which need a nightly toolchain.

@@ -171,7 +171,7 @@ def protect(args, context, socket):
         authenticator.start()
         socket.zap_domain = b"test"
     if args.mechanism == "plain" and args.server:
-        authenticator.configure_plain(domain="*", passwords={args.username: args.password})
+        authenticator.configure_plain(domain="test", passwords={args.username: args.password})
         socket.plain_server = True
     elif args.mechanism == "plain":
         socket.plain_username = args.username.encode()
@@ -184,9 +184,9 @@ def protect(args, context, socket):
             public = zmq.curve_public(secret)
         socket.curve_publickey, socket.curve_secretkey = public, secret
         if args.server and args.allow_certificates:
-            authenticator.configure_curve(domain="*", location=args.allow_certificates)
+            authenticator.configure_curve(domain="test", location=args.allow_certificates)
         elif args.server:
-            authenticator.configure_curve_callback("*", Allowed(args.allow))
+            authenticator.configure_curve_callback("test", Allowed(args.allow))
         if args.server:
             socket.curve_server = True
         elif args.server_certificate:

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::error::{Error, HandshakeError, Incompatible, Refusal, Step, WireError};
 use crate::limits::MAX_HANDSHAKE_FRAME;
+use crate::mechanism::plain;
 use crate::mechanism::{Established, Handshake, HandshakeFrame, Local, Progress};
 use crate::wire::command::error;
 use crate::wire::frame::Header;
@@ -176,6 +177,16 @@ impl Connection {
         let Some(wire) = input.get(..size) else {
             return Ok(false);
         };
+        if let MechanismConfig::PlainClient(_) = self.config.mechanism
+            && let Some(data) = plain::misspelt_error(&wire[header.size()..])
+        {
+            self.trace.received(error::NAME, size);
+            let reason = error::parse(data)?;
+            return Err(Error::PeerRefused {
+                reason,
+                verified: false,
+            });
+        }
         let frame = HandshakeFrame::new(wire, header.size())?;
         self.trace.received(frame.name, size);
         if frame.name == error::NAME {

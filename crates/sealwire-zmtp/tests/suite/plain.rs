@@ -107,6 +107,23 @@ fn commands_out_of_turn_and_malformed_ones_are_refused() {
 }
 
 #[test]
+fn the_error_that_libzmq_misspells_is_understood() {
+    let mut pair = pair();
+    handshake(&mut pair.a, &mut pair.b, |leg, bytes| {
+        if leg == crate::support::Leg::Welcome {
+            *bytes = frame(4, b"\x5eRROR\x03400");
+        }
+    });
+    assert_eq!(
+        pair.a.error,
+        Some(Error::PeerRefused {
+            reason: "400".into(),
+            verified: false
+        })
+    );
+}
+
+#[test]
 fn two_clients_say_so() {
     let mut pair = Pair::new(
         plain_client(SocketType::Dealer),

@@ -27,6 +27,20 @@ fn every_pairing(path: Path) {
     }
 }
 
+/// The same without those where the peer is REQ: as a server whose authenticator names its clients,
+/// as pyzmq's does, libzmq's REQ takes the name for an answer and never sends.
+fn every_pairing_but_req(path: Path) {
+    if path.program.is_there() {
+        let others = PAIRINGS
+            .iter()
+            .filter(|pairing| pairing.theirs != SocketType::Req);
+        for pairing in others {
+            path.exchange(*pairing, &SINGLE_PARTS);
+            path.exchange(*pairing, &MULTIPART);
+        }
+    }
+}
+
 #[test]
 fn the_table_has_every_legal_pairing() {
     for ours in SocketType::ALL {

@@ -37,6 +37,12 @@ const WELCOME: &str = "WELCOME";
 const INITIATE: &str = "INITIATE";
 const READY: &str = "READY";
 
+/// The data of ERROR as libzmq 4.3 spells it in PLAIN: a `5e` where the name's length and the `E`
+/// should be.
+pub(crate) fn misspelt_error(body: &[u8]) -> Option<&[u8]> {
+    body.strip_prefix(b"\x5eRROR")
+}
+
 fn established(metadata: Metadata) -> Established {
     Established {
         metadata,
