@@ -72,6 +72,7 @@ mod tests {
         // Each length alone, then batches of mixed lengths.
         let alone = (0..1_400)
             .chain((1_400..9_000).step_by(509))
+            .chain([8_224, 8_225, 16_400, 70_000])
             .map(|n| vec![n]);
         let mixed = (0..80).map(|round| {
             let limit = [40, 300, 2_500, 9_000][round % 4];

@@ -20,8 +20,8 @@ const MASK_42: u64 = (1 << 42) - 1;
 /// The tag of `text`.
 #[inline]
 pub(crate) fn tag(key: &[u8; MAC_KEY_SIZE], text: &[u8]) -> [u8; TAG_SIZE] {
-    if text.len() >= LONG && has_avx2() {
-        long(key, text)
+    if is_long(text.len()) {
+        Running::new(key).finish(text)
     } else {
         short(key, text)
     }
@@ -35,6 +35,12 @@ pub(crate) fn tags_equal(expected: &[u8; TAG_SIZE], tag: &[u8; TAG_SIZE]) -> boo
     words(expected).as_slice().ct_eq(&words(tag)).into()
 }
 
+/// Whether a text of this length is one for [`Running`].
+#[inline(always)]
+pub(crate) fn is_long(length: usize) -> bool {
+    length >= LONG && has_avx2()
+}
+
 #[inline(always)]
 fn has_avx2() -> bool {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -44,12 +50,27 @@ fn has_avx2() -> bool {
     found
 }
 
-#[inline(never)]
-fn long(key: &[u8; MAC_KEY_SIZE], text: &[u8]) -> [u8; TAG_SIZE] {
-    let mut state = Poly1305::new(key.into());
-    let (blocks, rest) = Block::slice_as_chunks(text);
-    state.update(blocks);
-    state.compute_unpadded(rest).into()
+/// The tag of a long text that comes in pieces.
+pub(crate) struct Running(Poly1305);
+
+impl Running {
+    pub(crate) fn new(key: &[u8; MAC_KEY_SIZE]) -> Self {
+        Self(Poly1305::new(key.into()))
+    }
+
+    /// Takes a piece whose size is a multiple of 16 bytes.
+    pub(crate) fn update(&mut self, piece: &[u8]) {
+        let (blocks, rest) = Block::slice_as_chunks(piece);
+        debug_assert!(rest.is_empty());
+        self.0.update(blocks);
+    }
+
+    /// Takes the last piece, of any size, and gives the tag.
+    pub(crate) fn finish(mut self, piece: &[u8]) -> [u8; TAG_SIZE] {
+        let (blocks, rest) = Block::slice_as_chunks(piece);
+        self.0.update(blocks);
+        self.0.compute_unpadded(rest).into()
+    }
 }
 
 /// An accumulator of three limbs, of 44, 44 and 42 bits and a little more.
@@ -149,6 +170,10 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
+
+    fn long(key: &[u8; 32], text: &[u8]) -> [u8; 16] {
+        Running::new(key).finish(text)
+    }
 
     #[test]
     fn both_ways_lead_to_the_same_tag() {

@@ -2,12 +2,17 @@
 
 use super::salsa20::{Pending, Position, keystream, xor_block, xor_runs, xor_short};
 use super::vector::{Blocks, Isa, MAX_LANES, Vector};
+use crate::TAG_SIZE;
 use crate::counter_box::{OpenJob, SealJob};
 use crate::poly1305;
 use crate::portable::{BLOCK_SIZE, MAC_KEY_SIZE, mac_key};
 
 /// Jobs whose first blocks are kept at the same time.
 const WINDOW: usize = 32;
+
+/// Bytes of a long text that are encrypted and then authenticated at a time: a fraction of a
+/// first-level cache, in whole runs of lanes.
+const PIECE: usize = 8 * 1024;
 
 /// Bytes of text that the first block has keystream for.
 const HEAD: usize = BLOCK_SIZE - MAC_KEY_SIZE;
@@ -16,7 +21,7 @@ const HEAD: usize = BLOCK_SIZE - MAC_KEY_SIZE;
 trait Job {
     fn nonce(&self) -> u64;
     fn text(&mut self) -> &mut [u8];
-    /// Whether its text is to be XORed.
+    /// Whether its text is to be XORed together with the others'.
     fn is_live(&self) -> bool;
 }
 
@@ -31,7 +36,7 @@ impl Job for SealJob<'_> {
     }
     #[inline(always)]
     fn is_live(&self) -> bool {
-        true
+        !poly1305::is_long(self.buffer.len())
     }
 }
 
@@ -58,10 +63,53 @@ pub(crate) fn seal_batch<I: Isa>(isa: I, subkey: &[u32; 8], jobs: &mut [SealJob<
         first_blocks(isa, subkey, window, &mut first);
         xor_messages(isa, subkey, window, &first);
         for (job, block) in window.iter_mut().zip(&first.0) {
-            *job.tag = poly1305::tag(mac_key(block), job.buffer);
+            *job.tag = if job.is_live() {
+                poly1305::tag(mac_key(block), job.buffer)
+            } else {
+                seal_long(isa, subkey, job.nonce(), block, job.buffer)
+            };
         }
     }
     isa.wipe(&mut first);
+}
+
+/// Encrypts a long text piece by piece, each of which is authenticated while it is in the cache.
+#[inline(always)]
+fn seal_long<I: Isa>(
+    isa: I,
+    subkey: &[u32; 8],
+    nonce: u64,
+    first: &[u8; BLOCK_SIZE],
+    text: &mut [u8],
+) -> [u8; TAG_SIZE] {
+    let mut mac = poly1305::Running::new(mac_key(first));
+    xor_short(&mut text[..HEAD], &first[MAC_KEY_SIZE..]);
+    let (mut encrypted, mut authenticated, mut counter) = (HEAD, 0, 1);
+    loop {
+        let end = text.len().min(encrypted + PIECE);
+        let taken = xor_runs(isa, subkey, nonce, counter, &mut text[encrypted..end]);
+        if taken == 0 {
+            break;
+        }
+        encrypted += taken;
+        counter += (taken / BLOCK_SIZE) as u64;
+        mac.update(&text[authenticated..encrypted]);
+        authenticated = encrypted;
+    }
+    // Less than a run is left.
+    let mut positions = [Position { nonce, counter }; MAX_LANES];
+    for (lane, position) in positions.iter_mut().enumerate() {
+        position.counter += lane as u64;
+    }
+    let rest = &mut text[encrypted..];
+    let count = rest.len().div_ceil(BLOCK_SIZE);
+    let mut blocks = Blocks::<MAX_LANES>::new();
+    keystream(isa, subkey, &positions[..count], &mut blocks.0);
+    for (bytes, block) in rest.chunks_mut(BLOCK_SIZE).zip(&blocks.0) {
+        xor_block(isa, bytes, block);
+    }
+    isa.wipe(&mut blocks);
+    mac.finish(&text[authenticated..])
 }
 
 /// Writes every job's verdict and decrypts those that verified.
