@@ -67,10 +67,10 @@ pub(crate) fn xor_runs<I: Isa>(
     for bytes in data.chunks_exact_mut(run) {
         let mut input = [[nonce as u32; MAX_LANES]; 4];
         input[1] = [(nonce >> 32) as u32; MAX_LANES];
-        for lane in 0..I::Wide::LANES {
-            let position = counter + lane as u64;
-            input[2][lane] = position as u32;
-            input[3][lane] = (position >> 32) as u32;
+        let [_, _, low, high] = &mut input;
+        for (position, (low, high)) in (counter..).zip(low.iter_mut().zip(high)) {
+            *low = position as u32;
+            *high = (position >> 32) as u32;
         }
         let mut words = block_function(state::<I::Wide>(isa, subkey, &input));
         I::Wide::transpose(&mut words);
