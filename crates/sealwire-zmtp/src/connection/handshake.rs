@@ -68,7 +68,7 @@ impl MechanismConfig {
             Self::Null => "NULL",
             Self::Blake3Client(_) | Self::Blake3Server(_) => crate::mechanism::blake3::NAME,
             Self::CurveClient(_) | Self::CurveServer(_) => crate::mechanism::curve::NAME,
-            Self::PlainClient(_) | Self::PlainServer => crate::mechanism::plain::NAME,
+            Self::PlainClient(_) | Self::PlainServer => plain::NAME,
         }
     }
 
