@@ -46,6 +46,14 @@ else
     skip zmq-peer-c "zmq_peer.c did not compile"
 fi
 
+if ! has_libzmq; then
+    skip sodium-peer "no C compiler with libsodium-dev"
+elif cc -std=c11 -Wall -Wextra -Werror -O2 -o "$peers/sodium-peer" sodium_peer.c -lsodium; then
+    ready sodium-peer "libsodium $(pkg-config --modversion libsodium 2>/dev/null || echo 'of the system')"
+else
+    skip sodium-peer "sodium_peer.c did not compile"
+fi
+
 python=$PWD/.venv/bin/python
 make_venv() {
     python3 -m venv --clear .venv && "$python" -m pip install --quiet \

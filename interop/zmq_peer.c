@@ -1,5 +1,5 @@
 /*
- * libzmq itself, driven by a test: NULL, all eleven socket types.
+ * libzmq itself, driven by a test: NULL, PLAIN and CURVE, all eleven socket types.
  *
  * Arguments, payloads and events are those of the other peers; README.md describes them.
  * Build: cc -O2 -o zmq_peer zmq_peer.c -lzmq -lsodium
@@ -35,6 +35,9 @@ struct arguments {
     int size[MAX_SIZES], sizes;
     const char *bind, *connect, *identity, *topic, *subscribe[MAX_TOPICS];
     int topics;
+    enum { NULL_MECHANISM, PLAIN, CURVE } mechanism;
+    int server;
+    const char *secret_key, *server_key, *allow, *username, *password;
 };
 
 struct message {
@@ -123,6 +126,10 @@ static void parse(int argc, char **argv)
             args.lockstep = 1;
             continue;
         }
+        if (!strcmp(name, "--server")) {
+            args.server = 1;
+            continue;
+        }
         if (i + 1 == argc)
             fail("%s: unknown, or its value is missing", name);
         const char *value = argv[++i];
@@ -131,8 +138,12 @@ static void parse(int argc, char **argv)
                 if (!strcmp(value, KINDS[k].name))
                     args.type = KINDS[k].type;
         } else if (!strcmp(name, "--mechanism")) {
-            if (strcmp(value, "null"))
-                fail("this peer speaks NULL only");
+            if (!strcmp(value, "curve"))
+                args.mechanism = CURVE;
+            else if (!strcmp(value, "plain"))
+                args.mechanism = PLAIN;
+            else if (strcmp(value, "null"))
+                fail("this peer speaks NULL, PLAIN and CURVE");
         } else if (!strcmp(name, "--bind"))
             args.bind = value;
         else if (!strcmp(name, "--connect"))
@@ -153,6 +164,16 @@ static void parse(int argc, char **argv)
             args.recv = number(value);
         else if (!strcmp(name, "--heartbeat-ms"))
             args.heartbeat_ms = number(value);
+        else if (!strcmp(name, "--secret-key"))
+            args.secret_key = value;
+        else if (!strcmp(name, "--server-key"))
+            args.server_key = value;
+        else if (!strcmp(name, "--allow"))
+            args.allow = value;
+        else if (!strcmp(name, "--username"))
+            args.username = value;
+        else if (!strcmp(name, "--password"))
+            args.password = value;
         else if (!strcmp(name, "--timeout-s"))
             args.timeout_s = number(value);
         else
@@ -164,6 +185,8 @@ static void parse(int argc, char **argv)
         fail("one of --bind and --connect is needed");
     if (args.parts < 1 || args.parts >= MAX_PARTS)
         fail("--parts: 1 to %d", MAX_PARTS - 1);
+    if (args.mechanism == PLAIN && (!args.username || !args.password))
+        fail("PLAIN needs --username and --password");
     if (args.topics == 0)
         args.subscribe[args.topics++] = "";
 }
@@ -360,6 +383,88 @@ static void set_int(int option, int value, const char *what)
     check(zmq_setsockopt(sock, option, &value, sizeof value), what);
 }
 
+static void key_bytes(const char *hex, unsigned char key[32])
+{
+    size_t size = 0;
+    if (hex == NULL || sodium_hex2bin(key, 32, hex, strlen(hex), NULL, &size, NULL) != 0 || size != 32)
+        fail("a key has 64 hexadecimal digits");
+}
+
+enum { ZAP_FRAMES = 12, ZAP_FRAME = 256 };
+
+/* Lets in the one user or the one key that was named (ZAP, RFC 27). */
+static void authenticate(void *handler)
+{
+    unsigned char allowed[32];
+    if (args.allow)
+        key_bytes(args.allow, allowed);
+    for (;;) {
+        unsigned char frame[ZAP_FRAMES][ZAP_FRAME];
+        int size[ZAP_FRAMES] = { 0 }, frames = 0, more = 1;
+        while (more) {
+            int at = frames < ZAP_FRAMES ? frames : ZAP_FRAMES - 1;
+            size[at] = zmq_recv(handler, frame[at], ZAP_FRAME - 1, 0);
+            if (size[at] < 0) {
+                zmq_close(handler);
+                return;
+            }
+            frame[at][size[at] < ZAP_FRAME ? size[at] : ZAP_FRAME - 1] = 0;
+            frames++;
+            size_t more_size = sizeof more;
+            zmq_getsockopt(handler, ZMQ_RCVMORE, &more, &more_size);
+        }
+        /* version, id, domain, address, routing id, mechanism, credentials */
+        int good = 0;
+        if (args.mechanism == CURVE)
+            good = frames >= 7 && size[6] == 32 && (!args.allow || !memcmp(frame[6], allowed, 32));
+        else if (args.mechanism == PLAIN)
+            good = frames >= 8 && !strcmp((char *) frame[6], args.username) &&
+                   !strcmp((char *) frame[7], args.password);
+        zmq_send(handler, "1.0", 3, ZMQ_SNDMORE);
+        zmq_send(handler, frame[1], (size_t) size[1], ZMQ_SNDMORE);
+        zmq_send(handler, good ? "200" : "400", 3, ZMQ_SNDMORE);
+        zmq_send(handler, "", 0, ZMQ_SNDMORE);
+        /* A user id would never let libzmq's REQ send: it takes the id for an answer. */
+        zmq_send(handler, "", 0, ZMQ_SNDMORE);
+        zmq_send(handler, "", 0, 0);
+    }
+}
+
+static void set_bytes(int option, const void *value, size_t size, const char *what)
+{
+    check(zmq_setsockopt(sock, option, value, size), what);
+}
+
+static void protect(void *context)
+{
+    unsigned char secret[32], public[32], server[32];
+    if (args.mechanism == NULL_MECHANISM)
+        return;
+    if (args.server) {
+        void *handler = zmq_socket(context, ZMQ_REP);
+        check(zmq_bind(handler, "inproc://zeromq.zap.01"), "ZAP");
+        zmq_threadstart(authenticate, handler);
+        set_bytes(ZMQ_ZAP_DOMAIN, "test", 4, "ZAP domain");
+    }
+    if (args.mechanism == CURVE) {
+        key_bytes(args.secret_key, secret);
+        crypto_scalarmult_base(public, secret);
+        set_bytes(ZMQ_CURVE_SECRETKEY, secret, sizeof secret, "secret key");
+        if (args.server) {
+            set_int(ZMQ_CURVE_SERVER, 1, "CURVE server");
+        } else {
+            key_bytes(args.server_key, server);
+            set_bytes(ZMQ_CURVE_PUBLICKEY, public, sizeof public, "public key");
+            set_bytes(ZMQ_CURVE_SERVERKEY, server, sizeof server, "server key");
+        }
+    } else if (args.server) {
+        set_int(ZMQ_PLAIN_SERVER, 1, "PLAIN server");
+    } else {
+        set_bytes(ZMQ_PLAIN_USERNAME, args.username, strlen(args.username), "username");
+        set_bytes(ZMQ_PLAIN_PASSWORD, args.password, strlen(args.password), "password");
+    }
+}
+
 int main(int argc, char **argv)
 {
     parse(argc, argv);
@@ -380,6 +485,8 @@ int main(int argc, char **argv)
     for (int i = 0; args.type == ZMQ_SUB && i < args.topics; i++)
         check(zmq_setsockopt(sock, ZMQ_SUBSCRIBE, args.subscribe[i], strlen(args.subscribe[i])),
               "subscribe");
+
+    protect(context);
 
     char endpoint[256];
     size_t endpoint_len = sizeof endpoint;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""libzmq through pyzmq, driven by a test: NULL, all eleven socket types.
+"""libzmq through pyzmq, driven by a test: NULL, PLAIN and CURVE, all eleven socket types.
 
 Arguments, payloads and events are those of the other peers; README.md describes them.
 """
@@ -12,6 +12,9 @@ import sys
 import time
 
 import zmq
+import zmq.auth
+import zmq.utils.z85
+from zmq.auth.thread import ThreadAuthenticator
 
 SHOWN_WHOLE = 256
 SYNC_PERIOD_MS = 10
@@ -25,7 +28,16 @@ def arguments():
     place = parser.add_mutually_exclusive_group(required=True)
     place.add_argument("--bind")
     place.add_argument("--connect")
-    parser.add_argument("--mechanism", default="null", choices=["null"])
+    parser.add_argument("--mechanism", default="null", choices=["null", "plain", "curve"])
+    parser.add_argument("--server", action="store_true")
+    parser.add_argument("--secret-key")
+    parser.add_argument("--server-key")
+    parser.add_argument("--allow")
+    parser.add_argument("--certificate", help="instead of --secret-key: a file NAME.key_secret")
+    parser.add_argument("--server-certificate", help="instead of --server-key: a file NAME.key")
+    parser.add_argument("--allow-certificates", help="instead of --allow: a folder of NAME.key")
+    parser.add_argument("--username")
+    parser.add_argument("--password")
     parser.add_argument("--identity", default="")
     parser.add_argument("--subscribe", action="append")
     parser.add_argument("--topic", default="")
@@ -141,6 +153,49 @@ class Script:
                 raise TimeoutError("no line on standard input told this publisher to start")
 
 
+class Allowed:
+    """Asks for one key, or none in particular."""
+
+    def __init__(self, key):
+        self.key = key and zmq.utils.z85.encode(bytes.fromhex(key))
+
+    def callback(self, domain, key):
+        return self.key in (None, key)
+
+
+def protect(args, context, socket):
+    """Sets mechanism and keys. What it returns is to be stopped at the end."""
+    authenticator = None
+    if args.server:
+        authenticator = ThreadAuthenticator(context)
+        authenticator.start()
+        socket.zap_domain = b"test"
+    if args.mechanism == "plain" and args.server:
+        authenticator.configure_plain(domain="test", passwords={args.username: args.password})
+        socket.plain_server = True
+    elif args.mechanism == "plain":
+        socket.plain_username = args.username.encode()
+        socket.plain_password = args.password.encode()
+    elif args.mechanism == "curve":
+        if args.certificate:
+            public, secret = zmq.auth.load_certificate(args.certificate)
+        else:
+            secret = zmq.utils.z85.encode(bytes.fromhex(args.secret_key))
+            public = zmq.curve_public(secret)
+        socket.curve_publickey, socket.curve_secretkey = public, secret
+        if args.server and args.allow_certificates:
+            authenticator.configure_curve(domain="test", location=args.allow_certificates)
+        elif args.server:
+            authenticator.configure_curve_callback("test", Allowed(args.allow))
+        if args.server:
+            socket.curve_server = True
+        elif args.server_certificate:
+            socket.curve_serverkey, _ = zmq.auth.load_certificate(args.server_certificate)
+        else:
+            socket.curve_serverkey = zmq.utils.z85.encode(bytes.fromhex(args.server_key))
+    return authenticator
+
+
 def main():
     args = arguments()
     context = zmq.Context()
@@ -155,6 +210,7 @@ def main():
     for topic in args.subscribe or [""]:
         if args.type == "sub":
             socket.subscribe(topic)
+    authenticator = protect(args, context, socket)
     if args.bind:
         socket.bind(args.bind)
         endpoint = socket.last_endpoint.decode().rstrip("\0")
@@ -174,6 +230,8 @@ def main():
         report("error", reason=str(error))
         exit_code = 1
     socket.close()
+    if authenticator:
+        authenticator.stop()
     context.term()
     return exit_code
 

@@ -4,10 +4,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sealwire_zmtp::bytes::{Buf, BytesMut};
-use sealwire_zmtp::connection::{Blake3Client, Blake3Server, DataPhase};
+use sealwire_zmtp::connection::{
+    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, PlainClient,
+};
 use sealwire_zmtp::error::Error;
 use sealwire_zmtp::limits::Limits;
 use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
+use sealwire_zmtp::mechanism::plain::PlainCredentials;
 use sealwire_zmtp::{
     Config, Connection, Entropy, Event, KeyPair, MechanismConfig, Provider, SecretKey, SocketType,
 };
@@ -50,7 +53,10 @@ impl Endpoint {
         let result = self.connection.receive(&mut self.input, self.now);
         self.note(result);
         while let Some(event) = self.connection.poll_event() {
-            let asked = matches!(event, Event::Authenticate(_));
+            let asked = matches!(
+                event,
+                Event::Authenticate(_) | Event::AuthenticatePassword(_)
+            );
             self.events.push(event);
             if asked {
                 let result = self.connection.authorize(Ok(None), self.now);
@@ -121,5 +127,41 @@ pub fn server(socket_type: SocketType, data_phase: DataPhase, provider: &dyn Pro
         cookies: Arc::new(Cookies(Mutex::new(CookieKeys::new([9; 32])))),
         data_phase,
     });
+    config
+}
+
+/// A CURVE client of [`curve_server`].
+pub fn curve_client(socket_type: SocketType, provider: &dyn Provider) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::CurveClient(CurveClient {
+        server_key: server_keys(provider).public(),
+        keys: None,
+    });
+    config
+}
+
+/// A CURVE server.
+pub fn curve_server(socket_type: SocketType, provider: &dyn Provider) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::CurveServer(CurveServer {
+        keys: server_keys(provider),
+        cookies: Arc::new(Cookies(Mutex::new(CookieKeys::new([9; 32])))),
+    });
+    config
+}
+
+/// A PLAIN client.
+pub fn plain_client(socket_type: SocketType) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::PlainClient(PlainClient {
+        credentials: PlainCredentials::new("user", "password"),
+    });
+    config
+}
+
+/// A PLAIN server.
+pub fn plain_server(socket_type: SocketType) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::PlainServer;
     config
 }

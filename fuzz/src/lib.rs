@@ -3,5 +3,7 @@
 mod endpoint;
 mod transparent;
 
-pub use endpoint::{Endpoint, client, null, server};
+pub use endpoint::{
+    Endpoint, client, curve_client, curve_server, null, plain_client, plain_server, server,
+};
 pub use transparent::Transparent;

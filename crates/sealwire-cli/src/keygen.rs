@@ -19,6 +19,11 @@ pub(crate) struct KeygenOptions {
     #[arg(long, value_name = "STEM")]
     out: Option<PathBuf>,
 
+    /// Name the files as CZMQ and pyzmq do: STEM.key is public, STEM.key_secret is readable by you
+    /// alone
+    #[arg(long, requires = "out")]
+    czmq: bool,
+
     /// Print keys in hexadecimal (64 characters) instead of Z85 (40 characters)
     #[arg(long)]
     hex: bool,
@@ -36,6 +41,7 @@ pub(crate) struct KeygenOptions {
 const EXAMPLES: &str = "\
 Examples:
   sealwire keygen --out server        server.pub for the clients, server.key for the server
+  sealwire keygen --out node --czmq   node.key and node.key_secret, for CURVE with libzmq
   sealwire keygen --json              {\"public_key\":...,\"secret_key\":...}
   sealwire keygen --symmetric my.key  a key for 'sealwire seal' and 'sealwire open'
   cat alice.pub                       a CZMQ certificate; other ZeroMQ tools read it
@@ -89,6 +95,7 @@ pub(crate) fn run(options: &KeygenOptions) -> Result<(), Failure> {
     }
     let keys = KeyPair::generate();
     let files = match &options.out {
+        Some(stem) if options.czmq => Some(keys::write_czmq_certificate(stem, &keys)?),
         Some(stem) => Some(keys::write_key_pair(stem, &keys)?),
         None => None,
     };

@@ -12,6 +12,7 @@ mod help;
 mod interrupt;
 mod keygen;
 mod output;
+mod passwords;
 mod proxy;
 mod report;
 mod security_options;

@@ -4,10 +4,11 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use sealwire::auth::{AllowAnyone, AllowedKeysFile};
-use sealwire::{Endpoint, KeyPair, PublicKey, Security, keys};
+use sealwire::auth::{AllowAnyone, AllowedKeysFile, Authenticator};
+use sealwire::{Endpoint, Generate as _, KeyPair, PublicKey, Security, keys};
 
 use crate::exit::{Code, Failure};
+use crate::passwords;
 
 /// How connections are protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -16,6 +17,10 @@ pub(crate) enum Mechanism {
     Null,
     /// BLAKE3ZMQ: encrypted and authenticated, peers know each other's keys.
     Blake3,
+    /// CURVE, which libzmq speaks: encrypted and authenticated, peers know each other's keys.
+    Curve,
+    /// A username and a password that anyone on the path reads, with all the rest.
+    Plain,
 }
 
 impl Mechanism {
@@ -23,6 +28,8 @@ impl Mechanism {
         match self {
             Mechanism::Null => "null",
             Mechanism::Blake3 => "blake3",
+            Mechanism::Curve => "curve",
+            Mechanism::Plain => "plain",
         }
     }
 }
@@ -37,6 +44,9 @@ pub(crate) struct SecurityChoice<'a> {
     server: bool,
     allow: Option<&'a Path>,
     allow_anyone: bool,
+    username: Option<&'a str>,
+    password_file: Option<&'a Path>,
+    passwords: Option<&'a Path>,
 }
 
 /// Declares the options of one socket. clap flattens a struct only once into a command; the proxy
@@ -90,6 +100,32 @@ macro_rules! security_options {
             /// As server: let in whoever knows our public key
             #[arg(id = concat!($prefix, "allow-anyone"), long = concat!($prefix, "allow-anyone"))]
             allow_anyone: bool,
+
+            /// As client of PLAIN: who we are
+            #[arg(
+                id = concat!($prefix, "username"),
+                long = concat!($prefix, "username"),
+                value_name = "NAME",
+                requires = concat!($prefix, "password-file")
+            )]
+            username: Option<String>,
+
+            /// As client of PLAIN: a file whose first line is our password
+            #[arg(
+                id = concat!($prefix, "password-file"),
+                long = concat!($prefix, "password-file"),
+                value_name = "FILE",
+                requires = concat!($prefix, "username")
+            )]
+            password_file: Option<PathBuf>,
+
+            /// As server of PLAIN: a file with a username and a password per line
+            #[arg(
+                id = concat!($prefix, "passwords"),
+                long = concat!($prefix, "passwords"),
+                value_name = "FILE"
+            )]
+            passwords: Option<PathBuf>,
         }
 
         impl $name {
@@ -102,6 +138,9 @@ macro_rules! security_options {
                     server: self.server,
                     allow: self.allow.as_deref(),
                     allow_anyone: self.allow_anyone,
+                    username: self.username.as_deref(),
+                    password_file: self.password_file.as_deref(),
+                    passwords: self.passwords.as_deref(),
                 }
             }
         }
@@ -131,6 +170,11 @@ impl SecurityChoice<'_> {
     /// Reads the keys and makes sense of the options.
     pub(crate) fn security(&self) -> Result<Security, Failure> {
         match self.mechanism {
+            Some(Mechanism::Plain) => self.plain(),
+            _ if self.has_password_options() => Err(self.usage(
+                "a username and passwords are for PLAIN, which encrypts nothing: add \
+                 --{}mechanism plain if that is what you want",
+            )),
             Some(Mechanism::Null) if self.has_key_options() => Err(self.usage(
                 "--{}mechanism null uses no keys: leave the mechanism or the key options out",
             )),
@@ -149,6 +193,46 @@ impl SecurityChoice<'_> {
             || self.allow_anyone
     }
 
+    fn has_password_options(&self) -> bool {
+        self.username.is_some() || self.password_file.is_some() || self.passwords.is_some()
+    }
+
+    fn plain(&self) -> Result<Security, Failure> {
+        let keys = self.server_key.is_some()
+            || self.secret_key_file.is_some()
+            || self.allow.is_some()
+            || self.allow_anyone;
+        if keys {
+            return Err(self.usage("--{}mechanism plain uses no keys: leave the key options out"));
+        }
+        match (self.passwords, self.username, self.password_file) {
+            (Some(file), None, None) => Ok(Security::plain_server(passwords::read_table(file)?)),
+            (None, Some(username), Some(file)) if !self.server => {
+                let password = passwords::read_password(file)?;
+                Ok(Security::plain_client(username, &password[..]))
+            }
+            (None, ..) if self.server => {
+                Err(self.usage("a PLAIN server must be told whom to let in: --{}passwords FILE"))
+            }
+            _ => Err(self.usage(
+                "PLAIN needs --{}username NAME and --{}password-file FILE, or as server \
+                 --{}passwords FILE",
+            )),
+        }
+    }
+
+    fn is_curve(&self) -> bool {
+        self.mechanism == Some(Mechanism::Curve)
+    }
+
+    fn server_for(&self, keys: KeyPair, authenticator: impl Authenticator) -> Security {
+        if self.is_curve() {
+            Security::curve_server(keys, authenticator)
+        } else {
+            Security::blake3_server(keys, authenticator)
+        }
+    }
+
     fn server(&self) -> Result<Security, Failure> {
         if self.server_key.is_some() {
             return Err(self.usage("--{}server-key is for clients, --{}server makes a server"));
@@ -161,8 +245,8 @@ impl SecurityChoice<'_> {
         };
         let keys = keys::read_key_pair(secret_key_file)?;
         match (self.allow, self.allow_anyone) {
-            (Some(list), false) => Ok(Security::blake3_server(keys, AllowedKeysFile::open(list)?)),
-            (None, true) => Ok(Security::blake3_server(keys, AllowAnyone)),
+            (Some(list), false) => Ok(self.server_for(keys, AllowedKeysFile::open(list)?)),
+            (None, true) => Ok(self.server_for(keys, AllowAnyone)),
             (None, false) => Err(self.usage(
                 "a server must be told whom to let in: --{}allow FILE_OR_DIR, or --{}allow-anyone",
             )),
@@ -182,6 +266,10 @@ impl SecurityChoice<'_> {
         };
         let server_key = read_server_key(server_key)?;
         let keys: Option<KeyPair> = self.secret_key_file.map(keys::read_key_pair).transpose()?;
+        if self.is_curve() {
+            let keys = keys.unwrap_or_else(KeyPair::generate);
+            return Ok(Security::curve_client(server_key, keys));
+        }
         Ok(match keys {
             Some(keys) => Security::blake3_client_with_keys(server_key, keys),
             None => Security::blake3_client(server_key),
@@ -212,7 +300,7 @@ pub(crate) fn exposed<'a>(
     security: &Security,
     endpoints: impl IntoIterator<Item = &'a Endpoint>,
 ) -> Vec<&'a Endpoint> {
-    if security.mechanism() != "NULL" {
+    if !matches!(security.mechanism(), "NULL" | "PLAIN") {
         return Vec::new();
     }
     endpoints
@@ -244,7 +332,21 @@ mod tests {
             server: false,
             allow: None,
             allow_anyone: false,
+            username: None,
+            password_file: None,
+            passwords: None,
         }
+    }
+
+    #[test]
+    fn passwords_are_for_plain_alone() {
+        let shown = SecurityChoice {
+            username: Some("me"),
+            password_file: Some(Path::new("unread")),
+            ..choice()
+        };
+        let message = format!("{:?}", shown.security().unwrap_err());
+        assert!(message.contains("--backend-mechanism plain"), "{message}");
     }
 
     #[test]

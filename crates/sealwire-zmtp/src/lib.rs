@@ -1,4 +1,4 @@
-//! ZMTP 3.1 as a pure state machine, with the mechanisms NULL and BLAKE3.
+//! ZMTP 3.1 as a pure state machine, with the mechanisms NULL, PLAIN, CURVE and BLAKE3.
 //!
 //! A [`Connection`] takes bytes and gives events, takes messages and gives bytes. It opens no
 //! socket, reads no clock and makes no randomness: those are the caller's, as arguments. What speaks
@@ -48,7 +48,7 @@
 //! |---|---|
 //! | [`connection`] | the state machine, its configuration and its events |
 //! | [`message`] | messages and frames, small ones without an allocation |
-//! | [`mechanism`] | NULL and BLAKE3: handshake, and protection of the frames after it |
+//! | [`mechanism`] | NULL, PLAIN, CURVE and BLAKE3: handshake, and protection of the frames after it |
 //! | [`wire`] | the bytes of greeting, frames, commands, metadata |
 //! | [`provider`] | the cryptographic primitives behind a trait |
 //! | [`keys`] | X25519 keys with their text forms |
@@ -58,7 +58,7 @@
 //! # What it is not
 //!
 //! Sockets. Routing, queues, reconnecting and high-water marks belong to the patterns, one crate up.
-//! The mechanisms PLAIN and CURVE are missing. BLAKE3ZMQ has had no independent review.
+//! BLAKE3ZMQ has had no independent review.
 //!
 //! # Features
 //!

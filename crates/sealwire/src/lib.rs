@@ -69,6 +69,8 @@ pub use message::Message;
 pub use monitor::{ConnectionFailure, Counters, Event, FailureCause, MONITOR_CAPACITY, Monitor};
 pub use peer::{Peer, PeerAddress};
 pub use proxy::proxy;
+/// NaCl's `box` and `secretbox`, byte-compatible with libsodium.
+pub use sealwire_nacl as nacl;
 pub use sealwire_zmtp::connection::Warning;
 /// What [`ProtocolError`] is made of, for those who match on causes.
 pub use sealwire_zmtp::error as protocol;

@@ -5,12 +5,15 @@ use std::fmt;
 use sealwire_zmtp::connection::DataPhase;
 use sealwire_zmtp::{KeyPair, PublicKey};
 
-use crate::auth::{Authenticator, SharedAuthenticator};
+use crate::auth::{
+    Authenticator, PlainAuthenticator, PlainCredentials, SharedAuthenticator,
+    SharedPlainAuthenticator,
+};
 
 /// The mechanism of a socket, with its keys. All its connections use it, except `inproc` ones,
 /// which never leave the process.
 ///
-/// Which side is the server has nothing to do with who binds: a BLAKE3 server may connect and a
+/// Which side is the server has nothing to do with who binds: a BLAKE3 or CURVE server may connect and a
 /// client may bind.
 #[derive(Clone)]
 pub struct Security(pub(crate) Kind);
@@ -27,6 +30,20 @@ pub(crate) enum Kind {
         keys: KeyPair,
         authenticator: SharedAuthenticator,
         data_phase: DataPhase,
+    },
+    CurveClient {
+        server_key: PublicKey,
+        keys: KeyPair,
+    },
+    CurveServer {
+        keys: KeyPair,
+        authenticator: SharedAuthenticator,
+    },
+    PlainClient {
+        credentials: PlainCredentials,
+    },
+    PlainServer {
+        authenticator: SharedPlainAuthenticator,
     },
 }
 
@@ -66,6 +83,47 @@ impl Security {
         })
     }
 
+    /// CURVE client, for peers that speak libzmq's mechanism: it knows the server by its key and
+    /// proves who it is itself.
+    pub fn curve_client(server_key: PublicKey, keys: KeyPair) -> Self {
+        Security(Kind::CurveClient { server_key, keys })
+    }
+
+    /// CURVE server, for peers that speak libzmq's mechanism. The authenticator decides about every
+    /// client; a fixed set of keys ([`AllowedKeys`](crate::auth::AllowedKeys)) is one.
+    pub fn curve_server(keys: KeyPair, authenticator: impl Authenticator) -> Self {
+        Security(Kind::CurveServer {
+            keys,
+            authenticator: SharedAuthenticator::new(authenticator),
+        })
+    }
+
+    /// PLAIN client: it shows a username and a password, each of at most 255 bytes, to whoever
+    /// answers.
+    ///
+    /// **Nothing is encrypted**, the password included: for loopback and Unix sockets only. A
+    /// warning event says so on every other connection.
+    pub fn plain_client(username: impl Into<String>, password: impl Into<Vec<u8>>) -> Self {
+        let credentials = PlainCredentials::new(username.into(), password);
+        Security(Kind::PlainClient { credentials })
+    }
+
+    /// PLAIN server. The authenticator decides about every client; a
+    /// [`PasswordTable`](crate::auth::PasswordTable) is one.
+    ///
+    /// **Nothing is encrypted**, the passwords included: for loopback and Unix sockets only. A
+    /// warning event says so on every other connection.
+    pub fn plain_server(authenticator: impl PlainAuthenticator) -> Self {
+        Security(Kind::PlainServer {
+            authenticator: SharedPlainAuthenticator::new(authenticator),
+        })
+    }
+
+    /// Whether a password goes over the connection as it is.
+    pub(crate) fn shows_a_password(&self) -> bool {
+        matches!(self.0, Kind::PlainClient { .. } | Kind::PlainServer { .. })
+    }
+
     /// Switches to the continuous keystream of a later BLAKE3ZMQ draft, to talk to peers that
     /// speak nothing else.
     ///
@@ -84,6 +142,8 @@ impl Security {
         match self.0 {
             Kind::Null => "NULL",
             Kind::Client { .. } | Kind::Server { .. } => "BLAKE3",
+            Kind::CurveClient { .. } | Kind::CurveServer { .. } => "CURVE",
+            Kind::PlainClient { .. } | Kind::PlainServer { .. } => "PLAIN",
         }
     }
 }
@@ -103,6 +163,19 @@ impl fmt::Debug for Security {
                 .debug_struct("Blake3Server")
                 .field("public_key", &keys.public())
                 .finish(),
+            Kind::CurveClient { server_key, keys } => f
+                .debug_struct("CurveClient")
+                .field("server_key", server_key)
+                .field("public_key", &keys.public())
+                .finish(),
+            Kind::CurveServer { keys, .. } => f
+                .debug_struct("CurveServer")
+                .field("public_key", &keys.public())
+                .finish(),
+            Kind::PlainClient { credentials } => {
+                f.debug_tuple("PlainClient").field(credentials).finish()
+            }
+            Kind::PlainServer { .. } => f.write_str("PlainServer"),
         }
     }
 }

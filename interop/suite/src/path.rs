@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sealwire::auth::{AllowAnyone, AllowedKeys};
+use sealwire::auth::{AllowAnyone, AllowedKeys, PasswordTable};
 use sealwire::{Generate as _, KeyPair, PublicKey, Security};
 use tempfile::TempDir;
 
@@ -42,7 +42,21 @@ pub enum Protection {
         /// Whether messages are sealed with the continuous keystream.
         continuous: bool,
     },
+    /// CURVE, with a known client.
+    Curve {
+        /// Who is the server.
+        server: Side,
+    },
+    /// PLAIN.
+    Plain {
+        /// Who is the server.
+        server: Side,
+    },
 }
+
+/// What PLAIN's client shows.
+const USERNAME: &str = "admin";
+const PASSWORD: &str = "s3cret";
 
 /// What each side is given for a protection, with fresh keys.
 #[derive(Debug)]
@@ -58,52 +72,19 @@ pub struct Sides {
 impl Protection {
     /// Makes keys and hands them out.
     pub fn sides(self) -> Sides {
-        let Protection::Blake3 {
-            server,
-            anonymous,
-            continuous,
-        } = self
-        else {
-            return Sides {
+        match self {
+            Protection::Null => Sides {
                 ours: Security::null(),
                 theirs: Vec::new(),
                 their_key: None,
-            };
-        };
-        let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
-        let mut theirs = vec!["--mechanism".into(), "blake3".into()];
-        let mut option = |name: &str, value: &str| theirs.extend([name.into(), value.into()]);
-        let (ours, their_key) = if server == Side::Ours {
-            option("--server-key", &server_keys.public().to_hex());
-            if anonymous {
-                (Security::blake3_server(server_keys, AllowAnyone), None)
-            } else {
-                option("--secret-key", &client_keys.secret().to_hex());
-                let allowed = AllowedKeys::new().allow_as(client_keys.public(), "the peer");
-                let security = Security::blake3_server(server_keys, allowed);
-                (security, Some(client_keys.public()))
-            }
-        } else {
-            let server_key = server_keys.public();
-            option("--secret-key", &server_keys.secret().to_hex());
-            theirs.push("--server".into());
-            let security = if anonymous {
-                Security::blake3_client(server_key)
-            } else {
-                theirs.extend(["--allow".into(), client_keys.public().to_hex()]);
-                Security::blake3_client_with_keys(server_key, client_keys)
-            };
-            (security, Some(server_key))
-        };
-        let ours = if continuous {
-            ours.with_continuous_keystream_unauthenticated_order()
-        } else {
-            ours
-        };
-        Sides {
-            ours,
-            theirs,
-            their_key,
+            },
+            Protection::Blake3 {
+                server,
+                anonymous,
+                continuous,
+            } => blake3(server, anonymous, continuous),
+            Protection::Curve { server } => curve(server),
+            Protection::Plain { server } => plain(server),
         }
     }
 
@@ -112,6 +93,8 @@ impl Protection {
         match self {
             Protection::Null => "NULL",
             Protection::Blake3 { .. } => "BLAKE3",
+            Protection::Curve { .. } => "CURVE",
+            Protection::Plain { .. } => "PLAIN",
         }
     }
 
@@ -124,6 +107,88 @@ impl Protection {
                 ..
             }
         )
+    }
+}
+
+fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(String::from).to_vec()
+}
+
+fn curve(server: Side) -> Sides {
+    let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
+    let (server_key, client_key) = (server_keys.public(), client_keys.public());
+    let mut theirs = words(["--mechanism", "curve", "--secret-key"]);
+    let (ours, their_key) = if server == Side::Ours {
+        let secret = client_keys.secret().to_hex().to_string();
+        theirs.extend([secret, "--server-key".into(), server_key.to_hex()]);
+        let allowed = AllowedKeys::new().allow_as(client_key, "the peer");
+        (Security::curve_server(server_keys, allowed), client_key)
+    } else {
+        let secret = server_keys.secret().to_hex().to_string();
+        theirs.extend([secret, "--allow".into(), client_key.to_hex()]);
+        theirs.push("--server".into());
+        (Security::curve_client(server_key, client_keys), server_key)
+    };
+    Sides {
+        ours,
+        theirs,
+        their_key: Some(their_key),
+    }
+}
+
+fn plain(server: Side) -> Sides {
+    let mut theirs = words(["--mechanism", "plain", "--username", USERNAME]);
+    theirs.extend(words(["--password", PASSWORD]));
+    let ours = if server == Side::Ours {
+        let mut table = PasswordTable::new();
+        table.insert(USERNAME, PASSWORD);
+        Security::plain_server(table)
+    } else {
+        theirs.push("--server".into());
+        Security::plain_client(USERNAME, PASSWORD)
+    };
+    Sides {
+        ours,
+        theirs,
+        their_key: None,
+    }
+}
+
+fn blake3(server: Side, anonymous: bool, continuous: bool) -> Sides {
+    let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
+    let mut theirs = vec!["--mechanism".into(), "blake3".into()];
+    let mut option = |name: &str, value: &str| theirs.extend([name.into(), value.into()]);
+    let (ours, their_key) = if server == Side::Ours {
+        option("--server-key", &server_keys.public().to_hex());
+        if anonymous {
+            (Security::blake3_server(server_keys, AllowAnyone), None)
+        } else {
+            option("--secret-key", &client_keys.secret().to_hex());
+            let allowed = AllowedKeys::new().allow_as(client_keys.public(), "the peer");
+            let security = Security::blake3_server(server_keys, allowed);
+            (security, Some(client_keys.public()))
+        }
+    } else {
+        let server_key = server_keys.public();
+        option("--secret-key", &server_keys.secret().to_hex());
+        theirs.push("--server".into());
+        let security = if anonymous {
+            Security::blake3_client(server_key)
+        } else {
+            theirs.extend(["--allow".into(), client_keys.public().to_hex()]);
+            Security::blake3_client_with_keys(server_key, client_keys)
+        };
+        (security, Some(server_key))
+    };
+    let ours = if continuous {
+        ours.with_continuous_keystream_unauthenticated_order()
+    } else {
+        ours
+    };
+    Sides {
+        ours,
+        theirs,
+        their_key,
     }
 }
 
@@ -163,6 +228,26 @@ impl Path {
             transport,
             binds,
             protection: Protection::Null,
+        }
+    }
+
+    /// A path with CURVE over TCP.
+    pub const fn curve(program: Program, binds: Side, server: Side) -> Self {
+        Path {
+            program,
+            transport: Transport::Tcp,
+            binds,
+            protection: Protection::Curve { server },
+        }
+    }
+
+    /// A path with PLAIN over TCP.
+    pub const fn plain(program: Program, binds: Side, server: Side) -> Self {
+        Path {
+            program,
+            transport: Transport::Tcp,
+            binds,
+            protection: Protection::Plain { server },
         }
     }
 

@@ -12,12 +12,12 @@ pub struct Program {
     pub what: &'static str,
 }
 
-/// libzmq as the system packages it. NULL.
+/// libzmq as the system packages it. NULL, PLAIN and CURVE.
 pub const LIBZMQ: Program = Program {
     name: "zmq-peer-c",
     what: "libzmq",
 };
-/// libzmq as pyzmq brings it along. NULL.
+/// libzmq as pyzmq brings it along. NULL, PLAIN and CURVE.
 pub const PYZMQ: Program = Program {
     name: "zmq-peer-python",
     what: "pyzmq",
@@ -35,7 +35,8 @@ pub const OMQ_CODEC: Program = Program {
 
 impl Program {
     /// Where the program is, if it could be built.
-    pub(crate) fn path(self) -> PathBuf {
+    #[must_use]
+    pub fn path(self) -> PathBuf {
         PathBuf::from(env!("CARGO_MANIFEST_DIR"))
             .join("../target/peers")
             .join(self.name)

@@ -10,7 +10,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 use clap::Args;
-use sealwire::auth::AllowAnyone;
+use sealwire::auth::{AllowAnyone, Decision, PlainClient};
 use sealwire::blocking::Socket;
 use sealwire::{
     Endpoint, Generate as _, KeyPair, Monitor, PublicKey, Security, SocketBuilder, SocketType,
@@ -187,6 +187,10 @@ fn server_side(options: &SideOptions) -> Result<Measured, Failure> {
     let security = match options.mechanism {
         Mechanism::Null => Security::null(),
         Mechanism::Blake3 => Security::blake3_server(keys.clone(), AllowAnyone),
+        Mechanism::Curve => Security::curve_server(keys.clone(), AllowAnyone),
+        Mechanism::Plain => {
+            Security::plain_server(|_: &PlainClient<'_>| Decision::Allow { user_id: None })
+        }
     };
     let socket = options
         .builder(options.pattern.server_type(), security)
@@ -254,7 +258,11 @@ impl SideOptions {
             (Mechanism::Blake3, Some(key)) => {
                 Ok(Security::blake3_client_with_keys(key, KeyPair::generate()))
             }
-            (Mechanism::Blake3, None) => Err(Failure::usage("a client needs --server-key")),
+            (Mechanism::Curve, Some(key)) => Ok(Security::curve_client(key, KeyPair::generate())),
+            (Mechanism::Plain, _) => Ok(Security::plain_client("bench", "bench")),
+            (Mechanism::Blake3 | Mechanism::Curve, None) => {
+                Err(Failure::usage("a client needs --server-key"))
+            }
         }
     }
 }

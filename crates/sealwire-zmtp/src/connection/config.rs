@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::keys::{KeyPair, PublicKey};
 use crate::limits::{Limits, MAX_METADATA, MAX_PROPERTIES, MAX_ROUTING_ID};
 use crate::mechanism::blake3::CookieKeeper;
+use crate::mechanism::plain::PlainCredentials;
 use crate::socket_type::SocketType;
 use crate::wire::metadata::{self, Metadata};
 
@@ -58,6 +59,11 @@ impl Config {
     pub fn validate(&self) -> Result<(), ConfigError> {
         if self.heartbeat.is_some_and(|beat| beat.interval.is_zero()) {
             return Err(ConfigError::HeartbeatInterval);
+        }
+        if let MechanismConfig::PlainClient(client) = &self.mechanism
+            && !client.credentials.fits()
+        {
+            return Err(ConfigError::CredentialTooLong);
         }
         self.handshake_metadata().map(|_| ())
     }
@@ -112,6 +118,14 @@ pub enum MechanismConfig {
     Blake3Client(Blake3Client),
     /// BLAKE3ZMQ, the side whose public key is known.
     Blake3Server(Blake3Server),
+    /// CURVE, the side that knows the other's public key beforehand.
+    CurveClient(CurveClient),
+    /// CURVE, the side whose public key is known.
+    CurveServer(CurveServer),
+    /// PLAIN, the side that shows a password. Anyone on the path can read it.
+    PlainClient(PlainClient),
+    /// PLAIN, the side that is shown passwords.
+    PlainServer,
 }
 
 /// The client of BLAKE3ZMQ.
@@ -136,6 +150,31 @@ pub struct Blake3Server {
     pub data_phase: DataPhase,
 }
 
+/// The client of CURVE.
+#[derive(Clone, Debug)]
+pub struct CurveClient {
+    /// The only server that will be talked to.
+    pub server_key: PublicKey,
+    /// The client's identity; `None` makes one for each connection.
+    pub keys: Option<KeyPair>,
+}
+
+/// The server of CURVE.
+#[derive(Clone, Debug)]
+pub struct CurveServer {
+    /// The server's identity.
+    pub keys: KeyPair,
+    /// Where cookie keys and connection numbers come from; shared by all connections of a server.
+    pub cookies: Arc<dyn CookieKeeper>,
+}
+
+/// The client of PLAIN.
+#[derive(Clone, Debug)]
+pub struct PlainClient {
+    /// What is shown to the server, whoever that is: PLAIN does not tell.
+    pub credentials: PlainCredentials,
+}
+
 /// How BLAKE3ZMQ seals frames after the handshake. Never negotiated.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum DataPhase {
@@ -158,6 +197,9 @@ pub enum ConfigError {
         /// Its size in bytes.
         size: usize,
     },
+    /// The username or the password for PLAIN has more than 255 bytes.
+    #[error("a PLAIN username and its password may have at most 255 bytes each")]
+    CredentialTooLong,
     /// The heartbeat interval is zero.
     #[error("the heartbeat interval must not be zero; leave heartbeats out to have none")]
     HeartbeatInterval,

@@ -12,24 +12,24 @@ use crate::wire::command::subscription::Change;
 impl Connection {
     /// Takes the frames of `spans` off the front of `input`.
     pub(super) fn deliver(&mut self, input: &mut BytesMut, spans: &[Span]) -> Result<(), Error> {
-        let overhead = self.receiver.overhead();
+        let behind = self.receiver.behind_payload();
         // Offset of the first byte not yet taken: moved for copies, while slices cut the input.
         let mut taken = 0;
         for span in spans {
-            let start = taken + span.header.size();
+            let start = taken + span.before;
             let end = start + span.payload;
-            if span.header.command() {
+            if span.command {
                 self.command(&input[start..end])?;
-                taken = end + overhead;
+                taken = end + behind;
             } else if span.payload > Frame::INLINE && self.receiver.worth_slicing(span.payload) {
                 input.advance(start);
                 let payload = input.split_to(span.payload).freeze();
-                taken = overhead;
-                self.message_frame(Frame::from(payload), span.header.more());
+                taken = behind;
+                self.message_frame(Frame::from(payload), span.more);
             } else {
                 let frame = Frame::copy_from_slice(&input[start..end]);
-                taken = end + overhead;
-                self.message_frame(frame, span.header.more());
+                taken = end + behind;
+                self.message_frame(frame, span.more);
             }
         }
         input.advance(taken);
@@ -63,7 +63,7 @@ impl Connection {
             }
             Command::Ping(ping) => self.liveness.pinged(ping),
             Command::Error(reason) => {
-                let verified = self.receiver.overhead() > 0;
+                let verified = self.receiver.verifies();
                 return Err(Error::PeerRefused { reason, verified });
             }
             // That something arrived is all that PONG has to say.

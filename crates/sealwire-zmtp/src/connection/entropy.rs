@@ -8,14 +8,15 @@ use crate::keys::SecretKey;
 
 /// Random bytes for one connection, from a cryptographic generator, never used for another one.
 ///
-/// Wiped on drop; `Debug` shows nothing. A NULL connection uses none of them.
+/// Wiped on drop; `Debug` shows nothing. NULL and PLAIN use none of them.
 ///
 /// ```text
 ///  0        8                 40            64                96
 ///  +--------+-----------------+-------------+-----------------+
 ///  | padding| ephemeral secret| cookie nonce| one-time client |
 ///  | (server| c' or s'        | (server)    | key c (client   |
-///  |  only) |                 |             |  without keys)  |
+///  |  only) |                 | or vouch's  |  without keys), |
+///  |        |                 | (client)    |  WELCOME nonce  |
 ///  +--------+-----------------+-------------+-----------------+
 /// ```
 #[derive(ZeroizeOnDrop)]
@@ -43,6 +44,21 @@ impl Entropy {
     /// The nonce of the cookie box.
     pub(crate) fn cookie_nonce(&self) -> [u8; 24] {
         self.part::<40, 24>()
+    }
+
+    /// The nonce of a CURVE server's cookie box.
+    pub(crate) fn short_cookie_nonce(&self) -> [u8; 16] {
+        self.part::<40, 16>()
+    }
+
+    /// The nonce of a CURVE server's WELCOME, where a client has its one-time key.
+    pub(crate) fn welcome_nonce(&self) -> [u8; 16] {
+        self.part::<64, 16>()
+    }
+
+    /// The nonce of a CURVE client's vouch, where a server has that of its cookie.
+    pub(crate) fn vouch_nonce(&self) -> [u8; 16] {
+        self.part::<40, 16>()
     }
 
     /// The key of a client that was given none.

@@ -7,6 +7,7 @@ use alloc::sync::Arc;
 use bytes::Bytes;
 
 use crate::keys::PublicKey;
+use crate::mechanism::plain::PlainCredentials;
 use crate::message::Message;
 use crate::socket_type::SocketType;
 use crate::wire::metadata::Metadata;
@@ -15,9 +16,12 @@ use crate::wire::metadata::Metadata;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// BLAKE3 server: the client proved that it owns this key. Answer with
+    /// BLAKE3 or CURVE server: the client proved that it owns this key. Answer with
     /// [`Connection::authorize`](super::Connection::authorize); nothing goes out until then.
     Authenticate(Box<Credentials>),
+    /// PLAIN server: the client shows a username and a password. Answer with
+    /// [`Connection::authorize`](super::Connection::authorize); nothing goes out until then.
+    AuthenticatePassword(Box<PlainCredentials>),
     /// The handshake is done: messages may be sent.
     Ready(Arc<PeerInfo>),
     /// The peer subscribed to a prefix. Only where the local socket is PUB or XPUB.
@@ -54,11 +58,11 @@ pub struct PeerInfo {
     pub routing_id: Bytes,
     /// Everything the peer says about itself.
     pub metadata: Metadata,
-    /// The key that the peer proved to own; `None` with NULL. A client sees the server's.
+    /// The key that the peer proved to own; `None` with NULL and PLAIN. A client sees the server's.
     pub public_key: Option<PublicKey>,
     /// The name that the authenticator gave to the peer.
     pub user_id: Option<String>,
-    /// The mechanism's name, `NULL` or `BLAKE3`.
+    /// The mechanism's name: `NULL`, `PLAIN`, `CURVE` or `BLAKE3`.
     pub mechanism: &'static str,
     /// The 0 or 1 of ZMTP 3.0 and 3.1; later versions count as 1.
     pub zmtp_minor: u8,
@@ -71,6 +75,9 @@ pub enum Warning {
     /// The data phase does not authenticate the order of frames: someone on the path can drop,
     /// repeat or reorder them unnoticed.
     UnauthenticatedOrder,
+    /// PLAIN is used over a network: anyone on the path reads the password and all messages. Given
+    /// by whoever knows the addresses, not by a [`Connection`](super::Connection).
+    PasswordExposed,
 }
 
 impl core::fmt::Display for Warning {
@@ -79,6 +86,10 @@ impl core::fmt::Display for Warning {
             Self::UnauthenticatedOrder => f.write_str(
                 "the continuous keystream is in use: someone on the path can drop, repeat or \
                  reorder frames unnoticed",
+            ),
+            Self::PasswordExposed => f.write_str(
+                "PLAIN is in use over a network: anyone on the path reads the password and every \
+                 message",
             ),
         }
     }

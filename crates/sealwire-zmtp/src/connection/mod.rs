@@ -35,7 +35,8 @@ use core::time::Duration;
 
 use self::assembly::Assembly;
 pub use self::config::{
-    Blake3Client, Blake3Server, Config, ConfigError, DataPhase, Heartbeat, MechanismConfig,
+    Blake3Client, Blake3Server, Config, ConfigError, CurveClient, CurveServer, DataPhase,
+    Heartbeat, MechanismConfig, PlainClient,
 };
 pub use self::entropy::Entropy;
 pub use self::event::{Credentials, Event, PeerInfo, Warning};
@@ -138,7 +139,7 @@ impl Connection {
         self.trace.poll()
     }
 
-    /// Answers [`Event::Authenticate`] with the user's name, or with a refusal that is sent to the
+    /// Answers [`Event::Authenticate`] and [`Event::AuthenticatePassword`] with the user's name, or with a refusal that is sent to the
     /// client in ERROR. Without a question to answer it does nothing.
     ///
     /// # Errors

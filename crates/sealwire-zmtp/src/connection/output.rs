@@ -18,6 +18,7 @@ use self::segment::{Large, Packed, Segment};
 pub use self::transmit::Transmit;
 use crate::limits::{LARGE_FRAME, OUTPUT_SEGMENT};
 use crate::mechanism::Sealer;
+use crate::mechanism::curve::traffic::unsealed_prefix;
 use crate::message::Frame;
 use crate::wire::frame::Header;
 
@@ -89,8 +90,16 @@ impl Output {
     #[inline]
     pub(super) fn stage_slice(&mut self, flags: u8, payload: &[u8]) {
         let overhead = self.sealer.overhead();
-        let header = Header::new(flags, payload.len() + overhead);
-        self.packed().push_frame(header, payload, overhead);
+        let header = if let Sealer::Curve(_) = self.sealer {
+            let header = Header::new(0, payload.len() + overhead);
+            let prefix = unsealed_prefix(flags);
+            self.packed().push_wrapped_frame(header, &prefix, payload);
+            header
+        } else {
+            let header = Header::new(flags, payload.len() + overhead);
+            self.packed().push_frame(header, payload, overhead);
+            header
+        };
         self.staged(header, payload.len() + overhead);
     }
 
@@ -101,9 +110,16 @@ impl Output {
             self.stage_slice(flags, &frame);
         } else {
             let overhead = self.sealer.overhead();
-            let header = Header::new(flags, frame.len() + overhead);
-            self.staged(header, frame.len() + overhead);
-            let large = Large::new(header, frame.into_bytes(), overhead > 0);
+            let body = frame.len() + overhead;
+            let large = if let Sealer::Curve(_) = self.sealer {
+                let header = Header::new(0, body);
+                self.staged(header, body);
+                Large::wrapped(header, &unsealed_prefix(flags), &frame)
+            } else {
+                let header = Header::new(flags, body);
+                self.staged(header, body);
+                Large::new(header, frame.into_bytes(), overhead > 0)
+            };
             self.segments.push_back(Segment::Large(large));
         }
     }

@@ -18,6 +18,7 @@ use super::{Connection, Phase};
 use crate::error::{Error, WireError};
 use crate::limits::{BATCH_FRAMES, Limits, MAX_WANTED};
 use crate::mechanism::Opener;
+use crate::mechanism::curve::traffic::{OVERHEAD, opened_flags};
 use crate::provider::OpenJob;
 use crate::wire::frame::{Header, MAX_HEADER};
 
@@ -53,10 +54,16 @@ impl Receiver {
         self.left
     }
 
-    /// Bytes by which a frame is larger than its payload.
+    /// Whether the mechanism authenticates frames.
     #[inline]
-    pub(super) fn overhead(&self) -> usize {
-        self.opener.overhead()
+    pub(super) fn verifies(&self) -> bool {
+        self.opener.overhead() > 0
+    }
+
+    /// Bytes behind a frame's payload.
+    #[inline]
+    pub(super) fn behind_payload(&self) -> usize {
+        self.opener.behind_payload()
     }
 
     pub(super) fn protect(&mut self, opener: Opener) {
@@ -80,8 +87,23 @@ impl Receiver {
 /// A whole frame at the front of the input.
 #[derive(Copy, Clone)]
 pub(super) struct Span {
-    pub(super) header: Header,
+    /// Bytes before the payload.
+    pub(super) before: usize,
+    /// Bytes of the payload.
     pub(super) payload: usize,
+    pub(super) command: bool,
+    pub(super) more: bool,
+}
+
+impl Span {
+    fn new(header: Header, payload: usize) -> Self {
+        Self {
+            before: header.size(),
+            payload,
+            command: header.command(),
+            more: header.more(),
+        }
+    }
 }
 
 impl Connection {
@@ -117,6 +139,9 @@ impl Connection {
             let more = match &self.phase {
                 Phase::Greeting(_) => self.receive_greeting(input, now)?,
                 Phase::Handshake(_) => self.receive_handshake_frame(input, now)?,
+                Phase::Ready if self.receiver.opener.before_payload() > 0 => {
+                    self.receive_wrapped_batch(input)?
+                }
                 Phase::Ready => self.receive_batch(input)?,
                 Phase::Over(error) => return Err(error.clone()),
             };
@@ -137,10 +162,9 @@ impl Connection {
                 &mut input[..],
                 0,
                 0,
-                extent,
-                &self.config.limits,
-                |span, _| {
-                    spans.push(span);
+                check_sizes(extent, &self.config.limits),
+                |header, payload, _| {
+                    spans.push(Span::new(header, payload));
                     !spans.is_full()
                 },
             );
@@ -152,10 +176,10 @@ impl Connection {
                 &mut input[..],
                 overhead,
                 first_index,
-                extent,
-                &self.config.limits,
-                |span, frame| {
-                    let (header, body) = frame.split_at_mut(span.header.size());
+                check_sizes(extent, &self.config.limits),
+                |header, payload_size, frame| {
+                    let span = Span::new(header, payload_size);
+                    let (header, body) = frame.split_at_mut(span.before);
                     let (payload, tag) = body
                         .split_last_chunk_mut()
                         .expect("a sealed frame holds a tag");
@@ -182,6 +206,64 @@ impl Connection {
         self.receiver.wanted = scanned?;
         Ok(spans.is_full())
     }
+
+    /// The same for frames whose flags are sealed with their payload, as CURVE has them.
+    fn receive_wrapped_batch(&mut self, input: &mut BytesMut) -> Result<bool, Error> {
+        let Opener::Curve(opener) = &mut self.receiver.opener else {
+            unreachable!("only CURVE wraps frames");
+        };
+        let first_index = opener.next_index();
+        let limits = self.config.limits;
+        let mut spans = ArrayVec::<Span, BATCH_FRAMES>::new();
+        let mut bodies = ArrayVec::<&mut [u8], BATCH_FRAMES>::new();
+        let scanned = scan(
+            &mut input[..],
+            OVERHEAD,
+            first_index,
+            check_wrapped_size(&limits),
+            |header, payload, frame| {
+                bodies.push(&mut frame[header.size()..]);
+                let mut span = Span::new(header, payload);
+                span.before += OVERHEAD;
+                spans.push(span);
+                !spans.is_full()
+            },
+        );
+        let verified = opener.open(bodies);
+        let checked = self.unwrap_flags(input, &mut spans[..verified]);
+        let good = checked
+            .as_ref()
+            .map_or_else(|(good, _)| *good, |()| verified);
+        let full = spans.is_full();
+        self.deliver(input, &spans[..good])?;
+        checked.map_err(|(_, error)| error)?;
+        if verified < spans.len() {
+            return Err(Error::FrameNotVerified {
+                index: first_index + verified as u64,
+                first: false,
+            });
+        }
+        self.receiver.wanted = scanned?;
+        Ok(full)
+    }
+
+    /// Reads the flags of opened frames from before their payloads, and holds them to the limits.
+    /// An error comes with the number of frames that were good.
+    fn unwrap_flags(&self, input: &[u8], spans: &mut [Span]) -> Result<(), (usize, Error)> {
+        let mut check = check_sizes(self.assembly.extent(), &self.config.limits);
+        let mut start = 0;
+        for (index, span) in spans.iter_mut().enumerate() {
+            let sealed = input[start + span.before - 1];
+            let checked = opened_flags(sealed)
+                .ok_or(Error::Wire(WireError::ReservedFlags { flags: sealed }))
+                .map(|flags| Header::new(flags, span.payload))
+                .and_then(|header| check(header, span.payload as u64).map(|()| header));
+            let header = checked.map_err(|error| (index, error))?;
+            (span.command, span.more) = (header.command(), header.more());
+            start += span.before + span.payload;
+        }
+        Ok(())
+    }
 }
 
 /// Walks over the whole frames at the front of `input` and gives each to `take` until that returns
@@ -190,9 +272,8 @@ fn scan<'a>(
     mut input: &'a mut [u8],
     overhead: usize,
     mut index: u64,
-    mut extent: Extent,
-    limits: &Limits,
-    mut take: impl FnMut(Span, &'a mut [u8]) -> bool,
+    mut check: impl FnMut(Header, u64) -> Result<(), Error>,
+    mut take: impl FnMut(Header, usize, &'a mut [u8]) -> bool,
 ) -> Result<usize, Error> {
     loop {
         let Some(header) = Header::parse(input)? else {
@@ -209,7 +290,7 @@ fn scan<'a>(
                 first: index == 0,
             });
         };
-        check_size(header, payload, &mut extent, limits)?;
+        check(header, payload)?;
         if overhead > 0 && index == u64::MAX {
             return Err(Error::CounterExhausted);
         }
@@ -222,30 +303,47 @@ fn scan<'a>(
         let (frame, rest) = input.split_at_mut(size);
         input = rest;
         index += 1;
-        if !take(Span { header, payload }, frame) {
+        if !take(header, payload, frame) {
             return Ok(0);
         }
     }
 }
 
-/// Refuses a frame that would go beyond the limits, by what it claims.
-#[inline]
-fn check_size(
-    header: Header,
-    payload: u64,
-    extent: &mut Extent,
+/// Refuses frames that would go beyond the limits, by what they claim.
+fn check_sizes(
+    mut extent: Extent,
     limits: &Limits,
-) -> Result<(), Error> {
-    if !header.command() {
-        return extent.announce(payload, header.more(), limits);
-    }
-    let limit = limits.max_command_size as u64;
-    if payload > limit {
-        return Err(WireError::FrameTooLarge {
-            claimed: payload,
-            limit,
+) -> impl FnMut(Header, u64) -> Result<(), Error> {
+    move |header, payload| {
+        if header.command() {
+            at_most(limits.max_command_size, payload)
+        } else {
+            extent.announce(payload, header.more(), limits)
         }
-        .into());
+    }
+}
+
+/// The same where the true flags are still sealed: refuses what neither a message nor a command may
+/// be, and flags that have no business outside.
+fn check_wrapped_size(limits: &Limits) -> impl FnMut(Header, u64) -> Result<(), Error> {
+    let limit = limits.max_message_size;
+    let either = limit.max(limits.max_command_size) as u64;
+    move |header, payload| {
+        if header.more() {
+            let flags = header.flags;
+            return Err(WireError::ReservedFlags { flags }.into());
+        }
+        if payload > either {
+            return Err(Error::MessageTooLarge { limit });
+        }
+        Ok(())
+    }
+}
+
+fn at_most(limit: usize, claimed: u64) -> Result<(), Error> {
+    let limit = limit as u64;
+    if claimed > limit {
+        return Err(WireError::FrameTooLarge { claimed, limit }.into());
     }
     Ok(())
 }
@@ -260,7 +358,7 @@ mod tests {
         frame[1] = 32;
         let mut scan_at = |index| {
             let mut taken = 0;
-            let take = |_: Span, _: &mut [u8]| {
+            let take = |_: Header, _: usize, _: &mut [u8]| {
                 taken += 1;
                 true
             };
@@ -268,8 +366,7 @@ mod tests {
                 &mut frame,
                 32,
                 index,
-                Extent::default(),
-                &Limits::default(),
+                check_sizes(Extent::default(), &Limits::default()),
                 take,
             );
             (scanned, taken)

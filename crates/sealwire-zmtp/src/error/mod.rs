@@ -34,8 +34,9 @@ pub enum Error {
     Refused(Refusal),
     /// The peer sent ERROR.
     #[error(
-        "the peer refused the connection{}: {reason}",
-        if *verified { "" } else { " (unverified: anyone on the path can say so)" }
+        "the peer refused the connection{}: {reason}{}",
+        if *verified { "" } else { " (unverified: anyone on the path can say so)" },
+        status_meaning(reason)
     )]
     PeerRefused {
         /// The peer's words, at most 255 bytes before unprintable ones were escaped.
@@ -122,6 +123,16 @@ impl Error {
             Self::TooManyFrames { .. } => Some("message has more frames than the receiver's limit"),
             _ => None,
         }
+    }
+}
+
+/// What a status of ZAP (RFC 27) means, where a peer gives that as its reason, as libzmq does.
+fn status_meaning(reason: &str) -> &'static str {
+    match reason {
+        "300" => " (its authenticator has a temporary problem: try again later)",
+        "400" => " (its authenticator refuses this key or password)",
+        "500" => " (its authenticator failed)",
+        _ => "",
     }
 }
 

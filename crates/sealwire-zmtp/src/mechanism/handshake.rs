@@ -3,8 +3,9 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::plain::PlainCredentials;
 use super::protection::{Opener, Sealer};
-use super::{blake3, null};
+use super::{blake3, curve, null, plain};
 use crate::connection::{Config, Credentials, Entropy, MechanismConfig};
 use crate::error::{Error, Incompatible, Step};
 use crate::keys::PublicKey;
@@ -61,6 +62,8 @@ pub(crate) enum Progress {
     },
     /// Ask the authenticator.
     Authenticate(Box<Credentials>),
+    /// Ask the authenticator about a password.
+    AuthenticatePassword(Box<PlainCredentials>),
     /// The handshake is done, after this frame if there is one.
     Done {
         reply: Option<(&'static str, Vec<u8>)>,
@@ -81,6 +84,10 @@ pub(crate) enum Handshake {
     Null(null::Handshake),
     Blake3Client(blake3::Client),
     Blake3Server(blake3::Server),
+    CurveClient(curve::Client),
+    CurveServer(curve::Server),
+    PlainClient(plain::Client),
+    PlainServer(plain::Server),
 }
 
 impl Handshake {
@@ -106,6 +113,18 @@ impl Handshake {
                 let server = blake3::Server::start(local, entropy, theirs, ours);
                 (Self::Blake3Server(server), None)
             }
+            MechanismConfig::CurveClient(settings) => {
+                let (client, hello) = curve::Client::start(local, settings, entropy)?;
+                (Self::CurveClient(client), Some(hello))
+            }
+            MechanismConfig::CurveServer(_) => {
+                (Self::CurveServer(curve::Server::start(entropy)), None)
+            }
+            MechanismConfig::PlainClient(settings) => {
+                let (client, hello) = plain::Client::start(settings);
+                (Self::PlainClient(client), Some(hello))
+            }
+            MechanismConfig::PlainServer => (Self::PlainServer(plain::Server::start()), None),
         })
     }
 
@@ -115,6 +134,10 @@ impl Handshake {
             Self::Null(_) => Step::Ready,
             Self::Blake3Client(client) => client.step(),
             Self::Blake3Server(server) => server.step(),
+            Self::CurveClient(client) => client.step(),
+            Self::CurveServer(server) => server.step(),
+            Self::PlainClient(client) => client.step(),
+            Self::PlainServer(server) => server.step(),
         }
     }
 
@@ -132,6 +155,14 @@ impl Handshake {
             (Self::Blake3Server(server), MechanismConfig::Blake3Server(settings)) => {
                 server.receive(local, settings, frame)
             }
+            (Self::CurveClient(client), MechanismConfig::CurveClient(settings)) => {
+                client.receive(local, settings, frame)
+            }
+            (Self::CurveServer(server), MechanismConfig::CurveServer(settings)) => {
+                server.receive(local, settings, frame)
+            }
+            (Self::PlainClient(client), _) => client.receive(local, frame),
+            (Self::PlainServer(server), _) => server.receive(local, frame),
             _ => unreachable!("a connection's configuration does not change"),
         }
     }
@@ -142,6 +173,8 @@ impl Handshake {
             (Self::Blake3Server(server), MechanismConfig::Blake3Server(settings)) => {
                 server.authorized(local, settings)
             }
+            (Self::CurveServer(server), _) => server.authorized(local),
+            (Self::PlainServer(server), _) => Ok(server.authorized()),
             _ => Ok(None),
         }
     }

@@ -6,8 +6,10 @@
 //! configuration: that comes with each call, in `Local`.
 
 pub mod blake3;
+pub mod curve;
 mod handshake;
 mod null;
+pub mod plain;
 mod protection;
 
 pub(crate) use self::handshake::{Established, Handshake, HandshakeFrame, Local, Progress};

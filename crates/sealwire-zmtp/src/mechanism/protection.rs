@@ -1,9 +1,10 @@
 //! What a mechanism does to frames after the handshake, for each direction.
 
 use super::blake3::{continuous, traffic};
+use super::curve;
 use crate::provider::{OpenJob, SealJob};
 
-/// Bytes of the tag behind each sealed frame.
+/// Bytes of the tag behind each frame that BLAKE3 seals.
 const TAG: usize = 32;
 
 /// Protects outgoing frames. It owns its counter and cannot be cloned, so no nonce comes twice.
@@ -12,6 +13,8 @@ pub(crate) enum Sealer {
     Plain,
     PerMessage(traffic::Sealer),
     Continuous(continuous::Sealer),
+    /// Frames are wrapped, not only followed by a tag.
+    Curve(curve::traffic::Sealer),
 }
 
 impl Sealer {
@@ -20,6 +23,7 @@ impl Sealer {
         match self {
             Self::Plain => 0,
             Self::PerMessage(_) | Self::Continuous(_) => TAG,
+            Self::Curve(_) => curve::traffic::OVERHEAD,
         }
     }
 
@@ -29,10 +33,11 @@ impl Sealer {
             Self::Plain => 0,
             Self::PerMessage(sealer) => sealer.next_index(),
             Self::Continuous(sealer) => sealer.next_index(),
+            Self::Curve(sealer) => sealer.next_index(),
         }
     }
 
-    /// Seals frames in order.
+    /// Seals frames that get a tag behind them, in order.
     ///
     /// # Panics
     ///
@@ -40,6 +45,7 @@ impl Sealer {
     pub(crate) fn seal(&mut self, jobs: &mut [SealJob<'_>]) {
         match self {
             Self::Plain => unreachable!("plain frames have no overhead and make no jobs"),
+            Self::Curve(_) => unreachable!("CURVE's frames are wrapped and make no such jobs"),
             Self::PerMessage(sealer) => sealer.seal(jobs),
             Self::Continuous(sealer) => sealer.seal(jobs),
         }
@@ -52,14 +58,29 @@ pub(crate) enum Opener {
     Plain,
     PerMessage(traffic::Opener),
     Continuous(continuous::Opener),
+    /// Frames are wrapped, not only followed by a tag.
+    Curve(curve::traffic::Opener),
 }
 
 impl Opener {
     /// Bytes by which a frame is larger than its payload.
     pub(crate) const fn overhead(&self) -> usize {
+        self.before_payload() + self.behind_payload()
+    }
+
+    /// Bytes between a frame's header and its payload.
+    pub(crate) const fn before_payload(&self) -> usize {
         match self {
-            Self::Plain => 0,
+            Self::Curve(_) => curve::traffic::OVERHEAD,
+            Self::Plain | Self::PerMessage(_) | Self::Continuous(_) => 0,
+        }
+    }
+
+    /// Bytes behind a frame's payload.
+    pub(crate) const fn behind_payload(&self) -> usize {
+        match self {
             Self::PerMessage(_) | Self::Continuous(_) => TAG,
+            Self::Plain | Self::Curve(_) => 0,
         }
     }
 
@@ -69,14 +90,16 @@ impl Opener {
             Self::Plain => 0,
             Self::PerMessage(opener) => opener.next_index(),
             Self::Continuous(opener) => opener.next_index(),
+            Self::Curve(opener) => opener.next_index(),
         }
     }
 
-    /// Opens frames in order and gives the number of those that verified before the first that
+    /// Opens frames with a tag behind them in order and gives the number of those that verified before the first that
     /// did not; the counter moves by as many. At most `u64::MAX - next_index()` jobs are allowed.
     pub(crate) fn open(&mut self, jobs: &mut [OpenJob<'_>]) -> usize {
         match self {
             Self::Plain => unreachable!("plain frames make no jobs"),
+            Self::Curve(_) => unreachable!("CURVE's frames are wrapped and make no such jobs"),
             Self::PerMessage(opener) => opener.open(jobs),
             Self::Continuous(opener) => opener.open(jobs),
         }

@@ -57,7 +57,7 @@ fn chunks_are_whole_in_order_and_never_empty() {
 
 #[test]
 fn a_shared_large_payload_is_left_alone_by_sealing() {
-    let [_, (a, b), _] = protections();
+    let [_, (a, b), ..] = protections();
     let mut pair = Pair::ready(a, b, &provider());
     let message = Message::from(vec![1; 50_000]);
     pair.a.send(message.clone());

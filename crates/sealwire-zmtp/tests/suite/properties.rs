@@ -24,7 +24,7 @@ fn message() -> impl Strategy<Value = Message> {
 }
 
 fn protection() -> impl Strategy<Value = (Config, Config)> {
-    (0..3_usize).prop_map(|i| protections()[i].clone())
+    (0..5_usize).prop_map(|i| protections()[i].clone())
 }
 
 /// Cuts `bytes` into pieces of these sizes, used over and over.

@@ -1,6 +1,7 @@
 //! Who may connect to a server: a closure, a set of keys, or a file or directory of allowed keys.
 
 mod allowed_keys;
+mod password;
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,6 +10,8 @@ use sealwire_zmtp::PublicKey;
 use sealwire_zmtp::wire::metadata::Metadata;
 
 pub use allowed_keys::{AllowedKeys, AllowedKeysFile};
+pub(crate) use password::SharedPlainAuthenticator;
+pub use password::{PasswordTable, PlainAuthenticator, PlainClient, PlainCredentials};
 
 use crate::peer::PeerAddress;
 
@@ -132,11 +135,7 @@ impl SharedAuthenticator {
     }
 
     pub(crate) fn decide(&self, client: &Client<'_>) -> Decision {
-        let decide = std::panic::AssertUnwindSafe(|| self.0.authenticate(client));
-        std::panic::catch_unwind(decide).unwrap_or_else(|_| {
-            tracing::error!(address = %client.address, "the authenticator panicked: client refused");
-            Decision::refuse("the server could not decide")
-        })
+        or_refuse(client.address, || self.0.authenticate(client))
     }
 }
 
@@ -144,4 +143,12 @@ impl fmt::Debug for SharedAuthenticator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Authenticator")
     }
+}
+
+/// A decision, or a refusal when making it panics.
+fn or_refuse(address: &PeerAddress, decide: impl FnOnce() -> Decision) -> Decision {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(decide)).unwrap_or_else(|_| {
+        tracing::error!(%address, "the authenticator panicked: client refused");
+        Decision::refuse("the server could not decide")
+    })
 }

@@ -4,7 +4,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use sealwire_zmtp::connection::{Blake3Client, Blake3Server};
+use sealwire_zmtp::connection::{
+    Blake3Client, Blake3Server, CurveClient, CurveServer, PlainClient,
+};
 use sealwire_zmtp::limits::Limits;
 use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
 use sealwire_zmtp::{Config, MechanismConfig};
@@ -26,7 +28,7 @@ pub(crate) struct SharedCookies(Mutex<CookieKeys>);
 impl SharedCookies {
     /// Cookie keys for a server, put on the list of those to rotate.
     pub(crate) fn for_security(context: &Context, security: &Security) -> Option<Arc<Self>> {
-        let Kind::Server { .. } = security.0 else {
+        let (Kind::Server { .. } | Kind::CurveServer { .. }) = security.0 else {
             return None;
         };
         let cookies = Arc::new(SharedCookies(Mutex::new(CookieKeys::new(*fresh_key()))));
@@ -89,7 +91,24 @@ pub(crate) fn protocol_config(
             cookies,
             data_phase: *data_phase,
         }),
-        (Kind::Null | Kind::Server { .. }, _) => MechanismConfig::Null,
+        (Kind::CurveClient { server_key, keys }, _) => MechanismConfig::CurveClient(CurveClient {
+            server_key: *server_key,
+            keys: Some(keys.clone()),
+        }),
+        (Kind::CurveServer { keys, .. }, Some(cookies)) => {
+            MechanismConfig::CurveServer(CurveServer {
+                keys: keys.clone(),
+                cookies,
+            })
+        }
+        (Kind::PlainClient { credentials }, _) => MechanismConfig::PlainClient(PlainClient {
+            credentials: credentials.clone(),
+        }),
+        (Kind::PlainServer { .. }, _) => MechanismConfig::PlainServer,
+        (Kind::Null, _) => MechanismConfig::Null,
+        (Kind::Server { .. } | Kind::CurveServer { .. }, None) => {
+            unreachable!("a server's cookies are made with its socket")
+        }
     };
     Config {
         routing_id: options.routing_id.clone(),

@@ -9,7 +9,9 @@ use sealwire_zmtp::connection::Credentials;
 
 use super::mailbox::{Command, Mailbox};
 use super::session::SessionKey;
-use crate::auth::{Client, Decision, SharedAuthenticator};
+use crate::auth::{
+    Client, Decision, PlainClient, PlainCredentials, SharedAuthenticator, SharedPlainAuthenticator,
+};
 use crate::peer::PeerAddress;
 
 /// How many decisions can be under way at the same time in one context.
@@ -32,9 +34,37 @@ struct Question {
     /// Gone once nobody wants to know any more.
     wanted: Weak<()>,
     session: SessionKey,
-    authenticator: SharedAuthenticator,
-    credentials: Credentials,
+    applicant: Applicant,
     address: PeerAddress,
+}
+
+/// Who asks to be let in, and whom to ask about it.
+pub(super) enum Applicant {
+    Key(SharedAuthenticator, Box<Credentials>),
+    Password(SharedPlainAuthenticator, Box<PlainCredentials>),
+}
+
+impl Applicant {
+    fn may_block(&self) -> bool {
+        match self {
+            Applicant::Key(authenticator, _) => authenticator.may_block(),
+            Applicant::Password(authenticator, _) => authenticator.may_block(),
+        }
+    }
+
+    fn decide(&self, address: &PeerAddress) -> Decision {
+        match self {
+            Applicant::Key(authenticator, credentials) => authenticator.decide(&Client {
+                public_key: credentials.public_key,
+                address,
+                metadata: &credentials.metadata,
+            }),
+            Applicant::Password(authenticator, credentials) => authenticator.decide(&PlainClient {
+                credentials,
+                address,
+            }),
+        }
+    }
 }
 
 /// Started with the first question; the threads end with the I/O thread.
@@ -55,19 +85,17 @@ impl Decisions {
     pub(super) fn ask(
         &self,
         session: SessionKey,
-        authenticator: &SharedAuthenticator,
-        credentials: Credentials,
+        applicant: Applicant,
         address: &PeerAddress,
     ) -> Answer {
-        if !authenticator.may_block() {
-            return Answer::Now(decide(authenticator, &credentials, address));
+        if !applicant.may_block() {
+            return Answer::Now(applicant.decide(address));
         }
         let wanted = Arc::new(());
         let question = Question {
             wanted: Arc::downgrade(&wanted),
             session,
-            authenticator: authenticator.clone(),
-            credentials,
+            applicant,
             address: address.clone(),
         };
         let questions = self.questions.get_or_init(|| self.start());
@@ -102,8 +130,7 @@ fn answer(questions: &Mutex<Receiver<Question>>, mailbox: &Mailbox) {
         let Ok(Question {
             wanted,
             session,
-            authenticator,
-            credentials,
+            applicant,
             address,
         }) = next
         else {
@@ -112,19 +139,7 @@ fn answer(questions: &Mutex<Receiver<Question>>, mailbox: &Mailbox) {
         if wanted.strong_count() == 0 {
             continue;
         }
-        let decision = decide(&authenticator, &credentials, &address);
+        let decision = applicant.decide(&address);
         mailbox.post(Command::Decided(session, decision));
     }
-}
-
-fn decide(
-    authenticator: &SharedAuthenticator,
-    credentials: &Credentials,
-    address: &PeerAddress,
-) -> Decision {
-    authenticator.decide(&Client {
-        public_key: credentials.public_key,
-        address,
-        metadata: &credentials.metadata,
-    })
 }

@@ -21,7 +21,7 @@ use sealwire_zmtp::connection::{PeerInfo, Warning};
 use sealwire_zmtp::error::{CloseKind, Refusal};
 use sealwire_zmtp::{Connection as Protocol, Entropy, Event as ProtocolEvent};
 
-use super::decisions::{Answer, Pending};
+use super::decisions::{Answer, Applicant, Pending};
 use super::io_thread::Reactor;
 use super::shared::{LeaseUse, Pace, SharedSession};
 use super::timers::{Timer, Timers};
@@ -161,6 +161,13 @@ impl Session {
         let (config, provider) = (core.protocol().clone(), core.options().provider.clone());
         let protocol = Protocol::new(config, provider, Entropy::new(*random), now);
         core.add_attachment();
+        if core.options().security.shows_a_password() && address.leaves_the_machine() {
+            core.hub.emit(Event::Warning {
+                connection: key.connection,
+                address: address.clone(),
+                warning: Warning::PasswordExposed,
+            });
+        }
         Session {
             core,
             key,
@@ -357,17 +364,21 @@ impl Session {
             match self.protocol.poll_event() {
                 Some(ProtocolEvent::Ready(info)) => self.ready(info, reactor)?,
                 Some(ProtocolEvent::Authenticate(credentials)) => {
-                    let Kind::Server { authenticator, .. } = &self.core.options().security.0 else {
-                        unreachable!("only servers are asked to authenticate")
+                    let (Kind::Server { authenticator, .. }
+                    | Kind::CurveServer { authenticator, .. }) = &self.core.options().security.0
+                    else {
+                        unreachable!("only servers are asked about keys")
                     };
-                    let answer =
-                        reactor
-                            .decisions
-                            .ask(self.key, authenticator, *credentials, &self.address);
-                    match answer {
-                        Answer::Now(decision) => self.decided(decision, reactor.now())?,
-                        Answer::Later(question) => self.question = Some(question),
-                    }
+                    let applicant = Applicant::Key(authenticator.clone(), credentials);
+                    self.ask(applicant, reactor)?;
+                }
+                Some(ProtocolEvent::AuthenticatePassword(shown)) => {
+                    let Kind::PlainServer { authenticator } = &self.core.options().security.0
+                    else {
+                        unreachable!("only PLAIN servers are asked about passwords")
+                    };
+                    let applicant = Applicant::Password(authenticator.clone(), shown);
+                    self.ask(applicant, reactor)?;
                 }
                 Some(ProtocolEvent::Warning(warning)) => self.warn(warning),
                 Some(_) => {}
@@ -375,6 +386,14 @@ impl Session {
             }
         }
         self.deliver(reactor.now());
+        Ok(())
+    }
+
+    fn ask(&mut self, applicant: Applicant, reactor: &mut Reactor) -> Result<(), End> {
+        match reactor.decisions.ask(self.key, applicant, &self.address) {
+            Answer::Now(decision) => self.decided(decision, reactor.now())?,
+            Answer::Later(question) => self.question = Some(question),
+        }
         Ok(())
     }
 

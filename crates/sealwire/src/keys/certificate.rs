@@ -67,7 +67,7 @@ fn unquote(value: &str) -> &str {
 pub(super) fn public_text(keys: &KeyPair) -> String {
     format!(
         "#   Sealwire public key: give it to those who are to know you.\n\
-         curve\n    public-key = \"{}\"\n",
+         metadata\ncurve\n    public-key = \"{}\"\n",
         keys.public()
     )
 }
@@ -75,7 +75,7 @@ pub(super) fn public_text(keys: &KeyPair) -> String {
 pub(super) fn secret_text(keys: &KeyPair) -> Zeroizing<String> {
     Zeroizing::new(format!(
         "#   Sealwire SECRET key: give it to nobody.\n\
-         curve\n    public-key = \"{}\"\n    secret-key = \"{}\"\n",
+         metadata\ncurve\n    public-key = \"{}\"\n    secret-key = \"{}\"\n",
         keys.public(),
         keys.secret().to_z85().as_str()
     ))

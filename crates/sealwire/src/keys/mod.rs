@@ -114,12 +114,36 @@ pub fn write_key_pair(
     stem: impl AsRef<Path>,
     keys: &KeyPair,
 ) -> Result<(PathBuf, PathBuf), KeyFileError> {
-    let with_extension = |extension: &str| {
-        let mut name = stem.as_ref().as_os_str().to_os_string();
+    write_pair(stem.as_ref(), [".pub", ".key"], keys)
+}
+
+/// Writes the two files of a CZMQ certificate: `<stem>.key` with the public key, and
+/// `<stem>.key_secret` with both, readable by its owner alone (mode 0600). Returns both paths.
+/// Existing files are left alone.
+///
+/// **Mind the names:** what CZMQ and pyzmq call `.key` is public, while
+/// [`write_key_pair`]'s `.key` is the secret.
+///
+/// # Errors
+///
+/// [`KeyFileError::Write`], also when one of the files exists.
+pub fn write_czmq_certificate(
+    stem: impl AsRef<Path>,
+    keys: &KeyPair,
+) -> Result<(PathBuf, PathBuf), KeyFileError> {
+    write_pair(stem.as_ref(), [".key", ".key_secret"], keys)
+}
+
+fn write_pair(
+    stem: &Path,
+    extensions: [&str; 2],
+    keys: &KeyPair,
+) -> Result<(PathBuf, PathBuf), KeyFileError> {
+    let [public, secret] = extensions.map(|extension| {
+        let mut name = stem.as_os_str().to_os_string();
         name.push(extension);
         PathBuf::from(name)
-    };
-    let (public, secret) = (with_extension(".pub"), with_extension(".key"));
+    });
     write_new(&secret, 0o600, certificate::secret_text(keys).as_bytes())?;
     if let Err(error) = write_new(&public, 0o644, certificate::public_text(keys).as_bytes()) {
         // Half a key pair would be in the way of the next attempt.

@@ -3,11 +3,13 @@
 
 #![forbid(unsafe_code)]
 
+mod curve;
 mod data_phases;
 mod heartbeats;
 mod libzmq;
 mod omq;
 mod omq_codec;
+mod plain;
 mod refusals;
 mod restarts;
 mod subscriptions;
@@ -21,6 +23,20 @@ fn every_pairing(path: Path) {
         for pairing in PAIRINGS {
             path.exchange(pairing, &SINGLE_PARTS);
             path.exchange(pairing, &MULTIPART);
+        }
+    }
+}
+
+/// The same without those where the peer is REQ: as a server whose authenticator names its clients,
+/// as pyzmq's does, libzmq's REQ takes the name for an answer and never sends.
+fn every_pairing_but_req(path: Path) {
+    if path.program.is_there() {
+        let others = PAIRINGS
+            .iter()
+            .filter(|pairing| pairing.theirs != SocketType::Req);
+        for pairing in others {
+            path.exchange(*pairing, &SINGLE_PARTS);
+            path.exchange(*pairing, &MULTIPART);
         }
     }
 }

@@ -6,7 +6,7 @@ use arrayvec::ArrayVec;
 use bytes::{Bytes, BytesMut};
 
 use crate::limits::BATCH_FRAMES;
-use crate::mechanism::Sealer;
+use crate::mechanism::{Sealer, curve};
 use crate::provider::SealJob;
 use crate::wire::frame::{Header, MAX_HEADER};
 
@@ -80,30 +80,65 @@ impl Packed {
         self.bytes.extend_from_slice(&[0; TAG_SIZE][..overhead]);
     }
 
+    /// Adds a frame that is wrapped: `prefix` stands before its payload until it is sealed.
+    #[inline]
+    pub(super) fn push_wrapped_frame(&mut self, header: Header, prefix: &[u8], payload: &[u8]) {
+        self.bytes
+            .reserve(MAX_HEADER + prefix.len() + payload.len());
+        self.bytes.extend_from_slice(&header.encode());
+        self.bytes.extend_from_slice(prefix);
+        self.bytes.extend_from_slice(payload);
+    }
+
     /// Seals every frame behind `sealed`, a batch at a time.
     pub(super) fn seal(&mut self, sealer: &mut Sealer) {
-        let mut rest = &mut self.bytes[self.sealed..];
-        while !rest.is_empty() {
-            let mut jobs = ArrayVec::<SealJob<'_>, BATCH_FRAMES>::new();
-            while !jobs.is_full() && !rest.is_empty() {
-                let header = Header::parse(rest)
-                    .ok()
-                    .flatten()
-                    .expect("a header written here");
-                let (aad, behind) = rest.split_at_mut(header.size());
-                let (body, behind) = behind.split_at_mut(header.body_len as usize);
-                let (buffer, tag) = body.split_last_chunk_mut().expect("room left for the tag");
-                jobs.push(SealJob {
-                    nonce: [0; 24],
-                    aad,
-                    buffer,
-                    tag,
-                });
-                rest = behind;
-            }
-            sealer.seal(&mut jobs);
+        let rest = &mut self.bytes[self.sealed..];
+        match sealer {
+            Sealer::Curve(sealer) => seal_wrapped(rest, sealer),
+            sealer => seal_tagged(rest, sealer),
         }
         self.finish();
+    }
+}
+
+/// Splits the first frame off: header, body, what follows.
+fn split_frame(frames: &mut [u8]) -> (&mut [u8], &mut [u8], &mut [u8]) {
+    let header = Header::parse(frames)
+        .ok()
+        .flatten()
+        .expect("a header written here");
+    let (first, behind) = frames.split_at_mut(header.size());
+    let (body, behind) = behind.split_at_mut(header.body_len as usize);
+    (first, body, behind)
+}
+
+fn seal_wrapped(mut rest: &mut [u8], sealer: &mut curve::traffic::Sealer) {
+    while !rest.is_empty() {
+        let mut bodies = ArrayVec::<&mut [u8], BATCH_FRAMES>::new();
+        while !bodies.is_full() && !rest.is_empty() {
+            let (_, body, behind) = split_frame(rest);
+            bodies.push(body);
+            rest = behind;
+        }
+        sealer.seal(bodies);
+    }
+}
+
+fn seal_tagged(mut rest: &mut [u8], sealer: &mut Sealer) {
+    while !rest.is_empty() {
+        let mut jobs = ArrayVec::<SealJob<'_>, BATCH_FRAMES>::new();
+        while !jobs.is_full() && !rest.is_empty() {
+            let (aad, body, behind) = split_frame(rest);
+            let (buffer, tag) = body.split_last_chunk_mut().expect("room left for the tag");
+            jobs.push(SealJob {
+                nonce: [0; 24],
+                aad,
+                buffer,
+                tag,
+            });
+            rest = behind;
+        }
+        sealer.seal(&mut jobs);
     }
 }
 
@@ -111,7 +146,7 @@ impl Packed {
 pub(super) struct Large {
     header: ArrayVec<u8, MAX_HEADER>,
     body: Body,
-    /// Empty where frames are not sealed.
+    /// Empty where frames are not sealed, or wrapped.
     tag: ArrayVec<u8, TAG_SIZE>,
 }
 
@@ -150,9 +185,26 @@ impl Large {
         }
     }
 
+    /// A frame that is wrapped: `prefix` stands before its payload until it is sealed.
+    pub(super) fn wrapped(header: Header, prefix: &[u8], payload: &[u8]) -> Self {
+        let mut body = BytesMut::with_capacity(prefix.len() + payload.len());
+        body.extend_from_slice(prefix);
+        body.extend_from_slice(payload);
+        Self {
+            header: header.encode(),
+            body: Body::Unsealed(body),
+            tag: ArrayVec::new(),
+        }
+    }
+
     pub(super) fn seal(&mut self, sealer: &mut Sealer) {
         if let Body::Unsealed(body) = &mut self.body {
             let mut body = core::mem::take(body);
+            if let Sealer::Curve(sealer) = sealer {
+                sealer.seal([&mut body[..]]);
+                self.body = Body::Ready(body.freeze());
+                return;
+            }
             let mut tag = [0; TAG_SIZE];
             sealer.seal(&mut [SealJob {
                 nonce: [0; 24],

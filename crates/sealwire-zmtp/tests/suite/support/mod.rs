@@ -8,8 +8,11 @@ mod side;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sealwire_zmtp::connection::{Blake3Client, Blake3Server, DataPhase};
+use sealwire_zmtp::connection::{
+    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, PlainClient,
+};
 use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
+use sealwire_zmtp::mechanism::plain::PlainCredentials;
 use sealwire_zmtp::wire::frame::Header;
 use sealwire_zmtp::{
     Config, DefaultProvider, Entropy, KeyPair, MechanismConfig, Provider, SecretKey, SocketType,
@@ -106,8 +109,44 @@ pub(crate) fn server(
     config
 }
 
+/// A CURVE client with an identity.
+pub(crate) fn curve_client(socket_type: SocketType) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::CurveClient(CurveClient {
+        server_key: keys(SERVER_SEED).public(),
+        keys: Some(keys(CLIENT_SEED)),
+    });
+    config
+}
+
+/// The server that [`curve_client`] is meant for.
+pub(crate) fn curve_server(socket_type: SocketType, cookies: Arc<Cookies>) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::CurveServer(CurveServer {
+        keys: keys(SERVER_SEED),
+        cookies,
+    });
+    config
+}
+
+/// A PLAIN client that shows `admin` and `s3cret`.
+pub(crate) fn plain_client(socket_type: SocketType) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::PlainClient(PlainClient {
+        credentials: PlainCredentials::new("admin", "s3cret"),
+    });
+    config
+}
+
+/// A PLAIN server.
+pub(crate) fn plain_server(socket_type: SocketType) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::PlainServer;
+    config
+}
+
 /// A client and a server, or two NULL sides: every way that a DEALER and a ROUTER can be protected.
-pub(crate) fn protections() -> [(Config, Config); 3] {
+pub(crate) fn protections() -> [(Config, Config); 5] {
     use DataPhase::{ContinuousKeystreamUnauthenticatedOrder, PerMessageNonces};
     use SocketType::{Dealer, Router};
     let blake3 = |phase| {
@@ -120,6 +159,8 @@ pub(crate) fn protections() -> [(Config, Config); 3] {
         (null(Dealer), null(Router)),
         blake3(PerMessageNonces),
         blake3(ContinuousKeystreamUnauthenticatedOrder),
+        (curve_client(Dealer), curve_server(Router, Cookies::new(9))),
+        (plain_client(Dealer), plain_server(Router)),
     ]
 }
 

@@ -50,7 +50,10 @@ impl Side {
 
     pub(crate) fn collect(&mut self) {
         while let Some(event) = self.connection.poll_event() {
-            let asked = matches!(event, Event::Authenticate(_));
+            let asked = matches!(
+                event,
+                Event::Authenticate(_) | Event::AuthenticatePassword(_)
+            );
             self.events.push(event);
             if let (true, None, Some(decision)) = (asked, &self.error, self.decision.clone()) {
                 let result = self.connection.authorize(decision, self.now);

@@ -1,0 +1,86 @@
+//! NaCl's `box` and `secretbox`, byte for byte what NaCl and libsodium compute.
+//!
+//! ```
+//! use sealwire_nacl::KeyPair;
+//!
+//! let (alice, bob) = (KeyPair::from_secret([1; 32]), KeyPair::from_secret([2; 32]));
+//! let nonce = [3; 24]; // never twice under one pair of keys
+//!
+//! let shared = alice.shared_with(bob.public())?;
+//! let sealed = shared.seal(&nonce, b"hello");
+//! assert_eq!(bob.shared_with(alice.public())?.open(&nonce, &sealed)?, b"hello");
+//! assert!(bob.shared_with(alice.public())?.open(&[4; 24], &sealed).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What it is
+//!
+//! ```text
+//! shared     = HSalsa20(X25519(secret, public), 0)                     box, first step
+//! subkey     = HSalsa20(key, nonce[0..16])                             box and secretbox
+//! stream     = Salsa20(subkey, nonce[16..24])
+//! ciphertext = plaintext XOR stream[32..]
+//! tag        = Poly1305(stream[0..32], ciphertext)
+//! ```
+//!
+//! Sources: D. J. Bernstein, "Cryptography in NaCl" (2009), "The Salsa20 family of stream ciphers"
+//! (2007), "Extending the Salsa20 nonce" (2011); RFC 7748; RFC 8439, section 2.5.
+//!
+//! # What to use
+//!
+//! | type | NaCl's name | for |
+//! |---|---|---|
+//! | [`KeyPair::shared_with`] | `crypto_box_beforenm` | once for each peer |
+//! | [`SecretBox`] | `crypto_box_afternm`, `crypto_secretbox` | messages under a shared key |
+//! | [`CounterBox`] | | a sequence of messages whose nonces share 16 bytes, in batches |
+//! | [`KeyPair::seal`], [`KeyPair::open`] | `crypto_box` | a single message: X25519 every time |
+//!
+//! Public keys are any 32 bytes, as in libsodium: several encodings may mean the same key. Compare
+//! keys only after making sure that they are canonical.
+//!
+//! Poly1305 does not commit to its key: whoever knows two keys can make a ciphertext that opens
+//! under both. The crate `sealwire-aead` does.
+//!
+//! # What is not wiped
+//!
+//! Key types and buffers of keystream are overwritten when they are no longer needed. Registers that
+//! the compiler saves on the stack are not.
+
+#![no_std]
+#![deny(unsafe_code)]
+
+extern crate alloc;
+#[cfg(any(test, feature = "std"))]
+extern crate std;
+
+mod back_end;
+mod counter_box;
+mod engine;
+mod error;
+mod keys;
+mod poly1305;
+mod portable;
+mod secret_box;
+#[cfg(target_arch = "x86_64")]
+mod simd;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use counter_box::{CounterBox, OpenJob, SealJob};
+pub use error::{OpenError, WeakKey};
+pub use keys::KeyPair;
+pub use secret_box::SecretBox;
+
+/// Size of a secret, public or shared key, in bytes.
+pub const KEY_SIZE: usize = 32;
+/// Size of a nonce in bytes.
+pub const NONCE_SIZE: usize = 24;
+/// Size of a tag in bytes: what sealing adds to a message.
+pub const TAG_SIZE: usize = 16;
+/// Size of the part of a nonce that a [`CounterBox`] keeps, in bytes.
+pub const PREFIX_SIZE: usize = 16;
+
+/// The README's example is compiled and run as printed.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,71 @@
+//! CURVE: the mechanism of libzmq, with X25519 and XSalsa20-Poly1305.
+//!
+//! Source: CurveZMQ (RFC 26), and what libzmq 4.3 sends where the text leaves room. `C`, `c` are the
+//! client's long-term keys, `S`, `s` the server's; those of the connection have a prime.
+//!
+//! ```text
+//! client                                          server
+//!    |  HELLO     C', Box[zeros](c', S)              |   knows only its own keys
+//!    | --------------------------------------------> |
+//!    |  WELCOME   Box[S', cookie](s, C')             |   forgets everything but the
+//!    | <-------------------------------------------- |   number of the connection
+//!    |  INITIATE  cookie, Box[C, vouch,              |
+//!    |            metadata](c', S')                  |   recovers it from the cookie,
+//!    | --------------------------------------------> |   verifies, asks the authenticator
+//!    |  READY     Box[metadata](s', C')              |
+//!    | <-------------------------------------------- |
+//!    |  MESSAGE, both ways                           |
+//! ```
+//!
+//! X25519 is the [`Provider`](crate::Provider)'s; the boxes are those of `sealwire-nacl`.
+
+mod client;
+mod commands;
+mod cookie;
+mod server;
+pub(crate) mod traffic;
+
+pub(crate) use self::client::Client;
+pub(crate) use self::server::Server;
+
+use sealwire_nacl::SecretBox;
+
+use crate::error::HandshakeError;
+use crate::keys::{KeyPair, PublicKey};
+use crate::provider::Provider;
+
+/// The mechanism's name in the greeting.
+pub const NAME: &str = "CURVE";
+
+/// Refuses keys that have a canonical twin.
+fn public_key(bytes: &[u8; 32]) -> Result<PublicKey, HandshakeError> {
+    PublicKey::from_bytes(*bytes).map_err(|_| HandshakeError::KeyNotCanonical)
+}
+
+/// The box that two key pairs share, with an all-zero X25519 result refused.
+fn agree(
+    provider: &dyn Provider,
+    ours: &KeyPair,
+    theirs: &PublicKey,
+) -> Result<SecretBox, HandshakeError> {
+    provider
+        .diffie_hellman(ours.secret(), theirs)
+        .ok()
+        .and_then(|agreed| SecretBox::from_agreement(agreed.as_bytes()).ok())
+        .ok_or(HandshakeError::WeakKey)
+}
+
+/// A nonce of a prefix and a rest.
+fn nonce<const PREFIX: usize, const REST: usize>(
+    prefix: &[u8; PREFIX],
+    rest: &[u8; REST],
+) -> [u8; 24] {
+    const { assert!(PREFIX + REST == 24) };
+    core::array::from_fn(|i| {
+        if i < PREFIX {
+            prefix[i]
+        } else {
+            rest[i - PREFIX]
+        }
+    })
+}

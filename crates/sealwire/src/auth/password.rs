@@ -1,0 +1,89 @@
+//! Who may connect to a PLAIN server: a closure, or a table of usernames with their passwords.
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use sealwire_zmtp::mechanism::plain::{PasswordTable, PlainCredentials};
+
+use super::Decision;
+use crate::peer::PeerAddress;
+
+/// A client that shows a username and a password and asks to be let in.
+#[derive(Debug)]
+pub struct PlainClient<'a> {
+    pub(crate) credentials: &'a PlainCredentials,
+    pub(crate) address: &'a PeerAddress,
+}
+
+impl PlainClient<'_> {
+    /// What it shows. Compare passwords in constant time, as [`PasswordTable`] does.
+    pub fn credentials(&self) -> &PlainCredentials {
+        self.credentials
+    }
+
+    /// Where the connection comes from. Not a proof of anything.
+    pub fn address(&self) -> &PeerAddress {
+        self.address
+    }
+}
+
+/// Decides which clients a PLAIN server talks to.
+///
+/// Closures from `&PlainClient` to [`Decision`] are authenticators, and so is a [`PasswordTable`].
+/// They may block: they run on a thread of their own, and only the client in question waits.
+pub trait PlainAuthenticator: Send + Sync + 'static {
+    /// Decides about one client. A panic refuses it.
+    fn authenticate(&self, client: &PlainClient<'_>) -> Decision;
+
+    /// Whether [`authenticate`](PlainAuthenticator::authenticate) may take longer than some
+    /// microseconds. When not, it runs where the connection is served.
+    fn may_block(&self) -> bool {
+        true
+    }
+}
+
+impl<F> PlainAuthenticator for F
+where
+    F: Fn(&PlainClient<'_>) -> Decision + Send + Sync + 'static,
+{
+    fn authenticate(&self, client: &PlainClient<'_>) -> Decision {
+        self(client)
+    }
+}
+
+impl PlainAuthenticator for PasswordTable {
+    fn authenticate(&self, client: &PlainClient<'_>) -> Decision {
+        if self.verifies(client.credentials) {
+            Decision::allow_as(String::from_utf8_lossy(client.credentials.username()))
+        } else {
+            Decision::refuse("wrong username or password")
+        }
+    }
+
+    fn may_block(&self) -> bool {
+        false
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct SharedPlainAuthenticator(Arc<dyn PlainAuthenticator>);
+
+impl SharedPlainAuthenticator {
+    pub(crate) fn new(authenticator: impl PlainAuthenticator) -> Self {
+        SharedPlainAuthenticator(Arc::new(authenticator))
+    }
+
+    pub(crate) fn may_block(&self) -> bool {
+        self.0.may_block()
+    }
+
+    pub(crate) fn decide(&self, client: &PlainClient<'_>) -> Decision {
+        super::or_refuse(client.address, || self.0.authenticate(client))
+    }
+}
+
+impl fmt::Debug for SharedPlainAuthenticator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PlainAuthenticator")
+    }
+}

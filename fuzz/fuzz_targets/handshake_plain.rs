@@ -1,0 +1,42 @@
+//! A peer that says anything to either side of PLAIN, at any step: nothing panics, and nobody is
+//! taken for ready before the application was asked.
+
+#![no_main]
+
+use std::sync::Arc;
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use sealwire_fuzz::{Endpoint, plain_client, plain_server};
+use sealwire_zmtp::{DefaultProvider, Event, Provider, SocketType};
+
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    attack_server: bool,
+    /// How many steps an honest peer takes first.
+    honest: u8,
+    bytes: &'a [u8],
+}
+
+fuzz_target!(|input: Input<'_>| {
+    let provider: Arc<dyn Provider> = Arc::new(DefaultProvider);
+    let client = Endpoint::new(plain_client(SocketType::Dealer), Arc::clone(&provider), 1);
+    let server = Endpoint::new(plain_server(SocketType::Router), provider, 2);
+    let (mut side, mut peer) = if input.attack_server {
+        (server, client)
+    } else {
+        (client, server)
+    };
+    for _ in 0..input.honest % 4 {
+        side.feed(&peer.output());
+        peer.feed(&side.output());
+    }
+    side.feed(input.bytes);
+    let position = |wanted: fn(&Event) -> bool| side.events.iter().position(wanted);
+    let asked = position(|event| matches!(event, Event::AuthenticatePassword(_)));
+    if let Some(ready) = position(|event| matches!(event, Event::Ready(_))) {
+        assert!(!input.attack_server || asked.is_some_and(|asked| asked < ready));
+    }
+    side.output();
+    side.connection.end_of_stream();
+});
