@@ -88,8 +88,8 @@ impl Context {
             inproc::bind(core, name, id)?;
             endpoint
         } else {
-            let (listener, endpoint) =
-                listen(&endpoint).map_err(|source| Error::Bind { endpoint, source })?;
+            let (listener, endpoint) = listen(&endpoint, &core.options().tcp)
+                .map_err(|source| Error::Bind { endpoint, source })?;
             let kind = RegistrationKind::Bound;
             core.register(Registration {
                 endpoint: endpoint.clone(),

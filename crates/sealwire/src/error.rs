@@ -102,7 +102,9 @@ impl fmt::Display for Operation {
         f.write_str(match self {
             Operation::Send => "this socket type cannot send",
             Operation::Receive => "this socket type cannot receive",
-            Operation::Subscribe => "only SUB and XSUB sockets have subscriptions",
+            Operation::Subscribe => {
+                "only SUB and XSUB sockets, and XPUB with manual subscriptions, can subscribe"
+            }
             Operation::UnsubscribeUnknown => "there is no such subscription to remove",
         })
     }
@@ -123,6 +125,12 @@ pub enum StateError {
     /// REP: receive a request before sending.
     #[error("a REP socket receives a request before it sends")]
     NothingToAnswer,
+    /// XPUB with manual subscriptions: the peer of the last subscription read is gone, or none
+    /// was read yet.
+    #[error(
+        "an XPUB socket grants a subscription to the peer whose own it read last, and there is none"
+    )]
+    NoSubscriber,
 }
 
 /// A message that was not sent, with the reason. It can be taken back and sent again.

@@ -28,7 +28,7 @@ use crate::auth::Decision;
 use crate::endpoint::Endpoint;
 use crate::entropy;
 use crate::monitor::{ConnectionFailure, Event, FailureCause, add};
-use crate::pattern::{HighWaterMarks, Item, Link, PipeId};
+use crate::pattern::{Item, Link, PipeId};
 use crate::peer::{Peer, PeerAddress};
 use crate::security::Kind;
 use crate::socket::SocketCore;
@@ -66,6 +66,16 @@ pub(super) enum Origin {
     Listener { slot: usize, id: u64 },
     /// The connector in this slot, with this id.
     Connector { slot: usize, id: u64 },
+}
+
+impl Origin {
+    /// The number of the `connect` behind it.
+    fn connector(self) -> Option<u64> {
+        match self {
+            Origin::Connector { id, .. } => Some(id),
+            Origin::Listener { .. } => None,
+        }
+    }
 }
 
 /// How a session ended.
@@ -362,16 +372,14 @@ impl Session {
 
     fn ready(&mut self, info: Arc<PeerInfo>, reactor: &mut Reactor) -> Result<(), End> {
         let peer = Arc::new(Peer::wire(self.address.clone(), self.key.connection, info));
-        let options = self.core.options();
-        let marks = HighWaterMarks {
-            send: options.send_high_water_mark,
-            receive: options.receive_high_water_mark,
-        };
         let link = Arc::new(SessionLink {
             mailbox: reactor.mailbox.clone(),
             key: self.key,
         });
-        match self.core.attach(peer.clone(), link, marks) {
+        match self
+            .core
+            .attach(peer.clone(), link, self.origin.connector())
+        {
             Ok(pipe) => {
                 self.attached = Some((pipe, peer.clone()));
                 // A backlog may have moved into the pipe as it was attached.
@@ -415,7 +423,7 @@ impl Session {
             self.output_waiting = !self.taken.is_empty();
             for item in self.taken.drain(..) {
                 match item {
-                    Item::Message(frames) => {
+                    Item::Message(frames) | Item::Notice(frames) => {
                         self.in_flight += 1;
                         // Refused only before the handshake is done or after the end.
                         let sent = self.protocol.send(frames);

@@ -125,19 +125,23 @@ pub(crate) trait Pattern: Send {
 
 /// The pattern for a socket of this type.
 pub(crate) fn pattern(options: &SocketOptions) -> Box<dyn Pattern> {
-    let backlog = options.send_high_water_mark;
-    let inbound = options.receive_high_water_mark;
     match options.socket_type {
-        SocketType::Pair => Box::new(pair::Pair::new(backlog)),
-        SocketType::Pub => Box::new(publish::Publish::new(publish::Upstream::Hidden, inbound)),
-        SocketType::XPub => Box::new(publish::Publish::new(publish::Upstream::Readable, inbound)),
-        SocketType::Sub => Box::new(subscribe::Subscribe::new(subscribe::Upstream::Closed)),
-        SocketType::XSub => Box::new(subscribe::Subscribe::new(subscribe::Upstream::Open)),
-        SocketType::Req => Box::new(req::Req::new()),
+        SocketType::Pair => Box::new(pair::Pair::new(options)),
+        SocketType::Pub => Box::new(publish::Publish::new(publish::Upstream::Hidden, options)),
+        SocketType::XPub => Box::new(publish::Publish::new(publish::Upstream::Readable, options)),
+        SocketType::Sub => Box::new(subscribe::Subscribe::new(
+            subscribe::Upstream::Closed,
+            options,
+        )),
+        SocketType::XSub => Box::new(subscribe::Subscribe::new(
+            subscribe::Upstream::Open,
+            options,
+        )),
+        SocketType::Req => Box::new(req::Req::new(options)),
         SocketType::Rep => Box::new(rep::Rep::new()),
-        SocketType::Dealer => Box::new(dealer::Dealer::new(backlog)),
+        SocketType::Dealer => Box::new(dealer::Dealer::new(options)),
         SocketType::Router => Box::new(router::Router::new(options)),
-        SocketType::Push => Box::new(push::Push::new(backlog)),
+        SocketType::Push => Box::new(push::Push::new(options)),
         SocketType::Pull => Box::new(pull::Pull::default()),
         other => unreachable!("SocketOptions refuses {other:?}"),
     }

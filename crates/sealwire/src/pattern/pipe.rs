@@ -15,6 +15,7 @@ use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 use slab::Slab;
 
+use crate::options::SocketOptions;
 use crate::peer::Peer;
 
 /// Names a pipe within its socket. Reused only after the pipe is gone from every list.
@@ -24,6 +25,9 @@ pub(crate) type PipeId = usize;
 #[derive(Debug)]
 pub(crate) enum Item {
     Message(Frames),
+    /// A message of the socket's own making (hello, welcome, probe): it counts against no limit
+    /// and goes with its pipe.
+    Notice(Frames),
     Subscribe(Bytes),
     Cancel(Bytes),
 }
@@ -56,21 +60,63 @@ impl Signal {
     }
 }
 
-/// Queue limits of one pipe, in messages. Zero means no limit, as in libzmq.
+/// The limit of one queue. Zero means no limit, as in libzmq.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Mark {
+    pub(crate) messages: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Mark {
+    /// Whether a queue that holds so much takes one more message.
+    pub(crate) fn admits(self, messages: usize, bytes: usize) -> bool {
+        (self.messages == 0 || messages < self.messages) && (self.bytes == 0 || bytes < self.bytes)
+    }
+
+    /// Whether at least half the queue is free.
+    fn half_free(self, messages: usize, bytes: usize) -> bool {
+        (self.messages == 0 || messages <= self.messages / 2)
+            && (self.bytes == 0 || bytes <= self.bytes / 2)
+    }
+}
+
+/// Queue limits of one pipe.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HighWaterMarks {
-    pub(crate) send: usize,
-    pub(crate) receive: usize,
+    pub(crate) send: Mark,
+    pub(crate) receive: Mark,
+    /// Both queues hold the latest message only.
+    pub(crate) conflate: bool,
+}
+
+impl HighWaterMarks {
+    pub(crate) fn of(options: &SocketOptions) -> Self {
+        HighWaterMarks {
+            send: Mark {
+                messages: options.send_high_water_mark,
+                bytes: options.send_byte_budget,
+            },
+            receive: Mark {
+                messages: options.receive_high_water_mark,
+                bytes: options.receive_byte_budget,
+            },
+            conflate: options.behaviour.conflate,
+        }
+    }
 }
 
 pub(crate) struct Pipe {
     pub(crate) peer: Arc<Peer>,
     link: Arc<dyn Link>,
     marks: HighWaterMarks,
+    /// Number of the `connect` that the pipe came from.
+    connector: Option<u64>,
     inbound: VecDeque<Frames>,
+    inbound_bytes: usize,
     outbound: VecDeque<Item>,
     /// Messages in `outbound`; subscriptions do not count against the high-water mark.
     outbound_messages: usize,
+    outbound_bytes: usize,
     /// The link was told that there is output and has not yet found the queue empty.
     output_signalled: bool,
     /// The link was told that the inbound queue is full.
@@ -98,14 +144,18 @@ impl Pipes {
         peer: Arc<Peer>,
         link: Arc<dyn Link>,
         marks: HighWaterMarks,
+        connector: Option<u64>,
     ) -> PipeId {
         self.slab.insert(Pipe {
             peer,
             link,
             marks,
+            connector,
             inbound: VecDeque::new(),
+            inbound_bytes: 0,
             outbound: VecDeque::new(),
             outbound_messages: 0,
+            outbound_bytes: 0,
             output_signalled: false,
             input_paused: false,
             ended: false,
@@ -120,11 +170,12 @@ impl Pipes {
         };
         pipe.ended = true;
         pipe.outbound_messages = 0;
+        pipe.outbound_bytes = 0;
         pipe.outbound
             .drain(..)
             .filter_map(|item| match item {
                 Item::Message(frames) => Some(frames),
-                Item::Subscribe(_) | Item::Cancel(_) => None,
+                Item::Notice(_) | Item::Subscribe(_) | Item::Cancel(_) => None,
             })
             .collect()
     }
@@ -149,6 +200,11 @@ impl Pipes {
         self.slab.get(id).map(|pipe| &pipe.peer)
     }
 
+    /// Number of the `connect` that the pipe came from.
+    pub(crate) fn connector(&self, id: PipeId) -> Option<u64> {
+        self.slab.get(id).and_then(|pipe| pipe.connector)
+    }
+
     /// Pipes whose peer is still there.
     pub(crate) fn live(&self) -> impl Iterator<Item = PipeId> + '_ {
         self.slab
@@ -164,7 +220,8 @@ impl Pipes {
     /// Whether one more message may be queued for this peer.
     pub(crate) fn has_room(&self, id: PipeId) -> bool {
         self.slab.get(id).is_some_and(|pipe| {
-            !pipe.ended && (pipe.marks.send == 0 || pipe.outbound_messages < pipe.marks.send)
+            let (messages, bytes) = (pipe.outbound_messages, pipe.outbound_bytes);
+            !pipe.ended && (pipe.marks.conflate || pipe.marks.send.admits(messages, bytes))
         })
     }
 
@@ -176,7 +233,15 @@ impl Pipes {
         if pipe.ended {
             return;
         }
-        pipe.outbound_messages += usize::from(matches!(item, Item::Message(_)));
+        if let Item::Message(frames) = &item {
+            if pipe.marks.conflate {
+                pipe.outbound
+                    .retain(|queued| !matches!(queued, Item::Message(_)));
+                (pipe.outbound_messages, pipe.outbound_bytes) = (0, 0);
+            }
+            pipe.outbound_messages += 1;
+            pipe.outbound_bytes += frames.size();
+        }
         pipe.outbound.push_back(item);
         if !pipe.output_signalled {
             pipe.output_signalled = true;
@@ -196,9 +261,12 @@ impl Pipes {
             };
             let size = match &item {
                 Item::Message(frames) => {
+                    let size = frames.size();
                     pipe.outbound_messages -= 1;
-                    frames.size()
+                    pipe.outbound_bytes -= size;
+                    size
                 }
+                Item::Notice(frames) => frames.size(),
                 Item::Subscribe(topic) | Item::Cancel(topic) => topic.len(),
             };
             // Every item costs a header, so that empty messages too use up the budget.
@@ -216,13 +284,19 @@ impl Pipes {
         let Some(pipe) = self.slab.get_mut(id) else {
             return true;
         };
-        let fits = pipe.marks.receive == 0 || pipe.inbound.len() < pipe.marks.receive;
+        let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
+        let fits = pipe.marks.conflate || pipe.marks.receive.admits(messages, bytes);
         pipe.input_paused |= !fits;
         fits
     }
 
     pub(crate) fn push_inbound(&mut self, id: PipeId, frames: Frames) {
         if let Some(pipe) = self.slab.get_mut(id) {
+            if pipe.marks.conflate {
+                pipe.inbound.clear();
+                pipe.inbound_bytes = 0;
+            }
+            pipe.inbound_bytes += frames.size();
             pipe.inbound.push_back(frames);
         }
     }
@@ -232,8 +306,10 @@ impl Pipes {
         let pipe = self.slab.get_mut(id)?;
         let frames = pipe.inbound.pop_front()?;
         let peer = pipe.peer.clone();
+        pipe.inbound_bytes -= frames.size();
         // Reading goes on when half the queue is free: once per half a queue, not per message.
-        if pipe.input_paused && pipe.inbound.len() <= pipe.marks.receive / 2 {
+        let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
+        if pipe.input_paused && pipe.marks.receive.half_free(messages, bytes) {
             pipe.input_paused = false;
             self.signals.push(Signal::InputWanted(pipe.link.clone()));
         }

@@ -73,14 +73,17 @@ impl Subscriptions {
         self.unlink(id, topic)
     }
 
-    /// Removes a peer and returns the topics that nobody wants any more.
-    pub(crate) fn remove_peer(&mut self, id: PipeId) -> Vec<Vec<u8>> {
+    /// Removes a peer and returns its topics, each with whether nobody wants it any more.
+    pub(crate) fn remove_peer(&mut self, id: PipeId) -> Vec<(Vec<u8>, bool)> {
         let Some(peer) = self.by_peer.remove(&id) else {
             return Vec::new();
         };
         peer.counts
             .into_keys()
-            .filter(|topic| self.unlink(id, topic))
+            .map(|topic| {
+                let last = self.unlink(id, &topic);
+                (topic, last)
+            })
             .collect()
     }
 
@@ -163,7 +166,9 @@ mod tests {
         subscriptions.add(1, b"a").unwrap();
         subscriptions.add(1, b"b").unwrap();
         subscriptions.add(2, b"b").unwrap();
-        assert_eq!(subscriptions.remove_peer(1), [b"a".to_vec()]);
+        let mut left = subscriptions.remove_peer(1);
+        left.sort();
+        assert_eq!(left, [(b"a".to_vec(), true), (b"b".to_vec(), false)]);
         assert_eq!(matching(&subscriptions, b"b"), [2]);
         assert!(subscriptions.lengths.values().eq([&1]));
     }

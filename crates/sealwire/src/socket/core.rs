@@ -210,7 +210,7 @@ impl SocketCore {
             }
             state.endpoints.push(registration);
             state.attachments += 1;
-            state.endpoints_changed();
+            state.endpoints_changed(&self.options);
             Ok(())
         })
     }
@@ -228,9 +228,17 @@ impl SocketCore {
                 .position(|entry| entry.kind == kind && entry.endpoint == *endpoint)
                 .ok_or_else(|| Error::UnknownEndpoint(endpoint.clone()))?;
             let registration = state.endpoints.remove(position);
-            state.endpoints_changed();
+            state.endpoints_changed(&self.options);
             Ok(registration)
         })
+    }
+
+    /// Forgets an endpoint that is given up.
+    pub(crate) fn give_up(&self, id: u64) {
+        self.with(|state| {
+            state.endpoints.retain(|entry| entry.id != id);
+            state.endpoints_changed(&self.options);
+        });
     }
 
     pub(super) fn endpoints(&self, kind: RegistrationKind) -> Vec<Endpoint> {
@@ -258,11 +266,12 @@ impl SocketCore {
     // ---- for links ----------------------------------------------------------------------------
 
     /// A peer is ready. The error is for both sides to read.
+    /// `connector` is the number of the `connect` that led to it, if one did.
     pub(crate) fn attach(
         &self,
         peer: Arc<Peer>,
         link: Arc<dyn Link>,
-        marks: HighWaterMarks,
+        connector: Option<u64>,
     ) -> Result<PipeId, &'static str> {
         let attached = self.with(|state| {
             let welcome = match state.phase {
@@ -273,9 +282,13 @@ impl SocketCore {
             if !welcome {
                 return Err("the socket is closing");
             }
-            let id = state.pipes.insert(peer, link, marks);
+            let marks = HighWaterMarks::of(&self.options);
+            let id = state.pipes.insert(peer, link, marks, connector);
+            for frames in self.options.behaviour.greetings() {
+                state.pipes.push(id, Item::Notice(frames));
+            }
             match state.pattern.attached(&mut state.pipes, id) {
-                Ok(()) => Ok(id),
+                Ok(()) => Ok((id, state.pattern.readable())),
                 Err(reason) => {
                     state.pipes.remove(id);
                     Err(reason)
@@ -283,12 +296,20 @@ impl SocketCore {
             }
         });
         self.writable.notify(usize::MAX);
-        attached
+        let (id, readable) = attached?;
+        if readable {
+            self.readable.notify(1);
+        }
+        Ok(id)
     }
 
     /// A peer is gone.
     pub(crate) fn detach(&self, id: PipeId) {
         let (dropped, readable) = self.with(|state| {
+            if let Some(frames) = state.farewell(id, &self.options) {
+                let item = Item::Message(frames);
+                state.pattern.delivered(&mut state.pipes, id, item);
+            }
             let unsent = state.pipes.end(id);
             let mut dropped = state.pattern.detached(&mut state.pipes, id, unsent);
             state.pipes.release(id);
@@ -327,8 +348,13 @@ impl SocketCore {
                 }
                 let Some(item) = items.pop_front() else { break };
                 let (message, size) = match &item {
-                    Item::Message(frames) => (true, frames.size()),
+                    Item::Message(frames) | Item::Notice(frames) => (true, frames.size()),
                     Item::Subscribe(_) | Item::Cancel(_) => (false, 0),
+                };
+                // What the other socket made itself is a message like any other here (inproc).
+                let item = match item {
+                    Item::Notice(frames) => Item::Message(frames),
+                    item => item,
                 };
                 match state.pattern.delivered(&mut state.pipes, id, item) {
                     Delivery::Queued => {
@@ -433,12 +459,28 @@ impl State {
         Ok(received.map(|(frames, peer)| Message::received(frames, peer)))
     }
 
-    fn endpoints_changed(&mut self) {
+    fn endpoints_changed(&mut self, options: &SocketOptions) {
         let expecting = self
             .endpoints
             .iter()
             .any(|entry| entry.kind == RegistrationKind::Connected);
-        self.pattern.expect_peers(expecting);
+        self.pattern.expect_peers(expecting && !options.immediate);
+    }
+
+    /// What the application is to read about a peer that is gone.
+    fn farewell(&self, id: PipeId, options: &SocketOptions) -> Option<Frames> {
+        let again = !options.reconnect.stop.after_disconnect
+            && self
+                .pipes
+                .connector(id)
+                .is_some_and(|connector| self.endpoints.iter().any(|entry| entry.id == connector));
+        let behaviour = &options.behaviour;
+        let message = if again {
+            &behaviour.hiccup_message
+        } else {
+            &behaviour.disconnect_message
+        };
+        message.clone().filter(|_| self.phase == Phase::Open)
     }
 
     /// A closing socket has ended once nothing works for it any more.

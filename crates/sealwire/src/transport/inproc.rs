@@ -18,7 +18,7 @@ use sealwire_zmtp::error::Incompatible;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::monitor::{ConnectionFailure, Event, FailureCause};
-use crate::pattern::{HighWaterMarks, Item, Link, PipeId};
+use crate::pattern::{Item, Link, PipeId};
 use crate::peer::{Peer, PeerAddress};
 use crate::socket::{Registration, RegistrationKind, SocketCore};
 
@@ -295,12 +295,8 @@ impl Connection {
             connection: self.clone(),
             side,
         });
-        let options = end.core.options();
-        let marks = HighWaterMarks {
-            send: options.send_high_water_mark,
-            receive: options.receive_high_water_mark,
-        };
-        let pipe = end.core.attach(peer.clone(), link, marks)?;
+        let connector = (side == CLIENT).then_some(self.id);
+        let pipe = end.core.attach(peer.clone(), link, connector)?;
         // Set once per side, right here.
         let _ = end.pipe.set((pipe, peer.clone()));
         end.core.hub.emit(Event::Ready { peer });

@@ -1,16 +1,29 @@
 //! Options of a socket and their defaults. Everything that can grow has a finite default.
 
+mod behaviour;
+mod reconnect;
+mod tcp;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use sealwire_zmtp::connection::Heartbeat;
 use sealwire_zmtp::{Provider, SocketType};
 
+pub(crate) use behaviour::Behaviour;
+pub(crate) use reconnect::ReconnectOptions;
+pub use reconnect::ReconnectStop;
+pub(crate) use tcp::TcpOptions;
+pub use tcp::{DEFAULT_BACKLOG, TcpKeepAlive};
+
 use crate::security::Security;
 
 /// Messages queued per peer in each direction before backpressure or dropping sets in; as in
 /// libzmq.
 pub const DEFAULT_HIGH_WATER_MARK: usize = 1_000;
+/// Payload bytes queued per peer in each direction before the same happens (1 GiB). One message
+/// always fits into an empty queue.
+pub const DEFAULT_BYTE_BUDGET: usize = 1 << 30;
 /// Largest message accepted from a peer, all frames together, in bytes.
 pub const DEFAULT_MAX_MESSAGE_SIZE: usize = 64 << 20;
 /// How long a handshake may take, from the first byte to the last.
@@ -40,6 +53,14 @@ pub enum OptionsError {
     /// The socket type is not one of the eleven.
     #[error("socket type {0} is not supported")]
     SocketType(SocketType),
+    /// The option means nothing to this socket type.
+    #[error("a {socket_type} socket has no option {option}")]
+    NotApplicable {
+        /// The builder's method.
+        option: &'static str,
+        /// The type of the socket.
+        socket_type: SocketType,
+    },
     /// Zero where a size or time is needed.
     #[error("{0} must not be zero")]
     Zero(&'static str),
@@ -54,18 +75,20 @@ pub(crate) struct SocketOptions {
     pub(crate) metadata: Vec<(String, Vec<u8>)>,
     pub(crate) send_high_water_mark: usize,
     pub(crate) receive_high_water_mark: usize,
+    pub(crate) send_byte_budget: usize,
+    pub(crate) receive_byte_budget: usize,
+    pub(crate) immediate: bool,
     pub(crate) max_message_size: usize,
     pub(crate) send_timeout: Option<Duration>,
     pub(crate) receive_timeout: Option<Duration>,
     pub(crate) linger: Duration,
     pub(crate) handshake_timeout: Duration,
     pub(crate) heartbeat: Option<Heartbeat>,
-    pub(crate) reconnect_interval: Duration,
-    pub(crate) reconnect_maximum: Duration,
+    pub(crate) reconnect: ReconnectOptions,
+    pub(crate) tcp: TcpOptions,
     pub(crate) max_handshakes: usize,
     pub(crate) max_connections: usize,
-    pub(crate) router_mandatory: bool,
-    pub(crate) router_handover: bool,
+    pub(crate) behaviour: Behaviour,
 }
 
 impl SocketOptions {
@@ -78,18 +101,20 @@ impl SocketOptions {
             metadata: Vec::new(),
             send_high_water_mark: DEFAULT_HIGH_WATER_MARK,
             receive_high_water_mark: DEFAULT_HIGH_WATER_MARK,
+            send_byte_budget: DEFAULT_BYTE_BUDGET,
+            receive_byte_budget: DEFAULT_BYTE_BUDGET,
+            immediate: false,
             max_message_size: DEFAULT_MAX_MESSAGE_SIZE,
             send_timeout: None,
             receive_timeout: None,
             linger: DEFAULT_LINGER,
             handshake_timeout: DEFAULT_HANDSHAKE_TIMEOUT,
             heartbeat: None,
-            reconnect_interval: DEFAULT_RECONNECT_INTERVAL,
-            reconnect_maximum: DEFAULT_RECONNECT_MAXIMUM,
+            reconnect: ReconnectOptions::default(),
+            tcp: TcpOptions::default(),
             max_handshakes: DEFAULT_MAX_HANDSHAKES,
             max_connections: DEFAULT_MAX_CONNECTIONS,
-            router_mandatory: false,
-            router_handover: false,
+            behaviour: Behaviour::default(),
         }
     }
 
@@ -100,10 +125,18 @@ impl SocketOptions {
         if self.routing_id.len() > MAX_ROUTING_ID || self.routing_id.first() == Some(&0) {
             return Err(OptionsError::RoutingId);
         }
+        self.behaviour.check(self.socket_type)?;
         let positive = [
             ("the maximum message size", self.max_message_size == 0),
             ("the handshake timeout", self.handshake_timeout.is_zero()),
-            ("the reconnect interval", self.reconnect_interval.is_zero()),
+            ("the reconnect interval", self.reconnect.interval.is_zero()),
+            (
+                "the connect timeout",
+                self.reconnect
+                    .connect_timeout
+                    .is_some_and(|limit| limit.is_zero()),
+            ),
+            ("the backlog", self.tcp.backlog == 0),
             ("the number of handshakes", self.max_handshakes == 0),
             ("the number of connections", self.max_connections == 0),
         ];
