@@ -18,6 +18,10 @@ fuzz_target!(|body: &[u8]| {
             assert!(reason.bytes().all(|byte| matches!(byte, b' '..=b'~')));
         }
         Command::Subscribe(topic) | Command::Cancel(topic) => assert_eq!(topic, data),
+        Command::Join(group) | Command::Leave(group) => {
+            assert_eq!(group, data);
+            assert!((1..=255).contains(&group.len()));
+        }
         Command::Unknown => {}
     }
 });

@@ -85,6 +85,12 @@ impl Peer {
         self.connection
     }
 
+    /// The number under which SERVER and PEER sockets know the connection: the lower half of
+    /// [`connection`](Peer::connection).
+    pub fn route(&self) -> u32 {
+        self.connection as u32
+    }
+
     /// The long-term public key that the peer proved to hold. `None` where the mechanism proves
     /// none (NULL, `inproc`). A client without a key of its own shows one made for the
     /// connection, so authorise by known keys, not by the presence of one.

@@ -61,13 +61,26 @@ impl Connection {
                 self.events
                     .push_back(Event::Cancel(Bytes::copy_from_slice(topic)));
             }
+            Command::Join(group) if self.config.socket_type.takes_groups() => {
+                self.events
+                    .push_back(Event::Subscribe(Bytes::copy_from_slice(group)));
+            }
+            Command::Leave(group) if self.config.socket_type.takes_groups() => {
+                self.events
+                    .push_back(Event::Cancel(Bytes::copy_from_slice(group)));
+            }
             Command::Ping(ping) => self.liveness.pinged(ping),
             Command::Error(reason) => {
                 let verified = self.receiver.overhead() > 0;
                 return Err(Error::PeerRefused { reason, verified });
             }
             // That something arrived is all that PONG has to say.
-            Command::Pong(_) | Command::Subscribe(_) | Command::Cancel(_) | Command::Unknown => {}
+            Command::Pong(_)
+            | Command::Subscribe(_)
+            | Command::Cancel(_)
+            | Command::Join(_)
+            | Command::Leave(_)
+            | Command::Unknown => {}
         }
         Ok(())
     }

@@ -107,3 +107,23 @@ fn nothing_is_staged_before_ready() {
     side.connection.subscribe(b"early");
     assert_eq!(side.connection.pending_bytes(), 0);
 }
+
+#[test]
+fn groups_are_joined_and_left_by_command() {
+    let mut pair = Pair::ready(null(SocketType::Dish), null(SocketType::Radio), &provider());
+    pair.a.connection.subscribe(b"ab");
+    pair.a.connection.cancel(b"ab");
+    let bytes = pair.a.output();
+    assert_eq!(
+        bytes,
+        [frame(4, b"\x04JOINab"), frame(4, b"\x05LEAVEab")].concat()
+    );
+    pair.b.feed(&bytes);
+    pair.settle();
+    assert_eq!(pair.b.events, [subscribe("ab"), cancel("ab")]);
+    // Others hear nothing of it, and a subscription is nothing to a radio.
+    pair.b.events.clear();
+    pair.b.feed(&frame(4, b"\x09SUBSCRIBEab"));
+    pair.settle();
+    assert!(pair.b.events.is_empty());
+}

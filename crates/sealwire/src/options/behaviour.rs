@@ -38,9 +38,16 @@ impl Behaviour {
 
     /// Refuses what is set and means nothing to the type.
     pub(super) fn check(&self, socket_type: SocketType) -> Result<(), OptionsError> {
-        use SocketType::{Dealer, Pair, Pub, Pull, Push, Req, Router, Sub, XPub};
-        const SENDERS: &[SocketType] = &[Dealer, Router, Pair, Push];
-        const RECEIVERS: &[SocketType] = &[Dealer, Router, Pair, Pull];
+        use SocketType::{
+            Channel, Client, Dealer, Gather, Pair, Peer, Pub, Pull, Push, Req, Router, Scatter,
+            Server, Sub, XPub,
+        };
+        const SENDERS: &[SocketType] = &[
+            Dealer, Router, Pair, Push, Client, Server, Peer, Scatter, Channel,
+        ];
+        const RECEIVERS: &[SocketType] = &[
+            Dealer, Router, Pair, Pull, Client, Server, Peer, Gather, Channel,
+        ];
         let all: [(&'static str, bool, &[SocketType]); 17] = [
             ("req_correlate", self.request_correlate, &[Req]),
             ("req_relaxed", self.request_relaxed, &[Req]),

@@ -50,7 +50,7 @@ pub enum OptionsError {
     /// Longer than [`MAX_ROUTING_ID`] bytes, or starting with a zero octet.
     #[error("a routing id has at most 255 bytes and does not start with a zero octet")]
     RoutingId,
-    /// The socket type is not one of the eleven.
+    /// No socket can be made of this type.
     #[error("socket type {0} is not supported")]
     SocketType(SocketType),
     /// The option means nothing to this socket type.

@@ -104,6 +104,12 @@ impl Subscriptions {
         }
     }
 
+    /// The peers that want exactly this, in order.
+    pub(crate) fn exactly(&self, topic: &[u8], into: &mut Vec<PipeId>) {
+        into.clear();
+        into.extend(self.topics.get(topic).into_iter().flatten());
+    }
+
     fn unlink(&mut self, id: PipeId, topic: &[u8]) -> bool {
         let Some(peers) = self.topics.get_mut(topic) else {
             return false;

@@ -237,6 +237,24 @@ impl Socket {
         self.inner.unsubscribe(topic)
     }
 
+    /// See [`Socket::join`](crate::Socket::join).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn join(&self, group: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.inner.join(group)
+    }
+
+    /// See [`Socket::leave`](crate::Socket::leave).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn leave(&self, group: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.inner.leave(group)
+    }
+
     /// See [`Socket::monitor`](crate::Socket::monitor).
     pub fn monitor(&self) -> Monitor {
         self.inner.monitor()

@@ -191,6 +191,14 @@ impl SocketCore {
         self.with(|state| state.pattern.unsubscribe(&mut state.pipes, topic))
     }
 
+    pub(super) fn join(&self, group: &[u8]) -> Result<(), Error> {
+        self.with(|state| state.pattern.join(&mut state.pipes, group))
+    }
+
+    pub(super) fn leave(&self, group: &[u8]) -> Result<(), Error> {
+        self.with(|state| state.pattern.leave(&mut state.pipes, group))
+    }
+
     pub(super) fn peers(&self) -> Vec<Arc<Peer>> {
         let state = self.lock();
         state

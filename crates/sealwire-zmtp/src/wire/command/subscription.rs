@@ -1,4 +1,5 @@
-//! SUBSCRIBE and CANCEL, and the messages that stood for them in ZMTP 3.0.
+//! SUBSCRIBE and CANCEL, the messages that stood for them in ZMTP 3.0, and JOIN and LEAVE, their
+//! counterparts for the groups of RADIO and DISH (RFC 48).
 //!
 //! Source: ZMTP 3.1 (RFC 37), "subscribe" and "cancel"; ZMTP 3.0 (RFC 23) sends a message of one
 //! frame instead, whose first byte is 1 or 0. Peers of either version may send either form.
@@ -7,6 +8,10 @@
 pub const SUBSCRIBE: &[u8] = b"SUBSCRIBE";
 /// The name of CANCEL.
 pub const CANCEL: &[u8] = b"CANCEL";
+/// The name of JOIN.
+pub const JOIN: &[u8] = b"JOIN";
+/// The name of LEAVE.
+pub const LEAVE: &[u8] = b"LEAVE";
 
 /// First byte of a message that subscribes.
 pub const MESSAGE_SUBSCRIBE: u8 = 1;
@@ -28,6 +33,14 @@ impl Change {
         match self {
             Self::Subscribe => SUBSCRIBE,
             Self::Cancel => CANCEL,
+        }
+    }
+
+    /// The name of the command for groups (RFC 48).
+    pub const fn group_command(self) -> &'static [u8] {
+        match self {
+            Self::Subscribe => JOIN,
+            Self::Cancel => LEAVE,
         }
     }
 

@@ -96,20 +96,20 @@ impl SocketBuilder {
         self
     }
 
-    /// DEALER, ROUTER, PAIR, PUSH: the first message to each new peer. Default: none.
+    /// DEALER, ROUTER, PAIR, PUSH, CLIENT, SERVER, PEER, SCATTER, CHANNEL: the first message to each new peer. Default: none.
     pub fn hello_message(mut self, message: impl Into<Message>) -> Self {
         self.options.behaviour.hello_message = Some(message.into().into_frames());
         self
     }
 
-    /// DEALER, ROUTER, PAIR, PULL: what this socket receives, as if from the peer, when a peer is
+    /// DEALER, ROUTER, PAIR, PULL, CLIENT, SERVER, PEER, GATHER, CHANNEL: what this socket receives, as if from the peer, when a peer is
     /// gone. Default: nothing.
     pub fn disconnect_message(mut self, message: impl Into<Message>) -> Self {
         self.options.behaviour.disconnect_message = Some(message.into().into_frames());
         self
     }
 
-    /// DEALER, ROUTER, PAIR, PULL: what this socket receives, as if from the peer, when a
+    /// DEALER, ROUTER, PAIR, PULL, CLIENT, SERVER, PEER, GATHER, CHANNEL: what this socket receives, as if from the peer, when a
     /// connection that it made is lost and made again. Default: nothing.
     pub fn hiccup_message(mut self, message: impl Into<Message>) -> Self {
         self.options.behaviour.hiccup_message = Some(message.into().into_frames());
