@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use sealwire_zmtp::connection::PeerInfo;
+use sealwire_zmtp::wire::metadata::Metadata;
 use sealwire_zmtp::{PublicKey, SocketType};
 
 /// Where a peer is, as far as the transport tells.
@@ -33,12 +34,30 @@ impl fmt::Display for PeerAddress {
     }
 }
 
+impl PeerAddress {
+    /// As it goes to a ZAP handler: an IP address without port, or the text form.
+    pub(crate) fn for_zap(&self) -> String {
+        match self {
+            PeerAddress::Tcp(address) => address.ip().to_string(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// What was said about a peer as it was let in.
+#[derive(Debug, Default)]
+pub(crate) struct Approval {
+    pub(crate) user_id: Option<String>,
+    pub(crate) metadata: Option<Metadata>,
+}
+
 /// A connected peer. Fixed for the life of the connection and shared by its messages.
 #[derive(Debug)]
 pub struct Peer {
     address: PeerAddress,
     connection: u64,
     identity: Identity,
+    approval: Approval,
 }
 
 #[derive(Debug)]
@@ -51,8 +70,14 @@ enum Identity {
 }
 
 impl Peer {
-    pub(crate) fn wire(address: PeerAddress, connection: u64, info: Arc<PeerInfo>) -> Self {
+    pub(crate) fn wire(
+        address: PeerAddress,
+        connection: u64,
+        info: Arc<PeerInfo>,
+        approval: Option<Approval>,
+    ) -> Self {
         Peer {
+            approval: approval.unwrap_or_default(),
             address,
             connection,
             identity: Identity::Wire(info),
@@ -66,6 +91,7 @@ impl Peer {
         routing_id: Vec<u8>,
     ) -> Self {
         Peer {
+            approval: Approval::default(),
             address: PeerAddress::Inproc(name.into()),
             connection,
             identity: Identity::Inproc {
@@ -101,8 +127,11 @@ impl Peer {
         }
     }
 
-    /// The name that the authenticator gave to this peer.
+    /// The name that the authenticator or ZAP handler gave to this peer.
     pub fn user_id(&self) -> Option<&str> {
+        if let Some(user_id) = &self.approval.user_id {
+            return Some(user_id);
+        }
         match &self.identity {
             Identity::Wire(info) => info.user_id.as_deref(),
             Identity::Inproc { .. } => None,
@@ -133,13 +162,24 @@ impl Peer {
         }
     }
 
-    /// Value of a metadata property that the peer sent in its handshake; names compare without
-    /// case.
+    /// Value of a metadata property, by name without case: what the ZAP handler said about the
+    /// peer, or else what the peer itself sent in its handshake, which is no proof of anything.
     pub fn metadata(&self, name: &str) -> Option<&[u8]> {
+        if let Some(value) = self.vouched_metadata(name) {
+            return Some(value);
+        }
         match &self.identity {
             Identity::Wire(info) => info.metadata.get(name),
             Identity::Inproc { .. } => None,
         }
+    }
+}
+
+impl Peer {
+    /// Value of a metadata property that the ZAP handler gave to the peer, by name without case.
+    /// Nothing in here is the peer's word.
+    pub fn vouched_metadata(&self, name: &str) -> Option<&[u8]> {
+        self.approval.metadata.as_ref()?.get(name)
     }
 }
 

@@ -1,6 +1,8 @@
-//! Who may connect to a server: a closure, a set of keys, or a file or directory of allowed keys.
+//! Who may connect to a server: a closure, a set of keys, a file or directory of allowed keys, or
+//! a ZAP handler ([`zap`]).
 
 mod allowed_keys;
+pub mod zap;
 
 use std::fmt;
 use std::sync::Arc;
@@ -64,6 +66,36 @@ impl Decision {
     pub fn refuse(reason: impl Into<String>) -> Self {
         Decision::Refuse {
             reason: reason.into(),
+        }
+    }
+}
+
+/// What became of a question about a peer.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    Allowed {
+        user_id: Option<String>,
+        /// What the ZAP handler said about the peer.
+        metadata: Option<Metadata>,
+    },
+    Refused {
+        reason: String,
+    },
+    /// The peer hears the status, as from libzmq; the text is for this side.
+    RefusedByZap {
+        status: u16,
+        text: String,
+    },
+}
+
+impl From<Decision> for Verdict {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::Allow { user_id } => Verdict::Allowed {
+                user_id,
+                metadata: None,
+            },
+            Decision::Refuse { reason } => Verdict::Refused { reason },
         }
     }
 }

@@ -9,7 +9,7 @@ use sealwire_zmtp::connection::Credentials;
 
 use super::mailbox::{Command, Mailbox};
 use super::session::SessionKey;
-use crate::auth::{Client, Decision, SharedAuthenticator};
+use crate::auth::{Client, Decision, SharedAuthenticator, Verdict, zap};
 use crate::peer::PeerAddress;
 
 /// How many decisions can be under way at the same time in one context.
@@ -20,7 +20,7 @@ const MAX_WAITING: usize = 1_024;
 
 /// What a question leads to.
 pub(super) enum Answer {
-    Now(Decision),
+    Now(Verdict),
     /// It comes as [`Command::Decided`], unless this is dropped first.
     Later(Pending),
 }
@@ -28,13 +28,45 @@ pub(super) enum Answer {
 /// A question not yet answered. Dropping it withdraws the question.
 pub(super) struct Pending(#[expect(dead_code, reason = "it is held, not read")] Arc<()>);
 
+/// What there is to decide about a peer: by the authenticator, then by the ZAP handler. Whoever is
+/// there must allow it.
+pub(super) struct Inquiry {
+    pub(super) authenticator: Option<(SharedAuthenticator, Credentials)>,
+    pub(super) zap: Option<zap::Request>,
+    pub(super) address: PeerAddress,
+}
+
+impl Inquiry {
+    fn may_block(&self) -> bool {
+        let slow = |(authenticator, _): &(SharedAuthenticator, _)| authenticator.may_block();
+        self.zap.is_some() || self.authenticator.as_ref().is_some_and(slow)
+    }
+
+    fn decide(self) -> Verdict {
+        let first = match &self.authenticator {
+            Some((authenticator, credentials)) => {
+                decide(authenticator, credentials, &self.address).into()
+            }
+            None => Decision::from(true).into(),
+        };
+        match (first, self.zap) {
+            (Verdict::Allowed { user_id: named, .. }, Some(request)) => match request.ask() {
+                Verdict::Allowed { user_id, metadata } => Verdict::Allowed {
+                    user_id: user_id.or(named),
+                    metadata,
+                },
+                refused => refused,
+            },
+            (verdict, _) => verdict,
+        }
+    }
+}
+
 struct Question {
     /// Gone once nobody wants to know any more.
     wanted: Weak<()>,
     session: SessionKey,
-    authenticator: SharedAuthenticator,
-    credentials: Credentials,
-    address: PeerAddress,
+    inquiry: Inquiry,
 }
 
 /// Started with the first question; the threads end with the I/O thread.
@@ -52,28 +84,20 @@ impl Decisions {
     }
 
     /// The decision, if it can be made here and now.
-    pub(super) fn ask(
-        &self,
-        session: SessionKey,
-        authenticator: &SharedAuthenticator,
-        credentials: Credentials,
-        address: &PeerAddress,
-    ) -> Answer {
-        if !authenticator.may_block() {
-            return Answer::Now(decide(authenticator, &credentials, address));
+    pub(super) fn ask(&self, session: SessionKey, inquiry: Inquiry) -> Answer {
+        if !inquiry.may_block() {
+            return Answer::Now(inquiry.decide());
         }
         let wanted = Arc::new(());
         let question = Question {
             wanted: Arc::downgrade(&wanted),
             session,
-            authenticator: authenticator.clone(),
-            credentials,
-            address: address.clone(),
+            inquiry,
         };
         let questions = self.questions.get_or_init(|| self.start());
         match questions.try_send(question) {
             Ok(()) => Answer::Later(Pending(wanted)),
-            Err(_) => Answer::Now(Decision::refuse("the server cannot decide now")),
+            Err(_) => Answer::Now(Decision::refuse("the server cannot decide now").into()),
         }
     }
 
@@ -102,9 +126,7 @@ fn answer(questions: &Mutex<Receiver<Question>>, mailbox: &Mailbox) {
         let Ok(Question {
             wanted,
             session,
-            authenticator,
-            credentials,
-            address,
+            inquiry,
         }) = next
         else {
             return;
@@ -112,8 +134,7 @@ fn answer(questions: &Mutex<Receiver<Question>>, mailbox: &Mailbox) {
         if wanted.strong_count() == 0 {
             continue;
         }
-        let decision = decide(&authenticator, &credentials, &address);
-        mailbox.post(Command::Decided(session, decision));
+        mailbox.post(Command::Decided(session, inquiry.decide()));
     }
 }
 

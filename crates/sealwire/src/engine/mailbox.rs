@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::cookies::SharedCookies;
 use super::session::SessionKey;
-use crate::auth::Decision;
+use crate::auth::Verdict;
 use crate::endpoint::Endpoint;
 use crate::socket::SocketCore;
 use crate::transport::{BoundListener, Target};
@@ -39,7 +39,7 @@ pub(crate) enum Command {
     /// The socket turns a peer away.
     Disconnect(SessionKey, &'static str),
     /// An authenticator has decided.
-    Decided(SessionKey, Decision),
+    Decided(SessionKey, Verdict),
     /// The socket is closing: send what is queued, until the deadline.
     CloseSocket {
         core: Arc<SocketCore>,

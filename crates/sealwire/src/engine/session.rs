@@ -17,19 +17,19 @@ use std::time::Duration;
 
 use bytes::{Buf as _, BytesMut};
 use sealwire_zmtp::connection::PeerInfo;
-use sealwire_zmtp::error::{CloseKind, Refusal};
+use sealwire_zmtp::error::CloseKind;
 use sealwire_zmtp::{Connection as Protocol, Entropy, Event as ProtocolEvent};
 
-use super::decisions::{Answer, Pending};
+use super::decisions::{Answer, Inquiry, Pending};
 use super::io_thread::Reactor;
 use super::mailbox::{Command, Mailbox};
 use super::timers::{Timer, Timers};
-use crate::auth::Decision;
+use crate::auth::{Verdict, zap};
 use crate::endpoint::Endpoint;
 use crate::entropy;
 use crate::monitor::{ConnectionFailure, Event, FailureCause, add};
 use crate::pattern::{Item, Link, PipeId};
-use crate::peer::{Peer, PeerAddress};
+use crate::peer::{Approval, Peer, PeerAddress};
 use crate::security::Kind;
 use crate::socket::SocketCore;
 use crate::transport::Stream;
@@ -132,6 +132,10 @@ pub(super) struct Session {
     timer: Option<Duration>,
     /// What the authenticator was asked about this peer and has not answered yet.
     question: Option<Pending>,
+    /// The peer of a handshake that is done, while the question about it is open.
+    unapproved: Option<Arc<PeerInfo>>,
+    /// What was said about the peer as it was let in.
+    approval: Option<Approval>,
     taken: Vec<Item>,
 }
 
@@ -173,6 +177,8 @@ impl Session {
             finished: false,
             timer: None,
             question: None,
+            unapproved: None,
+            approval: None,
             taken: Vec::new(),
         }
     }
@@ -249,15 +255,65 @@ impl Session {
         Ok(())
     }
 
-    pub(super) fn decided(&mut self, decision: Decision, now: Duration) -> Result<(), End> {
+    pub(super) fn decided(&mut self, verdict: Verdict, reactor: &mut Reactor) -> Result<(), End> {
         self.question = None;
-        let decision = match decision {
-            Decision::Allow { user_id } => Ok(user_id),
-            Decision::Refuse { reason } => Err(Refusal::new(&reason)),
+        let (reason, cause) = match verdict {
+            Verdict::Allowed { user_id, metadata } => {
+                self.approval = Some(Approval {
+                    user_id: user_id.clone(),
+                    metadata,
+                });
+                if let Some(info) = self.unapproved.take() {
+                    return self.ready(info, reactor);
+                }
+                return self
+                    .protocol
+                    .authorize(Ok(user_id), reactor.now())
+                    .map_err(|error| self.fail(error));
+            }
+            Verdict::Refused { reason } => (reason, None),
+            Verdict::RefusedByZap { status, text } => {
+                let cause = FailureCause::RefusedByZap { status, text };
+                (status.to_string(), Some(cause))
+            }
         };
-        self.protocol
-            .authorize(decision, now)
-            .map_err(|error| self.fail(error))
+        let error = self.protocol.reject(&reason);
+        self.last_words();
+        Err(End::Failed(cause.unwrap_or(error.into())))
+    }
+
+    /// Asks whoever decides about peers.
+    fn ask(&mut self, inquiry: Inquiry, reactor: &mut Reactor) -> Result<(), End> {
+        match reactor.decisions.ask(self.key, inquiry) {
+            Answer::Now(verdict) => self.decided(verdict, reactor),
+            Answer::Later(question) => {
+                self.question = Some(question);
+                Ok(())
+            }
+        }
+    }
+
+    /// The question for the ZAP handler, where there is one for this mechanism.
+    fn zap_request(
+        &self,
+        mechanism: &'static str,
+        routing_id: &[u8],
+        credentials: Vec<Vec<u8>>,
+    ) -> Option<zap::Request> {
+        let options = self.core.options();
+        let domain = options.zap_domain.as_ref()?;
+        if mechanism == "NULL" && domain.is_empty() {
+            return None;
+        }
+        Some(zap::Request {
+            context: self.core.context().clone(),
+            limit: options.zap_timeout,
+            domain: domain.clone(),
+            address: self.address.for_zap(),
+            routing_id: routing_id.to_vec(),
+            mechanism,
+            credentials,
+        })
     }
 
     /// Tells the peer why it is turned away and ends.
@@ -333,19 +389,19 @@ impl Session {
                     self.undelivered.push_back(Item::Subscribe(topic));
                 }
                 ProtocolEvent::Cancel(topic) => self.undelivered.push_back(Item::Cancel(topic)),
-                ProtocolEvent::Ready(info) => self.ready(info, reactor)?,
+                ProtocolEvent::Ready(info) => self.established(info, reactor)?,
                 ProtocolEvent::Authenticate(credentials) => {
                     let Kind::Server { authenticator, .. } = &self.core.options().security.0 else {
                         unreachable!("only servers are asked to authenticate")
                     };
-                    let answer =
-                        reactor
-                            .decisions
-                            .ask(self.key, authenticator, *credentials, &self.address);
-                    match answer {
-                        Answer::Now(decision) => self.decided(decision, reactor.now())?,
-                        Answer::Later(question) => self.question = Some(question),
-                    }
+                    let proof = vec![credentials.public_key.as_bytes().to_vec()];
+                    let mechanism = self.core.options().security.mechanism();
+                    let inquiry = Inquiry {
+                        zap: self.zap_request(mechanism, &credentials.routing_id, proof),
+                        authenticator: Some((authenticator.clone(), *credentials)),
+                        address: self.address.clone(),
+                    };
+                    self.ask(inquiry, reactor)?;
                 }
                 ProtocolEvent::Warning(warning) => self.core.hub.emit(Event::Warning {
                     connection: self.key.connection,
@@ -370,8 +426,31 @@ impl Session {
         }
     }
 
+    /// The protocol's handshake is done. NULL has not asked anyone on its way: that is done now,
+    /// and nothing is read from the peer until the answer is there.
+    fn established(&mut self, info: Arc<PeerInfo>, reactor: &mut Reactor) -> Result<(), End> {
+        let request = match info.mechanism {
+            "NULL" => self.zap_request("NULL", &info.routing_id, Vec::new()),
+            _ => None,
+        };
+        if request.is_none() {
+            return self.ready(info, reactor);
+        }
+        self.unapproved = Some(info);
+        self.paused = true;
+        self.protocol.set_reading(false, reactor.now());
+        let inquiry = Inquiry {
+            authenticator: None,
+            zap: request,
+            address: self.address.clone(),
+        };
+        self.ask(inquiry, reactor)
+    }
+
     fn ready(&mut self, info: Arc<PeerInfo>, reactor: &mut Reactor) -> Result<(), End> {
-        let peer = Arc::new(Peer::wire(self.address.clone(), self.key.connection, info));
+        let approval = self.approval.take();
+        let (address, connection) = (self.address.clone(), self.key.connection);
+        let peer = Arc::new(Peer::wire(address, connection, info, approval));
         let link = Arc::new(SessionLink {
             mailbox: reactor.mailbox.clone(),
             key: self.key,

@@ -76,6 +76,14 @@ pub enum FailureCause {
     /// This socket turned the peer away.
     #[error("turned away: {0}")]
     Rejected(&'static str),
+    /// The ZAP handler refused the peer, or could not be asked (status 500).
+    #[error("refused by ZAP: {status} {text}")]
+    RefusedByZap {
+        /// 300, 400 or 500 (RFC 27). The peer is told this number.
+        status: u16,
+        /// Why.
+        text: String,
+    },
     /// Too many handshakes at the same time: the oldest of them gave way.
     #[error("its handshake was the oldest of too many at the same time")]
     HandshakeEvicted,

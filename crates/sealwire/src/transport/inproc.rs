@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use sealwire_zmtp::error::Incompatible;
 
+use crate::context::Context;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::monitor::{ConnectionFailure, Event, FailureCause};
@@ -52,6 +53,12 @@ struct Client {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a socket of this context is bound to the name.
+pub(crate) fn is_bound(context: &Context, name: &str) -> bool {
+    let names = lock(&context.inproc().names);
+    names.get(name).is_some_and(|entry| entry.bound.is_some())
 }
 
 pub(crate) fn bind(core: &Arc<SocketCore>, name: &str, id: u64) -> Result<(), Error> {

@@ -193,8 +193,10 @@ impl IoThread {
             Command::Disconnect(key, reason) => {
                 self.with_session(key, |session, _| Err(session.reject(reason)));
             }
-            Command::Decided(key, decision) => {
-                self.with_session(key, |session, now| session.decided(decision, now));
+            Command::Decided(key, verdict) => {
+                self.with_session_in_reactor(key, |session, reactor| {
+                    session.decided(verdict, reactor)
+                });
             }
             Command::CloseSocket { core, deadline } => self.close_socket(core, deadline),
             Command::RotateCookies(cookies) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mio::Token;
 
-use super::{IoThread, Source};
+use super::{IoThread, Reactor, Source};
 use crate::endpoint::Endpoint;
 use crate::engine::listener::Listener;
 use crate::engine::session::{End, Origin, Session, SessionKey, Turn};
@@ -46,9 +46,18 @@ impl IoThread {
         key: SessionKey,
         event: impl FnOnce(&mut Session, Duration) -> Result<(), End>,
     ) {
-        let now = self.reactor.now();
+        self.with_session_in_reactor(key, |session, reactor| event(session, reactor.now()));
+    }
+
+    /// The same, for what needs more than the time.
+    pub(super) fn with_session_in_reactor(
+        &mut self,
+        key: SessionKey,
+        event: impl FnOnce(&mut Session, &mut Reactor) -> Result<(), End>,
+    ) {
+        let reactor = &mut self.reactor;
         match self.sources.get_mut(key.slot) {
-            Some(Source::Session(session)) if session.key == key => match event(session, now) {
+            Some(Source::Session(session)) if session.key == key => match event(session, reactor) {
                 Ok(()) => self.drive(key.slot),
                 Err(end) => self.end_session(key.slot, end),
             },

@@ -37,6 +37,21 @@ impl SocketBuilder {
         self
     }
 
+    /// Asks the ZAP handler of the context ([`auth::zap`](crate::auth::zap)) about every peer that
+    /// this socket is the server of, or that it talks to without a mechanism (NULL), under this
+    /// name; not within the process. The authenticator, if there is one, is asked first, and both
+    /// must agree. With an empty name NULL peers are let in unasked. Default: nobody is asked.
+    pub fn zap_domain(mut self, domain: impl Into<String>) -> Self {
+        self.options.zap_domain = Some(domain.into());
+        self
+    }
+
+    /// How long the ZAP handler may take for one peer, which is refused then. Default 5 s.
+    pub fn zap_timeout(mut self, limit: Duration) -> Self {
+        self.options.zap_timeout = limit;
+        self
+    }
+
     /// The cryptographic primitives to use. Default: [`DefaultProvider`](crate::DefaultProvider).
     pub fn provider(mut self, provider: Arc<dyn Provider>) -> Self {
         self.options.provider = provider;
