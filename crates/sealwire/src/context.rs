@@ -78,6 +78,11 @@ impl Context {
             .post(Command::RotateCookies(Arc::downgrade(cookies)));
     }
 
+    /// Puts a socket on the list of those whose authenticators may change their mind.
+    pub(crate) fn revise_clients_of(&self, core: &Arc<SocketCore>) {
+        self.mailbox().post(Command::Revise(Arc::downgrade(core)));
+    }
+
     pub(crate) fn bind(
         &self,
         core: &Arc<SocketCore>,

@@ -66,7 +66,9 @@ pub use endpoint::{Endpoint, EndpointError, MAX_INPROC_NAME, MAX_IPC_NAME};
 pub use error::{Error, Operation, SendError, StateError};
 pub use keys::Generate;
 pub use message::Message;
-pub use monitor::{ConnectionFailure, Counters, Event, FailureCause, MONITOR_CAPACITY, Monitor};
+pub use monitor::{
+    AddressLimit, ConnectionFailure, Counters, Event, FailureCause, MONITOR_CAPACITY, Monitor,
+};
 pub use peer::{Peer, PeerAddress};
 pub use proxy::proxy;
 pub use sealwire_zmtp::connection::Warning;

@@ -9,6 +9,8 @@ use sealwire_zmtp::connection::PeerInfo;
 use sealwire_zmtp::wire::metadata::Metadata;
 use sealwire_zmtp::{PublicKey, SocketType};
 
+use crate::auth::Client;
+
 /// Where a peer is, as far as the transport tells.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -176,6 +178,18 @@ impl Peer {
 }
 
 impl Peer {
+    /// The peer as its authenticator saw it.
+    pub(crate) fn as_client(&self) -> Option<Client<'_>> {
+        match &self.identity {
+            Identity::Wire(info) => Some(Client {
+                public_key: info.public_key?,
+                address: &self.address,
+                metadata: &info.metadata,
+            }),
+            Identity::Inproc { .. } => None,
+        }
+    }
+
     /// Value of a metadata property that the ZAP handler gave to the peer, by name without case.
     /// Nothing in here is the peer's word.
     pub fn vouched_metadata(&self, name: &str) -> Option<&[u8]> {

@@ -119,6 +119,13 @@ pub trait Authenticator: Send + Sync + 'static {
     /// Decides about one client. A panic refuses it.
     fn authenticate(&self, client: &Client<'_>) -> Decision;
 
+    /// A number that is another one whenever earlier decisions may be others now; `None` when they
+    /// never are. Asked about twice a second, on a thread that may block. When it changes, all
+    /// clients are decided about again, and those that would be refused now are disconnected.
+    fn revision(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether [`authenticate`](Authenticator::authenticate) may take longer than some
     /// microseconds. When not, it runs where the connection is served.
     fn may_block(&self) -> bool {
@@ -161,6 +168,11 @@ impl SharedAuthenticator {
 
     pub(crate) fn may_block(&self) -> bool {
         self.0.may_block()
+    }
+
+    pub(crate) fn revision(&self) -> Option<u64> {
+        let revision = std::panic::AssertUnwindSafe(|| self.0.revision());
+        std::panic::catch_unwind(revision).unwrap_or_default()
     }
 
     pub(crate) fn decide(&self, client: &Client<'_>) -> Decision {

@@ -11,6 +11,7 @@ use super::mailbox::{Command, Mailbox};
 use super::session::SessionKey;
 use crate::auth::{Client, Decision, SharedAuthenticator, Verdict, zap};
 use crate::peer::PeerAddress;
+use crate::socket::SocketCore;
 
 /// How many decisions can be under way at the same time in one context.
 const THREADS: usize = 4;
@@ -31,22 +32,19 @@ pub(super) struct Pending(#[expect(dead_code, reason = "it is held, not read")] 
 /// What there is to decide about a peer: by the authenticator, then by the ZAP handler. Whoever is
 /// there must allow it.
 pub(super) struct Inquiry {
-    pub(super) authenticator: Option<(SharedAuthenticator, Credentials)>,
+    pub(super) applicant: Option<Applicant>,
     pub(super) zap: Option<zap::Request>,
     pub(super) address: PeerAddress,
 }
 
 impl Inquiry {
     fn may_block(&self) -> bool {
-        let slow = |(authenticator, _): &(SharedAuthenticator, _)| authenticator.may_block();
-        self.zap.is_some() || self.authenticator.as_ref().is_some_and(slow)
+        self.zap.is_some() || self.applicant.as_ref().is_some_and(Applicant::may_block)
     }
 
     fn decide(self) -> Verdict {
-        let first = match &self.authenticator {
-            Some((authenticator, credentials)) => {
-                decide(authenticator, credentials, &self.address).into()
-            }
+        let first = match &self.applicant {
+            Some(applicant) => applicant.decide(&self.address).into(),
             None => Decision::from(true).into(),
         };
         match (first, self.zap) {
@@ -62,11 +60,48 @@ impl Inquiry {
     }
 }
 
-struct Question {
-    /// Gone once nobody wants to know any more.
-    wanted: Weak<()>,
-    session: SessionKey,
-    inquiry: Inquiry,
+/// Who asks to be let in, and whom to ask about it.
+pub(super) enum Applicant {
+    Key(SharedAuthenticator, Box<Credentials>),
+}
+
+impl Applicant {
+    /// What a ZAP handler gets to see.
+    pub(super) fn zap_credentials(&self) -> Vec<Vec<u8>> {
+        let Applicant::Key(_, credentials) = self;
+        vec![credentials.public_key.as_bytes().to_vec()]
+    }
+
+    /// What the peer calls itself.
+    pub(super) fn routing_id(&self) -> &[u8] {
+        let Applicant::Key(_, credentials) = self;
+        &credentials.routing_id
+    }
+
+    fn may_block(&self) -> bool {
+        let Applicant::Key(authenticator, _) = self;
+        authenticator.may_block()
+    }
+
+    fn decide(&self, address: &PeerAddress) -> Decision {
+        let Applicant::Key(authenticator, credentials) = self;
+        authenticator.decide(&Client {
+            public_key: credentials.public_key,
+            address,
+            metadata: &credentials.metadata,
+        })
+    }
+}
+
+enum Question {
+    Peer {
+        /// Gone once nobody wants to know any more.
+        wanted: Weak<()>,
+        session: SessionKey,
+        inquiry: Inquiry,
+    },
+    /// Whether these sockets' clients are all still allowed.
+    Revision(Vec<Weak<SocketCore>>),
 }
 
 /// Started with the first question; the threads end with the I/O thread.
@@ -89,7 +124,7 @@ impl Decisions {
             return Answer::Now(inquiry.decide());
         }
         let wanted = Arc::new(());
-        let question = Question {
+        let question = Question::Peer {
             wanted: Arc::downgrade(&wanted),
             session,
             inquiry,
@@ -99,6 +134,13 @@ impl Decisions {
             Ok(()) => Answer::Later(Pending(wanted)),
             Err(_) => Answer::Now(Decision::refuse("the server cannot decide now").into()),
         }
+    }
+
+    /// Lets these sockets look after their clients, unless the threads are busy.
+    pub(super) fn revise(&self, sockets: Vec<Weak<SocketCore>>) {
+        let questions = self.questions.get_or_init(|| self.start());
+        // When the queue is full the next period will do.
+        let _ = questions.try_send(Question::Revision(sockets));
     }
 
     fn start(&self) -> SyncSender<Question> {
@@ -123,29 +165,22 @@ fn answer(questions: &Mutex<Receiver<Question>>, mailbox: &Mailbox) {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .recv();
-        let Ok(Question {
-            wanted,
-            session,
-            inquiry,
-        }) = next
-        else {
-            return;
-        };
-        if wanted.strong_count() == 0 {
-            continue;
+        match next {
+            Err(_) => return,
+            Ok(Question::Peer {
+                wanted,
+                session,
+                inquiry,
+            }) => {
+                if wanted.strong_count() > 0 {
+                    mailbox.post(Command::Decided(session, inquiry.decide()));
+                }
+            }
+            Ok(Question::Revision(sockets)) => {
+                for core in sockets.iter().filter_map(Weak::upgrade) {
+                    core.revise_clients();
+                }
+            }
         }
-        mailbox.post(Command::Decided(session, inquiry.decide()));
     }
-}
-
-fn decide(
-    authenticator: &SharedAuthenticator,
-    credentials: &Credentials,
-    address: &PeerAddress,
-) -> Decision {
-    authenticator.decide(&Client {
-        public_key: credentials.public_key,
-        address,
-        metadata: &credentials.metadata,
-    })
 }

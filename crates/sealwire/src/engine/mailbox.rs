@@ -47,6 +47,8 @@ pub(crate) enum Command {
     },
     /// Replace these cookie keys by the clock, for as long as their socket lives.
     RotateCookies(Weak<SharedCookies>),
+    /// Ask this socket's authenticator now and then whether it still allows the clients.
+    Revise(Weak<SocketCore>),
     /// The context is gone.
     Shutdown,
 }

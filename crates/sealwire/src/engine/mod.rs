@@ -10,6 +10,7 @@
 //!                                           connector: resolve, connect ─▶ session, retry
 //! ```
 
+mod admission;
 mod connector;
 mod cookies;
 mod decisions;

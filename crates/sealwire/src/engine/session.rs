@@ -20,7 +20,7 @@ use sealwire_zmtp::connection::PeerInfo;
 use sealwire_zmtp::error::CloseKind;
 use sealwire_zmtp::{Connection as Protocol, Entropy, Event as ProtocolEvent};
 
-use super::decisions::{Answer, Inquiry, Pending};
+use super::decisions::{Answer, Applicant, Inquiry, Pending};
 use super::io_thread::Reactor;
 use super::mailbox::{Command, Mailbox};
 use super::timers::{Timer, Timers};
@@ -394,11 +394,12 @@ impl Session {
                     let Kind::Server { authenticator, .. } = &self.core.options().security.0 else {
                         unreachable!("only servers are asked to authenticate")
                     };
-                    let proof = vec![credentials.public_key.as_bytes().to_vec()];
+                    let applicant = Applicant::Key(authenticator.clone(), credentials);
                     let mechanism = self.core.options().security.mechanism();
+                    let (routing_id, proof) = (applicant.routing_id(), applicant.zap_credentials());
                     let inquiry = Inquiry {
-                        zap: self.zap_request(mechanism, &credentials.routing_id, proof),
-                        authenticator: Some((authenticator.clone(), *credentials)),
+                        zap: self.zap_request(mechanism, routing_id, proof),
+                        applicant: Some(applicant),
                         address: self.address.clone(),
                     };
                     self.ask(inquiry, reactor)?;
@@ -440,7 +441,7 @@ impl Session {
         self.paused = true;
         self.protocol.set_reading(false, reactor.now());
         let inquiry = Inquiry {
-            authenticator: None,
+            applicant: None,
             zap: request,
             address: self.address.clone(),
         };

@@ -90,4 +90,29 @@ pub enum FailureCause {
     /// The limit of connections is reached.
     #[error("the limit of connections is reached")]
     TooManyConnections,
+    /// The peer's address has used up what it may have.
+    #[error("{0} of its address is used up")]
+    AddressLimit(AddressLimit),
+}
+
+/// What the addresses of peers may have only so much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AddressLimit {
+    /// Connections at the same time.
+    Connections,
+    /// Handshakes at the same time.
+    Handshakes,
+    /// Connections in a period.
+    Rate,
+}
+
+impl fmt::Display for AddressLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AddressLimit::Connections => "the limit of connections",
+            AddressLimit::Handshakes => "the limit of handshakes",
+            AddressLimit::Rate => "the rate of connections",
+        })
+    }
 }

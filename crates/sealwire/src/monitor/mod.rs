@@ -18,7 +18,7 @@ use sealwire_zmtp::connection::Warning;
 
 pub use counters::Counters;
 pub(crate) use counters::{LiveCounters, add};
-pub use failure::{ConnectionFailure, FailureCause};
+pub use failure::{AddressLimit, ConnectionFailure, FailureCause};
 
 use crate::endpoint::Endpoint;
 use crate::peer::{Peer, PeerAddress};

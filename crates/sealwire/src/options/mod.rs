@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sealwire_zmtp::connection::Heartbeat;
+use sealwire_zmtp::limits::MAX_FURTHER_SERVER_KEYS;
 use sealwire_zmtp::{Provider, SocketType};
 
 pub(crate) use behaviour::Behaviour;
@@ -61,9 +62,30 @@ pub enum OptionsError {
         /// The type of the socket.
         socket_type: SocketType,
     },
+    /// More server keys than a client's HELLO may be tried with.
+    #[error(
+        "a server has at most {} keys beside its first",
+        sealwire_zmtp::limits::MAX_FURTHER_SERVER_KEYS
+    )]
+    ServerKeys,
     /// Zero where a size or time is needed.
     #[error("{0} must not be zero")]
     Zero(&'static str),
+}
+
+/// What one address may do at a listener; `None` for no limit of its own.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct AddressLimits {
+    pub(crate) connections: Option<usize>,
+    pub(crate) handshakes: Option<usize>,
+    /// So many connections in each period.
+    pub(crate) rate: Option<(u32, Duration)>,
+}
+
+impl AddressLimits {
+    pub(crate) fn any(&self) -> bool {
+        self.connections.is_some() || self.handshakes.is_some() || self.rate.is_some()
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -90,6 +112,7 @@ pub(crate) struct SocketOptions {
     pub(crate) tcp: TcpOptions,
     pub(crate) max_handshakes: usize,
     pub(crate) max_connections: usize,
+    pub(crate) address_limits: AddressLimits,
     pub(crate) behaviour: Behaviour,
 }
 
@@ -118,6 +141,7 @@ impl SocketOptions {
             tcp: TcpOptions::default(),
             max_handshakes: DEFAULT_MAX_HANDSHAKES,
             max_connections: DEFAULT_MAX_CONNECTIONS,
+            address_limits: AddressLimits::default(),
             behaviour: Behaviour::default(),
         }
     }
@@ -130,6 +154,10 @@ impl SocketOptions {
             return Err(OptionsError::RoutingId);
         }
         self.behaviour.check(self.socket_type)?;
+        if self.security.further_keys() > MAX_FURTHER_SERVER_KEYS {
+            return Err(OptionsError::ServerKeys);
+        }
+        let limits = &self.address_limits;
         let positive = [
             ("the maximum message size", self.max_message_size == 0),
             ("the handshake timeout", self.handshake_timeout.is_zero()),
@@ -141,6 +169,17 @@ impl SocketOptions {
                     .is_some_and(|limit| limit.is_zero()),
             ),
             ("the ZAP timeout", self.zap_timeout.is_zero()),
+            (
+                "the connections of an address",
+                limits.connections == Some(0),
+            ),
+            ("the handshakes of an address", limits.handshakes == Some(0)),
+            (
+                "the rate of connections",
+                limits
+                    .rate
+                    .is_some_and(|(count, period)| count == 0 || period.is_zero()),
+            ),
             ("the backlog", self.tcp.backlog == 0),
             ("the number of handshakes", self.max_handshakes == 0),
             ("the number of connections", self.max_connections == 0),

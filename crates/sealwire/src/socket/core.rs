@@ -5,11 +5,13 @@
 //! after it is released, so that nobody is called while it is held.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event as Signal;
 use sealwire_zmtp::Message as Frames;
 
+use crate::auth::{Decision, SharedAuthenticator};
 use crate::context::Context;
 use crate::endpoint::Endpoint;
 use crate::engine::SharedCookies;
@@ -33,6 +35,8 @@ pub(crate) struct SocketCore {
     pub(super) ended: Signal,
     pub(crate) counters: LiveCounters,
     pub(crate) hub: Hub,
+    /// Of the authenticator, when all clients were last known to be allowed.
+    revision: AtomicU64,
 }
 
 struct State {
@@ -79,7 +83,11 @@ impl SocketCore {
             attachments: 0,
             unsent: 0,
         };
-        Arc::new(SocketCore {
+        let revision = options
+            .security
+            .authenticator()
+            .and_then(SharedAuthenticator::revision);
+        let core = Arc::new(SocketCore {
             id: context.next_number(),
             context,
             protocol: Arc::new(crate::engine::protocol_config(&options, cookies)),
@@ -90,7 +98,51 @@ impl SocketCore {
             ended: Signal::new(),
             counters: LiveCounters::default(),
             hub: Hub::default(),
-        })
+            revision: AtomicU64::new(revision.unwrap_or_default()),
+        });
+        if revision.is_some() {
+            core.context.revise_clients_of(&core);
+        }
+        core
+    }
+
+    /// Decides again about all clients if the authenticator has changed its mind, and disconnects
+    /// those that it would refuse now. May block.
+    pub(crate) fn revise_clients(&self) {
+        let Some(authenticator) = self.options.security.authenticator() else {
+            return;
+        };
+        let Some(revision) = authenticator.revision() else {
+            return;
+        };
+        if self.revision.swap(revision, Ordering::Relaxed) == revision {
+            return;
+        }
+        let peers: Vec<(PipeId, Arc<Peer>)> = {
+            let state = self.lock();
+            let live = state.pipes.live();
+            live.filter_map(|id| Some((id, state.pipes.peer(id)?.clone())))
+                .collect()
+        };
+        for (id, peer) in peers {
+            let refused = peer.as_client().is_some_and(|client| {
+                matches!(authenticator.decide(&client), Decision::Refuse { .. })
+            });
+            if refused {
+                self.with(|state| {
+                    // The slot may have been taken by another peer in the meantime.
+                    if state
+                        .pipes
+                        .peer(id)
+                        .is_some_and(|now| Arc::ptr_eq(now, &peer))
+                    {
+                        state
+                            .pipes
+                            .disconnect(id, "this key is no longer allowed here");
+                    }
+                });
+            }
+        }
     }
 
     pub(crate) fn id(&self) -> u64 {

@@ -172,6 +172,28 @@ impl SocketBuilder {
         self
     }
 
+    /// Connections from one IP address (IPv6: one /64 network) that a listener keeps at the same
+    /// time. Default: only [`max_connections`](SocketBuilder::max_connections) counts.
+    pub fn max_connections_per_address(mut self, connections: usize) -> Self {
+        self.options.address_limits.connections = Some(connections);
+        self
+    }
+
+    /// Handshakes from one IP address (IPv6: one /64 network) that a listener serves at the same
+    /// time; more are turned away. Default: only
+    /// [`max_handshakes`](SocketBuilder::max_handshakes) counts.
+    pub fn max_handshakes_per_address(mut self, connections: usize) -> Self {
+        self.options.address_limits.handshakes = Some(connections);
+        self
+    }
+
+    /// Connections that one IP address (IPv6: one /64 network) may make to a listener in each
+    /// period, with as many at once; more are turned away. Default: no limit.
+    pub fn connection_rate_per_address(mut self, connections: u32, period: Duration) -> Self {
+        self.options.address_limits.rate = Some((connections, period));
+        self
+    }
+
     /// Makes the socket.
     ///
     /// # Errors
