@@ -38,7 +38,7 @@
 //! | decide who may connect | [`auth`] |
 //! | know who sent a message | [`Message::peer`], [`Peer`] |
 //! | see why a connection fails | [`Monitor`], [`Event`], [`Counters`] |
-//! | connect two sockets | [`proxy`] |
+//! | connect two sockets | [`proxy`], [`Proxy`] with capture and control |
 //!
 //! Experimental and not audited: read `docs/security.md` before you rely on it.
 
@@ -70,7 +70,7 @@ pub use monitor::{
     AddressLimit, ConnectionFailure, Counters, Event, FailureCause, MONITOR_CAPACITY, Monitor,
 };
 pub use peer::{Peer, PeerAddress};
-pub use proxy::proxy;
+pub use proxy::{Proxy, proxy};
 pub use sealwire_zmtp::connection::Warning;
 /// What [`ProtocolError`] is made of, for those who match on causes.
 pub use sealwire_zmtp::error as protocol;

@@ -283,15 +283,69 @@ impl Socket {
         core.context().close_socket(core);
     }
 
-    /// Blocks until another handle closes the socket, and says so.
-    pub(crate) fn wait_closed(&self) -> Result<(), Error> {
+    /// Lets the callers that wait look again at what they wait for.
+    pub(crate) fn wake(&self) {
+        let core = self.inner.core();
+        core.readable.notify(usize::MAX);
+        core.writable.notify(usize::MAX);
+    }
+
+    /// Blocks while the condition holds, which is looked at on each [`wake`](Socket::wake), or
+    /// until another handle closes the socket.
+    pub(crate) fn wait_while(&self, condition: impl Fn() -> bool) -> Result<(), Error> {
         self.wait_readable(None, || {
             if self.inner.core().is_closing() {
                 Err(Error::Closed)
             } else {
-                Ok(None)
+                Ok((!condition()).then_some(()))
             }
         })
+    }
+
+    /// As [`recv_many`](Socket::recv_many), but takes messages only while `may_read` says
+    /// `Some(true)`, and gives `false` once it says `None`.
+    pub(crate) fn recv_many_while(
+        &self,
+        into: &mut Vec<Message>,
+        limit: usize,
+        may_read: impl Fn() -> Option<bool>,
+    ) -> Result<bool, Error> {
+        let core = self.inner.core();
+        self.wait_readable(None, || match may_read() {
+            None => Ok(Some(false)),
+            Some(false) if core.is_closing() => Err(Error::Closed),
+            Some(false) => Ok(None),
+            Some(true) => {
+                let taken = core.try_receive_many(into, limit)?;
+                Ok((taken > 0).then_some(true))
+            }
+        })
+    }
+
+    /// As [`send`](Socket::send), but waits only while the condition holds, which is looked at on
+    /// each [`wake`](Socket::wake).
+    pub(crate) fn send_while(
+        &self,
+        message: Message,
+        condition: impl Fn() -> bool,
+    ) -> Result<(), SendError> {
+        let core = self.inner.core();
+        let mut frames = message.into_frames();
+        loop {
+            // Listening comes before the attempt, or a signal could slip through.
+            let listener = core.writable.listen();
+            frames = match core.try_send(frames) {
+                Ok(()) => return Ok(()),
+                Err(SendFailure::Failed(error, frames)) => {
+                    return Err(SendError::new(error, frames.into()));
+                }
+                Err(SendFailure::WouldBlock(frames)) => frames,
+            };
+            if !condition() {
+                return Err(SendError::new(Error::WouldBlock, frames.into()));
+            }
+            listener.wait();
+        }
     }
 
     fn wait_for_end(&self) {
