@@ -69,7 +69,7 @@ pub use message::Message;
 pub use monitor::{
     AddressLimit, ConnectionFailure, Counters, Event, FailureCause, MONITOR_CAPACITY, Monitor,
 };
-pub use peer::{Peer, PeerAddress};
+pub use peer::{Peer, PeerAddress, ProcessCredentials};
 pub use proxy::{Proxy, proxy};
 pub use sealwire_zmtp::connection::Warning;
 /// What [`ProtocolError`] is made of, for those who match on causes.

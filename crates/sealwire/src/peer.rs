@@ -46,6 +46,19 @@ impl PeerAddress {
     }
 }
 
+/// Whom the process at the other end of a Unix socket belonged to when it connected or began to
+/// listen, in numbers of this system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProcessCredentials {
+    /// The process. Numbers of processes are used again.
+    pub process: i32,
+    /// The user.
+    pub user: u32,
+    /// The user's main group.
+    pub group: u32,
+}
+
 /// What was said about a peer as it was let in.
 #[derive(Debug, Default)]
 pub(crate) struct Approval {
@@ -60,6 +73,7 @@ pub struct Peer {
     connection: u64,
     identity: Identity,
     approval: Approval,
+    process: Option<ProcessCredentials>,
 }
 
 #[derive(Debug)]
@@ -77,8 +91,10 @@ impl Peer {
         connection: u64,
         info: Arc<PeerInfo>,
         approval: Option<Approval>,
+        process: Option<ProcessCredentials>,
     ) -> Self {
         Peer {
+            process,
             approval: approval.unwrap_or_default(),
             address,
             connection,
@@ -94,6 +110,7 @@ impl Peer {
     ) -> Self {
         Peer {
             approval: Approval::default(),
+            process: None,
             address: PeerAddress::Inproc(name.into()),
             connection,
             identity: Identity::Inproc {
@@ -188,6 +205,11 @@ impl Peer {
             }),
             Identity::Inproc { .. } => None,
         }
+    }
+
+    /// The process at the other end, as the system tells; `ipc` on Linux only (`SO_PEERCRED`).
+    pub fn process(&self) -> Option<ProcessCredentials> {
+        self.process
     }
 
     /// Value of a metadata property that the ZAP handler gave to the peer, by name without case.

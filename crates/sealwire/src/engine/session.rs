@@ -451,7 +451,8 @@ impl Session {
     fn ready(&mut self, info: Arc<PeerInfo>, reactor: &mut Reactor) -> Result<(), End> {
         let approval = self.approval.take();
         let (address, connection) = (self.address.clone(), self.key.connection);
-        let peer = Arc::new(Peer::wire(address, connection, info, approval));
+        let process = self.stream.process();
+        let peer = Arc::new(Peer::wire(address, connection, info, approval, process));
         let link = Arc::new(SessionLink {
             mailbox: reactor.mailbox.clone(),
             key: self.key,

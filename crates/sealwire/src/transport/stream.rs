@@ -12,7 +12,7 @@ use mio::{Interest, Registry, Token};
 
 use crate::endpoint::Endpoint;
 use crate::options::TcpOptions;
-use crate::peer::PeerAddress;
+use crate::peer::{PeerAddress, ProcessCredentials};
 
 /// One address to connect to.
 #[derive(Debug, Clone)]
@@ -171,6 +171,25 @@ impl Stream {
                 outcome => return outcome,
             }
         }
+    }
+
+    /// The process at the other end of a Unix socket, as the system knows it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn process(&self) -> Option<ProcessCredentials> {
+        let Stream::Unix(stream) = self else {
+            return None;
+        };
+        let credentials = rustix::net::sockopt::socket_peercred(stream).ok()?;
+        Some(ProcessCredentials {
+            process: credentials.pid.as_raw_nonzero().get(),
+            user: credentials.uid.as_raw(),
+            group: credentials.gid.as_raw(),
+        })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn process(&self) -> Option<ProcessCredentials> {
+        None
     }
 
     /// Tells the peer that nothing more will come.
