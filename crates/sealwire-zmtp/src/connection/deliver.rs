@@ -7,7 +7,7 @@ use super::{Connection, Event};
 use crate::error::Error;
 use crate::message::{Frame, Message};
 use crate::wire::command::Command;
-use crate::wire::command::subscription::Change;
+use crate::wire::command::subscription::{Change, group};
 
 impl Connection {
     /// Takes the frames of `spans` off the front of `input`.
@@ -61,11 +61,13 @@ impl Connection {
                 self.events
                     .push_back(Event::Cancel(Bytes::copy_from_slice(topic)));
             }
-            Command::Join(group) if self.config.socket_type.takes_groups() => {
+            Command::Join(name) if self.config.socket_type.takes_groups() => {
+                let group = group(name, "JOIN")?;
                 self.events
                     .push_back(Event::Subscribe(Bytes::copy_from_slice(group)));
             }
-            Command::Leave(group) if self.config.socket_type.takes_groups() => {
+            Command::Leave(name) if self.config.socket_type.takes_groups() => {
+                let group = group(name, "LEAVE")?;
                 self.events
                     .push_back(Event::Cancel(Bytes::copy_from_slice(group)));
             }

@@ -1,5 +1,6 @@
 //! Subscriptions: by command, by message, and to peers that know only the latter.
 
+use sealwire_zmtp::error::WireError;
 use sealwire_zmtp::{Event, Frame, Message, SocketType};
 
 use crate::support::{Cookies, Pair, Side, client, frame, null, provider, server};
@@ -121,7 +122,21 @@ fn groups_are_joined_and_left_by_command() {
     pair.b.feed(&bytes);
     pair.settle();
     assert_eq!(pair.b.events, [subscribe("ab"), cancel("ab")]);
-    // Others hear nothing of it, and a subscription is nothing to a radio.
+    // What names no group ends the connection of a radio, and no other.
+    for name in [&b""[..], &[b'g'; 256]] {
+        let join = frame(4, &[&b"\x04JOIN"[..], name].concat());
+        let mut other = Pair::ready(null(SocketType::Push), null(SocketType::Pull), &provider());
+        other.b.feed(&join);
+        assert_eq!(other.b.error, None);
+        let mut radio = Pair::ready(null(SocketType::Dish), null(SocketType::Radio), &provider());
+        radio.b.feed(&join);
+        let command = "JOIN";
+        assert_eq!(
+            radio.b.error,
+            Some(WireError::MalformedCommand { command }.into())
+        );
+    }
+    // A subscription is nothing to a radio.
     pair.b.events.clear();
     pair.b.feed(&frame(4, b"\x09SUBSCRIBEab"));
     pair.settle();

@@ -20,7 +20,6 @@ use alloc::vec::Vec;
 use self::heartbeat::{Ping, Pong};
 use super::frame::{COMMAND, Header};
 use crate::error::WireError;
-use crate::limits::MAX_GROUP;
 
 /// A command that may come at any time after the handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +28,7 @@ pub enum Command<'a> {
     Subscribe(&'a [u8]),
     /// The peer gives such a subscription up.
     Cancel(&'a [u8]),
-    /// The peer joins a group: 1 to 255 bytes.
+    /// The peer joins a group; see [`subscription::group`] for what is a name.
     Join(&'a [u8]),
     /// The peer leaves a group.
     Leave(&'a [u8]),
@@ -55,21 +54,14 @@ impl<'a> Command<'a> {
         Ok(match name {
             subscription::SUBSCRIBE => Self::Subscribe(data),
             subscription::CANCEL => Self::Cancel(data),
-            subscription::JOIN => Self::Join(group(data, "JOIN")?),
-            subscription::LEAVE => Self::Leave(group(data, "LEAVE")?),
+            subscription::JOIN => Self::Join(data),
+            subscription::LEAVE => Self::Leave(data),
             heartbeat::PING => Self::Ping(Ping::parse(data)?),
             heartbeat::PONG => Self::Pong(Pong::parse(data)?),
             error::NAME => Self::Error(error::parse(data)?),
             _ => Self::Unknown,
         })
     }
-}
-
-fn group<'a>(name: &'a [u8], command: &'static str) -> Result<&'a [u8], WireError> {
-    if name.is_empty() || name.len() > MAX_GROUP {
-        return Err(WireError::MalformedCommand { command });
-    }
-    Ok(name)
 }
 
 /// Splits the body of a command frame into name and data.
@@ -116,13 +108,6 @@ mod tests {
             Ok(Command::Join(b"group"))
         );
         assert_eq!(Command::parse(b"\x05LEAVEg"), Ok(Command::Leave(b"g")));
-        for bad in [&b"\x04JOIN"[..], &[&b"\x04JOIN"[..], &[b'g'; 256]].concat()] {
-            let command = "JOIN";
-            assert_eq!(
-                Command::parse(bad),
-                Err(WireError::MalformedCommand { command })
-            );
-        }
         assert_eq!(Command::parse(b"\x05OTHER"), Ok(Command::Unknown));
         assert_eq!(Command::parse(b"\x00"), Ok(Command::Unknown));
         for cut in [&b""[..], b"\x09SUBSCRIB"] {

@@ -4,6 +4,9 @@
 //! Source: ZMTP 3.1 (RFC 37), "subscribe" and "cancel"; ZMTP 3.0 (RFC 23) sends a message of one
 //! frame instead, whose first byte is 1 or 0. Peers of either version may send either form.
 
+use crate::error::WireError;
+use crate::limits::MAX_GROUP;
+
 /// The name of SUBSCRIBE.
 pub const SUBSCRIBE: &[u8] = b"SUBSCRIBE";
 /// The name of CANCEL.
@@ -12,6 +15,19 @@ pub const CANCEL: &[u8] = b"CANCEL";
 pub const JOIN: &[u8] = b"JOIN";
 /// The name of LEAVE.
 pub const LEAVE: &[u8] = b"LEAVE";
+
+/// Checks the data of JOIN or LEAVE (`command`): the name of a group has 1 to 255 bytes. Only a
+/// RADIO has to look; to others the commands mean nothing.
+///
+/// # Errors
+///
+/// [`WireError::MalformedCommand`] for any other size.
+pub fn group<'a>(name: &'a [u8], command: &'static str) -> Result<&'a [u8], WireError> {
+    if name.is_empty() || name.len() > MAX_GROUP {
+        return Err(WireError::MalformedCommand { command });
+    }
+    Ok(name)
+}
 
 /// First byte of a message that subscribes.
 pub const MESSAGE_SUBSCRIBE: u8 = 1;
