@@ -3,6 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use sealwire_zmtp::wire::command::subscription::group;
 use sealwire_zmtp::wire::command::{Command, split};
 
 fuzz_target!(|body: &[u8]| {
@@ -18,6 +19,10 @@ fuzz_target!(|body: &[u8]| {
             assert!(reason.bytes().all(|byte| matches!(byte, b' '..=b'~')));
         }
         Command::Subscribe(topic) | Command::Cancel(topic) => assert_eq!(topic, data),
+        Command::Join(name) | Command::Leave(name) => {
+            assert_eq!(name, data);
+            assert_eq!(group(name, "JOIN").is_ok(), (1..=255).contains(&name.len()));
+        }
         Command::Unknown => {}
     }
 });

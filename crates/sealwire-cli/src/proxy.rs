@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use sealwire::blocking::Socket;
-use sealwire::{Endpoint, Error, Security, SocketType, proxy};
+use sealwire::{Endpoint, Error, Proxy, Security, SocketType};
 
 use crate::exit::Failure;
 use crate::interrupt;
@@ -62,7 +62,21 @@ pub(crate) struct ProxyOptions {
     #[command(flatten)]
     backend_security: BackendSecurityOptions,
     #[command(flatten)]
+    steering: SteeringOptions,
+    #[command(flatten)]
     pub(crate) report: ReportOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Capture and control")]
+struct SteeringOptions {
+    /// Publish a copy of every message here (PUB, not encrypted; repeatable)
+    #[arg(long, value_name = "ENDPOINT")]
+    capture: Vec<Endpoint>,
+
+    /// Obey PAUSE, RESUME, TERMINATE and STATISTICS from here (REP, not encrypted; repeatable)
+    #[arg(long, value_name = "ENDPOINT")]
+    control: Vec<Endpoint>,
 }
 
 #[derive(Debug, Args)]
@@ -116,7 +130,14 @@ Examples:
     sealwire proxy --frontend-type xsub --frontend-bind tcp://127.0.0.1:5556 \\
       --backend-type xpub --backend-bind tcp://127.0.0.1:5557
 
-It runs until it is interrupted. What passes through is decrypted here and encrypted anew: the far
+  See what passes through, and how much:
+    sealwire proxy --frontend-type pull --frontend-bind tcp://127.0.0.1:5558 \
+      --backend-type push --backend-bind tcp://127.0.0.1:5559 \
+      --capture ipc:///run/capture.sock --control ipc:///run/control.sock
+    sealwire sub -c ipc:///run/capture.sock
+    sealwire req -c ipc:///run/control.sock -d STATISTICS
+
+It runs until it is interrupted or terminated. What passes through is decrypted here and encrypted anew: the far
 sides see this proxy's key, not each other's.";
 
 pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
@@ -130,29 +151,48 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
         )));
     }
     let frontend = open(
-        front,
+        front.socket_type(),
         options.frontend_security.choice().security()?,
         &options.frontend.frontend_bind,
         &options.frontend.frontend_connect,
         options.report,
     )?;
     let backend = open(
-        back,
+        back.socket_type(),
         options.backend_security.choice().security()?,
         &options.backend.backend_bind,
         &options.backend.backend_connect,
         options.report,
     )?;
-    let reporters = [
+    let capture = beside(SocketType::Pub, &options.steering.capture, options.report)?;
+    let control = beside(SocketType::Rep, &options.steering.control, options.report)?;
+    let mut reporters = vec![
         Reporter::watch(&frontend.socket, options.report, Some("frontend")),
         Reporter::watch(&backend.socket, options.report, Some("backend")),
     ];
+    for (extra, name) in [(&capture, "capture"), (&control, "control")] {
+        if let Some(extra) = extra {
+            reporters.push(Reporter::watch(&extra.socket, options.report, Some(name)));
+            extra.begin()?;
+        }
+    }
     frontend.begin()?;
     backend.begin()?;
     let (frontend, backend) = (frontend.socket, backend.socket);
     interrupt::close_on_interrupt(vec![frontend.clone(), backend.clone()])?;
-    let outcome = proxy(&frontend, &backend).map_err(Failure::from);
-    for socket in [frontend, backend] {
+    let [capture, control] = [capture, control].map(|extra| extra.map(|extra| extra.socket));
+    let mut device = Proxy::new(&frontend, &backend);
+    if let Some(capture) = &capture {
+        device = device.capture(capture);
+    }
+    if let Some(control) = &control {
+        device = device.control(control);
+    }
+    let outcome = device.run().map_err(Failure::from);
+    for socket in [Some(frontend), Some(backend), capture, control]
+        .into_iter()
+        .flatten()
+    {
         match socket.close() {
             Ok(()) | Err(Error::Unsent(_)) if interrupt::requested() => {}
             closed => closed?,
@@ -171,8 +211,20 @@ struct Opened<'a> {
     connect: &'a [Endpoint],
 }
 
+/// A socket beside the two sides, if it has an endpoint.
+fn beside(
+    socket_type: SocketType,
+    bind: &[Endpoint],
+    report: ReportOptions,
+) -> Result<Option<Opened<'_>>, Failure> {
+    if bind.is_empty() {
+        return Ok(None);
+    }
+    open(socket_type, Security::null(), bind, &[], report).map(Some)
+}
+
 fn open<'a>(
-    side: Side,
+    socket_type: SocketType,
     security: Security,
     bind: &'a [Endpoint],
     connect: &'a [Endpoint],
@@ -183,7 +235,7 @@ fn open<'a>(
             "{endpoint} without encryption: anyone on the path can read and write"
         ));
     }
-    let socket = Socket::builder(side.socket_type())
+    let socket = Socket::builder(socket_type)
         .security(security)
         .build_blocking()?;
     Ok(Opened {

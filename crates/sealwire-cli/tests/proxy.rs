@@ -59,3 +59,38 @@ fn sides_that_cannot_talk_are_wrong_usage() {
     let failed = run(&[&sides[..], &["--frontend-bind", ANY, "--backend-bind", ANY]].concat());
     assert!(failed.expect_code(2).stderr.contains("PULL"));
 }
+
+#[test]
+fn a_proxy_is_watched_and_steered() {
+    let mut proxy = start(&[
+        "proxy",
+        "--frontend-type",
+        "pull",
+        "--frontend-bind",
+        ANY,
+        "--backend-type",
+        "push",
+        "--backend-bind",
+        ANY,
+        "--capture",
+        ANY,
+        "--control",
+        ANY,
+    ]);
+    let endpoints: Vec<_> = (0..4).map(|_| proxy.await_line("listening")).collect();
+    let of = |side: &str| {
+        let line = endpoints.iter().find(|line| line.starts_with(side));
+        let endpoint = line.expect("all four").rsplit(' ').next();
+        endpoint.expect("an endpoint").to_owned()
+    };
+    let pull = start(&["pull", "-c", &of("backend"), "-n", "1"]);
+    run(&["push", "-c", &of("frontend"), "-d", "through"]).expect_code(0);
+    assert_eq!(pull.finish().expect_code(0).text(), "through\n");
+    let command = |text: &str| run(&["req", "-c", &of("control"), "-d", text]);
+    command("PAUSE").expect_code(0);
+    command("RESUME").expect_code(0);
+    let answer = command("nonsense").expect_code(0).text().to_owned();
+    assert!(answer.starts_with("ERROR"), "{answer}");
+    command("TERMINATE").expect_code(0);
+    proxy.finish().expect_code(0);
+}

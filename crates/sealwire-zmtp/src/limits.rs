@@ -21,6 +21,12 @@ pub const MAX_PROPERTIES: usize = 64;
 /// Longest routing id, in bytes (ZMTP 3.1, metadata property `Identity`).
 pub const MAX_ROUTING_ID: usize = 255;
 
+/// Most key pairs that a BLAKE3 server may have beside its first.
+pub const MAX_FURTHER_SERVER_KEYS: usize = 3;
+
+/// Longest name of a group in JOIN and LEAVE, in bytes (as in libzmq).
+pub const MAX_GROUP: usize = 255;
+
 /// Longest reason in an ERROR command, in bytes.
 pub const MAX_ERROR_REASON: usize = 255;
 

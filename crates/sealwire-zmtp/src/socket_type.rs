@@ -1,6 +1,7 @@
-//! The eleven socket types of ZeroMQ and which of them may talk to each other.
+//! The socket types of ZeroMQ and which of them may talk to each other.
 //!
-//! Source: ZMTP 3.1 (RFC 37), "The Socket-Type Property".
+//! Sources: ZMTP 3.1 (RFC 37), "The Socket-Type Property"; RFC 41 (CLIENT and SERVER), RFC 48
+//! (RADIO and DISH), RFC 49 (SCATTER and GATHER), RFC 51 (PEER), RFC 52 (CHANNEL).
 
 use core::fmt;
 use core::str::FromStr;
@@ -33,11 +34,27 @@ pub enum SocketType {
     XPub,
     /// SUB that sends its subscriptions as messages.
     XSub,
+    /// DEALER for messages of one frame, talking to SERVER.
+    Client,
+    /// ROUTER for messages of one frame; peers have numbers instead of names.
+    Server,
+    /// Publishes to groups.
+    Radio,
+    /// Receives what is sent to the groups that it joined.
+    Dish,
+    /// Receives from a pipeline, messages of one frame.
+    Gather,
+    /// Sends into a pipeline, messages of one frame.
+    Scatter,
+    /// SERVER among equals.
+    Peer,
+    /// PAIR for messages of one frame.
+    Channel,
 }
 
 impl SocketType {
     /// Every socket type.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 19] = [
         Self::Pair,
         Self::Pub,
         Self::Sub,
@@ -49,6 +66,14 @@ impl SocketType {
         Self::Push,
         Self::XPub,
         Self::XSub,
+        Self::Client,
+        Self::Server,
+        Self::Radio,
+        Self::Dish,
+        Self::Gather,
+        Self::Scatter,
+        Self::Peer,
+        Self::Channel,
     ];
 
     /// The name on the wire, in upper case.
@@ -65,12 +90,23 @@ impl SocketType {
             Self::Push => "PUSH",
             Self::XPub => "XPUB",
             Self::XSub => "XSUB",
+            Self::Client => "CLIENT",
+            Self::Server => "SERVER",
+            Self::Radio => "RADIO",
+            Self::Dish => "DISH",
+            Self::Gather => "GATHER",
+            Self::Scatter => "SCATTER",
+            Self::Peer => "PEER",
+            Self::Channel => "CHANNEL",
         }
     }
 
     /// Whether a socket of this type may be connected to one of type `peer`. Symmetric.
     pub const fn accepts(self, peer: Self) -> bool {
-        use SocketType::{Dealer, Pair, Pub, Pull, Push, Rep, Req, Router, Sub, XPub, XSub};
+        use SocketType::{
+            Channel, Client, Dealer, Dish, Gather, Pair, Peer, Pub, Pull, Push, Radio, Rep, Req,
+            Router, Scatter, Server, Sub, XPub, XSub,
+        };
         matches!(
             (self, peer),
             (Pair, Pair)
@@ -82,12 +118,34 @@ impl SocketType {
                 | (Router, Req | Dealer | Router)
                 | (Push, Pull)
                 | (Pull, Push)
+                | (Client, Server)
+                | (Server, Client)
+                | (Radio, Dish)
+                | (Dish, Radio)
+                | (Gather, Scatter)
+                | (Scatter, Gather)
+                | (Peer, Peer)
+                | (Channel, Channel)
         )
     }
 
     /// Whether this type receives subscriptions (PUB and XPUB).
     pub const fn takes_subscriptions(self) -> bool {
         matches!(self, Self::Pub | Self::XPub)
+    }
+
+    /// Whether libzmq has this type only when built with its drafts.
+    pub const fn is_draft(self) -> bool {
+        use SocketType::{Channel, Client, Dish, Gather, Peer, Radio, Scatter, Server};
+        matches!(
+            self,
+            Client | Server | Radio | Dish | Gather | Scatter | Peer | Channel
+        )
+    }
+
+    /// Whether this type hears of the groups that its peers join (RADIO).
+    pub const fn takes_groups(self) -> bool {
+        matches!(self, Self::Radio)
     }
 }
 
@@ -100,7 +158,8 @@ impl fmt::Display for SocketType {
 /// The text is not the name of a socket type.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "not a socket type; use one of PAIR, PUB, SUB, REQ, REP, DEALER, ROUTER, PULL, PUSH, XPUB, XSUB"
+    "not a socket type; use one of PAIR, PUB, SUB, REQ, REP, DEALER, ROUTER, PULL, PUSH, XPUB, \
+     XSUB, CLIENT, SERVER, RADIO, DISH, GATHER, SCATTER, PEER, CHANNEL"
 )]
 pub struct UnknownSocketType;
 

@@ -78,6 +78,11 @@ impl Context {
             .post(Command::RotateCookies(Arc::downgrade(cookies)));
     }
 
+    /// Puts a socket on the list of those whose authenticators may change their mind.
+    pub(crate) fn revise_clients_of(&self, core: &Arc<SocketCore>) {
+        self.mailbox().post(Command::Revise(Arc::downgrade(core)));
+    }
+
     pub(crate) fn bind(
         &self,
         core: &Arc<SocketCore>,
@@ -88,8 +93,8 @@ impl Context {
             inproc::bind(core, name, id)?;
             endpoint
         } else {
-            let (listener, endpoint) =
-                listen(&endpoint).map_err(|source| Error::Bind { endpoint, source })?;
+            let (listener, endpoint) = listen(&endpoint, &core.options().tcp)
+                .map_err(|source| Error::Bind { endpoint, source })?;
             let kind = RegistrationKind::Bound;
             core.register(Registration {
                 endpoint: endpoint.clone(),

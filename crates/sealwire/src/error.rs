@@ -39,12 +39,23 @@ pub enum Error {
     /// The socket is ready for the next request.
     #[error("the peer went away before it answered; the request may have been carried out")]
     RequestLost,
-    /// ROUTER with `router_mandatory`: no peer has this routing id.
+    /// ROUTER with `router_mandatory`, SERVER, PEER: no peer has this routing id, or number.
     #[error("no peer has the routing id {}", Hex(.0))]
     Unroutable(Vec<u8>),
     /// ROUTER: a message needs a routing id as its first frame.
     #[error("a ROUTER socket sends to the peer named in the first frame, and there was none")]
     NoRoutingId,
+    /// SERVER, PEER: a message is the number of the connection it goes to, in 4 bytes, and one
+    /// frame; see [`Message::to_route`].
+    #[error("a SERVER or PEER socket sends the number of a connection (4 bytes) and one frame")]
+    NoRoute,
+    /// RADIO, DISH: a group has 1 to 255 bytes, and a message is its group and one frame; see
+    /// [`Message::to_group`].
+    #[error("a message to a group is the name of the group (1 to 255 bytes) and one frame")]
+    NoGroup,
+    /// CLIENT, SCATTER, CHANNEL: a message has exactly one frame.
+    #[error("this socket type sends messages of exactly one frame")]
+    SinglePart,
     /// A message must have at least one frame.
     #[error("a message has at least one frame")]
     EmptyMessage,
@@ -93,6 +104,8 @@ pub enum Operation {
     Receive,
     /// Subscribe or unsubscribe.
     Subscribe,
+    /// Join or leave a group.
+    Join,
     /// Remove a subscription that was never made.
     UnsubscribeUnknown,
 }
@@ -102,7 +115,10 @@ impl fmt::Display for Operation {
         f.write_str(match self {
             Operation::Send => "this socket type cannot send",
             Operation::Receive => "this socket type cannot receive",
-            Operation::Subscribe => "only SUB and XSUB sockets have subscriptions",
+            Operation::Subscribe => {
+                "only SUB and XSUB sockets, and XPUB with manual subscriptions, can subscribe"
+            }
+            Operation::Join => "only DISH sockets join and leave groups",
             Operation::UnsubscribeUnknown => "there is no such subscription to remove",
         })
     }
@@ -123,6 +139,18 @@ pub enum StateError {
     /// REP: receive a request before sending.
     #[error("a REP socket receives a request before it sends")]
     NothingToAnswer,
+    /// DISH: a group is joined once.
+    #[error("the DISH socket has joined this group already")]
+    JoinedAlready,
+    /// DISH: a group is left once.
+    #[error("the DISH socket has not joined this group")]
+    NotJoined,
+    /// XPUB with manual subscriptions: the peer of the last subscription read is gone, or none
+    /// was read yet.
+    #[error(
+        "an XPUB socket grants a subscription to the peer whose own it read last, and there is none"
+    )]
+    NoSubscriber,
 }
 
 /// A message that was not sent, with the reason. It can be taken back and sent again.

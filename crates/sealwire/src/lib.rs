@@ -38,7 +38,7 @@
 //! | decide who may connect | [`auth`] |
 //! | know who sent a message | [`Message::peer`], [`Peer`] |
 //! | see why a connection fails | [`Monitor`], [`Event`], [`Counters`] |
-//! | connect two sockets | [`proxy`] |
+//! | connect two sockets | [`proxy`], [`Proxy`] with capture and control |
 //!
 //! Experimental and not audited: read `docs/security.md` before you rely on it.
 
@@ -66,9 +66,11 @@ pub use endpoint::{Endpoint, EndpointError, MAX_INPROC_NAME, MAX_IPC_NAME};
 pub use error::{Error, Operation, SendError, StateError};
 pub use keys::Generate;
 pub use message::Message;
-pub use monitor::{ConnectionFailure, Counters, Event, FailureCause, MONITOR_CAPACITY, Monitor};
-pub use peer::{Peer, PeerAddress};
-pub use proxy::proxy;
+pub use monitor::{
+    AddressLimit, ConnectionFailure, Counters, Event, FailureCause, MONITOR_CAPACITY, Monitor,
+};
+pub use peer::{Peer, PeerAddress, ProcessCredentials};
+pub use proxy::{Proxy, proxy};
 /// NaCl's `box` and `secretbox`, byte-compatible with libsodium.
 pub use sealwire_nacl as nacl;
 pub use sealwire_zmtp::connection::Warning;

@@ -35,6 +35,48 @@ impl Message {
             .into()
     }
 
+    /// A message for a SERVER or PEER socket to send: to the connection of this number, with this
+    /// payload. It is the number in 4 bytes, big-endian, and the payload, in two frames.
+    ///
+    /// ```
+    /// use sealwire::Message;
+    /// let message = Message::to_route(7, "answer");
+    /// assert_eq!((message.route(), message.as_bytes()), (Some(7), &b"answer"[..]));
+    /// ```
+    pub fn to_route(route: u32, payload: impl Into<Frame>) -> Self {
+        Self::multipart([Frame::copy_from_slice(&route.to_be_bytes()), payload.into()])
+    }
+
+    /// A message for a RADIO socket to send to this group: the group and the payload, in two
+    /// frames.
+    ///
+    /// ```
+    /// use sealwire::Message;
+    /// let message = Message::to_group("news", "rain");
+    /// assert_eq!((message.group(), message.as_bytes()), (Some(&b"news"[..]), &b"rain"[..]));
+    /// ```
+    pub fn to_group(group: impl AsRef<[u8]>, payload: impl Into<Frame>) -> Self {
+        Self::multipart([Frame::copy_from_slice(group.as_ref()), payload.into()])
+    }
+
+    /// What a SERVER or PEER socket received: the number of the connection that it came through.
+    /// Of use with these types only: it reads the first of two frames.
+    pub fn route(&self) -> Option<u32> {
+        match self.frames() {
+            [route, _] => route.as_slice().try_into().ok().map(u32::from_be_bytes),
+            _ => None,
+        }
+    }
+
+    /// What a DISH socket received: the group that it was sent to. Of use with this type only: it
+    /// reads the first of two frames.
+    pub fn group(&self) -> Option<&[u8]> {
+        match self.frames() {
+            [group, _] => Some(group),
+            _ => None,
+        }
+    }
+
     pub(crate) fn received(frames: Frames, peer: Arc<Peer>) -> Self {
         Message {
             frames,

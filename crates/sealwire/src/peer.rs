@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use sealwire_zmtp::connection::PeerInfo;
+use sealwire_zmtp::wire::metadata::Metadata;
 use sealwire_zmtp::{PublicKey, SocketType};
+
+use crate::auth::Client;
 
 /// Where a peer is, as far as the transport tells.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -44,12 +47,44 @@ impl fmt::Display for PeerAddress {
     }
 }
 
+impl PeerAddress {
+    /// As it goes to a ZAP handler: an IP address without port, or the text form.
+    pub(crate) fn for_zap(&self) -> String {
+        match self {
+            PeerAddress::Tcp(address) => address.ip().to_string(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// Whom the process at the other end of a Unix socket belonged to when it connected or began to
+/// listen, in numbers of this system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProcessCredentials {
+    /// The process. Numbers of processes are used again.
+    pub process: i32,
+    /// The user.
+    pub user: u32,
+    /// The user's main group.
+    pub group: u32,
+}
+
+/// What was said about a peer as it was let in.
+#[derive(Debug, Default)]
+pub(crate) struct Approval {
+    pub(crate) user_id: Option<String>,
+    pub(crate) metadata: Option<Metadata>,
+}
+
 /// A connected peer. Fixed for the life of the connection and shared by its messages.
 #[derive(Debug)]
 pub struct Peer {
     address: PeerAddress,
     connection: u64,
     identity: Identity,
+    approval: Approval,
+    process: Option<ProcessCredentials>,
 }
 
 #[derive(Debug)]
@@ -62,8 +97,16 @@ enum Identity {
 }
 
 impl Peer {
-    pub(crate) fn wire(address: PeerAddress, connection: u64, info: Arc<PeerInfo>) -> Self {
+    pub(crate) fn wire(
+        address: PeerAddress,
+        connection: u64,
+        info: Arc<PeerInfo>,
+        approval: Option<Approval>,
+        process: Option<ProcessCredentials>,
+    ) -> Self {
         Peer {
+            process,
+            approval: approval.unwrap_or_default(),
             address,
             connection,
             identity: Identity::Wire(info),
@@ -77,6 +120,8 @@ impl Peer {
         routing_id: Vec<u8>,
     ) -> Self {
         Peer {
+            approval: Approval::default(),
+            process: None,
             address: PeerAddress::Inproc(name.into()),
             connection,
             identity: Identity::Inproc {
@@ -96,6 +141,12 @@ impl Peer {
         self.connection
     }
 
+    /// The number under which SERVER and PEER sockets know the connection: the lower half of
+    /// [`connection`](Peer::connection).
+    pub fn route(&self) -> u32 {
+        self.connection as u32
+    }
+
     /// The long-term public key that the peer proved to hold. `None` where the mechanism proves
     /// none (NULL, `inproc`). A client without a key of its own shows one made for the
     /// connection, so authorise by known keys, not by the presence of one.
@@ -106,8 +157,11 @@ impl Peer {
         }
     }
 
-    /// The name that the authenticator gave to this peer.
+    /// The name that the authenticator or ZAP handler gave to this peer.
     pub fn user_id(&self) -> Option<&str> {
+        if let Some(user_id) = &self.approval.user_id {
+            return Some(user_id);
+        }
         match &self.identity {
             Identity::Wire(info) => info.user_id.as_deref(),
             Identity::Inproc { .. } => None,
@@ -138,13 +192,41 @@ impl Peer {
         }
     }
 
-    /// Value of a metadata property that the peer sent in its handshake; names compare without
-    /// case.
+    /// Value of a metadata property, by name without case: what the ZAP handler said about the
+    /// peer, or else what the peer itself sent in its handshake, which is no proof of anything.
     pub fn metadata(&self, name: &str) -> Option<&[u8]> {
+        if let Some(value) = self.vouched_metadata(name) {
+            return Some(value);
+        }
         match &self.identity {
             Identity::Wire(info) => info.metadata.get(name),
             Identity::Inproc { .. } => None,
         }
+    }
+}
+
+impl Peer {
+    /// The peer as its authenticator saw it.
+    pub(crate) fn as_client(&self) -> Option<Client<'_>> {
+        match &self.identity {
+            Identity::Wire(info) => Some(Client {
+                public_key: info.public_key?,
+                address: &self.address,
+                metadata: &info.metadata,
+            }),
+            Identity::Inproc { .. } => None,
+        }
+    }
+
+    /// The process at the other end, as the system tells; `ipc` on Linux only (`SO_PEERCRED`).
+    pub fn process(&self) -> Option<ProcessCredentials> {
+        self.process
+    }
+
+    /// Value of a metadata property that the ZAP handler gave to the peer, by name without case.
+    /// Nothing in here is the peer's word.
+    pub fn vouched_metadata(&self, name: &str) -> Option<&[u8]> {
+        self.approval.metadata.as_ref()?.get(name)
     }
 }
 

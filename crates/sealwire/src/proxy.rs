@@ -1,10 +1,14 @@
 //! Devices: everything that arrives on one socket goes out on another, both ways.
 
+mod steering;
+
 use std::thread;
 
 use crate::blocking::Socket;
 use crate::error::Error;
 use crate::message::Message;
+
+use steering::{Direction, Steering};
 
 /// Messages moved at a time.
 const BATCH: usize = 256;
@@ -44,38 +48,150 @@ const BATCH: usize = 256;
 /// # Ok::<(), sealwire::Error>(())
 /// ```
 pub fn proxy(frontend: &Socket, backend: &Socket) -> Result<(), Error> {
-    thread::scope(|scope| {
-        let back = scope.spawn(|| forward(backend, frontend));
-        let forth = forward(frontend, backend);
-        let back = back
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        forth.and(back)
-    })
+    Proxy::new(frontend, backend).run()
 }
 
-/// One direction; closes both sockets at its end, so that the other direction ends as well.
-fn forward(from: &Socket, to: &Socket) -> Result<(), Error> {
-    let outcome = forward_until_closed(from, to);
-    for socket in [from, to] {
-        socket.begin_close();
+/// A [`proxy`] with a socket that sees everything, a socket that steers it, or both.
+///
+/// ```
+/// use sealwire::{Proxy, SocketType, blocking::Socket};
+///
+/// let (frontend, backend) = (Socket::new(SocketType::Pull)?, Socket::new(SocketType::Push)?);
+/// let (capture, control) = (Socket::new(SocketType::Push)?, Socket::new(SocketType::Rep)?);
+/// control.bind("inproc://control")?;
+/// let device = std::thread::spawn(move || {
+///     Proxy::new(&frontend, &backend).capture(&capture).control(&control).run()
+/// });
+///
+/// let operator = Socket::new(SocketType::Req)?;
+/// operator.connect("inproc://control")?;
+/// for command in ["PAUSE", "RESUME", "STATISTICS", "TERMINATE"] {
+///     operator.send(command)?;
+///     let answer = operator.recv()?;
+///     assert_eq!(answer.len(), if command == "STATISTICS" { 8 } else { 1 });
+/// }
+/// device.join().unwrap()?;
+/// # Ok::<(), sealwire::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[must_use]
+pub struct Proxy<'a> {
+    frontend: &'a Socket,
+    backend: &'a Socket,
+    capture: Option<&'a Socket>,
+    control: Option<&'a Socket>,
+}
+
+impl<'a> Proxy<'a> {
+    /// Between these two sockets.
+    pub fn new(frontend: &'a Socket, backend: &'a Socket) -> Self {
+        Proxy {
+            frontend,
+            backend,
+            capture: None,
+            control: None,
+        }
     }
-    outcome
-}
 
-fn forward_until_closed(from: &Socket, to: &Socket) -> Result<(), Error> {
-    let mut batch = Vec::with_capacity(BATCH);
-    loop {
-        match from.recv_many(&mut batch, BATCH) {
-            // A direction that the socket types do not have (PUSH has nothing to receive).
-            Err(Error::Unsupported(_)) => return from.wait_closed(),
-            outcome => outcome?,
-        };
-        for message in batch.drain(..) {
-            match to.send(Message::from(message.into_frames())) {
-                Err(error) if matches!(error.error(), Error::Unsupported(_)) => {}
-                outcome => outcome?,
+    /// Sends a copy of every message to this socket (PUB, PUSH, PAIR or DEALER). It never holds
+    /// the others up: what it has no room for it misses.
+    pub fn capture(mut self, capture: &'a Socket) -> Self {
+        self.capture = Some(capture);
+        self
+    }
+
+    /// Obeys the commands that this socket (REP, PAIR, PULL or SUB) receives, as libzmq's
+    /// `zmq_proxy_steerable` does:
+    ///
+    /// | command | does |
+    /// |---|---|
+    /// | `PAUSE` | takes no more messages; those taken still go out |
+    /// | `RESUME` | goes on |
+    /// | `TERMINATE` | ends the proxy; its sockets stay open, and what was taken and cannot be sent at once is lost |
+    /// | `STATISTICS` | answers with 8 frames of 8 bytes, in the machine's byte order: messages and bytes received, messages and bytes sent, of the frontend, then of the backend |
+    ///
+    /// REP answers every command, with an empty message where nothing else is to be said and with
+    /// an error in words to what is no command. PAIR answers `STATISTICS`.
+    pub fn control(mut self, control: &'a Socket) -> Self {
+        self.control = Some(control);
+        self
+    }
+
+    /// Runs until it is terminated. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// Whatever else ends it: [`Error::Closed`] when a socket is closed. Then both sockets are
+    /// closed.
+    pub fn run(self) -> Result<(), Error> {
+        let steering = Steering::default();
+        let (forth, back) = steering.directions();
+        thread::scope(|scope| {
+            let control = self.control.map(|control| {
+                scope.spawn(|| steering.obey(control, &[self.frontend, self.backend]))
+            });
+            let back = scope.spawn(|| self.forward(self.backend, self.frontend, back));
+            let forth = self.forward(self.frontend, self.backend, forth);
+            let back = back
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            steering.terminate();
+            if let (Some(socket), Some(thread)) = (self.control, control) {
+                socket.wake();
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            }
+            forth.and(back)
+        })
+    }
+
+    /// One direction; when it fails it closes both sockets, so that the other direction ends too.
+    fn forward(&self, from: &Socket, to: &Socket, way: Direction<'_>) -> Result<(), Error> {
+        let outcome = self.forward_until_stopped(from, to, way);
+        if outcome.is_err() {
+            for socket in [from, to] {
+                socket.begin_close();
             }
         }
+        outcome
+    }
+
+    fn forward_until_stopped(
+        &self,
+        from: &Socket,
+        to: &Socket,
+        way: Direction<'_>,
+    ) -> Result<(), Error> {
+        let mut batch = Vec::with_capacity(BATCH);
+        loop {
+            match from.recv_many_while(&mut batch, BATCH, || way.steering.reading()) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                // A direction that the socket types do not have (PUSH has nothing to receive).
+                Err(Error::Unsupported(_)) => return self.wait_for_end(from, way),
+                Err(error) => return Err(error),
+            }
+            for message in batch.drain(..) {
+                let message = Message::from(message.into_frames());
+                let size = message.size();
+                way.received(size);
+                if let Some(capture) = self.capture {
+                    // What the capture cannot take it misses, whatever the reason.
+                    let _ = capture.try_send(message.clone());
+                }
+                match to.send_while(message, || !way.steering.terminated()) {
+                    Ok(()) => way.sent(size),
+                    Err(error) => match error.error() {
+                        Error::Unsupported(_) | Error::WouldBlock => {}
+                        _ => return Err(error.into()),
+                    },
+                }
+            }
+        }
+    }
+
+    fn wait_for_end(&self, socket: &Socket, way: Direction<'_>) -> Result<(), Error> {
+        socket.wait_while(|| !way.steering.terminated())
     }
 }

@@ -28,6 +28,7 @@ pub(crate) enum Kind {
     },
     Server {
         keys: KeyPair,
+        further_keys: Vec<KeyPair>,
         authenticator: SharedAuthenticator,
         data_phase: DataPhase,
     },
@@ -78,6 +79,7 @@ impl Security {
     pub fn blake3_server(keys: KeyPair, authenticator: impl Authenticator) -> Self {
         Security(Kind::Server {
             keys,
+            further_keys: Vec::new(),
             authenticator: SharedAuthenticator::new(authenticator),
             data_phase: DataPhase::default(),
         })
@@ -122,6 +124,36 @@ impl Security {
     /// Whether a password goes over the connection as it is.
     pub(crate) fn shows_a_password(&self) -> bool {
         matches!(self.0, Kind::PlainClient { .. } | Kind::PlainServer { .. })
+    }
+
+    /// BLAKE3ZMQ server: also talks to clients that know it by another key, while keys are changed.
+    /// May be called for [`MAX_FURTHER_SERVER_KEYS`](sealwire_zmtp::limits::MAX_FURTHER_SERVER_KEYS)
+    /// (3) keys; a socket with more cannot be built. Put the key first that most clients know:
+    /// each one before the right one costs the server an X25519 agreement. Does nothing for other
+    /// mechanisms and for clients.
+    #[must_use]
+    pub fn with_further_keys(mut self, keys: KeyPair) -> Self {
+        if let Kind::Server { further_keys, .. } = &mut self.0 {
+            further_keys.push(keys);
+        }
+        self
+    }
+
+    /// Who decides about the clients of a server.
+    pub(crate) fn authenticator(&self) -> Option<&SharedAuthenticator> {
+        match &self.0 {
+            Kind::Server { authenticator, .. } | Kind::CurveServer { authenticator, .. } => {
+                Some(authenticator)
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn further_keys(&self) -> usize {
+        match &self.0 {
+            Kind::Server { further_keys, .. } => further_keys.len(),
+            _ => 0,
+        }
     }
 
     /// Switches to the continuous keystream of a later BLAKE3ZMQ draft, to talk to peers that

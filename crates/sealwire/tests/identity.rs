@@ -257,3 +257,24 @@ fn sockets_are_shared_between_threads() {
     });
     assert_eq!(received, 4 * EACH);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_peer_on_a_unix_socket_is_known_by_its_process() {
+    for (transport, known) in [("ipc", true), ("abstract", true), ("tcp", false)] {
+        let path = support::Path {
+            transport,
+            keys: None,
+        };
+        let (pull, push) = path.pair(SocketType::Pull, SocketType::Push);
+        push.send("hello").unwrap();
+        let message = pull.recv().unwrap();
+        let process = message.peer().unwrap().process();
+        assert_eq!(process.is_some(), known, "{transport}");
+        if let Some(process) = process {
+            assert_eq!(process.process.unsigned_abs(), std::process::id());
+            assert_eq!(process.user, rustix::process::getuid().as_raw());
+            assert_eq!(process.group, rustix::process::getgid().as_raw());
+        }
+    }
+}

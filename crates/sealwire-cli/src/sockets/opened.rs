@@ -42,7 +42,7 @@ impl Opened {
             .security(security)
             .max_message_size(endpoints.max_size)
             .linger(endpoints.timeout.unwrap_or(FOR_EVER))
-            .router_mandatory(true);
+            .router_mandatory(socket_type == SocketType::Router);
         if let Some(timeout) = endpoints.timeout {
             builder = builder.send_timeout(timeout).receive_timeout(timeout);
         }

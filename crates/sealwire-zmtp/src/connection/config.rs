@@ -8,7 +8,9 @@ use core::time::Duration;
 use thiserror::Error;
 
 use crate::keys::{KeyPair, PublicKey};
-use crate::limits::{Limits, MAX_METADATA, MAX_PROPERTIES, MAX_ROUTING_ID};
+use crate::limits::{
+    Limits, MAX_FURTHER_SERVER_KEYS, MAX_METADATA, MAX_PROPERTIES, MAX_ROUTING_ID,
+};
 use crate::mechanism::blake3::CookieKeeper;
 use crate::mechanism::plain::PlainCredentials;
 use crate::socket_type::SocketType;
@@ -144,6 +146,10 @@ pub struct Blake3Client {
 pub struct Blake3Server {
     /// The server's identity.
     pub keys: KeyPair,
+    /// Further identities, while clients change from one to another: at most
+    /// [`MAX_FURTHER_SERVER_KEYS`](crate::limits::MAX_FURTHER_SERVER_KEYS), others are not used.
+    /// Each costs one X25519 for every HELLO that none before it opened.
+    pub further_keys: Vec<KeyPair>,
     /// Where cookie keys and connection numbers come from; shared by all connections of a server.
     pub cookies: Arc<dyn CookieKeeper>,
     /// How frames are sealed after the handshake; both sides must be set alike.
@@ -173,6 +179,19 @@ pub struct CurveServer {
 pub struct PlainClient {
     /// What is shown to the server, whoever that is: PLAIN does not tell.
     pub credentials: PlainCredentials,
+}
+
+impl Blake3Server {
+    /// The keys in the order they are tried.
+    pub(crate) fn all_keys(&self) -> impl Iterator<Item = &KeyPair> {
+        let further = self.further_keys.iter().take(MAX_FURTHER_SERVER_KEYS);
+        core::iter::once(&self.keys).chain(further)
+    }
+
+    /// The key at this place of [`all_keys`](Self::all_keys).
+    pub(crate) fn key(&self, index: u8) -> &KeyPair {
+        self.all_keys().nth(index.into()).unwrap_or(&self.keys)
+    }
 }
 
 /// How BLAKE3ZMQ seals frames after the handshake. Never negotiated.

@@ -7,7 +7,7 @@ use super::{Connection, Event};
 use crate::error::Error;
 use crate::message::{Frame, Message};
 use crate::wire::command::Command;
-use crate::wire::command::subscription::Change;
+use crate::wire::command::subscription::{Change, group};
 
 impl Connection {
     /// Takes the frames of `spans` off the front of `input`.
@@ -61,13 +61,28 @@ impl Connection {
                 self.events
                     .push_back(Event::Cancel(Bytes::copy_from_slice(topic)));
             }
+            Command::Join(name) if self.config.socket_type.takes_groups() => {
+                let group = group(name, "JOIN")?;
+                self.events
+                    .push_back(Event::Subscribe(Bytes::copy_from_slice(group)));
+            }
+            Command::Leave(name) if self.config.socket_type.takes_groups() => {
+                let group = group(name, "LEAVE")?;
+                self.events
+                    .push_back(Event::Cancel(Bytes::copy_from_slice(group)));
+            }
             Command::Ping(ping) => self.liveness.pinged(ping),
             Command::Error(reason) => {
                 let verified = self.receiver.verifies();
                 return Err(Error::PeerRefused { reason, verified });
             }
             // That something arrived is all that PONG has to say.
-            Command::Pong(_) | Command::Subscribe(_) | Command::Cancel(_) | Command::Unknown => {}
+            Command::Pong(_)
+            | Command::Subscribe(_)
+            | Command::Cancel(_)
+            | Command::Join(_)
+            | Command::Leave(_)
+            | Command::Unknown => {}
         }
         Ok(())
     }

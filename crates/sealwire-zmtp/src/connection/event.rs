@@ -24,9 +24,9 @@ pub enum Event {
     AuthenticatePassword(Box<PlainCredentials>),
     /// The handshake is done: messages may be sent.
     Ready(Arc<PeerInfo>),
-    /// The peer subscribed to a prefix. Only where the local socket is PUB or XPUB.
+    /// The peer subscribed to a prefix (local socket PUB or XPUB) or joined a group (RADIO).
     Subscribe(Bytes),
-    /// The peer gave a subscription up. Only where the local socket is PUB or XPUB.
+    /// The peer gave a subscription up (local socket PUB or XPUB) or left a group (RADIO).
     Cancel(Bytes),
     /// A whole message, verified where the mechanism can.
     Message(Message),

@@ -6,6 +6,7 @@ use super::{Connection, Phase};
 use crate::error::{Error, SendError};
 use crate::limits::LARGE_FRAME;
 use crate::message::Message;
+use crate::socket_type::SocketType;
 use crate::wire::command::subscription::Change;
 use crate::wire::command::{self, error, heartbeat};
 use crate::wire::frame::{COMMAND, Header, MORE};
@@ -47,7 +48,7 @@ impl Connection {
     }
 
     /// Tells the peer that messages beginning with `topic` are wanted: by command from ZMTP 3.1 on,
-    /// by message before. Without effect unless the connection is ready.
+    /// by message before. Where the local socket is DISH, joins the group `topic`. Without effect unless the connection is ready.
     pub fn subscribe(&mut self, topic: &[u8]) {
         self.change_subscription(Change::Subscribe, topic);
     }
@@ -58,7 +59,9 @@ impl Connection {
     }
 
     fn change_subscription(&mut self, change: Change, topic: &[u8]) {
-        if self.peer().is_some_and(|peer| peer.zmtp_minor == 0) {
+        if self.config.socket_type == SocketType::Dish {
+            self.stage(COMMAND, &command::body(change.group_command(), &[topic]));
+        } else if self.peer().is_some_and(|peer| peer.zmtp_minor == 0) {
             self.stage(0, &[&[change.message_byte()], topic].concat());
         } else {
             self.stage(COMMAND, &command::body(change.command(), &[topic]));

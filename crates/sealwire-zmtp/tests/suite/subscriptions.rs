@@ -1,5 +1,6 @@
 //! Subscriptions: by command, by message, and to peers that know only the latter.
 
+use sealwire_zmtp::error::WireError;
 use sealwire_zmtp::{Event, Frame, Message, SocketType};
 
 use crate::support::{Cookies, Pair, Side, client, frame, null, provider, server};
@@ -106,4 +107,38 @@ fn nothing_is_staged_before_ready() {
     side.output();
     side.connection.subscribe(b"early");
     assert_eq!(side.connection.pending_bytes(), 0);
+}
+
+#[test]
+fn groups_are_joined_and_left_by_command() {
+    let mut pair = Pair::ready(null(SocketType::Dish), null(SocketType::Radio), &provider());
+    pair.a.connection.subscribe(b"ab");
+    pair.a.connection.cancel(b"ab");
+    let bytes = pair.a.output();
+    assert_eq!(
+        bytes,
+        [frame(4, b"\x04JOINab"), frame(4, b"\x05LEAVEab")].concat()
+    );
+    pair.b.feed(&bytes);
+    pair.settle();
+    assert_eq!(pair.b.events, [subscribe("ab"), cancel("ab")]);
+    // What names no group ends the connection of a radio, and no other.
+    for name in [&b""[..], &[b'g'; 256]] {
+        let join = frame(4, &[&b"\x04JOIN"[..], name].concat());
+        let mut other = Pair::ready(null(SocketType::Push), null(SocketType::Pull), &provider());
+        other.b.feed(&join);
+        assert_eq!(other.b.error, None);
+        let mut radio = Pair::ready(null(SocketType::Dish), null(SocketType::Radio), &provider());
+        radio.b.feed(&join);
+        let command = "JOIN";
+        assert_eq!(
+            radio.b.error,
+            Some(WireError::MalformedCommand { command }.into())
+        );
+    }
+    // A subscription is nothing to a radio.
+    pair.b.events.clear();
+    pair.b.feed(&frame(4, b"\x09SUBSCRIBEab"));
+    pair.settle();
+    assert!(pair.b.events.is_empty());
 }

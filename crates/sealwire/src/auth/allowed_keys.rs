@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use sealwire_zmtp::PublicKey;
@@ -85,7 +85,8 @@ impl Authenticator for AllowedKeys {
 /// `_secret` or `.key` are passed over.
 ///
 /// A list that can no longer be read allows nobody until it can: that is logged as an error.
-/// Taking a key off the list keeps its owner from connecting again; connections that stand stay.
+/// Taking a key off the list keeps its owner from connecting again, and ends the connections it
+/// has within about a second.
 #[derive(Debug)]
 pub struct AllowedKeysFile {
     path: PathBuf,
@@ -96,6 +97,8 @@ pub struct AllowedKeysFile {
 struct Cached {
     stamp: Stamp,
     keys: AllowedKeys,
+    /// How often the list was read.
+    revision: u64,
 }
 
 /// What changes when a list is edited: each file with its size and time of modification.
@@ -120,26 +123,38 @@ impl AllowedKeysFile {
 
 impl Authenticator for AllowedKeysFile {
     fn authenticate(&self, client: &Client<'_>) -> Decision {
-        let mut cached = self
-            .cached
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.current().keys.decide(client.public_key())
+    }
+
+    fn revision(&self) -> Option<u64> {
+        Some(self.current().revision)
+    }
+}
+
+impl AllowedKeysFile {
+    /// The list as it is now.
+    fn current(&self) -> MutexGuard<'_, Cached> {
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         if stamp(&self.path).ok().as_ref() != Some(&cached.stamp) {
+            let revision = cached.revision + 1;
             match read(&self.path) {
                 Ok(fresh) => {
                     tracing::info!(path = %self.path.display(), keys = fresh.keys.len(), "allowed keys read again");
-                    *cached = fresh;
+                    *cached = Cached { revision, ..fresh };
                 }
+                // Nothing has changed since it could not be read.
+                Err(_) if cached.stamp.is_empty() => {}
                 Err(error) => {
                     tracing::error!(%error, "allowed keys cannot be read: nobody is let in");
                     *cached = Cached {
                         stamp: Stamp::new(),
                         keys: AllowedKeys::new(),
+                        revision,
                     };
                 }
             }
         }
-        cached.keys.decide(client.public_key())
+        cached
     }
 }
 
@@ -157,7 +172,12 @@ fn read(path: &Path) -> Result<Cached, KeyFileError> {
             keys.keys.insert(key, user_id);
         }
     }
-    Ok(Cached { stamp, keys })
+    let revision = 0;
+    Ok(Cached {
+        stamp,
+        keys,
+        revision,
+    })
 }
 
 /// The list itself, then for a directory its files in order.

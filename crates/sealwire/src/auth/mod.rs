@@ -1,7 +1,9 @@
-//! Who may connect to a server: a closure, a set of keys, or a file or directory of allowed keys.
+//! Who may connect to a server: a closure, a set of keys, a file or directory of allowed keys, or
+//! a ZAP handler ([`zap`]).
 
 mod allowed_keys;
 mod password;
+pub mod zap;
 
 use std::fmt;
 use std::sync::Arc;
@@ -71,6 +73,36 @@ impl Decision {
     }
 }
 
+/// What became of a question about a peer.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    Allowed {
+        user_id: Option<String>,
+        /// What the ZAP handler said about the peer.
+        metadata: Option<Metadata>,
+    },
+    Refused {
+        reason: String,
+    },
+    /// The peer hears the status, as from libzmq; the text is for this side.
+    RefusedByZap {
+        status: u16,
+        text: String,
+    },
+}
+
+impl From<Decision> for Verdict {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::Allow { user_id } => Verdict::Allowed {
+                user_id,
+                metadata: None,
+            },
+            Decision::Refuse { reason } => Verdict::Refused { reason },
+        }
+    }
+}
+
 impl From<bool> for Decision {
     fn from(allowed: bool) -> Self {
         if allowed {
@@ -89,6 +121,13 @@ impl From<bool> for Decision {
 pub trait Authenticator: Send + Sync + 'static {
     /// Decides about one client. A panic refuses it.
     fn authenticate(&self, client: &Client<'_>) -> Decision;
+
+    /// A number that is another one whenever earlier decisions may be others now; `None` when they
+    /// never are. Asked about twice a second, on a thread that may block. When it changes, all
+    /// clients are decided about again, and those that would be refused now are disconnected.
+    fn revision(&self) -> Option<u64> {
+        None
+    }
 
     /// Whether [`authenticate`](Authenticator::authenticate) may take longer than some
     /// microseconds. When not, it runs where the connection is served.
@@ -132,6 +171,11 @@ impl SharedAuthenticator {
 
     pub(crate) fn may_block(&self) -> bool {
         self.0.may_block()
+    }
+
+    pub(crate) fn revision(&self) -> Option<u64> {
+        let revision = std::panic::AssertUnwindSafe(|| self.0.revision());
+        std::panic::catch_unwind(revision).unwrap_or_default()
     }
 
     pub(crate) fn decide(&self, client: &Client<'_>) -> Decision {

@@ -60,8 +60,9 @@ impl Connector {
         }
         self.state = State::Resolving;
         let (id, endpoint, reply) = (self.id, self.endpoint.clone(), mailbox.clone());
+        let ipv6 = self.core.options().tcp.ipv6;
         let lookup = move || {
-            let targets = Target::resolve(&endpoint);
+            let targets = Target::resolve(&endpoint, ipv6);
             reply.post(Command::Resolved { id, targets });
         };
         if let Err(error) = thread::Builder::new()
@@ -81,9 +82,11 @@ impl Connector {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
         let mut targets = targets.into_iter();
         while let Some(target) = targets.next() {
-            match Stream::connect(&target) {
+            match Stream::connect(&target, &self.core.options().tcp) {
                 Ok(stream) => {
-                    let deadline = now + self.core.options().handshake_timeout;
+                    let options = self.core.options();
+                    let limit = options.reconnect.connect_timeout;
+                    let deadline = now + limit.unwrap_or(options.handshake_timeout);
                     let others = targets.collect();
                     self.state = State::Connecting {
                         stream,
@@ -102,8 +105,16 @@ impl Connector {
         ))
     }
 
-    /// Notes that the attempt failed and says when the next one is due.
-    pub(super) fn failed(&mut self, End(cause, address): End, now: Duration) -> Duration {
+    /// Notes that the attempt failed and says when the next one is due, if one is.
+    pub(super) fn failed(&mut self, End(cause, address): End, now: Duration) -> Option<Duration> {
+        let stop = self.core.options().reconnect.stop;
+        let refused = matches!(&cause, FailureCause::Connect(error)
+            if error.kind() == io::ErrorKind::ConnectionRefused);
+        let stops = if refused {
+            stop.connection_refused
+        } else {
+            stop.unreachable
+        };
         self.core.hub.emit(Event::Failed(ConnectionFailure {
             connection: None,
             endpoint: self.endpoint.clone(),
@@ -111,18 +122,29 @@ impl Connector {
             was_ready: false,
             cause,
         }));
-        self.retry(now)
+        self.retry(stops, now)
     }
 
-    /// Notes that the connection is over and says when the next attempt is due.
-    pub(super) fn ended(&mut self, ready_for: Option<Duration>, now: Duration) -> Duration {
+    /// Notes that the connection is over and says when the next attempt is due, if one is.
+    pub(super) fn ended(&mut self, ready_for: Option<Duration>, now: Duration) -> Option<Duration> {
+        let stop = self.core.options().reconnect.stop;
+        let stops = match ready_for {
+            Some(_) => stop.after_disconnect,
+            None => stop.handshake_failed,
+        };
         if ready_for.is_some_and(|time| time >= PROVEN_AFTER) {
             self.failures = 0;
         }
-        self.retry(now)
+        self.retry(stops, now)
     }
 
-    fn retry(&mut self, now: Duration) -> Duration {
+    fn retry(&mut self, stops: bool, now: Duration) -> Option<Duration> {
+        if stops {
+            let endpoint = self.endpoint.clone();
+            self.core.give_up(self.id);
+            self.core.hub.emit(Event::GaveUp { endpoint });
+            return None;
+        }
         let delay = backoff(self.core.options(), self.failures);
         self.failures = self.failures.saturating_add(1);
         let (endpoint, attempt) = (self.endpoint.clone(), self.failures);
@@ -132,7 +154,7 @@ impl Connector {
             delay,
         });
         self.state = State::Waiting(now + delay);
-        now + delay
+        Some(now + delay)
     }
 }
 
@@ -143,9 +165,10 @@ pub(super) struct End(pub(super) FailureCause, pub(super) PeerAddress);
 fn backoff(options: &SocketOptions, failures: u32) -> Duration {
     let factor = 1_u32.checked_shl(failures).unwrap_or(u32::MAX);
     let full = options
-        .reconnect_interval
+        .reconnect
+        .interval
         .saturating_mul(factor)
-        .min(options.reconnect_maximum);
+        .min(options.reconnect.maximum);
     let jitter = entropy::below(u64::try_from(full.as_nanos() / 2).unwrap_or(u64::MAX));
     full - Duration::from_nanos(jitter)
 }

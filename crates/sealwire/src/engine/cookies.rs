@@ -83,11 +83,15 @@ pub(crate) fn protocol_config(
         }),
         (
             Kind::Server {
-                keys, data_phase, ..
+                keys,
+                further_keys,
+                data_phase,
+                ..
             },
             Some(cookies),
         ) => MechanismConfig::Blake3Server(Blake3Server {
             keys: keys.clone(),
+            further_keys: further_keys.clone(),
             cookies,
             data_phase: *data_phase,
         }),

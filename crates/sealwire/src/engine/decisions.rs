@@ -11,8 +11,10 @@ use super::mailbox::{Command, Mailbox};
 use super::session::SessionKey;
 use crate::auth::{
     Client, Decision, PlainClient, PlainCredentials, SharedAuthenticator, SharedPlainAuthenticator,
+    Verdict, zap,
 };
 use crate::peer::PeerAddress;
+use crate::socket::SocketCore;
 
 /// How many decisions can be under way at the same time in one context.
 const THREADS: usize = 4;
@@ -22,7 +24,7 @@ const MAX_WAITING: usize = 1_024;
 
 /// What a question leads to.
 pub(super) enum Answer {
-    Now(Decision),
+    Now(Verdict),
     /// It comes as [`Command::Decided`], unless this is dropped first.
     Later(Pending),
 }
@@ -30,12 +32,35 @@ pub(super) enum Answer {
 /// A question not yet answered. Dropping it withdraws the question.
 pub(super) struct Pending(#[expect(dead_code, reason = "it is held, not read")] Arc<()>);
 
-struct Question {
-    /// Gone once nobody wants to know any more.
-    wanted: Weak<()>,
-    session: SessionKey,
-    applicant: Applicant,
-    address: PeerAddress,
+/// What there is to decide about a peer: by the authenticator, then by the ZAP handler. Whoever is
+/// there must allow it.
+pub(super) struct Inquiry {
+    pub(super) applicant: Option<Applicant>,
+    pub(super) zap: Option<zap::Request>,
+    pub(super) address: PeerAddress,
+}
+
+impl Inquiry {
+    fn may_block(&self) -> bool {
+        self.zap.is_some() || self.applicant.as_ref().is_some_and(Applicant::may_block)
+    }
+
+    fn decide(self) -> Verdict {
+        let first = match &self.applicant {
+            Some(applicant) => applicant.decide(&self.address).into(),
+            None => Decision::from(true).into(),
+        };
+        match (first, self.zap) {
+            (Verdict::Allowed { user_id: named, .. }, Some(request)) => match request.ask() {
+                Verdict::Allowed { user_id, metadata } => Verdict::Allowed {
+                    user_id: user_id.or(named),
+                    metadata,
+                },
+                refused => refused,
+            },
+            (verdict, _) => verdict,
+        }
+    }
 }
 
 /// Who asks to be let in, and whom to ask about it.
@@ -45,6 +70,25 @@ pub(super) enum Applicant {
 }
 
 impl Applicant {
+    /// What a ZAP handler gets to see.
+    pub(super) fn zap_credentials(&self) -> Vec<Vec<u8>> {
+        match self {
+            Applicant::Key(_, credentials) => vec![credentials.public_key.as_bytes().to_vec()],
+            Applicant::Password(_, credentials) => vec![
+                credentials.username().to_vec(),
+                credentials.password().to_vec(),
+            ],
+        }
+    }
+
+    /// What the peer calls itself, where it has said so already.
+    pub(super) fn routing_id(&self) -> &[u8] {
+        match self {
+            Applicant::Key(_, credentials) => &credentials.routing_id,
+            Applicant::Password(..) => &[],
+        }
+    }
+
     fn may_block(&self) -> bool {
         match self {
             Applicant::Key(authenticator, _) => authenticator.may_block(),
@@ -67,6 +111,17 @@ impl Applicant {
     }
 }
 
+enum Question {
+    Peer {
+        /// Gone once nobody wants to know any more.
+        wanted: Weak<()>,
+        session: SessionKey,
+        inquiry: Inquiry,
+    },
+    /// Whether these sockets' clients are all still allowed.
+    Revision(Vec<Weak<SocketCore>>),
+}
+
 /// Started with the first question; the threads end with the I/O thread.
 pub(super) struct Decisions {
     mailbox: Arc<Mailbox>,
@@ -82,27 +137,28 @@ impl Decisions {
     }
 
     /// The decision, if it can be made here and now.
-    pub(super) fn ask(
-        &self,
-        session: SessionKey,
-        applicant: Applicant,
-        address: &PeerAddress,
-    ) -> Answer {
-        if !applicant.may_block() {
-            return Answer::Now(applicant.decide(address));
+    pub(super) fn ask(&self, session: SessionKey, inquiry: Inquiry) -> Answer {
+        if !inquiry.may_block() {
+            return Answer::Now(inquiry.decide());
         }
         let wanted = Arc::new(());
-        let question = Question {
+        let question = Question::Peer {
             wanted: Arc::downgrade(&wanted),
             session,
-            applicant,
-            address: address.clone(),
+            inquiry,
         };
         let questions = self.questions.get_or_init(|| self.start());
         match questions.try_send(question) {
             Ok(()) => Answer::Later(Pending(wanted)),
-            Err(_) => Answer::Now(Decision::refuse("the server cannot decide now")),
+            Err(_) => Answer::Now(Decision::refuse("the server cannot decide now").into()),
         }
+    }
+
+    /// Lets these sockets look after their clients, unless the threads are busy.
+    pub(super) fn revise(&self, sockets: Vec<Weak<SocketCore>>) {
+        let questions = self.questions.get_or_init(|| self.start());
+        // When the queue is full the next period will do.
+        let _ = questions.try_send(Question::Revision(sockets));
     }
 
     fn start(&self) -> SyncSender<Question> {
@@ -127,19 +183,22 @@ fn answer(questions: &Mutex<Receiver<Question>>, mailbox: &Mailbox) {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .recv();
-        let Ok(Question {
-            wanted,
-            session,
-            applicant,
-            address,
-        }) = next
-        else {
-            return;
-        };
-        if wanted.strong_count() == 0 {
-            continue;
+        match next {
+            Err(_) => return,
+            Ok(Question::Peer {
+                wanted,
+                session,
+                inquiry,
+            }) => {
+                if wanted.strong_count() > 0 {
+                    mailbox.post(Command::Decided(session, inquiry.decide()));
+                }
+            }
+            Ok(Question::Revision(sockets)) => {
+                for core in sockets.iter().filter_map(Weak::upgrade) {
+                    core.revise_clients();
+                }
+            }
         }
-        let decision = applicant.decide(&address);
-        mailbox.post(Command::Decided(session, decision));
     }
 }

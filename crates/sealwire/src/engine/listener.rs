@@ -5,9 +5,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::admission::Admission;
 use super::session::SessionKey;
 use crate::endpoint::Endpoint;
-use crate::monitor::Event;
+use crate::monitor::{Event, FailureCause};
 use crate::peer::PeerAddress;
 use crate::socket::SocketCore;
 use crate::transport::{BoundListener, Stream};
@@ -27,13 +28,14 @@ pub(super) struct Listener {
     handshaking: BTreeMap<u64, usize>,
     /// All connections that came through here and stand.
     connections: usize,
+    admission: Box<Admission>,
 }
 
 /// What an attempt to accept led to.
 pub(super) enum Accepted {
     Connection(Stream, PeerAddress),
     /// As many as allowed are there: this one was closed.
-    TooMany(PeerAddress),
+    TurnedAway(PeerAddress, FailureCause),
     /// Nobody is waiting.
     Nothing,
     /// The system refused; try again after [`ACCEPT_PAUSE`].
@@ -54,6 +56,7 @@ impl Listener {
             listener,
             handshaking: BTreeMap::new(),
             connections: 0,
+            admission: Box::default(),
         }
     }
 
@@ -61,19 +64,24 @@ impl Listener {
         &mut self.listener
     }
 
-    pub(super) fn accept(&mut self) -> Accepted {
+    pub(super) fn accept(&mut self, now: Duration) -> Accepted {
         match self.listener.accept() {
             Ok((stream, address)) => {
                 if self.connections >= self.core.options().max_connections {
                     drop(stream);
-                    return Accepted::TooMany(address);
+                    return Accepted::TurnedAway(address, FailureCause::TooManyConnections);
+                }
+                let limits = &self.core.options().address_limits;
+                if let Err(limit) = self.admission.check(limits, &address, now) {
+                    drop(stream);
+                    return Accepted::TurnedAway(address, FailureCause::AddressLimit(limit));
                 }
                 Accepted::Connection(stream, address)
             }
             Err(error) => match error.kind() {
                 io::ErrorKind::WouldBlock => Accepted::Nothing,
                 // The peer was gone again before it was accepted.
-                io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => self.accept(),
+                io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => self.accept(now),
                 _ => {
                     let (endpoint, reason) = (self.endpoint.clone(), error.to_string());
                     self.core.hub.emit(Event::AcceptFailed { endpoint, reason });
@@ -84,8 +92,14 @@ impl Listener {
     }
 
     /// Notes a new connection, and names the oldest handshake if there are too many now.
-    pub(super) fn began(&mut self, session: SessionKey) -> Option<SessionKey> {
+    pub(super) fn began(
+        &mut self,
+        session: SessionKey,
+        address: &PeerAddress,
+    ) -> Option<SessionKey> {
         self.connections += 1;
+        let limits = &self.core.options().address_limits;
+        self.admission.began(limits, session.connection, address);
         self.handshaking.insert(session.connection, session.slot);
         if self.handshaking.len() <= self.core.options().max_handshakes {
             return None;
@@ -97,10 +111,13 @@ impl Listener {
 
     pub(super) fn became_ready(&mut self, session: SessionKey) {
         self.handshaking.remove(&session.connection);
+        self.admission.became_ready(session.connection);
     }
 
     pub(super) fn ended(&mut self, session: SessionKey) {
         self.handshaking.remove(&session.connection);
+        let limits = &self.core.options().address_limits;
+        self.admission.ended(limits, session.connection);
         self.connections -= 1;
     }
 }

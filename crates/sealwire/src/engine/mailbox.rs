@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::cookies::SharedCookies;
 use super::session::SessionKey;
-use crate::auth::Decision;
+use crate::auth::Verdict;
 use crate::endpoint::Endpoint;
 use crate::socket::SocketCore;
 use crate::transport::{BoundListener, Target};
@@ -45,7 +45,7 @@ pub(crate) enum Command {
     /// The socket turns a peer away.
     Disconnect(SessionKey, &'static str),
     /// An authenticator has decided.
-    Decided(SessionKey, Decision),
+    Decided(SessionKey, Verdict),
     /// The socket is closing: send what is queued, until the deadline.
     CloseSocket {
         core: Arc<SocketCore>,
@@ -53,6 +53,8 @@ pub(crate) enum Command {
     },
     /// Replace these cookie keys by the clock, for as long as their socket lives.
     RotateCookies(Weak<SharedCookies>),
+    /// Ask this socket's authenticator now and then whether it still allows the clients.
+    Revise(Weak<SocketCore>),
     /// The context is gone.
     Shutdown,
 }

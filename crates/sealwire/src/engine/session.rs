@@ -18,19 +18,19 @@ use std::time::Duration;
 use bytes::{Buf as _, BytesMut};
 use mio::{Registry, Token};
 use sealwire_zmtp::connection::{PeerInfo, Warning};
-use sealwire_zmtp::error::{CloseKind, Refusal};
+use sealwire_zmtp::error::CloseKind;
 use sealwire_zmtp::{Connection as Protocol, Entropy, Event as ProtocolEvent};
 
-use super::decisions::{Answer, Applicant, Pending};
+use super::decisions::{Answer, Applicant, Inquiry, Pending};
 use super::io_thread::Reactor;
 use super::shared::{LeaseUse, Pace, SharedSession};
 use super::timers::{Timer, Timers};
-use crate::auth::Decision;
+use crate::auth::{Verdict, zap};
 use crate::endpoint::Endpoint;
 use crate::entropy;
 use crate::monitor::{ConnectionFailure, Event, FailureCause, add};
-use crate::pattern::{HighWaterMarks, Item, PipeId};
-use crate::peer::{Peer, PeerAddress};
+use crate::pattern::{Item, PipeId};
+use crate::peer::{Approval, Peer, PeerAddress};
 use crate::security::Kind;
 use crate::socket::SocketCore;
 use crate::transport::{Polled, Stream};
@@ -69,6 +69,16 @@ pub(super) enum Origin {
     Listener { slot: usize, id: u64 },
     /// The connector in this slot, with this id.
     Connector { slot: usize, id: u64 },
+}
+
+impl Origin {
+    /// The number of the `connect` behind it.
+    fn connector(self) -> Option<u64> {
+        match self {
+            Origin::Connector { id, .. } => Some(id),
+            Origin::Listener { .. } => None,
+        }
+    }
 }
 
 /// How a session ended.
@@ -124,6 +134,10 @@ pub(super) struct Session {
     timer: Option<Duration>,
     /// What the authenticator was asked about this peer and has not answered yet.
     question: Option<Pending>,
+    /// The peer of a handshake that is done, while the question about it is open.
+    unapproved: Option<Arc<PeerInfo>>,
+    /// What was said about the peer as it was let in.
+    approval: Option<Approval>,
     taken: VecDeque<Item>,
     pub(super) pace: Arc<Pace>,
     /// What this session is part of.
@@ -189,6 +203,8 @@ impl Session {
             finished: false,
             timer: None,
             question: None,
+            unapproved: None,
+            approval: None,
             taken: VecDeque::new(),
             pace: Arc::default(),
             shared: Weak::new(),
@@ -276,15 +292,66 @@ impl Session {
         Ok(())
     }
 
-    pub(super) fn decided(&mut self, decision: Decision, now: Duration) -> Result<(), End> {
+    pub(super) fn decided(&mut self, verdict: Verdict, reactor: &mut Reactor) -> Result<(), End> {
         self.question = None;
-        let decision = match decision {
-            Decision::Allow { user_id } => Ok(user_id),
-            Decision::Refuse { reason } => Err(Refusal::new(&reason)),
+        let (reason, cause) = match verdict {
+            Verdict::Allowed { user_id, metadata } => {
+                self.approval = Some(Approval {
+                    user_id: user_id.clone(),
+                    metadata,
+                });
+                if let Some(info) = self.unapproved.take() {
+                    self.input_wanted(reactor.now());
+                    return self.ready(info, reactor);
+                }
+                return self
+                    .protocol
+                    .authorize(Ok(user_id), reactor.now())
+                    .map_err(|error| self.fail(error));
+            }
+            Verdict::Refused { reason } => (reason, None),
+            Verdict::RefusedByZap { status, text } => {
+                let cause = FailureCause::RefusedByZap { status, text };
+                (status.to_string(), Some(cause))
+            }
         };
-        self.protocol
-            .authorize(decision, now)
-            .map_err(|error| self.fail(error))
+        let error = self.protocol.reject(&reason);
+        self.last_words();
+        Err(End::Failed(cause.unwrap_or(error.into())))
+    }
+
+    /// Asks whoever decides about peers.
+    fn ask(&mut self, inquiry: Inquiry, reactor: &mut Reactor) -> Result<(), End> {
+        match reactor.decisions.ask(self.key, inquiry) {
+            Answer::Now(verdict) => self.decided(verdict, reactor),
+            Answer::Later(question) => {
+                self.question = Some(question);
+                Ok(())
+            }
+        }
+    }
+
+    /// The question for the ZAP handler, where there is one for this mechanism.
+    fn zap_request(
+        &self,
+        mechanism: &'static str,
+        routing_id: &[u8],
+        credentials: Vec<Vec<u8>>,
+    ) -> Option<zap::Request> {
+        let options = self.core.options();
+        let domain = options.zap_domain.as_ref()?;
+        if mechanism == "NULL" && domain.is_empty() {
+            return None;
+        }
+        Some(zap::Request {
+            context: self.core.context().clone(),
+            limit: options.zap_timeout,
+            domain: domain.clone(),
+            address: self.address.for_zap(),
+            routing_id: routing_id.to_vec(),
+            mechanism,
+            credentials,
+        })
     }
 
     /// Tells the peer why it is turned away and ends.
@@ -360,9 +427,9 @@ impl Session {
     }
 
     fn take_events(&mut self, reactor: &mut Reactor) -> Result<(), End> {
-        while self.attached.is_none() {
+        while self.attached.is_none() && self.unapproved.is_none() {
             match self.protocol.poll_event() {
-                Some(ProtocolEvent::Ready(info)) => self.ready(info, reactor)?,
+                Some(ProtocolEvent::Ready(info)) => self.established(info, reactor)?,
                 Some(ProtocolEvent::Authenticate(credentials)) => {
                     let (Kind::Server { authenticator, .. }
                     | Kind::CurveServer { authenticator, .. }) = &self.core.options().security.0
@@ -370,7 +437,7 @@ impl Session {
                         unreachable!("only servers are asked about keys")
                     };
                     let applicant = Applicant::Key(authenticator.clone(), credentials);
-                    self.ask(applicant, reactor)?;
+                    self.ask_about(applicant, reactor)?;
                 }
                 Some(ProtocolEvent::AuthenticatePassword(shown)) => {
                     let Kind::PlainServer { authenticator } = &self.core.options().security.0
@@ -378,7 +445,7 @@ impl Session {
                         unreachable!("only PLAIN servers are asked about passwords")
                     };
                     let applicant = Applicant::Password(authenticator.clone(), shown);
-                    self.ask(applicant, reactor)?;
+                    self.ask_about(applicant, reactor)?;
                 }
                 Some(ProtocolEvent::Warning(warning)) => self.warn(warning),
                 Some(_) => {}
@@ -389,12 +456,15 @@ impl Session {
         Ok(())
     }
 
-    fn ask(&mut self, applicant: Applicant, reactor: &mut Reactor) -> Result<(), End> {
-        match reactor.decisions.ask(self.key, applicant, &self.address) {
-            Answer::Now(decision) => self.decided(decision, reactor.now())?,
-            Answer::Later(question) => self.question = Some(question),
-        }
-        Ok(())
+    fn ask_about(&mut self, applicant: Applicant, reactor: &mut Reactor) -> Result<(), End> {
+        let mechanism = self.core.options().security.mechanism();
+        let (routing_id, proof) = (applicant.routing_id(), applicant.zap_credentials());
+        let inquiry = Inquiry {
+            zap: self.zap_request(mechanism, routing_id, proof),
+            applicant: Some(applicant),
+            address: self.address.clone(),
+        };
+        self.ask(inquiry, reactor)
     }
 
     /// Hands over what the protocol has for the socket.
@@ -432,18 +502,38 @@ impl Session {
         });
     }
 
-    fn ready(&mut self, info: Arc<PeerInfo>, reactor: &mut Reactor) -> Result<(), End> {
-        let peer = Arc::new(Peer::wire(self.address.clone(), self.key.connection, info));
-        let options = self.core.options();
-        let marks = HighWaterMarks {
-            send: options.send_high_water_mark,
-            receive: options.receive_high_water_mark,
+    /// The protocol's handshake is done. NULL has not asked anyone on its way: that is done now,
+    /// and nothing is read from the peer until the answer is there.
+    fn established(&mut self, info: Arc<PeerInfo>, reactor: &mut Reactor) -> Result<(), End> {
+        let request = match info.mechanism {
+            "NULL" => self.zap_request("NULL", &info.routing_id, Vec::new()),
+            _ => None,
         };
+        if request.is_none() {
+            return self.ready(info, reactor);
+        }
+        self.unapproved = Some(info);
+        self.paused = true;
+        self.protocol.set_reading(false, reactor.now());
+        let inquiry = Inquiry {
+            applicant: None,
+            zap: request,
+            address: self.address.clone(),
+        };
+        self.ask(inquiry, reactor)
+    }
+
+    fn ready(&mut self, info: Arc<PeerInfo>, reactor: &mut Reactor) -> Result<(), End> {
+        let approval = self.approval.take();
+        let (address, connection) = (self.address.clone(), self.key.connection);
+        let process = self.stream.process();
+        let peer = Arc::new(Peer::wire(address, connection, info, approval, process));
         let link = self
             .shared
             .upgrade()
             .expect("who drives a session holds it");
-        match self.core.attach(peer.clone(), link, marks) {
+        let connector = self.origin.connector();
+        match self.core.attach(peer.clone(), link, connector) {
             Ok(pipe) => {
                 self.attached = Some((pipe, peer.clone()));
                 // A backlog may have moved into the pipe as it was attached.
@@ -490,7 +580,7 @@ impl Session {
             self.output_waiting = !self.taken.is_empty();
             for item in self.taken.drain(..) {
                 match item {
-                    Item::Message(frames) => {
+                    Item::Message(frames) | Item::Notice(frames) => {
                         self.in_flight += 1;
                         // Refused only before the handshake is done or after the end.
                         let sent = self.protocol.send(frames);

@@ -13,6 +13,8 @@ pub(super) enum Timer {
     Linger { socket: u64 },
     /// Replacing the cookie keys.
     Cookies,
+    /// Asking authenticators whether they have changed their mind.
+    Revision,
 }
 
 /// Times are since the start of the I/O thread.

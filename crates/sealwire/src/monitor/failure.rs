@@ -76,10 +76,43 @@ pub enum FailureCause {
     /// This socket turned the peer away.
     #[error("turned away: {0}")]
     Rejected(&'static str),
+    /// The ZAP handler refused the peer, or could not be asked (status 500).
+    #[error("refused by ZAP: {status} {text}")]
+    RefusedByZap {
+        /// 300, 400 or 500 (RFC 27). The peer is told this number.
+        status: u16,
+        /// Why.
+        text: String,
+    },
     /// Too many handshakes at the same time: the oldest of them gave way.
     #[error("its handshake was the oldest of too many at the same time")]
     HandshakeEvicted,
     /// The limit of connections is reached.
     #[error("the limit of connections is reached")]
     TooManyConnections,
+    /// The peer's address has used up what it may have.
+    #[error("{0} of its address is used up")]
+    AddressLimit(AddressLimit),
+}
+
+/// What the addresses of peers may have only so much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AddressLimit {
+    /// Connections at the same time.
+    Connections,
+    /// Handshakes at the same time.
+    Handshakes,
+    /// Connections in a period.
+    Rate,
+}
+
+impl fmt::Display for AddressLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AddressLimit::Connections => "the limit of connections",
+            AddressLimit::Handshakes => "the limit of handshakes",
+            AddressLimit::Rate => "the rate of connections",
+        })
+    }
 }

@@ -18,7 +18,7 @@ use sealwire_zmtp::connection::Warning;
 
 pub use counters::Counters;
 pub(crate) use counters::{LiveCounters, add};
-pub use failure::{ConnectionFailure, FailureCause};
+pub use failure::{AddressLimit, ConnectionFailure, FailureCause};
 
 use crate::endpoint::Endpoint;
 use crate::peer::{Peer, PeerAddress};
@@ -80,6 +80,12 @@ pub enum Event {
         /// Wait until the next.
         delay: Duration,
     },
+    /// The endpoint is not connected to any more, as
+    /// [`ReconnectStop`](crate::options::ReconnectStop) asks for.
+    GaveUp {
+        /// Where.
+        endpoint: Endpoint,
+    },
     /// Something to worry about that is no failure.
     Warning {
         /// Number of the connection.
@@ -137,6 +143,7 @@ impl fmt::Display for Event {
                     "connecting to {endpoint} again in {delay:.1?} (attempt {attempt} failed)"
                 )
             }
+            Event::GaveUp { endpoint } => write!(f, "not connecting to {endpoint} any more"),
             Event::Warning {
                 connection,
                 address,

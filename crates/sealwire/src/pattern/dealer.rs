@@ -7,6 +7,7 @@ use super::pipe::{Item, PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::Error;
+use crate::options::SocketOptions;
 
 pub(crate) struct Dealer {
     outbound: RoundRobin,
@@ -14,9 +15,9 @@ pub(crate) struct Dealer {
 }
 
 impl Dealer {
-    pub(crate) fn new(backlog: usize) -> Self {
+    pub(crate) fn new(options: &SocketOptions) -> Self {
         Dealer {
-            outbound: RoundRobin::new(backlog),
+            outbound: RoundRobin::new(options),
             inbound: FairQueue::default(),
         }
     }

@@ -11,18 +11,29 @@
 //! | ROUTER | by routing id | fair queue, routing id in front | 28 |
 //! | PUSH | round robin | nothing | 30 |
 //! | PULL | nothing | fair queue | 30 |
+//! | CLIENT | as DEALER, one frame | as DEALER, one frame | 41 |
+//! | SERVER, PEER | by connection number, one frame | fair queue, number in front | 41, 51 |
+//! | RADIO | to every member of a group | nothing | 48 |
+//! | DISH | nothing | fair queue, by group | 48 |
+//! | SCATTER | as PUSH, one frame | nothing | 49 |
+//! | GATHER | nothing | as PULL, one frame | 49 |
+//! | CHANNEL | as PAIR, one frame | as PAIR, one frame | 52 |
 
 mod dealer;
+mod dish;
 mod fair_queue;
 mod pair;
 mod pipe;
 mod publish;
 mod pull;
 mod push;
+mod radio;
 mod rep;
 mod req;
 mod round_robin;
 mod router;
+mod server;
+mod single_part;
 mod subscribe;
 mod subscriptions;
 
@@ -33,6 +44,7 @@ use sealwire_zmtp::{Message as Frames, SocketType};
 pub(crate) use pipe::{DirectReader, HighWaterMarks, Item, Link, PipeId, Pipes};
 
 use round_robin::RoundRobin;
+use single_part::SinglePart;
 
 use crate::error::{Error, Operation};
 use crate::message::Message;
@@ -103,8 +115,13 @@ pub(crate) trait Pattern: Send {
                 return delivered;
             };
             let (message, size) = match &item {
-                Item::Message(frames) => (true, frames.size()),
+                Item::Message(frames) | Item::Notice(frames) => (true, frames.size()),
                 Item::Subscribe(_) | Item::Cancel(_) => (false, 0),
+            };
+            // What the other socket made itself is a message like any other here (inproc).
+            let item = match item {
+                Item::Notice(frames) => Item::Message(frames),
+                item => item,
             };
             match self.delivered(pipes, id, item) {
                 Delivery::Queued => {
@@ -182,24 +199,45 @@ pub(crate) trait Pattern: Send {
     fn unsubscribe(&mut self, _pipes: &mut Pipes, _topic: &[u8]) -> Result<(), Error> {
         Err(Error::Unsupported(Operation::Subscribe))
     }
+
+    /// Joins a group.
+    fn join(&mut self, _pipes: &mut Pipes, _group: &[u8]) -> Result<(), Error> {
+        Err(Error::Unsupported(Operation::Join))
+    }
+
+    /// Leaves a group.
+    fn leave(&mut self, _pipes: &mut Pipes, _group: &[u8]) -> Result<(), Error> {
+        Err(Error::Unsupported(Operation::Join))
+    }
 }
 
 /// The pattern for a socket of this type.
 pub(crate) fn pattern(options: &SocketOptions) -> Box<dyn Pattern> {
-    let backlog = options.send_high_water_mark;
-    let inbound = options.receive_high_water_mark;
     match options.socket_type {
-        SocketType::Pair => Box::new(pair::Pair::new(backlog)),
-        SocketType::Pub => Box::new(publish::Publish::new(publish::Upstream::Hidden, inbound)),
-        SocketType::XPub => Box::new(publish::Publish::new(publish::Upstream::Readable, inbound)),
-        SocketType::Sub => Box::new(subscribe::Subscribe::new(subscribe::Upstream::Closed)),
-        SocketType::XSub => Box::new(subscribe::Subscribe::new(subscribe::Upstream::Open)),
-        SocketType::Req => Box::new(req::Req::new()),
+        SocketType::Pair => Box::new(pair::Pair::new(options)),
+        SocketType::Pub => Box::new(publish::Publish::new(publish::Upstream::Hidden, options)),
+        SocketType::XPub => Box::new(publish::Publish::new(publish::Upstream::Readable, options)),
+        SocketType::Sub => Box::new(subscribe::Subscribe::new(
+            subscribe::Upstream::Closed,
+            options,
+        )),
+        SocketType::XSub => Box::new(subscribe::Subscribe::new(
+            subscribe::Upstream::Open,
+            options,
+        )),
+        SocketType::Req => Box::new(req::Req::new(options)),
         SocketType::Rep => Box::new(rep::Rep::new()),
-        SocketType::Dealer => Box::new(dealer::Dealer::new(backlog)),
+        SocketType::Dealer => Box::new(dealer::Dealer::new(options)),
         SocketType::Router => Box::new(router::Router::new(options)),
-        SocketType::Push => Box::new(push::Push::new(backlog)),
+        SocketType::Push => Box::new(push::Push::new(options)),
         SocketType::Pull => Box::new(pull::Pull::default()),
+        SocketType::Client => Box::new(SinglePart(dealer::Dealer::new(options))),
+        SocketType::Server | SocketType::Peer => Box::new(server::Server::default()),
+        SocketType::Radio => Box::new(radio::Radio::default()),
+        SocketType::Dish => Box::new(dish::Dish::default()),
+        SocketType::Gather => Box::new(SinglePart(pull::Pull::default())),
+        SocketType::Scatter => Box::new(SinglePart(push::Push::new(options))),
+        SocketType::Channel => Box::new(SinglePart(pair::Pair::new(options))),
         other => unreachable!("SocketOptions refuses {other:?}"),
     }
 }

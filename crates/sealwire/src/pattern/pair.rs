@@ -7,6 +7,7 @@ use super::pipe::{Item, PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::Error;
+use crate::options::SocketOptions;
 
 pub(crate) struct Pair {
     peer: Option<PipeId>,
@@ -15,10 +16,10 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    pub(crate) fn new(backlog: usize) -> Self {
+    pub(crate) fn new(options: &SocketOptions) -> Self {
         Pair {
             peer: None,
-            dealer: Dealer::new(backlog),
+            dealer: Dealer::new(options),
         }
     }
 }

@@ -15,6 +15,7 @@ use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 use slab::Slab;
 
+use crate::options::SocketOptions;
 use crate::peer::Peer;
 use crate::transport::Polled;
 
@@ -25,6 +26,9 @@ pub(crate) type PipeId = usize;
 #[derive(Debug)]
 pub(crate) enum Item {
     Message(Frames),
+    /// A message of the socket's own making (hello, welcome, probe): it counts against no limit
+    /// and goes with its pipe.
+    Notice(Frames),
     Subscribe(Bytes),
     Cancel(Bytes),
 }
@@ -33,7 +37,7 @@ impl Item {
     /// What it costs of a budget, in bytes: every item has a header, so that empty ones count too.
     fn cost(&self) -> usize {
         16 + match self {
-            Item::Message(frames) => frames.size(),
+            Item::Message(frames) | Item::Notice(frames) => frames.size(),
             Item::Subscribe(topic) | Item::Cancel(topic) => topic.len(),
         }
     }
@@ -87,29 +91,78 @@ impl Signal {
     }
 }
 
-/// Queue limits of one pipe, in messages. Zero means no limit, as in libzmq.
+/// The limit of one queue. Zero means no limit, as in libzmq.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Mark {
+    pub(crate) messages: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Mark {
+    /// Whether a queue that holds so much takes one more message.
+    pub(crate) fn admits(self, messages: usize, bytes: usize) -> bool {
+        (self.messages == 0 || messages < self.messages) && (self.bytes == 0 || bytes < self.bytes)
+    }
+
+    /// Whether at least half the queue is free.
+    fn half_free(self, messages: usize, bytes: usize) -> bool {
+        (self.messages == 0 || messages <= self.messages / 2)
+            && (self.bytes == 0 || bytes <= self.bytes / 2)
+    }
+}
+
+/// Queue limits of one pipe.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HighWaterMarks {
-    pub(crate) send: usize,
-    pub(crate) receive: usize,
+    pub(crate) send: Mark,
+    pub(crate) receive: Mark,
+    /// Both queues hold the latest message only.
+    pub(crate) conflate: bool,
+}
+
+impl HighWaterMarks {
+    pub(crate) fn of(options: &SocketOptions) -> Self {
+        HighWaterMarks {
+            send: Mark {
+                messages: options.send_high_water_mark,
+                bytes: options.send_byte_budget,
+            },
+            receive: Mark {
+                messages: options.receive_high_water_mark,
+                bytes: options.receive_byte_budget,
+            },
+            conflate: options.behaviour.conflate,
+        }
+    }
 }
 
 pub(crate) struct Pipe {
     pub(crate) peer: Arc<Peer>,
     link: Arc<dyn Link>,
     marks: HighWaterMarks,
+    /// Number of the `connect` that the pipe came from.
+    connector: Option<u64>,
     inbound: VecDeque<Frames>,
+    inbound_bytes: usize,
     outbound: VecDeque<Item>,
     /// Messages in `outbound`; subscriptions do not count against the high-water mark.
     outbound_messages: usize,
     /// What `outbound` costs of a budget.
     outbound_cost: usize,
+    outbound_bytes: usize,
     /// The link was told that there is output and has not yet found the queue empty.
     output_signalled: bool,
     /// The link was told that the inbound queue is full.
     input_paused: bool,
     /// The peer is gone; the pipe stays until its inbound queue has been read.
     ended: bool,
+}
+
+impl Pipe {
+    fn has_room(&self) -> bool {
+        let (messages, bytes) = (self.outbound_messages, self.outbound_bytes);
+        self.marks.conflate || self.marks.send.admits(messages, bytes)
+    }
 }
 
 /// All pipes of one socket.
@@ -154,15 +207,19 @@ impl Pipes {
         peer: Arc<Peer>,
         link: Arc<dyn Link>,
         marks: HighWaterMarks,
+        connector: Option<u64>,
     ) -> PipeId {
         self.slab.insert(Pipe {
             peer,
             link,
             marks,
+            connector,
             inbound: VecDeque::new(),
+            inbound_bytes: 0,
             outbound: VecDeque::new(),
             outbound_messages: 0,
             outbound_cost: 0,
+            outbound_bytes: 0,
             output_signalled: false,
             input_paused: false,
             ended: false,
@@ -178,11 +235,12 @@ impl Pipes {
         pipe.ended = true;
         pipe.outbound_messages = 0;
         pipe.outbound_cost = 0;
+        pipe.outbound_bytes = 0;
         pipe.outbound
             .drain(..)
             .filter_map(|item| match item {
                 Item::Message(frames) => Some(frames),
-                Item::Subscribe(_) | Item::Cancel(_) => None,
+                Item::Notice(_) | Item::Subscribe(_) | Item::Cancel(_) => None,
             })
             .collect()
     }
@@ -207,6 +265,11 @@ impl Pipes {
         self.slab.get(id).map(|pipe| &pipe.peer)
     }
 
+    /// Number of the `connect` that the pipe came from.
+    pub(crate) fn connector(&self, id: PipeId) -> Option<u64> {
+        self.slab.get(id).and_then(|pipe| pipe.connector)
+    }
+
     /// Pipes whose peer is still there.
     pub(crate) fn live(&self) -> impl Iterator<Item = PipeId> + '_ {
         self.slab
@@ -221,9 +284,9 @@ impl Pipes {
 
     /// Whether one more message may be queued for this peer.
     pub(crate) fn has_room(&self, id: PipeId) -> bool {
-        self.slab.get(id).is_some_and(|pipe| {
-            !pipe.ended && (pipe.marks.send == 0 || pipe.outbound_messages < pipe.marks.send)
-        })
+        self.slab
+            .get(id)
+            .is_some_and(|pipe| !pipe.ended && pipe.has_room())
     }
 
     /// Queues an item for the peer. The caller has checked [`Pipes::has_room`] where it matters.
@@ -234,7 +297,16 @@ impl Pipes {
         if pipe.ended {
             return;
         }
-        pipe.outbound_messages += usize::from(matches!(item, Item::Message(_)));
+        if let Item::Message(frames) = &item {
+            if pipe.marks.conflate {
+                pipe.outbound
+                    .retain(|queued| !matches!(queued, Item::Message(_)));
+                (pipe.outbound_messages, pipe.outbound_bytes) = (0, 0);
+                pipe.outbound_cost = pipe.outbound.iter().map(Item::cost).sum();
+            }
+            pipe.outbound_messages += 1;
+            pipe.outbound_bytes += frames.size();
+        }
         pipe.outbound_cost += item.cost();
         pipe.outbound.push_back(item);
         if !pipe.output_signalled {
@@ -254,6 +326,7 @@ impl Pipes {
             // All of it, whatever it is, without touching a message.
             std::mem::swap(&mut pipe.outbound, into);
             pipe.outbound_messages = 0;
+            pipe.outbound_bytes = 0;
             pipe.outbound_cost = 0;
             pipe.output_signalled = !into.is_empty();
             return;
@@ -263,9 +336,12 @@ impl Pipes {
             let Some(item) = pipe.outbound.pop_front() else {
                 break;
             };
-            pipe.outbound_messages -= usize::from(matches!(item, Item::Message(_)));
             pipe.outbound_cost -= item.cost();
             taken += item.cost();
+            if let Item::Message(frames) = &item {
+                pipe.outbound_messages -= 1;
+                pipe.outbound_bytes -= frames.size();
+            }
             into.push_back(item);
         }
         pipe.output_signalled = !into.is_empty();
@@ -277,13 +353,19 @@ impl Pipes {
         let Some(pipe) = self.slab.get_mut(id) else {
             return true;
         };
-        let fits = pipe.marks.receive == 0 || pipe.inbound.len() < pipe.marks.receive;
+        let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
+        let fits = pipe.marks.conflate || pipe.marks.receive.admits(messages, bytes);
         pipe.input_paused |= !fits;
         fits
     }
 
     pub(crate) fn push_inbound(&mut self, id: PipeId, frames: Frames) {
         if let Some(pipe) = self.slab.get_mut(id) {
+            if pipe.marks.conflate {
+                pipe.inbound.clear();
+                pipe.inbound_bytes = 0;
+            }
+            pipe.inbound_bytes += frames.size();
             pipe.inbound.push_back(frames);
         }
     }
@@ -293,8 +375,10 @@ impl Pipes {
         let pipe = self.slab.get_mut(id)?;
         let frames = pipe.inbound.pop_front()?;
         let peer = pipe.peer.clone();
+        pipe.inbound_bytes -= frames.size();
         // Reading goes on when half the queue is free: once per half a queue, not per message.
-        if pipe.input_paused && pipe.inbound.len() <= pipe.marks.receive / 2 {
+        let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
+        if pipe.input_paused && pipe.marks.receive.half_free(messages, bytes) {
             pipe.input_paused = false;
             self.signals.push(Signal::InputWanted(pipe.link.clone()));
         }
@@ -323,9 +407,7 @@ impl Pipes {
         let mut full = self
             .slab
             .iter()
-            .filter(|(_, pipe)| {
-                !pipe.ended && pipe.marks.send != 0 && pipe.outbound_messages >= pipe.marks.send
-            })
+            .filter(|(_, pipe)| !pipe.ended && !pipe.has_room())
             .map(|(_, pipe)| pipe.link.clone());
         [full.next(), full.next()]
     }

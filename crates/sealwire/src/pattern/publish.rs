@@ -10,7 +10,8 @@ use super::fair_queue::FairQueue;
 use super::pipe::{Item, PipeId, Pipes};
 use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
-use crate::error::{Error, Operation};
+use crate::error::{Error, Operation, StateError};
+use crate::options::SocketOptions;
 use crate::peer::Peer;
 
 /// Whether the application sees what subscribers send.
@@ -24,7 +25,12 @@ pub(crate) enum Upstream {
 
 pub(crate) struct Publish {
     upstream: Upstream,
+    settings: Settings,
     subscriptions: Subscriptions,
+    /// With `manual`: what the peers asked for, whatever was granted.
+    requested: Subscriptions,
+    /// With `manual`: who sent the last subscription that was read.
+    last_reader: Option<PipeId>,
     inbound: FairQueue,
     /// Cancellations on behalf of peers that left, for XPUB to read.
     departures: VecDeque<(Frames, Arc<Peer>)>,
@@ -33,15 +39,37 @@ pub(crate) struct Publish {
     matching: Vec<PipeId>,
 }
 
+/// What the options change.
+struct Settings {
+    /// Every subscription is read, not only the first to a topic.
+    verbose_subscribe: bool,
+    /// Every cancellation is read.
+    verbose_cancel: bool,
+    manual: bool,
+    no_drop: bool,
+    invert: bool,
+}
+
 impl Publish {
-    /// `departures_limit` is the receive high-water mark, zero for none.
-    pub(crate) fn new(upstream: Upstream, departures_limit: usize) -> Self {
+    pub(crate) fn new(upstream: Upstream, options: &SocketOptions) -> Self {
+        let behaviour = &options.behaviour;
         Publish {
             upstream,
+            settings: Settings {
+                verbose_subscribe: behaviour.xpub_verbose
+                    || behaviour.xpub_verboser
+                    || behaviour.xpub_manual,
+                verbose_cancel: behaviour.xpub_verboser || behaviour.xpub_manual,
+                manual: behaviour.xpub_manual,
+                no_drop: behaviour.publish_no_drop,
+                invert: behaviour.invert_matching,
+            },
             subscriptions: Subscriptions::default(),
+            requested: Subscriptions::default(),
+            last_reader: None,
             inbound: FairQueue::default(),
             departures: VecDeque::new(),
-            departures_limit,
+            departures_limit: options.receive_high_water_mark,
             matching: Vec::new(),
         }
     }
@@ -52,6 +80,35 @@ impl Publish {
         }
         self.inbound.push(pipes, id, Frames::single(frame));
         Delivery::Queued
+    }
+
+    /// The table that peers' subscriptions go to.
+    fn asked(&mut self) -> &mut Subscriptions {
+        if self.settings.manual {
+            &mut self.requested
+        } else {
+            &mut self.subscriptions
+        }
+    }
+
+    /// Finds who gets a message that begins like this.
+    fn match_peers(&mut self, pipes: &Pipes, head: &[u8]) {
+        self.subscriptions.matching(head, &mut self.matching);
+        if self.settings.invert {
+            let wanted = std::mem::take(&mut self.matching);
+            let others = pipes.live().filter(|id| wanted.binary_search(id).is_err());
+            self.matching.extend(others);
+        }
+    }
+}
+
+impl Publish {
+    /// Whom a manual subscription is for.
+    fn addressee(&self) -> Result<PipeId, Error> {
+        if !self.settings.manual {
+            return Err(Error::Unsupported(Operation::Subscribe));
+        }
+        self.last_reader.ok_or(StateError::NoSubscriber.into())
     }
 }
 
@@ -69,9 +126,18 @@ impl Pattern for Publish {
     }
 
     fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
-        let ended = self.subscriptions.remove_peer(id);
+        let ended = self.asked().remove_peer(id);
+        if self.settings.manual {
+            self.subscriptions.remove_peer(id);
+            if self.last_reader == Some(id) {
+                self.last_reader = None;
+            }
+        }
         if let (Upstream::Readable, Some(peer)) = (self.upstream, pipes.peer(id)) {
-            for topic in ended {
+            for (topic, last) in ended {
+                if !last && !self.settings.verbose_cancel {
+                    continue;
+                }
                 let limit = self.departures_limit;
                 if limit > 0 && self.departures.len() >= limit {
                     break;
@@ -86,28 +152,35 @@ impl Pattern for Publish {
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
         match item {
-            Item::Subscribe(topic) => match self.subscriptions.add(id, &topic) {
-                Ok(first) => self.announce(pipes, id, first, announcement(1, &topic)),
+            Item::Subscribe(topic) => match self.asked().add(id, &topic) {
+                Ok(first) => {
+                    let told = first || self.settings.verbose_subscribe;
+                    self.announce(pipes, id, told, announcement(1, &topic))
+                }
                 Err(_) => {
                     pipes.disconnect(id, "too many subscriptions");
                     Delivery::Ignored
                 }
             },
             Item::Cancel(topic) => {
-                let last = self.subscriptions.cancel(id, &topic);
-                self.announce(pipes, id, last, announcement(0, &topic))
+                let last = self.asked().cancel(id, &topic);
+                let told = last || self.settings.verbose_cancel;
+                self.announce(pipes, id, told, announcement(0, &topic))
             }
-            Item::Message(frames) if self.upstream == Upstream::Readable => {
+            Item::Message(frames) | Item::Notice(frames) if self.upstream == Upstream::Readable => {
                 self.inbound.push(pipes, id, frames);
                 Delivery::Queued
             }
-            Item::Message(_) => Delivery::Ignored,
+            Item::Message(_) | Item::Notice(_) => Delivery::Ignored,
         }
     }
 
     fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
         let head = frames.frames().first().map_or(&[][..], Frame::as_slice);
-        self.subscriptions.matching(head, &mut self.matching);
+        self.match_peers(pipes, head);
+        if self.settings.no_drop && !self.matching.iter().all(|&id| pipes.has_room(id)) {
+            return Err(SendFailure::WouldBlock(frames));
+        }
         let mut dropped = 0;
         let Some((&last, others)) = self.matching.split_last() else {
             return Ok(0);
@@ -131,7 +204,8 @@ impl Pattern for Publish {
         if self.upstream == Upstream::Hidden {
             return Err(Error::Unsupported(Operation::Receive));
         }
-        if let Some((_, frames, peer)) = self.inbound.pop(pipes) {
+        if let Some((id, frames, peer)) = self.inbound.pop(pipes) {
+            self.last_reader = pipes.is_live(id).then_some(id);
             return Ok(Some((frames, peer)));
         }
         Ok(self.departures.pop_front())
@@ -139,5 +213,19 @@ impl Pattern for Publish {
 
     fn readable(&self) -> bool {
         !self.inbound.is_empty() || !self.departures.is_empty()
+    }
+
+    fn subscribe(&mut self, _pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
+        let id = self.addressee()?;
+        self.subscriptions
+            .add(id, topic)
+            .map(drop)
+            .map_err(|_| Error::Limit("16 MiB of topics for one subscriber"))
+    }
+
+    fn unsubscribe(&mut self, _pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
+        let id = self.addressee()?;
+        self.subscriptions.cancel(id, topic);
+        Ok(())
     }
 }

@@ -6,15 +6,16 @@ use super::pipe::{Item, PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation};
+use crate::options::SocketOptions;
 
 pub(crate) struct Push {
     outbound: RoundRobin,
 }
 
 impl Push {
-    pub(crate) fn new(backlog: usize) -> Self {
+    pub(crate) fn new(options: &SocketOptions) -> Self {
         Push {
-            outbound: RoundRobin::new(backlog),
+            outbound: RoundRobin::new(options),
         }
     }
 }

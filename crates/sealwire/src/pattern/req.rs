@@ -9,7 +9,9 @@ use sealwire_zmtp::{Frame, Message as Frames};
 use super::pipe::{Item, PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
+use crate::entropy;
 use crate::error::{Error, StateError};
+use crate::options::SocketOptions;
 
 enum State {
     Idle,
@@ -23,17 +25,30 @@ enum State {
 
 pub(crate) struct Req {
     state: State,
+    /// A number in front of each request, that its answer must bring back.
+    correlate: bool,
+    /// A new request gives up the one before.
+    relaxed: bool,
+    request: u32,
     outbound: RoundRobin,
     expecting: bool,
 }
 
 impl Req {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(options: &SocketOptions) -> Self {
         Req {
             state: State::Idle,
-            outbound: RoundRobin::new(0),
+            correlate: options.behaviour.request_correlate,
+            relaxed: options.behaviour.request_relaxed,
+            // A start that differs keeps the answers to an earlier socket from fitting.
+            request: entropy::below(u64::from(u32::MAX)) as u32,
+            outbound: RoundRobin::new(options),
             expecting: false,
         }
+    }
+
+    fn number(&self) -> [u8; 4] {
+        self.request.to_be_bytes()
     }
 
     /// Sends the waiting request if a peer can take it.
@@ -74,9 +89,13 @@ impl Pattern for Req {
             return Delivery::Ignored;
         };
         let expected = matches!(self.state, State::Sent(sent) if sent == id);
-        // The delimiter that REQ put in front comes back in front of the answer.
+        // What REQ put in front comes back in front of the answer.
+        let numbered = !self.correlate
+            || frames
+                .pop_front()
+                .is_some_and(|frame| frame.as_slice() == self.number());
         let delimited = frames.pop_front().is_some_and(|frame| frame.is_empty());
-        if !expected || !delimited || frames.is_empty() {
+        if !expected || !numbered || !delimited || frames.is_empty() {
             return Delivery::Ignored;
         }
         pipes.push_inbound(id, frames);
@@ -85,23 +104,39 @@ impl Pattern for Req {
     }
 
     fn send(&mut self, pipes: &mut Pipes, mut frames: Frames) -> Result<usize, SendFailure> {
-        if !matches!(self.state, State::Idle) {
+        if !self.relaxed && !matches!(self.state, State::Idle) {
             return Err(SendFailure::Failed(
                 Error::State(StateError::AnswerPending),
                 frames,
             ));
         }
         frames.push_front(Frame::new());
-        match self.outbound.send(pipes, frames) {
-            Ok(Some(id)) => self.state = State::Sent(id),
+        self.request = self.request.wrapping_add(1);
+        if self.correlate {
+            frames.push_front(Frame::copy_from_slice(&self.number()));
+        }
+        let state = match self.outbound.send(pipes, frames) {
+            Ok(Some(id)) => State::Sent(id),
             Ok(None) => unreachable!("the backlog of REQ is never used"),
-            Err(frames) if self.expecting => self.state = State::Waiting(frames),
+            Err(frames) if self.expecting => State::Waiting(frames),
             Err(mut frames) => {
+                if self.correlate {
+                    frames.pop_front();
+                }
                 frames.pop_front();
+                // The request under way keeps its number.
+                self.request = self.request.wrapping_sub(1);
                 return Err(SendFailure::WouldBlock(frames));
             }
+        };
+        match std::mem::replace(&mut self.state, state) {
+            State::Waiting(_) => Ok(1),
+            State::Answered(id) => {
+                pipes.pop_inbound(id);
+                Ok(0)
+            }
+            State::Idle | State::Sent(_) | State::Lost => Ok(0),
         }
-        Ok(0)
     }
 
     fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {

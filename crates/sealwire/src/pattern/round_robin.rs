@@ -10,23 +10,29 @@ use std::collections::VecDeque;
 
 use sealwire_zmtp::Message as Frames;
 
-use super::pipe::{Item, PipeId, Pipes};
+use super::pipe::{HighWaterMarks, Item, Mark, PipeId, Pipes};
+use crate::options::SocketOptions;
 
 pub(crate) struct RoundRobin {
     turn: VecDeque<PipeId>,
     backlog: VecDeque<Frames>,
-    /// In messages; zero means no limit.
-    backlog_limit: usize,
+    backlog_bytes: usize,
+    backlog_limit: Mark,
+    /// Only the latest message waits.
+    conflate: bool,
     /// Whether an endpoint is being connected to, so that a peer can be expected.
     expecting: bool,
 }
 
 impl RoundRobin {
-    pub(crate) fn new(backlog_limit: usize) -> Self {
+    pub(crate) fn new(options: &SocketOptions) -> Self {
+        let marks = HighWaterMarks::of(options);
         RoundRobin {
             turn: VecDeque::new(),
             backlog: VecDeque::new(),
-            backlog_limit,
+            backlog_bytes: 0,
+            backlog_limit: marks.send,
+            conflate: marks.conflate,
             expecting: false,
         }
     }
@@ -45,6 +51,7 @@ impl RoundRobin {
     pub(crate) fn detach(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) {
         self.turn.retain(|&other| other != id);
         for frames in unsent.into_iter().rev() {
+            self.backlog_bytes += frames.size();
             self.backlog.push_front(frames);
         }
         self.drain_backlog(pipes);
@@ -68,8 +75,13 @@ impl RoundRobin {
             pipes.push(id, Item::Message(frames));
             return Ok(Some(id));
         }
-        let room = self.backlog_limit == 0 || self.backlog.len() < self.backlog_limit;
-        if self.turn.is_empty() && self.expecting && room {
+        let waits = self.turn.is_empty() && self.expecting;
+        if waits && self.conflate {
+            self.clear_backlog();
+        }
+        let (messages, bytes) = (self.backlog.len(), self.backlog_bytes);
+        if waits && self.backlog_limit.admits(messages, bytes) {
+            self.backlog_bytes += frames.size();
             self.backlog.push_back(frames);
             return Ok(None);
         }
@@ -83,6 +95,7 @@ impl RoundRobin {
                 return;
             };
             if let Some(frames) = self.backlog.pop_front() {
+                self.backlog_bytes -= frames.size();
                 pipes.push(id, Item::Message(frames));
             }
         }
@@ -95,6 +108,7 @@ impl RoundRobin {
     pub(crate) fn clear_backlog(&mut self) -> usize {
         let dropped = self.backlog.len();
         self.backlog.clear();
+        self.backlog_bytes = 0;
         dropped
     }
 

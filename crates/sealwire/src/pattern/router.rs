@@ -17,6 +17,8 @@ use crate::options::SocketOptions;
 pub(crate) struct Router {
     mandatory: bool,
     handover: bool,
+    notify_connect: bool,
+    notify_disconnect: bool,
     routes: HashMap<Vec<u8>, PipeId>,
     /// The routing id of each pipe; kept after the peer has left, for what is still to be read.
     names: HashMap<PipeId, Frame>,
@@ -27,8 +29,10 @@ pub(crate) struct Router {
 impl Router {
     pub(crate) fn new(options: &SocketOptions) -> Self {
         Router {
-            mandatory: options.router_mandatory,
-            handover: options.router_handover,
+            mandatory: options.behaviour.router_mandatory,
+            handover: options.behaviour.router_handover,
+            notify_connect: options.behaviour.router_notify_connect,
+            notify_disconnect: options.behaviour.router_notify_disconnect,
             routes: HashMap::new(),
             names: HashMap::new(),
             next_name: 0,
@@ -82,10 +86,16 @@ impl Pattern for Router {
         }
         self.names.insert(id, Frame::copy_from_slice(&name));
         self.routes.insert(name, id);
+        if self.notify_connect {
+            self.inbound.push(pipes, id, Frames::single(Frame::new()));
+        }
         Ok(())
     }
 
-    fn detached(&mut self, _pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+        if self.notify_disconnect {
+            self.inbound.push(pipes, id, Frames::single(Frame::new()));
+        }
         if let Some(name) = self.names.get(&id)
             && self.routes.get(name.as_slice()) == Some(&id)
         {

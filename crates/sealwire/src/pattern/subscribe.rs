@@ -13,6 +13,7 @@ use super::pipe::{Item, PipeId, Pipes};
 use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation};
+use crate::options::SocketOptions;
 
 /// Whether the application may send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,8 @@ const SELF: PipeId = 0;
 
 pub(crate) struct Subscribe {
     upstream: Upstream,
+    /// What was subscribed to is dropped, the rest delivered.
+    invert: bool,
     topics: BTreeMap<Vec<u8>, usize>,
     filter: Subscriptions,
     inbound: FairQueue,
@@ -35,9 +38,10 @@ pub(crate) struct Subscribe {
 }
 
 impl Subscribe {
-    pub(crate) fn new(upstream: Upstream) -> Self {
+    pub(crate) fn new(upstream: Upstream, options: &SocketOptions) -> Self {
         Subscribe {
             upstream,
+            invert: options.behaviour.invert_matching,
             topics: BTreeMap::new(),
             filter: Subscriptions::default(),
             inbound: FairQueue::default(),
@@ -64,7 +68,7 @@ impl Pattern for Subscribe {
         };
         let head = frames.frames().first().map_or(&[][..], Frame::as_slice);
         self.filter.matching(head, &mut self.matching);
-        if self.matching.is_empty() {
+        if self.matching.is_empty() != self.invert {
             return Delivery::Ignored;
         }
         self.inbound.push(pipes, id, frames);

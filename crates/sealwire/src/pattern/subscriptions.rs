@@ -73,14 +73,17 @@ impl Subscriptions {
         self.unlink(id, topic)
     }
 
-    /// Removes a peer and returns the topics that nobody wants any more.
-    pub(crate) fn remove_peer(&mut self, id: PipeId) -> Vec<Vec<u8>> {
+    /// Removes a peer and returns its topics, each with whether nobody wants it any more.
+    pub(crate) fn remove_peer(&mut self, id: PipeId) -> Vec<(Vec<u8>, bool)> {
         let Some(peer) = self.by_peer.remove(&id) else {
             return Vec::new();
         };
         peer.counts
             .into_keys()
-            .filter(|topic| self.unlink(id, topic))
+            .map(|topic| {
+                let last = self.unlink(id, &topic);
+                (topic, last)
+            })
             .collect()
     }
 
@@ -99,6 +102,12 @@ impl Subscriptions {
             into.sort_unstable();
             into.dedup();
         }
+    }
+
+    /// The peers that want exactly this, in order.
+    pub(crate) fn exactly(&self, topic: &[u8], into: &mut Vec<PipeId>) {
+        into.clear();
+        into.extend(self.topics.get(topic).into_iter().flatten());
     }
 
     fn unlink(&mut self, id: PipeId, topic: &[u8]) -> bool {
@@ -163,7 +172,9 @@ mod tests {
         subscriptions.add(1, b"a").unwrap();
         subscriptions.add(1, b"b").unwrap();
         subscriptions.add(2, b"b").unwrap();
-        assert_eq!(subscriptions.remove_peer(1), [b"a".to_vec()]);
+        let mut left = subscriptions.remove_peer(1);
+        left.sort();
+        assert_eq!(left, [(b"a".to_vec(), true), (b"b".to_vec(), false)]);
         assert_eq!(matching(&subscriptions, b"b"), [2]);
         assert!(subscriptions.lengths.values().eq([&1]));
     }

@@ -238,6 +238,24 @@ impl Socket {
         self.inner.unsubscribe(topic)
     }
 
+    /// See [`Socket::join`](crate::Socket::join).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn join(&self, group: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.inner.join(group)
+    }
+
+    /// See [`Socket::leave`](crate::Socket::leave).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn leave(&self, group: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.inner.leave(group)
+    }
+
     /// See [`Socket::monitor`](crate::Socket::monitor).
     pub fn monitor(&self) -> Monitor {
         self.inner.monitor()
@@ -266,13 +284,66 @@ impl Socket {
         core.context().close_socket(core);
     }
 
-    /// Blocks until another handle closes the socket, and says so.
-    pub(crate) fn wait_closed(&self) -> Result<(), Error> {
+    /// Lets the callers that wait look again at what they wait for.
+    pub(crate) fn wake(&self) {
         let core = self.inner.core();
+        core.readable.notify(usize::MAX);
+        core.writable.notify(usize::MAX);
+    }
+
+    /// Blocks while the condition holds, which is looked at on each [`wake`](Socket::wake), or
+    /// until another handle closes the socket.
+    pub(crate) fn wait_while(&self, condition: impl Fn() -> bool) -> Result<(), Error> {
+        self.wait_for_signal(|| {
+            if self.inner.core().is_closing() {
+                Err(Error::Closed)
+            } else {
+                Ok((!condition()).then_some(()))
+            }
+        })
+    }
+
+    /// As [`recv_many`](Socket::recv_many), but takes messages only while `may_read` says
+    /// `Some(true)`, and gives `false` once it says `None`.
+    pub(crate) fn recv_many_while(
+        &self,
+        into: &mut Vec<Message>,
+        limit: usize,
+        may_read: impl Fn() -> Option<bool>,
+    ) -> Result<bool, Error> {
+        let core = self.inner.core();
+        self.wait_for_signal(|| match may_read() {
+            None => Ok(Some(false)),
+            Some(false) if core.is_closing() => Err(Error::Closed),
+            Some(false) => Ok(None),
+            Some(true) => {
+                let taken = core.try_receive_many(into, limit)?;
+                Ok((taken > 0).then_some(true))
+            }
+        })
+    }
+
+    /// As [`send`](Socket::send), but waits only while the condition holds, which is looked at on
+    /// each [`wake`](Socket::wake).
+    pub(crate) fn send_while(
+        &self,
+        message: Message,
+        condition: impl Fn() -> bool,
+    ) -> Result<(), SendError> {
+        let core = self.inner.core();
+        let mut frames = message.into_frames();
         loop {
-            let listener = core.listen_readable();
-            if core.is_closing() {
-                return Err(Error::Closed);
+            // Listening comes before the attempt, or a signal could slip through.
+            let listener = core.writable.listen();
+            frames = match core.try_send(frames) {
+                Ok(()) => return Ok(()),
+                Err(SendFailure::Failed(error, frames)) => {
+                    return Err(SendError::new(error, frames.into()));
+                }
+                Err(SendFailure::WouldBlock(frames)) => frames,
+            };
+            if !condition() {
+                return Err(SendError::new(Error::WouldBlock, frames.into()));
             }
             listener.wait();
         }
@@ -291,6 +362,20 @@ impl Socket {
 
     fn recv_within(&self, limit: Option<Duration>) -> Result<Message, Error> {
         self.wait_readable(limit, || self.inner.core().try_receive())
+    }
+
+    /// Waits like others do, also when there is something that `attempt` does not take now.
+    fn wait_for_signal<T>(
+        &self,
+        mut attempt: impl FnMut() -> Result<Option<T>, Error>,
+    ) -> Result<T, Error> {
+        loop {
+            let listener = self.inner.core().share_readable();
+            if let Some(done) = attempt()? {
+                return Ok(done);
+            }
+            listener.wait();
+        }
     }
 
     fn wait_readable<T>(

@@ -5,11 +5,13 @@
 //! after it is released, so that nobody is called while it is held.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event as Signal;
 use sealwire_zmtp::Message as Frames;
 
+use crate::auth::{Decision, SharedAuthenticator};
 use crate::context::Context;
 use crate::endpoint::Endpoint;
 use crate::engine::SharedCookies;
@@ -34,6 +36,8 @@ pub(crate) struct SocketCore {
     pub(super) ended: Signal,
     pub(crate) counters: LiveCounters,
     pub(crate) hub: Hub,
+    /// Of the authenticator, when all clients were last known to be allowed.
+    revision: AtomicU64,
 }
 
 struct State {
@@ -80,7 +84,11 @@ impl SocketCore {
             attachments: 0,
             unsent: 0,
         };
-        Arc::new(SocketCore {
+        let revision = options
+            .security
+            .authenticator()
+            .and_then(SharedAuthenticator::revision);
+        let core = Arc::new(SocketCore {
             id: context.next_number(),
             context,
             protocol: Arc::new(crate::engine::protocol_config(&options, cookies)),
@@ -91,7 +99,51 @@ impl SocketCore {
             ended: Signal::new(),
             counters: LiveCounters::default(),
             hub: Hub::default(),
-        })
+            revision: AtomicU64::new(revision.unwrap_or_default()),
+        });
+        if revision.is_some() {
+            core.context.revise_clients_of(&core);
+        }
+        core
+    }
+
+    /// Decides again about all clients if the authenticator has changed its mind, and disconnects
+    /// those that it would refuse now. May block.
+    pub(crate) fn revise_clients(&self) {
+        let Some(authenticator) = self.options.security.authenticator() else {
+            return;
+        };
+        let Some(revision) = authenticator.revision() else {
+            return;
+        };
+        if self.revision.swap(revision, Ordering::Relaxed) == revision {
+            return;
+        }
+        let peers: Vec<(PipeId, Arc<Peer>)> = {
+            let state = self.lock();
+            let live = state.pipes.live();
+            live.filter_map(|id| Some((id, state.pipes.peer(id)?.clone())))
+                .collect()
+        };
+        for (id, peer) in peers {
+            let refused = peer.as_client().is_some_and(|client| {
+                matches!(authenticator.decide(&client), Decision::Refuse { .. })
+            });
+            if refused {
+                self.with(|state| {
+                    // The slot may have been taken by another peer in the meantime.
+                    if state
+                        .pipes
+                        .peer(id)
+                        .is_some_and(|now| Arc::ptr_eq(now, &peer))
+                    {
+                        state
+                            .pipes
+                            .disconnect(id, "this key is no longer allowed here");
+                    }
+                });
+            }
+        }
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -195,6 +247,14 @@ impl SocketCore {
         self.with(|state| state.pattern.unsubscribe(&mut state.pipes, topic))
     }
 
+    pub(super) fn join(&self, group: &[u8]) -> Result<(), Error> {
+        self.with(|state| state.pattern.join(&mut state.pipes, group))
+    }
+
+    pub(super) fn leave(&self, group: &[u8]) -> Result<(), Error> {
+        self.with(|state| state.pattern.leave(&mut state.pipes, group))
+    }
+
     pub(super) fn peers(&self) -> Vec<Arc<Peer>> {
         let state = self.lock();
         state
@@ -214,7 +274,7 @@ impl SocketCore {
             }
             state.endpoints.push(registration);
             state.attachments += 1;
-            state.endpoints_changed();
+            state.endpoints_changed(&self.options);
             Ok(())
         })
     }
@@ -232,9 +292,17 @@ impl SocketCore {
                 .position(|entry| entry.kind == kind && entry.endpoint == *endpoint)
                 .ok_or_else(|| Error::UnknownEndpoint(endpoint.clone()))?;
             let registration = state.endpoints.remove(position);
-            state.endpoints_changed();
+            state.endpoints_changed(&self.options);
             Ok(registration)
         })
+    }
+
+    /// Forgets an endpoint that is given up.
+    pub(crate) fn give_up(&self, id: u64) {
+        self.with(|state| {
+            state.endpoints.retain(|entry| entry.id != id);
+            state.endpoints_changed(&self.options);
+        });
     }
 
     pub(super) fn endpoints(&self, kind: RegistrationKind) -> Vec<Endpoint> {
@@ -262,11 +330,12 @@ impl SocketCore {
     // ---- for links ----------------------------------------------------------------------------
 
     /// A peer is ready. The error is for both sides to read.
+    /// `connector` is the number of the `connect` that led to it, if one did.
     pub(crate) fn attach(
         &self,
         peer: Arc<Peer>,
         link: Arc<dyn Link>,
-        marks: HighWaterMarks,
+        connector: Option<u64>,
     ) -> Result<PipeId, &'static str> {
         let attached = self.with(|state| {
             let welcome = match state.phase {
@@ -277,9 +346,13 @@ impl SocketCore {
             if !welcome {
                 return Err("the socket is closing");
             }
-            let id = state.pipes.insert(peer, link, marks);
+            let marks = HighWaterMarks::of(&self.options);
+            let id = state.pipes.insert(peer, link, marks, connector);
+            for frames in self.options.behaviour.greetings() {
+                state.pipes.push(id, Item::Notice(frames));
+            }
             match state.pattern.attached(&mut state.pipes, id) {
-                Ok(()) => Ok(id),
+                Ok(()) => Ok((id, state.pattern.readable())),
                 Err(reason) => {
                     state.pipes.remove(id);
                     Err(reason)
@@ -287,12 +360,20 @@ impl SocketCore {
             }
         });
         self.writable.notify(usize::MAX);
-        attached
+        let (id, readable) = attached?;
+        if readable {
+            self.readable.notify(1);
+        }
+        Ok(id)
     }
 
     /// A peer is gone.
     pub(crate) fn detach(&self, id: PipeId) {
         let (dropped, readable) = self.with(|state| {
+            if let Some(frames) = state.farewell(id, &self.options) {
+                let item = Item::Message(frames);
+                state.pattern.delivered(&mut state.pipes, id, item);
+            }
             let unsent = state.pipes.end(id);
             let mut dropped = state.pattern.detached(&mut state.pipes, id, unsent);
             state.pipes.release(id);
@@ -415,12 +496,28 @@ impl State {
         Ok(received.map(|(frames, peer)| Message::received(frames, peer)))
     }
 
-    fn endpoints_changed(&mut self) {
+    fn endpoints_changed(&mut self, options: &SocketOptions) {
         let expecting = self
             .endpoints
             .iter()
             .any(|entry| entry.kind == RegistrationKind::Connected);
-        self.pattern.expect_peers(expecting);
+        self.pattern.expect_peers(expecting && !options.immediate);
+    }
+
+    /// What the application is to read about a peer that is gone.
+    fn farewell(&self, id: PipeId, options: &SocketOptions) -> Option<Frames> {
+        let again = !options.reconnect.stop.after_disconnect
+            && self
+                .pipes
+                .connector(id)
+                .is_some_and(|connector| self.endpoints.iter().any(|entry| entry.id == connector));
+        let behaviour = &options.behaviour;
+        let message = if again {
+            &behaviour.hiccup_message
+        } else {
+            &behaviour.disconnect_message
+        };
+        message.clone().filter(|_| self.phase == Phase::Open)
     }
 
     /// A closing socket has ended once nothing works for it any more.

@@ -303,6 +303,26 @@ impl Socket {
         self.core().unsubscribe(topic.as_ref())
     }
 
+    /// DISH: asks all radios, present and future, for messages to this group: 1 to 255 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] unless this is DISH, [`Error::NoGroup`] for a name that is none,
+    /// [`Error::State`] when the socket has joined it already.
+    pub fn join(&self, group: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.core().join(group.as_ref())
+    }
+
+    /// DISH: takes [`join`](Socket::join) back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] unless this is DISH, [`Error::State`] when the socket has not
+    /// joined the group.
+    pub fn leave(&self, group: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.core().leave(group.as_ref())
+    }
+
     /// Reads what happens to this socket's connections from now on.
     pub fn monitor(&self) -> Monitor {
         self.core().hub.monitor()

@@ -15,10 +15,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use sealwire_zmtp::error::Incompatible;
 
+use crate::context::Context;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::monitor::{ConnectionFailure, Event, FailureCause};
-use crate::pattern::{HighWaterMarks, Item, Link, PipeId};
+use crate::pattern::{Item, Link, PipeId};
 use crate::peer::{Peer, PeerAddress};
 use crate::socket::{Registration, RegistrationKind, SocketCore};
 
@@ -52,6 +53,12 @@ struct Client {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a socket of this context is bound to the name.
+pub(crate) fn is_bound(context: &Context, name: &str) -> bool {
+    let names = lock(&context.inproc().names);
+    names.get(name).is_some_and(|entry| entry.bound.is_some())
 }
 
 pub(crate) fn bind(core: &Arc<SocketCore>, name: &str, id: u64) -> Result<(), Error> {
@@ -295,12 +302,8 @@ impl Connection {
             connection: self.clone(),
             side,
         });
-        let options = end.core.options();
-        let marks = HighWaterMarks {
-            send: options.send_high_water_mark,
-            receive: options.receive_high_water_mark,
-        };
-        let pipe = end.core.attach(peer.clone(), link, marks)?;
+        let connector = (side == CLIENT).then_some(self.id);
+        let pipe = end.core.attach(peer.clone(), link, connector)?;
         // Set once per side, right here.
         let _ = end.pipe.set((pipe, peer.clone()));
         end.core.hub.emit(Event::Ready { peer });

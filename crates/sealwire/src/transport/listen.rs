@@ -9,14 +9,11 @@ use mio::net::TcpListener;
 #[cfg(unix)]
 use mio::net::UnixListener;
 use mio::{Interest, Registry, Token};
-use socket2::{Domain, Protocol, Type};
 
 use super::Stream;
 use crate::endpoint::Endpoint;
+use crate::options::TcpOptions;
 use crate::peer::PeerAddress;
-
-/// Connections the system may hold before they are accepted. Systems cap it on their own.
-const BACKLOG: i32 = 4_096;
 
 /// A listening socket; closing it also removes the file of a Unix socket.
 pub(crate) enum BoundListener {
@@ -31,10 +28,13 @@ pub(crate) enum BoundListener {
 
 /// Begins to listen and returns the endpoint with the port that was chosen. May block to resolve
 /// a name.
-pub(crate) fn listen(endpoint: &Endpoint) -> io::Result<(BoundListener, Endpoint)> {
+pub(crate) fn listen(
+    endpoint: &Endpoint,
+    tcp: &TcpOptions,
+) -> io::Result<(BoundListener, Endpoint)> {
     match endpoint {
         Endpoint::Tcp { host, port } => {
-            let listener = listen_tcp(host, *port)?;
+            let listener = listen_tcp(host, *port, tcp)?;
             let address = listener.local_addr()?;
             let host = if host == "*" {
                 host.clone()
@@ -71,15 +71,22 @@ pub(crate) fn listen(endpoint: &Endpoint) -> io::Result<(BoundListener, Endpoint
     }
 }
 
-fn listen_tcp(host: &str, port: u16) -> io::Result<TcpListener> {
+fn listen_tcp(host: &str, port: u16, options: &TcpOptions) -> io::Result<TcpListener> {
     if host == "*" {
         // One socket for both families where the system has IPv6, else IPv4 alone.
-        return listen_address(SocketAddr::from(([0_u16; 8], port)))
-            .or_else(|_| listen_address(SocketAddr::from(([0_u8; 4], port))));
+        let all_of_ipv4 = SocketAddr::from(([0_u8; 4], port));
+        if !options.ipv6 {
+            return listen_address(all_of_ipv4, options);
+        }
+        return listen_address(SocketAddr::from(([0_u16; 8], port)), options)
+            .or_else(|_| listen_address(all_of_ipv4, options));
     }
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in (host, port).to_socket_addrs()? {
-        match listen_address(address) {
+        if !options.admits(&address) {
+            continue;
+        }
+        match listen_address(address, options) {
             Ok(listener) => return Ok(listener),
             Err(error) => last = error,
         }
@@ -87,12 +94,8 @@ fn listen_tcp(host: &str, port: u16) -> io::Result<TcpListener> {
     Err(last)
 }
 
-fn listen_address(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = socket2::Socket::new(
-        Domain::for_address(address),
-        Type::STREAM,
-        Some(Protocol::TCP),
-    )?;
+fn listen_address(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpListener> {
+    let socket = options.socket(address)?;
     // A restarted server gets its port back at once; elsewhere than on Unix the option would let
     // two processes share the port.
     #[cfg(unix)]
@@ -100,9 +103,8 @@ fn listen_address(address: SocketAddr) -> io::Result<TcpListener> {
     if address.ip().is_unspecified() && address.is_ipv6() {
         socket.set_only_v6(false)?;
     }
-    socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
+    socket.listen(i32::try_from(options.backlog).unwrap_or(i32::MAX))?;
     Ok(TcpListener::from_std(socket.into()))
 }
 

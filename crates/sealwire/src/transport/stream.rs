@@ -13,7 +13,8 @@ use mio::net::UnixStream;
 use mio::{Interest, Registry, Token};
 
 use crate::endpoint::Endpoint;
-use crate::peer::PeerAddress;
+use crate::options::TcpOptions;
+use crate::peer::{PeerAddress, ProcessCredentials};
 
 /// One address to connect to.
 #[derive(Debug, Clone)]
@@ -26,7 +27,7 @@ pub(crate) enum Target {
 impl Target {
     /// The addresses behind an endpoint. **May block** for as long as a name takes to resolve;
     /// see [`Target::immediate`].
-    pub(crate) fn resolve(endpoint: &Endpoint) -> io::Result<Vec<Target>> {
+    pub(crate) fn resolve(endpoint: &Endpoint, ipv6: bool) -> io::Result<Vec<Target>> {
         if let Some(targets) = Self::immediate(endpoint) {
             return Ok(targets);
         }
@@ -35,6 +36,7 @@ impl Target {
         };
         Ok((host.as_str(), *port)
             .to_socket_addrs()?
+            .filter(|address| ipv6 || address.is_ipv4())
             .map(Target::Tcp)
             .collect())
     }
@@ -84,11 +86,34 @@ macro_rules! on_stream {
     };
 }
 
+fn connect_tcp(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpStream> {
+    if !options.admits(&address) {
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "IPv6 is switched off for this socket",
+        ));
+    }
+    let socket = options.socket(address)?;
+    match socket.connect(&address.into()) {
+        Err(error) if !under_way(&error) => Err(error),
+        _ => Ok(TcpStream::from_std(socket.into())),
+    }
+}
+
+/// Whether connecting goes on in the background.
+fn under_way(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error()) {
+        return true;
+    }
+    error.kind() == io::ErrorKind::WouldBlock
+}
+
 impl Stream {
     /// Begins to connect; [`Stream::connected`] tells the outcome once the stream is writable.
-    pub(crate) fn connect(target: &Target) -> io::Result<Stream> {
+    pub(crate) fn connect(target: &Target, tcp: &TcpOptions) -> io::Result<Stream> {
         match target {
-            Target::Tcp(address) => TcpStream::connect(*address).map(Stream::Tcp),
+            Target::Tcp(address) => connect_tcp(*address, tcp).map(Stream::Tcp),
             #[cfg(unix)]
             Target::Ipc(path) => UnixStream::connect(path).map(Stream::Unix),
             #[cfg(target_os = "linux")]
@@ -176,6 +201,25 @@ impl Stream {
     /// Ends both directions, whoever else holds a descriptor of the stream.
     pub(crate) fn shut_down(&self) {
         let _ = on_stream!(self, stream => stream.shutdown(Shutdown::Both));
+    }
+
+    /// The process at the other end of a Unix socket, as the system knows it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn process(&self) -> Option<ProcessCredentials> {
+        let Stream::Unix(stream) = self else {
+            return None;
+        };
+        let credentials = rustix::net::sockopt::socket_peercred(stream).ok()?;
+        Some(ProcessCredentials {
+            process: credentials.pid.as_raw_nonzero().get(),
+            user: credentials.uid.as_raw(),
+            group: credentials.gid.as_raw(),
+        })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn process(&self) -> Option<ProcessCredentials> {
+        None
     }
 
     /// Tells the peer that nothing more will come.

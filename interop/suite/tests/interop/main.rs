@@ -43,8 +43,10 @@ fn every_pairing_but_req(path: Path) {
 
 #[test]
 fn the_table_has_every_legal_pairing() {
-    for ours in SocketType::ALL {
-        for theirs in SocketType::ALL {
+    // The peers of this suite are built without libzmq's drafts.
+    let stable = SocketType::ALL.into_iter().filter(|kind| !kind.is_draft());
+    for ours in stable.clone() {
+        for theirs in stable.clone() {
             let listed = PAIRINGS
                 .iter()
                 .any(|pairing| (pairing.ours, pairing.theirs) == (ours, theirs));

@@ -33,12 +33,14 @@ enum State {
     /// All that is kept of a connection between WELCOME and INITIATE.
     AwaitInitiate {
         connection_number: u64,
+        /// Which of the server's keys the client knows.
+        key: u8,
     },
     AwaitDecision(Box<AwaitDecision>),
     Over,
 }
 
-// The number and the variant, and no room for anything else.
+// The number, the key and the variant, and no room for anything else.
 const _: () = assert!(size_of::<Server>() == 2 * size_of::<u64>());
 
 pub(super) struct AwaitHello {
@@ -87,14 +89,20 @@ impl Server {
                 let seal_cookie = |cookie: &Cookie, nonce| {
                     cookie.seal(local.provider, &cookie_key, connection_number, nonce)
                 };
-                let frame = state.receive(local.provider, settings, frame, seal_cookie)?;
-                self.0 = State::AwaitInitiate { connection_number };
+                let (frame, key) = state.receive(local.provider, settings, frame, seal_cookie)?;
+                self.0 = State::AwaitInitiate {
+                    connection_number,
+                    key,
+                };
                 Ok(Progress::Reply {
                     command: WELCOME,
                     frame,
                 })
             }
-            State::AwaitInitiate { connection_number } if frame.name == INITIATE.as_bytes() => {
+            State::AwaitInitiate {
+                connection_number,
+                key,
+            } if frame.name == INITIATE.as_bytes() => {
                 let initiate = Initiate::parse(frame.data)?;
                 let cookie = settings
                     .cookies
@@ -105,7 +113,8 @@ impl Server {
                         Cookie::open(local.provider, key, connection_number, initiate.cookie)
                     })
                     .ok_or(HandshakeError::CookieRejected)?;
-                let pending = receive_initiate(local, settings, frame, &initiate, &cookie)?;
+                let keys = settings.key(key);
+                let pending = receive_initiate(local, keys, frame, &initiate, &cookie)?;
                 let credentials = Credentials {
                     public_key: pending.public_key,
                     socket_type: pending.metadata.socket_type()?,
@@ -155,27 +164,34 @@ impl AwaitHello {
         }
     }
 
-    /// Opens HELLO and answers with WELCOME. `seal_cookie` gives the cookie its wire form.
+    /// Opens HELLO and answers with WELCOME, and says which of the server's keys opened it.
+    /// `seal_cookie` gives the cookie its wire form.
     pub(super) fn receive(
         self,
         provider: &dyn Provider,
         settings: &Blake3Server,
         frame: &HandshakeFrame<'_>,
         seal_cookie: impl FnOnce(&Cookie, [u8; 24]) -> [u8; COOKIE_SIZE],
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<(Vec<u8>, u8), Error> {
         let hello = Hello::parse(frame.data)?;
         let client_ephemeral = public_key(hello.ephemeral)?;
-        let dh1 = agree(provider, &settings.keys, &client_ephemeral)?;
-        let opened = SealedBox::derive(
-            provider,
-            &sealed_box::HELLO,
-            &[dh1.as_bytes()],
-            &[client_ephemeral.as_bytes()],
-        )
-        .open(hello.hello_box);
-        if opened.is_none_or(|opened| opened[..] != HELLO_PLAINTEXT) {
-            return Err(HandshakeError::HelloUnreadable.into());
+        // The client does not say which key it knows; the right one opens its HELLO.
+        let mut known = None;
+        for (key, keys) in (0..).zip(settings.all_keys()) {
+            let dh1 = agree(provider, keys, &client_ephemeral)?;
+            let opened = SealedBox::derive(
+                provider,
+                &sealed_box::HELLO,
+                &[dh1.as_bytes()],
+                &[client_ephemeral.as_bytes()],
+            )
+            .open(hello.hello_box);
+            if opened.is_some_and(|opened| opened[..] == HELLO_PLAINTEXT) {
+                known = Some((dh1, key));
+                break;
+            }
         }
+        let (dh1, key) = known.ok_or(HandshakeError::HelloUnreadable)?;
         let server_ephemeral = provider.public_key(&self.ephemeral);
         let h1 = self.h0.then(provider, frame.wire);
         let cookie = Cookie {
@@ -184,13 +200,8 @@ impl AwaitHello {
             h1,
         };
         let cookie = seal_cookie(&cookie, self.cookie_nonce);
-        Ok(welcome_frame(
-            provider,
-            &dh1,
-            &h1,
-            &server_ephemeral,
-            &cookie,
-        ))
+        let welcome = welcome_frame(provider, &dh1, &h1, &server_ephemeral, &cookie);
+        Ok((welcome, key))
     }
 }
 
@@ -239,14 +250,14 @@ fn welcome_frame(
 /// Opens INITIATE with what its cookie brought back, and verifies the vouch.
 pub(super) fn receive_initiate(
     local: &Local<'_>,
-    settings: &Blake3Server,
+    keys: &KeyPair,
     frame: &HandshakeFrame<'_>,
     initiate: &Initiate<'_>,
     cookie: &Cookie,
 ) -> Result<AwaitDecision, Error> {
     let provider = local.provider;
     let ephemeral = KeyPair::with_provider(cookie.server_ephemeral.clone(), provider);
-    let dh1 = agree(provider, &settings.keys, &cookie.client_ephemeral)?;
+    let dh1 = agree(provider, keys, &cookie.client_ephemeral)?;
     let welcome = welcome_frame(
         provider,
         &dh1,
@@ -274,7 +285,7 @@ pub(super) fn receive_initiate(
         .ok_or(HandshakeError::VouchInvalid)?;
     let expected = [
         *cookie.client_ephemeral.as_bytes(),
-        *settings.keys.public().as_bytes(),
+        *keys.public().as_bytes(),
     ]
     .concat();
     if !bool::from(vouched.ct_eq(&expected)) {

@@ -94,6 +94,7 @@ impl Recording {
 
     fn server_settings(&self) -> Blake3Server {
         Blake3Server {
+            further_keys: Vec::new(),
             keys: self.keys("/server/secret_key"),
             cookies: Arc::new(NoCookies),
             data_phase: self.1,
@@ -290,13 +291,13 @@ fn the_server_sends_what_the_peers_server_sent() {
         let welcome = hello_state
             .receive(provider, &settings, &handshake_frame(&hello), seal_cookie)
             .unwrap();
-        assert_eq!(welcome, recording.wire("welcome"));
+        assert_eq!(welcome, (recording.wire("welcome"), 0));
 
         let wire = recording.wire("initiate");
         let frame = handshake_frame(&wire);
         let initiate = Initiate::parse(frame.data).unwrap();
         let pending =
-            server::receive_initiate(&local, &settings, &frame, &initiate, &carried.unwrap())
+            server::receive_initiate(&local, &settings.keys, &frame, &initiate, &carried.unwrap())
                 .unwrap();
         let (ready, established) = pending.ready(&local, &settings).unwrap();
         assert_eq!(ready, recording.wire("ready"));

@@ -28,6 +28,10 @@ pub enum Command<'a> {
     Subscribe(&'a [u8]),
     /// The peer gives such a subscription up.
     Cancel(&'a [u8]),
+    /// The peer joins a group; see [`subscription::group`] for what is a name.
+    Join(&'a [u8]),
+    /// The peer leaves a group.
+    Leave(&'a [u8]),
     /// The peer asks for a sign of life.
     Ping(Ping<'a>),
     /// The answer to PING.
@@ -50,6 +54,8 @@ impl<'a> Command<'a> {
         Ok(match name {
             subscription::SUBSCRIBE => Self::Subscribe(data),
             subscription::CANCEL => Self::Cancel(data),
+            subscription::JOIN => Self::Join(data),
+            subscription::LEAVE => Self::Leave(data),
             heartbeat::PING => Self::Ping(Ping::parse(data)?),
             heartbeat::PONG => Self::Pong(Pong::parse(data)?),
             error::NAME => Self::Error(error::parse(data)?),
@@ -97,7 +103,12 @@ mod tests {
             Ok(Command::Subscribe(b"ab"))
         );
         assert_eq!(Command::parse(b"\x06CANCEL"), Ok(Command::Cancel(b"")));
-        assert_eq!(Command::parse(b"\x04JOINgroup"), Ok(Command::Unknown));
+        assert_eq!(
+            Command::parse(b"\x04JOINgroup"),
+            Ok(Command::Join(b"group"))
+        );
+        assert_eq!(Command::parse(b"\x05LEAVEg"), Ok(Command::Leave(b"g")));
+        assert_eq!(Command::parse(b"\x05OTHER"), Ok(Command::Unknown));
         assert_eq!(Command::parse(b"\x00"), Ok(Command::Unknown));
         for cut in [&b""[..], b"\x09SUBSCRIB"] {
             assert_eq!(Command::parse(cut), Err(WireError::TruncatedCommand));

@@ -160,8 +160,13 @@ impl IoThread {
         self.wait_to_retry(slot, at);
     }
 
-    pub(super) fn wait_to_retry(&mut self, slot: usize, at: Duration) {
+    /// `None` when the endpoint is given up.
+    pub(super) fn wait_to_retry(&mut self, slot: usize, at: Option<Duration>) {
         let Some(connector) = self.connector(slot) else {
+            return;
+        };
+        let Some(at) = at else {
+            self.remove_source(slot);
             return;
         };
         if connector.core.is_closing() && connector.core.backlog() == 0 {

@@ -40,13 +40,14 @@ impl IoThread {
     }
 
     pub(super) fn accept(&mut self, slot: usize) {
+        let now = self.reactor.now();
         for _ in 0..ACCEPTS_PER_TURN {
             let Some(Source::Listener(listener)) = self.sources.get_mut(slot) else {
                 return;
             };
             let (core, endpoint) = (listener.core.clone(), listener.endpoint.clone());
             let id = listener.id;
-            match listener.accept() {
+            match listener.accept(now) {
                 Accepted::Nothing => return,
                 Accepted::Pause => {
                     let at = self.reactor.now() + ACCEPT_PAUSE;
@@ -55,24 +56,26 @@ impl IoThread {
                         .set(at, Timer::Source { slot, number: id });
                     return;
                 }
-                Accepted::TooMany(address) => core.hub.emit(Event::Failed(ConnectionFailure {
-                    connection: None,
-                    endpoint,
-                    address,
-                    was_ready: false,
-                    cause: FailureCause::TooManyConnections,
-                })),
+                Accepted::TurnedAway(address, cause) => {
+                    core.hub.emit(Event::Failed(ConnectionFailure {
+                        connection: None,
+                        endpoint,
+                        address,
+                        was_ready: false,
+                        cause,
+                    }))
+                }
                 Accepted::Connection(stream, address) => {
                     let origin = Origin::Listener { slot, id };
                     let (key, registered) =
                         self.add_session(core.clone(), origin, endpoint, address.clone(), stream);
+                    let evicted = self
+                        .listener_of(origin)
+                        .and_then(|listener| listener.began(key, &address));
                     core.hub.emit(Event::Accepted {
                         connection: key.connection,
                         address,
                     });
-                    let evicted = self
-                        .listener_of(origin)
-                        .and_then(|listener| listener.began(key));
                     match registered {
                         Ok(()) => self.drive(key.slot),
                         Err(error) => {

@@ -27,6 +27,8 @@ use crate::socket::SocketCore;
 pub(in crate::engine) const READ_SIZE: usize = 64 << 10;
 /// Events taken from the poll at a time.
 const EVENTS: usize = 1_024;
+/// How often authenticators are asked whether they have changed their mind.
+const REVISION_PERIOD: Duration = Duration::from_millis(500);
 /// The mailbox's token; slots of the slab never get so far.
 const MAILBOX: Token = Token(usize::MAX);
 
@@ -49,6 +51,7 @@ pub(crate) fn start() -> io::Result<Arc<Mailbox>> {
         again: BTreeSet::new(),
         closing: Vec::new(),
         cookies: Vec::new(),
+        revised: Vec::new(),
     };
     thread::Builder::new()
         .name("sealwire-io".into())
@@ -94,6 +97,8 @@ struct IoThread {
     /// Sockets that are closing, until their linger time is over.
     closing: Vec<Weak<SocketCore>>,
     cookies: Vec<Weak<SharedCookies>>,
+    /// Sockets whose authenticators may change their mind.
+    revised: Vec<Weak<SocketCore>>,
 }
 
 impl IoThread {
@@ -208,8 +213,10 @@ impl IoThread {
             Command::Disconnect(key, reason) => {
                 self.with_session(key, |session, _| Err(session.reject(reason)));
             }
-            Command::Decided(key, decision) => {
-                self.with_session(key, |session, now| session.decided(decision, now));
+            Command::Decided(key, verdict) => {
+                self.with_session_in_reactor(key, |session, reactor| {
+                    session.decided(verdict, reactor)
+                });
             }
             Command::CloseSocket { core, deadline } => self.close_socket(core, deadline),
             Command::RotateCookies(cookies) => {
@@ -219,6 +226,13 @@ impl IoThread {
                         .set(self.reactor.now() + ROTATION_PERIOD, Timer::Cookies);
                 }
                 self.cookies.push(cookies);
+            }
+            Command::Revise(core) => {
+                if self.revised.is_empty() {
+                    let at = self.reactor.now() + REVISION_PERIOD;
+                    self.reactor.timers.set(at, Timer::Revision);
+                }
+                self.revised.push(core);
             }
             Command::Shutdown => {}
         }
@@ -249,6 +263,15 @@ impl IoThread {
                     } else {
                         self.closing.push(Arc::downgrade(&core));
                     }
+                }
+            }
+            Timer::Revision => {
+                self.revised.retain(|core| core.strong_count() > 0);
+                if !self.revised.is_empty() {
+                    self.reactor.decisions.revise(self.revised.clone());
+                    self.reactor
+                        .timers
+                        .set(now + REVISION_PERIOD, Timer::Revision);
                 }
             }
             Timer::Cookies => {

@@ -56,10 +56,19 @@ impl IoThread {
         key: SessionKey,
         event: impl FnOnce(&mut Session, Duration) -> Result<(), End>,
     ) {
-        let now = self.reactor.now();
+        self.with_session_in_reactor(key, |session, reactor| event(session, reactor.now()));
+    }
+
+    /// The same, for what needs more than the time.
+    pub(super) fn with_session_in_reactor(
+        &mut self,
+        key: SessionKey,
+        event: impl FnOnce(&mut Session, &mut Reactor) -> Result<(), End>,
+    ) {
+        let reactor = &mut self.reactor;
         match self.sources.get(key.slot) {
             Some(Source::Session(session)) if session.key == key => {
-                match session.advance(|session| event(session, now)) {
+                match session.advance(|session| event(session, reactor)) {
                     Some(Ok(())) => self.drive(key.slot),
                     Some(Err(end)) => self.end_session(key.slot, end),
                     None => {}

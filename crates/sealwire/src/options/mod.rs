@@ -1,16 +1,30 @@
 //! Options of a socket and their defaults. Everything that can grow has a finite default.
 
+mod behaviour;
+mod reconnect;
+mod tcp;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use sealwire_zmtp::connection::Heartbeat;
+use sealwire_zmtp::limits::MAX_FURTHER_SERVER_KEYS;
 use sealwire_zmtp::{Provider, SocketType};
+
+pub(crate) use behaviour::Behaviour;
+pub(crate) use reconnect::ReconnectOptions;
+pub use reconnect::ReconnectStop;
+pub(crate) use tcp::TcpOptions;
+pub use tcp::{DEFAULT_BACKLOG, TcpKeepAlive};
 
 use crate::security::Security;
 
 /// Messages queued per peer in each direction before backpressure or dropping sets in; as in
 /// libzmq.
 pub const DEFAULT_HIGH_WATER_MARK: usize = 1_000;
+/// Payload bytes queued per peer in each direction before the same happens (1 GiB). One message
+/// always fits into an empty queue.
+pub const DEFAULT_BYTE_BUDGET: usize = 1 << 30;
 /// Largest message accepted from a peer, all frames together, in bytes.
 pub const DEFAULT_MAX_MESSAGE_SIZE: usize = 64 << 20;
 /// How long a handshake may take, from the first byte to the last.
@@ -37,12 +51,41 @@ pub enum OptionsError {
     /// Longer than [`MAX_ROUTING_ID`] bytes, or starting with a zero octet.
     #[error("a routing id has at most 255 bytes and does not start with a zero octet")]
     RoutingId,
-    /// The socket type is not one of the eleven.
+    /// No socket can be made of this type.
     #[error("socket type {0} is not supported")]
     SocketType(SocketType),
+    /// The option means nothing to this socket type.
+    #[error("a {socket_type} socket has no option {option}")]
+    NotApplicable {
+        /// The builder's method.
+        option: &'static str,
+        /// The type of the socket.
+        socket_type: SocketType,
+    },
+    /// More server keys than a client's HELLO may be tried with.
+    #[error(
+        "a server has at most {} keys beside its first",
+        sealwire_zmtp::limits::MAX_FURTHER_SERVER_KEYS
+    )]
+    ServerKeys,
     /// Zero where a size or time is needed.
     #[error("{0} must not be zero")]
     Zero(&'static str),
+}
+
+/// What one address may do at a listener; `None` for no limit of its own.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct AddressLimits {
+    pub(crate) connections: Option<usize>,
+    pub(crate) handshakes: Option<usize>,
+    /// So many connections in each period.
+    pub(crate) rate: Option<(u32, Duration)>,
+}
+
+impl AddressLimits {
+    pub(crate) fn any(&self) -> bool {
+        self.connections.is_some() || self.handshakes.is_some() || self.rate.is_some()
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -54,18 +97,23 @@ pub(crate) struct SocketOptions {
     pub(crate) metadata: Vec<(String, Vec<u8>)>,
     pub(crate) send_high_water_mark: usize,
     pub(crate) receive_high_water_mark: usize,
+    pub(crate) send_byte_budget: usize,
+    pub(crate) receive_byte_budget: usize,
+    pub(crate) immediate: bool,
+    pub(crate) zap_domain: Option<String>,
+    pub(crate) zap_timeout: Duration,
     pub(crate) max_message_size: usize,
     pub(crate) send_timeout: Option<Duration>,
     pub(crate) receive_timeout: Option<Duration>,
     pub(crate) linger: Duration,
     pub(crate) handshake_timeout: Duration,
     pub(crate) heartbeat: Option<Heartbeat>,
-    pub(crate) reconnect_interval: Duration,
-    pub(crate) reconnect_maximum: Duration,
+    pub(crate) reconnect: ReconnectOptions,
+    pub(crate) tcp: TcpOptions,
     pub(crate) max_handshakes: usize,
     pub(crate) max_connections: usize,
-    pub(crate) router_mandatory: bool,
-    pub(crate) router_handover: bool,
+    pub(crate) address_limits: AddressLimits,
+    pub(crate) behaviour: Behaviour,
 }
 
 impl SocketOptions {
@@ -78,18 +126,23 @@ impl SocketOptions {
             metadata: Vec::new(),
             send_high_water_mark: DEFAULT_HIGH_WATER_MARK,
             receive_high_water_mark: DEFAULT_HIGH_WATER_MARK,
+            send_byte_budget: DEFAULT_BYTE_BUDGET,
+            receive_byte_budget: DEFAULT_BYTE_BUDGET,
+            immediate: false,
+            zap_domain: None,
+            zap_timeout: crate::auth::zap::DEFAULT_TIMEOUT,
             max_message_size: DEFAULT_MAX_MESSAGE_SIZE,
             send_timeout: None,
             receive_timeout: None,
             linger: DEFAULT_LINGER,
             handshake_timeout: DEFAULT_HANDSHAKE_TIMEOUT,
             heartbeat: None,
-            reconnect_interval: DEFAULT_RECONNECT_INTERVAL,
-            reconnect_maximum: DEFAULT_RECONNECT_MAXIMUM,
+            reconnect: ReconnectOptions::default(),
+            tcp: TcpOptions::default(),
             max_handshakes: DEFAULT_MAX_HANDSHAKES,
             max_connections: DEFAULT_MAX_CONNECTIONS,
-            router_mandatory: false,
-            router_handover: false,
+            address_limits: AddressLimits::default(),
+            behaviour: Behaviour::default(),
         }
     }
 
@@ -100,10 +153,34 @@ impl SocketOptions {
         if self.routing_id.len() > MAX_ROUTING_ID || self.routing_id.first() == Some(&0) {
             return Err(OptionsError::RoutingId);
         }
+        self.behaviour.check(self.socket_type)?;
+        if self.security.further_keys() > MAX_FURTHER_SERVER_KEYS {
+            return Err(OptionsError::ServerKeys);
+        }
+        let limits = &self.address_limits;
         let positive = [
             ("the maximum message size", self.max_message_size == 0),
             ("the handshake timeout", self.handshake_timeout.is_zero()),
-            ("the reconnect interval", self.reconnect_interval.is_zero()),
+            ("the reconnect interval", self.reconnect.interval.is_zero()),
+            (
+                "the connect timeout",
+                self.reconnect
+                    .connect_timeout
+                    .is_some_and(|limit| limit.is_zero()),
+            ),
+            ("the ZAP timeout", self.zap_timeout.is_zero()),
+            (
+                "the connections of an address",
+                limits.connections == Some(0),
+            ),
+            ("the handshakes of an address", limits.handshakes == Some(0)),
+            (
+                "the rate of connections",
+                limits
+                    .rate
+                    .is_some_and(|(count, period)| count == 0 || period.is_zero()),
+            ),
+            ("the backlog", self.tcp.backlog == 0),
             ("the number of handshakes", self.max_handshakes == 0),
             ("the number of connections", self.max_connections == 0),
         ];

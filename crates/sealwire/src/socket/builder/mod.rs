@@ -1,5 +1,8 @@
 //! Options of a socket, set before it exists: none of them changes under a running connection.
 
+mod behaviour;
+mod transport;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +34,21 @@ impl SocketBuilder {
     /// Mechanism and keys. Default: [`Security::null`].
     pub fn security(mut self, security: Security) -> Self {
         self.options.security = security;
+        self
+    }
+
+    /// Asks the ZAP handler of the context ([`auth::zap`](crate::auth::zap)) about every peer that
+    /// this socket is the server of, or that it talks to without a mechanism (NULL), under this
+    /// name; not within the process. The authenticator, if there is one, is asked first, and both
+    /// must agree. With an empty name NULL peers are let in unasked. Default: nobody is asked.
+    pub fn zap_domain(mut self, domain: impl Into<String>) -> Self {
+        self.options.zap_domain = Some(domain.into());
+        self
+    }
+
+    /// How long the ZAP handler may take for one peer, which is refused then. Default 5 s.
+    pub fn zap_timeout(mut self, limit: Duration) -> Self {
+        self.options.zap_timeout = limit;
         self
     }
 
@@ -74,6 +92,29 @@ impl SocketBuilder {
         self
     }
 
+    /// Payload bytes queued for each peer before sending waits or drops, beside the
+    /// [message count](SocketBuilder::send_high_water_mark). A message is taken as long as the
+    /// queue holds fewer, so that one always fits. Default 1 GiB; 0 for no limit.
+    pub fn send_byte_budget(mut self, bytes: usize) -> Self {
+        self.options.send_byte_budget = bytes;
+        self
+    }
+
+    /// Payload bytes queued from each peer before its connection is no longer read, beside the
+    /// [message count](SocketBuilder::receive_high_water_mark). A message is taken as long as the
+    /// queue holds fewer, so that one always fits. Default 1 GiB; 0 for no limit.
+    pub fn receive_byte_budget(mut self, bytes: usize) -> Self {
+        self.options.receive_byte_budget = bytes;
+        self
+    }
+
+    /// Sending waits for a peer whose handshake is done, even where an endpoint is being
+    /// connected to; without it, messages wait in the queue. Default: off.
+    pub fn immediate(mut self, immediate: bool) -> Self {
+        self.options.immediate = immediate;
+        self
+    }
+
     /// Largest message accepted from a peer, all frames together, in bytes. Default 64 MiB. A
     /// peer that sends a larger one is disconnected.
     pub fn max_message_size(mut self, bytes: usize) -> Self {
@@ -101,7 +142,7 @@ impl SocketBuilder {
         self
     }
 
-    /// How long connecting and handshake may take, each. Default 15 s.
+    /// How long a handshake may take, from the connection to its end. Default 15 s.
     pub fn handshake_timeout(mut self, limit: Duration) -> Self {
         self.options.handshake_timeout = limit;
         self
@@ -119,13 +160,6 @@ impl SocketBuilder {
         self
     }
 
-    /// Wait before connecting again; doubles up to `maximum`. Default 100 ms to 10 s.
-    pub fn reconnect(mut self, interval: Duration, maximum: Duration) -> Self {
-        self.options.reconnect_interval = interval;
-        self.options.reconnect_maximum = maximum.max(interval);
-        self
-    }
-
     /// Handshakes one listener serves at the same time; one more ends the oldest. Default 1,024.
     pub fn max_handshakes(mut self, connections: usize) -> Self {
         self.options.max_handshakes = connections;
@@ -138,17 +172,25 @@ impl SocketBuilder {
         self
     }
 
-    /// ROUTER: sending to an unknown routing id is an error, and to a full queue waits; without
-    /// it, both drop the message and count it. Default: off.
-    pub fn router_mandatory(mut self, mandatory: bool) -> Self {
-        self.options.router_mandatory = mandatory;
+    /// Connections from one IP address (IPv6: one /64 network) that a listener keeps at the same
+    /// time. Default: only [`max_connections`](SocketBuilder::max_connections) counts.
+    pub fn max_connections_per_address(mut self, connections: usize) -> Self {
+        self.options.address_limits.connections = Some(connections);
         self
     }
 
-    /// ROUTER: a new connection takes over a routing id that is in use. Without it, only one that
-    /// proved the same key does. Default: off.
-    pub fn router_handover(mut self, handover: bool) -> Self {
-        self.options.router_handover = handover;
+    /// Handshakes from one IP address (IPv6: one /64 network) that a listener serves at the same
+    /// time; more are turned away. Default: only
+    /// [`max_handshakes`](SocketBuilder::max_handshakes) counts.
+    pub fn max_handshakes_per_address(mut self, connections: usize) -> Self {
+        self.options.address_limits.handshakes = Some(connections);
+        self
+    }
+
+    /// Connections that one IP address (IPv6: one /64 network) may make to a listener in each
+    /// period, with as many at once; more are turned away. Default: no limit.
+    pub fn connection_rate_per_address(mut self, connections: u32, period: Duration) -> Self {
+        self.options.address_limits.rate = Some((connections, period));
         self
     }
 

@@ -1,0 +1,194 @@
+//! Options of the TCP sockets under a ZeroMQ socket.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
+
+/// Connections that the system may hold for a listener before they are accepted. Systems cap it
+/// on their own.
+pub const DEFAULT_BACKLOG: u32 = 4_096;
+
+/// TCP keep-alive: probes that the system sends on an idle connection (libzmq's `TCP_KEEPALIVE`,
+/// `TCP_KEEPALIVE_IDLE`, `_INTVL` and `_CNT`). What is `None` is left to the system.
+///
+/// [Heartbeats](crate::SocketBuilder::heartbeat) see a dead *process* too, and are what most
+/// programs want.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TcpKeepAlive {
+    /// Silence before the first probe, in whole seconds.
+    pub idle: Option<Duration>,
+    /// Time between probes, in whole seconds.
+    pub interval: Option<Duration>,
+    /// Unanswered probes after which the connection is given up. Not settable on every system.
+    pub count: Option<u32>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct TcpOptions {
+    pub(crate) ipv6: bool,
+    pub(crate) backlog: u32,
+    pub(crate) type_of_service: Option<u8>,
+    pub(crate) send_buffer: Option<usize>,
+    pub(crate) receive_buffer: Option<usize>,
+    pub(crate) device: Option<String>,
+    pub(crate) keep_alive: Option<Option<TcpKeepAlive>>,
+    pub(crate) max_retransmit: Option<Duration>,
+}
+
+impl Default for TcpOptions {
+    fn default() -> Self {
+        TcpOptions {
+            ipv6: true,
+            backlog: DEFAULT_BACKLOG,
+            type_of_service: None,
+            send_buffer: None,
+            receive_buffer: None,
+            device: None,
+            keep_alive: None,
+            max_retransmit: None,
+        }
+    }
+}
+
+impl TcpOptions {
+    /// Whether an address of this family may be used.
+    pub(crate) fn admits(&self, address: &SocketAddr) -> bool {
+        self.ipv6 || address.is_ipv4()
+    }
+
+    /// A socket that does not block, with everything set that has to be before it connects or
+    /// listens. Accepted connections inherit it.
+    pub(crate) fn socket(&self, address: SocketAddr) -> io::Result<Socket> {
+        let domain = Domain::for_address(address);
+        let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_nonblocking(true)?;
+        // Buffers decide about the window scale that is offered while connecting.
+        if let Some(bytes) = self.send_buffer {
+            socket.set_send_buffer_size(bytes)?;
+        }
+        if let Some(bytes) = self.receive_buffer {
+            socket.set_recv_buffer_size(bytes)?;
+        }
+        if let Some(tos) = self.type_of_service {
+            if address.is_ipv4() {
+                socket.set_tos_v4(tos.into())?;
+            } else {
+                set_traffic_class(&socket, tos)?;
+            }
+        }
+        if let Some(device) = &self.device {
+            bind_device(&socket, device)?;
+        }
+        match self.keep_alive {
+            None => {}
+            Some(None) => socket.set_keepalive(false)?,
+            Some(Some(keep_alive)) => socket.set_tcp_keepalive(&parameters(keep_alive))?,
+        }
+        if let Some(limit) = self.max_retransmit {
+            set_user_timeout(&socket, limit)?;
+        }
+        Ok(socket)
+    }
+}
+
+fn parameters(keep_alive: TcpKeepAlive) -> TcpKeepalive {
+    let mut parameters = TcpKeepalive::new();
+    if let Some(idle) = keep_alive.idle {
+        parameters = parameters.with_time(idle);
+    }
+    if let Some(interval) = keep_alive.interval {
+        parameters = parameters.with_interval(interval);
+    }
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    if let Some(count) = keep_alive.count {
+        parameters = parameters.with_retries(count);
+    }
+    parameters
+}
+
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn set_traffic_class(socket: &Socket, tos: u8) -> io::Result<()> {
+    socket.set_tclass_v6(tos.into())
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn set_traffic_class(_socket: &Socket, _tos: u8) -> io::Result<()> {
+    Err(unsupported("a traffic class for IPv6"))
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn bind_device(socket: &Socket, device: &str) -> io::Result<()> {
+    socket.bind_device(Some(device.as_bytes()))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn bind_device(_socket: &Socket, _device: &str) -> io::Result<()> {
+    Err(unsupported("binding to a device"))
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn set_user_timeout(socket: &Socket, limit: Duration) -> io::Result<()> {
+    socket.set_tcp_user_timeout(Some(limit))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn set_user_timeout(_socket: &Socket, _limit: Duration) -> io::Result<()> {
+    Err(unsupported("a limit for retransmissions"))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn unsupported(what: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!("this system has no option for {what}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_set_reaches_the_system() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let address: SocketAddr = address.parse().unwrap();
+            let options = TcpOptions {
+                type_of_service: Some(0x28),
+                send_buffer: Some(64 << 10),
+                receive_buffer: Some(40_000),
+                keep_alive: Some(Some(TcpKeepAlive {
+                    idle: Some(Duration::from_secs(77)),
+                    interval: Some(Duration::from_secs(11)),
+                    count: Some(5),
+                })),
+                ..TcpOptions::default()
+            };
+            let plain = TcpOptions::default().socket(address).unwrap();
+            let socket = options.socket(address).unwrap();
+            assert!(!plain.keepalive().unwrap() && socket.keepalive().unwrap());
+            // Linux doubles what is asked for, others may round.
+            assert!(socket.recv_buffer_size().unwrap() >= 40_000);
+            assert_ne!(
+                socket.recv_buffer_size().unwrap(),
+                plain.recv_buffer_size().unwrap()
+            );
+            if address.is_ipv4() {
+                assert_eq!(socket.tos_v4().unwrap(), 0x28);
+            }
+            #[cfg(target_os = "linux")]
+            {
+                assert_eq!(
+                    socket.tcp_keepalive_time().unwrap(),
+                    Duration::from_secs(77)
+                );
+                assert_eq!(
+                    socket.tcp_keepalive_interval().unwrap(),
+                    Duration::from_secs(11)
+                );
+                assert_eq!(socket.tcp_keepalive_retries().unwrap(), 5);
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! RADIO: a message goes to the peers that joined its group (RFC 48). It has two frames, the group
+//! and the body. A peer whose queue is full misses messages; it never slows the others down.
+
+use sealwire_zmtp::limits::MAX_GROUP;
+use sealwire_zmtp::{Frame, Message as Frames};
+
+use super::pipe::{Item, PipeId, Pipes};
+use super::subscriptions::Subscriptions;
+use super::{Delivery, Pattern, Received, SendFailure};
+use crate::error::{Error, Operation};
+
+#[derive(Default)]
+pub(crate) struct Radio {
+    groups: Subscriptions,
+    members: Vec<PipeId>,
+}
+
+/// The group of a message and nothing else that is wrong with it.
+pub(super) fn group(frames: &Frames) -> Option<&[u8]> {
+    match frames.frames() {
+        [group, _] if is_group(group) => Some(group),
+        _ => None,
+    }
+}
+
+pub(super) fn is_group(name: &[u8]) -> bool {
+    (1..=MAX_GROUP).contains(&name.len())
+}
+
+impl Pattern for Radio {
+    fn attached(&mut self, _pipes: &mut Pipes, _id: PipeId) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    fn detached(&mut self, _pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+        self.groups.remove_peer(id);
+        unsent.len()
+    }
+
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+        match item {
+            Item::Subscribe(group) => {
+                if self.groups.add(id, &group).is_err() {
+                    pipes.disconnect(id, "too many groups");
+                    return Delivery::Ignored;
+                }
+                Delivery::Handled
+            }
+            Item::Cancel(group) => {
+                self.groups.cancel(id, &group);
+                Delivery::Handled
+            }
+            Item::Message(_) | Item::Notice(_) => Delivery::Ignored,
+        }
+    }
+
+    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
+        let Some(name) = group(&frames).map(Frame::copy_from_slice) else {
+            return Err(SendFailure::Failed(Error::NoGroup, frames));
+        };
+        self.groups.exactly(&name, &mut self.members);
+        let mut dropped = 0;
+        for &id in &self.members {
+            if pipes.has_room(id) {
+                pipes.push(id, Item::Message(frames.clone()));
+            } else {
+                dropped += 1;
+            }
+        }
+        Ok(dropped)
+    }
+
+    fn receive(&mut self, _pipes: &mut Pipes) -> Result<Option<Received>, Error> {
+        Err(Error::Unsupported(Operation::Receive))
+    }
+
+    fn readable(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,80 @@
+//! SERVER and PEER: each connection has a number, which stands in front of what is received and
+//! says where to send (RFC 41 and 51). Beside it a message has exactly one frame.
+//!
+//! The number is that of the connection ([`crate::Peer::route`]): peers have no say in it, so
+//! unlike a routing id it cannot be claimed by another.
+
+use std::collections::HashMap;
+
+use sealwire_zmtp::{Frame, Message as Frames};
+
+use super::fair_queue::FairQueue;
+use super::pipe::{Item, PipeId, Pipes};
+use super::{Delivery, Pattern, Received, SendFailure};
+use crate::error::Error;
+
+#[derive(Default)]
+pub(crate) struct Server {
+    routes: HashMap<u32, PipeId>,
+    inbound: FairQueue,
+}
+
+impl Pattern for Server {
+    fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str> {
+        let route = pipes.peer(id).map_or(0, |peer| peer.route());
+        // Connection numbers come round after 2^32.
+        if self.routes.contains_key(&route) {
+            return Err("the number of the connection is in use");
+        }
+        self.routes.insert(route, id);
+        Ok(())
+    }
+
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+        if let Some(peer) = pipes.peer(id) {
+            self.routes.remove(&peer.route());
+        }
+        unsent.len()
+    }
+
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+        match item {
+            Item::Message(frames) if frames.len() == 1 => {
+                self.inbound.push(pipes, id, frames);
+                Delivery::Queued
+            }
+            _ => Delivery::Ignored,
+        }
+    }
+
+    fn send(&mut self, pipes: &mut Pipes, mut frames: Frames) -> Result<usize, SendFailure> {
+        let route = match frames.frames() {
+            [route, _] => route.as_slice().try_into().ok().map(u32::from_be_bytes),
+            _ => None,
+        };
+        let Some(route) = route else {
+            return Err(SendFailure::Failed(Error::NoRoute, frames));
+        };
+        let Some(&id) = self.routes.get(&route) else {
+            let error = Error::Unroutable(route.to_be_bytes().to_vec());
+            return Err(SendFailure::Failed(error, frames));
+        };
+        if !pipes.has_room(id) {
+            return Err(SendFailure::WouldBlock(frames));
+        }
+        frames.pop_front();
+        pipes.push(id, Item::Message(frames));
+        Ok(0)
+    }
+
+    fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {
+        Ok(self.inbound.pop(pipes).map(|(_, mut frames, peer)| {
+            frames.push_front(Frame::copy_from_slice(&peer.route().to_be_bytes()));
+            (frames, peer)
+        }))
+    }
+
+    fn readable(&self) -> bool {
+        !self.inbound.is_empty()
+    }
+}

@@ -1,0 +1,47 @@
+//! CLIENT, SCATTER, GATHER and CHANNEL: DEALER, PUSH, PULL and PAIR for messages of exactly one
+//! frame (RFC 41, 49 and 52). What a peer sends in several is dropped, as in libzmq.
+
+use sealwire_zmtp::Message as Frames;
+
+use super::pipe::{Item, PipeId, Pipes};
+use super::round_robin::RoundRobin;
+use super::{Delivery, Pattern, Received, SendFailure};
+use crate::error::Error;
+
+pub(crate) struct SinglePart<P>(pub(crate) P);
+
+impl<P: Pattern> Pattern for SinglePart<P> {
+    fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str> {
+        self.0.attached(pipes, id)
+    }
+
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+        self.0.detached(pipes, id, unsent)
+    }
+
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+        match &item {
+            Item::Message(frames) if frames.len() == 1 => self.0.delivered(pipes, id, item),
+            _ => Delivery::Ignored,
+        }
+    }
+
+    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
+        if frames.len() != 1 {
+            return Err(SendFailure::Failed(Error::SinglePart, frames));
+        }
+        self.0.send(pipes, frames)
+    }
+
+    fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {
+        self.0.receive(pipes)
+    }
+
+    fn readable(&self) -> bool {
+        self.0.readable()
+    }
+
+    fn round_robin(&mut self) -> Option<&mut RoundRobin> {
+        self.0.round_robin()
+    }
+}

@@ -1,0 +1,82 @@
+//! Options of connecting and of the TCP sockets below.
+
+use std::time::Duration;
+
+use super::SocketBuilder;
+use crate::options::{ReconnectStop, TcpKeepAlive};
+
+impl SocketBuilder {
+    /// Wait before connecting again; doubles up to `maximum`. Default 100 ms to 10 s.
+    pub fn reconnect(mut self, interval: Duration, maximum: Duration) -> Self {
+        self.options.reconnect.interval = interval;
+        self.options.reconnect.maximum = maximum.max(interval);
+        self
+    }
+
+    /// When an endpoint is given up instead of connected to again. Default: never.
+    pub fn reconnect_stop(mut self, stop: ReconnectStop) -> Self {
+        self.options.reconnect.stop = stop;
+        self
+    }
+
+    /// How long one attempt to connect to one address may take. Default: as long as a
+    /// [handshake](SocketBuilder::handshake_timeout). Systems give up on their own, often after
+    /// two minutes.
+    pub fn connect_timeout(mut self, limit: Duration) -> Self {
+        self.options.reconnect.connect_timeout = Some(limit);
+        self
+    }
+
+    /// Whether TCP over IPv6 is used, to bind to `*` and to connect to names. Default: on.
+    pub fn ipv6(mut self, enabled: bool) -> Self {
+        self.options.tcp.ipv6 = enabled;
+        self
+    }
+
+    /// TCP connections the system holds before they are accepted. Default 4,096; systems cap it.
+    pub fn backlog(mut self, connections: u32) -> Self {
+        self.options.tcp.backlog = connections;
+        self
+    }
+
+    /// The type-of-service octet of outgoing IP packets (DSCP in its upper six bits). Default:
+    /// the system's.
+    pub fn type_of_service(mut self, octet: u8) -> Self {
+        self.options.tcp.type_of_service = Some(octet);
+        self
+    }
+
+    /// Size of the system's send buffer of a TCP connection, in bytes; systems round it. Default:
+    /// the system's, which adapts it.
+    pub fn send_buffer(mut self, bytes: usize) -> Self {
+        self.options.tcp.send_buffer = Some(bytes);
+        self
+    }
+
+    /// Size of the system's receive buffer of a TCP connection, in bytes; systems round it.
+    /// Default: the system's, which adapts it.
+    pub fn receive_buffer(mut self, bytes: usize) -> Self {
+        self.options.tcp.receive_buffer = Some(bytes);
+        self
+    }
+
+    /// The network interface or VRF that TCP sockets are bound to, by name. Linux; may need
+    /// privileges. Elsewhere binding and connecting fail.
+    pub fn bind_to_device(mut self, device: impl Into<String>) -> Self {
+        self.options.tcp.device = Some(device.into());
+        self
+    }
+
+    /// TCP keep-alive: `Some` switches it on, `None` off. Default: the system's.
+    pub fn tcp_keep_alive(mut self, keep_alive: Option<TcpKeepAlive>) -> Self {
+        self.options.tcp.keep_alive = Some(keep_alive);
+        self
+    }
+
+    /// How long sent TCP data may stay unacknowledged before the system gives the connection up.
+    /// Linux; elsewhere binding and connecting fail. Default: the system's.
+    pub fn tcp_max_retransmit(mut self, limit: Duration) -> Self {
+        self.options.tcp.max_retransmit = Some(limit);
+        self
+    }
+}

@@ -1,0 +1,200 @@
+//! Who keeps a connection, and who gets one at all: server keys under rotation, clients that are
+//! removed, limits per address.
+
+mod support;
+
+use std::time::Duration;
+
+use sealwire::auth::{AllowAnyone, AllowedKeysFile};
+use sealwire::blocking::Socket;
+use sealwire::options::OptionsError;
+use sealwire::{
+    AddressLimit, Error, Event, FailureCause, Generate as _, KeyPair, ProtocolError, PublicKey,
+    Security, SocketType,
+};
+use support::{await_event, eventually, options};
+
+fn client(server: PublicKey, keys: KeyPair) -> Socket {
+    options(SocketType::Push)
+        .security(Security::blake3_client_with_keys(server, keys))
+        .linger(Duration::ZERO)
+        .build_blocking()
+        .unwrap()
+}
+
+#[test]
+fn a_server_may_have_several_keys_while_they_change() {
+    let server_keys = [(); 4].map(|()| KeyPair::generate());
+    let [first, further @ ..] = &server_keys;
+    let security = further.iter().fold(
+        Security::blake3_server(first.clone(), AllowAnyone),
+        |security, keys| security.with_further_keys(keys.clone()),
+    );
+    let pull = options(SocketType::Pull).security(security.clone());
+    let pull = pull.build_blocking().unwrap();
+    let endpoint = pull.bind("tcp://127.0.0.1:*").unwrap();
+    for keys in &server_keys {
+        let client_keys = KeyPair::generate();
+        let push = client(keys.public(), client_keys.clone());
+        push.connect(&endpoint).unwrap();
+        push.send("hello").unwrap();
+        let message = pull.recv().unwrap();
+        let proved = message.peer().unwrap().public_key();
+        assert_eq!(proved, Some(client_keys.public()));
+        assert_eq!(push.peers()[0].public_key(), Some(keys.public()));
+    }
+    // A key that is none of them opens nothing.
+    let monitor = pull.monitor();
+    let stranger = client(KeyPair::generate().public(), KeyPair::generate());
+    stranger.connect(&endpoint).unwrap();
+    await_event(&monitor, "unreadable", |event| match event {
+        Event::Failed(failure) => Some(failure.to_string()),
+        _ => None,
+    });
+    // More than that would let strangers make the server work.
+    let one_more = security.with_further_keys(KeyPair::generate());
+    let refused = options(SocketType::Pull).security(one_more);
+    assert!(matches!(
+        refused.build_blocking(),
+        Err(Error::Options(OptionsError::ServerKeys))
+    ));
+}
+
+#[test]
+fn a_client_that_is_removed_loses_its_connection_and_others_keep_theirs() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stays, goes) = (KeyPair::generate(), KeyPair::generate());
+    let file = |name: &str| folder.path().join(name);
+    std::fs::write(file("stays"), stays.public().to_string()).unwrap();
+    std::fs::write(file("goes"), goes.public().to_string()).unwrap();
+    let server_keys = KeyPair::generate();
+    let pull = options(SocketType::Pull)
+        .security(Security::blake3_server(
+            server_keys.clone(),
+            AllowedKeysFile::open(folder.path()).unwrap(),
+        ))
+        .build_blocking()
+        .unwrap();
+    let endpoint = pull.bind("tcp://127.0.0.1:*").unwrap();
+    let [stays, goes] = [stays, goes].map(|keys| {
+        let push = client(server_keys.public(), keys);
+        push.connect(&endpoint).unwrap();
+        push.send("hello").unwrap();
+        pull.recv().unwrap();
+        push
+    });
+    let monitor = goes.monitor();
+    std::fs::remove_file(file("goes")).unwrap();
+    let told = await_event(&monitor, "disconnected", |event| match event {
+        Event::Failed(failure) if failure.was_ready() => Some(failure.cause().clone()),
+        _ => None,
+    });
+    assert!(
+        matches!(
+            &told,
+            FailureCause::Protocol(ProtocolError::PeerRefused { reason, verified: true })
+                if reason == "this key is no longer allowed here"
+        ),
+        "{told}"
+    );
+    // It is not let in again, and the other one has not been disturbed.
+    await_event(&monitor, "refused", |event| match event {
+        Event::Failed(failure) if !failure.was_ready() => Some(()),
+        _ => None,
+    });
+    stays.send("still here").unwrap();
+    assert_eq!(pull.recv().unwrap().as_bytes(), b"still here");
+    assert_eq!(stays.counters().disconnects, 0);
+}
+
+fn limit(event: &Event) -> Option<AddressLimit> {
+    match event {
+        Event::Failed(failure) => match failure.cause() {
+            FailureCause::AddressLimit(limit) => Some(*limit),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[test]
+fn an_address_gets_so_many_connections_and_others_get_theirs() {
+    let pull = options(SocketType::Pull).max_connections_per_address(2);
+    let pull = pull.build_blocking().unwrap();
+    let monitor = pull.monitor();
+    let endpoint = pull.bind("tcp://*:0").unwrap().to_string();
+    let at = |host: &str| endpoint.replace('*', host);
+    let connect = |host: &str| {
+        let push = options(SocketType::Push).build_blocking().unwrap();
+        push.connect(at(host)).unwrap();
+        push
+    };
+    let guests = [connect("127.0.0.1"), connect("127.0.0.1")];
+    eventually("both are there", || pull.peers().len() == 2);
+    let third = connect("127.0.0.1");
+    assert_eq!(
+        await_event(&monitor, "limit", limit),
+        AddressLimit::Connections
+    );
+    // Another address has an account of its own, and one that leaves makes room.
+    let other = connect("[::1]");
+    eventually("the other one is there", || other.peers().len() == 1);
+    let [leaves, _stays] = guests;
+    leaves.close().unwrap();
+    eventually("the third one gets in", || third.peers().len() == 1);
+}
+
+#[test]
+fn an_address_gets_so_many_half_open_handshakes() {
+    let pull = options(SocketType::Pull).max_handshakes_per_address(3);
+    let pull = pull.build_blocking().unwrap();
+    let monitor = pull.monitor();
+    let endpoint = pull.bind("tcp://127.0.0.1:*").unwrap().to_string();
+    let address = endpoint.trim_start_matches("tcp://");
+    let mut silent: Vec<_> = (0..4)
+        .map(|_| std::net::TcpStream::connect(address).unwrap())
+        .collect();
+    assert_eq!(
+        await_event(&monitor, "limit", limit),
+        AddressLimit::Handshakes
+    );
+    // Once they are gone, whoever speaks is heard.
+    silent.clear();
+    let push = options(SocketType::Push).build_blocking().unwrap();
+    push.connect(&*endpoint).unwrap();
+    push.send("hello").unwrap();
+    assert_eq!(pull.recv().unwrap().as_bytes(), b"hello");
+}
+
+#[test]
+fn an_address_connects_at_the_rate_it_may() {
+    let pull = options(SocketType::Pull);
+    let pull = pull.connection_rate_per_address(5, Duration::from_secs(3_600));
+    let pull = pull.build_blocking().unwrap();
+    let monitor = pull.monitor();
+    let endpoint = pull.bind("tcp://127.0.0.1:*").unwrap();
+    for _ in 0..5 {
+        let push = options(SocketType::Push).build_blocking().unwrap();
+        push.connect(&endpoint).unwrap();
+        push.send("hello").unwrap();
+        pull.recv().unwrap();
+    }
+    let push = options(SocketType::Push).build_blocking().unwrap();
+    push.connect(&endpoint).unwrap();
+    assert_eq!(await_event(&monitor, "limit", limit), AddressLimit::Rate);
+}
+
+#[test]
+fn limits_of_nothing_are_refused() {
+    for builder in [
+        options(SocketType::Pull).max_connections_per_address(0),
+        options(SocketType::Pull).max_handshakes_per_address(0),
+        options(SocketType::Pull).connection_rate_per_address(0, Duration::from_secs(1)),
+        options(SocketType::Pull).connection_rate_per_address(1, Duration::ZERO),
+    ] {
+        assert!(matches!(
+            builder.build_blocking(),
+            Err(Error::Options(OptionsError::Zero(_)))
+        ));
+    }
+}

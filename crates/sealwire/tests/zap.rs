@@ -1,0 +1,265 @@
+//! ZAP: a handler in the process decides about peers, and what it says stays with them.
+
+mod support;
+
+use std::thread;
+use std::time::Duration;
+
+use sealwire::auth::{AllowAnyone, zap};
+use sealwire::blocking::Socket;
+use sealwire::{
+    Context, Event, FailureCause, Generate as _, KeyPair, Message, ProtocolError, Security,
+    SocketType,
+};
+use support::{Path, await_event, options};
+
+/// A handler of this type that answers with what `answer` makes of each request; it ends with its
+/// socket.
+fn handler(
+    context: &Context,
+    socket_type: SocketType,
+    mut answer: impl FnMut(&[Vec<u8>]) -> Vec<Vec<u8>> + Send + 'static,
+) -> Socket {
+    let socket = Socket::builder(socket_type).context(context);
+    let socket = socket.build_blocking().unwrap();
+    socket.bind(zap::ENDPOINT).unwrap();
+    let serving = socket.clone();
+    thread::spawn(move || {
+        while let Ok(message) = serving.recv() {
+            let frames: Vec<_> = message.frames().iter().map(|f| f.to_vec()).collect();
+            // A ROUTER has the way back in front.
+            let envelope = if socket_type == SocketType::Router {
+                2
+            } else {
+                0
+            };
+            let mut reply = frames[..envelope].to_vec();
+            reply.extend(answer(&frames[envelope..]));
+            if serving.send(Message::multipart(reply)).is_err() {
+                return;
+            }
+        }
+    });
+    socket
+}
+
+fn reply(request: &[Vec<u8>], status: &str, user: &str, metadata: &[u8]) -> Vec<Vec<u8>> {
+    vec![
+        request[0].clone(),
+        request[1].clone(),
+        status.into(),
+        "the reason".into(),
+        user.into(),
+        metadata.into(),
+    ]
+}
+
+fn refusal(event: &Event) -> Option<(u16, String)> {
+    match event {
+        Event::Failed(failure) => match failure.cause() {
+            FailureCause::RefusedByZap { status, text } => Some((*status, text.clone())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The word of the server, as the client hears it.
+fn told(event: &Event) -> Option<String> {
+    match event {
+        Event::Failed(failure) => match failure.cause() {
+            FailureCause::Protocol(ProtocolError::PeerRefused { reason, .. }) => {
+                Some(reason.clone())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[test]
+fn a_handler_sees_the_key_and_its_words_stay_with_the_peer() {
+    for socket_type in [SocketType::Rep, SocketType::Router] {
+        let context = Context::new().unwrap();
+        let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
+        let expected = client_keys.public().as_bytes().to_vec();
+        let _handler = handler(&context, socket_type, move |request| {
+            assert_eq!(request.len(), 7);
+            assert_eq!(request[0], b"1.0");
+            assert_eq!(request[2], b"the domain");
+            assert_eq!(request[3], b"127.0.0.1");
+            assert_eq!(request[4], b"its name");
+            assert_eq!(request[5], b"BLAKE3");
+            assert_eq!(request[6], expected);
+            reply(request, "200", "alice", b"\x04Role\0\0\0\x05admin")
+        });
+        let pull = options(SocketType::Pull)
+            .context(&context)
+            .security(Security::blake3_server(server_keys.clone(), AllowAnyone))
+            .zap_domain("the domain")
+            .build_blocking()
+            .unwrap();
+        let push = options(SocketType::Push)
+            .security(Security::blake3_client_with_keys(
+                server_keys.public(),
+                client_keys,
+            ))
+            .routing_id("its name")
+            .metadata("Role", "what it claims")
+            .metadata("X-Other", "its own")
+            .build_blocking()
+            .unwrap();
+        push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
+            .unwrap();
+        push.send("hello").unwrap();
+        let message = pull.recv().unwrap();
+        let peer = message.peer().unwrap();
+        assert_eq!(peer.user_id(), Some("alice"));
+        assert_eq!(peer.metadata("role"), Some(&b"admin"[..]));
+        assert_eq!(peer.vouched_metadata("Role"), Some(&b"admin"[..]));
+        assert_eq!(peer.metadata("X-Other"), Some(&b"its own"[..]));
+        assert_eq!(peer.vouched_metadata("X-Other"), None);
+    }
+}
+
+#[test]
+fn null_is_asked_about_with_a_domain_and_not_without() {
+    for (domain, asked) in [("d", true), ("", false)] {
+        let context = Context::new().unwrap();
+        let _handler = handler(&context, SocketType::Rep, move |request| {
+            assert!(asked, "an empty domain leaves NULL alone");
+            assert_eq!((request.len(), &request[5][..]), (6, &b"NULL"[..]));
+            reply(request, "200", "bob", b"")
+        });
+        let pull = options(SocketType::Pull).context(&context);
+        let pull = pull.zap_domain(domain).build_blocking().unwrap();
+        let push = options(SocketType::Push).build_blocking().unwrap();
+        push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
+            .unwrap();
+        for number in 0..100 {
+            push.send(number.to_string()).unwrap();
+        }
+        for number in 0..100 {
+            let message = pull.recv().unwrap();
+            assert_eq!(message.as_str(), Ok(&*number.to_string()));
+            let user = message.peer().unwrap().user_id().map(String::from);
+            assert_eq!(user.as_deref(), asked.then_some("bob"));
+        }
+    }
+}
+
+#[test]
+fn a_refusal_is_seen_on_both_sides() {
+    for path in [
+        Path::encrypted(),
+        Path {
+            transport: "tcp",
+            keys: None,
+        },
+    ] {
+        for status in [300_u16, 400, 500] {
+            let context = Context::new().unwrap();
+            let _handler = handler(&context, SocketType::Rep, move |request| {
+                reply(request, &status.to_string(), "", b"")
+            });
+            let pull = path.server(SocketType::Pull).context(&context);
+            let pull = pull.zap_domain("d").build_blocking().unwrap();
+            let push = path.client(SocketType::Push).linger(Duration::ZERO);
+            let push = push.build_blocking().unwrap();
+            let (ours, theirs) = (pull.monitor(), push.monitor());
+            push.connect(pull.bind(path.endpoint()).unwrap()).unwrap();
+            push.send("never heard").unwrap();
+            assert_eq!(
+                await_event(&ours, "refused", refusal),
+                (status, "the reason".into())
+            );
+            assert_eq!(await_event(&theirs, "told", told), status.to_string());
+            assert_eq!(pull.counters().messages_received, 0);
+            assert!(pull.peers().is_empty());
+        }
+    }
+}
+
+#[test]
+fn without_a_handler_nobody_is_let_in() {
+    let path = Path::encrypted();
+    let context = Context::new().unwrap();
+    let pull = path.server(SocketType::Pull).context(&context);
+    let pull = pull.zap_domain("d").build_blocking().unwrap();
+    let push = path.client(SocketType::Push).linger(Duration::ZERO);
+    let push = push.build_blocking().unwrap();
+    let monitor = pull.monitor();
+    push.connect(pull.bind(path.endpoint()).unwrap()).unwrap();
+    let (status, text) = await_event(&monitor, "refused", refusal);
+    assert_eq!(status, 500);
+    assert!(text.contains(zap::ENDPOINT), "{text}");
+    // A handler that comes later is found.
+    let _handler = handler(&context, SocketType::Rep, |request| {
+        reply(request, "200", "", b"")
+    });
+    push.send("at last").unwrap();
+    assert_eq!(pull.recv().unwrap().as_bytes(), b"at last");
+}
+
+#[test]
+fn a_handler_that_dies_or_is_silent_or_talks_nonsense_lets_nobody_in() {
+    let path = Path::encrypted();
+    let attempt = |prepare: &dyn Fn(&Context) -> Socket, answer: &dyn Fn(&Socket)| {
+        let context = Context::new().unwrap();
+        let handler = prepare(&context);
+        let pull = path.server(SocketType::Pull).context(&context);
+        let pull = pull.zap_domain("d").zap_timeout(Duration::from_millis(200));
+        let pull = pull.build_blocking().unwrap();
+        let push = path.client(SocketType::Push).linger(Duration::ZERO);
+        let push = push.build_blocking().unwrap();
+        let monitor = pull.monitor();
+        push.connect(pull.bind(path.endpoint()).unwrap()).unwrap();
+        answer(&handler);
+        await_event(&monitor, "refused", refusal)
+    };
+    let silent = |context: &Context| {
+        let socket = options(SocketType::Rep).context(context);
+        let socket = socket.build_blocking().unwrap();
+        socket.bind(zap::ENDPOINT).unwrap();
+        socket
+    };
+    let (status, text) = attempt(&silent, &|_| {});
+    assert!(status == 500 && text.contains("no answer within"), "{text}");
+    let (status, text) = attempt(&silent, &|handler| {
+        handler.recv().unwrap();
+        handler.send("nonsense").unwrap();
+    });
+    assert!(status == 500, "{text}");
+    let (status, _) = attempt(&silent, &|handler| {
+        handler.recv().unwrap();
+        handler.clone().close().unwrap();
+    });
+    assert_eq!(status, 500);
+}
+
+#[test]
+fn the_authenticator_comes_first_and_both_must_agree() {
+    let context = Context::new().unwrap();
+    let _handler = handler(&context, SocketType::Rep, |_| {
+        panic!("who the authenticator refuses is not asked about")
+    });
+    let keys = KeyPair::generate();
+    let pull = options(SocketType::Pull)
+        .context(&context)
+        .security(Security::blake3_server(
+            keys.clone(),
+            |_: &sealwire::auth::Client<'_>| false,
+        ))
+        .zap_domain("d")
+        .build_blocking()
+        .unwrap();
+    let push = options(SocketType::Push).security(Security::blake3_client(keys.public()));
+    let push = push.build_blocking().unwrap();
+    let monitor = push.monitor();
+    push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
+        .unwrap();
+    assert_eq!(
+        await_event(&monitor, "told", told),
+        "this key is not allowed here"
+    );
+}
