@@ -120,8 +120,12 @@ impl Message {
     }
 
     /// Payload bytes of all frames together.
+    #[inline]
     pub fn size(&self) -> usize {
-        self.frames().iter().map(Frame::len).sum()
+        match &self.0 {
+            Parts::Single(frame) => frame.len(),
+            Parts::List { frames, start } => frames[*start..].iter().map(Frame::len).sum(),
+        }
     }
 
     fn list(&mut self) -> (&mut Vec<Frame>, &mut usize) {

@@ -33,13 +33,17 @@ pub(crate) enum Item {
     Cancel(Bytes),
 }
 
+/// What an item costs of a budget beside its payload, in bytes, so that empty ones count too.
+const ITEM_COST: usize = 16;
+
 impl Item {
-    /// What it costs of a budget, in bytes: every item has a header, so that empty ones count too.
+    /// What it costs of a budget, in bytes.
     fn cost(&self) -> usize {
-        16 + match self {
-            Item::Message(frames) | Item::Notice(frames) => frames.size(),
-            Item::Subscribe(topic) | Item::Cancel(topic) => topic.len(),
-        }
+        ITEM_COST
+            + match self {
+                Item::Message(frames) | Item::Notice(frames) => frames.size(),
+                Item::Subscribe(topic) | Item::Cancel(topic) => topic.len(),
+            }
     }
 }
 
@@ -297,7 +301,8 @@ impl Pipes {
         if pipe.ended {
             return;
         }
-        if let Item::Message(frames) = &item {
+        let cost = item.cost();
+        if matches!(item, Item::Message(_)) {
             if pipe.marks.conflate {
                 pipe.outbound
                     .retain(|queued| !matches!(queued, Item::Message(_)));
@@ -305,9 +310,9 @@ impl Pipes {
                 pipe.outbound_cost = pipe.outbound.iter().map(Item::cost).sum();
             }
             pipe.outbound_messages += 1;
-            pipe.outbound_bytes += frames.size();
+            pipe.outbound_bytes += cost - ITEM_COST;
         }
-        pipe.outbound_cost += item.cost();
+        pipe.outbound_cost += cost;
         pipe.outbound.push_back(item);
         if !pipe.output_signalled {
             pipe.output_signalled = true;
@@ -336,11 +341,12 @@ impl Pipes {
             let Some(item) = pipe.outbound.pop_front() else {
                 break;
             };
-            pipe.outbound_cost -= item.cost();
-            taken += item.cost();
-            if let Item::Message(frames) = &item {
+            let cost = item.cost();
+            pipe.outbound_cost -= cost;
+            taken += cost;
+            if matches!(item, Item::Message(_)) {
                 pipe.outbound_messages -= 1;
-                pipe.outbound_bytes -= frames.size();
+                pipe.outbound_bytes -= cost - ITEM_COST;
             }
             into.push_back(item);
         }

@@ -1,0 +1,81 @@
+//! How sessions end, and who hears of it.
+
+use std::io;
+use std::sync::Arc;
+
+use sealwire_zmtp::error::CloseKind;
+
+use super::{End, Session};
+use crate::monitor::{ConnectionFailure, Event, FailureCause, add};
+
+impl Session {
+    pub(super) fn fail(&mut self, error: sealwire_zmtp::Error) -> End {
+        self.last_words();
+        error.into()
+    }
+
+    /// An ERROR for the peer, if there is one and the transport takes it at once.
+    pub(super) fn last_words(&mut self) {
+        while matches!(self.write_once(), Ok(true)) {}
+        self.stream.finish_writing();
+    }
+
+    pub(super) fn end_of_stream(&mut self) -> End {
+        if self.finished {
+            return End::Clean;
+        }
+        let error = self.protocol.end_of_stream();
+        match error {
+            sealwire_zmtp::Error::Closed(CloseKind::Clean) if self.input.is_empty() => End::Clean,
+            error => error.into(),
+        }
+    }
+
+    pub(super) fn transport_failed(&mut self, error: io::Error) -> End {
+        if self.finished {
+            return End::Clean;
+        }
+        End::Failed(FailureCause::Transport(Arc::new(error)))
+    }
+
+    /// Lets the socket know that the connection is over, and everybody else why.
+    pub(in crate::engine) fn ended(self, end: End) {
+        let Session {
+            core,
+            key,
+            endpoint,
+            address,
+            attached,
+            in_flight,
+            stream,
+            lease,
+            ..
+        } = self;
+        if lease.polled.is_some() {
+            // A thread that still polls must not keep the connection open.
+            stream.shut_down();
+        }
+        drop((stream, lease));
+        match &attached {
+            Some((pipe, _)) => {
+                core.count_unsent(in_flight);
+                core.detach(*pipe);
+                add(&core.counters.disconnects, 1);
+            }
+            None => add(&core.counters.handshakes_failed, 1),
+        }
+        match (end, attached) {
+            (End::Failed(cause), attached) => core.hub.emit(Event::Failed(ConnectionFailure {
+                connection: Some(key.connection),
+                endpoint,
+                address,
+                was_ready: attached.is_some(),
+                cause,
+            })),
+            (End::Clean, Some((_, peer))) => core.hub.emit(Event::Disconnected { peer }),
+            // A socket that closes gives up its unfinished handshakes without a word.
+            (End::Clean, None) => {}
+        }
+        core.remove_attachment();
+    }
+}

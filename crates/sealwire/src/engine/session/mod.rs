@@ -1,0 +1,295 @@
+//! One connection over a byte stream: bytes between the transport and the protocol, messages
+//! between the protocol and the socket's pipe.
+//!
+//! ```text
+//!   transport ─▶ input ─▶ protocol ─▶ pipe.inbound
+//!   transport ◀────────── protocol ◀─ pipe.outbound
+//! ```
+//!
+//! Reading stops while the protocol holds messages that the pipe has no room for, writing takes no
+//! more from the pipe while the protocol holds `WRITE_BUDGET` bytes: so each connection's memory is
+//! bounded, whatever the peer does.
+
+mod direct;
+mod ending;
+mod handshake;
+mod reading;
+mod writing;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use bytes::BytesMut;
+use sealwire_zmtp::connection::{PeerInfo, Warning};
+use sealwire_zmtp::{Connection as Protocol, Entropy};
+
+use self::direct::Lease;
+use super::decisions::Pending;
+use super::io_thread::Reactor;
+use super::shared::{Pace, SharedSession};
+use super::timers::{Timer, Timers};
+use crate::endpoint::Endpoint;
+use crate::entropy;
+use crate::monitor::{Event, FailureCause};
+use crate::pattern::{Item, PipeId};
+use crate::peer::{Approval, Peer, PeerAddress};
+use crate::socket::SocketCore;
+use crate::transport::Stream;
+
+/// Names a session: its slot, and the connection's number because slots are used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SessionKey {
+    pub(in crate::engine) slot: usize,
+    pub(in crate::engine) connection: u64,
+}
+
+impl SessionKey {
+    fn timer(self) -> Timer {
+        Timer::Source {
+            slot: self.slot,
+            number: self.connection,
+        }
+    }
+}
+
+/// Where a session came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum Origin {
+    /// The listener in this slot, with this id.
+    Listener { slot: usize, id: u64 },
+    /// The connector in this slot, with this id.
+    Connector { slot: usize, id: u64 },
+}
+
+impl Origin {
+    /// The number of the `connect` behind it.
+    fn connector(self) -> Option<u64> {
+        match self {
+            Origin::Connector { id, .. } => Some(id),
+            Origin::Listener { .. } => None,
+        }
+    }
+}
+
+/// How a session ended.
+pub(in crate::engine) enum End {
+    /// As it should.
+    Clean,
+    Failed(FailureCause),
+}
+
+impl From<sealwire_zmtp::Error> for End {
+    fn from(error: sealwire_zmtp::Error) -> Self {
+        End::Failed(error.into())
+    }
+}
+
+/// What is still to do once a turn is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum Turn {
+    /// Nothing until the transport, the pipe or the clock says so.
+    Idle,
+    /// There may be more to read at once.
+    Again,
+}
+
+pub(in crate::engine) struct Session {
+    pub(in crate::engine) core: Arc<SocketCore>,
+    pub(in crate::engine) key: SessionKey,
+    pub(in crate::engine) origin: Origin,
+    pub(in crate::engine) endpoint: Endpoint,
+    pub(in crate::engine) address: PeerAddress,
+    stream: Stream,
+    protocol: Protocol,
+    input: BytesMut,
+    /// Set once the handshake is done and the socket has taken the peer.
+    attached: Option<(PipeId, Arc<Peer>)>,
+    /// When that was.
+    ready_since: Option<Duration>,
+    readable: bool,
+    /// The transport said that no more bytes will come after those it holds.
+    hung_up: bool,
+    writable: bool,
+    /// The pipe said that it has something to send.
+    output_waiting: bool,
+    /// The pipe is full; it will say when it is not.
+    paused: bool,
+    /// Messages taken from the pipe since the transport last took everything.
+    in_flight: usize,
+    /// No more is wanted from the peer: send what is queued, then end, at this time at the latest.
+    finishing: Option<Duration>,
+    /// All was sent and the peer was told; its own end is awaited.
+    finished: bool,
+    /// The deadline that is among the I/O thread's timers.
+    timer: Option<Duration>,
+    /// What the authenticator was asked about this peer and has not answered yet.
+    question: Option<Pending>,
+    /// The peer of a handshake that is done, while the question about it is open.
+    unapproved: Option<Arc<PeerInfo>>,
+    /// What was said about the peer as it was let in.
+    approval: Option<Approval>,
+    taken: VecDeque<Item>,
+    pub(in crate::engine) pace: Arc<Pace>,
+    /// What this session is part of.
+    shared: Weak<SharedSession>,
+    lease: Lease,
+    /// How it ended while a thread of the application drove it.
+    ending: Option<End>,
+    /// It has ended and is about to be taken away.
+    over: bool,
+}
+
+impl Session {
+    pub(in crate::engine) fn new(
+        core: Arc<SocketCore>,
+        key: SessionKey,
+        origin: Origin,
+        endpoint: Endpoint,
+        address: PeerAddress,
+        stream: Stream,
+        now: Duration,
+    ) -> Self {
+        stream.tune();
+        let mut random = zeroize::Zeroizing::new([0; Entropy::SIZE]);
+        entropy::fill(&mut random[..]);
+        let (config, provider) = (core.protocol().clone(), core.options().provider.clone());
+        let protocol = Protocol::new(config, provider, Entropy::new(*random), now);
+        core.add_attachment();
+        if core.options().security.shows_a_password() && address.leaves_the_machine() {
+            core.hub.emit(Event::Warning {
+                connection: key.connection,
+                address: address.clone(),
+                warning: Warning::PasswordExposed,
+            });
+        }
+        Session {
+            core,
+            key,
+            origin,
+            endpoint,
+            address,
+            stream,
+            protocol,
+            input: BytesMut::new(),
+            attached: None,
+            ready_since: None,
+            readable: false,
+            hung_up: false,
+            writable: true,
+            output_waiting: false,
+            paused: false,
+            in_flight: 0,
+            finishing: None,
+            finished: false,
+            timer: None,
+            question: None,
+            unapproved: None,
+            approval: None,
+            taken: VecDeque::new(),
+            pace: Arc::default(),
+            shared: Weak::new(),
+            lease: Lease::default(),
+            ending: None,
+            over: false,
+        }
+    }
+
+    pub(in crate::engine) fn shared_as(mut self, shared: Weak<SharedSession>) -> Self {
+        self.shared = shared;
+        self
+    }
+
+    pub(in crate::engine) fn stream_mut(&mut self) -> &mut Stream {
+        &mut self.stream
+    }
+
+    pub(in crate::engine) fn is_ready(&self) -> bool {
+        self.attached.is_some()
+    }
+
+    /// How long the connection has been of use.
+    pub(in crate::engine) fn ready_for(&self, now: Duration) -> Option<Duration> {
+        self.ready_since.map(|since| now.saturating_sub(since))
+    }
+
+    /// Keeps one entry for the next deadline among the timers.
+    pub(in crate::engine) fn set_timer(&mut self, timers: &mut Timers) {
+        let next = self
+            .protocol
+            .next_timeout()
+            .into_iter()
+            .chain(self.finishing)
+            .chain(self.lease.check_at)
+            .min();
+        if next != self.timer {
+            self.cancel_timer(timers);
+            if let Some(at) = next {
+                timers.set(at, self.key.timer());
+            }
+            self.timer = next;
+        }
+    }
+
+    pub(in crate::engine) fn cancel_timer(&mut self, timers: &mut Timers) {
+        if let Some(at) = self.timer.take() {
+            timers.cancel(at, self.key.timer());
+        }
+    }
+
+    pub(in crate::engine) fn transport_event(
+        &mut self,
+        readable: bool,
+        writable: bool,
+        hung_up: bool,
+    ) {
+        self.readable |= readable;
+        self.writable |= writable;
+        self.hung_up |= hung_up;
+    }
+
+    pub(in crate::engine) fn output_ready(&mut self) {
+        self.output_waiting = true;
+    }
+
+    pub(in crate::engine) fn input_wanted(&mut self, now: Duration) {
+        self.paused = false;
+        self.protocol.set_reading(true, now);
+    }
+
+    /// Sends what is queued, then ends the connection; within the linger time.
+    pub(in crate::engine) fn finish(&mut self, now: Duration) {
+        self.finishing
+            .get_or_insert(now + self.core.options().linger);
+    }
+
+    pub(in crate::engine) fn timer_due(&mut self, now: Duration) -> Result<(), End> {
+        if self.finishing.is_some_and(|at| at <= now) {
+            return Err(End::Clean);
+        }
+        if self.timer.is_some_and(|at| at <= now) {
+            self.timer = None;
+            self.protocol
+                .handle_timeout(now)
+                .map_err(|error| self.fail(error))?;
+        }
+        Ok(())
+    }
+
+    /// Does whatever can be done now.
+    pub(in crate::engine) fn drive(&mut self, reactor: &mut Reactor) -> Result<Turn, End> {
+        if let Some(end) = self.ending.take() {
+            return Err(end);
+        }
+        let turn = self.read(reactor)?;
+        self.write(usize::MAX)?;
+        if self.finishing.is_some() && !self.finished && self.nothing_to_send() {
+            self.finished = true;
+            self.stream.finish_writing();
+            if self.readable {
+                return Ok(Turn::Again);
+            }
+        }
+        Ok(turn)
+    }
+}
