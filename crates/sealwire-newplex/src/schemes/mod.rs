@@ -8,9 +8,14 @@ pub mod aestream;
 #[cfg(feature = "std")]
 mod block;
 pub mod digest;
+mod group;
+pub mod handshake;
+pub mod keys;
 #[cfg(feature = "alloc")]
 pub mod mhf;
 pub mod nonce;
 #[cfg(feature = "std")]
 pub mod oae2;
+pub mod randomness;
+pub mod sig;
 pub mod siv;
