@@ -10,12 +10,17 @@ mod block;
 pub mod digest;
 mod group;
 pub mod handshake;
+pub mod hpke;
 pub mod keys;
 #[cfg(feature = "alloc")]
 pub mod mhf;
 pub mod nonce;
 #[cfg(feature = "std")]
 pub mod oae2;
+pub mod oprf;
+pub mod pake;
 pub mod randomness;
 pub mod sig;
+pub mod signcrypt;
 pub mod siv;
+pub mod vrf;
