@@ -2,12 +2,16 @@
 //!
 //! The order and the labels of the operations are those of the reference and decide the bytes.
 
+#[cfg(feature = "alloc")]
+pub mod adratchet;
 pub mod aead;
 #[cfg(feature = "std")]
 pub mod aestream;
 #[cfg(feature = "std")]
 mod block;
 pub mod digest;
+#[cfg(feature = "alloc")]
+pub mod frost;
 mod group;
 pub mod handshake;
 pub mod hpke;
