@@ -78,7 +78,7 @@ impl Randomness {
 
     /// The bytes as a number modulo the order of the group, which is not zero.
     pub(crate) fn into_scalar(self) -> Zeroizing<Scalar> {
-        Zeroizing::new(Scalar::from_bytes_mod_order_wide(&self.0))
+        Zeroizing::new(Scalar::from_bytes_mod_order_wide(self.as_bytes()))
     }
 }
 
