@@ -37,15 +37,16 @@ fuzz_target!(|bytes: &[u8]| {
     let agreed = Protocol::new(DOMAIN);
     let mut ours = DoubleRatchet::initiator_with(agreed.clone(), *bea.public_key(), random(4));
     let mut theirs = DoubleRatchet::responder(agreed, bea, *alice.public_key());
-    assert!(theirs.receive_with(bytes, random(5)).is_err());
     assert!(ours.receive_with(bytes, random(5)).is_err());
-    // A good message with the bytes on top of its header.
+    // Bytes from comparisons are fed back to this target, the honest message among them.
     let message = ours.send(b"hello").expect("numbers are left");
+    if bytes != message {
+        assert!(theirs.receive_with(bytes, random(5)).is_err());
+    }
+    // A good message with the bytes on top of its header.
     let mut changed = message.clone();
-    changed
-        .iter_mut()
-        .zip(bytes)
-        .for_each(|(byte, by)| *byte ^= by);
+    let header = changed.iter_mut().zip(bytes);
+    header.for_each(|(byte, by)| *byte ^= by);
     if changed != message {
         assert!(theirs.receive_with(&changed, random(5)).is_err());
     }

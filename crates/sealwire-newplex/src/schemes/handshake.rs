@@ -95,7 +95,15 @@ pub struct Session {
     pub peer: PublicKey,
 }
 
-/// An initiator that waits for the response.
+/// An initiator that waits for the response. Finishing consumes it, whether it succeeds or not:
+///
+/// ```compile_fail,E0382
+/// # use sealwire_newplex::schemes::handshake::Initiator;
+/// fn try_twice(initiator: Initiator, forged: &[u8], response: &[u8]) {
+///     let _ = initiator.finish(forged);
+///     let _ = initiator.finish(response);
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Initiator {
     protocol: Protocol,

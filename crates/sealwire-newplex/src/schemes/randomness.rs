@@ -13,6 +13,18 @@ pub const RANDOMNESS_SIZE: usize = 64;
 ///
 /// Cannot be copied: what takes it consumes it, so that no two operations share it by accident.
 /// Overwritten with zeros when dropped.
+///
+/// ```compile_fail,E0382
+/// # use sealwire_newplex::schemes::{keys::SecretKey, randomness::Randomness};
+/// let randomness = Randomness::from_bytes(&[7; 64]).unwrap();
+/// let key = SecretKey::from_randomness(randomness);
+/// let same_again = SecretKey::from_randomness(randomness);
+/// ```
+///
+/// ```compile_fail,E0308
+/// # use sealwire_newplex::schemes::randomness::Randomness;
+/// let too_short = Randomness::from_bytes(&[7; 63]);
+/// ```
 #[derive(ZeroizeOnDrop)]
 pub struct Randomness([u8; RANDOMNESS_SIZE]);
 

@@ -23,6 +23,14 @@ pub struct Signer {
 
 /// The nonces of one signature, which signing consumes: a second signature with the same nonces would
 /// give the signer's share away.
+///
+/// ```compile_fail,E0382
+/// # use sealwire_newplex::schemes::frost::{Nonces, Round, Signer};
+/// fn sign_twice(signer: &Signer, nonces: Nonces, one: &Round, other: &Round) {
+///     let _ = signer.sign(nonces, one);
+///     let _ = signer.sign(nonces, other);
+/// }
+/// ```
 pub struct Nonces {
     pub(super) hiding: Zeroizing<Scalar>,
     pub(super) binding: Zeroizing<Scalar>,

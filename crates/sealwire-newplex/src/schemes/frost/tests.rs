@@ -155,6 +155,12 @@ fn identifiers_do_not_wrap_to_the_one_whose_share_is_the_secret_key() {
     assert_eq!(decoded, Err(FrostError::Identifier(0)));
     commitment[1] = 1;
     assert!(Commitment::from_bytes(&commitment).is_ok());
+    for half in [2..34, 34..66] {
+        let mut identity = commitment;
+        identity[half].fill(0);
+        let neutral = FrostError::Encoding(InvalidEncoding::Neutral);
+        assert_eq!(Commitment::from_bytes(&identity), Err(neutral));
+    }
 }
 
 /// The outcome of the step that a case is about.

@@ -73,6 +73,44 @@ fn the_identity_as_public_key_is_refused_where_the_reference_accepts_it() {
     }
 }
 
+/// Counts, and fails when it has no more.
+struct Counter(u8);
+
+impl rand_core::TryRng for Counter {
+    type Error = std::fmt::Error;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Err(std::fmt::Error)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        Err(std::fmt::Error)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        self.0 = self.0.checked_add(1).ok_or(std::fmt::Error)?;
+        bytes.fill(self.0);
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Counter {}
+
+#[test]
+fn the_generator_hedges_and_its_failure_is_told() {
+    let key = SigningKey::new("domain", SecretKey::new(Scalar::from(3_u8)));
+    let signature = key
+        .try_sign_with_rng(&mut Counter(6), b"message")
+        .expect("randomness");
+    assert_eq!(signature, key.sign_hedged(b"message", &[7; 64]));
+    assert_ne!(signature, key.sign(b"message"));
+    assert!(key.verifying_key().verify(b"message", &signature).is_ok());
+    assert!(
+        key.try_sign_with_rng(&mut Counter(255), b"message")
+            .is_err()
+    );
+}
+
 #[test]
 fn nothing_secret_is_shown() {
     let key = SigningKey::new("domain", SecretKey::new(Scalar::from(0x1234_5678_u32)));
