@@ -47,9 +47,9 @@
 //!
 //! # Features
 //!
-//! `std` (default) has readers and writers; `alloc` what returns a `Vec`. Without both, nothing is
-//! allocated. CPU features are detected at run time in any case: AES-NI on x86-64, the AES
-//! instructions of ARMv8; elsewhere the AES rounds are bitsliced.
+//! `std` (default) has readers, writers and the operating system's randomness; `alloc` what returns a
+//! `Vec`. Without both, nothing is allocated. CPU features are detected at run time in any case: AES-NI
+//! on x86-64, the AES instructions of ARMv8; elsewhere the AES rounds are bitsliced.
 
 #![no_std]
 #![deny(unsafe_code)]
