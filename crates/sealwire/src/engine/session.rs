@@ -11,23 +11,23 @@
 //! peer does.
 
 use std::collections::VecDeque;
-use std::io::{self, IoSlice};
+use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use bytes::{Buf as _, BytesMut};
+use bytes::BytesMut;
 use mio::{Registry, Token};
+use sealwire_zmtp::Event as ProtocolEvent;
 use sealwire_zmtp::connection::{PeerInfo, Warning};
 use sealwire_zmtp::error::CloseKind;
-use sealwire_zmtp::{Connection as Protocol, Entropy, Event as ProtocolEvent};
 
 use super::decisions::{Answer, Applicant, Inquiry, Pending};
 use super::io_thread::Reactor;
 use super::shared::{LeaseUse, Pace, SharedSession};
 use super::timers::{Timer, Timers};
+use super::wire::Wire;
 use crate::auth::{Verdict, zap};
 use crate::endpoint::Endpoint;
-use crate::entropy;
 use crate::monitor::{ConnectionFailure, Event, FailureCause, add};
 use crate::pattern::{Item, PipeId};
 use crate::peer::{Approval, Peer, PeerAddress};
@@ -35,16 +35,12 @@ use crate::security::Kind;
 use crate::socket::SocketCore;
 use crate::transport::{Polled, Stream};
 
-/// Bytes handed to one write call. Loopback gets two to three times slower from 65,536 on.
-const WRITE_SIZE: usize = 65_472;
 /// The protocol is given more messages while it holds fewer bytes than this.
 const WRITE_BUDGET: usize = 128 << 10;
 /// Reads in a row before other connections get their turn.
 const READS_PER_TURN: usize = 8;
 /// How long nobody may have waited for a session's bytes before the I/O thread reads again.
 const LEASE: Duration = Duration::from_millis(10);
-/// Slices handed to one write call.
-const SLICES_PER_WRITE: usize = 16;
 
 /// Names a session: its slot, and the connection's number because slots are used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +106,7 @@ pub(super) struct Session {
     pub(super) endpoint: Endpoint,
     pub(super) address: PeerAddress,
     stream: Stream,
-    protocol: Protocol,
+    protocol: Wire,
     input: BytesMut,
     /// Set once the handshake is done and the socket has taken the peer.
     attached: Option<(PipeId, Arc<Peer>)>,
@@ -170,10 +166,7 @@ impl Session {
         now: Duration,
     ) -> Self {
         stream.tune();
-        let mut random = zeroize::Zeroizing::new([0; Entropy::SIZE]);
-        entropy::fill(&mut random[..]);
-        let (config, provider) = (core.protocol().clone(), core.options().provider.clone());
-        let protocol = Protocol::new(config, provider, Entropy::new(*random), now);
+        let protocol = Wire::new(&core, now);
         core.add_attachment();
         if core.options().security.shows_a_password() && address.leaves_the_machine() {
             core.hub.emit(Event::Warning {
@@ -302,7 +295,7 @@ impl Session {
                 });
                 if let Some(info) = self.unapproved.take() {
                     self.input_wanted(reactor.now());
-                    return self.ready(info, reactor);
+                    return self.ready(Some(info), reactor);
                 }
                 return self
                     .protocol
@@ -317,7 +310,8 @@ impl Session {
         };
         let error = self.protocol.reject(&reason);
         self.last_words();
-        Err(End::Failed(cause.unwrap_or(error.into())))
+        let cause = cause.or(error.map(Into::into));
+        Err(cause.map_or(End::Clean, End::Failed))
     }
 
     /// Asks whoever decides about peers.
@@ -427,6 +421,9 @@ impl Session {
     }
 
     fn take_events(&mut self, reactor: &mut Reactor) -> Result<(), End> {
+        if self.protocol.is_raw() && self.attached.is_none() {
+            self.ready(None, reactor)?;
+        }
         while self.attached.is_none() && self.unapproved.is_none() {
             match self.protocol.poll_event() {
                 Some(ProtocolEvent::Ready(info)) => self.established(info, reactor)?,
@@ -477,15 +474,14 @@ impl Session {
         }
         let mut warnings = Vec::new();
         let protocol = &mut self.protocol;
-        let delivered = self.core.deliver(pipe, &mut || loop {
-            match protocol.poll_event()? {
-                ProtocolEvent::Message(frames) => return Some(Item::Message(frames)),
-                ProtocolEvent::Subscribe(topic) => return Some(Item::Subscribe(topic)),
-                ProtocolEvent::Cancel(topic) => return Some(Item::Cancel(topic)),
-                ProtocolEvent::Warning(warning) => warnings.push(warning),
-                _ => {}
+        let mut other = |event| {
+            if let ProtocolEvent::Warning(warning) = event {
+                warnings.push(warning);
             }
-        });
+        };
+        let delivered = self
+            .core
+            .deliver(pipe, &mut || protocol.next_item(&mut other));
         warnings.into_iter().for_each(|warning| self.warn(warning));
         self.pace.received();
         if delivered.full != self.paused {
@@ -510,7 +506,7 @@ impl Session {
             _ => None,
         };
         if request.is_none() {
-            return self.ready(info, reactor);
+            return self.ready(Some(info), reactor);
         }
         self.unapproved = Some(info);
         self.paused = true;
@@ -523,11 +519,15 @@ impl Session {
         self.ask(inquiry, reactor)
     }
 
-    fn ready(&mut self, info: Arc<PeerInfo>, reactor: &mut Reactor) -> Result<(), End> {
+    /// Messages may flow. `None` where no protocol says who the peer is.
+    fn ready(&mut self, info: Option<Arc<PeerInfo>>, reactor: &mut Reactor) -> Result<(), End> {
         let approval = self.approval.take();
         let (address, connection) = (self.address.clone(), self.key.connection);
         let process = self.stream.process();
-        let peer = Arc::new(Peer::wire(address, connection, info, approval, process));
+        let peer = Arc::new(match info {
+            Some(info) => Peer::wire(address, connection, info, approval, process),
+            None => Peer::raw(address, connection, process),
+        });
         let link = self
             .shared
             .upgrade()
@@ -579,44 +579,17 @@ impl Session {
             self.core.take_outbound(pipe, &mut self.taken, WRITE_BUDGET);
             self.output_waiting = !self.taken.is_empty();
             for item in self.taken.drain(..) {
-                match item {
-                    Item::Message(frames) | Item::Notice(frames) => {
-                        self.in_flight += 1;
-                        // Refused only before the handshake is done or after the end.
-                        let sent = self.protocol.send(frames);
-                        debug_assert!(sent.is_ok(), "an attached protocol takes messages");
-                    }
-                    Item::Subscribe(topic) => self.protocol.subscribe(&topic),
-                    Item::Cancel(topic) => self.protocol.cancel(&topic),
-                }
+                self.in_flight += usize::from(matches!(item, Item::Message(_) | Item::Notice(_)));
+                self.protocol.send(item);
             }
         }
     }
 
     /// `false` when there was nothing to write.
     fn write_once(&mut self) -> io::Result<bool> {
-        let mut transmit = self.protocol.transmit();
-        if !transmit.has_remaining() {
-            return Ok(false);
-        }
-        let mut slices = [IoSlice::new(&[]); SLICES_PER_WRITE];
-        let mut room = WRITE_SIZE;
-        let mut count = 0;
-        for (slice, chunk) in slices.iter_mut().zip(transmit.chunks()) {
-            let length = chunk.len().min(room);
-            *slice = IoSlice::new(&chunk[..length]);
-            room -= length;
-            count += 1;
-            if room == 0 {
-                break;
-            }
-        }
-        let written = self.stream.write_vectored(&slices[..count])?;
-        if written == 0 {
-            return Err(io::ErrorKind::WriteZero.into());
-        }
-        transmit.advance(written);
-        Ok(true)
+        let stream = &mut self.stream;
+        self.protocol
+            .write_with(|slices| stream.write_vectored(slices))
     }
 
     fn nothing_to_send(&self) -> bool {
@@ -748,10 +721,12 @@ impl Session {
         if self.finished {
             return End::Clean;
         }
-        let error = self.protocol.end_of_stream();
-        match error {
-            sealwire_zmtp::Error::Closed(CloseKind::Clean) if self.input.is_empty() => End::Clean,
-            error => error.into(),
+        match self.protocol.end_of_stream() {
+            Some(sealwire_zmtp::Error::Closed(CloseKind::Clean)) if self.input.is_empty() => {
+                End::Clean
+            }
+            Some(error) => error.into(),
+            None => End::Clean,
         }
     }
 
