@@ -50,7 +50,8 @@ pub enum Error {
     /// STREAM: a message is the routing id of the connection that it goes to and one frame.
     #[error("a STREAM socket sends the routing id of a connection and one frame")]
     NoConnection,
-    /// The socket type cannot use this transport: STREAM needs bytes, `inproc` has messages.
+    /// The socket type cannot use this transport: STREAM needs bytes, `inproc` and `ws`
+    /// carry messages.
     #[error("a {socket_type} socket cannot use {endpoint}")]
     Transport {
         /// The type of the socket.

@@ -396,6 +396,8 @@ impl Session {
 
     /// One read. `false` when there was nothing.
     fn fill(&mut self, buffer: &mut [u8]) -> Result<bool, End> {
+        // What was read may be what writing had to wait for.
+        self.writable |= self.stream.buffers();
         let length = match self.stream.read(buffer) {
             Ok(0) => return Err(self.end_of_stream()),
             Ok(length) => length,
@@ -407,7 +409,7 @@ impl Session {
         };
         // A read that does not fill the buffer has emptied the transport, unless the end of the
         // stream is behind it.
-        self.readable = length == buffer.len() || self.hung_up;
+        self.readable = length == buffer.len() || self.hung_up || self.stream.buffers();
         // Once everything was sent and said, only the end of the stream is still of interest.
         if !self.finished {
             self.input.extend_from_slice(&buffer[..length]);
@@ -541,6 +543,7 @@ impl Session {
             }
             Err(reason) => return Err(self.reject(reason)),
         }
+        self.stream.trust();
         self.ready_since = Some(reactor.now());
         add(&self.core.counters.handshakes_completed, 1);
         self.core.hub.emit(Event::Ready { peer });
@@ -559,10 +562,16 @@ impl Session {
             self.take_outbound();
             match self.write_once() {
                 Ok(true) => {}
-                Ok(false) => {
-                    self.in_flight = 0;
-                    return Ok(());
-                }
+                Ok(false) => match self.stream.flush() {
+                    Ok(()) => {
+                        self.in_flight = 0;
+                        return Ok(());
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        self.writable = false;
+                    }
+                    Err(error) => return Err(self.transport_failed(error)),
+                },
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.writable = false,
                 Err(error) => return Err(self.transport_failed(error)),
             }
@@ -595,7 +604,10 @@ impl Session {
     fn nothing_to_send(&self) -> bool {
         // A handshake under way may still bring a peer for the backlog.
         let settled = self.attached.is_some() || self.core.backlog() == 0;
-        settled && !self.output_waiting && self.protocol.pending_bytes() == 0
+        settled
+            && !self.output_waiting
+            && self.protocol.pending_bytes() == 0
+            && !self.stream.holds_output()
     }
 
     // ---- on a thread of the application ---------------------------------------------------------
@@ -734,7 +746,7 @@ impl Session {
         if self.finished {
             return End::Clean;
         }
-        End::Failed(FailureCause::Transport(Arc::new(error)))
+        End::Failed(FailureCause::of_transport(error))
     }
 
     /// Lets the socket know that the connection is over, and everybody else why.

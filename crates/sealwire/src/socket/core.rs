@@ -269,10 +269,12 @@ impl SocketCore {
     /// Whether the socket type can use the transport.
     pub(crate) fn check_transport(&self, endpoint: &Endpoint) -> Result<(), Error> {
         match (self.options.socket_type, endpoint) {
-            (socket_type @ SocketType::Stream, Endpoint::Inproc(_)) => Err(Error::Transport {
-                socket_type,
-                endpoint: endpoint.clone(),
-            }),
+            (socket_type @ SocketType::Stream, Endpoint::Inproc(_) | Endpoint::Ws { .. }) => {
+                Err(Error::Transport {
+                    socket_type,
+                    endpoint: endpoint.clone(),
+                })
+            }
             _ => Ok(()),
         }
     }
