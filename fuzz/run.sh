@@ -10,7 +10,7 @@ seconds=${1:-10}
 [ $# -gt 0 ] && shift
 cd "$(dirname "$0")"
 targets=${*:-greeting frames commands metadata keys handshake_client handshake_server \
-handshake_curve handshake_plain connection newplex_state newplex_aestream newplex_oae2}
+handshake_curve handshake_plain connection newplex_state newplex_aestream newplex_oae2 zws}
 host=$(rustc -vV | sed -n 's/^host: //p')
 
 # What `cargo fuzz` passes, without the sanitizers, which need a nightly toolchain.
