@@ -50,11 +50,13 @@ pub enum SocketType {
     Peer,
     /// PAIR for messages of one frame.
     Channel,
+    /// Plain TCP, without ZMTP: never a peer's type.
+    Stream,
 }
 
 impl SocketType {
     /// Every socket type.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Pair,
         Self::Pub,
         Self::Sub,
@@ -74,6 +76,7 @@ impl SocketType {
         Self::Scatter,
         Self::Peer,
         Self::Channel,
+        Self::Stream,
     ];
 
     /// The name on the wire, in upper case.
@@ -98,10 +101,12 @@ impl SocketType {
             Self::Scatter => "SCATTER",
             Self::Peer => "PEER",
             Self::Channel => "CHANNEL",
+            Self::Stream => "STREAM",
         }
     }
 
-    /// Whether a socket of this type may be connected to one of type `peer`. Symmetric.
+    /// Whether a socket of this type may be connected to one of type `peer`. Symmetric. STREAM
+    /// speaks no ZMTP and accepts none.
     pub const fn accepts(self, peer: Self) -> bool {
         use SocketType::{
             Channel, Client, Dealer, Dish, Gather, Pair, Peer, Pub, Pull, Push, Radio, Rep, Req,
@@ -159,7 +164,7 @@ impl fmt::Display for SocketType {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "not a socket type; use one of PAIR, PUB, SUB, REQ, REP, DEALER, ROUTER, PULL, PUSH, XPUB, \
-     XSUB, CLIENT, SERVER, RADIO, DISH, GATHER, SCATTER, PEER, CHANNEL"
+     XSUB, CLIENT, SERVER, RADIO, DISH, GATHER, SCATTER, PEER, CHANNEL, STREAM"
 )]
 pub struct UnknownSocketType;
 
@@ -184,9 +189,10 @@ mod tests {
     #[test]
     fn acceptance_is_symmetric_and_every_type_has_a_peer() {
         for a in SocketType::ALL {
-            assert!(
+            assert_eq!(
                 SocketType::ALL.into_iter().any(|b| a.accepts(b)),
-                "{a} accepts nobody"
+                a != SocketType::Stream,
+                "{a}"
             );
             for b in SocketType::ALL {
                 assert_eq!(a.accepts(b), b.accepts(a), "{a} and {b}");
@@ -200,7 +206,7 @@ mod tests {
             assert_eq!(kind.to_string().parse(), Ok(kind));
             assert_eq!(kind.name().to_lowercase().parse(), Ok(kind));
         }
-        assert_eq!("STREAM".parse::<SocketType>(), Err(UnknownSocketType));
+        assert_eq!("STREAMS".parse::<SocketType>(), Err(UnknownSocketType));
         assert_eq!("".parse::<SocketType>(), Err(UnknownSocketType));
     }
 }

@@ -88,6 +88,7 @@ impl Context {
         core: &Arc<SocketCore>,
         endpoint: Endpoint,
     ) -> Result<Endpoint, Error> {
+        core.check_transport(&endpoint)?;
         let id = self.next_number();
         let endpoint = if let Endpoint::Inproc(name) = &endpoint {
             inproc::bind(core, name, id)?;
@@ -117,6 +118,7 @@ impl Context {
     }
 
     pub(crate) fn connect(&self, core: &Arc<SocketCore>, endpoint: Endpoint) -> Result<(), Error> {
+        core.check_transport(&endpoint)?;
         let id = self.next_number();
         if let Endpoint::Inproc(name) = &endpoint {
             return inproc::connect(core, name, id);

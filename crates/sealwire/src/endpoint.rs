@@ -5,6 +5,7 @@
 //! | `tcp://127.0.0.1:5555`, `tcp://[::1]:5555` | IP address and port |
 //! | `tcp://example.org:5555` | name; resolved anew for each connection attempt |
 //! | `tcp://*:5555`, `tcp://127.0.0.1:*`, `tcp://127.0.0.1:0` | any address, any free port (bind) |
+//! | `ws://127.0.0.1:8080/path` | WebSocket over TCP (RFC 45); feature `ws`; without a path it is `/` |
 //! | `ipc:///run/app.sock` | Unix socket in the file system |
 //! | `ipc://@app` | Unix socket in Linux's abstract namespace |
 //! | `inproc://name` | inside this process and [`Context`](crate::Context) |
@@ -15,6 +16,10 @@ use std::str::FromStr;
 
 /// Longest `inproc` name, in bytes (as in libzmq).
 pub const MAX_INPROC_NAME: usize = 256;
+
+/// Longest path of a WebSocket, in bytes.
+#[cfg(feature = "ws")]
+const MAX_PATH: usize = 1_024;
 
 /// Longest `ipc` path or abstract name, in bytes: what `sockaddr_un` holds, less its terminator.
 pub const MAX_IPC_NAME: usize = 107;
@@ -30,6 +35,15 @@ pub enum Endpoint {
         /// Port; 0 asks for a free one when binding.
         port: u16,
     },
+    /// WebSocket over TCP. Needs the feature `ws`.
+    Ws {
+        /// IP address without brackets, a name, or `*`.
+        host: String,
+        /// Port; 0 asks for a free one when binding.
+        port: u16,
+        /// Path of the request, from its slash on.
+        path: String,
+    },
     /// Unix socket with a path.
     Ipc(PathBuf),
     /// Unix socket with an abstract name (Linux).
@@ -43,10 +57,12 @@ pub enum Endpoint {
 #[non_exhaustive]
 pub enum EndpointError {
     /// No `transport://` in front.
-    #[error("'{0}' is not an endpoint: write tcp://HOST:PORT, ipc://PATH or inproc://NAME")]
+    #[error(
+        "'{0}' is not an endpoint: write tcp://HOST:PORT, ws://HOST:PORT/PATH, ipc://PATH or inproc://NAME"
+    )]
     NoTransport(String),
     /// A transport that is not supported.
-    #[error("'{0}' is not a supported transport: use tcp, ipc or inproc")]
+    #[error("'{0}' is not a supported transport: use tcp, ipc, inproc, or ws where it is built in")]
     UnknownTransport(String),
     /// TCP without a port, or with one that is no number from 0 to 65535 and not `*`.
     #[error(
@@ -59,6 +75,9 @@ pub enum EndpointError {
     /// IPv6 needs brackets to tell the address from the port.
     #[error("'{0}' looks like IPv6: write tcp://[ADDRESS]:PORT")]
     Brackets(String),
+    /// The path of a WebSocket has characters that a request cannot carry, or is too long.
+    #[error("'{0}' has no valid path: use up to 1,024 visible ASCII characters without ? and #")]
+    Path(String),
     /// Empty or too long.
     #[error("'{name}' must have 1 to {limit} bytes after the transport")]
     Length {
@@ -75,7 +94,8 @@ pub enum EndpointError {
 impl Endpoint {
     /// Whether it can only be bound, not connected to.
     pub(crate) fn is_wildcard(&self) -> bool {
-        matches!(self, Endpoint::Tcp { host, port } if host == "*" || *port == 0)
+        matches!(self, Endpoint::Tcp { host, port } | Endpoint::Ws { host, port, .. }
+            if host == "*" || *port == 0)
     }
 }
 
@@ -88,6 +108,8 @@ impl FromStr for Endpoint {
         };
         match transport {
             "tcp" => parse_tcp(text, rest),
+            #[cfg(feature = "ws")]
+            "ws" => parse_ws(text, rest),
             "ipc" => parse_ipc(rest),
             "inproc" => {
                 let name = bounded(rest, MAX_INPROC_NAME)?;
@@ -129,6 +151,11 @@ impl From<&Endpoint> for Endpoint {
 }
 
 fn parse_tcp(text: &str, rest: &str) -> Result<Endpoint, EndpointError> {
+    let (host, port) = host_and_port(text, rest)?;
+    Ok(Endpoint::Tcp { host, port })
+}
+
+fn host_and_port(text: &str, rest: &str) -> Result<(String, u16), EndpointError> {
     let (host, port) = rest
         .rsplit_once(':')
         .ok_or_else(|| EndpointError::Port(text.into()))?;
@@ -149,10 +176,25 @@ fn parse_tcp(text: &str, rest: &str) -> Result<Endpoint, EndpointError> {
     if host.is_empty() {
         return Err(EndpointError::Host(text.into()));
     }
-    Ok(Endpoint::Tcp {
-        host: host.into(),
-        port,
-    })
+    Ok((host.into(), port))
+}
+
+#[cfg(feature = "ws")]
+fn parse_ws(text: &str, rest: &str) -> Result<Endpoint, EndpointError> {
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let valid = path
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#'));
+    if !valid || path.len() > MAX_PATH {
+        return Err(EndpointError::Path(text.into()));
+    }
+    let path = if path.is_empty() { "/" } else { path }.into();
+    let (host, port) = host_and_port(text, authority)?;
+    // The host stands in the request.
+    if !host.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(EndpointError::Host(text.into()));
+    }
+    Ok(Endpoint::Ws { host, port, path })
 }
 
 fn parse_ipc(rest: &str) -> Result<Endpoint, EndpointError> {
@@ -179,6 +221,10 @@ impl fmt::Display for Endpoint {
                 write!(f, "tcp://[{host}]:{port}")
             }
             Endpoint::Tcp { host, port } => write!(f, "tcp://{host}:{port}"),
+            Endpoint::Ws { host, port, path } if host.contains(':') => {
+                write!(f, "ws://[{host}]:{port}{path}")
+            }
+            Endpoint::Ws { host, port, path } => write!(f, "ws://{host}:{port}{path}"),
             Endpoint::Ipc(path) => write!(f, "ipc://{}", path.display()),
             Endpoint::IpcAbstract(name) => write!(f, "ipc://@{name}"),
             Endpoint::Inproc(name) => write!(f, "inproc://{name}"),
@@ -207,6 +253,26 @@ mod tests {
             assert_eq!(endpoint.to_string(), text);
         }
         assert_eq!("tcp://a:*".parse(), "tcp://a:0".parse::<Endpoint>());
+    }
+
+    #[cfg(feature = "ws")]
+    #[test]
+    fn a_websocket_has_a_path() {
+        for text in ["ws://127.0.0.1:80/", "ws://[::1]:80/a/b", "ws://*:0/zeromq"] {
+            let endpoint: Endpoint = text.parse().unwrap();
+            assert_eq!(endpoint.to_string(), text);
+        }
+        assert_eq!("ws://a:1".parse(), "ws://a:1/".parse::<Endpoint>());
+        for path in ["/a b", "/a\r\nHost: x", "/a?b", "/a#b", "/\u{e9}"] {
+            let parsed = format!("ws://a:1{path}").parse::<Endpoint>();
+            assert!(matches!(parsed, Err(EndpointError::Path(_))), "{path}");
+        }
+        let parsed = "ws://a\r\nb:1/".parse::<Endpoint>();
+        assert!(matches!(parsed, Err(EndpointError::Host(_))));
+        assert!(matches!(
+            "ws://a/".parse::<Endpoint>(),
+            Err(EndpointError::Port(_))
+        ));
     }
 
     #[test]

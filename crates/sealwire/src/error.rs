@@ -4,6 +4,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use sealwire_zmtp::SocketType;
+
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::message::Message;
 use crate::monitor::ConnectionFailure;
@@ -39,12 +41,24 @@ pub enum Error {
     /// The socket is ready for the next request.
     #[error("the peer went away before it answered; the request may have been carried out")]
     RequestLost,
-    /// ROUTER with `router_mandatory`, SERVER, PEER: no peer has this routing id, or number.
+    /// ROUTER with `router_mandatory`, STREAM, SERVER, PEER: no peer has this routing id, or number.
     #[error("no peer has the routing id {}", Hex(.0))]
     Unroutable(Vec<u8>),
     /// ROUTER: a message needs a routing id as its first frame.
     #[error("a ROUTER socket sends to the peer named in the first frame, and there was none")]
     NoRoutingId,
+    /// STREAM: a message is the routing id of the connection that it goes to and one frame.
+    #[error("a STREAM socket sends the routing id of a connection and one frame")]
+    NoConnection,
+    /// The socket type cannot use this transport: STREAM needs bytes, `inproc` and `ws`
+    /// carry messages.
+    #[error("a {socket_type} socket cannot use {endpoint}")]
+    Transport {
+        /// The type of the socket.
+        socket_type: SocketType,
+        /// Where it was to bind or connect to.
+        endpoint: Endpoint,
+    },
     /// SERVER, PEER: a message is the number of the connection it goes to, in 4 bytes, and one
     /// frame; see [`Message::to_route`].
     #[error("a SERVER or PEER socket sends the number of a connection (4 bytes) and one frame")]

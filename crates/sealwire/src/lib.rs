@@ -84,6 +84,8 @@ pub use sealwire_zmtp::{
 };
 pub use security::Security;
 pub use socket::{Socket, SocketBuilder, blocking};
+#[cfg(feature = "ws")]
+pub use transport::WebSocketError;
 
 /// The README's example is compiled and run as printed.
 #[cfg(doctest)]

@@ -94,6 +94,8 @@ enum Identity {
         socket_type: SocketType,
         routing_id: Vec<u8>,
     },
+    /// Whatever is at the other end of a STREAM connection.
+    Raw,
 }
 
 impl Peer {
@@ -110,6 +112,20 @@ impl Peer {
             address,
             connection,
             identity: Identity::Wire(info),
+        }
+    }
+
+    pub(crate) fn raw(
+        address: PeerAddress,
+        connection: u64,
+        process: Option<ProcessCredentials>,
+    ) -> Self {
+        Peer {
+            process,
+            approval: Approval::default(),
+            address,
+            connection,
+            identity: Identity::Raw,
         }
     }
 
@@ -153,7 +169,7 @@ impl Peer {
     pub fn public_key(&self) -> Option<PublicKey> {
         match &self.identity {
             Identity::Wire(info) => info.public_key,
-            Identity::Inproc { .. } => None,
+            Identity::Inproc { .. } | Identity::Raw => None,
         }
     }
 
@@ -164,7 +180,7 @@ impl Peer {
         }
         match &self.identity {
             Identity::Wire(info) => info.user_id.as_deref(),
-            Identity::Inproc { .. } => None,
+            Identity::Inproc { .. } | Identity::Raw => None,
         }
     }
 
@@ -173,22 +189,24 @@ impl Peer {
         match &self.identity {
             Identity::Wire(info) => &info.routing_id,
             Identity::Inproc { routing_id, .. } => routing_id,
+            Identity::Raw => &[],
         }
     }
 
-    /// The type of the peer's socket.
+    /// The type of the peer's socket; STREAM for a peer that speaks no ZMTP.
     pub fn socket_type(&self) -> SocketType {
         match &self.identity {
             Identity::Wire(info) => info.socket_type,
             Identity::Inproc { socket_type, .. } => *socket_type,
+            Identity::Raw => SocketType::Stream,
         }
     }
 
-    /// The mechanism that protects the connection; `None` within the process.
+    /// The mechanism that protects the connection; `None` within the process and for STREAM.
     pub fn mechanism(&self) -> Option<&'static str> {
         match &self.identity {
             Identity::Wire(info) => Some(info.mechanism),
-            Identity::Inproc { .. } => None,
+            Identity::Inproc { .. } | Identity::Raw => None,
         }
     }
 
@@ -200,7 +218,7 @@ impl Peer {
         }
         match &self.identity {
             Identity::Wire(info) => info.metadata.get(name),
-            Identity::Inproc { .. } => None,
+            Identity::Inproc { .. } | Identity::Raw => None,
         }
     }
 }
@@ -214,7 +232,7 @@ impl Peer {
                 address: &self.address,
                 metadata: &info.metadata,
             }),
-            Identity::Inproc { .. } => None,
+            Identity::Inproc { .. } | Identity::Raw => None,
         }
     }
 

@@ -262,7 +262,7 @@ mod tests {
             Metadata::default().socket_type(),
             Err(WireError::NoSocketType)
         );
-        let odd = Metadata::parse(&wire(&[("Socket-Type", b"STREAM")])).unwrap();
+        let odd = Metadata::parse(&wire(&[("Socket-Type", b"NOTHING")])).unwrap();
         assert_eq!(odd.socket_type(), Err(WireError::NoSocketType));
         let long = Metadata::parse(&wire(&[("Identity", &vec![1; 256])])).unwrap();
         assert_eq!(

@@ -44,6 +44,8 @@ pub(crate) enum Command {
     EndLease(SessionKey),
     /// The socket turns a peer away.
     Disconnect(SessionKey, &'static str),
+    /// The socket is done with a peer: send what is queued, then end.
+    Finish(SessionKey),
     /// An authenticator has decided.
     Decided(SessionKey, Verdict),
     /// The socket is closing: send what is queued, until the deadline.

@@ -20,9 +20,11 @@ mod decisions;
 mod io_thread;
 mod listener;
 mod mailbox;
+mod raw;
 mod session;
 mod shared;
 mod timers;
+mod wire;
 
 pub(crate) use cookies::{SharedCookies, protocol_config};
 pub(crate) use io_thread::start;

@@ -172,6 +172,10 @@ impl Link for SharedSession {
         self.mailbox.post(Command::Disconnect(self.key, reason));
     }
 
+    fn finish(&self) {
+        self.mailbox.post(Command::Finish(self.key));
+    }
+
     fn direct_reader(self: Arc<Self>) -> Option<Arc<dyn DirectReader>> {
         Some(self)
     }

@@ -69,6 +69,10 @@ pub enum FailureCause {
     /// The transport broke.
     #[error("the connection broke: {0}")]
     Transport(Arc<io::Error>),
+    /// The WebSocket under a `ws` endpoint could not be made, or was misused.
+    #[cfg(feature = "ws")]
+    #[error("WebSocket: {0}")]
+    WebSocket(#[from] crate::transport::WebSocketError),
     /// The protocol was violated, the peers do not fit, a key was refused, a time limit ran out,
     /// or the peer left in the middle of something.
     #[error(transparent)]
@@ -93,6 +97,17 @@ pub enum FailureCause {
     /// The peer's address has used up what it may have.
     #[error("{0} of its address is used up")]
     AddressLimit(AddressLimit),
+}
+
+impl FailureCause {
+    /// Why reading or writing failed.
+    pub(crate) fn of_transport(error: io::Error) -> Self {
+        #[cfg(feature = "ws")]
+        if let Some(&error) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
+            return FailureCause::WebSocket(error);
+        }
+        FailureCause::Transport(Arc::new(error))
+    }
 }
 
 /// What the addresses of peers may have only so much of.

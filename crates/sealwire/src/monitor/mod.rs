@@ -127,7 +127,7 @@ impl fmt::Display for Event {
                 "connection {} ready: {} {peer}, mechanism {}",
                 peer.connection(),
                 peer.socket_type(),
-                peer.mechanism().unwrap_or("none (inproc)"),
+                peer.mechanism().unwrap_or("none"),
             ),
             Event::Failed(failure) => write!(f, "connection failed: {failure}"),
             Event::Disconnected { peer } => {

@@ -19,6 +19,7 @@ pub(crate) struct Behaviour {
     pub(crate) xpub_manual: bool,
     pub(crate) publish_no_drop: bool,
     pub(crate) welcome_message: Option<Frames>,
+    pub(crate) stream_silent: bool,
     pub(crate) invert_matching: bool,
     pub(crate) conflate: bool,
     pub(crate) hello_message: Option<Frames>,
@@ -40,7 +41,7 @@ impl Behaviour {
     pub(super) fn check(&self, socket_type: SocketType) -> Result<(), OptionsError> {
         use SocketType::{
             Channel, Client, Dealer, Gather, Pair, Peer, Pub, Pull, Push, Req, Router, Scatter,
-            Server, Sub, XPub,
+            Server, Stream, Sub, XPub,
         };
         const SENDERS: &[SocketType] = &[
             Dealer, Router, Pair, Push, Client, Server, Peer, Scatter, Channel,
@@ -48,7 +49,7 @@ impl Behaviour {
         const RECEIVERS: &[SocketType] = &[
             Dealer, Router, Pair, Pull, Client, Server, Peer, Gather, Channel,
         ];
-        let all: [(&'static str, bool, &[SocketType]); 17] = [
+        let all: [(&'static str, bool, &[SocketType]); 18] = [
             ("req_correlate", self.request_correlate, &[Req]),
             ("req_relaxed", self.request_relaxed, &[Req]),
             ("probe_router", self.probe_router, &[Req, Dealer, Router]),
@@ -56,6 +57,7 @@ impl Behaviour {
             ("router_handover", self.router_handover, &[Router]),
             ("router_notify", self.router_notify_connect, &[Router]),
             ("router_notify", self.router_notify_disconnect, &[Router]),
+            ("stream_notify", self.stream_silent, &[Stream]),
             ("xpub_verbose", self.xpub_verbose, &[XPub]),
             ("xpub_verboser", self.xpub_verboser, &[XPub]),
             ("xpub_manual", self.xpub_manual, &[XPub]),

@@ -68,6 +68,9 @@ pub enum OptionsError {
         sealwire_zmtp::limits::MAX_FURTHER_SERVER_KEYS
     )]
     ServerKeys,
+    /// STREAM knows no mechanism.
+    #[error("a {0} socket neither encrypts nor authenticates: it takes Security::null() only")]
+    Unprotected(SocketType),
     /// Zero where a size or time is needed.
     #[error("{0} must not be zero")]
     Zero(&'static str),
@@ -146,6 +149,26 @@ impl SocketOptions {
         }
     }
 
+    /// Refuses what only ZMTP can do.
+    fn check_raw(&self) -> Result<(), OptionsError> {
+        if self.security.mechanism() != "NULL" {
+            return Err(OptionsError::Unprotected(self.socket_type));
+        }
+        let set = [
+            ("routing_id", !self.routing_id.is_empty()),
+            ("metadata", !self.metadata.is_empty()),
+            ("zap_domain", self.zap_domain.is_some()),
+            ("heartbeat", self.heartbeat.is_some()),
+        ];
+        match set.iter().find(|(_, set)| *set) {
+            Some(&(option, _)) => Err(OptionsError::NotApplicable {
+                option,
+                socket_type: self.socket_type,
+            }),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn validate(&self) -> Result<(), OptionsError> {
         if !SocketType::ALL.contains(&self.socket_type) {
             return Err(OptionsError::SocketType(self.socket_type));
@@ -154,6 +177,9 @@ impl SocketOptions {
             return Err(OptionsError::RoutingId);
         }
         self.behaviour.check(self.socket_type)?;
+        if self.socket_type == SocketType::Stream {
+            self.check_raw()?;
+        }
         if self.security.further_keys() > MAX_FURTHER_SERVER_KEYS {
             return Err(OptionsError::ServerKeys);
         }

@@ -18,6 +18,7 @@
 //! | SCATTER | as PUSH, one frame | nothing | 49 |
 //! | GATHER | nothing | as PULL, one frame | 49 |
 //! | CHANNEL | as PAIR, one frame | as PAIR, one frame | 52 |
+//! | STREAM | to the named connection | fair queue, name in front | |
 
 mod dealer;
 mod dish;
@@ -34,6 +35,7 @@ mod round_robin;
 mod router;
 mod server;
 mod single_part;
+mod stream;
 mod subscribe;
 mod subscriptions;
 
@@ -238,6 +240,7 @@ pub(crate) fn pattern(options: &SocketOptions) -> Box<dyn Pattern> {
         SocketType::Gather => Box::new(SinglePart(pull::Pull::default())),
         SocketType::Scatter => Box::new(SinglePart(push::Push::new(options))),
         SocketType::Channel => Box::new(SinglePart(pair::Pair::new(options))),
+        SocketType::Stream => Box::new(stream::Stream::new(options)),
         other => unreachable!("SocketOptions refuses {other:?}"),
     }
 }

@@ -58,6 +58,8 @@ pub(crate) trait Link: Send + Sync {
     fn input_wanted(&self);
     /// The socket wants this peer gone, with this reason; what is queued for it is dropped.
     fn disconnect(&self, reason: &'static str);
+    /// The socket wants this peer gone once what is queued for it has been sent.
+    fn finish(&self);
     /// How a caller that waits can read from the peer itself, if it can.
     fn direct_reader(self: Arc<Self>) -> Option<Arc<dyn DirectReader>> {
         None
@@ -83,6 +85,7 @@ enum Signal {
     OutputReady(Arc<dyn Link>),
     InputWanted(Arc<dyn Link>),
     Disconnect(Arc<dyn Link>, &'static str),
+    Finish(Arc<dyn Link>),
 }
 
 impl Signal {
@@ -91,6 +94,7 @@ impl Signal {
             Signal::OutputReady(link) => link.output_ready(alone),
             Signal::InputWanted(link) => link.input_wanted(),
             Signal::Disconnect(link, reason) => link.disconnect(reason),
+            Signal::Finish(link) => link.finish(),
         }
     }
 }
@@ -405,6 +409,13 @@ impl Pipes {
         if let Some(pipe) = self.slab.get(id) {
             self.signals
                 .push(Signal::Disconnect(pipe.link.clone(), reason));
+        }
+    }
+
+    /// Asks the link to end the connection once what is queued for it has been sent.
+    pub(crate) fn finish(&mut self, id: PipeId) {
+        if let Some(pipe) = self.slab.get(id) {
+            self.signals.push(Signal::Finish(pipe.link.clone()));
         }
     }
 

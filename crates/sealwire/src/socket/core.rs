@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event as Signal;
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::{Message as Frames, SocketType};
 
 use crate::auth::{Decision, SharedAuthenticator};
 use crate::context::Context;
@@ -265,6 +265,19 @@ impl SocketCore {
     }
 
     // ---- endpoints ----------------------------------------------------------------------------
+
+    /// Whether the socket type can use the transport.
+    pub(crate) fn check_transport(&self, endpoint: &Endpoint) -> Result<(), Error> {
+        match (self.options.socket_type, endpoint) {
+            (socket_type @ SocketType::Stream, Endpoint::Inproc(_) | Endpoint::Ws { .. }) => {
+                Err(Error::Transport {
+                    socket_type,
+                    endpoint: endpoint.clone(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
 
     /// Notes an endpoint that something is about to work for.
     pub(crate) fn register(&self, registration: Registration) -> Result<(), Error> {

@@ -407,4 +407,9 @@ impl Link for Side {
         }
         self.connection.end();
     }
+
+    fn finish(&self) {
+        self.connection.pump(self.side);
+        self.connection.end();
+    }
 }

@@ -49,6 +49,18 @@ pub(crate) fn listen(
                 },
             ))
         }
+        Endpoint::Ws { host, port, path } => {
+            let tcp_endpoint = Endpoint::Tcp {
+                host: host.clone(),
+                port: *port,
+            };
+            let (listener, bound) = listen(&tcp_endpoint, tcp)?;
+            let Endpoint::Tcp { host, port } = bound else {
+                unreachable!("TCP is bound as TCP")
+            };
+            let path = path.clone();
+            Ok((listener, Endpoint::Ws { host, port, path }))
+        }
         #[cfg(unix)]
         Endpoint::Ipc(path) => Ok((listen_path(path)?, endpoint.clone())),
         #[cfg(target_os = "linux")]

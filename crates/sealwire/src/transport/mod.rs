@@ -1,9 +1,18 @@
-//! Transports: listening, connecting and byte streams over TCP and Unix sockets. `inproc` moves
+//! Transports: listening, connecting and byte streams over TCP, Unix sockets and
+//! WebSocket. `inproc` moves
 //! messages, not bytes, and has a module of its own.
 
 pub(crate) mod inproc;
 mod listen;
 mod stream;
+#[cfg(feature = "ws")]
+mod websocket;
+#[cfg(feature = "ws")]
+mod zws;
 
 pub(crate) use listen::{BoundListener, listen};
 pub(crate) use stream::{Polled, Stream, Target};
+#[cfg(feature = "ws")]
+pub use zws::WebSocketError;
+#[cfg(feature = "ws")]
+pub(crate) use zws::{Role, Terms};

@@ -12,6 +12,10 @@ use mio::net::TcpStream;
 use mio::net::UnixStream;
 use mio::{Interest, Registry, Token};
 
+#[cfg(feature = "ws")]
+use super::websocket::WebSocket;
+#[cfg(feature = "ws")]
+use super::zws::{Address, Role, Terms};
 use crate::endpoint::Endpoint;
 use crate::options::TcpOptions;
 use crate::peer::{PeerAddress, ProcessCredentials};
@@ -31,7 +35,7 @@ impl Target {
         if let Some(targets) = Self::immediate(endpoint) {
             return Ok(targets);
         }
-        let Endpoint::Tcp { host, port } = endpoint else {
+        let (Endpoint::Tcp { host, port } | Endpoint::Ws { host, port, .. }) = endpoint else {
             return Ok(Vec::new());
         };
         Ok((host.as_str(), *port)
@@ -44,7 +48,7 @@ impl Target {
     /// The addresses behind an endpoint that needs no look-up.
     pub(crate) fn immediate(endpoint: &Endpoint) -> Option<Vec<Target>> {
         match endpoint {
-            Endpoint::Tcp { host, port } => {
+            Endpoint::Tcp { host, port } | Endpoint::Ws { host, port, .. } => {
                 let address = host.parse().ok()?;
                 Some(vec![Target::Tcp(SocketAddr::new(address, *port))])
             }
@@ -73,15 +77,34 @@ pub(crate) enum Stream {
     Tcp(TcpStream),
     #[cfg(unix)]
     Unix(UnixStream),
+    #[cfg(feature = "ws")]
+    WebSocket(Box<WebSocket>),
 }
 
-/// Calls the same method on whichever stream it is.
+/// Calls the same method on the system's socket, whichever it is.
 macro_rules! on_stream {
     ($self:expr, $stream:ident => $call:expr) => {
         match $self {
             Stream::Tcp($stream) => $call,
             #[cfg(unix)]
             Stream::Unix($stream) => $call,
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(layer) => {
+                let $stream = &layer.tcp;
+                $call
+            }
+        }
+    };
+    ($self:expr, mut $stream:ident => $call:expr) => {
+        match $self {
+            Stream::Tcp($stream) => $call,
+            #[cfg(unix)]
+            Stream::Unix($stream) => $call,
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(layer) => {
+                let $stream = &mut layer.tcp;
+                $call
+            }
         }
     };
 }
@@ -135,6 +158,8 @@ impl Stream {
             Stream::Tcp(stream) => stream.peer_addr().map(drop),
             #[cfg(unix)]
             Stream::Unix(stream) => stream.peer_addr().map(drop),
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(layer) => layer.tcp.peer_addr().map(drop),
         };
         match peer {
             Err(error) if error.kind() == io::ErrorKind::NotConnected => None,
@@ -151,22 +176,25 @@ impl Stream {
     }
 
     pub(crate) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        on_stream!(self, stream => stream.register(registry, token, Interest::READABLE | Interest::WRITABLE))
+        on_stream!(self, mut stream => stream.register(registry, token, Interest::READABLE | Interest::WRITABLE))
     }
 
     pub(crate) fn reregister(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        on_stream!(self, stream => stream.reregister(registry, token, Interest::READABLE | Interest::WRITABLE))
+        on_stream!(self, mut stream => stream.reregister(registry, token, Interest::READABLE | Interest::WRITABLE))
     }
 
     /// Registers for writing only: somebody else polls for reading.
     pub(crate) fn watch_writing(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        on_stream!(self, stream => stream.reregister(registry, token, Interest::WRITABLE))
+        on_stream!(self, mut stream => stream.reregister(registry, token, Interest::WRITABLE))
     }
 
     /// A descriptor to poll for reading.
     #[cfg(unix)]
     pub(crate) fn polled(&self) -> io::Result<Polled> {
         use std::os::fd::AsFd as _;
+        if self.buffers() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         on_stream!(self, stream => stream.as_fd().try_clone_to_owned()).map(Arc::new)
     }
 
@@ -177,12 +205,19 @@ impl Stream {
 
     pub(crate) fn deregister(&mut self, registry: &Registry) {
         // Closing the stream takes it out of the poll anyhow.
-        let _ = on_stream!(self, stream => stream.deregister(registry));
+        let _ = on_stream!(self, mut stream => stream.deregister(registry));
     }
 
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match on_stream!(self, stream => stream.read(buffer)) {
+            let outcome = match self {
+                Stream::Tcp(stream) => stream.read(buffer),
+                #[cfg(unix)]
+                Stream::Unix(stream) => stream.read(buffer),
+                #[cfg(feature = "ws")]
+                Stream::WebSocket(layer) => layer.read(buffer),
+            };
+            match outcome {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 outcome => return outcome,
             }
@@ -191,10 +226,81 @@ impl Stream {
 
     pub(crate) fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         loop {
-            match on_stream!(self, stream => stream.write_vectored(slices)) {
+            let outcome = match self {
+                Stream::Tcp(stream) => stream.write_vectored(slices),
+                #[cfg(unix)]
+                Stream::Unix(stream) => stream.write_vectored(slices),
+                #[cfg(feature = "ws")]
+                Stream::WebSocket(layer) => layer.write_vectored(slices),
+            };
+            match outcome {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 outcome => return outcome,
             }
+        }
+    }
+
+    /// Puts what the endpoint asks for between the protocol and the transport.
+    #[cfg(feature = "ws")]
+    pub(crate) fn layered(self, endpoint: &Endpoint, role: Role, terms: Terms) -> Stream {
+        match (self, endpoint) {
+            (Stream::Tcp(tcp), Endpoint::Ws { host, port, path }) => {
+                // Small messages must not wait here either.
+                let _ = tcp.set_nodelay(true);
+                let authority = match host.contains(':') {
+                    true => format!("[{host}]:{port}"),
+                    false => format!("{host}:{port}"),
+                };
+                let path = path.clone();
+                let address = Address { authority, path };
+                Stream::WebSocket(Box::new(WebSocket::new(tcp, role, terms, address)))
+            }
+            (stream, _) => stream,
+        }
+    }
+
+    /// Whether bytes may be held above the system's socket: then it cannot be polled for them,
+    /// has not been emptied by a short read, and may be written to after any read.
+    pub(crate) fn buffers(&self) -> bool {
+        match self {
+            Stream::Tcp(_) => false,
+            #[cfg(unix)]
+            Stream::Unix(_) => false,
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(_) => true,
+        }
+    }
+
+    /// Whether bytes that were written wait above the system's socket.
+    pub(crate) fn holds_output(&self) -> bool {
+        match self {
+            Stream::Tcp(_) => false,
+            #[cfg(unix)]
+            Stream::Unix(_) => false,
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(layer) => layer.holds_output(),
+        }
+    }
+
+    /// Moves them on.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Stream::Tcp(_) => Ok(()),
+            #[cfg(unix)]
+            Stream::Unix(_) => Ok(()),
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(layer) => layer.flush(),
+        }
+    }
+
+    /// The handshake is done: the peer may send as much as the socket allows.
+    pub(crate) fn trust(&mut self) {
+        match self {
+            Stream::Tcp(_) => {}
+            #[cfg(unix)]
+            Stream::Unix(_) => {}
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(layer) => layer.trust(),
         }
     }
 
@@ -223,7 +329,13 @@ impl Stream {
     }
 
     /// Tells the peer that nothing more will come.
-    pub(crate) fn finish_writing(&self) {
-        let _ = on_stream!(self, stream => stream.shutdown(Shutdown::Write));
+    pub(crate) fn finish_writing(&mut self) {
+        match self {
+            Stream::Tcp(stream) => drop(stream.shutdown(Shutdown::Write)),
+            #[cfg(unix)]
+            Stream::Unix(stream) => drop(stream.shutdown(Shutdown::Write)),
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(layer) => layer.finish_writing(),
+        }
     }
 }

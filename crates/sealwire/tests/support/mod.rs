@@ -23,7 +23,11 @@ impl Path {
     /// Every transport with every mechanism that makes sense on it.
     pub(crate) fn all() -> Vec<Path> {
         let mut paths = Vec::new();
-        for transport in ["tcp", "tcp6", "ipc", "abstract"] {
+        let websocket = cfg!(feature = "ws").then_some("ws");
+        for transport in ["tcp", "tcp6", "ipc", "abstract"]
+            .into_iter()
+            .chain(websocket)
+        {
             for keys in [None, Some(KeyPair::generate())] {
                 paths.push(Path { transport, keys });
             }
@@ -62,6 +66,7 @@ impl Path {
             "tcp6" => "tcp://[::1]:*".into(),
             "ipc" => format!("ipc://{}", std::env::temp_dir().join(name).display()),
             "abstract" => format!("ipc://@{name}"),
+            "ws" => "ws://127.0.0.1:*/test".into(),
             "inproc" => format!("inproc://{name}"),
             other => unreachable!("no transport {other}"),
         }

@@ -44,7 +44,9 @@ fn every_pairing_but_req(path: Path) {
 #[test]
 fn the_table_has_every_legal_pairing() {
     // The peers of this suite are built without libzmq's drafts.
-    let stable = SocketType::ALL.into_iter().filter(|kind| !kind.is_draft());
+    let stable = SocketType::ALL
+        .into_iter()
+        .filter(|kind| !kind.is_draft() && *kind != SocketType::Stream);
     for ours in stable.clone() {
         for theirs in stable.clone() {
             let listed = PAIRINGS

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::{IoThread, Source};
 use crate::engine::connector;
-use crate::engine::session::End;
+use crate::engine::session::{End, Origin, SessionKey};
 use crate::engine::timers::Timer;
 use crate::socket::SocketCore;
 use crate::transport::inproc;
@@ -28,6 +28,28 @@ impl IoThread {
                 session.finish(now);
                 Ok(())
             });
+        }
+    }
+
+    /// Ends a session once what is queued for it has been sent, and the connector behind it.
+    pub(super) fn finish_session(&mut self, key: SessionKey) {
+        let found = match self.sources.get(key.slot) {
+            Some(Source::Session(session)) if session.key == key => session.with(|session| {
+                session.output_ready();
+                (session.core.clone(), session.origin)
+            }),
+            _ => None,
+        };
+        match found {
+            Some((core, Origin::Connector { id, .. })) => {
+                core.give_up(id);
+                self.withdraw(id);
+            }
+            Some((_, Origin::Listener { .. })) => self.with_session(key, |session, now| {
+                session.finish(now);
+                Ok(())
+            }),
+            None => {}
         }
     }
 

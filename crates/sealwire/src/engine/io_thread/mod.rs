@@ -213,6 +213,7 @@ impl IoThread {
             Command::Disconnect(key, reason) => {
                 self.with_session(key, |session, _| Err(session.reject(reason)));
             }
+            Command::Finish(key) => self.finish_session(key),
             Command::Decided(key, verdict) => {
                 self.with_session_in_reactor(key, |session, reactor| {
                     session.decided(verdict, reactor)

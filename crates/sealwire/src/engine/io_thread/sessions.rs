@@ -14,6 +14,18 @@ use crate::engine::shared::SharedSession;
 use crate::peer::PeerAddress;
 use crate::socket::SocketCore;
 use crate::transport::Stream;
+#[cfg(feature = "ws")]
+use crate::transport::{Role, Terms};
+
+/// What a peer over WebSocket has to agree with.
+#[cfg(feature = "ws")]
+fn terms(core: &SocketCore) -> Terms {
+    Terms {
+        mechanism: core.options().security.mechanism(),
+        as_server: core.protocol().mechanism.as_server(),
+        max_message_size: core.options().max_message_size,
+    }
+}
 
 impl IoThread {
     pub(super) fn add_session(
@@ -29,6 +41,14 @@ impl IoThread {
         let key = SessionKey {
             slot,
             connection: core.context().next_number(),
+        };
+        #[cfg(feature = "ws")]
+        let stream = {
+            let role = match origin {
+                Origin::Listener { .. } => Role::Server,
+                Origin::Connector { .. } => Role::Client,
+            };
+            stream.layered(&endpoint, role, terms(&core))
         };
         let now = self.reactor.now();
         let mut session = Session::new(core, key, origin, endpoint, address, stream, now);

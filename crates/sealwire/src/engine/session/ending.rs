@@ -1,7 +1,6 @@
 //! How sessions end, and who hears of it.
 
 use std::io;
-use std::sync::Arc;
 
 use sealwire_zmtp::error::CloseKind;
 
@@ -24,10 +23,12 @@ impl Session {
         if self.finished {
             return End::Clean;
         }
-        let error = self.protocol.end_of_stream();
-        match error {
-            sealwire_zmtp::Error::Closed(CloseKind::Clean) if self.input.is_empty() => End::Clean,
-            error => error.into(),
+        match self.protocol.end_of_stream() {
+            Some(sealwire_zmtp::Error::Closed(CloseKind::Clean)) if self.input.is_empty() => {
+                End::Clean
+            }
+            Some(error) => error.into(),
+            None => End::Clean,
         }
     }
 
@@ -35,7 +36,7 @@ impl Session {
         if self.finished {
             return End::Clean;
         }
-        End::Failed(FailureCause::Transport(Arc::new(error)))
+        End::Failed(FailureCause::of_transport(error))
     }
 
     /// Lets the socket know that the connection is over, and everybody else why.

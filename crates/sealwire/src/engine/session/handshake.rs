@@ -16,6 +16,9 @@ use crate::security::Kind;
 
 impl Session {
     pub(super) fn take_events(&mut self, reactor: &mut Reactor) -> Result<(), End> {
+        if self.protocol.is_raw() && self.attached.is_none() {
+            self.ready(None, reactor)?;
+        }
         while self.attached.is_none() && self.unapproved.is_none() {
             match self.protocol.poll_event() {
                 Some(ProtocolEvent::Ready(info)) => self.established(info, reactor)?,
@@ -81,7 +84,7 @@ impl Session {
                 });
                 if let Some(info) = self.unapproved.take() {
                     self.input_wanted(reactor.now());
-                    return self.ready(info, reactor);
+                    return self.ready(Some(info), reactor);
                 }
                 return self
                     .protocol
@@ -96,7 +99,8 @@ impl Session {
         };
         let error = self.protocol.reject(&reason);
         self.last_words();
-        Err(End::Failed(cause.unwrap_or(error.into())))
+        let cause = cause.or(error.map(Into::into));
+        Err(cause.map_or(End::Clean, End::Failed))
     }
 
     /// The question for the ZAP handler, where there is one for this mechanism.
@@ -130,7 +134,7 @@ impl Session {
             _ => None,
         };
         if request.is_none() {
-            return self.ready(info, reactor);
+            return self.ready(Some(info), reactor);
         }
         self.unapproved = Some(info);
         self.paused = true;
@@ -143,11 +147,15 @@ impl Session {
         self.ask(inquiry, reactor)
     }
 
-    fn ready(&mut self, info: Arc<PeerInfo>, reactor: &mut Reactor) -> Result<(), End> {
+    /// Messages may flow. `None` where no protocol says who the peer is.
+    fn ready(&mut self, info: Option<Arc<PeerInfo>>, reactor: &mut Reactor) -> Result<(), End> {
         let approval = self.approval.take();
         let (address, connection) = (self.address.clone(), self.key.connection);
         let process = self.stream.process();
-        let peer = Arc::new(Peer::wire(address, connection, info, approval, process));
+        let peer = Arc::new(match info {
+            Some(info) => Peer::wire(address, connection, info, approval, process),
+            None => Peer::raw(address, connection, process),
+        });
         let link = self
             .shared
             .upgrade()
@@ -161,6 +169,7 @@ impl Session {
             }
             Err(reason) => return Err(self.reject(reason)),
         }
+        self.stream.trust();
         self.ready_since = Some(reactor.now());
         add(&self.core.counters.handshakes_completed, 1);
         self.core.hub.emit(Event::Ready { peer });

@@ -22,15 +22,14 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use sealwire_zmtp::connection::{PeerInfo, Warning};
-use sealwire_zmtp::{Connection as Protocol, Entropy};
 
 use self::direct::Lease;
 use super::decisions::Pending;
 use super::io_thread::Reactor;
 use super::shared::{Pace, SharedSession};
 use super::timers::{Timer, Timers};
+use super::wire::Wire;
 use crate::endpoint::Endpoint;
-use crate::entropy;
 use crate::monitor::{Event, FailureCause};
 use crate::pattern::{Item, PipeId};
 use crate::peer::{Approval, Peer, PeerAddress};
@@ -101,7 +100,7 @@ pub(in crate::engine) struct Session {
     pub(in crate::engine) endpoint: Endpoint,
     pub(in crate::engine) address: PeerAddress,
     stream: Stream,
-    protocol: Protocol,
+    protocol: Wire,
     input: BytesMut,
     /// Set once the handshake is done and the socket has taken the peer.
     attached: Option<(PipeId, Arc<Peer>)>,
@@ -151,10 +150,7 @@ impl Session {
         now: Duration,
     ) -> Self {
         stream.tune();
-        let mut random = zeroize::Zeroizing::new([0; Entropy::SIZE]);
-        entropy::fill(&mut random[..]);
-        let (config, provider) = (core.protocol().clone(), core.options().provider.clone());
-        let protocol = Protocol::new(config, provider, Entropy::new(*random), now);
+        let protocol = Wire::new(&core, now);
         core.add_attachment();
         if core.options().security.shows_a_password() && address.leaves_the_machine() {
             core.hub.emit(Event::Warning {

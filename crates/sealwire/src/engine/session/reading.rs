@@ -7,7 +7,6 @@ use sealwire_zmtp::Event as ProtocolEvent;
 
 use super::{End, Session, Turn};
 use crate::engine::io_thread::Reactor;
-use crate::pattern::Item;
 
 /// Reads in a row before other connections get their turn.
 const READS_PER_TURN: usize = 8;
@@ -35,6 +34,8 @@ impl Session {
 
     /// One read. `false` when there was nothing.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<bool, End> {
+        // What was read may be what writing had to wait for.
+        self.writable |= self.stream.buffers();
         let length = match self.stream.read(buffer) {
             Ok(0) => return Err(self.end_of_stream()),
             Ok(length) => length,
@@ -46,7 +47,7 @@ impl Session {
         };
         // A read that does not fill the buffer has emptied the transport, unless the end of the
         // stream is behind it.
-        self.readable = length == buffer.len() || self.hung_up;
+        self.readable = length == buffer.len() || self.hung_up || self.stream.buffers();
         // Once everything was sent and said, only the end of the stream is still of interest.
         if !self.finished {
             self.input.extend_from_slice(&buffer[..length]);
@@ -69,15 +70,14 @@ impl Session {
         }
         let mut warnings = Vec::new();
         let protocol = &mut self.protocol;
-        let delivered = self.core.deliver(pipe, &mut || loop {
-            match protocol.poll_event()? {
-                ProtocolEvent::Message(frames) => return Some(Item::Message(frames)),
-                ProtocolEvent::Subscribe(topic) => return Some(Item::Subscribe(topic)),
-                ProtocolEvent::Cancel(topic) => return Some(Item::Cancel(topic)),
-                ProtocolEvent::Warning(warning) => warnings.push(warning),
-                _ => {}
+        let mut other = |event| {
+            if let ProtocolEvent::Warning(warning) = event {
+                warnings.push(warning);
             }
-        });
+        };
+        let delivered = self
+            .core
+            .deliver(pipe, &mut || protocol.next_item(&mut other));
         warnings.into_iter().for_each(|warning| self.warn(warning));
         self.pace.received();
         if delivered.full != self.paused {

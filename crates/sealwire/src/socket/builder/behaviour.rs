@@ -40,6 +40,13 @@ impl SocketBuilder {
         self
     }
 
+    /// STREAM: an empty message under a connection's routing id tells that it was made, another
+    /// that the peer has ended it. Default: on.
+    pub fn stream_notify(mut self, notify: bool) -> Self {
+        self.options.behaviour.stream_silent = !notify;
+        self
+    }
+
     /// ROUTER: an empty message under the peer's routing id tells of each peer that came
     /// (`connect`) or left (`disconnect`). Default: neither.
     pub fn router_notify(mut self, connect: bool, disconnect: bool) -> Self {

@@ -1,0 +1,62 @@
+//! A STREAM connection: bytes are messages of one frame, as they come, in both directions. No
+//! handshake, no framing, no clock.
+
+use std::collections::VecDeque;
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use sealwire_zmtp::{Frame, Message as Frames};
+
+#[derive(Default)]
+pub(super) struct Raw {
+    received: Option<Frames>,
+    outgoing: VecDeque<Bytes>,
+    pending: usize,
+}
+
+impl Raw {
+    /// Takes all of the input as one message, unless the last one is still there.
+    pub(super) fn receive(&mut self, input: &mut BytesMut) {
+        if self.received.is_none() && !input.is_empty() {
+            self.received = Some(Frames::single(Frame::from(input.split().freeze())));
+        }
+    }
+
+    pub(super) fn has_message(&self) -> bool {
+        self.received.is_some()
+    }
+
+    pub(super) fn next_message(&mut self) -> Option<Frames> {
+        self.received.take()
+    }
+
+    pub(super) fn send(&mut self, mut frames: Frames) {
+        while let Some(frame) = frames.pop_front() {
+            self.pending += frame.len();
+            self.outgoing.push_back(frame.into_bytes());
+        }
+    }
+
+    pub(super) fn pending_bytes(&self) -> usize {
+        self.pending
+    }
+
+    /// What is to be written, in order.
+    pub(super) fn chunks(&self) -> impl Iterator<Item = &[u8]> {
+        self.outgoing.iter().map(|chunk| &chunk[..])
+    }
+
+    /// So many of these bytes have been written.
+    pub(super) fn advance(&mut self, mut written: usize) {
+        self.pending -= written;
+        while let Some(first) = self.outgoing.front_mut()
+            && written > 0
+        {
+            let step = written.min(first.len());
+            first.advance(step);
+            written -= step;
+            if first.is_empty() {
+                self.outgoing.pop_front();
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! ZeroMQ over WebSocket: a byte stream of ZMTP on one side, an HTTP upgrade and WebSocket frames
+//! on the other. No I/O: bytes come in and go out.
+//!
+//! ```text
+//!   protocol ── ZMTP frames ──▶ Outbound ── WebSocket messages ──▶ transport
+//!   protocol ◀─ ZMTP frames ─── Inbound ◀── WebSocket frames ───── transport
+//! ```
+//!
+//! Sources: RFC 6455 (WebSocket), ZeroMQ RFC 45 (ZWS 2.0). One ZMTP frame is one binary message:
+//! an octet of flags and the body. There is no greeting: the subprotocol names the mechanism, and
+//! each side gives its own protocol the greeting that the peer would have sent, as ZMTP 3.0,
+//! because ZWS knows the subscriptions of that version. BLAKE3 needs both greetings for its
+//! transcript; with it each side's greeting goes first, as a command.
+
+mod frame;
+mod inbound;
+mod outbound;
+mod upgrade;
+
+use bytes::BytesMut;
+use sealwire_zmtp::wire::greeting::Greeting;
+
+use inbound::Inbound;
+use outbound::Outbound;
+pub(crate) use upgrade::Address;
+use upgrade::Upgrade;
+
+/// A peer broke the rules of WebSocket, or cannot be talked to over it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WebSocketError {
+    /// The request or answer of the upgrade is no HTTP.
+    #[error("the upgrade is not HTTP/1.1")]
+    NotHttp,
+    /// The head of the upgrade is longer than 8 KiB, or has more than 64 fields.
+    #[error("the head of the upgrade has more than 8 KiB or 64 fields")]
+    HeadTooLarge,
+    /// HTTP, but no request for a WebSocket of version 13.
+    #[error("the request asks for no WebSocket of version 13")]
+    NoUpgrade,
+    /// The peer asks for another path than the endpoint's.
+    #[error("the request asks for another path")]
+    WrongPath,
+    /// The peer knows ZWS 2.0 with other mechanisms, or not at all.
+    #[error("no common subprotocol: the mechanisms differ, or the peer knows no ZWS 2.0")]
+    NoCommonSubprotocol,
+    /// The server answered with another status than 101.
+    #[error("the server refuses the upgrade with status {0}")]
+    Refused(u16),
+    /// The server's answer does not belong to the request.
+    #[error("the server's answer does not fit the request")]
+    WrongAnswer,
+    /// A frame with reserved bits, an unknown opcode, a length in a longer form than needed, or a
+    /// control frame that is too long or in pieces.
+    #[error("a WebSocket frame breaks RFC 6455")]
+    BadFrame,
+    /// Clients mask their frames, servers do not.
+    #[error("a WebSocket frame is masked where it must not be, or not where it must")]
+    Masking,
+    /// A message of text, or one that is no frame of ZMTP.
+    #[error("a WebSocket message is no frame of ZMTP")]
+    NotZmtp,
+    /// More than may be kept of a message that comes in pieces.
+    #[error("a WebSocket message in pieces is larger than allowed")]
+    TooLarge,
+}
+
+/// Which side of the WebSocket this is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Client,
+    Server,
+}
+
+/// What the two sides of a connection have to agree about.
+#[derive(Debug, Clone)]
+pub(crate) struct Terms {
+    pub(crate) mechanism: &'static str,
+    /// Whether this side is the server of the mechanism.
+    pub(crate) as_server: bool,
+    /// Most bytes of a message in pieces, once the peer is known.
+    pub(crate) max_message_size: usize,
+}
+
+impl Terms {
+    fn subprotocol(&self) -> String {
+        format!("ZWS2.0/{}", self.mechanism)
+    }
+
+    /// Whether greetings are sent.
+    fn greets(&self) -> bool {
+        self.mechanism == "BLAKE3"
+    }
+
+    /// What the protocol is to take for the peer's greeting.
+    fn assumed_greeting(&self) -> [u8; 64] {
+        let as_server = !self.as_server && self.mechanism != "NULL";
+        let mut greeting = Greeting::new(self.mechanism, as_server, [0; 8]);
+        greeting.minor = 0;
+        greeting.encode()
+    }
+}
+
+/// Most bytes of a message in pieces before the peer is known.
+const MAX_UNKNOWN: usize = 4 << 10;
+
+/// One connection.
+pub(crate) struct Zws {
+    terms: Terms,
+    /// `None` once it is done.
+    upgrade: Option<Upgrade>,
+    inbound: Inbound,
+    outbound: Outbound,
+}
+
+impl Zws {
+    /// `nonce` is random, and so is whatever `masks` gives; a client uses them.
+    pub(crate) fn new(
+        role: Role,
+        terms: Terms,
+        address: Address,
+        nonce: [u8; 16],
+        masks: Box<dyn FnMut() -> [u8; 4] + Send>,
+    ) -> Self {
+        let mut outbound = Outbound::new(role, terms.greets(), masks);
+        let upgrade = Upgrade::new(role, address, terms.subprotocol(), nonce, outbound.buffer());
+        Zws {
+            inbound: Inbound::new(role, terms.greets(), MAX_UNKNOWN),
+            terms,
+            upgrade: Some(upgrade),
+            outbound,
+        }
+    }
+
+    /// The peer is known: larger messages may come in pieces.
+    pub(crate) fn trust(&mut self) {
+        // Room for the flags and for what a mechanism adds to each frame.
+        self.inbound.limit = self.terms.max_message_size.saturating_add(MAX_UNKNOWN);
+    }
+
+    /// Takes bytes of the transport; what they hold for the protocol goes to `into`.
+    ///
+    /// # Errors
+    ///
+    /// What the peer did wrong. An answer to it may wait in [`Zws::pending`].
+    pub(crate) fn receive(
+        &mut self,
+        input: &mut BytesMut,
+        into: &mut BytesMut,
+    ) -> Result<(), WebSocketError> {
+        if let Some(upgrade) = &mut self.upgrade {
+            if !upgrade.receive(input, self.outbound.buffer())? {
+                return Ok(());
+            }
+            self.upgrade = None;
+            if !self.terms.greets() {
+                into.extend_from_slice(&self.terms.assumed_greeting());
+            }
+        }
+        self.inbound.receive(input, into, &mut self.outbound)
+    }
+
+    /// Whether ZMTP may be sent.
+    pub(crate) fn is_open(&self) -> bool {
+        self.upgrade.is_none()
+    }
+
+    /// Whether the peer has said that no more will come.
+    pub(crate) fn peer_has_closed(&self) -> bool {
+        self.inbound.closed
+    }
+
+    /// Takes bytes of the protocol.
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        self.outbound.send(bytes);
+    }
+
+    /// Says that no more will be sent.
+    pub(crate) fn close(&mut self) {
+        if self.is_open() {
+            self.outbound.close(frame::NORMAL);
+        }
+    }
+
+    /// Bytes for the transport.
+    pub(crate) fn held(&self) -> &[u8] {
+        self.outbound.held()
+    }
+
+    /// Bytes for the transport. Whoever sends some takes them off the front.
+    pub(crate) fn pending(&mut self) -> &mut BytesMut {
+        self.outbound.buffer()
+    }
+}

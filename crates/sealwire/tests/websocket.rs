@@ -1,0 +1,330 @@
+//! `ws`: ZeroMQ over WebSocket, between sockets of ours and against another implementation of
+//! WebSocket that speaks ZWS by hand.
+
+mod support;
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+
+use sealwire::auth::AllowAnyone;
+use sealwire::blocking::Socket;
+use sealwire::{
+    Endpoint, Error, Event, FailureCause, Generate as _, KeyPair, Message, Monitor, Security,
+    SocketType, WebSocketError,
+};
+use support::{PATIENCE, await_event, eventually, options, texts};
+use tungstenite::client::IntoClientRequest as _;
+use tungstenite::handshake::server::{Request, Response};
+use tungstenite::protocol::frame::Frame;
+use tungstenite::protocol::frame::coding::{Data, OpCode};
+use tungstenite::{Message as WsMessage, WebSocket};
+
+/// A pair of sockets for each mechanism, by name.
+fn everyone() -> Vec<(&'static str, Security, Security)> {
+    let server = KeyPair::generate();
+    let known = server.public();
+    let check = |_: &sealwire::auth::PlainClient<'_>| sealwire::auth::Decision::allow_as("user");
+    vec![
+        ("NULL", Security::null(), Security::null()),
+        (
+            "BLAKE3",
+            Security::blake3_server(server.clone(), AllowAnyone),
+            Security::blake3_client(known),
+        ),
+        (
+            "CURVE",
+            Security::curve_server(server, AllowAnyone),
+            Security::curve_client(known, KeyPair::generate()),
+        ),
+        (
+            "PLAIN",
+            Security::plain_server(check),
+            Security::plain_client("user", "password"),
+        ),
+    ]
+}
+
+fn socket(socket_type: SocketType, security: &Security) -> Socket {
+    options(socket_type)
+        .security(security.clone())
+        .build_blocking()
+        .unwrap()
+}
+
+fn port(endpoint: &Endpoint) -> u16 {
+    match endpoint {
+        Endpoint::Ws { port, .. } => *port,
+        other => panic!("{other} is not ws"),
+    }
+}
+
+#[test]
+fn every_mechanism_works_whoever_binds() {
+    for (name, server, client) in everyone() {
+        for (binding, connecting) in [(&server, &client), (&client, &server)] {
+            let bound = socket(SocketType::Pair, binding);
+            let other = socket(SocketType::Pair, connecting);
+            let endpoint = bound.bind("ws://127.0.0.1:*/some/path").unwrap();
+            other.connect(endpoint).unwrap();
+            other.send(Message::multipart(["to", "you"])).unwrap();
+            let message = bound.recv().unwrap();
+            assert_eq!(texts(&message), ["to", "you"], "{name}");
+            assert_eq!(message.peer().unwrap().mechanism(), Some(name));
+            // Lengths on both sides of every boundary of WebSocket and ZMTP, and one that is
+            // larger than anything that is buffered on the way.
+            for size in [
+                0, 1, 92, 93, 124, 125, 126, 255, 256, 65_534, 65_535, 65_536, 5_000_000,
+            ] {
+                let body: Vec<u8> = (0..size).map(|n: u32| (n ^ n >> 8) as u8).collect();
+                bound.send(body.clone()).unwrap();
+                assert!(other.recv().unwrap().as_bytes() == body, "{name} {size}");
+                other.send(body.clone()).unwrap();
+                assert!(bound.recv().unwrap().as_bytes() == body, "{name} {size}");
+            }
+        }
+    }
+}
+
+#[test]
+fn subscriptions_pass_with_every_mechanism() {
+    for (name, server, client) in everyone() {
+        let publisher = socket(SocketType::XPub, &server);
+        let subscriber = socket(SocketType::Sub, &client);
+        let endpoint = publisher.bind("ws://127.0.0.1:*").unwrap();
+        subscriber.subscribe("a").unwrap();
+        subscriber.connect(endpoint).unwrap();
+        assert_eq!(publisher.recv().unwrap().as_bytes(), b"\x01a", "{name}");
+        publisher.send("b").unwrap();
+        publisher.send("ab").unwrap();
+        assert_eq!(subscriber.recv().unwrap().as_bytes(), b"ab", "{name}");
+        subscriber.unsubscribe("a").unwrap();
+        assert_eq!(publisher.recv().unwrap().as_bytes(), b"\x00a", "{name}");
+    }
+}
+
+#[test]
+fn what_is_queued_leaves_before_a_socket_closes() {
+    let (pull, push) = (
+        socket(SocketType::Pull, &Security::null()),
+        socket(SocketType::Push, &Security::null()),
+    );
+    push.connect(pull.bind("ws://[::1]:*/").unwrap()).unwrap();
+    for number in 0..900 {
+        push.send(vec![number as u8; 5_000]).unwrap();
+    }
+    let closing = std::thread::spawn(move || push.close());
+    for number in 0..900 {
+        assert_eq!(pull.recv().unwrap().as_bytes(), vec![number as u8; 5_000]);
+    }
+    closing.join().unwrap().unwrap();
+    eventually("the peer is gone", || pull.peers().is_empty());
+}
+
+/// A command that says of which type a socket is.
+fn ready(socket_type: &str) -> WsMessage {
+    let mut command = b"\x02\x05READY\x0bSocket-Type".to_vec();
+    command.extend((socket_type.len() as u32).to_be_bytes());
+    command.extend(socket_type.as_bytes());
+    WsMessage::binary(command)
+}
+
+/// The other implementation as a client, its upgrade done.
+fn client(endpoint: &Endpoint) -> WebSocket<TcpStream> {
+    let stream = TcpStream::connect(("127.0.0.1", port(endpoint))).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut request = endpoint.to_string().into_client_request().unwrap();
+    request.headers_mut().insert(
+        "Sec-WebSocket-Protocol",
+        "ZWS2.0, ZWS2.0/NULL".parse().unwrap(),
+    );
+    let (client, response) = tungstenite::client(request, stream).unwrap();
+    assert_eq!(response.headers()["Sec-WebSocket-Protocol"], "ZWS2.0/NULL");
+    client
+}
+
+/// The next message that is not of WebSocket itself.
+fn next(peer: &mut WebSocket<TcpStream>) -> Vec<u8> {
+    loop {
+        if let WsMessage::Binary(bytes) = peer.read().unwrap() {
+            return bytes.to_vec();
+        }
+    }
+}
+
+#[test]
+fn another_client_is_understood() {
+    let socket = socket(SocketType::Rep, &Security::null());
+    let endpoint = socket.bind("ws://127.0.0.1:*/zeromq").unwrap();
+    let mut peer = client(&endpoint);
+    peer.send(ready("REQ")).unwrap();
+    assert!(next(&mut peer).starts_with(b"\x02\x05READY"));
+    peer.send(WsMessage::binary(&b"\x01"[..])).unwrap();
+    // PING and a message in pieces, with a PING between them.
+    let piece = |bytes: &'static [u8], opcode, last| {
+        WsMessage::Frame(Frame::message(bytes, OpCode::Data(opcode), last))
+    };
+    peer.send(piece(b"\x00he", Data::Binary, false)).unwrap();
+    peer.send(WsMessage::Ping("are you there".into())).unwrap();
+    peer.send(piece(b"", Data::Continue, false)).unwrap();
+    peer.send(piece(b"llo", Data::Continue, true)).unwrap();
+    assert_eq!(
+        peer.read().unwrap(),
+        WsMessage::Pong("are you there".into())
+    );
+    assert_eq!(socket.recv().unwrap().as_bytes(), b"hello");
+    socket.send("world").unwrap();
+    assert_eq!(next(&mut peer), b"\x01");
+    assert_eq!(next(&mut peer), b"\x00world");
+    peer.close(None).unwrap();
+    while peer.read().is_ok() {}
+    eventually("the peer is gone", || socket.peers().is_empty());
+}
+
+#[test]
+#[allow(
+    clippy::result_large_err,
+    reason = "the callback's type is the library's"
+)]
+fn another_server_is_understood() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let socket = socket(SocketType::Dealer, &Security::null());
+    socket.connect(format!("ws://{address}/zeromq")).unwrap();
+    let (stream, _) = listener.accept().unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut peer = tungstenite::accept_hdr(stream, |request: &Request, mut answer: Response| {
+        assert_eq!(request.uri().path(), "/zeromq");
+        assert_eq!(request.headers()["Host"], address.to_string().as_str());
+        let protocol = request.headers()["Sec-WebSocket-Protocol"].clone();
+        assert_eq!(protocol, "ZWS2.0/NULL");
+        answer
+            .headers_mut()
+            .insert("Sec-WebSocket-Protocol", protocol);
+        Ok(answer)
+    })
+    .unwrap();
+    peer.send(ready("DEALER")).unwrap();
+    assert!(next(&mut peer).starts_with(b"\x02\x05READY"));
+    socket.send(Message::multipart(["a", "b"])).unwrap();
+    assert_eq!(next(&mut peer), b"\x01a");
+    assert_eq!(next(&mut peer), b"\x00b");
+    peer.send(WsMessage::binary(vec![0; 100_001])).unwrap();
+    assert_eq!(socket.recv().unwrap().as_bytes(), vec![0; 100_000]);
+}
+
+/// Why the next connection fails because of its WebSocket.
+fn failure(monitor: &Monitor) -> WebSocketError {
+    await_event(monitor, "a failed WebSocket", |event| match event {
+        Event::Failed(failure) => match failure.cause() {
+            FailureCause::WebSocket(error) => Some(*error),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+#[test]
+fn a_request_that_is_none_ends_its_connection_only() {
+    let socket = socket(SocketType::Pull, &Security::null());
+    let monitor = socket.monitor();
+    let endpoint = socket.bind("ws://127.0.0.1:*/here").unwrap();
+    let mut good = client(&endpoint);
+    good.send(ready("PUSH")).unwrap();
+    for (request, error, status) in [
+        ("\u{16}\u{3}\u{1} no HTTP", WebSocketError::NotHttp, "400"),
+        (
+            "GET /here HTTP/1.1\r\nHost: a\r\n\r\n",
+            WebSocketError::NoUpgrade,
+            "426",
+        ),
+        (
+            &format!("GET /here HTTP/1.1\r\nX: {}", "y".repeat(8 << 10)),
+            WebSocketError::HeadTooLarge,
+            "431",
+        ),
+    ] {
+        let mut stream = TcpStream::connect(("127.0.0.1", port(&endpoint))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        assert_eq!(failure(&monitor), error);
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let expected = format!("HTTP/1.1 {status} ");
+        assert!(answer.starts_with(&expected), "{answer}");
+    }
+    good.send(WsMessage::binary(&b"\x00still here"[..]))
+        .unwrap();
+    assert_eq!(socket.recv().unwrap().as_bytes(), b"still here");
+}
+
+#[test]
+fn a_message_that_is_no_frame_of_zmtp_ends_its_connection() {
+    let socket = socket(SocketType::Pull, &Security::null());
+    let monitor = socket.monitor();
+    let endpoint = socket.bind("ws://127.0.0.1:*").unwrap();
+    let large = Frame::message(vec![0; 5_000], OpCode::Data(Data::Binary), false);
+    for (message, error) in [
+        (WsMessage::text("text"), WebSocketError::NotZmtp),
+        (WsMessage::binary(Vec::new()), WebSocketError::NotZmtp),
+        (WsMessage::binary(vec![4]), WebSocketError::NotZmtp),
+        (WsMessage::Frame(large), WebSocketError::TooLarge),
+        (
+            WsMessage::Frame(Frame::message("", OpCode::Data(Data::Continue), true)),
+            WebSocketError::BadFrame,
+        ),
+    ] {
+        let mut peer = client(&endpoint);
+        peer.send(message).unwrap();
+        assert_eq!(failure(&monitor), error);
+        // The peer hears it too.
+        loop {
+            match peer.read() {
+                Ok(WsMessage::Close(reason)) => {
+                    assert_eq!(u16::from(reason.unwrap().code), 1002);
+                    break;
+                }
+                Ok(_) => {}
+                Err(error) => panic!("no CLOSE: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn different_mechanisms_are_told_on_both_sides() {
+    let all = everyone();
+    let server = socket(SocketType::Pull, &all[0].1);
+    let client = socket(SocketType::Push, &all[1].2);
+    let (at_server, at_client) = (server.monitor(), client.monitor());
+    client
+        .connect(server.bind("ws://127.0.0.1:*").unwrap())
+        .unwrap();
+    assert_eq!(failure(&at_server), WebSocketError::NoCommonSubprotocol);
+    assert_eq!(failure(&at_client), WebSocketError::Refused(400));
+}
+
+#[test]
+fn two_servers_refuse_each_other() {
+    let keys = || Security::blake3_server(KeyPair::generate(), AllowAnyone);
+    let (one, two) = (
+        socket(SocketType::Pair, &keys()),
+        socket(SocketType::Pair, &keys()),
+    );
+    let monitor = one.monitor();
+    two.connect(one.bind("ws://127.0.0.1:*").unwrap()).unwrap();
+    await_event(&monitor, "two servers", |event| match event {
+        Event::Failed(failure) => matches!(failure.cause(), FailureCause::Protocol(error)
+                if error.to_string().contains("server"))
+        .then_some(()),
+        _ => None,
+    });
+}
+
+#[test]
+fn a_stream_socket_has_no_use_for_it() {
+    let stream = options(SocketType::Stream).build_blocking().unwrap();
+    assert!(matches!(
+        stream.bind("ws://127.0.0.1:*"),
+        Err(Error::Transport { .. })
+    ));
+}

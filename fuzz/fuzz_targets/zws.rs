@@ -1,0 +1,76 @@
+//! A peer that says anything over WebSocket, to either side, before or after the upgrade: nothing
+//! panics, nothing grows beyond what was sent, and it does not matter how the bytes are cut.
+
+#![no_main]
+#![allow(dead_code, reason = "only the receiving half is driven")]
+
+use arbitrary::Arbitrary;
+use bytes::BytesMut;
+use libfuzzer_sys::fuzz_target;
+
+// Not part of any crate's interface, and needs nothing of the crate around it.
+#[path = "../../crates/sealwire/src/transport/zws/mod.rs"]
+mod zws;
+
+use zws::{Address, Role, Terms, WebSocketError, Zws};
+
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    attack_server: bool,
+    upgraded: bool,
+    cut: u8,
+    bytes: &'a [u8],
+}
+
+fn side(role: Role) -> Zws {
+    let terms = Terms {
+        mechanism: "NULL",
+        as_server: false,
+        max_message_size: 1_000,
+    };
+    let address = Address {
+        authority: "host".into(),
+        path: "/".into(),
+    };
+    Zws::new(role, terms, address, [7; 16], Box::new(|| [1, 2, 3, 4]))
+}
+
+/// One side, its upgrade done if wanted.
+fn attacked(input: &Input<'_>) -> Zws {
+    let (mut client, mut server) = (side(Role::Client), side(Role::Server));
+    if input.upgraded {
+        let mut ignored = BytesMut::new();
+        let mut request = client.pending().split();
+        server
+            .receive(&mut request, &mut ignored)
+            .expect("our own request");
+        let mut answer = server.pending().split();
+        client
+            .receive(&mut answer, &mut ignored)
+            .expect("our own answer");
+        assert!(client.is_open() && server.is_open());
+    }
+    if input.attack_server { server } else { client }
+}
+
+fn feed(mut side: Zws, pieces: &[&[u8]]) -> (Result<(), WebSocketError>, BytesMut) {
+    let (mut buffer, mut into) = (BytesMut::new(), BytesMut::new());
+    for piece in pieces {
+        buffer.extend_from_slice(piece);
+        if let Err(error) = side.receive(&mut buffer, &mut into) {
+            return (Err(error), into);
+        }
+    }
+    (Ok(()), into)
+}
+
+fuzz_target!(|input: Input<'_>| {
+    let (front, back) = input
+        .bytes
+        .split_at(input.bytes.len().min(input.cut.into()));
+    let whole = feed(attacked(&input), &[input.bytes]);
+    let pieces = feed(attacked(&input), &[front, back]);
+    assert_eq!(whole, pieces);
+    // The assumed greeting, and a header that is at most four bytes longer than the peer's.
+    assert!(whole.1.len() <= 64 + 2 * input.bytes.len());
+});
