@@ -10,7 +10,7 @@ use sealwire::blocking::Socket;
 use sealwire::options::OptionsError;
 use sealwire::{
     AddressLimit, Error, Event, FailureCause, Generate as _, KeyPair, ProtocolError, PublicKey,
-    Security, SocketType,
+    Security, SocketType, keys,
 };
 use support::{await_event, eventually, options};
 
@@ -123,6 +123,33 @@ fn removal(server: impl Fn(AllowedKeysFile) -> Security, client: impl Fn(KeyPair
     stays.send("still here").unwrap();
     assert_eq!(pull.recv().unwrap().as_bytes(), b"still here");
     assert_eq!(stays.counters().disconnects, 0);
+}
+
+#[test]
+fn a_directory_has_certificates_of_czmq_and_keys_of_ours_side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, theirs, secret] = [(); 3].map(|()| KeyPair::generate());
+    keys::write_key_pair(folder.path().join("ours"), &ours).unwrap();
+    keys::write_czmq_certificate(folder.path().join("theirs"), &theirs).unwrap();
+    let bare = secret.secret().to_z85();
+    std::fs::write(folder.path().join("bare.key"), bare.as_bytes()).unwrap();
+
+    let server_keys = KeyPair::generate();
+    let allowed = AllowedKeysFile::open(folder.path()).unwrap();
+    let pull =
+        options(SocketType::Pull).security(Security::curve_server(server_keys.clone(), allowed));
+    let pull = pull.build_blocking().unwrap();
+    let endpoint = pull.bind("tcp://127.0.0.1:*").unwrap();
+    for (keys, user) in [(ours, "ours"), (theirs, "theirs")] {
+        let push = options(SocketType::Push)
+            .security(Security::curve_client(server_keys.public(), keys))
+            .build_blocking()
+            .unwrap();
+        push.connect(&endpoint).unwrap();
+        push.send("hello").unwrap();
+        let message = pull.recv().unwrap();
+        assert_eq!(message.peer().unwrap().user_id(), Some(user));
+    }
 }
 
 fn limit(event: &Event) -> Option<AddressLimit> {
