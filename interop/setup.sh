@@ -82,6 +82,15 @@ else
     skip omq-codec-peer "cargo could not build it (it needs Rust 1.93 or newer)"
 fi
 
+# Others read the key files that it writes.
+if cargo build --quiet --locked --manifest-path ../Cargo.toml --target-dir ../target \
+    --package sealwire-cli; then
+    ln -sf "$PWD/../target/debug/sealwire" "$peers/sealwire"
+    ready sealwire "this program"
+else
+    skip sealwire "cargo could not build it"
+fi
+
 if [ "$missing" -gt 0 ] && [ "${CI:-}" = true ]; then
     echo "interop: $missing peers are missing, which CI does not accept" >&2
     exit 1

@@ -1,5 +1,5 @@
-//! Any bytes as frames, to a NULL connection that is ready: whole or in two pieces, the same comes
-//! out, and never more than went in.
+//! Any bytes to a NULL connection, from its greeting on or when it is ready: whole or in two pieces,
+//! the same comes out, and never more than went in.
 
 #![no_main]
 
@@ -9,23 +9,26 @@ use libfuzzer_sys::fuzz_target;
 use sealwire_fuzz::{Endpoint, null};
 use sealwire_zmtp::{DefaultProvider, Event, SocketType};
 
-fn ready() -> Endpoint {
+/// From nothing at all to ready.
+const STAGES: u8 = 3;
+
+fn at(stage: u8) -> Endpoint {
     let mut side = Endpoint::new(null(SocketType::XPub), Arc::new(DefaultProvider), 1);
     let mut peer = Endpoint::new(null(SocketType::XSub), Arc::new(DefaultProvider), 2);
-    for _ in 0..2 {
+    for _ in 0..stage % STAGES {
         side.feed(&peer.output());
         peer.feed(&side.output());
     }
-    assert!(side.connection.is_ready());
+    assert_eq!(side.connection.is_ready(), stage % STAGES == STAGES - 1);
     side.events.clear();
     side
 }
 
-fuzz_target!(|input: (u16, &[u8])| {
-    let (cut, bytes) = input;
-    let mut whole = ready();
+fuzz_target!(|input: (u8, u16, &[u8])| {
+    let (stage, cut, bytes) = input;
+    let mut whole = at(stage);
     whole.feed(bytes);
-    let mut pieces = ready();
+    let mut pieces = at(stage);
     let (first, second) = bytes.split_at(usize::from(cut) % (bytes.len() + 1));
     pieces.feed(first);
     pieces.feed(second);
@@ -36,6 +39,7 @@ fuzz_target!(|input: (u16, &[u8])| {
         .iter()
         .map(|event| match event {
             Event::Message(message) => message.size() + 2 * message.len(),
+            Event::Ready(_) => 0,
             Event::Subscribe(topic) | Event::Cancel(topic) => topic.len(),
             other => panic!("{other:?}"),
         })

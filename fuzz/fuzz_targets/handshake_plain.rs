@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use sealwire_fuzz::{Endpoint, plain_client, plain_server};
+use sealwire_fuzz::{Attack, plain_client, plain_server};
 use sealwire_zmtp::{DefaultProvider, Event, Provider, SocketType};
 
 #[derive(Arbitrary, Debug)]
@@ -20,23 +20,16 @@ struct Input<'a> {
 
 fuzz_target!(|input: Input<'_>| {
     let provider: Arc<dyn Provider> = Arc::new(DefaultProvider);
-    let client = Endpoint::new(plain_client(SocketType::Dealer), Arc::clone(&provider), 1);
-    let server = Endpoint::new(plain_server(SocketType::Router), provider, 2);
-    let (mut side, mut peer) = if input.attack_server {
-        (server, client)
-    } else {
-        (client, server)
-    };
-    for _ in 0..input.honest % 4 {
-        side.feed(&peer.output());
-        peer.feed(&side.output());
-    }
-    side.feed(input.bytes);
-    let position = |wanted: fn(&Event) -> bool| side.events.iter().position(wanted);
+    let configs = [
+        plain_client(SocketType::Dealer),
+        plain_server(SocketType::Router),
+    ];
+    let mut attack = Attack::after(input.honest % 4, input.attack_server, configs, &provider);
+    attack.side.feed(input.bytes);
+    let position = |wanted: fn(&Event) -> bool| attack.side.events.iter().position(wanted);
     let asked = position(|event| matches!(event, Event::AuthenticatePassword(_)));
     if let Some(ready) = position(|event| matches!(event, Event::Ready(_))) {
         assert!(!input.attack_server || asked.is_some_and(|asked| asked < ready));
     }
-    side.output();
-    side.connection.end_of_stream();
+    attack.end();
 });

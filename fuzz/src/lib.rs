@@ -1,8 +1,11 @@
-//! What the fuzz targets share: endpoints in memory, and a provider that lets forgeries through.
+//! What the fuzz targets share: endpoints in memory, attacks on one of two, and a provider that lets
+//! forgeries through.
 
+mod attack;
 mod endpoint;
 mod transparent;
 
+pub use attack::{Attack, Blake3Attack};
 pub use endpoint::{
     Endpoint, client, curve_client, curve_server, null, plain_client, plain_server, server,
 };

@@ -38,7 +38,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Watch a server, an allowed client and a refused one talk over TCP
-    Demo,
+    Demo(demo::DemoOptions),
     /// Make a key pair, or a symmetric key for files
     Keygen(keygen::KeygenOptions),
     /// Send messages, each to one of the peers
@@ -93,7 +93,7 @@ enum Command {
 impl Command {
     fn run(&self) -> Result<(), Failure> {
         match self {
-            Command::Demo => demo::run(),
+            Command::Demo(options) => demo::run(options),
             Command::Keygen(options) => keygen::run(options),
             Command::Push(options) => send::push(options),
             Command::Pull(options) => receive::pull(options),
@@ -117,7 +117,7 @@ impl Command {
     /// Whether a script reads what is said.
     fn json(&self) -> bool {
         match self {
-            Command::Demo | Command::Seal(_) | Command::Open(_) | Command::BenchSide(_) => false,
+            Command::Demo(_) | Command::Seal(_) | Command::Open(_) | Command::BenchSide(_) => false,
             Command::Keygen(options) => options.json,
             Command::Push(options) | Command::Publish(options) => options.connection.report.json,
             Command::Pull(options) => options.connection.report.json,

@@ -55,6 +55,34 @@ fn handshakes() {
 }
 
 #[test]
+fn a_box_in_one_step_and_in_two() {
+    let arguments = ["bench", "box", "--json", "--size", "64", "--size", "1000"];
+    let finished = support::run(&arguments).expect_code(0);
+    assert_eq!(finished.text().lines().count(), 1, "{finished:?}");
+    let record: Value = serde_json::from_str(finished.text()).expect("one JSON object");
+    let results = record["results"].as_array().expect("figures");
+    for size in [64, 1000] {
+        for steps in [1, 2] {
+            let such = |figure: &&Value| figure["size"] == size && figure["steps"] == steps;
+            assert!(results.iter().filter(such).count() >= 2, "{record}");
+        }
+    }
+    for figure in results {
+        assert_positive(figure, &["ns_per_operation", "operations_per_second"]);
+    }
+    let gains = record["two_steps_over_one"].as_array().expect("ratios");
+    assert_eq!(gains.len(), 4, "{record}");
+    // X25519 alone takes tens of microseconds, sealing 1000 bytes two or so.
+    assert!(gains.iter().all(|gain| gain["ratio"].as_f64() > Some(1.0)));
+
+    let shown = support::run(&["bench", "box", "--size", "64"]).expect_code(0);
+    assert!(shown.text().contains("X25519"), "{shown:?}");
+    for size in ["0", "4194305"] {
+        support::run(&["bench", "box", "--size", size]).expect_code(2);
+    }
+}
+
+#[test]
 fn the_cipher_alone() {
     let arguments = ["bench", "aead", "--json", "--size", "64", "--size", "1000"];
     let finished = support::run(&arguments).expect_code(0);

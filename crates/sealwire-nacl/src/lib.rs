@@ -54,6 +54,8 @@ extern crate alloc;
 extern crate std;
 
 mod back_end;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod constant_time;
 mod counter_box;
 mod engine;
 mod error;

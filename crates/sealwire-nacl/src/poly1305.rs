@@ -14,6 +14,11 @@ use crate::portable::MAC_KEY_SIZE;
 /// From this many bytes on the vector code is quicker.
 const LONG: usize = 2_560;
 
+/// Sizes of the pieces that [`Running`] takes are multiples of this many bytes. The vector code takes
+/// four blocks of 16 at a time; once some are left over it takes all that follow one by one.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const PIECE_UNIT: usize = 64;
+
 const MASK_44: u64 = (1 << 44) - 1;
 const MASK_42: u64 = (1 << 42) - 1;
 
@@ -32,7 +37,11 @@ pub(crate) fn tag(key: &[u8; MAC_KEY_SIZE], text: &[u8]) -> [u8; TAG_SIZE] {
 pub(crate) fn tags_equal(expected: &[u8; TAG_SIZE], tag: &[u8; TAG_SIZE]) -> bool {
     let (expected, tag) = (expected.as_chunks::<8>().0, tag.as_chunks::<8>().0);
     let words = |bytes: &[[u8; 8]]| [u64::from_ne_bytes(bytes[0]), u64::from_ne_bytes(bytes[1])];
-    words(expected).as_slice().ct_eq(&words(tag)).into()
+    let equal = words(expected).as_slice().ct_eq(&words(tag)).unwrap_u8();
+    // The verdict is no secret any more.
+    #[cfg(all(test, target_arch = "x86_64"))]
+    let equal = crate::constant_time::declassified(equal);
+    equal == 1
 }
 
 /// Whether a text of this length is one for [`Running`].
@@ -58,10 +67,11 @@ impl Running {
         Self(Poly1305::new(key.into()))
     }
 
-    /// Takes a piece whose size is a multiple of 16 bytes.
+    /// Takes a piece whose size is a multiple of [`PIECE_UNIT`].
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn update(&mut self, piece: &[u8]) {
-        let (blocks, rest) = Block::slice_as_chunks(piece);
-        debug_assert!(rest.is_empty());
+        debug_assert!(piece.len().is_multiple_of(PIECE_UNIT));
+        let (blocks, _) = Block::slice_as_chunks(piece);
         self.0.update(blocks);
     }
 

@@ -86,7 +86,8 @@ impl Security {
     }
 
     /// CURVE client, for peers that speak libzmq's mechanism: it knows the server by its key and
-    /// proves who it is itself.
+    /// proves who it is itself. CURVE has no anonymous clients: one that nobody should tell apart
+    /// makes a pair for itself (`KeyPair::generate()`).
     pub fn curve_client(server_key: PublicKey, keys: KeyPair) -> Self {
         Security(Kind::CurveClient { server_key, keys })
     }

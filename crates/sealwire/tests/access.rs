@@ -10,7 +10,7 @@ use sealwire::blocking::Socket;
 use sealwire::options::OptionsError;
 use sealwire::{
     AddressLimit, Error, Event, FailureCause, Generate as _, KeyPair, ProtocolError, PublicKey,
-    Security, SocketType,
+    Security, SocketType, keys,
 };
 use support::{await_event, eventually, options};
 
@@ -62,33 +62,51 @@ fn a_server_may_have_several_keys_while_they_change() {
 
 #[test]
 fn a_client_that_is_removed_loses_its_connection_and_others_keep_theirs() {
+    let server_keys = KeyPair::generate();
+    removal(
+        |allowed| Security::blake3_server(server_keys.clone(), allowed),
+        |keys| Security::blake3_client_with_keys(server_keys.public(), keys),
+    );
+    removal(
+        |allowed| Security::curve_server(server_keys.clone(), allowed),
+        |keys| Security::curve_client(server_keys.public(), keys),
+    );
+}
+
+fn removal(server: impl Fn(AllowedKeysFile) -> Security, client: impl Fn(KeyPair) -> Security) {
     let folder = tempfile::tempdir().unwrap();
     let (stays, goes) = (KeyPair::generate(), KeyPair::generate());
     let file = |name: &str| folder.path().join(name);
     std::fs::write(file("stays"), stays.public().to_string()).unwrap();
     std::fs::write(file("goes"), goes.public().to_string()).unwrap();
-    let server_keys = KeyPair::generate();
     let pull = options(SocketType::Pull)
-        .security(Security::blake3_server(
-            server_keys.clone(),
-            AllowedKeysFile::open(folder.path()).unwrap(),
-        ))
+        .security(server(AllowedKeysFile::open(folder.path()).unwrap()))
         .build_blocking()
         .unwrap();
     let endpoint = pull.bind("tcp://127.0.0.1:*").unwrap();
     let [stays, goes] = [stays, goes].map(|keys| {
-        let push = client(server_keys.public(), keys);
+        let push = options(SocketType::Push).security(client(keys));
+        let push = push.linger(Duration::ZERO).build_blocking().unwrap();
         push.connect(&endpoint).unwrap();
         push.send("hello").unwrap();
         pull.recv().unwrap();
         push
     });
-    let monitor = goes.monitor();
+    let (ours, theirs) = (pull.monitor(), goes.monitor());
     std::fs::remove_file(file("goes")).unwrap();
-    let told = await_event(&monitor, "disconnected", |event| match event {
+    let ended = |event: &Event| match event {
         Event::Failed(failure) if failure.was_ready() => Some(failure.cause().clone()),
         _ => None,
-    });
+    };
+    let here = await_event(&ours, "disconnected", ended);
+    assert!(
+        matches!(
+            here,
+            FailureCause::Rejected("this key is no longer allowed here")
+        ),
+        "{here}"
+    );
+    let told = await_event(&theirs, "disconnected", ended);
     assert!(
         matches!(
             &told,
@@ -98,13 +116,40 @@ fn a_client_that_is_removed_loses_its_connection_and_others_keep_theirs() {
         "{told}"
     );
     // It is not let in again, and the other one has not been disturbed.
-    await_event(&monitor, "refused", |event| match event {
+    await_event(&theirs, "refused", |event| match event {
         Event::Failed(failure) if !failure.was_ready() => Some(()),
         _ => None,
     });
     stays.send("still here").unwrap();
     assert_eq!(pull.recv().unwrap().as_bytes(), b"still here");
     assert_eq!(stays.counters().disconnects, 0);
+}
+
+#[test]
+fn a_directory_has_certificates_of_czmq_and_keys_of_ours_side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, theirs, secret] = [(); 3].map(|()| KeyPair::generate());
+    keys::write_key_pair(folder.path().join("ours"), &ours).unwrap();
+    keys::write_czmq_certificate(folder.path().join("theirs"), &theirs).unwrap();
+    let bare = secret.secret().to_z85();
+    std::fs::write(folder.path().join("bare.key"), bare.as_bytes()).unwrap();
+
+    let server_keys = KeyPair::generate();
+    let allowed = AllowedKeysFile::open(folder.path()).unwrap();
+    let pull =
+        options(SocketType::Pull).security(Security::curve_server(server_keys.clone(), allowed));
+    let pull = pull.build_blocking().unwrap();
+    let endpoint = pull.bind("tcp://127.0.0.1:*").unwrap();
+    for (keys, user) in [(ours, "ours"), (theirs, "theirs")] {
+        let push = options(SocketType::Push)
+            .security(Security::curve_client(server_keys.public(), keys))
+            .build_blocking()
+            .unwrap();
+        push.connect(&endpoint).unwrap();
+        push.send("hello").unwrap();
+        let message = pull.recv().unwrap();
+        assert_eq!(message.peer().unwrap().user_id(), Some(user));
+    }
 }
 
 fn limit(event: &Event) -> Option<AddressLimit> {

@@ -161,3 +161,23 @@ fn a_full_queue_is_read_on_when_it_is_empty() {
         }
     });
 }
+
+#[test]
+fn a_peer_that_replaces_another_is_sent_what_comes_next() {
+    for path in [Path::encrypted(), Path::all().remove(0)] {
+        let ours = path.server(SocketType::Dealer).build_blocking().unwrap();
+        let monitor = ours.monitor();
+        let endpoint = ours.bind(path.endpoint()).unwrap();
+        for _ in 0..10 {
+            let theirs = path.client(SocketType::Dealer).build_blocking().unwrap();
+            theirs.connect(&endpoint).unwrap();
+            await_event(&monitor, "a peer", |event| {
+                matches!(event, Event::Ready { .. }).then_some(())
+            });
+            ours.send("to the one that is there").unwrap();
+            theirs.recv().unwrap();
+            round(&ours, &theirs, "read directly");
+            theirs.close().unwrap();
+        }
+    }
+}

@@ -5,13 +5,40 @@ mod support;
 use std::thread;
 use std::time::Duration;
 
-use sealwire::auth::{AllowAnyone, zap};
+use sealwire::auth::{AllowAnyone, PasswordTable, zap};
 use sealwire::blocking::Socket;
 use sealwire::{
     Context, Event, FailureCause, Generate as _, KeyPair, Message, ProtocolError, Security,
     SocketType,
 };
 use support::{Path, await_event, options};
+
+/// The two sides of each mechanism with keys.
+fn keyed(server: &KeyPair, client: &KeyPair) -> [(Security, Security); 2] {
+    [
+        (
+            Security::blake3_server(server.clone(), AllowAnyone),
+            Security::blake3_client_with_keys(server.public(), client.clone()),
+        ),
+        (
+            Security::curve_server(server.clone(), AllowAnyone),
+            Security::curve_client(server.public(), client.clone()),
+        ),
+    ]
+}
+
+/// The two sides of every mechanism.
+fn every_mechanism() -> Vec<(Security, Security)> {
+    let mut sides = vec![
+        (Security::null(), Security::null()),
+        (
+            Security::plain_server(AllowAnyone),
+            Security::plain_client("alice", "s3cret"),
+        ),
+    ];
+    sides.extend(keyed(&KeyPair::generate(), &KeyPair::generate()));
+    sides
+}
 
 /// A handler of this type that answers with what `answer` makes of each request; it ends with its
 /// socket.
@@ -79,34 +106,75 @@ fn told(event: &Event) -> Option<String> {
 
 #[test]
 fn a_handler_sees_the_key_and_its_words_stay_with_the_peer() {
+    let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
+    for (ours, theirs) in keyed(&server_keys, &client_keys) {
+        for socket_type in [SocketType::Rep, SocketType::Router] {
+            let context = Context::new().unwrap();
+            let mechanism = ours.mechanism();
+            let expected = client_keys.public().as_bytes().to_vec();
+            let _handler = handler(&context, socket_type, move |request| {
+                assert_eq!(request.len(), 7);
+                assert_eq!(request[0], b"1.0");
+                assert_eq!(request[2], b"the domain");
+                assert_eq!(request[3], b"127.0.0.1");
+                assert_eq!(request[4], b"its name");
+                assert_eq!(request[5], mechanism.as_bytes());
+                assert_eq!(request[6], expected);
+                reply(request, "200", "alice", b"\x04Role\0\0\0\x05admin")
+            });
+            let pull = options(SocketType::Pull)
+                .context(&context)
+                .security(ours.clone())
+                .zap_domain("the domain")
+                .build_blocking()
+                .unwrap();
+            let push = options(SocketType::Push)
+                .security(theirs.clone())
+                .routing_id("its name")
+                .metadata("Role", "what it claims")
+                .metadata("X-Other", "its own")
+                .build_blocking()
+                .unwrap();
+            push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
+                .unwrap();
+            push.send("hello").unwrap();
+            let message = pull.recv().unwrap();
+            let peer = message.peer().unwrap();
+            assert_eq!(peer.public_key(), Some(client_keys.public()));
+            assert_eq!(peer.user_id(), Some("alice"));
+            assert_eq!(peer.metadata("role"), Some(&b"admin"[..]));
+            assert_eq!(peer.vouched_metadata("Role"), Some(&b"admin"[..]));
+            assert_eq!(peer.metadata("X-Other"), Some(&b"its own"[..]));
+            assert_eq!(peer.vouched_metadata("X-Other"), None);
+        }
+    }
+}
+
+#[test]
+fn a_handler_sees_username_and_password_and_its_words_stay_with_the_peer() {
     for socket_type in [SocketType::Rep, SocketType::Router] {
         let context = Context::new().unwrap();
-        let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
-        let expected = client_keys.public().as_bytes().to_vec();
         let _handler = handler(&context, socket_type, move |request| {
-            assert_eq!(request.len(), 7);
-            assert_eq!(request[0], b"1.0");
+            assert_eq!(request.len(), 8);
             assert_eq!(request[2], b"the domain");
-            assert_eq!(request[3], b"127.0.0.1");
-            assert_eq!(request[4], b"its name");
-            assert_eq!(request[5], b"BLAKE3");
-            assert_eq!(request[6], expected);
-            reply(request, "200", "alice", b"\x04Role\0\0\0\x05admin")
+            // It says what it is called after it was let in.
+            assert_eq!(request[4], b"");
+            assert_eq!(request[5], b"PLAIN");
+            assert_eq!(request[6..], [b"admin".to_vec(), b"s3cret".to_vec()]);
+            reply(request, "200", "", b"\x04Role\0\0\0\x05admin")
         });
+        let mut table = PasswordTable::new();
+        table.insert("admin", "s3cret");
         let pull = options(SocketType::Pull)
             .context(&context)
-            .security(Security::blake3_server(server_keys.clone(), AllowAnyone))
+            .security(Security::plain_server(table))
             .zap_domain("the domain")
             .build_blocking()
             .unwrap();
         let push = options(SocketType::Push)
-            .security(Security::blake3_client_with_keys(
-                server_keys.public(),
-                client_keys,
-            ))
+            .security(Security::plain_client("admin", "s3cret"))
             .routing_id("its name")
             .metadata("Role", "what it claims")
-            .metadata("X-Other", "its own")
             .build_blocking()
             .unwrap();
         push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
@@ -114,11 +182,11 @@ fn a_handler_sees_the_key_and_its_words_stay_with_the_peer() {
         push.send("hello").unwrap();
         let message = pull.recv().unwrap();
         let peer = message.peer().unwrap();
-        assert_eq!(peer.user_id(), Some("alice"));
-        assert_eq!(peer.metadata("role"), Some(&b"admin"[..]));
+        assert_eq!(peer.public_key(), None);
+        // The handler gave no name, so the one of the table holds.
+        assert_eq!(peer.user_id(), Some("admin"));
+        assert_eq!(peer.metadata("Role"), Some(&b"admin"[..]));
         assert_eq!(peer.vouched_metadata("Role"), Some(&b"admin"[..]));
-        assert_eq!(peer.metadata("X-Other"), Some(&b"its own"[..]));
-        assert_eq!(peer.vouched_metadata("X-Other"), None);
     }
 }
 
@@ -150,30 +218,30 @@ fn null_is_asked_about_with_a_domain_and_not_without() {
 
 #[test]
 fn a_refusal_is_seen_on_both_sides() {
-    for path in [
-        Path::encrypted(),
-        Path {
-            transport: "tcp",
-            keys: None,
-        },
-    ] {
+    for (ours, theirs) in every_mechanism() {
         for status in [300_u16, 400, 500] {
             let context = Context::new().unwrap();
             let _handler = handler(&context, SocketType::Rep, move |request| {
                 reply(request, &status.to_string(), "", b"")
             });
-            let pull = path.server(SocketType::Pull).context(&context);
-            let pull = pull.zap_domain("d").build_blocking().unwrap();
-            let push = path.client(SocketType::Push).linger(Duration::ZERO);
-            let push = push.build_blocking().unwrap();
-            let (ours, theirs) = (pull.monitor(), push.monitor());
-            push.connect(pull.bind(path.endpoint()).unwrap()).unwrap();
+            let pull = options(SocketType::Pull).security(ours.clone());
+            let pull = pull.context(&context).zap_domain("d");
+            let pull = pull.build_blocking().unwrap();
+            let push = options(SocketType::Push).security(theirs.clone());
+            let push = push.linger(Duration::ZERO).build_blocking().unwrap();
+            let (at_server, at_client) = (pull.monitor(), push.monitor());
+            push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
+                .unwrap();
             push.send("never heard").unwrap();
             assert_eq!(
-                await_event(&ours, "refused", refusal),
+                await_event(&at_server, "refused", refusal),
                 (status, "the reason".into())
             );
-            assert_eq!(await_event(&theirs, "told", told), status.to_string());
+            assert_eq!(
+                await_event(&at_client, "told", told),
+                status.to_string(),
+                "{ours:?}"
+            );
             assert_eq!(pull.counters().messages_received, 0);
             assert!(pull.peers().is_empty());
         }
@@ -182,23 +250,26 @@ fn a_refusal_is_seen_on_both_sides() {
 
 #[test]
 fn without_a_handler_nobody_is_let_in() {
-    let path = Path::encrypted();
-    let context = Context::new().unwrap();
-    let pull = path.server(SocketType::Pull).context(&context);
-    let pull = pull.zap_domain("d").build_blocking().unwrap();
-    let push = path.client(SocketType::Push).linger(Duration::ZERO);
-    let push = push.build_blocking().unwrap();
-    let monitor = pull.monitor();
-    push.connect(pull.bind(path.endpoint()).unwrap()).unwrap();
-    let (status, text) = await_event(&monitor, "refused", refusal);
-    assert_eq!(status, 500);
-    assert!(text.contains(zap::ENDPOINT), "{text}");
-    // A handler that comes later is found.
-    let _handler = handler(&context, SocketType::Rep, |request| {
-        reply(request, "200", "", b"")
-    });
-    push.send("at last").unwrap();
-    assert_eq!(pull.recv().unwrap().as_bytes(), b"at last");
+    for (ours, theirs) in every_mechanism() {
+        let context = Context::new().unwrap();
+        let pull = options(SocketType::Pull).security(ours);
+        let pull = pull.context(&context).zap_domain("d");
+        let pull = pull.build_blocking().unwrap();
+        let push = options(SocketType::Push).security(theirs);
+        let push = push.linger(Duration::ZERO).build_blocking().unwrap();
+        let monitor = pull.monitor();
+        push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
+            .unwrap();
+        let (status, text) = await_event(&monitor, "refused", refusal);
+        assert_eq!(status, 500);
+        assert!(text.contains(zap::ENDPOINT), "{text}");
+        // A handler that comes later is found.
+        let _handler = handler(&context, SocketType::Rep, |request| {
+            reply(request, "200", "", b"")
+        });
+        push.send("at last").unwrap();
+        assert_eq!(pull.recv().unwrap().as_bytes(), b"at last");
+    }
 }
 
 #[test]
@@ -239,27 +310,36 @@ fn a_handler_that_dies_or_is_silent_or_talks_nonsense_lets_nobody_in() {
 
 #[test]
 fn the_authenticator_comes_first_and_both_must_agree() {
-    let context = Context::new().unwrap();
-    let _handler = handler(&context, SocketType::Rep, |_| {
-        panic!("who the authenticator refuses is not asked about")
-    });
     let keys = KeyPair::generate();
-    let pull = options(SocketType::Pull)
-        .context(&context)
-        .security(Security::blake3_server(
-            keys.clone(),
-            |_: &sealwire::auth::Client<'_>| false,
-        ))
-        .zap_domain("d")
-        .build_blocking()
-        .unwrap();
-    let push = options(SocketType::Push).security(Security::blake3_client(keys.public()));
-    let push = push.build_blocking().unwrap();
-    let monitor = push.monitor();
-    push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
-        .unwrap();
-    assert_eq!(
-        await_event(&monitor, "told", told),
-        "this key is not allowed here"
-    );
+    let nobody = |_: &sealwire::auth::Client<'_>| false;
+    for (ours, theirs, reason) in [
+        (
+            Security::blake3_server(keys.clone(), nobody),
+            Security::blake3_client(keys.public()),
+            "this key is not allowed here",
+        ),
+        (
+            Security::curve_server(keys.clone(), nobody),
+            Security::curve_client(keys.public(), KeyPair::generate()),
+            "this key is not allowed here",
+        ),
+        (
+            Security::plain_server(PasswordTable::new()),
+            Security::plain_client("alice", "s3cret"),
+            "wrong username or password",
+        ),
+    ] {
+        let context = Context::new().unwrap();
+        let _handler = handler(&context, SocketType::Rep, |_| {
+            panic!("who the authenticator refuses is not asked about")
+        });
+        let pull = options(SocketType::Pull).context(&context).security(ours);
+        let pull = pull.zap_domain("d").build_blocking().unwrap();
+        let push = options(SocketType::Push).security(theirs);
+        let push = push.build_blocking().unwrap();
+        let monitor = push.monitor();
+        push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
+            .unwrap();
+        assert_eq!(await_event(&monitor, "told", told), reason);
+    }
 }

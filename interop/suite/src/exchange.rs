@@ -62,10 +62,12 @@ impl<'a> Exchange<'a> {
     fn start(path: Path, pairing: Pairing, shape: &'a Shape) -> Self {
         // A ROUTER that does not know its peer yet must not drop what it is given; and a property
         // that no peer knows must not disturb it.
-        let ours = options(pairing.ours)
+        let mut ours = options(pairing.ours)
             .routing_id(OUR_ID)
-            .router_mandatory(true)
             .metadata("X-Sealwire", "interoperability");
+        if pairing.ours == SocketType::Router {
+            ours = ours.router_mandatory(true);
+        }
         let link = path.open(ours, &script(pairing, shape));
         if matches!(pairing.ours, SocketType::Sub | SocketType::XSub) {
             link.ours.subscribe(TOPIC).expect("it can subscribe");

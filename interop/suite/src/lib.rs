@@ -36,5 +36,5 @@ pub use pairing::{Flow, PAIRINGS, Pairing};
 pub use path::{Path, Protection, Side, Sides, Transport};
 pub use payload::{MULTIPART, SINGLE_PARTS, Shape, describe};
 pub use peer::Peer;
-pub use program::{LIBZMQ, OMQ, OMQ_CODEC, PYZMQ, Program};
+pub use program::{LIBZMQ, OMQ, OMQ_CODEC, PYZMQ, Program, SEALWIRE};
 pub use watch::{PATIENCE, await_event, await_failure, await_ready, options};

@@ -33,6 +33,12 @@ pub const OMQ_CODEC: Program = Program {
     what: "omq-proto 0.22",
 };
 
+/// Our own program, for what it writes and others read.
+pub const SEALWIRE: Program = Program {
+    name: "sealwire",
+    what: "the program sealwire",
+};
+
 impl Program {
     /// Where the program is, if it could be built.
     #[must_use]

@@ -13,12 +13,15 @@
 //! | latency | client side | each round trip of a request and its answer |
 //! | handshake | client side | connections that became ready, eight under way at a time |
 //!
-//! `sealwire bench aead` measures the cipher alone and needs no second process.
+//! `sealwire bench aead` and `sealwire bench box` measure cryptography alone and need no second
+//! process.
 
 mod aead;
 mod cores;
 mod handshake;
 mod latency;
+mod measure;
+mod nacl;
 mod result;
 mod side;
 mod throughput;
@@ -52,6 +55,9 @@ pub(crate) enum BenchCommand {
     /// The cipher alone, by message size: nanoseconds a message and GB/s (10^9 bytes)
     #[command(after_help = aead::EXAMPLES)]
     Aead(aead::AeadOptions),
+    /// NaCl's box, which CURVE is made of: operations per second in one step and in two
+    #[command(after_help = nacl::EXAMPLES)]
+    Box(nacl::BoxOptions),
 }
 
 const EXAMPLES: &str = "\
@@ -59,7 +65,8 @@ Examples:
   sealwire bench throughput --mechanism blake3 --size 1024 --seconds 5
   sealwire bench latency --mechanism null --json
   sealwire bench handshake --json
-  sealwire bench aead --size 64 --size 4096";
+  sealwire bench aead --size 64 --size 4096
+  sealwire bench box --size 1024";
 
 /// Options of the benchmarks between two processes.
 #[derive(Debug, Clone, Args)]
@@ -167,6 +174,7 @@ impl BenchCommand {
             | BenchCommand::Latency(options)
             | BenchCommand::Handshake(options) => options.json,
             BenchCommand::Aead(options) => options.json,
+            BenchCommand::Box(options) => options.json,
         }
     }
 }
@@ -178,6 +186,7 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
         BenchCommand::Latency(options) => between_processes(Kind::Latency, options),
         BenchCommand::Handshake(options) => between_processes(Kind::Handshake, options),
         BenchCommand::Aead(options) => aead::run(options),
+        BenchCommand::Box(options) => nacl::run(options),
     }
 }
 

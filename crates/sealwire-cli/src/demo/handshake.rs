@@ -1,11 +1,16 @@
 //! The handshake, read from the recorded bytes.
 
+use std::ops::Range;
+
+use super::mechanism::DemoMechanism;
 use super::relay::Recording;
 use super::stage::Stage;
 use crate::exit::{Code, Failure};
 
 /// Size of the greeting, in bytes.
 const GREETING: usize = 64;
+/// Where the greeting names the mechanism, filled up with zeros.
+const MECHANISM: Range<usize> = 12..32;
 const LONG: u8 = 0x02;
 
 /// A frame as it stands in a recording.
@@ -50,31 +55,20 @@ impl<'a> Sent<'a> {
         }
         Some(Sent { greeting, frames })
     }
-}
 
-/// A handshake command: its body has this size, plus metadata where there are any.
-struct Step {
-    name: &'static str,
-    from_client: bool,
-    size: usize,
-    metadata: bool,
-    carries: &'static str,
+    /// Whether the greeting is one, and names this mechanism.
+    fn announces(&self, mechanism: &str) -> bool {
+        let named = self.greeting[MECHANISM].strip_prefix(mechanism.as_bytes());
+        self.greeting[0] == 0xff && named.is_some_and(|rest| rest.iter().all(|&byte| byte == 0))
+    }
 }
-
-#[rustfmt::skip]
-const STEPS: [Step; 4] = [
-    Step { name: "HELLO", from_client: true, size: 232, metadata: false,
-           carries: "a key of alice's for this connection alone" },
-    Step { name: "WELCOME", from_client: false, size: 224, metadata: false,
-           carries: "one of the server's, and a cookie, sealed" },
-    Step { name: "INITIATE", from_client: true, size: 321, metadata: true,
-           carries: "the cookie, alice's key and her proof, sealed" },
-    Step { name: "READY", from_client: false, size: 38, metadata: true,
-           carries: "the server's answer, sealed" },
-];
 
 /// Lists greetings and commands with their sizes.
-pub(super) fn show(stage: &mut Stage, recording: &Recording) -> Result<(), Failure> {
+pub(super) fn show(
+    stage: &mut Stage,
+    recording: &Recording,
+    mechanism: DemoMechanism,
+) -> Result<(), Failure> {
     stage.scene("The handshake, as it passed through the relay")?;
     let unreadable = || Failure::new(Code::Failed, "the recorded bytes are not ZMTP");
     let client = Sent::parse(&recording.to_server).ok_or_else(unreadable)?;
@@ -85,15 +79,18 @@ pub(super) fn show(stage: &mut Stage, recording: &Recording) -> Result<(), Failu
     ))?;
     let mut greetings = true;
     for (arrow, sent) in [("alice -> server", &client), ("server -> alice", &server)] {
-        let mechanism = sent.greeting.get(12..18);
-        greetings &= sent.greeting.first() == Some(&0xff) && mechanism == Some(b"BLAKE3");
+        greetings &= sent.announces(mechanism.name());
         stage.fact(
             arrow,
-            format_args!("{:<10}{GREETING:>6}  ZMTP 3.1, BLAKE3", "greeting"),
+            format_args!(
+                "{:<10}{GREETING:>6}  ZMTP 3.1, {}",
+                "greeting",
+                mechanism.name()
+            ),
         )?;
     }
     let mut as_specified = true;
-    for (index, step) in STEPS.iter().enumerate() {
+    for (index, step) in mechanism.steps().iter().enumerate() {
         let (arrow, sent) = match step.from_client {
             true => ("alice -> server", &client),
             false => ("server -> alice", &server),
@@ -114,10 +111,13 @@ pub(super) fn show(stage: &mut Stage, recording: &Recording) -> Result<(), Failu
             format_args!("{name:<10}{length:>6}  {}{size}", step.carries),
         )?;
     }
-    stage.claim(greetings, "both greetings announce the mechanism BLAKE3")?;
+    stage.claim(
+        greetings,
+        format_args!("both greetings announce the mechanism {}", mechanism.name()),
+    )?;
     stage.claim(
         as_specified,
-        "the four commands have the sizes of the specification",
+        "the commands have the sizes of the specification",
     )
 }
 
@@ -135,5 +135,10 @@ mod tests {
         assert_eq!(sent.frames[1].body, b"abc");
         assert!(Sent::parse(&bytes[..bytes.len() - 1]).is_none());
         assert!(Sent::parse(&bytes[..10]).is_none());
+        assert!(!sent.announces("NULL"));
+        bytes[0] = 0xff;
+        bytes[12..16].copy_from_slice(b"NULL");
+        let sent = Sent::parse(&bytes).unwrap();
+        assert!(sent.announces("NULL") && !sent.announces("NUL"));
     }
 }

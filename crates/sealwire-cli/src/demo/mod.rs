@@ -6,6 +6,7 @@
 
 mod eavesdropper;
 mod handshake;
+mod mechanism;
 mod people;
 mod relay;
 mod stage;
@@ -13,22 +14,34 @@ mod strangers;
 mod tampering;
 mod throughput;
 
+use clap::Args;
+
 use crate::exit::Failure;
+use mechanism::DemoMechanism;
 use people::People;
 use relay::Relay;
 use stage::Stage;
 
+/// Options of the demonstration.
+#[derive(Debug, Args)]
+pub(crate) struct DemoOptions {
+    /// The mechanism to show
+    #[arg(long, value_enum, default_value = "blake3")]
+    mechanism: DemoMechanism,
+}
+
 /// Plays all scenes.
-pub(crate) fn run() -> Result<(), Failure> {
+pub(crate) fn run(options: &DemoOptions) -> Result<(), Failure> {
+    let mechanism = options.mechanism;
     let mut stage = Stage::new();
-    let people = People::introduce(&mut stage)?;
+    let people = People::introduce(&mut stage, mechanism)?;
     let relay = Relay::start(people.server_address)?;
     let exchange = people.talk(&mut stage, &relay)?;
     let recording = relay.recording(0);
-    handshake::show(&mut stage, &recording)?;
+    handshake::show(&mut stage, &recording, mechanism)?;
     eavesdropper::listen(&mut stage, &recording, &exchange, &people)?;
     tampering::flip_a_bit(&mut stage, &people, &relay)?;
     strangers::knock(&mut stage, &people)?;
-    throughput::run(&mut stage)?;
+    throughput::run(&mut stage, mechanism)?;
     stage.end()
 }

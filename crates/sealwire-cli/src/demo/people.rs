@@ -4,8 +4,9 @@ use std::net::SocketAddr;
 
 use sealwire::auth::AllowedKeys;
 use sealwire::blocking::Socket;
-use sealwire::{Endpoint, Generate as _, KeyPair, Message, Monitor, Security, SocketType};
+use sealwire::{Endpoint, Generate as _, KeyPair, Message, Monitor, SocketType};
 
+use super::mechanism::DemoMechanism;
 use super::relay::Relay;
 use super::stage::Stage;
 use crate::exit::{Code, Failure};
@@ -15,6 +16,7 @@ const ANSWER: &str = "At the old lighthouse, an hour before dawn.";
 
 /// The server and those who know of it.
 pub(super) struct People {
+    pub(super) mechanism: DemoMechanism,
     pub(super) server: Socket,
     pub(super) server_events: Monitor,
     pub(super) server_address: SocketAddr,
@@ -30,7 +32,7 @@ pub(super) struct Exchange {
 }
 
 impl People {
-    pub(super) fn introduce(stage: &mut Stage) -> Result<Self, Failure> {
+    pub(super) fn introduce(stage: &mut Stage, mechanism: DemoMechanism) -> Result<Self, Failure> {
         let [server_keys, alice, mallory] = [(); 3].map(|()| KeyPair::generate());
         stage.scene("Keys")?;
         stage.say("Everyone has a key pair; these are the public halves.")?;
@@ -43,7 +45,7 @@ impl People {
 
         let allowed = AllowedKeys::new().allow_as(alice.public(), "alice");
         let server = Socket::builder(SocketType::Rep)
-            .security(Security::blake3_server(server_keys.clone(), allowed))
+            .security(mechanism.server(server_keys.clone(), allowed))
             .receive_timeout(stage.patience())
             .build_blocking()?;
         let server_events = server.monitor();
@@ -58,6 +60,7 @@ impl People {
             )
         })?;
         Ok(People {
+            mechanism,
             server,
             server_events,
             server_address,
@@ -69,7 +72,8 @@ impl People {
 
     /// A client with these keys, not yet connected.
     pub(super) fn client(&self, stage: &Stage, keys: &KeyPair) -> Result<Socket, Failure> {
-        let security = Security::blake3_client_with_keys(self.server_keys.public(), keys.clone());
+        let server_key = self.server_keys.public();
+        let security = self.mechanism.client(server_key, keys.clone());
         Ok(Socket::builder(SocketType::Req)
             .security(security)
             .receive_timeout(stage.patience())

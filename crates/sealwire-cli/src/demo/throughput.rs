@@ -8,6 +8,7 @@ use sealwire::auth::AllowAnyone;
 use sealwire::blocking::Socket;
 use sealwire::{Context, Error, Generate as _, KeyPair, Security, SocketType};
 
+use super::mechanism::DemoMechanism;
 use super::stage::Stage;
 use crate::exit::Failure;
 
@@ -18,13 +19,13 @@ const SIZE: usize = 1_024;
 /// Messages taken at a time.
 const BATCH: usize = 1_000;
 
-pub(super) fn run(stage: &mut Stage) -> Result<(), Failure> {
+pub(super) fn run(stage: &mut Stage, mechanism: DemoMechanism) -> Result<(), Failure> {
     stage.scene("How fast it is here, in one process")?;
     let keys = KeyPair::generate();
-    let client = Security::blake3_client_with_keys(keys.public(), KeyPair::generate());
-    let sealed = measure(Security::blake3_server(keys, AllowAnyone), client)?;
+    let client = mechanism.client(keys.public(), KeyPair::generate());
+    let sealed = measure(mechanism.server(keys, AllowAnyone), client)?;
     let open = measure(Security::null(), Security::null())?;
-    for (name, rate) in [("BLAKE3", sealed), ("NULL", open)] {
+    for (name, rate) in [(mechanism.name(), sealed), ("NULL", open)] {
         let megabytes = rate * SIZE as f64 / 1e6;
         stage.fact(
             name,

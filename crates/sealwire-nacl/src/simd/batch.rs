@@ -93,8 +93,9 @@ fn seal_long<I: Isa>(
         }
         encrypted += taken;
         counter += (taken / BLOCK_SIZE) as u64;
-        mac.update(&text[authenticated..encrypted]);
-        authenticated = encrypted;
+        let whole = encrypted - encrypted % poly1305::PIECE_UNIT;
+        mac.update(&text[authenticated..whole]);
+        authenticated = whole;
     }
     // Less than a run is left.
     let mut positions = [Position { nonce, counter }; MAX_LANES];

@@ -80,9 +80,10 @@ impl Authenticator for AllowedKeys {
 /// has changed.
 ///
 /// A **file** has one key a line (Z85 or hex), then optionally a user id; other lines that start
-/// with `#` are comments. A single CZMQ certificate will do as well. A **directory** has one file per client: a CZMQ certificate or a key;
-/// the file's name without extension is the user id. Names that start with a dot or end with
-/// `_secret` or `.key` are passed over.
+/// with `#` are comments. A single CZMQ certificate will do as well. A **directory** has one file
+/// per client: a CZMQ certificate or a key; the file's name without extension is the user id. Names
+/// that start with a dot or end with `_secret` are passed over, and of those that end with `.key`
+/// all but CZMQ's public certificates: elsewhere that is the name of a secret.
 ///
 /// A list that can no longer be read allows nobody until it can: that is logged as an error.
 /// Taking a key off the list keeps its owner from connecting again, and ends the connections it
@@ -165,7 +166,14 @@ fn read(path: &Path) -> Result<Cached, KeyFileError> {
     if path.is_dir() {
         for (file, ..) in &stamp[1..] {
             let user_id = file.file_stem().unwrap_or_default().to_string_lossy();
-            keys = keys.allow_as(keys::read_public_key(file)?, user_id);
+            let key = if file.extension().is_some_and(|extension| extension == "key") {
+                keys::read_public_certificate(file)?
+            } else {
+                Some(keys::read_public_key(file)?)
+            };
+            if let Some(key) = key {
+                keys = keys.allow_as(key, user_id);
+            }
         }
     } else {
         for (key, user_id) in keys::read_key_list(path)? {
@@ -202,5 +210,5 @@ fn stamp(path: &Path) -> io::Result<Stamp> {
 
 fn names_a_client(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    !name.starts_with('.') && !name.ends_with("_secret") && !name.ends_with(".key")
+    !name.starts_with('.') && !name.ends_with("_secret")
 }

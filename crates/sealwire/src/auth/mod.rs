@@ -147,7 +147,7 @@ where
 }
 
 /// Lets in whoever knows the server's public key. Connections are encrypted, clients are not
-/// told apart.
+/// told apart. A PLAIN server lets in everybody with it, so it wants a ZAP handler ([`zap`]).
 #[derive(Debug, Clone, Copy)]
 pub struct AllowAnyone;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 pub use sealwire_zmtp::mechanism::plain::{PasswordTable, PlainCredentials};
 
-use super::Decision;
+use super::{AllowAnyone, Decision};
 use crate::peer::PeerAddress;
 
 /// A client that shows a username and a password and asks to be let in.
@@ -29,7 +29,8 @@ impl PlainClient<'_> {
 
 /// Decides which clients a PLAIN server talks to.
 ///
-/// Closures from `&PlainClient` to [`Decision`] are authenticators, and so is a [`PasswordTable`].
+/// Closures from `&PlainClient` to [`Decision`] are authenticators, and so are a [`PasswordTable`]
+/// and, for servers with a ZAP handler, [`AllowAnyone`].
 /// They may block: they run on a thread of their own, and only the client in question waits.
 pub trait PlainAuthenticator: Send + Sync + 'static {
     /// Decides about one client. A panic refuses it.
@@ -58,6 +59,16 @@ impl PlainAuthenticator for PasswordTable {
         } else {
             Decision::refuse("wrong username or password")
         }
+    }
+
+    fn may_block(&self) -> bool {
+        false
+    }
+}
+
+impl PlainAuthenticator for AllowAnyone {
+    fn authenticate(&self, _client: &PlainClient<'_>) -> Decision {
+        Decision::Allow { user_id: None }
     }
 
     fn may_block(&self) -> bool {

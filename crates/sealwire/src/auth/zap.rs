@@ -12,7 +12,11 @@
 //! | mechanism | credentials |
 //! |---|---|
 //! | NULL | none |
-//! | BLAKE3 | the client's public key, 32 bytes |
+//! | PLAIN | username and password, a frame each |
+//! | CURVE, BLAKE3 | the client's public key, 32 bytes |
+//!
+//! A server has its own authenticator too, which is asked first; with
+//! [`AllowAnyone`](super::AllowAnyone) the handler alone decides, as with libzmq.
 
 use std::time::Duration;
 

@@ -203,6 +203,24 @@ pub fn read_public_key(path: impl AsRef<Path>) -> Result<PublicKey, KeyFileError
     parse_key(path, line, key)
 }
 
+/// Reads the public half of a CZMQ certificate, whose name is that of secret keys elsewhere. `None`
+/// for whatever is, or may be, a secret: a certificate that holds one, a bare key, a file that this
+/// user may not read.
+pub(crate) fn read_public_certificate(path: &Path) -> Result<Option<PublicKey>, KeyFileError> {
+    let text = match read_text(path) {
+        Err(KeyFileError::Read { source, .. })
+            if source.kind() == io::ErrorKind::PermissionDenied =>
+        {
+            return Ok(None);
+        }
+        text => text?,
+    };
+    match Certificate::parse(&text) {
+        Some(Certificate { secret: None, .. }) => read_public_key(path).map(Some),
+        _ => Ok(None),
+    }
+}
+
 /// Reads a list of public keys, one a line, each with an optional user id behind it. A
 /// certificate is a list of one, with the file's name as its user id.
 ///

@@ -65,13 +65,22 @@ impl SocketCore {
     pub(super) fn share_readable(&self) -> EventListener {
         let direct = &self.readable.direct;
         direct.refused.store(true, Ordering::SeqCst);
-        if direct.used.swap(false, Ordering::SeqCst) {
+        if direct.used.load(Ordering::SeqCst) {
             self.readable.wake_direct_reader();
-            if let Some(reader) = self.sole_link().and_then(|link| link.direct_reader()) {
-                reader.end_lease();
-            }
         }
+        self.end_lease();
         self.readable.signal.listen()
+    }
+
+    /// Gives the reading back to the engine, which then learns at once what has arrived. While
+    /// nobody waits, the end of a leased connection goes unnoticed for some milliseconds; when
+    /// another peer comes that is too long, as messages would go to the one that is gone.
+    pub(crate) fn end_lease(&self) {
+        if self.readable.direct.used.swap(false, Ordering::SeqCst)
+            && let Some(reader) = self.sole_link().and_then(|link| link.direct_reader())
+        {
+            reader.end_lease();
+        }
     }
 
     /// Reads what a leased connection holds, for those who do not want to wait.

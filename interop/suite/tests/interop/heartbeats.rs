@@ -38,6 +38,8 @@ fn paths() -> Vec<Path> {
     for side in [Ours, Theirs] {
         paths.push(Path::null(LIBZMQ, Transport::Tcp, side));
         paths.push(Path::null(PYZMQ, Transport::Ipc, side));
+        paths.push(Path::curve(LIBZMQ, side, side));
+        paths.push(Path::curve(PYZMQ, side, side));
         paths.push(Path::blake3(OMQ, side, side));
         paths.push(Path::blake3(OMQ_CODEC, side, side));
     }

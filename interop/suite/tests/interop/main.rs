@@ -13,6 +13,7 @@ mod plain;
 mod refusals;
 mod restarts;
 mod subscriptions;
+mod zap;
 
 use interop::{MULTIPART, PAIRINGS, Path, SINGLE_PARTS};
 use sealwire::SocketType;

@@ -78,6 +78,18 @@ fn of_libzmq() {
 }
 
 #[test]
+fn of_libzmq_with_curve() {
+    for [binds, server] in [
+        [Ours, Ours],
+        [Ours, Theirs],
+        [Theirs, Ours],
+        [Theirs, Theirs],
+    ] {
+        of_the_peer(Path::curve(LIBZMQ, binds, server));
+    }
+}
+
+#[test]
 fn of_omq() {
     for server in [Ours, Theirs] {
         of_the_peer(blake3(server));
@@ -95,6 +107,13 @@ fn of_the_codec() {
 fn of_ours_with_libzmq() {
     for transport in [Transport::Tcp, Transport::Ipc] {
         of_ours(Path::null(LIBZMQ, transport, Ours));
+    }
+}
+
+#[test]
+fn of_ours_with_libzmq_and_curve() {
+    for server in [Ours, Theirs] {
+        of_ours(Path::curve(LIBZMQ, Ours, server));
     }
 }
 

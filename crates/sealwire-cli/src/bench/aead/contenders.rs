@@ -6,6 +6,8 @@ use std::hint::black_box;
 use sealwire_aead::batch::{OpenJob, SealJob};
 use sealwire_aead::{Cipher, Session, Stream, TAG_SIZE};
 
+use crate::bench::measure::Contender;
+
 /// Messages in a batch.
 pub(super) const BATCH: usize = 16;
 pub(super) const KEY: [u8; 32] = [0x42; 32];
@@ -16,37 +18,13 @@ pub(super) const SESSION_SEAL: &str = "Session seal";
 pub(super) const BATCH_SEAL: &str = "batch of 16, Stream seal";
 pub(super) const BATCH_SESSION_SEAL: &str = "batch of 16, Session seal";
 
-/// One line of the table.
-pub(super) struct Contender {
-    pub(super) name: &'static str,
-    /// Messages that a call handles.
-    pub(super) messages: usize,
-    pub(super) call: Box<dyn FnMut()>,
-}
-
-impl Contender {
-    /// Works on one message of `size` bytes.
-    pub(super) fn single(
-        name: &'static str,
-        size: usize,
-        mut work: impl FnMut(&mut [u8]) + 'static,
-    ) -> Self {
-        let mut buffer = vec![0x5a; size];
-        Contender {
-            name,
-            messages: 1,
-            call: Box::new(move || work(black_box(&mut buffer))),
-        }
-    }
-
-    /// Works on a batch of messages of `size` bytes.
-    fn batch(name: &'static str, size: usize, mut work: impl FnMut(&mut Batch) + 'static) -> Self {
-        let mut batch = Batch::new(size);
-        Contender {
-            name,
-            messages: BATCH,
-            call: Box::new(move || work(black_box(&mut batch))),
-        }
+/// Works on a batch of messages of `size` bytes.
+fn batch(name: &'static str, size: usize, mut work: impl FnMut(&mut Batch) + 'static) -> Contender {
+    let mut batch = Batch::new(size);
+    Contender {
+        name,
+        messages: BATCH,
+        call: Box::new(move || work(black_box(&mut batch))),
     }
 }
 
@@ -74,7 +52,7 @@ fn session() -> Session {
 
 fn batch_seal(size: usize) -> Contender {
     let stream = Stream::new(&KEY, &NONCE);
-    Contender::batch(BATCH_SEAL, size, move |batch| {
+    batch(BATCH_SEAL, size, move |batch| {
         stream
             .seal_batch(&mut batch.seal_jobs())
             .expect("2^64 messages take longer than a benchmark");
@@ -83,7 +61,7 @@ fn batch_seal(size: usize) -> Contender {
 
 fn batch_session_seal(size: usize) -> Contender {
     let mut session = session();
-    Contender::batch(BATCH_SESSION_SEAL, size, move |batch| {
+    batch(BATCH_SESSION_SEAL, size, move |batch| {
         session.seal_batch(&mut batch.seal_jobs());
     })
 }
@@ -92,7 +70,7 @@ fn batch_open(size: usize) -> Contender {
     let cipher = Cipher::new(&KEY);
     let mut sealed = Batch::new(size);
     cipher.seal_batch(&mut sealed.seal_jobs());
-    Contender::batch("batch of 16, open", size, move |batch| {
+    batch("batch of 16, open", size, move |batch| {
         for (buffer, sealed) in batch.buffers.iter_mut().zip(&sealed.buffers) {
             buffer.copy_from_slice(sealed);
         }

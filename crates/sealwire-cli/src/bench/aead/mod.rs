@@ -4,7 +4,6 @@
 //! figure is the median of a contender's turns.
 
 mod contenders;
-mod measure;
 #[cfg_attr(not(feature = "aead-peers"), path = "no_peers.rs")]
 mod peers;
 
@@ -14,9 +13,10 @@ use clap::Args;
 use serde::Serialize;
 
 use super::cores;
+use super::measure::{self, Contender};
 use super::result::rounded;
 use crate::exit::{Code, Failure};
-use contenders::{BATCH, Contender};
+use contenders::BATCH;
 
 /// Keeps the buffers of all contenders together below 512 MiB.
 const MAX_SIZE: u32 = 4 << 20;

@@ -1,6 +1,6 @@
 //! A build without other ciphers: see the feature `aead-peers`.
 
-use super::contenders::Contender;
+use crate::bench::measure::Contender;
 
 pub(super) const COMPARISONS: &[(&str, &str)] = &[];
 

@@ -66,6 +66,7 @@ impl IoThread {
                     }))
                 }
                 Accepted::Connection(stream, address) => {
+                    core.end_lease();
                     let origin = Origin::Listener { slot, id };
                     let (key, registered) =
                         self.add_session(core.clone(), origin, endpoint, address.clone(), stream);

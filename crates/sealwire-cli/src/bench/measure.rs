@@ -1,12 +1,35 @@
-//! Turns and their medians.
+//! What is measured in this process, alone: contenders that take turns, and their medians.
 
+use std::hint::black_box;
 use std::time::{Duration, Instant};
-
-use super::contenders::Contender;
 
 const TURNS: usize = 25;
 /// Long enough for the clock, short enough that a disturbance spoils one turn and not the median.
 const TURN: Duration = Duration::from_millis(4);
+
+/// One line of a table.
+pub(super) struct Contender {
+    pub(super) name: &'static str,
+    /// Messages that a call handles.
+    pub(super) messages: usize,
+    pub(super) call: Box<dyn FnMut()>,
+}
+
+impl Contender {
+    /// Works on one message of `size` bytes.
+    pub(super) fn single(
+        name: &'static str,
+        size: usize,
+        mut work: impl FnMut(&mut [u8]) + 'static,
+    ) -> Self {
+        let mut buffer = vec![0x5a; size];
+        Contender {
+            name,
+            messages: 1,
+            call: Box::new(move || work(black_box(&mut buffer))),
+        }
+    }
+}
 
 /// Nanoseconds a message, for each contender.
 pub(super) fn medians(contenders: &mut [Contender]) -> Vec<f64> {
