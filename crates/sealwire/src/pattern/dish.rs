@@ -44,7 +44,7 @@ impl Pattern for Dish {
     }
 
     fn send(&mut self, _pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
-        Err(SendFailure::Failed(
+        Err(SendFailure::failed(
             Error::Unsupported(Operation::Send),
             frames,
         ))

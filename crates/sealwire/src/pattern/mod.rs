@@ -59,7 +59,13 @@ pub(crate) enum SendFailure {
     /// No room now: wait and try again with the same message.
     WouldBlock(Frames),
     /// It will not go; here it is back, with the reason.
-    Failed(Error, Frames),
+    Failed(Box<Error>, Frames),
+}
+
+impl SendFailure {
+    pub(crate) fn failed(error: Error, frames: Frames) -> Self {
+        SendFailure::Failed(Box::new(error), frames)
+    }
 }
 
 /// What became of a received item.

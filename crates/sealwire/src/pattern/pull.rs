@@ -30,7 +30,7 @@ impl Pattern for Pull {
     }
 
     fn send(&mut self, _pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
-        Err(SendFailure::Failed(
+        Err(SendFailure::failed(
             Error::Unsupported(Operation::Send),
             frames,
         ))

@@ -56,7 +56,7 @@ impl Pattern for Radio {
 
     fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
         let Some(name) = group(&frames).map(Frame::copy_from_slice) else {
-            return Err(SendFailure::Failed(Error::NoGroup, frames));
+            return Err(SendFailure::failed(Error::NoGroup, frames));
         };
         self.groups.exactly(&name, &mut self.members);
         let mut dropped = 0;

@@ -55,7 +55,7 @@ impl Pattern for Rep {
 
     fn send(&mut self, pipes: &mut Pipes, mut frames: Frames) -> Result<usize, SendFailure> {
         let Some(envelope) = self.asker.take() else {
-            return Err(SendFailure::Failed(
+            return Err(SendFailure::failed(
                 Error::State(StateError::NothingToAnswer),
                 frames,
             ));

@@ -105,7 +105,7 @@ impl Pattern for Req {
 
     fn send(&mut self, pipes: &mut Pipes, mut frames: Frames) -> Result<usize, SendFailure> {
         if !self.relaxed && !matches!(self.state, State::Idle) {
-            return Err(SendFailure::Failed(
+            return Err(SendFailure::failed(
                 Error::State(StateError::AnswerPending),
                 frames,
             ));

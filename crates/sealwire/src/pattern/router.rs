@@ -114,7 +114,7 @@ impl Pattern for Router {
 
     fn send(&mut self, pipes: &mut Pipes, mut frames: Frames) -> Result<usize, SendFailure> {
         let Some(name) = frames.pop_front() else {
-            return Err(SendFailure::Failed(Error::NoRoutingId, frames));
+            return Err(SendFailure::failed(Error::NoRoutingId, frames));
         };
         match self.routes.get(name.as_slice()) {
             Some(&id) if pipes.has_room(id) => {
@@ -131,7 +131,7 @@ impl Pattern for Router {
                 Err(if known {
                     SendFailure::WouldBlock(frames)
                 } else {
-                    SendFailure::Failed(unroutable, frames)
+                    SendFailure::failed(unroutable, frames)
                 })
             }
             _ => Ok(1),

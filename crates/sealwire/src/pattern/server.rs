@@ -53,11 +53,11 @@ impl Pattern for Server {
             _ => None,
         };
         let Some(route) = route else {
-            return Err(SendFailure::Failed(Error::NoRoute, frames));
+            return Err(SendFailure::failed(Error::NoRoute, frames));
         };
         let Some(&id) = self.routes.get(&route) else {
             let error = Error::Unroutable(route.to_be_bytes().to_vec());
-            return Err(SendFailure::Failed(error, frames));
+            return Err(SendFailure::failed(error, frames));
         };
         if !pipes.has_room(id) {
             return Err(SendFailure::WouldBlock(frames));

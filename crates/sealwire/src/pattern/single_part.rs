@@ -28,7 +28,7 @@ impl<P: Pattern> Pattern for SinglePart<P> {
 
     fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
         if frames.len() != 1 {
-            return Err(SendFailure::Failed(Error::SinglePart, frames));
+            return Err(SendFailure::failed(Error::SinglePart, frames));
         }
         self.0.send(pipes, frames)
     }

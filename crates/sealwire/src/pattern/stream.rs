@@ -86,14 +86,14 @@ impl Pattern for Stream {
 
     fn send(&mut self, pipes: &mut Pipes, mut frames: Frames) -> Result<usize, SendFailure> {
         let [name, body] = frames.frames() else {
-            return Err(SendFailure::Failed(Error::NoConnection, frames));
+            return Err(SendFailure::failed(Error::NoConnection, frames));
         };
         let closing = body.is_empty();
         let route = name.as_slice().try_into().ok();
         let Some((route, &id)) = route.and_then(|name: [u8; 5]| self.routes.get_key_value(&name))
         else {
             let error = Error::Unroutable(name.to_vec());
-            return Err(SendFailure::Failed(error, frames));
+            return Err(SendFailure::failed(error, frames));
         };
         if closing {
             let route = *route;

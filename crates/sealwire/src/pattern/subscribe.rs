@@ -77,7 +77,7 @@ impl Pattern for Subscribe {
 
     fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
         if self.upstream == Upstream::Closed {
-            return Err(SendFailure::Failed(
+            return Err(SendFailure::failed(
                 Error::Unsupported(Operation::Send),
                 frames,
             ));
@@ -100,7 +100,7 @@ impl Pattern for Subscribe {
         };
         outcome
             .map(|()| 0)
-            .map_err(|error| SendFailure::Failed(error, frames))
+            .map_err(|error| SendFailure::failed(error, frames))
     }
 
     fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {

@@ -338,7 +338,7 @@ impl Socket {
             frames = match core.try_send(frames) {
                 Ok(()) => return Ok(()),
                 Err(SendFailure::Failed(error, frames)) => {
-                    return Err(SendError::new(error, frames.into()));
+                    return Err(SendError::new(*error, frames.into()));
                 }
                 Err(SendFailure::WouldBlock(frames)) => frames,
             };
@@ -428,7 +428,7 @@ impl Socket {
             frames = match core.try_send(frames) {
                 Ok(()) => return Ok(()),
                 Err(SendFailure::Failed(error, frames)) => {
-                    return Err(SendError::new(error, frames.into()));
+                    return Err(SendError::new(*error, frames.into()));
                 }
                 Err(SendFailure::WouldBlock(frames)) => frames,
             };

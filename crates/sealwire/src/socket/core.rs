@@ -184,11 +184,11 @@ impl SocketCore {
     /// Sends without waiting.
     pub(super) fn try_send(&self, frames: Frames) -> Result<(), SendFailure> {
         if frames.is_empty() {
-            return Err(SendFailure::Failed(Error::EmptyMessage, frames));
+            return Err(SendFailure::failed(Error::EmptyMessage, frames));
         }
         let dropped = self.with(|state| {
             if state.phase != Phase::Open {
-                return Err(SendFailure::Failed(Error::Closed, frames));
+                return Err(SendFailure::failed(Error::Closed, frames));
             }
             state.pattern.send(&mut state.pipes, frames)
         })?;

@@ -197,7 +197,7 @@ impl Socket {
             frames = match self.core().try_send(frames) {
                 Ok(()) => return Ok(()),
                 Err(SendFailure::Failed(error, frames)) => {
-                    return Err(SendError::new(error, frames.into()));
+                    return Err(SendError::new(*error, frames.into()));
                 }
                 Err(SendFailure::WouldBlock(frames)) => frames,
             };
@@ -206,7 +206,7 @@ impl Socket {
             frames = match self.core().try_send(frames) {
                 Ok(()) => return Ok(()),
                 Err(SendFailure::Failed(error, frames)) => {
-                    return Err(SendError::new(error, frames.into()));
+                    return Err(SendError::new(*error, frames.into()));
                 }
                 Err(SendFailure::WouldBlock(frames)) => frames,
             };
@@ -224,7 +224,7 @@ impl Socket {
             .try_send(message.into().into_frames())
             .map_err(|failure| match failure {
                 SendFailure::WouldBlock(frames) => SendError::new(Error::WouldBlock, frames.into()),
-                SendFailure::Failed(error, frames) => SendError::new(error, frames.into()),
+                SendFailure::Failed(error, frames) => SendError::new(*error, frames.into()),
             })
     }
 
