@@ -88,13 +88,10 @@ fn add<R: Registers>(r: R, lanes: &mut [R::Lane; LANES], input: &[R::Lane; RATE_
 fn begin<R: Registers>(r: R, core: &mut Core) -> [R::Lane; LANES] {
     let (state, _) = core.state.as_chunks::<LANE>();
     let mut lanes: [R::Lane; LANES] = core::array::from_fn(|index| r.load(&state[index]));
-    let (pending, _) = core.pending.as_chunks_mut::<LANE>();
-    for (lane, pending) in lanes.iter_mut().zip(&*pending).take(RATE_LANES) {
-        *lane = r.xor(*lane, r.load(pending));
-    }
-    let zero = r.load(&[0; LANE]);
-    for pending in pending {
-        r.store(zero, pending);
+    let (pending, _) = core.pending.as_chunks_mut();
+    for (lane, pending) in lanes.iter_mut().zip(pending).take(RATE_LANES) {
+        *lane = r.xor(*lane, r.load_words(pending));
+        *pending = [0; 2];
     }
     lanes
 }

@@ -37,6 +37,13 @@ pub(crate) trait Registers: Copy {
     /// Lane `bytes`.
     fn load(self, bytes: &[u8; LANE]) -> Self::Lane;
 
+    /// The lane that these two little-endian numbers make up, each loaded for itself.
+    #[inline(always)]
+    fn load_words(self, [low, high]: &[u64; 2]) -> Self::Lane {
+        let lane = u128::from(*low) | u128::from(*high) << 64;
+        self.load(&lane.to_le_bytes())
+    }
+
     /// Writes a lane to `bytes`.
     fn store(self, lane: Self::Lane, bytes: &mut [u8; LANE]);
 

@@ -68,7 +68,6 @@ impl Protocol {
     #[inline]
     #[must_use]
     pub fn new(domain: impl AsRef<[u8]>) -> Self {
-        // In place: moving a state that was just written to byte by byte takes long.
         let mut protocol = Self {
             duplex: Duplex::new(),
         };

@@ -5,8 +5,9 @@ use crate::permutation::rounds::{self, AesRounds};
 use crate::permutation::{LANE, LANES, RATE_LANES, Registers};
 use core::arch::x86_64::{
     __m128i, _mm_aesenc_si128, _mm_alignr_epi8, _mm_andnot_si128, _mm_bsrli_si128, _mm_loadu_si128,
-    _mm_storeu_si128, _mm_xor_si128,
+    _mm_set_epi64x, _mm_storeu_si128, _mm_xor_si128,
 };
+use core::ptr;
 
 /// Proof that the CPU has AES-NI and AVX.
 #[derive(Clone, Copy)]
@@ -38,6 +39,15 @@ impl Registers for AesNi {
     fn load(self, bytes: &[u8; LANE]) -> __m128i {
         // SAFETY: see above.
         unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn load_words(self, [low, high]: &[u64; 2]) -> __m128i {
+        // SAFETY: reads from references. Volatile, or one load of both would be made of them, which
+        // waits until the stores before it have left the CPU.
+        let (low, high) = unsafe { (ptr::read_volatile(low), ptr::read_volatile(high)) };
+        // SAFETY: see above.
+        unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) }
     }
 
     #[inline(always)]
