@@ -43,9 +43,9 @@ macro_rules! dispatch {
 
 dispatch! {
     absorb(&[Block]);
-    squeeze(&mut [Block]);
-    encrypt(&mut [Block]);
-    decrypt(&mut [Block]);
+    squeeze(&mut [u8]);
+    encrypt(&mut [u8]);
+    decrypt(&mut [u8]);
     seal(&mut [u8]) -> [u8; TAG_SIZE];
     open(&mut [u8]) -> [u8; TAG_SIZE];
 }

@@ -54,6 +54,18 @@ pub(super) fn read_word(bytes: &[u8]) -> u64 {
     }
 }
 
+/// One to 15 bytes as a little-endian number.
+#[inline(always)]
+pub(super) fn read_lane(bytes: &[u8]) -> u128 {
+    match bytes.split_first_chunk() {
+        Some((first, [])) => u64::from_le_bytes(*first).into(),
+        Some((first, rest)) => {
+            u128::from(u64::from_le_bytes(*first)) | u128::from(read_word(rest)) << 64
+        }
+        None => read_word(bytes).into(),
+    }
+}
+
 /// XORs `mask`, which is as long, to `text`.
 #[inline(always)]
 pub(super) fn xor_with(text: &mut [u8], mask: &[u8]) {

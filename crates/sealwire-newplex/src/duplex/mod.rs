@@ -15,7 +15,7 @@ pub(crate) mod kernels;
 use crate::TAG_SIZE;
 use crate::permutation::WIDTH;
 use back_end::BackEnd;
-use bytes::{copy, read_word, xor_with};
+use bytes::{read_word, xor_with};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -135,15 +135,22 @@ impl Duplex {
     /// Writes `input`, which fits, to the pending block.
     #[inline(always)]
     fn collect(&mut self, input: &[u8]) {
-        let mut position = self.position();
-        let (words, rest) = input.as_chunks();
-        for word in words {
-            self.put(position, u64::from_le_bytes(*word));
-            position += 8;
+        let (mut word, shift) = (self.position() / 8, self.position() % 8 * 8);
+        let mut begun = self.core.pending[word % PENDING_WORDS];
+        let (chunks, rest) = input.as_chunks();
+        for chunk in chunks {
+            let value = u64::from_le_bytes(*chunk);
+            self.core.pending[word % PENDING_WORDS] = begun ^ value << shift;
+            begun = value >> 1 >> (63 - shift);
+            word += 1;
         }
         if !rest.is_empty() {
-            self.put(position, read_word(rest));
+            let value = read_word(rest);
+            self.core.pending[word % PENDING_WORDS] = begun ^ value << shift;
+            begun = value >> 1 >> (63 - shift);
+            word += 1;
         }
+        self.core.pending[word % PENDING_WORDS] = begun;
     }
 
     #[inline(never)]
@@ -223,17 +230,8 @@ impl Duplex {
     #[inline]
     pub(crate) fn permute_and_squeeze(&mut self, output: &mut [u8]) {
         self.pad();
-        let (blocks, tail) = output.as_chunks_mut();
-        self.back_end.squeeze(&mut self.core, blocks);
-        self.squeeze_short(tail);
-    }
-
-    /// Gives what this block has.
-    #[inline(always)]
-    fn squeeze_short(&mut self, output: &mut [u8]) {
-        let position = self.position();
-        copy(output, &self.core.state[position..][..output.len()]);
-        self.absorb_short(output);
+        self.back_end.squeeze(&mut self.core, output);
+        self.rate_index = (output.len() % RATE) as u8;
     }
 
     /// Encrypts `text`, and takes the ciphertext into the state.
@@ -242,10 +240,7 @@ impl Duplex {
         let (first, rest) = text.split_at_mut(self.room().min(text.len()));
         self.encrypt_short(first);
         if self.position() == RATE {
-            self.pad();
-            let (blocks, tail) = rest.as_chunks_mut();
-            self.back_end.encrypt(&mut self.core, blocks);
-            self.encrypt_short(tail);
+            self.permute_and_encrypt(rest);
         }
     }
 
@@ -253,9 +248,8 @@ impl Duplex {
     #[inline]
     pub(crate) fn permute_and_encrypt(&mut self, text: &mut [u8]) {
         self.pad();
-        let (blocks, tail) = text.as_chunks_mut();
-        self.back_end.encrypt(&mut self.core, blocks);
-        self.encrypt_short(tail);
+        self.back_end.encrypt(&mut self.core, text);
+        self.rate_index = (text.len() % RATE) as u8;
     }
 
     /// Encrypts what fits into this block.
@@ -273,10 +267,7 @@ impl Duplex {
         let (first, rest) = text.split_at_mut(self.room().min(text.len()));
         self.decrypt_short(first);
         if self.position() == RATE {
-            self.pad();
-            let (blocks, tail) = rest.as_chunks_mut();
-            self.back_end.decrypt(&mut self.core, blocks);
-            self.decrypt_short(tail);
+            self.permute_and_decrypt(rest);
         }
     }
 
@@ -284,9 +275,8 @@ impl Duplex {
     #[inline]
     pub(crate) fn permute_and_decrypt(&mut self, text: &mut [u8]) {
         self.pad();
-        let (blocks, tail) = text.as_chunks_mut();
-        self.back_end.decrypt(&mut self.core, blocks);
-        self.decrypt_short(tail);
+        self.back_end.decrypt(&mut self.core, text);
+        self.rate_index = (text.len() % RATE) as u8;
     }
 
     /// Decrypts what fits into this block.
