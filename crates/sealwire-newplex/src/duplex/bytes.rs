@@ -94,7 +94,7 @@ impl Integer for u64 {}
 ///
 /// In words: `zeroize` writes single bytes, which for a state takes longer than a permutation.
 #[inline(always)]
-pub(super) fn wipe<T: Integer, const N: usize>(secret: &mut [T; N]) {
+pub(super) fn wipe<T: Integer>(secret: &mut [T]) {
     // SAFETY: every pattern of bits is a word, and is integers.
     let (head, words, tail) = unsafe { secret.align_to_mut::<Word>() };
     for word in words {

@@ -198,14 +198,25 @@ fn decrypt_blocks<R: Registers>(
 #[inline(always)]
 fn load_tail<R: Registers>(r: R, tail: &[u8]) -> [R::Lane; RATE_LANES] {
     let (chunks, rest) = tail.as_chunks();
-    // Not by a loop over the chunks, which would put the lanes into memory.
-    core::array::from_fn(|index| match chunks.get(index) {
+    // One by one: a loop over the chunks would put the lanes into memory.
+    [
+        tail_lane(r, chunks, rest, 0),
+        tail_lane(r, chunks, rest, 1),
+        tail_lane(r, chunks, rest, 2),
+        tail_lane(r, chunks, rest, 3),
+        tail_lane(r, chunks, rest, 4),
+        tail_lane(r, chunks, rest, 5),
+    ]
+}
+
+/// Lane `index` of a tail.
+#[inline(always)]
+fn tail_lane<R: Registers>(r: R, chunks: &[[u8; LANE]], rest: &[u8], index: usize) -> R::Lane {
+    match chunks.get(index) {
         Some(chunk) => r.load(chunk),
-        None if index == chunks.len() && !rest.is_empty() => {
-            r.load(&read_lane(rest).to_le_bytes())
-        }
+        None if index == chunks.len() && !rest.is_empty() => r.load(&read_lane(rest).to_le_bytes()),
         None => r.load(&[0; LANE]),
-    })
+    }
 }
 
 /// Writes the beginning of the rate to `tail`.
@@ -261,11 +272,7 @@ pub(crate) fn encrypt<R: Registers>(r: R, core: &mut Core, text: &mut [u8]) {
 
 /// Decrypts all of a text.
 #[inline(always)]
-fn decrypt_all<R: Registers>(
-    r: R,
-    lanes: [R::Lane; LANES],
-    text: &mut [u8],
-) -> [R::Lane; LANES] {
+fn decrypt_all<R: Registers>(r: R, lanes: [R::Lane; LANES], text: &mut [u8]) -> [R::Lane; LANES] {
     let (blocks, tail) = text.as_chunks_mut();
     let input = load_tail(r, tail);
     let mut lanes = r.permute(decrypt_blocks(r, lanes, blocks));

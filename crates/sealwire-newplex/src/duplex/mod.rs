@@ -9,8 +9,14 @@
 //! pieces never wait for each other, and the kernels take everything over in whole registers.
 
 pub(crate) mod back_end;
+pub(crate) mod batch;
 mod bytes;
 pub(crate) mod kernels;
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(dead_code, reason = "no back end yet")
+)]
+pub(crate) mod side_by_side;
 
 use crate::TAG_SIZE;
 use crate::permutation::WIDTH;

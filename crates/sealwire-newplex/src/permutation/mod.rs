@@ -9,10 +9,13 @@
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 pub(crate) mod aarch64;
 pub(crate) mod portable;
-#[cfg(any(
-    target_arch = "x86_64",
-    all(target_arch = "aarch64", target_endian = "little")
-))]
+#[cfg_attr(
+    not(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little")
+    )),
+    expect(dead_code, reason = "no AES instructions")
+)]
 pub(crate) mod rounds;
 mod schedule;
 #[cfg(target_arch = "x86_64")]

@@ -3,6 +3,7 @@
 //! Every operation begins with a header of its code and its label, so that no sequence of operations
 //! gives the same input to the duplex as another.
 
+pub(crate) mod batch;
 mod fork;
 #[cfg(feature = "std")]
 mod io;

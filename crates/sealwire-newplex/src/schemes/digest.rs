@@ -19,6 +19,8 @@
 //! assert!(tag.verify(&tag.value()));
 //! ```
 
+mod batch;
+
 use crate::{Protocol, TAG_SIZE, Tag};
 use digest::consts::{U16, U32};
 use digest::{
