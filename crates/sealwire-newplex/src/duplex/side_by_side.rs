@@ -265,6 +265,24 @@ impl<'a> Work<'a> for Decrypt<'a> {
     }
 }
 
+/// Lane `index` of each state with what is pending.
+///
+/// No closure, which could be compiled for itself, without the instructions.
+#[inline(always)]
+fn lane_of<S: SideBySide<N>, const N: usize>(
+    s: S,
+    states: &[&[[u8; LANE]]; N],
+    pending: &[&[[u64; 2]]; N],
+    index: usize,
+) -> S::Lane {
+    let lane = s.gather(states.map(|state| &state[index]));
+    if index < RATE_LANES {
+        s.xor(lane, s.gather_words(pending.map(|words| &words[index])))
+    } else {
+        lane
+    }
+}
+
 /// The states with what is pending, which is taken away. Due for a permutation.
 #[inline(always)]
 fn begin<S: SideBySide<N>, const N: usize>(
@@ -281,23 +299,15 @@ fn begin<S: SideBySide<N>, const N: usize>(
         Some(core) => core.pending.as_chunks().0,
         None => NOTHING_PENDING.as_chunks().0,
     });
-    let lane = |index: usize| {
-        let lane = s.gather(states.map(|state| &state[index]));
-        if index < RATE_LANES {
-            s.xor(lane, s.gather_words(pending.map(|words| &words[index])))
-        } else {
-            lane
-        }
-    };
     let lanes = [
-        lane(0),
-        lane(1),
-        lane(2),
-        lane(3),
-        lane(4),
-        lane(5),
-        lane(6),
-        lane(7),
+        lane_of(s, &states, &pending, 0),
+        lane_of(s, &states, &pending, 1),
+        lane_of(s, &states, &pending, 2),
+        lane_of(s, &states, &pending, 3),
+        lane_of(s, &states, &pending, 4),
+        lane_of(s, &states, &pending, 5),
+        lane_of(s, &states, &pending, 6),
+        lane_of(s, &states, &pending, 7),
     ];
     for core in places.iter_mut().flatten() {
         core.pending = [0; PENDING_WORDS];

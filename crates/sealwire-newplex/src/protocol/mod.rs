@@ -16,6 +16,7 @@ use core::fmt;
 pub use fork::MAX_BRANCHES;
 #[cfg(feature = "std")]
 pub use io::{MaskWriter, MixReader, MixWriter, UnmaskReader};
+pub(crate) use seal::is_equal;
 pub use stream::{MaskStream, MixStream, UnmaskStream};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{ZeroizeOnDrop, Zeroizing};

@@ -117,12 +117,14 @@ impl Vaes256 {
 impl SideBySide<2> for Vaes256 {
     #[inline(always)]
     fn gather(self, bytes: [&[u8; LANE]; 2]) -> __m256i {
-        self.join(bytes.map(load))
+        let [a, b] = bytes;
+        self.join([load(a), load(b)])
     }
 
     #[inline(always)]
     fn gather_words(self, words: [&[u64; 2]; 2]) -> __m256i {
-        self.join(words.map(load_words))
+        let [a, b] = words;
+        self.join([load_words(a), load_words(b)])
     }
 
     #[inline(always)]
@@ -194,12 +196,14 @@ impl Vaes512 {
 impl SideBySide<4> for Vaes512 {
     #[inline(always)]
     fn gather(self, bytes: [&[u8; LANE]; 4]) -> __m512i {
-        self.join(bytes.map(load))
+        let [a, b, c, d] = bytes;
+        self.join([load(a), load(b), load(c), load(d)])
     }
 
     #[inline(always)]
     fn gather_words(self, words: [&[u64; 2]; 4]) -> __m512i {
-        self.join(words.map(load_words))
+        let [a, b, c, d] = words;
+        self.join([load_words(a), load_words(b), load_words(c), load_words(d)])
     }
 
     #[inline(always)]
