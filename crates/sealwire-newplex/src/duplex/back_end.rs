@@ -116,7 +116,16 @@ impl SideBySide {
         Self::None
     }
 
+    /// Whether several states at a time are faster than one.
+    pub(super) fn is_wide() -> bool {
+        !matches!(Self::detect(), Self::None)
+    }
+
     /// Does all jobs; their states are due for a permutation, and end with one.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(unused_mut, reason = "all jobs are left")
+    )]
     pub(super) fn run<'a, W: Work<'a>>(mut jobs: impl Iterator<Item = (&'a mut Core, W)>) {
         let last = match Self::detect() {
             Self::None => None,
@@ -145,6 +154,11 @@ pub(crate) mod forced {
 
     pub(super) fn get() -> Option<(BackEnd, SideBySide)> {
         FORCED.get()
+    }
+
+    /// Whether a test has chosen the back end.
+    pub(crate) fn is_chosen() -> bool {
+        FORCED.get().is_some()
     }
 
     /// Every back end, for one state and for several, that this CPU has.
@@ -182,5 +196,11 @@ pub(crate) mod forced {
             test(name);
         }
         FORCED.set(None);
+    }
+
+    /// [`on_every_back_end`], and then as outside of tests.
+    pub(crate) fn on_every_back_end_and_the_chosen_one(test: impl Fn(&str)) {
+        on_every_back_end(&test);
+        test("what the CPU gets");
     }
 }

@@ -8,6 +8,19 @@ use crate::TAG_SIZE;
 /// Duplexes that go through the steps of a batch together; what holds a duplex may be longer.
 pub(crate) const GROUP: usize = 16;
 
+/// Bytes from which on four messages are faster together, as measured: with fewer, what comes once
+/// for each costs more than the permutations save.
+const BREAK_EVEN: usize = 512;
+
+/// Whether a message of so many bytes is faster in a batch.
+pub(crate) fn pays(length: usize) -> bool {
+    #[cfg(test)]
+    if super::back_end::forced::is_chosen() {
+        return true;
+    }
+    length >= BREAK_EVEN && SideBySide::is_wide()
+}
+
 /// What has a duplex.
 pub(crate) trait HasDuplex {
     /// The duplex.

@@ -224,12 +224,12 @@ fn tail_lane<R: Registers>(r: R, chunks: &[[u8; LANE]], rest: &[u8], index: usiz
 fn store_tail<R: Registers>(r: R, lanes: &[R::Lane; LANES], tail: &mut [u8]) {
     let (chunks, rest) = tail.as_chunks_mut();
     let whole = chunks.len();
-    for index in 0..RATE_LANES {
+    for (index, lane) in lanes.iter().enumerate().take(RATE_LANES) {
         if let Some(chunk) = chunks.get_mut(index) {
-            r.store(lanes[index], chunk);
+            r.store(*lane, chunk);
         } else if index == whole && !rest.is_empty() {
             let mut bytes = [0; LANE];
-            r.store(lanes[index], &mut bytes);
+            r.store(*lane, &mut bytes);
             copy(rest, &bytes[..rest.len()]);
             wipe(&mut bytes);
         }

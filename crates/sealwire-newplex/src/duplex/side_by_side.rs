@@ -146,9 +146,9 @@ fn scatter_blocks<S: SideBySide<N>, const N: usize>(
     lanes: &[S::Lane; LANES],
     mut blocks: [&mut Block; N],
 ) {
-    for index in 0..5 {
+    for (index, lane) in lanes.iter().enumerate().take(5) {
         s.scatter(
-            lanes[index],
+            *lane,
             blocks.each_mut().map(|block| chunk_mut(block, index)),
         );
     }

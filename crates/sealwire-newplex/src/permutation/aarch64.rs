@@ -97,6 +97,10 @@ impl AesRounds for Armv8 {
         Registers::xor(self, a, b)
     }
 
+    #[allow(
+        inline_always_mismatching_target_features,
+        reason = "inlined into kernels that have them"
+    )]
     #[inline(always)]
     fn f(self, lane: uint8x16_t, constant: &[u8; LANE], onto: uint8x16_t) -> uint8x16_t {
         let constant = self.load(constant);

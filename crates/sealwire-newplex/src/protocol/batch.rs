@@ -4,7 +4,40 @@ use super::{Protocol, code};
 use crate::Tag;
 use crate::duplex::Duplex;
 use crate::duplex::batch::{self, HasDuplex, HasText};
-pub(crate) use batch::GROUP;
+pub(crate) use batch::{GROUP, pays};
+
+/// Hands jobs to `many` in groups, and those to `alone` that are faster so, of which `length` says
+/// how many bytes they have.
+pub(crate) fn in_groups<J>(
+    jobs: impl Iterator<Item = J>,
+    length: impl Fn(&J) -> usize,
+    alone: impl Fn(J),
+    mut many: impl FnMut(&mut [Option<J>]),
+) {
+    let mut group = [const { None }; GROUP];
+    let (mut count, mut total) = (0, 0);
+    for job in jobs {
+        let length = length(&job);
+        if !pays(length) {
+            alone(job);
+            continue;
+        }
+        group[count] = Some(job);
+        count += 1;
+        total += length;
+        if count == GROUP {
+            many(&mut group);
+            (count, total) = (0, 0);
+        }
+    }
+    let group = &mut group[..count];
+    // What is there once for a group has to be worth it for two or three of them, too.
+    if count > 1 && pays(total / 4) {
+        many(group);
+    } else {
+        group.iter_mut().filter_map(Option::take).for_each(alone);
+    }
+}
 
 impl HasDuplex for Protocol {
     fn duplex(&mut self) -> &mut Duplex {

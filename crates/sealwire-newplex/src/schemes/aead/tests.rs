@@ -1,8 +1,8 @@
 //! The published vectors, on every back end.
 
 use super::*;
-use crate::duplex::back_end::forced::on_every_back_end;
-use crate::vectors::{VECTORS, bytes, hex, list, number, text};
+use crate::duplex::back_end::forced::{on_every_back_end, on_every_back_end_and_the_chosen_one};
+use crate::vectors::{Random, VECTORS, bytes, hex, list, number, text};
 use ::aead::consts::{U16, U17, U24, U32, U64, U100};
 use serde_json::Value;
 use std::vec;
@@ -159,6 +159,72 @@ fn many_at_a_time_are_the_same_as_one_after_the_other() {
                 let zeros = vec![0; plain[i].len()];
                 let expected = if i == forged { &zeros } else { &plain[i] };
                 assert_eq!(&texts[i], expected, "{back_end}, {i} of {count}");
+            }
+        }
+    });
+}
+
+#[test]
+fn random_batches_are_the_same_as_one_after_the_other() {
+    on_every_back_end_and_the_chosen_one(|back_end| {
+        let mut random = Random::new(7);
+        for batch in 0..12 {
+            let cipher: Aead = Aead::new(random.bytes(100), &random.bytes(50));
+            let count = random.below(36);
+            let jobs: Vec<(Nonce<U16>, Vec<u8>, Vec<u8>)> = (0..count)
+                .map(|_| {
+                    let nonce: [u8; 16] = core::array::from_fn(|_| random.below(256) as u8);
+                    let longest = [20, 200, 200, 4_000][random.below(4)];
+                    (nonce.into(), random.bytes(200), random.bytes(longest))
+                })
+                .collect();
+            let (mut texts, mut tags): (Vec<_>, Vec<_>) = jobs
+                .iter()
+                .map(|(_, _, text)| (text.clone(), [0; 16]))
+                .unzip();
+            let mut sealing: Vec<_> = (jobs.iter().zip(&mut texts).zip(&mut tags))
+                .map(|(((nonce, associated_data, _), text), tag)| SealJob {
+                    nonce,
+                    associated_data,
+                    text,
+                    tag,
+                })
+                .collect();
+            cipher.seal_many(&mut sealing);
+            for (index, (nonce, data, plain)) in jobs.iter().enumerate() {
+                let mut text = plain.clone();
+                let tag = cipher.seal_detached(nonce, data, &mut text);
+                let got = (&texts[index], tags[index]);
+                assert_eq!(got, (&text, tag), "{back_end}, {index} in batch {batch}");
+            }
+
+            let forged: Vec<bool> = (0..count).map(|_| random.below(3) == 0).collect();
+            for (tag, forged) in tags.iter_mut().zip(&forged) {
+                tag[random.below(16)] ^= u8::from(*forged) << random.below(8);
+            }
+            let mut singly = texts.clone();
+            let mut results = vec![Ok(()); count];
+            let mut opening: Vec<_> = (jobs.iter().zip(&mut texts).zip(&tags).zip(&mut results))
+                .map(
+                    |((((nonce, associated_data, _), text), tag), result)| OpenJob {
+                        nonce,
+                        associated_data,
+                        text,
+                        tag,
+                        result,
+                    },
+                )
+                .collect();
+            cipher.open_many(&mut opening);
+            for (index, (nonce, data, _)) in jobs.iter().enumerate() {
+                let result = cipher.open_detached(nonce, data, &mut singly[index], &tags[index]);
+                assert_eq!(result.is_err(), forged[index], "{back_end}, {index}");
+                assert_eq!(
+                    results[index].is_err(),
+                    forged[index],
+                    "{back_end}, {index}"
+                );
+                assert_eq!(texts[index], singly[index], "{back_end}, {index}");
             }
         }
     });

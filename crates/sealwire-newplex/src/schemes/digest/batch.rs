@@ -3,7 +3,7 @@
 use super::{DIGEST_SIZE, Digest, KeyedDigest};
 use crate::duplex::Duplex;
 use crate::duplex::batch::HasDuplex;
-use crate::protocol::batch::{self, GROUP};
+use crate::protocol::batch::{self, GROUP, in_groups, pays};
 use crate::{Protocol, Tag};
 
 impl HasDuplex for Digest {
@@ -22,27 +22,49 @@ impl HasDuplex for KeyedDigest {
 const UNEQUAL: &str = "as many of one as of the other are needed";
 
 /// The output of each message, from the protocol that comes before all of them.
-fn outputs<const SIZE: usize>(
+fn outputs<'m, const SIZE: usize>(
     base: &Protocol,
     label: &[u8],
-    messages: &[&[u8]],
+    messages: &[&'m [u8]],
     outputs: &mut [[u8; SIZE]],
 ) {
     assert_eq!(messages.len(), outputs.len(), "{UNEQUAL}");
-    for (messages, outputs) in messages.chunks(GROUP).zip(outputs.chunks_mut(GROUP)) {
-        let mut items: [Option<Protocol>; GROUP] = [const { None }; GROUP];
-        let items = &mut items[..messages.len()];
-        items.fill_with(|| Some(base.clone()));
-        batch::mix(items, b"message", |index| messages[index]);
-        batch::derive(items, label, |index, output| outputs[index] = output);
-    }
+    let jobs = messages.iter().zip(outputs);
+    let alone = |(message, output): (&&[u8], &mut [u8; SIZE])| {
+        let mut protocol = base.clone();
+        protocol.mix("message", message);
+        *output = protocol.derive_array(label);
+    };
+    in_groups(
+        jobs,
+        |(message, _)| message.len(),
+        alone,
+        |group| {
+            let mut items: [Option<Protocol>; GROUP] = [const { None }; GROUP];
+            let items = &mut items[..group.len()];
+            items.fill_with(|| Some(base.clone()));
+            let message = |job: &Option<(&&'m [u8], _)>| job.as_ref().map_or(&[][..], |job| *job.0);
+            batch::mix(items, b"message", |index| message(&group[index]));
+            batch::derive(items, label, |index, derived| {
+                if let Some((_, output)) = &mut group[index] {
+                    **output = derived;
+                }
+            });
+        },
+    );
 }
 
 /// Takes a piece into each.
 fn update(digests: &mut [impl HasDuplex], pieces: &[&[u8]]) {
     assert_eq!(digests.len(), pieces.len(), "{UNEQUAL}");
     for (digests, pieces) in digests.chunks_mut(GROUP).zip(pieces.chunks(GROUP)) {
-        batch::continue_mix(digests, |index| pieces[index]);
+        if pieces.iter().filter(|piece| pays(piece.len())).count() > 1 {
+            batch::continue_mix(digests, |index| pieces[index]);
+        } else {
+            for (digest, piece) in digests.iter_mut().zip(pieces) {
+                digest.duplex().absorb(piece);
+            }
+        }
     }
 }
 

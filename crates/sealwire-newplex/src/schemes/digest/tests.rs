@@ -1,8 +1,8 @@
 //! The published vectors, on every back end.
 
 use super::*;
-use crate::duplex::back_end::forced::on_every_back_end;
-use crate::vectors::{VECTORS, bytes, hex, list, number, text};
+use crate::duplex::back_end::forced::{on_every_back_end, on_every_back_end_and_the_chosen_one};
+use crate::vectors::{Random, VECTORS, bytes, hex, list, number, text};
 use serde_json::Value;
 use std::vec::Vec;
 
@@ -147,6 +147,39 @@ fn pieces_written_side_by_side_are_the_same_as_one_after_the_other() {
                 KeyedDigest::of("files", b"key", message),
                 "{back_end}, {i}"
             );
+        }
+    });
+}
+
+#[test]
+fn random_batches_are_the_same_as_one_after_the_other() {
+    on_every_back_end_and_the_chosen_one(|back_end| {
+        let mut random = Random::new(8);
+        for batch in 0..12 {
+            let (domain, key) = (random.bytes(100), random.bytes(100));
+            let messages: Vec<Vec<u8>> = (0..random.below(36))
+                .map(|_| {
+                    let longest = [20, 200, 200, 4_000][random.below(4)];
+                    random.bytes(longest)
+                })
+                .collect();
+            let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+            let mut digests = std::vec![[0; DIGEST_SIZE]; messages.len()];
+            Digest::of_many(&domain, &messages, &mut digests);
+            let mut tags = std::vec![[0; TAG_SIZE]; messages.len()];
+            KeyedDigest::of_many(&domain, &key, &messages, &mut tags);
+            let mut written = std::vec![Digest::new(&domain); messages.len()];
+            Digest::update_many(&mut written, &messages);
+            for (index, message) in messages.iter().enumerate() {
+                let digest = Digest::of(&domain, message);
+                let tag = KeyedDigest::of(&domain, &key, message);
+                let got = (digests[index], tags[index], written[index].value());
+                assert_eq!(
+                    got,
+                    (digest, tag, digest),
+                    "{back_end}, {index} in batch {batch}"
+                );
+            }
         }
     });
 }
