@@ -1,7 +1,8 @@
 //! What is measured.
 
 use sealwire_newplex::Protocol;
-use sealwire_newplex::schemes::aead::Aead;
+use sealwire_newplex::schemes::aead::{Aead, OpenJob, SealJob};
+use sealwire_newplex::schemes::digest::Digest;
 use std::hint::black_box;
 
 /// Message sizes in bytes.
@@ -47,8 +48,14 @@ pub(crate) const KINDS: [Kind; 4] = [
 ];
 
 /// The others.
-pub(crate) const OTHERS: [(&str, fn(usize) -> Contender); 2] =
-    [("AEAD, sealing", aead_seal), ("AEAD, opening", aead_open)];
+pub(crate) const OTHERS: [(&str, fn(usize) -> Contender); 6] = [
+    ("AEAD, sealing", aead_seal),
+    ("AEAD, sealing, batch of 16", aead_seal_many),
+    ("AEAD, opening", aead_open),
+    ("AEAD, opening, batch of 16", aead_open_many),
+    ("digest, batch of 4", digest_4),
+    ("digest, batch of 16", digest_16),
+];
 
 fn one_by_one(mut call: impl FnMut() + 'static) -> Contender {
     Contender {
@@ -115,4 +122,85 @@ fn aead_open(size: usize) -> Contender {
         let opened = cipher.open_detached(black_box(&nonce), &ad, black_box(&mut text), &tag);
         assert!(opened.is_ok());
     })
+}
+
+/// Messages of a batch.
+const BATCH: usize = 16;
+
+fn aead_seal_many(size: usize) -> Contender {
+    let cipher: Aead = Aead::new("com.example.benchmark", &[0; 32]);
+    let (nonce, ad) = ([0; 16].into(), [0; 32]);
+    let mut texts = vec![vec![0; size]; BATCH];
+    let mut tags = [[0; 16]; BATCH];
+    Contender {
+        run: Box::new(move |calls| {
+            for _ in 0..calls {
+                let mut messages = texts.iter_mut().zip(&mut tags);
+                let mut jobs: [SealJob<_>; BATCH] = std::array::from_fn(|_| {
+                    let (text, tag) = messages.next().expect("one for each job");
+                    SealJob {
+                        nonce: &nonce,
+                        associated_data: &ad,
+                        text,
+                        tag,
+                    }
+                });
+                cipher.seal_many(black_box(&mut jobs));
+            }
+        }),
+        messages: BATCH,
+    }
+}
+
+fn aead_open_many(size: usize) -> Contender {
+    let cipher: Aead = Aead::new("com.example.benchmark", &[0; 32]);
+    let (nonce, ad, mut sealed) = ([0; 16].into(), [0; 32], vec![0; size]);
+    let tag = cipher.seal_detached(&nonce, &ad, &mut sealed);
+    let mut texts = vec![sealed.clone(); BATCH];
+    let mut results = [Ok(()); BATCH];
+    Contender {
+        run: Box::new(move |calls| {
+            for _ in 0..calls {
+                let mut messages = texts.iter_mut().zip(&mut results);
+                let mut jobs: [OpenJob<_>; BATCH] = std::array::from_fn(|_| {
+                    let (text, result) = messages.next().expect("one for each job");
+                    // The copy is part of what is measured.
+                    text.copy_from_slice(&sealed);
+                    OpenJob {
+                        nonce: &nonce,
+                        associated_data: &ad,
+                        text,
+                        tag: &tag,
+                        result,
+                    }
+                });
+                cipher.open_many(black_box(&mut jobs));
+                assert!(results.iter().all(Result::is_ok));
+            }
+        }),
+        messages: BATCH,
+    }
+}
+
+fn digest_4(size: usize) -> Contender {
+    digest_many::<4>(size)
+}
+
+fn digest_16(size: usize) -> Contender {
+    digest_many::<16>(size)
+}
+
+fn digest_many<const COUNT: usize>(size: usize) -> Contender {
+    let inputs = vec![vec![0; size]; COUNT];
+    Contender {
+        run: Box::new(move |calls| {
+            let messages: [&[u8]; COUNT] = std::array::from_fn(|index| inputs[index].as_slice());
+            for _ in 0..calls {
+                let mut digests = [[0; 32]; COUNT];
+                Digest::of_many("hash", black_box(&messages), &mut digests);
+                black_box(digests);
+            }
+        }),
+        messages: COUNT,
+    }
 }

@@ -53,12 +53,21 @@
 
 #![no_std]
 #![deny(unsafe_code)]
+#![cfg_attr(
+    test,
+    allow(
+        unexpected_cfgs,
+        reason = "`memory_sanitizer`, which `ct/check.sh` sets for the tests"
+    )
+)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+#[cfg(all(test, feature = "std", target_arch = "x86_64", target_os = "linux"))]
+mod constant_time;
 mod duplex;
 mod error;
 mod permutation;

@@ -49,3 +49,26 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         .map(|byte| std::format!("{byte:02x}"))
         .collect()
 }
+
+/// Reproducible random input (xorshift64).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(0x9e37_79b9_7f4a_7c15 ^ seed)
+    }
+
+    pub(crate) const fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 32) as usize % end
+    }
+
+    /// Fewer bytes than `end`.
+    pub(crate) fn bytes(&mut self, end: usize) -> Vec<u8> {
+        (0..self.below(end))
+            .map(|_| self.below(256) as u8)
+            .collect()
+    }
+}

@@ -35,6 +35,37 @@ fn copy_ends<const N: usize>(target: &mut [u8], source: &[u8]) {
     }
 }
 
+/// One to eight bytes as a little-endian number.
+///
+/// Two overlapping pieces, as in [`copy`].
+#[inline(always)]
+pub(super) fn read_word(bytes: &[u8]) -> u64 {
+    let length = bytes.len();
+    if let Some(all) = bytes.first_chunk::<8>().filter(|_| length == 8) {
+        u64::from_le_bytes(*all)
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let last = u64::from(u32::from_le_bytes(*last));
+        u64::from(u32::from_le_bytes(*first)) | last << (8 * (length - 4))
+    } else {
+        let (middle, last) = (length / 2, length - 1);
+        u64::from(bytes[0])
+            | u64::from(bytes[middle]) << (8 * middle)
+            | u64::from(bytes[last]) << (8 * last)
+    }
+}
+
+/// One to 15 bytes as a little-endian number.
+#[inline(always)]
+pub(super) fn read_lane(bytes: &[u8]) -> u128 {
+    match bytes.split_first_chunk() {
+        Some((first, [])) => u64::from_le_bytes(*first).into(),
+        Some((first, rest)) => {
+            u128::from(u64::from_le_bytes(*first)) | u128::from(read_word(rest)) << 64
+        }
+        None => read_word(bytes).into(),
+    }
+}
+
 /// XORs `mask`, which is as long, to `text`.
 #[inline(always)]
 pub(super) fn xor_with(text: &mut [u8], mask: &[u8]) {
@@ -54,12 +85,17 @@ type Word = core::arch::x86_64::__m128i;
 #[cfg(not(target_arch = "x86_64"))]
 type Word = u128;
 
+/// What can be wiped: every pattern of bits is a value.
+pub(super) trait Integer: zeroize::DefaultIsZeroes {}
+impl Integer for u8 {}
+impl Integer for u64 {}
+
 /// Overwrites `secret` with zeros that the compiler cannot leave out.
 ///
 /// In words: `zeroize` writes single bytes, which for a state takes longer than a permutation.
 #[inline(always)]
-pub(super) fn wipe<const N: usize>(secret: &mut [u8; N]) {
-    // SAFETY: every pattern of bits is a word, and is bytes.
+pub(super) fn wipe<T: Integer>(secret: &mut [T]) {
+    // SAFETY: every pattern of bits is a word, and is integers.
     let (head, words, tail) = unsafe { secret.align_to_mut::<Word>() };
     for word in words {
         // SAFETY: an exclusive reference is valid for writes and aligned; zeros are a word.

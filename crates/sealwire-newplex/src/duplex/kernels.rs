@@ -6,7 +6,7 @@
 
 use super::{Core, LAST_PADDING, RATE};
 use crate::TAG_SIZE;
-use crate::duplex::bytes::wipe;
+use crate::duplex::bytes::{copy, read_lane, wipe};
 use crate::permutation::{LANE, LANES, RATE_LANES, Registers};
 
 /// A whole block.
@@ -18,6 +18,13 @@ type PaddedBlock = [u8; LANE * RATE_LANES];
 const FULL_PADDING: [u8; LANE] = {
     let mut lane = [0; LANE];
     lane[LAST_PADDING % LANE] = 0x01 ^ 0x80;
+    lane
+};
+
+/// The end of the padding of every block, as lane 5.
+const LAST_OF_PADDING: [u8; LANE] = {
+    let mut lane = [0; LANE];
+    lane[LAST_PADDING % LANE] = 0x80;
     lane
 };
 
@@ -38,6 +45,14 @@ static MASKS: [u8; 192] = {
         index += 1;
     }
     masks
+};
+
+/// From byte `95 - n` on: `n` bytes of zeros, the padding that follows a frame index of zero there,
+/// then zeros.
+static PADDINGS: [u8; 192] = {
+    let mut paddings = [0; 192];
+    paddings[96] = 0x01;
+    paddings
 };
 
 /// The lanes of a padded block.
@@ -88,13 +103,10 @@ fn add<R: Registers>(r: R, lanes: &mut [R::Lane; LANES], input: &[R::Lane; RATE_
 fn begin<R: Registers>(r: R, core: &mut Core) -> [R::Lane; LANES] {
     let (state, _) = core.state.as_chunks::<LANE>();
     let mut lanes: [R::Lane; LANES] = core::array::from_fn(|index| r.load(&state[index]));
-    let (pending, _) = core.pending.as_chunks_mut::<LANE>();
-    for (lane, pending) in lanes.iter_mut().zip(&*pending).take(RATE_LANES) {
-        *lane = r.xor(*lane, r.load(pending));
-    }
-    let zero = r.load(&[0; LANE]);
-    for pending in pending {
-        r.store(zero, pending);
+    let (pending, _) = core.pending.as_chunks_mut();
+    for (lane, pending) in lanes.iter_mut().zip(pending).take(RATE_LANES) {
+        *lane = r.xor(*lane, r.load_words(pending));
+        *pending = [0; 2];
     }
     lanes
 }
@@ -126,7 +138,8 @@ pub(crate) fn absorb<R: Registers>(r: R, core: &mut Core, blocks: &[Block]) {
 }
 
 #[inline(always)]
-pub(crate) fn squeeze<R: Registers>(r: R, core: &mut Core, blocks: &mut [Block]) {
+pub(crate) fn squeeze<R: Registers>(r: R, core: &mut Core, output: &mut [u8]) {
+    let (blocks, tail) = output.as_chunks_mut();
     let mut lanes = begin(r, core);
     let zero = r.load(&[0; LANE]);
     let rate_of_lane_5 = r.load(&RATE_OF_LANE_5);
@@ -136,7 +149,10 @@ pub(crate) fn squeeze<R: Registers>(r: R, core: &mut Core, blocks: &mut [Block])
         let l5 = padded(r, r.clear(l5, rate_of_lane_5));
         lanes = [zero, zero, zero, zero, zero, l5, l6, l7];
     }
-    end(r, &r.permute(lanes), core);
+    let mut lanes = r.permute(lanes);
+    store_tail(r, &lanes, tail);
+    clear_tail(r, &mut lanes, tail.len());
+    end(r, &lanes, core);
 }
 
 /// Encrypts whole blocks, each after a permutation, and leaves the state due for another.
@@ -176,30 +192,102 @@ fn decrypt_blocks<R: Registers>(
     lanes
 }
 
+/// What is left of a text after its whole blocks, followed by zeros.
+///
+/// Loaded before the permutations that come before it, so that it does not wait for them.
 #[inline(always)]
-pub(crate) fn encrypt<R: Registers>(r: R, core: &mut Core, blocks: &mut [Block]) {
+fn load_tail<R: Registers>(r: R, tail: &[u8]) -> [R::Lane; RATE_LANES] {
+    let (chunks, rest) = tail.as_chunks();
+    // One by one: a loop over the chunks would put the lanes into memory.
+    [
+        tail_lane(r, chunks, rest, 0),
+        tail_lane(r, chunks, rest, 1),
+        tail_lane(r, chunks, rest, 2),
+        tail_lane(r, chunks, rest, 3),
+        tail_lane(r, chunks, rest, 4),
+        tail_lane(r, chunks, rest, 5),
+    ]
+}
+
+/// Lane `index` of a tail.
+#[inline(always)]
+fn tail_lane<R: Registers>(r: R, chunks: &[[u8; LANE]], rest: &[u8], index: usize) -> R::Lane {
+    match chunks.get(index) {
+        Some(chunk) => r.load(chunk),
+        None if index == chunks.len() && !rest.is_empty() => r.load(&read_lane(rest).to_le_bytes()),
+        None => r.load(&[0; LANE]),
+    }
+}
+
+/// Writes the beginning of the rate to `tail`.
+#[inline(always)]
+fn store_tail<R: Registers>(r: R, lanes: &[R::Lane; LANES], tail: &mut [u8]) {
+    let (chunks, rest) = tail.as_chunks_mut();
+    let whole = chunks.len();
+    for (index, lane) in lanes.iter().enumerate().take(RATE_LANES) {
+        if let Some(chunk) = chunks.get_mut(index) {
+            r.store(*lane, chunk);
+        } else if index == whole && !rest.is_empty() {
+            let mut bytes = [0; LANE];
+            r.store(*lane, &mut bytes);
+            copy(rest, &bytes[..rest.len()]);
+            wipe(&mut bytes);
+        }
+    }
+}
+
+/// Writes zeros to the first `length` bytes of the rate.
+#[inline(always)]
+fn clear_tail<R: Registers>(r: R, lanes: &mut [R::Lane; LANES], length: usize) {
+    let masks = lanes_of(r, window(&MASKS, 96 - length));
+    for (lane, mask) in lanes.iter_mut().zip(masks) {
+        *lane = r.clear(*lane, mask);
+    }
+}
+
+/// Pads what follows `length` bytes of a block whose frame began at its beginning.
+#[inline(always)]
+fn pad_tail<R: Registers>(r: R, lanes: &mut [R::Lane; LANES], length: usize) {
+    add(r, lanes, &lanes_of(r, window(&PADDINGS, 95 - length)));
+    lanes[5] = r.xor(lanes[5], r.load(&LAST_OF_PADDING));
+}
+
+/// A block of `table`.
+#[inline(always)]
+fn window(table: &[u8; 192], start: usize) -> &PaddedBlock {
+    let window = table[start..].first_chunk();
+    window.expect("the tail is shorter than a block")
+}
+
+#[inline(always)]
+pub(crate) fn encrypt<R: Registers>(r: R, core: &mut Core, text: &mut [u8]) {
+    let (blocks, tail) = text.as_chunks_mut();
+    let input = load_tail(r, tail);
     let lanes = begin(r, core);
     let lanes = encrypt_blocks(r, lanes, blocks);
-    end(r, &r.permute(lanes), core);
+    let lanes = r.permute_and_add(lanes, input);
+    store_tail(r, &lanes, tail);
+    end(r, &lanes, core);
+}
+
+/// Decrypts all of a text.
+#[inline(always)]
+fn decrypt_all<R: Registers>(r: R, lanes: [R::Lane; LANES], text: &mut [u8]) -> [R::Lane; LANES] {
+    let (blocks, tail) = text.as_chunks_mut();
+    let input = load_tail(r, tail);
+    let mut lanes = r.permute(decrypt_blocks(r, lanes, blocks));
+    let mut plain = lanes;
+    add(r, &mut plain, &input);
+    store_tail(r, &plain, tail);
+    clear_tail(r, &mut lanes, tail.len());
+    add(r, &mut lanes, &input);
+    lanes
 }
 
 #[inline(always)]
-pub(crate) fn decrypt<R: Registers>(r: R, core: &mut Core, blocks: &mut [Block]) {
+pub(crate) fn decrypt<R: Registers>(r: R, core: &mut Core, text: &mut [u8]) {
     let lanes = begin(r, core);
-    let lanes = decrypt_blocks(r, lanes, blocks);
-    end(r, &r.permute(lanes), core);
-}
-
-/// What is left of a text after its whole blocks, padded.
-///
-/// Made before the permutations that come before it, so that it does not wait for them.
-#[inline(always)]
-fn pad(tail: &[u8]) -> PaddedBlock {
-    let mut padded = [0; LANE * RATE_LANES];
-    super::bytes::copy(&mut padded, tail);
-    padded[tail.len() + 1] = 0x01;
-    padded[LAST_PADDING] ^= 0x80;
-    padded
+    end(r, &decrypt_all(r, lanes, text), core);
 }
 
 /// Gives the tag, which becomes zero in the state, and puts the state back.
@@ -216,46 +304,23 @@ fn end_with_tag<R: Registers>(
     tag
 }
 
-/// Writes the beginning of the rate to `tail`.
-#[inline(always)]
-fn store_tail<R: Registers>(r: R, lanes: &[R::Lane; LANES], tail: &mut [u8]) {
-    let mut bytes: PaddedBlock = [0; LANE * RATE_LANES];
-    for (chunk, lane) in bytes.as_chunks_mut::<LANE>().0.iter_mut().zip(lanes) {
-        r.store(*lane, chunk);
-    }
-    super::bytes::copy(tail, &bytes[..tail.len()]);
-    wipe(&mut bytes);
-}
-
 #[inline(always)]
 pub(crate) fn seal<R: Registers>(r: R, core: &mut Core, text: &mut [u8]) -> [u8; TAG_SIZE] {
     let (blocks, tail) = text.as_chunks_mut();
-    let mut last = pad(tail);
+    let input = load_tail(r, tail);
     let lanes = begin(r, core);
     let lanes = encrypt_blocks(r, lanes, blocks);
-    let lanes = r.permute_and_add(lanes, lanes_of(r, &last));
+    let mut lanes = r.permute_and_add(lanes, input);
     store_tail(r, &lanes, tail);
-    wipe(&mut last);
+    pad_tail(r, &mut lanes, tail.len());
     end_with_tag(r, r.permute(lanes), core)
 }
 
 #[inline(always)]
 pub(crate) fn open<R: Registers>(r: R, core: &mut Core, text: &mut [u8]) -> [u8; TAG_SIZE] {
-    let (blocks, tail) = text.as_chunks_mut();
-    let last = pad(tail);
     let lanes = begin(r, core);
-    let lanes = r.permute(decrypt_blocks(r, lanes, blocks));
-    let masks = MASKS[96 - tail.len()..].first_chunk();
-    let masks = lanes_of(r, masks.expect("the tail is shorter than a block"));
-    let input = lanes_of(r, &last);
-    let mut plain = lanes;
-    add(r, &mut plain, &input);
-    store_tail(r, &plain, tail);
-    let mut lanes = lanes;
-    for (lane, mask) in lanes.iter_mut().zip(masks) {
-        *lane = r.clear(*lane, mask);
-    }
-    add(r, &mut lanes, &input);
+    let mut lanes = decrypt_all(r, lanes, text);
+    pad_tail(r, &mut lanes, text.len() % RATE);
     end_with_tag(r, r.permute(lanes), core)
 }
 
@@ -268,9 +333,9 @@ macro_rules! kernels {
     ($isa:ty, $features:literal) => {
         $crate::duplex::kernels::kernels! { @each $isa, $features;
             absorb(&[$crate::duplex::kernels::Block]);
-            squeeze(&mut [$crate::duplex::kernels::Block]);
-            encrypt(&mut [$crate::duplex::kernels::Block]);
-            decrypt(&mut [$crate::duplex::kernels::Block]);
+            squeeze(&mut [u8]);
+            encrypt(&mut [u8]);
+            decrypt(&mut [u8]);
             seal(&mut [u8]) -> [u8; $crate::TAG_SIZE];
             open(&mut [u8]) -> [u8; $crate::TAG_SIZE];
         }

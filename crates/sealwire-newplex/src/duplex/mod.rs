@@ -9,13 +9,19 @@
 //! pieces never wait for each other, and the kernels take everything over in whole registers.
 
 pub(crate) mod back_end;
+pub(crate) mod batch;
 mod bytes;
 pub(crate) mod kernels;
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(dead_code, reason = "no back end yet")
+)]
+pub(crate) mod side_by_side;
 
 use crate::TAG_SIZE;
 use crate::permutation::WIDTH;
 use back_end::BackEnd;
-use bytes::{copy, xor_with};
+use bytes::{read_word, xor_with};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -34,10 +40,16 @@ pub(crate) const ENCODED_SIZE: usize = 2 + WIDTH;
 pub(crate) struct Core {
     /// The state as the last permutation left it.
     state: [u8; WIDTH],
-    /// What has to be XORed to the state; zero from the rate index on. Longer than a block and its
-    /// padding, so that whole registers can be written anywhere in it.
-    pending: [u8; 112],
+    /// What has to be XORed to the state, as little-endian numbers; zero from the rate index on.
+    ///
+    /// Read and written in whole words only: a CPU forwards a store to a load that it covers, and
+    /// waits for everything before it to end where several stores make up what is loaded.
+    pending: [u64; PENDING_WORDS],
 }
+
+/// Words of pending input: a block and its padding, up to a power of two so that every masked index
+/// is one of them.
+const PENDING_WORDS: usize = 16;
 
 /// A duplex over Simpira-1024.
 #[derive(Clone)]
@@ -60,7 +72,7 @@ impl Duplex {
         Self {
             core: Core {
                 state: [0; WIDTH],
-                pending: [0; 112],
+                pending: [0; PENDING_WORDS],
             },
             rate_index: 0,
             frame_index: 0,
@@ -80,20 +92,28 @@ impl Duplex {
         RATE - self.position()
     }
 
+    /// XORs the bytes of `value`, a little-endian number, to the pending block from `position` on.
+    /// What lies behind the block must be zero.
+    #[inline(always)]
+    const fn put(&mut self, position: usize, value: u64) {
+        let (word, shift) = (position / 8, position % 8 * 8);
+        self.core.pending[word % PENDING_WORDS] ^= value << shift;
+        // In two steps, as a shift by all 64 bits is none.
+        self.core.pending[(word + 1) % PENDING_WORDS] ^= value >> 1 >> (63 - shift);
+    }
+
     /// Writes the frame index and the padding behind what this block has so far. The kernel that is
     /// called next begins with the permutation.
     #[inline(always)]
-    fn pad(&mut self) {
-        let position = self.position();
-        self.core.pending[position] ^= self.frame_index;
-        self.core.pending[position + 1] ^= 0x01;
-        self.core.pending[LAST_PADDING] ^= 0x80;
+    const fn pad(&mut self) {
+        self.put(self.position(), self.frame_index as u64 | 0x01 << 8);
+        self.core.pending[LAST_PADDING / 8] ^= 0x80 << (LAST_PADDING % 8 * 8);
         self.rate_index = 0;
         self.frame_index = 0;
     }
 
     /// Ends the block: pads it and permutes.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn permute(&mut self) {
         self.pad();
         self.back_end.absorb(&mut self.core, &[]);
@@ -102,7 +122,7 @@ impl Duplex {
     /// Takes `input` into the state.
     ///
     /// Two calls are the same as one with both inputs.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn absorb(&mut self, input: &[u8]) {
         if input.len() < self.room() {
             self.absorb_short(input);
@@ -114,14 +134,35 @@ impl Duplex {
     /// Takes in what does not fill the block.
     #[inline(always)]
     fn absorb_short(&mut self, input: &[u8]) {
-        copy(&mut self.core.pending[self.rate_index as usize..], input);
+        self.collect(input);
         self.rate_index += input.len() as u8;
+    }
+
+    /// Writes `input`, which fits, to the pending block.
+    #[inline(always)]
+    fn collect(&mut self, input: &[u8]) {
+        let (mut word, shift) = (self.position() / 8, self.position() % 8 * 8);
+        let mut begun = self.core.pending[word % PENDING_WORDS];
+        let (chunks, rest) = input.as_chunks();
+        for chunk in chunks {
+            let value = u64::from_le_bytes(*chunk);
+            self.core.pending[word % PENDING_WORDS] = begun ^ value << shift;
+            begun = value >> 1 >> (63 - shift);
+            word += 1;
+        }
+        if !rest.is_empty() {
+            let value = read_word(rest);
+            self.core.pending[word % PENDING_WORDS] = begun ^ value << shift;
+            begun = value >> 1 >> (63 - shift);
+            word += 1;
+        }
+        self.core.pending[word % PENDING_WORDS] = begun;
     }
 
     #[inline(never)]
     fn absorb_long(&mut self, input: &[u8]) {
         let (first, rest) = input.split_at(self.room());
-        copy(&mut self.core.pending[self.rate_index as usize..], first);
+        self.collect(first);
         self.rate_index = RATE as u8;
         let (blocks, tail) = rest.as_chunks();
         self.pad();
@@ -130,9 +171,9 @@ impl Duplex {
     }
 
     /// Takes in one byte.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn absorb_byte(&mut self, byte: u8) {
-        self.core.pending[self.position()] = byte;
+        self.put(self.position(), byte.into());
         self.rate_index += 1;
         if self.position() == RATE {
             self.permute();
@@ -140,7 +181,7 @@ impl Duplex {
     }
 
     /// Takes in `value` as LEB128.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn absorb_leb128(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.absorb_byte(value as u8 | 0x80);
@@ -158,42 +199,45 @@ impl Duplex {
     }
 
     /// The header of an operation: a frame with its code and its label, then a frame for its data.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn absorb_header(&mut self, code: u8, label: &[u8]) {
         let length = label.len();
         if length + 4 < self.room() {
             let position = self.position();
-            let header = &mut self.core.pending[position..];
-            header[0] = self.frame_index;
-            header[1] = code;
-            copy(&mut header[2..], label);
-            header[2 + length] = self.rate_index + 1;
-            header[3 + length] = code | 0x80;
+            let begin = u64::from(self.frame_index) | u64::from(code) << 8;
+            let end = u64::from(self.rate_index + 1) | u64::from(code | 0x80) << 8;
+            if length <= 4 {
+                // One word, most of which is known when the program is compiled.
+                let label = if length == 0 { 0 } else { read_word(label) };
+                let header = begin | label << 16 | end << (16 + 8 * length);
+                self.put(position, header);
+            } else {
+                self.put(position, begin);
+                self.rate_index += 2;
+                self.collect(label);
+                self.put(position + 2 + length, end);
+            }
             self.frame_index = (position + 3 + length) as u8;
             self.rate_index = (position + 4 + length) as u8;
         } else {
-            self.frame(code);
-            self.absorb(label);
-            self.frame(code | 0x80);
+            self.absorb_long_header(code, label);
         }
+    }
+
+    /// A header that reaches the end of the block.
+    #[inline(never)]
+    fn absorb_long_header(&mut self, code: u8, label: &[u8]) {
+        self.frame(code);
+        self.absorb(label);
+        self.frame(code | 0x80);
     }
 
     /// Ends the block and gives bytes of the rate, which become zero in the state.
     #[inline]
     pub(crate) fn permute_and_squeeze(&mut self, output: &mut [u8]) {
         self.pad();
-        let (blocks, tail) = output.as_chunks_mut();
-        self.back_end.squeeze(&mut self.core, blocks);
-        self.squeeze_short(tail);
-    }
-
-    /// Gives what this block has.
-    #[inline(always)]
-    fn squeeze_short(&mut self, output: &mut [u8]) {
-        let position = self.position();
-        copy(output, &self.core.state[position..][..output.len()]);
-        copy(&mut self.core.pending[position..], output);
-        self.rate_index += output.len() as u8;
+        self.back_end.squeeze(&mut self.core, output);
+        self.rate_index = (output.len() % RATE) as u8;
     }
 
     /// Encrypts `text`, and takes the ciphertext into the state.
@@ -202,10 +246,7 @@ impl Duplex {
         let (first, rest) = text.split_at_mut(self.room().min(text.len()));
         self.encrypt_short(first);
         if self.position() == RATE {
-            self.pad();
-            let (blocks, tail) = rest.as_chunks_mut();
-            self.back_end.encrypt(&mut self.core, blocks);
-            self.encrypt_short(tail);
+            self.permute_and_encrypt(rest);
         }
     }
 
@@ -213,16 +254,15 @@ impl Duplex {
     #[inline]
     pub(crate) fn permute_and_encrypt(&mut self, text: &mut [u8]) {
         self.pad();
-        let (blocks, tail) = text.as_chunks_mut();
-        self.back_end.encrypt(&mut self.core, blocks);
-        self.encrypt_short(tail);
+        self.back_end.encrypt(&mut self.core, text);
+        self.rate_index = (text.len() % RATE) as u8;
     }
 
     /// Encrypts what fits into this block.
     #[inline(always)]
     fn encrypt_short(&mut self, text: &mut [u8]) {
         let position = self.position();
-        copy(&mut self.core.pending[position..], text);
+        self.collect(text);
         xor_with(text, &self.core.state[position..][..text.len()]);
         self.rate_index += text.len() as u8;
     }
@@ -233,10 +273,7 @@ impl Duplex {
         let (first, rest) = text.split_at_mut(self.room().min(text.len()));
         self.decrypt_short(first);
         if self.position() == RATE {
-            self.pad();
-            let (blocks, tail) = rest.as_chunks_mut();
-            self.back_end.decrypt(&mut self.core, blocks);
-            self.decrypt_short(tail);
+            self.permute_and_decrypt(rest);
         }
     }
 
@@ -244,9 +281,8 @@ impl Duplex {
     #[inline]
     pub(crate) fn permute_and_decrypt(&mut self, text: &mut [u8]) {
         self.pad();
-        let (blocks, tail) = text.as_chunks_mut();
-        self.back_end.decrypt(&mut self.core, blocks);
-        self.decrypt_short(tail);
+        self.back_end.decrypt(&mut self.core, text);
+        self.rate_index = (text.len() % RATE) as u8;
     }
 
     /// Decrypts what fits into this block.
@@ -254,8 +290,7 @@ impl Duplex {
     fn decrypt_short(&mut self, text: &mut [u8]) {
         let position = self.position();
         xor_with(text, &self.core.state[position..][..text.len()]);
-        copy(&mut self.core.pending[position..], text);
-        self.rate_index += text.len() as u8;
+        self.absorb_short(text);
     }
 
     /// Ends the block, encrypts `text`, ends that block too and gives a tag.
@@ -288,8 +323,9 @@ impl Duplex {
     /// The state with everything that is pending.
     fn settled(&self) -> [u8; WIDTH] {
         let mut state = self.core.state;
-        for (byte, pending) in state.iter_mut().zip(&self.core.pending) {
-            *byte ^= pending;
+        let (words, _) = state.as_chunks_mut();
+        for (word, pending) in words.iter_mut().zip(self.core.pending) {
+            *word = (u64::from_le_bytes(*word) ^ pending).to_le_bytes();
         }
         state
     }

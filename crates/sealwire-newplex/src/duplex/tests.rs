@@ -10,12 +10,11 @@ impl Duplex {
     /// Squeezes from the middle of a block on, as the published vectors do and no protocol does.
     fn squeeze(&mut self, output: &mut [u8]) {
         let (first, rest) = output.split_at_mut(self.room().min(output.len()));
-        self.squeeze_short(first);
+        let position = self.position();
+        first.copy_from_slice(&self.core.state[position..][..first.len()]);
+        self.absorb_short(first);
         if self.position() == RATE {
-            self.pad();
-            let (blocks, tail) = rest.as_chunks_mut();
-            self.back_end.squeeze(&mut self.core, blocks);
-            self.squeeze_short(tail);
+            self.permute_and_squeeze(rest);
         }
     }
 }

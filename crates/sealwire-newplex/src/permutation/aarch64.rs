@@ -90,6 +90,17 @@ impl Registers for Armv8 {
 }
 
 impl AesRounds for Armv8 {
+    type Lane = uint8x16_t;
+
+    #[inline(always)]
+    fn xor(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        Registers::xor(self, a, b)
+    }
+
+    #[allow(
+        inline_always_mismatching_target_features,
+        reason = "inlined into kernels that have them"
+    )]
     #[inline(always)]
     fn f(self, lane: uint8x16_t, constant: &[u8; LANE], onto: uint8x16_t) -> uint8x16_t {
         let constant = self.load(constant);

@@ -9,10 +9,13 @@
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 pub(crate) mod aarch64;
 pub(crate) mod portable;
-#[cfg(any(
-    target_arch = "x86_64",
-    all(target_arch = "aarch64", target_endian = "little")
-))]
+#[cfg_attr(
+    not(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little")
+    )),
+    expect(dead_code, reason = "no AES instructions")
+)]
 pub(crate) mod rounds;
 mod schedule;
 #[cfg(target_arch = "x86_64")]
@@ -36,6 +39,13 @@ pub(crate) trait Registers: Copy {
 
     /// Lane `bytes`.
     fn load(self, bytes: &[u8; LANE]) -> Self::Lane;
+
+    /// The lane that these two little-endian numbers make up, each loaded for itself.
+    #[inline(always)]
+    fn load_words(self, [low, high]: &[u64; 2]) -> Self::Lane {
+        let lane = u128::from(*low) | u128::from(*high) << 64;
+        self.load(&lane.to_le_bytes())
+    }
 
     /// Writes a lane to `bytes`.
     fn store(self, lane: Self::Lane, bytes: &mut [u8; LANE]);

@@ -1,10 +1,16 @@
 //! The rounds over AES instructions.
 
 use super::schedule::{PAIRS, ROUNDS, constant, pairs};
-use super::{LANE, LANES, RATE_LANES, Registers};
+use super::{LANE, LANES, RATE_LANES};
 
 /// A back end whose CPU has AES instructions.
-pub(crate) trait AesRounds: Registers {
+pub(crate) trait AesRounds: Copy {
+    /// Sixteen bytes of the state, or of several states.
+    type Lane: Copy;
+
+    /// `a` XOR `b`.
+    fn xor(self, a: Self::Lane, b: Self::Lane) -> Self::Lane;
+
     /// `onto` XOR two AES rounds of `lane`, the first with the round key `constant`, the second with
     /// none.
     fn f(self, lane: Self::Lane, constant: &[u8; LANE], onto: Self::Lane) -> Self::Lane;

@@ -3,6 +3,7 @@
 //! Every operation begins with a header of its code and its label, so that no sequence of operations
 //! gives the same input to the duplex as another.
 
+pub(crate) mod batch;
 mod fork;
 #[cfg(feature = "std")]
 mod io;
@@ -15,6 +16,7 @@ use core::fmt;
 pub use fork::MAX_BRANCHES;
 #[cfg(feature = "std")]
 pub use io::{MaskWriter, MixReader, MixWriter, UnmaskReader};
+pub(crate) use seal::is_equal;
 pub use stream::{MaskStream, MixStream, UnmaskStream};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
@@ -68,7 +70,6 @@ impl Protocol {
     #[inline]
     #[must_use]
     pub fn new(domain: impl AsRef<[u8]>) -> Self {
-        // In place: moving a state that was just written to byte by byte takes long.
         let mut protocol = Self {
             duplex: Duplex::new(),
         };

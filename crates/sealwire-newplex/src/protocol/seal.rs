@@ -8,6 +8,15 @@ use alloc::vec::Vec;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
+/// Compares tags in constant time.
+pub(crate) fn is_equal(expected: &Tag, tag: &Tag) -> bool {
+    let equal = expected.ct_eq(tag).unwrap_u8();
+    // The verdict is no secret any more.
+    #[cfg(all(test, feature = "std", target_arch = "x86_64", target_os = "linux"))]
+    let equal = crate::constant_time::declassified(equal);
+    equal == 1
+}
+
 impl Protocol {
     /// Encrypts `text` in place and returns its tag, which also authenticates everything that went
     /// into the protocol before.
@@ -36,7 +45,7 @@ impl Protocol {
     ) -> Result<(), InvalidCiphertext> {
         self.begin_sealed(label.as_ref(), text.len());
         let expected = self.duplex.open(text);
-        if expected.ct_eq(tag).into() {
+        if is_equal(&expected, tag) {
             Ok(())
         } else {
             text.zeroize();

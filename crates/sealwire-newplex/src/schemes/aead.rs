@@ -15,6 +15,8 @@
 //! # Ok::<(), sealwire_newplex::InvalidCiphertext>(())
 //! ```
 
+mod batch;
+
 use super::nonce::{ArraySize, LongEnough, Nonce};
 use crate::{InvalidCiphertext, Protocol, TAG_SIZE, Tag};
 use aead::consts::U16;
@@ -22,6 +24,7 @@ use aead::inout::InOutBuf;
 use aead::{AeadCore, AeadInOut, TagPosition};
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
+pub use batch::{OpenJob, SealJob};
 use core::marker::PhantomData;
 
 /// A key for authenticated encryption with nonces of `N` bytes, 16 or more.

@@ -19,12 +19,14 @@
 //! assert!(tag.verify(&tag.value()));
 //! ```
 
+mod batch;
+
+use crate::protocol::is_equal;
 use crate::{Protocol, TAG_SIZE, Tag};
 use digest::consts::{U16, U32};
 use digest::{
     FixedOutput, FixedOutputReset, HashMarker, MacMarker, Output, OutputSizeUser, Reset, Update,
 };
-use subtle::ConstantTimeEq;
 
 /// Size of an unkeyed digest in bytes.
 pub const DIGEST_SIZE: usize = 32;
@@ -104,7 +106,7 @@ impl KeyedDigest {
     /// Whether `tag` is the tag of what has been written so far, in constant time.
     #[must_use]
     pub fn verify(&self, tag: &[u8; TAG_SIZE]) -> bool {
-        self.value().ct_eq(tag).into()
+        is_equal(&self.value(), tag)
     }
 }
 

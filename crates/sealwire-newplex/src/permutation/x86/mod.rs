@@ -6,3 +6,4 @@
 )]
 
 pub(crate) mod aesni;
+pub(crate) mod vaes;
