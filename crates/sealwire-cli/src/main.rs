@@ -11,6 +11,7 @@ mod file;
 mod help;
 mod interrupt;
 mod keygen;
+mod newplex;
 mod output;
 mod passwords;
 mod proxy;
@@ -82,6 +83,9 @@ enum Command {
     /// Decrypt what seal made, if nothing of it was changed
     #[command(after_help = file::OPEN)]
     Open(file::FileOptions),
+    /// Digests, MACs, signatures, sealed files and password hashes with Newplex (experimental)
+    #[command(subcommand, after_help = newplex::HELP)]
+    Newplex(newplex::NewplexCommand),
     /// Measure throughput, latency and handshakes between two processes, or the cipher alone
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -109,6 +113,7 @@ impl Command {
             Command::Proxy(options) => proxy::run(options),
             Command::Seal(options) => file::seal(options),
             Command::Open(options) => file::open(options),
+            Command::Newplex(command) => command.run(),
             Command::Bench(command) => bench::run(command),
             Command::BenchSide(options) => bench::run_side(options),
         }
@@ -130,6 +135,7 @@ impl Command {
             Command::Router(options) => options.answer.connection.report.json,
             Command::Xsub(options) => options.duplex.connection.report.json,
             Command::Proxy(options) => options.report.json,
+            Command::Newplex(command) => command.json(),
             Command::Bench(command) => command.json(),
         }
     }

@@ -11,7 +11,7 @@ use crate::exit::{Code, Failure};
 use crate::interrupt;
 
 /// An output under way. A file that is not finished disappears.
-pub(super) enum Destination {
+pub(crate) enum Destination {
     Stdout(BufWriter<StdoutLock<'static>>),
     File {
         /// Beside `path`, so that renaming moves no bytes.
@@ -22,7 +22,7 @@ pub(super) enum Destination {
 }
 
 impl Destination {
-    pub(super) fn stdout(direction: Direction) -> Result<Self, Failure> {
+    pub(crate) fn stdout(direction: Direction) -> Result<Self, Failure> {
         let stdout = io::stdout();
         if direction == Direction::Seal && stdout.is_terminal() {
             return Err(Failure::usage(
@@ -32,7 +32,7 @@ impl Destination {
         Ok(Destination::Stdout(BufWriter::new(stdout.lock())))
     }
 
-    pub(super) fn file(path: &Path, replace: bool, direction: Direction) -> Result<Self, Failure> {
+    pub(crate) fn file(path: &Path, replace: bool, direction: Direction) -> Result<Self, Failure> {
         if !replace && path.symlink_metadata().is_ok() {
             return Err(exists(path));
         }
@@ -56,11 +56,11 @@ impl Destination {
         })
     }
 
-    pub(super) fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         matches!(self, Destination::Stdout(_)) && io::stdout().is_terminal()
     }
 
-    pub(super) fn writer(&mut self) -> &mut dyn Write {
+    pub(crate) fn writer(&mut self) -> &mut dyn Write {
         match self {
             Destination::Stdout(out) => out,
             Destination::File { temporary, .. } => temporary,
@@ -68,7 +68,7 @@ impl Destination {
     }
 
     /// What a failed write means to the user.
-    pub(super) fn failure(&self, error: &io::Error) -> Failure {
+    pub(crate) fn failure(&self, error: &io::Error) -> Failure {
         match self {
             Destination::Stdout(_) => Failure::output(error),
             Destination::File { path, .. } => cannot_write(path, error),
@@ -76,7 +76,7 @@ impl Destination {
     }
 
     /// Everything is written and right: lets it appear.
-    pub(super) fn finish(self) -> Result<(), Failure> {
+    pub(crate) fn finish(self) -> Result<(), Failure> {
         match self {
             Destination::Stdout(mut out) => out.flush().map_err(|error| Failure::output(&error)),
             Destination::File {

@@ -25,6 +25,11 @@ pub(crate) fn generate(path: &Path) -> Result<(), Failure> {
         "#   Sealwire SYMMETRIC key: whoever has it can open and make sealed files.\n{LABEL}{}\n",
         digits.as_str()
     ));
+    create_private(path, &text)
+}
+
+/// Writes a new file, readable by its owner alone (mode 0600). An existing file is left alone.
+pub(crate) fn create_private(path: &Path, text: &str) -> Result<(), Failure> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -40,16 +45,21 @@ pub(crate) fn generate(path: &Path) -> Result<(), Failure> {
 
 /// Reads what [`generate`] wrote.
 pub(super) fn read(path: &Path) -> Result<Key, Failure> {
+    let text = read_private(path)?.ok_or_else(|| failure(path, NOT_A_KEY))?;
+    parse(&text).map_err(|problem| failure(path, problem))
+}
+
+/// The beginning of a file, which may not be readable by others; `None` if it is no text.
+pub(crate) fn read_private(path: &Path) -> Result<Option<Zeroizing<String>>, Failure> {
     let cannot = |error: io::Error| failure(path, &format!("cannot be read: {error}"));
     let file = File::open(path).map_err(cannot)?;
     check_permissions(path, &file.metadata().map_err(cannot)?)?;
     let mut text = Zeroizing::new(String::with_capacity(MAX_FILE_SIZE as usize));
     match file.take(MAX_FILE_SIZE).read_to_string(&mut text) {
-        Err(error) if error.kind() != io::ErrorKind::InvalidData => return Err(cannot(error)),
-        Err(_) => return Err(failure(path, NOT_A_KEY)),
-        Ok(_) => {}
+        Err(error) if error.kind() != io::ErrorKind::InvalidData => Err(cannot(error)),
+        Err(_) => Ok(None),
+        Ok(_) => Ok(Some(text)),
     }
-    parse(&text).map_err(|problem| failure(path, problem))
 }
 
 const NOT_A_KEY: &str =

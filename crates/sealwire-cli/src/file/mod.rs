@@ -2,10 +2,10 @@
 //!
 //! The format is `docs/spec/sealed-file.md`; [`format`](self::format) writes and reads it.
 
-mod destination;
+pub(crate) mod destination;
 mod format;
 pub(crate) mod key;
-mod progress;
+pub(crate) mod progress;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -58,7 +58,7 @@ pub(crate) struct FileOptions {
 
 /// Which way the bytes go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
+pub(crate) enum Direction {
     Seal,
     Open,
 }
@@ -91,16 +91,16 @@ fn run(options: &FileOptions, direction: Direction) -> Result<(), Failure> {
     }
 }
 
-struct Input {
-    reader: Box<dyn Read>,
+pub(crate) struct Input {
+    pub(crate) reader: Box<dyn Read>,
     /// If it is known.
-    size: Option<u64>,
+    pub(crate) size: Option<u64>,
     /// What to call it.
-    name: String,
+    pub(crate) name: String,
 }
 
 impl Input {
-    fn open(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         if path == Path::new("-") {
             return Ok(Input {
                 reader: Box::new(io::stdin().lock()),

@@ -11,7 +11,7 @@ const BAR_WIDTH: usize = 30;
 const CLEAR: &str = "\r\x1b[K";
 
 /// Draws on standard error; wipes the line when dropped.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     total: Option<u64>,
     started: Instant,
     /// When to draw next; `None` for never.
@@ -22,7 +22,7 @@ pub(super) struct Progress {
 impl Progress {
     /// `total` is the size of the input if it is known. Draws nothing when standard error is no
     /// terminal, or when the output goes to one, where the two would mix.
-    pub(super) fn new(total: Option<u64>, output_is_terminal: bool) -> Self {
+    pub(crate) fn new(total: Option<u64>, output_is_terminal: bool) -> Self {
         let started = Instant::now();
         let shown = io::stderr().is_terminal() && !output_is_terminal;
         Progress {
@@ -55,14 +55,14 @@ impl Drop for Progress {
 }
 
 /// An input that reports what was read of it.
-pub(super) struct Counted<R> {
+pub(crate) struct Counted<R> {
     input: R,
     done: u64,
     progress: Progress,
 }
 
 impl<R: Read> Counted<R> {
-    pub(super) fn new(input: R, progress: Progress) -> Self {
+    pub(crate) fn new(input: R, progress: Progress) -> Self {
         Counted {
             input,
             done: 0,
