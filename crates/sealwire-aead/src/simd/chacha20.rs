@@ -9,13 +9,13 @@ use crate::portable::chacha20::{BLOCK_SIZE, CONSTANTS};
 pub(crate) fn xor_keystream<I: Isa>(isa: I, keys: &MessageKeys, counter: u64, data: &mut [u8]) {
     let mut counter = counter;
     let mut rest = data;
-    let first_round = FirstRound::<I::Wide>::new(isa, keys, counter);
     while rest.len() >= I::Wide::LANES * BLOCK_SIZE {
         let (now, later) = rest.split_at_mut(I::Wide::LANES * BLOCK_SIZE);
-        let words = first_round
-            .blocks(isa, keys, counter)
-            .unwrap_or_else(|| blocks(contiguous_state(isa, keys, counter)));
-        xor_contiguous(isa, words, now);
+        xor_contiguous(
+            isa,
+            blocks(contiguous_state::<I::Wide>(isa, keys, counter)),
+            now,
+        );
         counter = counter.wrapping_add(I::Wide::LANES as u64);
         rest = later;
     }
@@ -192,46 +192,6 @@ impl<V: Vector> LaneBlocks<V> {
             words[i] = words[i].add(self.input[i]);
         }
         words
-    }
-}
-
-/// What blocks have in common whose counters have the same upper half: the first round of the three
-/// columns without the lower half.
-struct FirstRound<V> {
-    words: [V; 16],
-    counter_high: u32,
-}
-
-impl<V: Vector> FirstRound<V> {
-    #[inline(always)]
-    fn new(isa: V::Isa, keys: &MessageKeys, counter: u64) -> Self {
-        let mut words = state_at(isa, keys, &[counter; MAX_LANES]);
-        quarter_round(&mut words, [1, 5, 9, 13]);
-        quarter_round(&mut words, [2, 6, 10, 14]);
-        quarter_round(&mut words, [3, 7, 11, 15]);
-        Self {
-            words,
-            counter_high: (counter >> 32) as u32,
-        }
-    }
-
-    /// The blocks from `counter` on, if all their counters have that upper half.
-    #[inline(always)]
-    fn blocks(&self, isa: V::Isa, keys: &MessageKeys, counter: u64) -> Option<[V; 16]> {
-        let last = counter.wrapping_add(V::LANES as u64 - 1);
-        if [counter, last].map(|counter| (counter >> 32) as u32) != [self.counter_high; 2] {
-            return None;
-        }
-        let input = contiguous_state(isa, keys, counter);
-        let mut words = self.words;
-        words[12] = input[12];
-        quarter_round(&mut words, [0, 4, 8, 12]);
-        let mut blocks = LaneBlocks { input, words };
-        blocks.diagonal_round();
-        for _ in 1..10 {
-            blocks.double_round();
-        }
-        Some(blocks.finish())
     }
 }
 

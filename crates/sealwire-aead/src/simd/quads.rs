@@ -205,7 +205,8 @@ fn blocks_at<'a>(
     core::array::from_fn(|quad| {
         let start = (quad * CHUNK_BLOCKS + index) * BLOCK_SIZE;
         let from = start.checked_sub(header_len).filter(|_| start > 0);
-        from.and_then(|at| text[at..].first_chunk()).unwrap_or(first)
+        from.and_then(|at| text[at..].first_chunk())
+            .unwrap_or(first)
     })
 }
 

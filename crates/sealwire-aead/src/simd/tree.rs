@@ -213,10 +213,7 @@ fn lanes_of_leaves<I: Isa>(
     nodes: &mut [Node; MAX_LANES],
 ) {
     let first = (start / CHUNK_SIZE) as u64;
-    if count == QUADS
-        && last_len == CHUNK_SIZE
-        && Framing::fits(input.aad())
-    {
+    if count == QUADS && last_len == CHUNK_SIZE && Framing::fits(input.aad()) {
         let mut framing = Framing::EMPTY;
         framing.fill(isa, input.aad(), input.ciphertext());
         let first_block = start / BLOCK_SIZE;

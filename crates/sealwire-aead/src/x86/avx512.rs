@@ -77,6 +77,8 @@ vector! {
 /// stands still.
 #[derive(Clone, Copy)]
 pub(crate) struct Halves {
+    /// First half and last. `vpermi2d` gets them in the other order, with 8 flipped in each place:
+    /// in this order LLVM joins the two loads that feed it to one of 512 bits and a `vpermd`.
     words: [V256; 2],
     /// [`ROW_PLACES`], which the compiler must not know: it replaces a selection that it knows by
     /// several instructions.
