@@ -188,8 +188,8 @@ impl<V: Vector> LaneBlocks<V> {
     #[inline(always)]
     pub(crate) fn finish(self) -> [V; 16] {
         let mut words = self.words;
-        for i in 0..16 {
-            words[i] = words[i].add(self.input[i]);
+        for (word, input) in words.iter_mut().zip(self.input) {
+            *word = word.add(input);
         }
         words
     }
