@@ -161,6 +161,8 @@ mod tests {
         let aad_lengths = [0, 1, 9, 55, 56, 57, 64, 1_015, 1_016, 1_020, 1_024, 5_000];
         let text_lengths = (0..1_300)
             .chain((1_300..36_000).step_by(509))
+            // Around four chunks and a short one.
+            .chain((4_020..4_620).step_by(3))
             .chain([300_000]);
         for (case, length) in text_lengths.enumerate() {
             let nonce: [u8; 24] = core::array::from_fn(|i| (i * case) as u8);
@@ -177,13 +179,13 @@ mod tests {
             Portable.xor_keystream(&keys, counter, &mut theirs);
             assert!(ours == theirs, "keystream, {length} bytes");
 
+            let aad = bytes(aad_lengths[case % aad_lengths.len()], case);
             // Sealing may interleave what was just done in two passes.
             let (mut sealed, mut expected) = (bytes(length, case), bytes(length, case));
-            let tag = back_end.seal(&keys, counter, &[], &mut sealed);
-            assert_eq!(tag, Portable.seal(&keys, counter, &[], &mut expected));
+            let tag = back_end.seal(&keys, counter, &aad, &mut sealed);
+            assert_eq!(tag, Portable.seal(&keys, counter, &aad, &mut expected));
             assert!(sealed == expected, "sealing, {length} bytes");
 
-            let aad = bytes(aad_lengths[case % aad_lengths.len()], case);
             let input = MacInput::new(&aad, &ours);
             let tag = back_end.mac(&keys.authentication, &input);
             assert_eq!(

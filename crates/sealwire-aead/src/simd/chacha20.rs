@@ -98,14 +98,20 @@ fn xor_contiguous<V: Vector>(isa: V::Isa, mut words: [V; 16], data: &mut [u8]) {
 /// The input words of the blocks from `counter` on, one block a lane.
 #[inline(always)]
 fn contiguous_state<V: Vector>(isa: V::Isa, keys: &MessageKeys, counter: u64) -> [V; 16] {
+    let counters = core::array::from_fn(|lane| counter.wrapping_add(lane as u64));
+    state_at(isa, keys, &counters)
+}
+
+/// The input words of the blocks at `counters`, one block a lane.
+#[inline(always)]
+pub(crate) fn state_at<V: Vector>(
+    isa: V::Isa,
+    keys: &MessageKeys,
+    counters: &[u64; MAX_LANES],
+) -> [V; 16] {
     let key = splat_words(isa, &keys.encryption);
-    let mut low = [0; MAX_LANES];
-    let mut high = [0; MAX_LANES];
-    for lane in 0..V::LANES {
-        let position = counter.wrapping_add(lane as u64);
-        low[lane] = position as u32;
-        high[lane] = (position >> 32) as u32;
-    }
+    let low = counters.map(|counter| counter as u32);
+    let high = counters.map(|counter| (counter >> 32) as u32);
     let counter = [V::load(isa, &low), V::load(isa, &high)];
     let nonce = [V::splat(isa, keys.nonce[0]), V::splat(isa, keys.nonce[1])];
     lane_state(isa, &key, counter, nonce)
@@ -131,21 +137,62 @@ pub(crate) fn lane_state<V: Vector>(
 /// ChaCha20's block function on lanes.
 #[inline(always)]
 pub(crate) fn blocks<V: Vector>(input: [V; 16]) -> [V; 16] {
-    let mut v = input;
+    let mut blocks = LaneBlocks::new(input);
     for _ in 0..10 {
-        quarter_round(&mut v, [0, 4, 8, 12]);
-        quarter_round(&mut v, [1, 5, 9, 13]);
-        quarter_round(&mut v, [2, 6, 10, 14]);
-        quarter_round(&mut v, [3, 7, 11, 15]);
-        quarter_round(&mut v, [0, 5, 10, 15]);
-        quarter_round(&mut v, [1, 6, 11, 12]);
-        quarter_round(&mut v, [2, 7, 8, 13]);
-        quarter_round(&mut v, [3, 4, 9, 14]);
+        blocks.double_round();
     }
-    for i in 0..16 {
-        v[i] = v[i].add(input[i]);
+    blocks.finish()
+}
+
+/// Blocks on their way through the block function, one a lane.
+pub(crate) struct LaneBlocks<V> {
+    input: [V; 16],
+    words: [V; 16],
+}
+
+impl<V: Vector> LaneBlocks<V> {
+    #[inline(always)]
+    pub(crate) const fn new(input: [V; 16]) -> Self {
+        Self {
+            input,
+            words: input,
+        }
     }
-    v
+
+    /// One of ten.
+    #[inline(always)]
+    pub(crate) fn double_round(&mut self) {
+        self.column_round();
+        self.diagonal_round();
+    }
+
+    #[inline(always)]
+    pub(crate) fn column_round(&mut self) {
+        let v = &mut self.words;
+        quarter_round(v, [0, 4, 8, 12]);
+        quarter_round(v, [1, 5, 9, 13]);
+        quarter_round(v, [2, 6, 10, 14]);
+        quarter_round(v, [3, 7, 11, 15]);
+    }
+
+    #[inline(always)]
+    pub(crate) fn diagonal_round(&mut self) {
+        let v = &mut self.words;
+        quarter_round(v, [0, 5, 10, 15]);
+        quarter_round(v, [1, 6, 11, 12]);
+        quarter_round(v, [2, 7, 8, 13]);
+        quarter_round(v, [3, 4, 9, 14]);
+    }
+
+    /// The words of the blocks, after ten double rounds.
+    #[inline(always)]
+    pub(crate) fn finish(self) -> [V; 16] {
+        let mut words = self.words;
+        for (word, input) in words.iter_mut().zip(self.input) {
+            *word = word.add(input);
+        }
+        words
+    }
 }
 
 #[inline(always)]

@@ -1,6 +1,7 @@
 //! A message's virtual concatenation as blocks, which are read where they lie.
 
 use super::blake3::CHUNK_BLOCKS;
+use super::quads::Header;
 use super::vector::Isa;
 use crate::portable::blake3::BLOCK_SIZE;
 
@@ -51,6 +52,18 @@ impl Framing {
     #[inline(always)]
     pub(crate) const fn fits(aad: &[u8]) -> bool {
         aad.len() <= MAX_AAD
+    }
+
+    /// What stands in front of the text, where the associated data [`fits`](Self::fits).
+    #[inline(always)]
+    pub(crate) fn header<I: Isa>(isa: I, aad: &[u8]) -> Header {
+        let mut block = [0; BLOCK_SIZE];
+        isa.copy_short(aad, &mut block);
+        block[aad.len()..][..8].copy_from_slice(&(aad.len() as u64).to_le_bytes());
+        Header {
+            block,
+            len: aad.len() + 8,
+        }
     }
 
     /// Frames a message whose associated data [`fits`](Self::fits). `self` must be as

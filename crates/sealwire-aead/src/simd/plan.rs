@@ -150,11 +150,7 @@ pub(crate) fn seal_run<I: Isa + BackEnd>(
 ) {
     xor_run(isa, keys, counter, jobs);
     for window in jobs.chunks_mut(WINDOW) {
-        let mut window_tags = [[0; 32]; WINDOW];
-        run_tags(isa, keys, window, &mut window_tags);
-        for (job, tag) in window.iter_mut().zip(&window_tags) {
-            *job.tag = *tag;
-        }
+        run_tags(isa, keys, window, |job, tag| *job.tag = tag);
     }
 }
 
@@ -167,34 +163,41 @@ pub(crate) fn open_run<I: Isa + BackEnd>(
     jobs: &mut [OpenJob<'_>],
 ) {
     let mut verified = 0;
-    'windows: for window in jobs.chunks_mut(WINDOW) {
-        let mut window_tags = [[0; 32]; WINDOW];
-        run_tags(isa, keys, window, &mut window_tags);
-        for (job, tag) in window.iter_mut().zip(&window_tags) {
-            job.verdict = Verdict::of(tags_equal(tag, job.tag));
-            if job.verdict == Verdict::Forged {
-                break 'windows;
+    for window in jobs.chunks_mut(WINDOW) {
+        run_tags(isa, keys, window, |job, tag| {
+            job.verdict = Verdict::of(tags_equal(&tag, job.tag));
+        });
+        let is_verified = |job: &&OpenJob<'_>| job.verdict == Verdict::Verified;
+        let count = window.iter().take_while(is_verified).count();
+        verified += count;
+        if count < window.len() {
+            // Nobody knows where their keystream starts.
+            for job in &mut window[count + 1..] {
+                job.verdict = Verdict::Unchecked;
             }
-            verified += 1;
+            break;
         }
     }
     xor_run(isa, keys, counter, &mut jobs[..verified]);
 }
 
-/// Tags of the jobs in a window, all under the same key.
+/// Hands out the tags of the jobs in a window, all under the same key.
 #[inline(always)]
 fn run_tags<I: Isa + BackEnd, J: Job>(
     isa: I,
     keys: &MessageKeys,
-    jobs: &[J],
-    out: &mut [Node; WINDOW],
+    jobs: &mut [J],
+    deliver: impl Fn(&mut J, Node),
 ) {
     let plan = Plan::new(jobs);
-    let single = |job: &J| isa.mac(&keys.authentication, &MacInput::new(job.aad(), job.text()));
+    let alone = |job: &mut J| {
+        let tag = isa.mac(&keys.authentication, &MacInput::new(job.aad(), job.text()));
+        deliver(job, tag);
+    };
     for group in plan.groups(I::Wide::LANES) {
         if group.len() < MIN_GROUP {
             for index in group {
-                out[usize::from(*index)] = single(&jobs[usize::from(*index)]);
+                alone(&mut jobs[usize::from(*index)]);
             }
             continue;
         }
@@ -207,10 +210,10 @@ fn run_tags<I: Isa + BackEnd, J: Job>(
             tags(isa, &key, jobs, group, &mut lane_tags);
         }
         for (index, tag) in group.iter().zip(&lane_tags) {
-            out[usize::from(*index)] = *tag;
+            deliver(&mut jobs[usize::from(*index)], *tag);
         }
     }
-    for (job, tag) in jobs.iter().zip(out).filter(|(job, _)| is_long(*job)) {
-        *tag = single(job);
+    for job in jobs.iter_mut().filter(|job| is_long(*job)) {
+        alone(job);
     }
 }

@@ -5,8 +5,12 @@
 //! at once, which takes AVX-512.
 
 use super::blake3::{CHUNK_BLOCKS, Node, mix_rows};
+use super::chacha20::{LaneBlocks, state_at};
 use super::vector::{Isa, MAX_LANES, QUADS, Vector};
-use crate::portable::blake3::{BLOCK_SIZE, CHUNK_END, CHUNK_START, Chain, IV, KEYED_HASH};
+use crate::keys::MessageKeys;
+use crate::portable::blake3::{
+    BLOCK_SIZE, CHUNK_END, CHUNK_SIZE, CHUNK_START, Chain, IV, KEYED_HASH,
+};
 
 /// An instruction set that can pick words from two vectors of quads.
 pub(crate) trait PickQuads: Isa {
@@ -27,6 +31,185 @@ pub(crate) trait PickQuads: Isa {
     fn next_quads(self, places: &Self::Places, message: [Self::Wide; 4]) -> [Self::Wide; 4];
 }
 
+/// Groups of sixteen keystream blocks in the text of four chunks.
+const GROUPS: usize = QUADS * CHUNK_BLOCKS / MAX_LANES;
+
+/// What stands in front of the text, in a block of its own.
+pub(crate) struct Header {
+    pub(crate) block: [u8; BLOCK_SIZE],
+    /// Bytes that count.
+    pub(crate) len: usize,
+}
+
+/// Work that is done beside hashing: a chain of compressions waits for itself and leaves half of
+/// the units idle.
+trait Beside {
+    /// A step after every odd round.
+    fn odd(&mut self);
+    /// A step after every even round.
+    fn even(&mut self);
+}
+
+/// Hashing alone.
+struct Nothing;
+
+impl Beside for Nothing {
+    #[inline(always)]
+    fn odd(&mut self) {}
+    #[inline(always)]
+    fn even(&mut self) {}
+}
+
+/// A keystream block in each of sixteen lanes: a round is a step.
+impl<V: Vector> Beside for LaneBlocks<V> {
+    #[inline(always)]
+    fn odd(&mut self) {
+        self.column_round();
+    }
+    #[inline(always)]
+    fn even(&mut self) {
+        self.diagonal_round();
+    }
+}
+
+/// Four full chunks on their way through the compression function.
+struct FourChunks<I: PickQuads> {
+    chains: [I::Wide; 2],
+    /// The last row of the first block, of those between and of the last block.
+    last_rows: [I::Wide; 3],
+    places: I::Places,
+}
+
+impl<I: PickQuads> FourChunks<I> {
+    /// Chunks of which the first is leaf number `first`.
+    #[inline(always)]
+    fn new(isa: I, key: &Chain, first: u64) -> Self {
+        let [k0, k1, k2, k3, k4, k5, k6, k7] = *key;
+        // Made once: what is put together word by word is not ready for a vector at once.
+        let last_row = |flags| {
+            let mut words = [0; MAX_LANES];
+            for (row, number) in words.as_chunks_mut::<4>().0.iter_mut().zip(first..) {
+                *row = [
+                    number as u32,
+                    (number >> 32) as u32,
+                    BLOCK_SIZE as u32,
+                    KEYED_HASH | flags,
+                ];
+            }
+            I::Wide::load(isa, &words)
+        };
+        Self {
+            chains: [
+                I::Wide::splat_quad(isa, [k0, k1, k2, k3]),
+                I::Wide::splat_quad(isa, [k4, k5, k6, k7]),
+            ],
+            last_rows: [last_row(CHUNK_START), last_row(0), last_row(CHUNK_END)],
+            places: isa.places(),
+        }
+    }
+
+    /// Compresses block `index` of each chunk, and works three steps of each kind on `beside`.
+    #[inline(always)]
+    fn compress(
+        &mut self,
+        isa: I,
+        index: usize,
+        blocks: [&[u8; BLOCK_SIZE]; QUADS],
+        beside: &mut impl Beside,
+    ) {
+        let mut message = isa.load_quads(&self.places, blocks);
+        let [start, middle, end] = self.last_rows;
+        let mut rows = (
+            self.chains[0],
+            self.chains[1],
+            I::Wide::splat_quad(isa, [IV[0], IV[1], IV[2], IV[3]]),
+            match index {
+                0 => start,
+                _ if index == CHUNK_BLOCKS - 1 => end,
+                _ => middle,
+            },
+        );
+        for _ in 0..3 {
+            rows = round::<I>(rows, &message);
+            beside.odd();
+            message = isa.next_quads(&self.places, message);
+            rows = round::<I>(rows, &message);
+            beside.even();
+            message = isa.next_quads(&self.places, message);
+        }
+        rows = round::<I>(rows, &message);
+        self.chains = [rows.0.xor(rows.2), rows.1.xor(rows.3)];
+    }
+
+    #[inline(always)]
+    fn nodes(&self) -> [Node; QUADS] {
+        let mut halves = [[0; 64]; 2];
+        for (half, chains) in halves.iter_mut().zip(self.chains) {
+            chains.store_bytes(half);
+        }
+        let mut nodes = [[0; 32]; QUADS];
+        for (quad, node) in nodes.iter_mut().enumerate() {
+            node[..16].copy_from_slice(&halves[0][quad * 16..][..16]);
+            node[16..].copy_from_slice(&halves[1][quad * 16..][..16]);
+        }
+        nodes
+    }
+}
+
+/// A group of keystream blocks for the text of four chunks: four successive ones of each chunk.
+struct Group<V> {
+    blocks: LaneBlocks<V>,
+    number: usize,
+}
+
+impl<V: Vector> Group<V> {
+    #[inline(always)]
+    fn new(isa: V::Isa, keys: &MessageKeys, counter: u64, number: usize) -> Self {
+        let counters =
+            core::array::from_fn(|lane| counter.wrapping_add(text_block(number, lane) as u64));
+        Self {
+            blocks: LaneBlocks::new(state_at(isa, keys, &counters)),
+            number,
+        }
+    }
+
+    /// XORs the finished blocks into the text.
+    #[inline(always)]
+    fn encrypt(self, isa: V::Isa, text: &mut [u8; TEXT_SIZE]) {
+        let mut words = self.blocks.finish();
+        V::transpose(&mut words);
+        for (index, key_bytes) in words.into_iter().enumerate() {
+            let (part, lane) = (index / V::LANES, index % V::LANES);
+            let at = text_block(self.number, lane) * BLOCK_SIZE + part * V::LANES * 4;
+            let bytes = &mut text[at..][..V::LANES * 4];
+            V::load_bytes(isa, bytes).xor(key_bytes).store_bytes(bytes);
+        }
+    }
+}
+
+/// The block of the text in a lane of a group. The first group begins with the last block of the
+/// chunk before: before the first chunk, with that of the last.
+const fn text_block(group: usize, lane: usize) -> usize {
+    const BLOCKS: usize = QUADS * CHUNK_BLOCKS;
+    (lane / 4 * CHUNK_BLOCKS + group * 4 + lane % 4 + BLOCKS - 1) % BLOCKS
+}
+
+/// Block `index` of each of the first four chunks of a header and a text.
+#[inline(always)]
+fn blocks_at<'a>(
+    first: &'a [u8; BLOCK_SIZE],
+    header_len: usize,
+    text: &'a [u8; TEXT_SIZE],
+    index: usize,
+) -> [&'a [u8; BLOCK_SIZE]; QUADS] {
+    core::array::from_fn(|quad| {
+        let start = (quad * CHUNK_BLOCKS + index) * BLOCK_SIZE;
+        let from = start.checked_sub(header_len).filter(|_| start > 0);
+        from.and_then(|at| text[at..].first_chunk())
+            .unwrap_or(first)
+    })
+}
+
 /// Hashes four full chunks, the first being leaf number `first`. `block` gives the block of a quad
 /// at an index.
 #[inline(always)]
@@ -35,54 +218,68 @@ pub(crate) fn hash_four_chunks<'a, I: PickQuads>(
     key: &Chain,
     block: impl Fn(usize, usize) -> &'a [u8; BLOCK_SIZE],
     first: u64,
-    nodes: &mut [Node; QUADS],
-) {
-    let [k0, k1, k2, k3, k4, k5, k6, k7] = *key;
-    let mut low = I::Wide::splat_quad(isa, [k0, k1, k2, k3]);
-    let mut high = I::Wide::splat_quad(isa, [k4, k5, k6, k7]);
-    // Made before the loop: what is put together word by word is not ready for a vector at once.
-    let last_row = |flags| {
-        let mut words = [0; MAX_LANES];
-        for (row, number) in words.as_chunks_mut::<4>().0.iter_mut().zip(first..) {
-            *row = [
-                number as u32,
-                (number >> 32) as u32,
-                BLOCK_SIZE as u32,
-                KEYED_HASH | flags,
-            ];
-        }
-        I::Wide::load(isa, &words)
-    };
-    let (start, middle, end) = (last_row(CHUNK_START), last_row(0), last_row(CHUNK_END));
-    let places = isa.places();
+) -> [Node; QUADS] {
+    let mut chunks = FourChunks::new(isa, key, first);
     for index in 0..CHUNK_BLOCKS {
-        let mut message = isa.load_quads(&places, core::array::from_fn(|quad| block(quad, index)));
-        let mut rows = (
-            low,
-            high,
-            I::Wide::splat_quad(isa, [IV[0], IV[1], IV[2], IV[3]]),
-            match index {
-                0 => start,
-                _ if index == CHUNK_BLOCKS - 1 => end,
-                _ => middle,
-            },
-        );
-        rows = round::<I>(rows, &message);
-        for _ in 1..7 {
-            message = isa.next_quads(&places, message);
-            rows = round::<I>(rows, &message);
-        }
-        (low, high) = (rows.0.xor(rows.2), rows.1.xor(rows.3));
+        let blocks = core::array::from_fn(|quad| block(quad, index));
+        chunks.compress(isa, index, blocks, &mut Nothing);
     }
-    let mut halves = [[0; 64]; 2];
-    low.store_bytes(&mut halves[0]);
-    high.store_bytes(&mut halves[1]);
-    for (quad, node) in nodes.iter_mut().enumerate() {
-        node[..16].copy_from_slice(&halves[0][quad * 16..][..16]);
-        node[16..].copy_from_slice(&halves[1][quad * 16..][..16]);
-    }
+    chunks.nodes()
 }
 
+/// The front of a message that fills the first four chunks but for the bytes of `header`.
+pub(crate) const TEXT_SIZE: usize = QUADS * CHUNK_SIZE;
+/// Blocks of keystream for it.
+pub(crate) const TEXT_BLOCKS: u64 = (TEXT_SIZE / BLOCK_SIZE) as u64;
+
+/// Encrypts `text` with the keystream from block `counter` on and hashes the first four chunks of
+/// `header || text`. The header has at most a block; behind it there is room for the rest of that.
+///
+/// Three compressions of each chunk and sixteen blocks of keystream take turns, round by round. The
+/// blocks that a chunk needs first are made first: each group has four successive ones of each
+/// chunk, counted from the last of the chunk before, which the header pushes into this one.
+#[inline(always)]
+pub(crate) fn seal_four_chunks<I: PickQuads>(
+    isa: I,
+    keys: &MessageKeys,
+    counter: u64,
+    header: &Header,
+    text: &mut [u8; TEXT_SIZE],
+) -> [Node; QUADS] {
+    let mut chunks = FourChunks::new(isa, &keys.authentication, 0);
+    let mut group = Group::<I::Wide>::new(isa, keys, counter, 0);
+    for _ in 0..10 {
+        group.blocks.double_round();
+    }
+    group.encrypt(isa, text);
+    let mut first_block = header.block;
+    let room = BLOCK_SIZE - header.len;
+    first_block[header.len..].copy_from_slice(&text[..room]);
+
+    let mut index = 0;
+    for number in 1..GROUPS {
+        let mut group = Group::<I::Wide>::new(isa, keys, counter, number);
+        for _ in 0..3 {
+            let blocks = blocks_at(&first_block, header.len, text, index);
+            chunks.compress(isa, index, blocks, &mut group.blocks);
+            index += 1;
+        }
+        group.blocks.double_round();
+        group.encrypt(isa, text);
+        // Three blocks of each chunk could be read after the first group, four more after each.
+        if number > 1 {
+            let blocks = blocks_at(&first_block, header.len, text, index);
+            chunks.compress(isa, index, blocks, &mut Nothing);
+            index += 1;
+        }
+    }
+    while index < CHUNK_BLOCKS {
+        let blocks = blocks_at(&first_block, header.len, text, index);
+        chunks.compress(isa, index, blocks, &mut Nothing);
+        index += 1;
+    }
+    chunks.nodes()
+}
 #[inline(always)]
 fn round<I: PickQuads>(
     (a, b, c, d): (I::Wide, I::Wide, I::Wide, I::Wide),

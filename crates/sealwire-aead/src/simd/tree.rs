@@ -11,6 +11,7 @@ use super::blake3::{
 };
 use super::chacha20::xor_keystream;
 use super::framing::Framing;
+use super::quads::TEXT_BLOCKS;
 use super::source::Source;
 use super::vector::{Isa, MAX_LANES, QUADS, Vector};
 use crate::back_end::BackEnd;
@@ -66,8 +67,37 @@ pub(crate) fn seal<I: Subtree>(
         isa.xor_keystream(keys, counter, buffer);
         return isa.mac(&keys.authentication, &MacInput::new(aad, buffer));
     }
+    if let Some(tag) = seal_four_chunks(isa, keys, counter, aad, buffer) {
+        return tag;
+    }
     let mut source = Source::sealing(aad, buffer, keys, counter);
     root(isa, &keys.authentication, &mut source)
+}
+
+/// [`seal`] for messages of four chunks and a short one, where encrypting and hashing can be done
+/// side by side.
+#[inline(always)]
+fn seal_four_chunks<I: Subtree>(
+    isa: I,
+    keys: &MessageKeys,
+    counter: u64,
+    aad: &[u8],
+    buffer: &mut [u8],
+) -> Option<Node> {
+    let len = MacInput::new(aad, buffer).len();
+    if len > QUADS * CHUNK_SIZE + CHUNK_SIZE / 2 || !Framing::fits(aad) {
+        return None;
+    }
+    let (text, rest) = buffer.split_first_chunk_mut()?;
+    let four = isa.seal_four_chunks(keys, counter, &Framing::header(isa, aad), text)?;
+    isa.xor_keystream(keys, counter.wrapping_add(TEXT_BLOCKS), rest);
+    let input = MacInput::new(aad, buffer);
+    let start = QUADS * CHUNK_SIZE;
+    let last = chunk(isa, &keys.authentication, &input, start, len - start, 0);
+    let mut level = [[0; 32]; QUADS + 1];
+    level[..QUADS].copy_from_slice(&four);
+    level[QUADS] = last;
+    Some(fold(isa, &keys.authentication, &level))
 }
 
 /// Keyed BLAKE3 over `input`.
@@ -88,7 +118,16 @@ pub(crate) fn mac<I: Subtree>(isa: I, key: &Chain, input: &MacInput<'_>) -> Node
 fn root<I: Subtree>(isa: I, key: &Chain, source: &mut Source<'_>) -> Node {
     let mut level = [[0; 32]; MAX_LANES];
     let len = source.len();
-    let mut count = isa.subtree(key, source, 0, len, &mut level);
+    let count = isa.subtree(key, source, 0, len, &mut level);
+    fold(isa, key, &level[..count])
+}
+
+/// Hashes one level of two to `Wide::LANES` nodes to the root.
+#[inline(always)]
+fn fold<I: Subtree>(isa: I, key: &Chain, nodes: &[Node]) -> Node {
+    let mut level = [[0; 32]; MAX_LANES];
+    let mut count = nodes.len();
+    level[..count].copy_from_slice(nodes);
     while count > 2 {
         let mut above = [[0; 32]; MAX_LANES];
         count = parents(isa, key, &level[..count], &mut above);
@@ -174,11 +213,7 @@ fn lanes_of_leaves<I: Isa>(
     nodes: &mut [Node; MAX_LANES],
 ) {
     let first = (start / CHUNK_SIZE) as u64;
-    if count == QUADS
-        && last_len == CHUNK_SIZE
-        && Framing::fits(input.aad())
-        && let Some(four) = nodes.first_chunk_mut()
-    {
+    if count == QUADS && last_len == CHUNK_SIZE && Framing::fits(input.aad()) {
         let mut framing = Framing::EMPTY;
         framing.fill(isa, input.aad(), input.ciphertext());
         let first_block = start / BLOCK_SIZE;
@@ -188,7 +223,8 @@ fn lanes_of_leaves<I: Isa>(
                 first_block + quad * CHUNK_BLOCKS + index,
             )
         };
-        if isa.hash_four_chunks(key, block, first, four) {
+        if let Some(four) = isa.hash_four_chunks(key, block, first) {
+            nodes[..QUADS].copy_from_slice(&four);
             return;
         }
     }

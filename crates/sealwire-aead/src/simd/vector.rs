@@ -1,6 +1,8 @@
 //! What an instruction set has to provide.
 
 use super::blake3::Node;
+use super::quads::{Header, TEXT_SIZE};
+use crate::keys::MessageKeys;
 use crate::portable::blake3::Chain;
 
 /// Most lanes that any vector here has.
@@ -37,16 +39,28 @@ pub(crate) trait Isa: Copy {
     fn pick<const ROUND: usize, const PART: usize>(self, message: &Self::Message) -> Self::Narrow;
 
     /// Hashes four full chunks, of which `block` gives the block of a chunk at an index, where that
-    /// is quicker than in lanes, and says whether it did.
+    /// is quicker than in lanes.
     #[inline(always)]
     fn hash_four_chunks<'a>(
         self,
         _key: &Chain,
         _block: impl Fn(usize, usize) -> &'a [u8; 64],
         _first: u64,
-        _nodes: &mut [Node; QUADS],
-    ) -> bool {
-        false
+    ) -> Option<[Node; QUADS]> {
+        None
+    }
+
+    /// Encrypts the text of four chunks with the keystream from block `counter` on and hashes them,
+    /// where both can be done side by side; otherwise leaves it alone.
+    #[inline(always)]
+    fn seal_four_chunks(
+        self,
+        _keys: &MessageKeys,
+        _counter: u64,
+        _header: &Header,
+        _text: &mut [u8; TEXT_SIZE],
+    ) -> Option<[Node; QUADS]> {
+        None
     }
 
     /// Overwrites secret blocks in a way that the compiler does not leave out.

@@ -1,10 +1,11 @@
 //! AVX-512: sixteen lanes, rotations and masks.
 
 use super::{quads_of_4, quads_of_8, same, transpose_4, transpose_8, vector, wipe_with};
+use crate::keys::MessageKeys;
 use crate::portable::blake3::Chain;
 use crate::simd::blake3::{Node, ROW_SCHEDULE};
 use crate::simd::kernels::kernels;
-use crate::simd::quads::{PickQuads, hash_four_chunks};
+use crate::simd::quads::{Header, PickQuads, TEXT_SIZE, hash_four_chunks, seal_four_chunks};
 use crate::simd::vector::{Blocks, Isa, QUADS, Vector};
 use core::arch::x86_64::{
     __m128i, __m256i, __m512i, _bzhi_u64, _mm_add_epi32, _mm_and_si128, _mm_andnot_si128,
@@ -76,6 +77,8 @@ vector! {
 /// stands still.
 #[derive(Clone, Copy)]
 pub(crate) struct Halves {
+    /// First half and last. `vpermi2d` gets them in the other order, with 8 flipped in each place:
+    /// in this order LLVM joins the two loads that feed it to one of 512 bits and a `vpermd`.
     words: [V256; 2],
     /// [`ROW_PLACES`], which the compiler must not know: it replaces a selection that it knows by
     /// several instructions.
@@ -131,10 +134,19 @@ impl Isa for Avx512 {
         key: &Chain,
         block: impl Fn(usize, usize) -> &'a [u8; 64],
         first: u64,
-        nodes: &mut [Node; QUADS],
-    ) -> bool {
-        hash_four_chunks(self, key, block, first, nodes);
-        true
+    ) -> Option<[Node; QUADS]> {
+        Some(hash_four_chunks(self, key, block, first))
+    }
+
+    #[inline(always)]
+    fn seal_four_chunks(
+        self,
+        keys: &MessageKeys,
+        counter: u64,
+        header: &Header,
+        text: &mut [u8; TEXT_SIZE],
+    ) -> Option<[Node; QUADS]> {
+        Some(seal_four_chunks(self, keys, counter, header, text))
     }
 
     #[inline(always)]
