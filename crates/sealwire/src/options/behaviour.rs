@@ -24,6 +24,7 @@ pub(crate) struct Behaviour {
     pub(crate) hello_message: Option<Frames>,
     pub(crate) disconnect_message: Option<Frames>,
     pub(crate) hiccup_message: Option<Frames>,
+    pub(crate) routes_beside: bool,
 }
 
 impl Behaviour {
@@ -48,7 +49,7 @@ impl Behaviour {
         const RECEIVERS: &[SocketType] = &[
             Dealer, Router, Pair, Pull, Client, Server, Peer, Gather, Channel,
         ];
-        let all: [(&'static str, bool, &[SocketType]); 17] = [
+        let all: [(&'static str, bool, &[SocketType]); 18] = [
             ("req_correlate", self.request_correlate, &[Req]),
             ("req_relaxed", self.request_relaxed, &[Req]),
             ("probe_router", self.probe_router, &[Req, Dealer, Router]),
@@ -74,6 +75,7 @@ impl Behaviour {
                 RECEIVERS,
             ),
             ("hiccup_message", self.hiccup_message.is_some(), RECEIVERS),
+            ("routes_beside", self.routes_beside, &[Server, Peer]),
         ];
         match all
             .iter()
