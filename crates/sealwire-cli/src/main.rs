@@ -15,6 +15,7 @@ mod output;
 mod passwords;
 mod proxy;
 mod report;
+mod rpc;
 mod security_options;
 mod sockets;
 
@@ -85,6 +86,9 @@ enum Command {
     /// Measure throughput, latency and handshakes between two processes, or the cipher alone
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    /// Call a server, be one, and measure calls
+    #[command(subcommand)]
+    Rpc(rpc::RpcCommand),
     /// One of the two processes of a benchmark
     #[command(hide = true)]
     BenchSide(bench::SideOptions),
@@ -110,6 +114,7 @@ impl Command {
             Command::Seal(options) => file::seal(options),
             Command::Open(options) => file::open(options),
             Command::Bench(command) => bench::run(command),
+            Command::Rpc(command) => command.run(),
             Command::BenchSide(options) => bench::run_side(options),
         }
     }
@@ -131,6 +136,7 @@ impl Command {
             Command::Xsub(options) => options.duplex.connection.report.json,
             Command::Proxy(options) => options.report.json,
             Command::Bench(command) => command.json(),
+            Command::Rpc(command) => command.json(),
         }
     }
 }

@@ -16,7 +16,7 @@
 //! `sealwire bench aead` measures the cipher alone and needs no second process.
 
 mod aead;
-mod cores;
+pub(crate) mod cores;
 mod handshake;
 mod latency;
 mod result;

@@ -203,7 +203,9 @@ impl SocketCore {
         payloads: &mut VecDeque<Frame>,
     ) -> Result<usize, Error> {
         self.with(|state| match state.phase {
-            Phase::Open => state.pattern.send_many_to(&mut state.pipes, route, payloads),
+            Phase::Open => state
+                .pattern
+                .send_many_to(&mut state.pipes, route, payloads),
             _ => Err(Error::Closed),
         })
     }
