@@ -361,7 +361,9 @@ fn serve(
     over: &AtomicBool,
 ) {
     let left = open.clone();
-    let at_end = move || drop(left.fetch_sub(1, Ordering::SeqCst));
+    let at_end = move || {
+        left.fetch_sub(1, Ordering::SeqCst);
+    };
     match UnauthenticatedConn::start(stream, Role::Server, handler, at_end) {
         Ok(conn) => {
             let mut conns = lock(conns);
@@ -383,5 +385,52 @@ impl Drop for UnauthenticatedServer {
         lock(&self.conns).clear();
         // The thread that accepts looks up once more.
         drop(TcpStream::connect_timeout(&self.address, LIMIT));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nothing here takes that long unless it is broken.
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn both_sides_call_each_other() {
+        let server = UnauthenticatedServer::bind("127.0.0.1:0", |message| {
+            message.is_request.then(|| message.body.to_vec())
+        })
+        .unwrap();
+        let conn = UnauthenticatedConn::connect(server.address(), PATIENCE, |message| {
+            Some([message.body, b"!"].concat())
+        })
+        .unwrap();
+        for size in [0, 1, DEFAULT_MAX_FRAME - OVERHEAD] {
+            let body = vec![7; size];
+            assert_eq!(conn.request(&body, PATIENCE).unwrap(), body);
+        }
+        let back = lock(&server.conns)[0].clone();
+        assert_eq!(back.request(b"back", PATIENCE).unwrap(), b"back!");
+        let large = conn.request(&[0; DEFAULT_MAX_FRAME], PATIENCE);
+        assert!(matches!(
+            large,
+            Err(MonteError::Frame(FrameError::TooLarge { .. }))
+        ));
+    }
+
+    #[test]
+    fn a_peer_that_vanishes_ends_its_calls() {
+        let (asked, asks) = mpsc::channel();
+        let server = UnauthenticatedServer::bind("127.0.0.1:0", move |_| {
+            asked.send(()).unwrap();
+            None
+        })
+        .unwrap();
+        let conn = UnauthenticatedConn::connect(server.address(), PATIENCE, |_| None).unwrap();
+        let asking = conn.clone();
+        let asker = thread::spawn(move || asking.request(b"", PATIENCE));
+        asks.recv_timeout(PATIENCE).unwrap();
+        drop(server);
+        assert!(matches!(asker.join().unwrap(), Err(MonteError::Lost)));
     }
 }

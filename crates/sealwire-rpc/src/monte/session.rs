@@ -226,7 +226,7 @@ mod tests {
     /// Writes and reads both directions of the recorded connections, as either side would.
     #[test]
     fn recorded_connections_are_made_and_read_the_same() {
-        let vectors = vectors();
+        let (vectors, mut frames) = (vectors(), 0);
         for session in list(&vectors, "sessions") {
             let name = &session["name"];
             let client = Exchange::new(key(&session["client_private"]));
@@ -237,7 +237,9 @@ mod tests {
             let mut at_server = server.establish(client.public(), 1 << 20).unwrap();
             let (mut from_client, mut from_server) =
                 (client.public().to_vec(), server.public().to_vec());
-            for frame in list(session, "frames") {
+            // Null for a connection without any.
+            for frame in session["frames"].as_array().into_iter().flatten() {
+                frames += 1;
                 let number = u32::try_from(frame["seq"].as_u64().unwrap()).unwrap();
                 let payload = bytes(&frame["payload"]);
                 let c2s = frame["dir"] == "c2s";
@@ -255,6 +257,7 @@ mod tests {
             assert_eq!(from_client, bytes(&session["client_to_server"]), "{name}");
             assert_eq!(from_server, bytes(&session["server_to_client"]), "{name}");
         }
+        assert!(frames > 0);
     }
 
     #[test]

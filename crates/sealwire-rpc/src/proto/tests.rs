@@ -54,11 +54,11 @@ impl Pair {
             .collect()
     }
 
-    fn to_server(&mut self) -> Vec<Event> {
+    fn carry_to_server(&mut self) -> Vec<Event> {
         Self::carry(&mut self.client, &mut self.server, self.now)
     }
 
-    fn to_client(&mut self) -> Vec<Event> {
+    fn carry_to_client(&mut self) -> Vec<Event> {
         Self::carry(&mut self.server, &mut self.client, self.now)
     }
 
@@ -99,14 +99,14 @@ fn request(events: Vec<Event>) -> (ServedKey, Body, Option<Duration>) {
 fn a_call_gets_its_answer_and_leaves_nothing_behind() {
     let mut pair = Pair::new();
     let key = pair.call(b"question").unwrap();
-    let (served, body, due) = request(pair.to_server());
+    let (served, body, due) = request(pair.carry_to_server());
     assert_eq!(&body[..], b"question");
     let left = due.unwrap() - pair.now;
     assert!(left >= Duration::from_secs(1) && left <= Duration::from_millis(1_125));
     assert!(pair.outcome(key).is_pending());
     assert_eq!(pair.server.reply(served, b"answer"), Answered::Sent);
     pair.server.release(served);
-    pair.to_client();
+    pair.carry_to_client();
     assert!(matches!(pair.outcome(key), Poll::Ready(Ok(body)) if &body[..] == b"answer"));
     pair.assert_empty();
 }
@@ -117,7 +117,7 @@ fn answers_in_any_order_find_their_calls_and_slots_are_used_again() {
     for round in 0..5_000_u32 {
         let keys: Vec<_> = (0..4).map(|n| pair.call(&[n]).unwrap()).collect();
         assert_eq!(pair.call(b"one more"), Err(NotSent::Full));
-        let mut events = pair.to_server();
+        let mut events = pair.carry_to_server();
         if round % 2 == 0 {
             events.reverse();
         }
@@ -126,7 +126,7 @@ fn answers_in_any_order_find_their_calls_and_slots_are_used_again() {
             pair.server.reply(served, &body);
             pair.server.release(served);
         }
-        pair.to_client();
+        pair.carry_to_client();
         for (n, key) in keys.into_iter().enumerate() {
             let outcome = pair.outcome(key);
             assert!(matches!(outcome, Poll::Ready(Ok(body)) if body[..] == [n as u8]));
@@ -142,10 +142,10 @@ fn a_status_arrives_whole() {
         .with_details([1, 2, 3])
         .not_started();
     let key = pair.call(b"").unwrap();
-    let (served, ..) = request(pair.to_server());
+    let (served, ..) = request(pair.carry_to_server());
     pair.server.fail(served, &status);
     pair.server.release(served);
-    pair.to_client();
+    pair.carry_to_client();
     let Poll::Ready(Err(error)) = pair.outcome(key) else {
         panic!("no error")
     };
@@ -158,7 +158,7 @@ fn a_status_arrives_whole() {
 fn a_dropped_call_is_cancelled_at_the_other_side() {
     let mut pair = Pair::new();
     let key = pair.call(b"").unwrap();
-    let (served, ..) = request(pair.to_server());
+    let (served, ..) = request(pair.carry_to_server());
     pair.client.drop_call(key);
     // Its number stays taken until the peer has answered.
     assert_eq!(pair.client.open_calls(), 1);
@@ -166,13 +166,13 @@ fn a_dropped_call_is_cancelled_at_the_other_side() {
     let noticed = Arc::new(Count::default());
     let watcher = Waker::from(noticed.clone());
     assert!(pair.server.poll_cancelled(served, &watcher).is_pending());
-    pair.to_server();
+    pair.carry_to_server();
     let mut wakers = Vec::new();
     pair.server.take_wakers(&mut wakers);
     wakers.drain(..).for_each(Waker::wake);
     assert_eq!(noticed.0.load(Ordering::SeqCst), 1);
     assert!(pair.server.is_cancelled(served));
-    pair.to_client();
+    pair.carry_to_client();
     assert_eq!(pair.client.open_calls(), 0);
     assert_eq!(pair.server.reply(served, b"late"), Answered::TooLate);
     pair.server.release(served);
@@ -183,12 +183,12 @@ fn a_dropped_call_is_cancelled_at_the_other_side() {
 fn answer_and_cancellation_may_cross() {
     let mut pair = Pair::new();
     let key = pair.call(b"").unwrap();
-    let (served, ..) = request(pair.to_server());
+    let (served, ..) = request(pair.carry_to_server());
     pair.server.reply(served, b"answer");
     pair.server.release(served);
     pair.client.drop_call(key);
-    pair.to_server();
-    pair.to_client();
+    pair.carry_to_server();
+    pair.carry_to_client();
     pair.assert_empty();
 }
 
@@ -196,7 +196,7 @@ fn answer_and_cancellation_may_cross() {
 fn a_deadline_ends_the_call_once_and_says_whether_it_left() {
     let mut pair = Pair::new();
     let left = pair.call(b"").unwrap();
-    pair.to_server();
+    pair.carry_to_server();
     let stayed = pair.call(b"").unwrap();
     pair.now += Duration::from_secs(2);
     pair.client.handle_timeout(pair.now);
@@ -205,12 +205,12 @@ fn a_deadline_ends_the_call_once_and_says_whether_it_left() {
         let expected = Error::DeadlineExceeded { may_have_run };
         assert!(matches!(outcome, Poll::Ready(Err(error)) if error == expected));
     }
-    let events = pair.to_server();
+    let events = pair.carry_to_server();
     assert_eq!(events.len(), 1);
     let (served, ..) = request(events);
     assert!(pair.server.is_cancelled(served));
     pair.server.release(served);
-    pair.to_client();
+    pair.carry_to_client();
     assert_eq!(pair.client.entries(), 0);
 }
 
@@ -218,7 +218,7 @@ fn a_deadline_ends_the_call_once_and_says_whether_it_left() {
 fn a_lost_connection_ends_every_call_once() {
     let mut pair = Pair::new();
     let left = pair.call(b"").unwrap();
-    let (served, ..) = request(pair.to_server());
+    let (served, ..) = request(pair.carry_to_server());
     let stayed = pair.call(b"").unwrap();
     pair.client.close();
     pair.client.close();
@@ -242,9 +242,9 @@ fn one_way_messages_wait_for_those_before_them() {
             pair.client.one_way(b"note").unwrap();
         }
         assert_eq!(pair.client.one_way(b"note"), Err(NotSent::Full));
-        assert_eq!(pair.to_server().len(), 4);
+        assert_eq!(pair.carry_to_server().len(), 4);
         (0..4).for_each(|_| pair.server.one_way_done());
-        pair.to_client();
+        pair.carry_to_client();
     }
 }
 
@@ -282,8 +282,8 @@ fn after_going_away_requests_are_turned_away_as_not_started() {
     let mut pair = Pair::new();
     let crossing = pair.call(b"").unwrap();
     pair.server.go_away();
-    assert!(pair.to_server().is_empty());
-    assert!(matches!(pair.to_client()[..], [Event::GoingAway]));
+    assert!(pair.carry_to_server().is_empty());
+    assert!(matches!(pair.carry_to_client()[..], [Event::GoingAway]));
     let Poll::Ready(Err(Error::Remote(status))) = pair.outcome(crossing) else {
         panic!("no status")
     };
@@ -297,7 +297,7 @@ fn items_flow_both_ways_within_their_windows() {
     let mut pair = Pair::new();
     let waker = waker();
     let key = pair.client.call(b"open", pair.now, None, true).unwrap();
-    let (served, ..) = request(pair.to_server());
+    let (served, ..) = request(pair.carry_to_server());
     for round in 0..50_u8 {
         for n in 0..2 {
             let item = [round, n];
@@ -314,8 +314,8 @@ fn items_flow_both_ways_within_their_windows() {
                 .send_served_item(served, b"", &waker)
                 .is_pending()
         );
-        pair.to_server();
-        pair.to_client();
+        pair.carry_to_server();
+        pair.carry_to_client();
         for n in 0..2 {
             let expected = [round, n];
             let at_server = pair.server.poll_served_item(served, &waker);
@@ -323,16 +323,16 @@ fn items_flow_both_ways_within_their_windows() {
             let at_client = pair.client.poll_call_item(key, &waker);
             assert!(matches!(at_client, Poll::Ready(Item::One(item)) if item[..] == expected));
         }
-        pair.to_server();
-        pair.to_client();
+        pair.carry_to_server();
+        pair.carry_to_client();
     }
     pair.client.finish_call_items(key);
-    pair.to_server();
+    pair.carry_to_server();
     let end = pair.server.poll_served_item(served, &waker);
     assert!(matches!(end, Poll::Ready(Item::End)));
     pair.server.reply(served, b"sum");
     pair.server.release(served);
-    pair.to_client();
+    pair.carry_to_client();
     let end = pair.client.poll_call_item(key, &waker);
     assert!(matches!(end, Poll::Ready(Item::End)));
     assert!(matches!(pair.outcome(key), Poll::Ready(Ok(body)) if &body[..] == b"sum"));
@@ -368,7 +368,7 @@ fn garbage_neither_panics_nor_stays() {
             let number = random(10) as u32;
             let mut message = vec![random(14) as u8, random(256) as u8];
             message.extend_from_slice(&number.to_be_bytes());
-            message.extend((0..random(12)).map(|i| i as u8 * 31));
+            message.extend((0..random(12)).map(|i| (i * 31) as u8));
             message.truncate(message.len() - random(2));
             if random(4) == 0
                 && let Ok(key) = pair.call(b"")
