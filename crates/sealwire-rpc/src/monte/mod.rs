@@ -409,7 +409,12 @@ mod tests {
             let body = vec![7; size];
             assert_eq!(conn.request(&body, PATIENCE).unwrap(), body);
         }
-        let back = lock(&server.conns)[0].clone();
+        let back = loop {
+            if let Some(conn) = lock(&server.conns).first() {
+                break conn.clone();
+            }
+            thread::yield_now();
+        };
         assert_eq!(back.request(b"back", PATIENCE).unwrap(), b"back!");
         let large = conn.request(&[0; DEFAULT_MAX_FRAME], PATIENCE);
         assert!(matches!(
