@@ -79,3 +79,25 @@ pub(crate) const XSUB: &str = "\
 Examples:
   sealwire xsub -c tcp://127.0.0.1:5556 -s weather
   sealwire xsub -c tcp://127.0.0.1:5556 -d 'hello publisher'      only an xpub hears it";
+
+pub(crate) const RPC: &str = "\
+Examples:
+  sealwire rpc serve -b tcp://127.0.0.1:5557 --exec wc -- -c
+  sealwire rpc call -c tcp://127.0.0.1:5557 -d hello
+  sealwire rpc bench";
+
+pub(crate) const RPC_SERVE: &str = "\
+Examples:
+  sealwire rpc serve -b tcp://127.0.0.1:5557 --exec wc -- -c
+  sealwire rpc serve -b tcp://*:5557 --server --secret-key-file server.key --allow clients/ \\
+    --exec ./answer";
+
+pub(crate) const RPC_CALL: &str = "\
+Examples:
+  sealwire rpc call -c tcp://127.0.0.1:5557 -d hello
+  sealwire rpc call -c tcp://HOST:5557 --server-key server.pub --secret-key-file alice.key < call";
+
+pub(crate) const RPC_BENCH: &str = "\
+Examples:
+  sealwire rpc bench
+  sealwire rpc bench --size 1024 --in-flight 16 --seconds 5 --json";

@@ -49,7 +49,8 @@ pub(crate) fn remove_on_interrupt(path: PathBuf) -> Result<(), Failure> {
     })
 }
 
-fn on_interrupt(clean_up: impl Fn() + Send + 'static) -> Result<(), Failure> {
+/// Cleans up and ends the program when it is interrupted. To be called once.
+pub(crate) fn on_interrupt(clean_up: impl Fn() + Send + 'static) -> Result<(), Failure> {
     ctrlc::set_handler(move || {
         clean_up();
         process::exit(Code::Interrupted as i32);

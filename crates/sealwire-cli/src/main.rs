@@ -16,6 +16,7 @@ mod output;
 mod passwords;
 mod proxy;
 mod report;
+mod rpc;
 mod security_options;
 mod sockets;
 
@@ -89,6 +90,9 @@ enum Command {
     /// Measure throughput, latency and handshakes between two processes, or the cipher alone
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    /// Call a server, be one, and measure calls
+    #[command(subcommand)]
+    Rpc(rpc::RpcCommand),
     /// One of the two processes of a benchmark
     #[command(hide = true)]
     BenchSide(bench::SideOptions),
@@ -115,6 +119,7 @@ impl Command {
             Command::Open(options) => file::open(options),
             Command::Newplex(command) => command.run(),
             Command::Bench(command) => bench::run(command),
+            Command::Rpc(command) => command.run(),
             Command::BenchSide(options) => bench::run_side(options),
         }
     }
@@ -137,6 +142,7 @@ impl Command {
             Command::Proxy(options) => options.report.json,
             Command::Newplex(command) => command.json(),
             Command::Bench(command) => command.json(),
+            Command::Rpc(command) => command.json(),
         }
     }
 }

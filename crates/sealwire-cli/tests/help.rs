@@ -13,7 +13,7 @@ fn every_command_explains_itself() {
     assert!(!overview.text().contains("bench-side"), "hidden");
     for command in [
         "push", "pull", "pub", "sub", "req", "rep", "pair", "dealer", "router", "xpub", "xsub",
-        "proxy", "keygen", "bench", "seal", "open",
+        "proxy", "keygen", "bench", "seal", "open", "rpc",
     ] {
         let help = run(&[command, "--help"]).expect_code(0);
         assert!(help.text().contains("Examples:"), "{command}");

@@ -120,6 +120,8 @@ pub enum Operation {
     Subscribe,
     /// Join or leave a group.
     Join,
+    /// Address a connection by its number.
+    Route,
     /// Remove a subscription that was never made.
     UnsubscribeUnknown,
 }
@@ -132,6 +134,7 @@ impl fmt::Display for Operation {
             Operation::Subscribe => {
                 "only SUB and XSUB sockets, and XPUB with manual subscriptions, can subscribe"
             }
+            Operation::Route => "only SERVER and PEER sockets address connections by number",
             Operation::Join => "only DISH sockets join and leave groups",
             Operation::UnsubscribeUnknown => "there is no such subscription to remove",
         })

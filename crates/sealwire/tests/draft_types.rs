@@ -208,3 +208,32 @@ fn a_channel_is_a_pair_of_single_frames() {
         assert_eq!(client.recv().unwrap().as_bytes(), b"to the client");
     });
 }
+
+#[test]
+fn payloads_go_to_a_connection_by_number_and_come_without_it() {
+    everywhere(|path| {
+        let server = path.server(SocketType::Peer).routes_beside(true);
+        let server = server.build().unwrap();
+        let receiving = sealwire::blocking::Socket::from(server.clone());
+        let client = path.client(SocketType::Peer).routes_beside(true);
+        let client = client.hello_message("hello").build_blocking().unwrap();
+        client
+            .connect(server.bind(path.endpoint()).unwrap())
+            .unwrap();
+        let hello = receiving.recv().unwrap();
+        assert_eq!(texts(&hello), ["hello"]);
+        let route = hello.peer().unwrap().route();
+        let mut payloads = ["one", "two", "three"].map(sealwire::Frame::from).into();
+        assert_eq!(server.try_send_many_to(route, &mut payloads).unwrap(), 3);
+        assert!(payloads.is_empty());
+        for expected in ["one", "two", "three"] {
+            assert_eq!(texts(&client.recv().unwrap()), [expected]);
+        }
+        server.disconnect_route(route, "enough").unwrap();
+        eventually("the peer is gone", || server.peers().is_empty());
+        payloads.push_back("four".into());
+        let error = server.try_send_many_to(route, &mut payloads).unwrap_err();
+        assert!(matches!(error, Error::Unroutable(_)));
+        assert_eq!(payloads.len(), 1);
+    });
+}

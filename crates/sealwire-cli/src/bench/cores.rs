@@ -3,7 +3,7 @@
 /// Two cores that this process may use, as far from each other as their numbers are, so that they
 /// are less likely to be two threads of one core. `None` where there are not two, or where it
 /// cannot be told.
-pub(super) fn two_apart() -> Option<[usize; 2]> {
+pub(crate) fn two_apart() -> Option<[usize; 2]> {
     let allowed = allowed();
     match (allowed.first(), allowed.last()) {
         (Some(&first), Some(&last)) if first != last => Some([first, last]),
@@ -12,7 +12,7 @@ pub(super) fn two_apart() -> Option<[usize; 2]> {
 }
 
 /// A core that this process may use. The last, since the first ones tend to handle more interrupts.
-pub(super) fn any() -> Option<usize> {
+pub(crate) fn any() -> Option<usize> {
     allowed().last().copied()
 }
 
@@ -31,7 +31,7 @@ fn allowed() -> Vec<usize> {
 
 /// Keeps this thread, and those that it starts from now on, on one core.
 #[cfg(target_os = "linux")]
-pub(super) fn pin_to(core: usize) -> Result<(), String> {
+pub(crate) fn pin_to(core: usize) -> Result<(), String> {
     use nix::sched::{CpuSet, sched_setaffinity};
     use nix::unistd::Pid;
 
@@ -47,6 +47,6 @@ fn allowed() -> Vec<usize> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn pin_to(core: usize) -> Result<(), String> {
+pub(crate) fn pin_to(core: usize) -> Result<(), String> {
     Err(format!("cannot stay on core {core}: only done on Linux"))
 }

@@ -17,7 +17,7 @@
 //! process.
 
 mod aead;
-mod cores;
+pub(crate) mod cores;
 mod handshake;
 mod latency;
 mod measure;

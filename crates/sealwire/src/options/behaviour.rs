@@ -25,6 +25,7 @@ pub(crate) struct Behaviour {
     pub(crate) hello_message: Option<Frames>,
     pub(crate) disconnect_message: Option<Frames>,
     pub(crate) hiccup_message: Option<Frames>,
+    pub(crate) routes_beside: bool,
 }
 
 impl Behaviour {
@@ -76,6 +77,7 @@ impl Behaviour {
                 RECEIVERS,
             ),
             ("hiccup_message", self.hiccup_message.is_some(), RECEIVERS),
+            ("routes_beside", self.routes_beside, &[Server, Peer]),
         ];
         match all
             .iter()

@@ -39,9 +39,10 @@ mod stream;
 mod subscribe;
 mod subscriptions;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sealwire_zmtp::{Message as Frames, SocketType};
+use sealwire_zmtp::{Frame, Message as Frames, SocketType};
 
 pub(crate) use pipe::{DirectReader, HighWaterMarks, Item, Link, PipeId, Pipes};
 
@@ -145,6 +146,27 @@ pub(crate) trait Pattern: Send {
     /// Routes one message. `Ok` carries the number of copies that were dropped at a full queue.
     fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure>;
 
+    /// Queues payloads for the connection of this number as long as it has room, and says how
+    /// many.
+    fn send_many_to(
+        &mut self,
+        _pipes: &mut Pipes,
+        _route: u32,
+        _payloads: &mut VecDeque<Frame>,
+    ) -> Result<usize, Error> {
+        Err(Error::Unsupported(Operation::Route))
+    }
+
+    /// Ends the connection of this number.
+    fn disconnect(
+        &mut self,
+        _pipes: &mut Pipes,
+        _route: u32,
+        _reason: &'static str,
+    ) -> Result<(), Error> {
+        Err(Error::Unsupported(Operation::Route))
+    }
+
     /// Takes one received message; `None` when there is none yet.
     fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error>;
 
@@ -240,7 +262,7 @@ pub(crate) fn pattern(options: &SocketOptions) -> Box<dyn Pattern> {
         SocketType::Push => Box::new(push::Push::new(options)),
         SocketType::Pull => Box::new(pull::Pull::default()),
         SocketType::Client => Box::new(SinglePart(dealer::Dealer::new(options))),
-        SocketType::Server | SocketType::Peer => Box::new(server::Server::default()),
+        SocketType::Server | SocketType::Peer => Box::new(server::Server::new(options)),
         SocketType::Radio => Box::new(radio::Radio::default()),
         SocketType::Dish => Box::new(dish::Dish::default()),
         SocketType::Gather => Box::new(SinglePart(pull::Pull::default())),

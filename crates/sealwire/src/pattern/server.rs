@@ -4,7 +4,7 @@
 //! The number is that of the connection ([`crate::Peer::route`]): peers have no say in it, so
 //! unlike a routing id it cannot be claimed by another.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use sealwire_zmtp::{Frame, Message as Frames};
 
@@ -12,11 +12,28 @@ use super::fair_queue::FairQueue;
 use super::pipe::{Item, PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::Error;
+use crate::options::SocketOptions;
 
-#[derive(Default)]
 pub(crate) struct Server {
     routes: HashMap<u32, PipeId>,
     inbound: FairQueue,
+    /// The number stands beside a received message instead of in front of it.
+    routes_beside: bool,
+}
+
+impl Server {
+    pub(crate) fn new(options: &SocketOptions) -> Self {
+        Server {
+            routes: HashMap::new(),
+            inbound: FairQueue::default(),
+            routes_beside: options.behaviour.routes_beside,
+        }
+    }
+
+    fn pipe(&self, route: u32) -> Result<PipeId, Error> {
+        let unroutable = || Error::Unroutable(route.to_be_bytes().to_vec());
+        self.routes.get(&route).copied().ok_or_else(unroutable)
+    }
 }
 
 impl Pattern for Server {
@@ -55,9 +72,9 @@ impl Pattern for Server {
         let Some(route) = route else {
             return Err(SendFailure::failed(Error::NoRoute, frames));
         };
-        let Some(&id) = self.routes.get(&route) else {
-            let error = Error::Unroutable(route.to_be_bytes().to_vec());
-            return Err(SendFailure::failed(error, frames));
+        let id = match self.pipe(route) {
+            Ok(id) => id,
+            Err(error) => return Err(SendFailure::failed(error, frames)),
         };
         if !pipes.has_room(id) {
             return Err(SendFailure::WouldBlock(frames));
@@ -69,9 +86,37 @@ impl Pattern for Server {
 
     fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {
         Ok(self.inbound.pop(pipes).map(|(_, mut frames, peer)| {
-            frames.push_front(Frame::copy_from_slice(&peer.route().to_be_bytes()));
+            if !self.routes_beside {
+                frames.push_front(Frame::copy_from_slice(&peer.route().to_be_bytes()));
+            }
             (frames, peer)
         }))
+    }
+
+    fn send_many_to(
+        &mut self,
+        pipes: &mut Pipes,
+        route: u32,
+        payloads: &mut VecDeque<Frame>,
+    ) -> Result<usize, Error> {
+        let id = self.pipe(route)?;
+        let before = payloads.len();
+        while pipes.has_room(id)
+            && let Some(payload) = payloads.pop_front()
+        {
+            pipes.push(id, Item::Message(Frames::single(payload)));
+        }
+        Ok(before - payloads.len())
+    }
+
+    fn disconnect(
+        &mut self,
+        pipes: &mut Pipes,
+        route: u32,
+        reason: &'static str,
+    ) -> Result<(), Error> {
+        pipes.disconnect(self.pipe(route)?, reason);
+        Ok(())
     }
 
     fn readable(&self) -> bool {

@@ -213,8 +213,31 @@ impl Socket {
     ///
     /// As [`recv`](Socket::recv).
     pub fn recv_many(&self, into: &mut Vec<Message>, limit: usize) -> Result<usize, Error> {
+        self.recv_many_within(into, limit, self.inner.core().options().receive_timeout)
+    }
+
+    /// As [`recv_many`](Socket::recv_many), waiting no longer than `wait`.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Socket::recv).
+    pub fn recv_many_for(
+        &self,
+        into: &mut Vec<Message>,
+        limit: usize,
+        wait: Duration,
+    ) -> Result<usize, Error> {
+        self.recv_many_within(into, limit, Some(wait))
+    }
+
+    fn recv_many_within(
+        &self,
+        into: &mut Vec<Message>,
+        limit: usize,
+        wait: Option<Duration>,
+    ) -> Result<usize, Error> {
         let core = self.inner.core();
-        self.wait_readable(core.options().receive_timeout, || {
+        self.wait_readable(wait, || {
             let taken = core.try_receive_many(into, limit)?;
             Ok((taken > 0 || limit == 0).then_some(taken))
         })

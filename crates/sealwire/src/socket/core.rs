@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event as Signal;
-use sealwire_zmtp::{Message as Frames, SocketType};
+use sealwire_zmtp::{Frame, Message as Frames, SocketType};
 
 use crate::auth::{Decision, SharedAuthenticator};
 use crate::context::Context;
@@ -194,6 +194,24 @@ impl SocketCore {
         })?;
         add(&self.counters.dropped_at_send, dropped);
         Ok(())
+    }
+
+    /// Queues payloads for one connection as long as it has room, under one lock.
+    pub(super) fn try_send_many_to(
+        &self,
+        route: u32,
+        payloads: &mut VecDeque<Frame>,
+    ) -> Result<usize, Error> {
+        self.with(|state| match state.phase {
+            Phase::Open => state
+                .pattern
+                .send_many_to(&mut state.pipes, route, payloads),
+            _ => Err(Error::Closed),
+        })
+    }
+
+    pub(super) fn disconnect_route(&self, route: u32, reason: &'static str) -> Result<(), Error> {
+        self.with(|state| state.pattern.disconnect(&mut state.pipes, route, reason))
     }
 
     /// Receives without waiting.

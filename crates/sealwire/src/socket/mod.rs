@@ -5,9 +5,10 @@ mod builder;
 mod core;
 mod readable;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sealwire_zmtp::SocketType;
+use sealwire_zmtp::{Frame, SocketType};
 
 pub use builder::SocketBuilder;
 pub(crate) use core::{Registration, RegistrationKind, SocketCore};
@@ -226,6 +227,33 @@ impl Socket {
                 SendFailure::WouldBlock(frames) => SendError::new(Error::WouldBlock, frames.into()),
                 SendFailure::Failed(error, frames) => SendError::new(*error, frames.into()),
             })
+    }
+
+    /// SERVER, PEER: queues payloads for the connection of this [number](Peer::route), in order
+    /// and in one go, as long as it has room. What is left stays in `payloads`. Returns how many
+    /// were queued.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unroutable`] when there is no such connection, [`Error::Unsupported`] for other
+    /// types, [`Error::Closed`]; then all payloads are left.
+    pub fn try_send_many_to(
+        &self,
+        route: u32,
+        payloads: &mut VecDeque<Frame>,
+    ) -> Result<usize, Error> {
+        self.core().try_send_many_to(route, payloads)
+    }
+
+    /// SERVER, PEER: ends the connection of this [number](Peer::route), with what is queued for it
+    /// dropped. The reason is for the monitors of both sides.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unroutable`] when there is no such connection, [`Error::Unsupported`] for other
+    /// types.
+    pub fn disconnect_route(&self, route: u32, reason: &'static str) -> Result<(), Error> {
+        self.core().disconnect_route(route, reason)
     }
 
     /// Receives a message, waiting for one.

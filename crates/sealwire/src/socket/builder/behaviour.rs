@@ -122,4 +122,12 @@ impl SocketBuilder {
         self.options.behaviour.hiccup_message = Some(message.into().into_frames());
         self
     }
+
+    /// SERVER, PEER: a received message is its payload alone; the number of the connection stands
+    /// in [`Message::peer`] ([`Peer::route`](crate::Peer::route)) and not in front. Saves a list
+    /// of frames per message. Default: no.
+    pub fn routes_beside(mut self, beside: bool) -> Self {
+        self.options.behaviour.routes_beside = beside;
+        self
+    }
 }

@@ -1,0 +1,147 @@
+//! `rpc serve`: a process per call.
+
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use sealwire::Endpoint;
+use sealwire_rpc::handler::Pool;
+use sealwire_rpc::{Code as StatusCode, Limits, Request, Server, Status};
+
+use super::SizeOptions;
+use crate::exit::{Code, Failure, eprintln_quietly};
+use crate::security_options::{SecurityOptions, exposed};
+
+/// How often a running program is looked at.
+const LOOK: Duration = Duration::from_millis(5);
+/// Most of what a program says on standard error that its caller gets to read, in bytes.
+const MAX_COMPLAINT: u64 = 4_096;
+
+/// Options of rpc serve.
+#[derive(Debug, Args)]
+pub(crate) struct ServeOptions {
+    /// Listen on an endpoint (repeatable): tcp://HOST:PORT, ipc://PATH. Port 0 takes a free one
+    #[arg(short, long, value_name = "ENDPOINT", required = true, value_parser = super::parse_endpoint)]
+    bind: Vec<Endpoint>,
+
+    #[command(flatten)]
+    security: SecurityOptions,
+
+    /// Run this program for each call: the call is its standard input, its standard output the
+    /// answer. When it fails, the caller gets an error with its standard error
+    #[arg(long, value_name = "PROGRAM")]
+    exec: String,
+
+    /// Arguments of the program
+    #[arg(value_name = "ARGUMENT", last = true)]
+    arguments: Vec<String>,
+
+    /// Programs at a time; as many calls again may wait, further ones are turned away
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    concurrency: usize,
+
+    #[command(flatten)]
+    size: SizeOptions,
+}
+
+pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
+    let security = options.security.choice().security()?;
+    for endpoint in exposed(&security, &options.bind) {
+        eprintln_quietly(&format!(
+            "warning: {endpoint} without encryption: anyone on the path can read and write"
+        ));
+    }
+    let mut limits = Limits::default();
+    limits.max_body = options.size.max_size;
+    let (program, arguments) = (options.exec.clone(), options.arguments.clone());
+    let max_answer = u64::from(options.size.max_size);
+    let concurrency = options.concurrency.max(1);
+    let pool = Pool::new(concurrency, concurrency, move |request: &Request| {
+        answer(request, &program, &arguments, max_answer)
+    })
+    .map_err(|error| Failure::new(Code::Failed, format!("cannot start threads: {error}")))?;
+    let server = Server::builder(security).limits(limits).build(pool)?;
+    for endpoint in &options.bind {
+        let bound = server.bind(endpoint.clone())?;
+        eprintln_quietly(&format!("listening on {bound}"));
+    }
+    crate::interrupt::on_interrupt(move || {
+        server.shutdown_blocking(Duration::from_secs(1));
+    })?;
+    loop {
+        thread::park();
+    }
+}
+
+fn answer(
+    request: &Request,
+    program: &str,
+    arguments: &[String],
+    max_answer: u64,
+) -> Result<Vec<u8>, Status> {
+    let failed = |what: &str, error: &std::io::Error| {
+        Status::new(StatusCode::INTERNAL, format!("{what}: {error}"))
+    };
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| failed("cannot start the program", &error).not_started())?;
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let body = request.body().clone();
+    thread::scope(|scope| {
+        // A program may read nothing of it.
+        scope.spawn(|| stdin.map(|mut stdin| stdin.write_all(&body)));
+        let answer = scope.spawn(|| {
+            let mut answer = Vec::new();
+            let read = stdout.map(|stdout| stdout.take(max_answer + 1).read_to_end(&mut answer));
+            (read, answer)
+        });
+        let complaint = scope.spawn(|| {
+            let mut complaint = Vec::new();
+            if let Some(mut stderr) = stderr {
+                let _ = (&mut stderr)
+                    .take(MAX_COMPLAINT)
+                    .read_to_end(&mut complaint);
+                let _ = std::io::copy(&mut stderr, &mut std::io::sink());
+            }
+            String::from_utf8_lossy(&complaint).trim_end().to_owned()
+        });
+        let status = wait(&mut child, request).map_err(|error| failed("cannot wait", &error))?;
+        let complaint = complaint.join().unwrap_or_default();
+        let (read, answer) = answer.join().unwrap_or_default();
+        match status {
+            None => Err(StatusCode::CANCELLED.into()),
+            Some(status) if !status.success() => {
+                let message = format!("{program}: {status}: {complaint}");
+                Err(Status::new(
+                    StatusCode::ABORTED,
+                    message.trim_end_matches(": "),
+                ))
+            }
+            Some(_) => match read {
+                Some(Err(error)) => Err(failed("cannot read from the program", &error)),
+                _ => Ok(answer),
+            },
+        }
+    })
+}
+
+/// Waits for the program, but ends it when nobody waits for its answer any more.
+fn wait(child: &mut Child, request: &Request) -> std::io::Result<Option<std::process::ExitStatus>> {
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if request.is_cancelled() {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(LOOK);
+    }
+}

@@ -1,0 +1,150 @@
+//! The same calls for programs without an executor: they block the thread. A thread that waits for
+//! an answer reads the connection itself when nobody else does.
+
+use std::time::Duration;
+
+use crate::conn::{Call, CallOptions};
+use crate::hub::in_batch;
+use crate::proto::Body;
+use crate::status::Error;
+
+/// A connection whose calls block the thread; see [`crate::Conn`].
+#[derive(Clone, Debug)]
+pub struct Conn {
+    conn: crate::Conn,
+}
+
+impl Conn {
+    pub(crate) fn new(conn: crate::Conn) -> Self {
+        Conn { conn }
+    }
+
+    /// See [`crate::Conn::send`].
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`Error::WouldDeadlock`].
+    pub fn send(&self, body: &[u8]) -> Result<(), Error> {
+        match self.conn.send_no_wait(body) {
+            Err(Error::WouldBlock) if in_batch() => Err(Error::WouldDeadlock),
+            Err(Error::WouldBlock) => self.conn.link().hub().block_on(self.conn.send(body)),
+            done => done,
+        }
+    }
+
+    /// See [`crate::Conn::send_no_wait`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
+        self.conn.send_no_wait(body)
+    }
+
+    /// See [`crate::Conn::request`].
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`Error::WouldDeadlock`].
+    pub fn request(&self, body: &[u8]) -> Result<Body, Error> {
+        self.request_with(body, CallOptions::default())
+    }
+
+    /// Calls the peer and waits no longer than `limit` for its answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`request`](Conn::request).
+    pub fn request_for(&self, body: &[u8], limit: Duration) -> Result<Body, Error> {
+        self.request_with(body, CallOptions::within(limit))
+    }
+
+    fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
+        if in_batch() {
+            return Err(Error::WouldDeadlock);
+        }
+        let hub = self.conn.link().hub();
+        hub.block_on(self.conn.request_with(body, options))
+    }
+
+    /// See [`crate::Conn::start`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn start(&self, body: &[u8], options: CallOptions) -> Result<Call, Error> {
+        self.conn.start(body, options)
+    }
+}
+
+/// A client whose calls block the thread; see [`crate::Client`].
+#[derive(Clone, Debug)]
+pub struct Client {
+    client: crate::Client,
+}
+
+impl Client {
+    pub(crate) fn new(client: crate::Client) -> Self {
+        Client { client }
+    }
+
+    /// See [`crate::Client::conn`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn conn(&self) -> Result<Conn, Error> {
+        self.client
+            .hub()
+            .block_on(self.client.conn())
+            .map(Conn::new)
+    }
+
+    /// See [`crate::Client::send`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn send(&self, body: &[u8]) -> Result<(), Error> {
+        if in_batch() {
+            return Err(Error::WouldDeadlock);
+        }
+        self.client.hub().block_on(self.client.send(body))
+    }
+
+    /// See [`crate::Client::send_no_wait`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
+        self.client.send_no_wait(body)
+    }
+
+    /// See [`crate::Client::request`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn request(&self, body: &[u8]) -> Result<Body, Error> {
+        self.request_with(body, CallOptions::default())
+    }
+
+    /// See [`crate::Client::request_with`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
+        if in_batch() {
+            return Err(Error::WouldDeadlock);
+        }
+        let hub = self.client.hub();
+        hub.block_on(self.client.request_with(body, options))
+    }
+
+    /// See [`crate::Client::shutdown`].
+    pub fn shutdown(&self, limit: Duration) -> bool {
+        self.client.shutdown_blocking(limit)
+    }
+}

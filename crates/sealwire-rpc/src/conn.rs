@@ -1,0 +1,519 @@
+//! One connection, for both sides: calls and messages to the peer.
+
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use event_listener::{Event as Signal, EventListener};
+use sealwire::{Frame, Peer};
+
+use crate::counters::count;
+use crate::handler::{OneWay, Request};
+use crate::hub::{Hub, flushes_later, in_batch, lock};
+use crate::proto::{Body, CallKey, Connection, Event, NotSent, ServedKey, Settings, Violation};
+use crate::status::Error;
+use crate::stream::CallStream;
+
+/// How soon a full queue is looked at again.
+const RETRY: Duration = Duration::from_millis(1);
+
+/// What happened to a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConnState {
+    /// It is ready for calls.
+    New,
+    /// It is gone.
+    Closed,
+}
+
+/// A connection to a peer, of a [`Client`](crate::Client) or a [`Server`](crate::Server): both can
+/// call each other. Clones are handles to the same connection.
+#[derive(Clone)]
+pub struct Conn {
+    link: Arc<Link>,
+}
+
+pub(crate) struct Link {
+    hub: Arc<Hub>,
+    peer: Arc<Peer>,
+    route: u32,
+    core: Mutex<Core>,
+    room: Signal,
+    /// Open calls of this side.
+    load: AtomicUsize,
+    takes_calls: AtomicBool,
+}
+
+struct Core {
+    proto: Connection,
+    /// A thread hands messages to the socket; it will see what is queued meanwhile.
+    flushing: bool,
+    spare: VecDeque<Frame>,
+    wakers: Vec<Waker>,
+    /// Those who wait for room have a time limit; the earliest.
+    room_limit: Option<Duration>,
+}
+
+impl Link {
+    pub(crate) fn new(hub: Arc<Hub>, peer: Arc<Peer>, settings: Settings) -> Arc<Self> {
+        let proto = Connection::new(hub.options.side, hub.options.settings, settings);
+        Arc::new(Link {
+            route: peer.route(),
+            peer,
+            core: Mutex::new(Core {
+                proto,
+                flushing: false,
+                spare: VecDeque::new(),
+                wakers: Vec::new(),
+                room_limit: None,
+            }),
+            hub,
+            room: Signal::new(),
+            load: AtomicUsize::new(0),
+            takes_calls: AtomicBool::new(true),
+        })
+    }
+
+    pub(crate) fn route(&self) -> u32 {
+        self.route
+    }
+
+    pub(crate) fn peer(&self) -> &Arc<Peer> {
+        &self.peer
+    }
+
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+
+    pub(crate) fn load(&self) -> usize {
+        self.load.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn takes_calls(&self) -> bool {
+        self.takes_calls.load(Ordering::Relaxed)
+    }
+
+    /// Lets the protocol do something, then wakes whom that concerns.
+    fn act<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
+        let mut core = lock(&self.core);
+        let result = action(&mut core.proto);
+        self.load.store(core.proto.open_calls(), Ordering::Relaxed);
+        self.takes_calls
+            .store(core.proto.takes_calls(), Ordering::Relaxed);
+        let room = core.proto.take_room();
+        let mut wakers = std::mem::take(&mut core.wakers);
+        core.proto.take_wakers(&mut wakers);
+        if wakers.is_empty() {
+            core.wakers = wakers;
+            drop(core);
+        } else {
+            drop(core);
+            wakers.drain(..).for_each(Waker::wake);
+            lock(&self.core).wakers = wakers;
+        }
+        if room {
+            self.room.notify(usize::MAX);
+        }
+        result
+    }
+
+    /// The same, and sends what there is to send then.
+    pub(crate) fn with<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
+        let result = self.act(action);
+        if !flushes_later(self) {
+            self.flush();
+        }
+        result
+    }
+
+    /// Hands what is queued to the socket, unless another thread is at it.
+    pub(crate) fn flush(&self) {
+        let mut core = lock(&self.core);
+        while !core.flushing && core.proto.has_output() {
+            core.flushing = true;
+            let mut frames = std::mem::take(&mut core.spare);
+            core.proto.take_outbox(&mut frames);
+            drop(core);
+            let queued = frames.len();
+            let gone = self
+                .hub
+                .socket
+                .try_send_many_to(self.route, &mut frames)
+                .is_err();
+            let sent = queued - frames.len();
+            if gone {
+                // The socket will say so behind the last message of the peer.
+                frames.clear();
+            }
+            core = lock(&self.core);
+            let full = !frames.is_empty();
+            core.proto.handed_over(sent, &mut frames);
+            core.spare = frames;
+            core.flushing = false;
+            let room = core.proto.take_room();
+            if full {
+                drop(core);
+                self.hub.arm(self.hub.now() + RETRY);
+                break;
+            }
+            if room {
+                drop(core);
+                self.room.notify(usize::MAX);
+                core = lock(&self.core);
+            }
+        }
+    }
+
+    pub(crate) fn receive(self: &Arc<Self>, frame: Frame, now: Duration) -> Result<(), Violation> {
+        match self.act(|proto| proto.receive(frame, now))? {
+            Event::Nothing => {}
+            Event::Request {
+                key,
+                body,
+                due,
+                streams,
+            } => {
+                count(&self.hub.counters.requests);
+                let due = due.map(|due| self.hub.at(due));
+                let conn = Conn::new(self.clone());
+                let request = Request::new(conn, key, body, due, streams);
+                self.hub.options.handler.request(request);
+            }
+            Event::OneWay(body) => {
+                count(&self.hub.counters.messages_received);
+                let message = OneWay::new(Conn::new(self.clone()), body);
+                self.hub.options.handler.message(message);
+            }
+            Event::GoingAway => {
+                self.hub.changed.notify(usize::MAX);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks after time limits and full queues. Gives when to look again.
+    pub(crate) fn look_at_clock(&self, now: Duration) -> Option<Duration> {
+        self.with(|proto| proto.handle_timeout(now));
+        let mut core = lock(&self.core);
+        let overdue = core.room_limit.take_if(|limit| *limit <= now).is_some();
+        let blocked = core.proto.has_output().then(|| now + RETRY);
+        let next = core.proto.next_timeout();
+        let next = next.into_iter().chain(core.room_limit).chain(blocked).min();
+        drop(core);
+        if overdue {
+            self.room.notify(usize::MAX);
+        }
+        next
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        let core = lock(&self.core);
+        core.proto.is_idle() && !core.flushing
+    }
+
+    pub(crate) fn close(&self) {
+        self.act(Connection::close);
+        self.room.notify(usize::MAX);
+    }
+
+    /// Tries until it works, there will never be room, or time is up.
+    async fn when_there_is_room<R>(
+        &self,
+        until: Duration,
+        mut attempt: impl FnMut(&mut Connection) -> Result<R, NotSent>,
+    ) -> Result<R, Error> {
+        loop {
+            match self.with(&mut attempt) {
+                Err(NotSent::Full) => {}
+                other => return other.map_err(Error::from),
+            }
+            let listener = self.room.listen();
+            match self.with(&mut attempt) {
+                Err(NotSent::Full) => {}
+                other => return other.map_err(Error::from),
+            }
+            if self.hub.now() >= until {
+                return Err(Error::Congested(self.hub.options.write_limit));
+            }
+            self.limit_wait(until);
+            listener.await;
+        }
+    }
+
+    /// Has those who wait for room look again then.
+    fn limit_wait(&self, until: Duration) {
+        let mut core = lock(&self.core);
+        core.room_limit = Some(core.room_limit.map_or(until, |limit| limit.min(until)));
+        drop(core);
+        self.hub.arm(until);
+    }
+
+    /// Tells when there may be room.
+    pub(crate) fn listen_for_room(&self) -> EventListener {
+        self.room.listen()
+    }
+
+    fn room_until(&self) -> Duration {
+        self.hub.now() + self.hub.options.write_limit
+    }
+}
+
+impl From<NotSent> for Error {
+    fn from(not_sent: NotSent) -> Self {
+        match not_sent {
+            NotSent::Full => Error::WouldBlock,
+            NotSent::GoingAway => Error::ShuttingDown,
+            NotSent::Closed => Error::ConnectionLost {
+                may_have_run: false,
+            },
+            NotSent::TooLarge { size, limit } => Error::TooLarge { size, limit },
+        }
+    }
+}
+
+/// What a call may be given. The defaults are those of the client or server.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CallOptions {
+    /// How long to wait for the answer; `None` for as long as the client or server says.
+    pub limit: Option<Duration>,
+}
+
+impl CallOptions {
+    /// With this time limit.
+    pub fn within(limit: Duration) -> Self {
+        CallOptions { limit: Some(limit) }
+    }
+}
+
+impl Conn {
+    pub(crate) fn new(link: Arc<Link>) -> Self {
+        Conn { link }
+    }
+
+    pub(crate) fn link(&self) -> &Arc<Link> {
+        &self.link
+    }
+
+    /// Who is at the other end, as the handshake proved it.
+    pub fn peer(&self) -> &Peer {
+        &self.link.peer
+    }
+
+    /// Calls of this side that have no answer yet.
+    pub fn calls_in_flight(&self) -> usize {
+        self.link.load()
+    }
+
+    /// Entries of both tables of calls: without calls in flight in either direction there are none.
+    pub fn entries(&self) -> usize {
+        lock(&self.link.core).proto.entries()
+    }
+
+    /// Whether calls can be made: the connection is there and neither side shuts down.
+    pub fn is_open(&self) -> bool {
+        self.link.takes_calls()
+    }
+
+    /// Sends a message that nobody answers, waiting for room up to the write limit. It is handed
+    /// to the connection when this returns; whether it arrives is not known.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Congested`], [`Error::ConnectionLost`], [`Error::ShuttingDown`],
+    /// [`Error::TooLarge`].
+    pub async fn send(&self, body: &[u8]) -> Result<(), Error> {
+        let until = self.link.room_until();
+        let sent = self
+            .link
+            .when_there_is_room(until, |proto| proto.one_way(body));
+        sent.await?;
+        count(&self.link.hub.counters.messages_sent);
+        Ok(())
+    }
+
+    /// Sends a message that nobody answers if there is room now.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Conn::send), and [`Error::WouldBlock`].
+    pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
+        self.link.with(|proto| proto.one_way(body))?;
+        count(&self.link.hub.counters.messages_sent);
+        Ok(())
+    }
+
+    /// Calls the peer and waits for its answer. When the future is dropped before, the call is
+    /// cancelled, and the peer's handler can notice.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`]; [`Error::may_have_run`] tells whether the peer may have acted.
+    pub async fn request(&self, body: &[u8]) -> Result<Body, Error> {
+        self.request_with(body, CallOptions::default()).await
+    }
+
+    /// The same with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`request`](Conn::request).
+    pub async fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
+        let call = self.begin(body, options, false).await?;
+        let outcome = call.await;
+        if outcome.is_err() {
+            count(&self.link.hub.counters.calls_failed);
+        }
+        outcome
+    }
+
+    /// Calls the peer with a stream of items in each direction.
+    ///
+    /// # Errors
+    ///
+    /// As [`request`](Conn::request).
+    pub async fn open(&self, body: &[u8], options: CallOptions) -> Result<CallStream, Error> {
+        let call = self.begin(body, options, true).await?;
+        Ok(CallStream::new(call))
+    }
+
+    async fn begin(&self, body: &[u8], options: CallOptions, streams: bool) -> Result<Call, Error> {
+        let hub = &self.link.hub;
+        count(&hub.counters.calls);
+        let now = hub.now();
+        let limit = options.limit.or(hub.options.request_limit);
+        let due = limit.map(|limit| now + limit);
+        let room_until = now + hub.options.write_limit;
+        let until = due.map_or(room_until, |due| due.min(room_until));
+        let started = self
+            .link
+            .when_there_is_room(until, |proto| proto.call(body, now, due, streams))
+            .await;
+        let key = started.map_err(|error| match error {
+            Error::Congested(_) if Some(until) == due => Error::DeadlineExceeded {
+                may_have_run: false,
+            },
+            error => error,
+        })?;
+        if let Some(due) = due {
+            hub.arm(due + Duration::from_millis(4));
+        }
+        Ok(Call {
+            link: self.link.clone(),
+            key: Some(key),
+        })
+    }
+
+    /// Begins a call that can be waited for later, or cancelled by dropping it, without waiting
+    /// for room.
+    ///
+    /// # Errors
+    ///
+    /// As [`request`](Conn::request), and [`Error::WouldBlock`].
+    pub fn start(&self, body: &[u8], options: CallOptions) -> Result<Call, Error> {
+        let hub = &self.link.hub;
+        let now = hub.now();
+        let limit = options.limit.or(hub.options.request_limit);
+        let due = limit.map(|limit| now + limit);
+        let key = self.link.with(|proto| proto.call(body, now, due, false))?;
+        count(&hub.counters.calls);
+        if let Some(due) = due {
+            hub.arm(due + Duration::from_millis(4));
+        }
+        Ok(Call {
+            link: self.link.clone(),
+            key: Some(key),
+        })
+    }
+
+    /// The same connection with calls that block the thread.
+    pub fn blocking(&self) -> crate::blocking::Conn {
+        crate::blocking::Conn::new(self.clone())
+    }
+
+    pub(crate) fn served<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
+        self.link.with(action)
+    }
+
+    pub(crate) async fn cancelled(&self, key: ServedKey) {
+        poll_fn(|context| {
+            self.link
+                .with(|proto| proto.poll_cancelled(key, context.waker()))
+        })
+        .await;
+    }
+}
+
+impl std::fmt::Debug for Conn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Conn")
+            .field("peer", &self.link.peer.to_string())
+            .field("calls_in_flight", &self.calls_in_flight())
+            .finish()
+    }
+}
+
+/// A call that is under way: a future of its answer. Dropping it cancels the call.
+#[must_use = "a call is cancelled when it is dropped"]
+pub struct Call {
+    link: Arc<Link>,
+    key: Option<CallKey>,
+}
+
+impl Call {
+    pub(crate) fn parts(&self) -> (&Arc<Link>, Option<CallKey>) {
+        (&self.link, self.key)
+    }
+
+    /// Blocks until the answer is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Conn::request`].
+    pub fn wait(self) -> Result<Body, Error> {
+        if in_batch() {
+            return Err(Error::WouldDeadlock);
+        }
+        let hub = self.link.hub.clone();
+        hub.block_on(self)
+    }
+
+    pub(crate) fn poll_outcome(&mut self, context: &mut Context<'_>) -> Poll<Result<Body, Error>> {
+        let Some(key) = self.key else {
+            return Poll::Ready(Err(Error::StreamEnded));
+        };
+        // Nothing is sent here, so there is nothing to flush.
+        let outcome = self.link.act(|proto| {
+            let outcome = proto.poll_call(key, context.waker());
+            if outcome.is_ready() {
+                proto.drop_call(key);
+            }
+            outcome
+        });
+        if outcome.is_ready() {
+            self.key = None;
+        }
+        outcome
+    }
+}
+
+impl Future for Call {
+    type Output = Result<Body, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.poll_outcome(context)
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            self.link.with(|proto| proto.drop_call(key));
+        }
+    }
+}

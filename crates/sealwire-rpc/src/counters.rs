@@ -1,0 +1,52 @@
+//! What a client or server has done.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+        /// What a client or server has done since it was made. Each number only grows.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Counters {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        #[derive(Debug, Default)]
+        pub(crate) struct LiveCounters {
+            $(pub(crate) $name: AtomicU64,)*
+        }
+
+        impl LiveCounters {
+            pub(crate) fn snapshot(&self) -> Counters {
+                Counters { $($name: self.$name.load(Ordering::Relaxed),)* }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Calls made.
+    calls,
+    /// Of these, how many ended with an error, whatever it was.
+    calls_failed,
+    /// Calls made again because the other side had not started them.
+    calls_retried,
+    /// One-way messages sent.
+    messages_sent,
+    /// Requests received.
+    requests,
+    /// One-way messages received.
+    messages_received,
+    /// Answers that nobody waited for any more.
+    answers_too_late,
+    /// Connections that began.
+    connections,
+    /// Connections ended because the other side violated the protocol.
+    violations,
+    /// Connections turned away at the limit.
+    connections_refused,
+}
+
+pub(crate) fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}

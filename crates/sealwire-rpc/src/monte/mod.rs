@@ -1,0 +1,441 @@
+//! The wire of Go's [`lithdew/monte`](https://github.com/lithdew/monte), to talk to peers that speak
+//! nothing else.
+//!
+//! # Do not build anything new on this
+//!
+//! * **Nobody is authenticated.** Whoever is on the path can be the other side, for both sides.
+//! * **Nonces repeat.** One AES-256-GCM key serves both directions, and both count from zero. Who
+//!   records a connection learns the XOR of the first plaintext of each side, of the second of each
+//!   side and so on, and can compute what it takes to forge frames.
+//!
+//! Types say so in their names, and every connection says so in the log (target `sealwire::rpc`,
+//! level WARN). Connections of this module have no time limits on the wire, no cancellation, no
+//! streams and no backpressure beyond that of TCP: the protocol has none of it.
+//!
+//! ```
+//! use std::time::Duration;
+//! use sealwire_rpc::monte::{UnauthenticatedConn, UnauthenticatedServer};
+//!
+//! let server = UnauthenticatedServer::bind("127.0.0.1:0", |message| Some(message.body.to_vec()))?;
+//! let conn = UnauthenticatedConn::connect(server.address(), Duration::from_secs(3), |_| None)?;
+//! assert_eq!(conn.request(b"hello", Duration::from_secs(3))?, b"hello");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod session;
+
+use std::collections::HashMap;
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+pub use session::{DEFAULT_MAX_FRAME, Exchange, FrameError, KEY, NonceRepeatingSession, OVERHEAD};
+
+use crate::hub::lock;
+
+/// Calls at a time on one connection.
+const MAX_CALLS: usize = 65_536;
+/// Connections at a time of one server.
+const MAX_CONNECTIONS: usize = 1_024;
+/// Time for a peer to send its key, and for TCP to take what is written.
+const LIMIT: Duration = Duration::from_secs(3);
+
+/// A call, or a message, that did not succeed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MonteError {
+    /// The transport failed.
+    #[error("the connection failed: {0}")]
+    Io(#[from] io::Error),
+    /// The peer is none of monte's, or the message does not fit.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    /// No answer came in time. The peer may have acted.
+    #[error("no answer in time; the request may have been carried out")]
+    TimedOut,
+    /// The connection is gone. The peer may have acted.
+    #[error("the connection was lost; the request may have been carried out")]
+    Lost,
+    /// Too many calls at a time.
+    #[error("too many calls at a time")]
+    TooManyCalls,
+}
+
+/// What came from a peer that might be anybody.
+pub struct Message<'a> {
+    /// The connection it came through.
+    pub conn: &'a UnauthenticatedConn,
+    /// What it says.
+    pub body: &'a [u8],
+    /// Whether its sender waits for an answer. What is answered to one that does not goes to the
+    /// sender as a message of its own.
+    pub is_request: bool,
+}
+
+type Handler = dyn Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync;
+
+/// A connection to a peer that has proved nothing, under nonces that repeat. Clones are handles to
+/// the same connection; when the last is dropped it is closed.
+#[derive(Clone)]
+pub struct UnauthenticatedConn {
+    shared: Arc<Shared>,
+    _handle: Option<Arc<Handle>>,
+}
+
+struct Handle(Arc<Shared>);
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.0.shut_down();
+    }
+}
+
+struct Shared {
+    stream: TcpStream,
+    writer: Mutex<Writer>,
+    calls: Mutex<Calls>,
+}
+
+struct Writer {
+    session: NonceRepeatingSession,
+    buffer: Vec<u8>,
+}
+
+struct Calls {
+    waiting: HashMap<u32, SyncSender<Vec<u8>>>,
+    next: u32,
+    over: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Client,
+    Server,
+}
+
+impl Shared {
+    fn shut_down(&self) {
+        // Closed already is as good.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+
+    fn write(&self, number: u32, body: &[u8]) -> Result<(), MonteError> {
+        let mut writer = lock(&self.writer);
+        let Writer { session, buffer } = &mut *writer;
+        buffer.clear();
+        session.seal(number, body, buffer)?;
+        (&self.stream).write_all(buffer).map_err(|error| {
+            // Half a frame may be out: nothing can follow it.
+            self.shut_down();
+            MonteError::Io(error)
+        })
+    }
+
+    fn read(
+        self: &Arc<Self>,
+        mut session: NonceRepeatingSession,
+        handler: &Handler,
+    ) -> Result<(), MonteError> {
+        let conn = UnauthenticatedConn {
+            shared: self.clone(),
+            _handle: None,
+        };
+        let mut frame = Vec::new();
+        loop {
+            let mut length = [0; 4];
+            (&self.stream).read_exact(&mut length)?;
+            frame.resize(session.frame_size(length)?, 0);
+            (&self.stream).read_exact(&mut frame)?;
+            let (number, body) = session.open(&frame)?;
+            if let Some(waiting) = lock(&self.calls).waiting.remove(&number) {
+                // Whoever asked may have stopped waiting.
+                let _ = waiting.try_send(body);
+                continue;
+            }
+            let message = Message {
+                conn: &conn,
+                body: &body,
+                is_request: number != 0,
+            };
+            match catch_unwind(AssertUnwindSafe(|| handler(&message))) {
+                Ok(Some(reply)) => self.write(number, &reply)?,
+                Ok(None) => {}
+                Err(_) => tracing::error!(target: "sealwire::rpc", "a handler panicked"),
+            }
+        }
+    }
+}
+
+impl UnauthenticatedConn {
+    /// Connects. `handler` answers what the peer asks, on the thread that reads.
+    ///
+    /// # Errors
+    ///
+    /// [`MonteError::Io`], [`MonteError::Frame`].
+    pub fn connect(
+        address: impl ToSocketAddrs,
+        limit: Duration,
+        handler: impl Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> Result<Self, MonteError> {
+        let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+        for address in address.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, limit) {
+                Ok(stream) => {
+                    return Self::start(stream, Role::Client, Arc::new(handler), || {});
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last.into())
+    }
+
+    fn start(
+        mut stream: TcpStream,
+        role: Role,
+        handler: Arc<Handler>,
+        at_end: impl FnOnce() + Send + 'static,
+    ) -> Result<Self, MonteError> {
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(LIMIT))?;
+        stream.set_write_timeout(Some(LIMIT))?;
+        let exchange = Exchange::random().map_err(io::Error::other)?;
+        let mut peer = [0; KEY];
+        if role == Role::Client {
+            stream.write_all(&exchange.public())?;
+            stream.read_exact(&mut peer)?;
+        } else {
+            stream.read_exact(&mut peer)?;
+            stream.write_all(&exchange.public())?;
+        }
+        stream.set_read_timeout(None)?;
+        let (writing, reading) = exchange.establish(peer, DEFAULT_MAX_FRAME)?.split();
+        tracing::warn!(
+            target: "sealwire::rpc",
+            peer = ?stream.peer_addr().ok(),
+            "monte: nobody is authenticated and nonces repeat on this connection"
+        );
+        let shared = Arc::new(Shared {
+            stream,
+            writer: Mutex::new(Writer {
+                session: writing,
+                buffer: Vec::new(),
+            }),
+            calls: Mutex::new(Calls {
+                waiting: HashMap::new(),
+                next: if role == Role::Client { 1 } else { 2 },
+                over: false,
+            }),
+        });
+        let reader = shared.clone();
+        thread::Builder::new()
+            .name("sealwire-monte".into())
+            .spawn(move || {
+                if let Err(error) = reader.read(reading, &*handler) {
+                    tracing::debug!(target: "sealwire::rpc", %error, "monte: connection over");
+                }
+                reader.shut_down();
+                let mut calls = lock(&reader.calls);
+                calls.over = true;
+                calls.waiting.clear();
+                drop(calls);
+                at_end();
+            })?;
+        Ok(UnauthenticatedConn {
+            _handle: Some(Arc::new(Handle(shared.clone()))),
+            shared,
+        })
+    }
+
+    /// Sends a message that nobody answers.
+    ///
+    /// # Errors
+    ///
+    /// [`MonteError::Io`], [`MonteError::Frame`] for more than 4,076 bytes.
+    pub fn send(&self, body: &[u8]) -> Result<(), MonteError> {
+        self.shared.write(0, body)
+    }
+
+    /// Calls the peer. Not from a handler: the thread that reads cannot wait for itself.
+    ///
+    /// # Errors
+    ///
+    /// Any [`MonteError`].
+    pub fn request(&self, body: &[u8], limit: Duration) -> Result<Vec<u8>, MonteError> {
+        let (sender, answer) = mpsc::sync_channel(1);
+        let number = {
+            let mut calls = lock(&self.shared.calls);
+            if calls.over {
+                return Err(MonteError::Lost);
+            }
+            if calls.waiting.len() >= MAX_CALLS {
+                return Err(MonteError::TooManyCalls);
+            }
+            // Over the end of the numbers 0 is left out, as are those in use.
+            while calls.next == 0 || calls.waiting.contains_key(&calls.next) {
+                calls.next = calls.next.wrapping_add(2);
+            }
+            let number = calls.next;
+            calls.next = number.wrapping_add(2);
+            calls.waiting.insert(number, sender);
+            number
+        };
+        let forget = || lock(&self.shared.calls).waiting.remove(&number);
+        if let Err(error) = self.shared.write(number, body) {
+            forget();
+            return Err(error);
+        }
+        answer.recv_timeout(limit).map_err(|error| {
+            forget();
+            match error {
+                RecvTimeoutError::Timeout => MonteError::TimedOut,
+                RecvTimeoutError::Disconnected => MonteError::Lost,
+            }
+        })
+    }
+}
+
+/// Answers peers that have proved nothing, under nonces that repeat. Closed when it is dropped.
+pub struct UnauthenticatedServer {
+    address: SocketAddr,
+    over: Arc<AtomicBool>,
+    conns: Arc<Mutex<Vec<UnauthenticatedConn>>>,
+}
+
+impl UnauthenticatedServer {
+    /// Listens. `handler` answers, on the thread that reads the connection.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn bind(
+        address: impl ToSocketAddrs,
+        handler: impl Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        let server = UnauthenticatedServer {
+            address: listener.local_addr()?,
+            over: Arc::default(),
+            conns: Arc::default(),
+        };
+        let (over, conns) = (server.over.clone(), server.conns.clone());
+        let handler: Arc<Handler> = Arc::new(handler);
+        let open = Arc::new(AtomicUsize::new(0));
+        thread::Builder::new()
+            .name("sealwire-monte-accept".into())
+            .spawn(move || {
+                for stream in listener.incoming() {
+                    if over.load(Ordering::SeqCst) {
+                        return;
+                    }
+                    // A failed accept concerns nobody else.
+                    let Ok(stream) = stream else { continue };
+                    if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
+                        open.fetch_sub(1, Ordering::SeqCst);
+                        continue;
+                    }
+                    let (handler, conns, open) = (handler.clone(), conns.clone(), open.clone());
+                    let over = over.clone();
+                    // A key that does not come must not keep others waiting.
+                    thread::spawn(move || serve(stream, handler, &conns, open, &over));
+                }
+            })?;
+        Ok(server)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+fn serve(
+    stream: TcpStream,
+    handler: Arc<Handler>,
+    conns: &Mutex<Vec<UnauthenticatedConn>>,
+    open: Arc<AtomicUsize>,
+    over: &AtomicBool,
+) {
+    let left = open.clone();
+    let at_end = move || {
+        left.fetch_sub(1, Ordering::SeqCst);
+    };
+    match UnauthenticatedConn::start(stream, Role::Server, handler, at_end) {
+        Ok(conn) => {
+            let mut conns = lock(conns);
+            conns.retain(|conn| !lock(&conn.shared.calls).over);
+            if !over.load(Ordering::SeqCst) {
+                conns.push(conn);
+            }
+        }
+        Err(error) => {
+            open.fetch_sub(1, Ordering::SeqCst);
+            tracing::warn!(target: "sealwire::rpc", %error, "monte: handshake failed");
+        }
+    }
+}
+
+impl Drop for UnauthenticatedServer {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::SeqCst);
+        lock(&self.conns).clear();
+        // The thread that accepts looks up once more.
+        drop(TcpStream::connect_timeout(&self.address, LIMIT));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nothing here takes that long unless it is broken.
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn both_sides_call_each_other() {
+        let server = UnauthenticatedServer::bind("127.0.0.1:0", |message| {
+            message.is_request.then(|| message.body.to_vec())
+        })
+        .unwrap();
+        let conn = UnauthenticatedConn::connect(server.address(), PATIENCE, |message| {
+            Some([message.body, b"!"].concat())
+        })
+        .unwrap();
+        for size in [0, 1, DEFAULT_MAX_FRAME - OVERHEAD] {
+            let body = vec![7; size];
+            assert_eq!(conn.request(&body, PATIENCE).unwrap(), body);
+        }
+        let back = loop {
+            if let Some(conn) = lock(&server.conns).first() {
+                break conn.clone();
+            }
+            thread::yield_now();
+        };
+        assert_eq!(back.request(b"back", PATIENCE).unwrap(), b"back!");
+        let large = conn.request(&[0; DEFAULT_MAX_FRAME], PATIENCE);
+        assert!(matches!(
+            large,
+            Err(MonteError::Frame(FrameError::TooLarge { .. }))
+        ));
+    }
+
+    #[test]
+    fn a_peer_that_vanishes_ends_its_calls() {
+        let (asked, asks) = mpsc::channel();
+        let server = UnauthenticatedServer::bind("127.0.0.1:0", move |_| {
+            asked.send(()).unwrap();
+            None
+        })
+        .unwrap();
+        let conn = UnauthenticatedConn::connect(server.address(), PATIENCE, |_| None).unwrap();
+        let asking = conn.clone();
+        let asker = thread::spawn(move || asking.request(b"", PATIENCE));
+        asks.recv_timeout(PATIENCE).unwrap();
+        drop(server);
+        assert!(matches!(asker.join().unwrap(), Err(MonteError::Lost)));
+    }
+}

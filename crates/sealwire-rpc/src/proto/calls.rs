@@ -1,0 +1,326 @@
+//! The calls of this side: a table whose slots are used again, under numbers that tell whose turn
+//! a slot has.
+
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use super::flow::{Flow, Item};
+use super::wheel::{Link, Linked, Wheel};
+use super::wire::{Kind, encode_time};
+use super::{Body, Connection, Side, Violation};
+use crate::status::Error;
+
+/// Bits of a number that name the slot.
+const SLOT_BITS: u32 = 20;
+/// Calls at a time at most, whatever the peer allows.
+const MAX_CALLS: usize = 1 << SLOT_BITS;
+/// Turns of a slot before its numbers come again.
+const TURNS: u32 = (1 << (31 - SLOT_BITS)) - 1;
+
+/// Names a call for the one who made it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CallKey {
+    slot: u32,
+}
+
+/// Nothing was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotSent {
+    /// There may be room later.
+    Full,
+    GoingAway,
+    Closed,
+    TooLarge {
+        size: usize,
+        limit: usize,
+    },
+}
+
+#[derive(Default)]
+struct Call {
+    turn: u32,
+    /// Somebody waits, or will come back, for the outcome.
+    owned: bool,
+    /// The peer owes an answer.
+    open: bool,
+    /// How many messages had been queued before the request.
+    queued_before: u64,
+    due: Duration,
+    link: Link,
+    outcome: Option<Result<Body, Error>>,
+    waker: Option<Waker>,
+    flow: Option<Box<Flow>>,
+}
+
+#[derive(Default)]
+struct Slots(Vec<Call>);
+
+impl Linked for Slots {
+    fn link(&mut self, slot: u32) -> &mut Link {
+        &mut self.0[slot as usize].link
+    }
+
+    fn due(&self, slot: u32) -> Duration {
+        self.0[slot as usize].due
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Calls {
+    slots: Slots,
+    free: Vec<u32>,
+    wheel: Wheel,
+    open: usize,
+    /// Used again for each timeout.
+    pub(super) expired: Vec<u32>,
+}
+
+impl Calls {
+    pub(super) fn open(&self) -> usize {
+        self.open
+    }
+
+    pub(super) fn in_use(&self) -> usize {
+        self.slots.0.len() - self.free.len()
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<Duration> {
+        self.wheel.next_timeout()
+    }
+
+    pub(super) fn expire(&mut self, now: Duration, expired: &mut Vec<u32>) {
+        self.wheel
+            .advance(&mut self.slots, now, |_, slot| expired.push(slot));
+    }
+
+    fn find(&self, number: u32) -> Option<u32> {
+        let index = (number - 1) >> 1;
+        let (slot, turn) = (index & (MAX_CALLS as u32 - 1), index >> SLOT_BITS);
+        let call = self.slots.0.get(slot as usize)?;
+        (call.open && call.turn == turn).then_some(slot)
+    }
+
+    pub(super) fn flow_mut(&mut self, number: u32) -> Option<&mut Flow> {
+        let slot = self.find(number)?;
+        self.slots.0[slot as usize].flow.as_deref_mut()
+    }
+
+    fn number(&self, slot: u32, side: Side) -> u32 {
+        let turn = self.slots.0[slot as usize].turn;
+        let index = turn << SLOT_BITS | slot;
+        index * 2 + if side == Side::Client { 1 } else { 2 }
+    }
+
+    fn take_slot(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.slots.0.push(Call::default());
+            (self.slots.0.len() - 1) as u32
+        })
+    }
+
+    fn release_if_done(&mut self, slot: u32) {
+        let call = &mut self.slots.0[slot as usize];
+        if !call.owned && !call.open {
+            call.turn = (call.turn + 1) % TURNS;
+            call.outcome = None;
+            call.waker = None;
+            call.flow = None;
+            self.free.push(slot);
+        }
+    }
+
+    /// Ends a call for the one who waits.
+    fn conclude(&mut self, slot: u32, outcome: Result<Body, Error>, wakers: &mut Vec<Waker>) {
+        self.wheel.cancel(&mut self.slots, slot);
+        let call = &mut self.slots.0[slot as usize];
+        if call.owned && call.outcome.is_none() {
+            call.outcome = Some(outcome);
+            wakers.extend(call.waker.take());
+        }
+        if let Some(flow) = &mut call.flow {
+            wakers.extend(flow.end());
+        }
+    }
+
+    pub(super) fn fail_all(&mut self, handed_over: u64, wakers: &mut Vec<Waker>) {
+        for slot in 0..self.slots.0.len() as u32 {
+            let call = &mut self.slots.0[slot as usize];
+            if std::mem::take(&mut call.open) {
+                let may_have_run = call.queued_before < handed_over;
+                self.conclude(slot, Err(Error::ConnectionLost { may_have_run }), wakers);
+            }
+        }
+        self.open = 0;
+    }
+
+    pub(super) fn release_unowned(&mut self) {
+        self.free.clear();
+        for (slot, call) in self.slots.0.iter().enumerate() {
+            if !call.owned {
+                self.free.push(slot as u32);
+            }
+        }
+    }
+}
+
+impl Connection {
+    /// Begins a call. `due` is when its caller stops waiting.
+    pub(crate) fn call(
+        &mut self,
+        body: &[u8],
+        now: Duration,
+        due: Option<Duration>,
+        streams: bool,
+    ) -> Result<CallKey, NotSent> {
+        self.check(body.len())?;
+        if self.we_go_away || self.peer_goes_away {
+            return Err(NotSent::GoingAway);
+        }
+        if self.calls.open >= (self.peer.max_calls as usize).min(MAX_CALLS)
+            || self.calls.in_use() >= MAX_CALLS
+        {
+            return Err(NotSent::Full);
+        }
+        let slot = self.calls.take_slot();
+        let number = self.calls.number(slot, self.side);
+        let flow = streams.then(|| Flow::new(self.local.stream_window, self.peer.stream_window));
+        let call = &mut self.calls.slots.0[slot as usize];
+        call.owned = true;
+        call.open = true;
+        call.queued_before = self.queued;
+        call.flow = flow;
+        self.calls.open += 1;
+        if let Some(due) = due {
+            call.due = due;
+            self.calls.wheel.set(&mut self.calls.slots, slot);
+        }
+        let time = encode_time(due.map(|due| due.saturating_sub(now)));
+        let kind = if streams { Kind::Open } else { Kind::Request };
+        self.push(kind, time, number, body, &[]);
+        Ok(CallKey { slot })
+    }
+
+    /// The outcome of a call, once; the caller is done with it then unless it streams.
+    pub(crate) fn poll_call(&mut self, key: CallKey, waker: &Waker) -> Poll<Result<Body, Error>> {
+        let call = &mut self.calls.slots.0[key.slot as usize];
+        debug_assert!(call.owned, "an outcome is taken once");
+        match call.outcome.take() {
+            Some(outcome) => Poll::Ready(outcome),
+            None => {
+                match &mut call.waker {
+                    Some(old) => old.clone_from(waker),
+                    none => *none = Some(waker.clone()),
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    /// The caller is done with a call. One without an outcome is cancelled.
+    pub(crate) fn drop_call(&mut self, key: CallKey) {
+        let call = &mut self.calls.slots.0[key.slot as usize];
+        call.owned = false;
+        call.outcome = None;
+        call.waker = None;
+        if call.open {
+            self.calls.wheel.cancel(&mut self.calls.slots, key.slot);
+            self.cancel(key.slot);
+        }
+        self.calls.release_if_done(key.slot);
+    }
+
+    fn cancel(&mut self, slot: u32) {
+        let call = &mut self.calls.slots.0[slot as usize];
+        // A second CANCEL would say nothing new: `queued_before` is not needed any more.
+        if std::mem::replace(&mut call.queued_before, u64::MAX) != u64::MAX {
+            let number = self.calls.number(slot, self.side);
+            self.push(Kind::Cancel, 0, number, &[], &[]);
+        }
+    }
+
+    pub(super) fn call_expired(&mut self, slot: u32) {
+        let call = &self.calls.slots.0[slot as usize];
+        let may_have_run = call.queued_before < self.handed_over;
+        let outcome = Err(Error::DeadlineExceeded { may_have_run });
+        self.calls.conclude(slot, outcome, &mut self.wakers);
+        self.cancel(slot);
+    }
+
+    pub(super) fn end_call(
+        &mut self,
+        number: u32,
+        outcome: Result<Body, Error>,
+    ) -> Result<(), Violation> {
+        let ours = (number % 2 == 1) == (self.side == Side::Client);
+        let slot = ours.then(|| self.calls.find(number)).flatten();
+        let slot = slot.ok_or(Violation::NothingAsked)?;
+        self.calls.slots.0[slot as usize].open = false;
+        self.calls.open -= 1;
+        self.room = true;
+        self.calls.conclude(slot, outcome, &mut self.wakers);
+        self.calls.release_if_done(slot);
+        Ok(())
+    }
+
+    pub(super) fn item_for_call(&mut self, number: u32, body: Body) -> Result<(), Violation> {
+        if let Some(flow) = self.calls.flow_mut(number) {
+            let woken = flow.received(body)?;
+            self.wakers.extend(woken);
+        }
+        Ok(())
+    }
+
+    /// The next item of the peer's stream.
+    pub(crate) fn poll_call_item(&mut self, key: CallKey, waker: &Waker) -> Poll<Item> {
+        let number = self.calls.number(key.slot, self.side);
+        let call = &mut self.calls.slots.0[key.slot as usize];
+        let open = call.open;
+        let Some(flow) = &mut call.flow else {
+            return Poll::Ready(Item::End);
+        };
+        let Poll::Ready((item, more)) = flow.poll_next(waker) else {
+            return Poll::Pending;
+        };
+        if let Some(more) = more.filter(|_| open) {
+            self.push(Kind::Credit, 0, number, &more.to_be_bytes(), &[]);
+        }
+        Poll::Ready(item)
+    }
+
+    /// Sends an item to the peer. `Full` registers the waker for more credit, and asks for another
+    /// try when there is room.
+    pub(crate) fn send_call_item(
+        &mut self,
+        key: CallKey,
+        body: &[u8],
+        waker: &Waker,
+    ) -> Poll<Result<(), NotSent>> {
+        if let Err(error) = self.check(body.len()) {
+            return Poll::Ready(Err(error));
+        }
+        let number = self.calls.number(key.slot, self.side);
+        let call = &mut self.calls.slots.0[key.slot as usize];
+        let open = call.open && call.outcome.is_none();
+        match &mut call.flow {
+            Some(flow) if open && !flow.finished => {
+                if flow.poll_credit(waker).is_pending() {
+                    return Poll::Pending;
+                }
+                self.push(Kind::Item, 0, number, body, &[]);
+                Poll::Ready(Ok(()))
+            }
+            _ => Poll::Ready(Err(NotSent::Closed)),
+        }
+    }
+
+    /// This side sends no more items.
+    pub(crate) fn finish_call_items(&mut self, key: CallKey) {
+        let number = self.calls.number(key.slot, self.side);
+        let call = &mut self.calls.slots.0[key.slot as usize];
+        if let Some(flow) = call.flow.as_mut().filter(|_| call.open)
+            && !std::mem::replace(&mut flow.finished, true)
+        {
+            self.push(Kind::End, 0, number, &[], &[]);
+        }
+    }
+}

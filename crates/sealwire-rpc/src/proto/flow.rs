@@ -1,0 +1,89 @@
+//! The two directions of items that belong to one call, each with its credit.
+
+use std::collections::VecDeque;
+use std::task::{Poll, Waker};
+
+use super::{Body, Violation};
+
+/// What comes out of a stream.
+#[derive(Debug)]
+pub(crate) enum Item {
+    One(Body),
+    /// The peer sends no more.
+    End,
+}
+
+#[derive(Default)]
+pub(super) struct Flow {
+    incoming: VecDeque<Body>,
+    /// No more comes from the peer.
+    pub(super) ended: bool,
+    /// Items that the peer may still send.
+    granted: u32,
+    /// Items read since the peer was given more.
+    consumed: u32,
+    window: u32,
+    /// Items that may be sent.
+    credit: u32,
+    /// This side sends no more.
+    pub(super) finished: bool,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+}
+
+impl Flow {
+    pub(super) fn new(window: u32, credit: u32) -> Box<Self> {
+        Box::new(Flow {
+            granted: window,
+            window,
+            credit,
+            ..Flow::default()
+        })
+    }
+
+    pub(super) fn received(&mut self, body: Body) -> Result<Option<Waker>, Violation> {
+        self.granted = self.granted.checked_sub(1).ok_or(Violation::BeyondCredit)?;
+        if !self.ended {
+            self.incoming.push_back(body);
+        }
+        Ok(self.reader.take())
+    }
+
+    /// Nothing more comes.
+    pub(super) fn end(&mut self) -> impl Iterator<Item = Waker> {
+        self.ended = true;
+        self.reader.take().into_iter().chain(self.writer.take())
+    }
+
+    pub(super) fn credited(&mut self, amount: u32) -> Option<Waker> {
+        self.credit = self.credit.saturating_add(amount);
+        self.writer.take()
+    }
+
+    /// The next item, and how many more the peer is to be asked for.
+    pub(super) fn poll_next(&mut self, waker: &Waker) -> Poll<(Item, Option<u32>)> {
+        let Some(body) = self.incoming.pop_front() else {
+            if self.ended {
+                return Poll::Ready((Item::End, None));
+            }
+            self.reader = Some(waker.clone());
+            return Poll::Pending;
+        };
+        self.consumed += 1;
+        let more = (!self.ended && self.consumed >= self.window.div_ceil(2)).then(|| {
+            self.granted += self.consumed;
+            std::mem::take(&mut self.consumed)
+        });
+        Poll::Ready((Item::One(body), more))
+    }
+
+    /// Takes one credit, or waits for some.
+    pub(super) fn poll_credit(&mut self, waker: &Waker) -> Poll<()> {
+        if self.credit == 0 {
+            self.writer = Some(waker.clone());
+            return Poll::Pending;
+        }
+        self.credit -= 1;
+        Poll::Ready(())
+    }
+}

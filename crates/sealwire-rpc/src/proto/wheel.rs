@@ -1,0 +1,178 @@
+//! Time limits of calls: a hashed wheel whose buckets are lists through the calls themselves, so
+//! that setting and cancelling take constant time and no memory.
+
+use std::time::Duration;
+
+/// Width of a bucket.
+const TICK: Duration = Duration::from_millis(4);
+const BUCKETS: usize = 1_024;
+
+/// Where a call stands in the wheel.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Link {
+    /// The bucket, if it is in one.
+    bucket: Option<u16>,
+    previous: Option<u32>,
+    next: Option<u32>,
+}
+
+/// Whatever holds the links.
+pub(super) trait Linked {
+    fn link(&mut self, slot: u32) -> &mut Link;
+    fn due(&self, slot: u32) -> Duration;
+}
+
+pub(super) struct Wheel {
+    heads: Box<[Option<u32>; BUCKETS]>,
+    filled: [u64; BUCKETS / 64],
+    /// The first tick that has not been looked at.
+    tick: u64,
+}
+
+impl Default for Wheel {
+    fn default() -> Self {
+        Wheel {
+            heads: Box::new([None; BUCKETS]),
+            filled: [0; BUCKETS / 64],
+            tick: 0,
+        }
+    }
+}
+
+/// The tick that begins at or after this time.
+fn tick_of(time: Duration) -> u64 {
+    time.as_millis().div_ceil(TICK.as_millis()) as u64
+}
+
+impl Wheel {
+    pub(super) fn set(&mut self, links: &mut impl Linked, slot: u32) {
+        let tick = tick_of(links.due(slot)).max(self.tick);
+        let bucket = (tick % BUCKETS as u64) as usize;
+        let next = self.heads[bucket].replace(slot);
+        if let Some(next) = next {
+            links.link(next).previous = Some(slot);
+        }
+        *links.link(slot) = Link {
+            bucket: Some(bucket as u16),
+            previous: None,
+            next,
+        };
+        self.filled[bucket / 64] |= 1 << (bucket % 64);
+    }
+
+    pub(super) fn cancel(&mut self, links: &mut impl Linked, slot: u32) {
+        let link = std::mem::take(links.link(slot));
+        let Some(bucket) = link.bucket.map(usize::from) else {
+            return;
+        };
+        match link.previous {
+            Some(previous) => links.link(previous).next = link.next,
+            None => self.heads[bucket] = link.next,
+        }
+        if let Some(next) = link.next {
+            links.link(next).previous = link.previous;
+        }
+        if self.heads[bucket].is_none() {
+            self.filled[bucket / 64] &= !(1 << (bucket % 64));
+        }
+    }
+
+    /// Takes out all that are due and hands them to `expired`.
+    pub(super) fn advance<L: Linked>(
+        &mut self,
+        links: &mut L,
+        now: Duration,
+        mut expired: impl FnMut(&mut L, u32),
+    ) {
+        let last = (now.as_millis() / TICK.as_millis()) as u64;
+        let first = self.tick.max((last + 1).saturating_sub(BUCKETS as u64));
+        for tick in first..=last {
+            let mut next = self.heads[(tick % BUCKETS as u64) as usize];
+            while let Some(slot) = next {
+                next = links.link(slot).next;
+                if links.due(slot) <= now {
+                    self.cancel(links, slot);
+                    expired(links, slot);
+                }
+            }
+        }
+        self.tick = self.tick.max(last + 1);
+    }
+
+    /// When to look again; nothing is due before.
+    pub(super) fn next_timeout(&self) -> Option<Duration> {
+        (self.tick..self.tick + BUCKETS as u64)
+            .find(|tick| {
+                let bucket = (tick % BUCKETS as u64) as usize;
+                self.filled[bucket / 64] >> (bucket % 64) & 1 == 1
+            })
+            .map(|tick| TICK * u32::try_from(tick).unwrap_or(u32::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Timers(Vec<(Link, Duration)>);
+
+    impl Linked for Timers {
+        fn link(&mut self, slot: u32) -> &mut Link {
+            &mut self.0[slot as usize].0
+        }
+
+        fn due(&self, slot: u32) -> Duration {
+            self.0[slot as usize].1
+        }
+    }
+
+    #[test]
+    fn each_timer_fires_once_in_time_unless_cancelled() {
+        let mut wheel = Wheel::default();
+        let mut timers = Timers::default();
+        // Spread over several turns of the wheel.
+        for slot in 0..2_000_u32 {
+            let due = Duration::from_millis(u64::from(slot * 37 % 20_011));
+            timers.0.push((Link::default(), due));
+            wheel.set(&mut timers, slot);
+        }
+        for slot in (0..2_000).step_by(3) {
+            wheel.cancel(&mut timers, slot);
+        }
+        let mut fired = vec![None; 2_000];
+        let mut now = Duration::ZERO;
+        while let Some(next) = wheel.next_timeout() {
+            assert!(next >= now);
+            now = next;
+            wheel.advance(&mut timers, now, |_, slot| {
+                assert_eq!(fired[slot as usize].replace(now), None);
+            });
+        }
+        for (slot, fired) in fired.iter().enumerate() {
+            match fired {
+                None => assert_eq!(slot % 3, 0, "{slot} never fired"),
+                Some(at) => {
+                    let due = timers.0[slot].1;
+                    assert_ne!(slot % 3, 0, "{slot} was cancelled");
+                    assert!(
+                        *at >= due && *at <= due + TICK,
+                        "{slot}: {at:?} for {due:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_pause_loses_nothing() {
+        let mut wheel = Wheel::default();
+        let mut timers = Timers(vec![(Link::default(), Duration::from_secs(3)); 3]);
+        for slot in 0..3 {
+            wheel.set(&mut timers, slot);
+        }
+        let mut fired = 0;
+        wheel.advance(&mut timers, Duration::from_secs(3_600), |_, _| fired += 1);
+        assert_eq!((fired, wheel.next_timeout()), (3, None));
+    }
+}

@@ -1,0 +1,239 @@
+//! The answering side.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use sealwire::{Endpoint, Monitor, Security, SocketBuilder, SocketType};
+
+use crate::conn::{Conn, ConnState};
+use crate::counters::Counters;
+use crate::handler::{Handler, Intercepted, Interceptor, Request};
+use crate::hub::{Greeter, Hub, HubOptions, StateHandler};
+use crate::limits::Limits;
+use crate::proto::Side;
+use crate::status::Status;
+
+/// Answers calls, and can call its clients ([`Conn`]). Clones are handles to the same server; when
+/// the last is dropped, it ends.
+#[derive(Clone)]
+pub struct Server {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    hub: Arc<Hub>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.hub.end();
+    }
+}
+
+/// Sets the options of a [`Server`].
+pub struct ServerBuilder {
+    socket: SocketBuilder,
+    limits: Limits,
+    max_connections: usize,
+    connection_wait: Duration,
+    handshake_limit: Duration,
+    greeter: Option<Greeter>,
+    on_state: Option<StateHandler>,
+    interceptors: Vec<Interceptor>,
+}
+
+impl ServerBuilder {
+    /// How many connections are served at a time; default 1,024. Further ones wait.
+    #[must_use]
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.max_connections = connections.max(1);
+        self
+    }
+
+    /// How long a connection waits for its place before it is turned away; default 3 s.
+    #[must_use]
+    pub fn connection_wait(mut self, limit: Duration) -> Self {
+        self.connection_wait = limit;
+        self
+    }
+
+    /// How long a handshake may take; default 3 s.
+    #[must_use]
+    pub fn handshake_limit(mut self, limit: Duration) -> Self {
+        self.handshake_limit = limit;
+        self
+    }
+
+    /// Decides about a connection whose handshake is done: who it is, and the client's
+    /// [`hello`](crate::ClientBuilder::hello). Gives bytes for the client, or a reason, for the
+    /// log, to end the connection. Must not block.
+    #[must_use]
+    pub fn greet(
+        mut self,
+        hook: impl Fn(&sealwire::Peer, &[u8]) -> Result<Vec<u8>, String> + Send + Sync + 'static,
+    ) -> Self {
+        self.greeter = Some(Arc::new(hook));
+        self
+    }
+
+    /// Told when a connection is ready and when it is gone. Must not block.
+    #[must_use]
+    pub fn on_state(mut self, hook: impl Fn(&Conn, ConnState) + Send + Sync + 'static) -> Self {
+        self.on_state = Some(Arc::new(hook));
+        self
+    }
+
+    /// Looks at each request before the handler does and lets it through or answers it with an
+    /// error. In the order in which they are given; must not block.
+    #[must_use]
+    pub fn intercept(
+        mut self,
+        before: impl Fn(&Request) -> Result<(), Status> + Send + Sync + 'static,
+    ) -> Self {
+        self.interceptors.push(Box::new(before));
+        self
+    }
+
+    /// Sizes, windows and time limits.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Options of the socket below that have no name here: transport, provider, context.
+    #[must_use]
+    pub fn socket(mut self, change: impl FnOnce(SocketBuilder) -> SocketBuilder) -> Self {
+        self.socket = change(self.socket);
+        self
+    }
+
+    /// The server, which listens nowhere yet.
+    ///
+    /// # Errors
+    ///
+    /// For options of the socket that do not fit, and when the system gives no threads.
+    pub fn build(self, handler: impl Handler) -> Result<Server, sealwire::Error> {
+        let settings = self.limits.settings();
+        let socket = self
+            .limits
+            .apply(self.socket)
+            .handshake_timeout(self.handshake_limit)
+            // Those that wait for a place are connected as well.
+            .max_connections(self.max_connections.saturating_mul(2).saturating_add(64))
+            .build()?;
+        let mut handler: Arc<dyn Handler> = Arc::new(handler);
+        if !self.interceptors.is_empty() {
+            handler = Arc::new(Intercepted {
+                before: self.interceptors,
+                handler,
+            });
+        }
+        let options = HubOptions {
+            side: Side::Server,
+            settings,
+            handler,
+            greeter: self.greeter,
+            on_state: self.on_state,
+            max_connections: self.max_connections,
+            connection_wait: self.connection_wait,
+            write_limit: self.limits.write,
+            request_limit: self.limits.request,
+        };
+        let hub = Hub::start(options, socket)?;
+        Ok(Server {
+            shared: Arc::new(Shared { hub }),
+        })
+    }
+}
+
+impl Server {
+    /// Starts to set options. `security` is that of the connections:
+    /// [`Security::blake3_server`] with whoever decides about clients.
+    pub fn builder(security: Security) -> ServerBuilder {
+        ServerBuilder {
+            socket: sealwire::Socket::builder(SocketType::Peer).security(security),
+            limits: Limits::default(),
+            max_connections: 1_024,
+            connection_wait: Duration::from_secs(3),
+            handshake_limit: Duration::from_secs(3),
+            greeter: None,
+            on_state: None,
+            interceptors: Vec::new(),
+        }
+    }
+
+    fn hub(&self) -> &Arc<Hub> {
+        &self.shared.hub
+    }
+
+    /// Listens on an endpoint and returns it with the port that was chosen, if that was left open.
+    /// May be called for several endpoints.
+    ///
+    /// # Errors
+    ///
+    /// As [`sealwire::Socket::bind`].
+    pub fn bind<E>(&self, endpoint: E) -> Result<Endpoint, sealwire::Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<sealwire::Error>,
+    {
+        self.hub().socket.bind(endpoint)
+    }
+
+    /// Connections that are served.
+    pub fn connections(&self) -> Vec<Conn> {
+        self.hub().links().into_iter().map(Conn::new).collect()
+    }
+
+    /// What happens to the connections below: handshakes, failures.
+    pub fn monitor(&self) -> Monitor {
+        self.hub().socket.monitor()
+    }
+
+    /// What this server has done so far.
+    pub fn counters(&self) -> Counters {
+        self.hub().counters.snapshot()
+    }
+
+    /// Accepts no connections any more, turns new requests away as not started, lets those under
+    /// way end, then closes the connections. `false` when `limit` was not enough.
+    pub async fn shutdown(&self, limit: Duration) -> bool {
+        let done = Arc::new(event_listener::Event::new());
+        let listener = done.listen();
+        let server = self.clone();
+        let outcome = Arc::new(AtomicBool::new(false));
+        let result = outcome.clone();
+        let spawned = thread::Builder::new()
+            .name("sealwire-rpc-shutdown".into())
+            .spawn(move || {
+                result.store(server.shutdown_blocking(limit), Ordering::SeqCst);
+                done.notify(usize::MAX);
+            });
+        if spawned.is_err() {
+            return self.shutdown_blocking(limit);
+        }
+        listener.await;
+        outcome.load(Ordering::SeqCst)
+    }
+
+    /// [`shutdown`](Server::shutdown) for programs without an executor: blocks the thread.
+    pub fn shutdown_blocking(&self, limit: Duration) -> bool {
+        for endpoint in self.hub().socket.bound_endpoints() {
+            // Unbound by somebody else is as good.
+            let _ = self.hub().socket.unbind(endpoint);
+        }
+        self.hub().shut_down(limit)
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("bound", &self.hub().socket.bound_endpoints())
+            .field("connections", &self.hub().link_count())
+            .finish()
+    }
+}

@@ -1,0 +1,89 @@
+//! Streams: items in both directions that belong to one call, each direction with its own credit,
+//! so that a slow reader holds its writer back and nobody else.
+
+use std::future::{Future, poll_fn};
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+
+use crate::conn::{Call, Link};
+use crate::proto::{Body, CallKey, Connection, Item, NotSent};
+use crate::status::Error;
+
+/// The caller's end of a call with streams.
+///
+/// Dropping it cancels the call.
+pub struct CallStream {
+    call: Call,
+}
+
+impl CallStream {
+    pub(crate) fn new(call: Call) -> Self {
+        CallStream { call }
+    }
+
+    fn key(&self) -> Result<(&Arc<Link>, CallKey), Error> {
+        let (link, key) = self.call.parts();
+        Ok((link, key.ok_or(Error::StreamEnded)?))
+    }
+
+    /// Sends an item, waiting for the other side to want one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StreamEnded`] when the call has ended (its answer says why) or after
+    /// [`finish`](CallStream::finish); [`Error::TooLarge`].
+    pub async fn send(&self, item: &[u8]) -> Result<(), Error> {
+        let (link, key) = self.key()?;
+        send(link, |proto, waker| proto.send_call_item(key, item, waker)).await
+    }
+
+    /// Says that no more items come from this side.
+    pub fn finish(&self) {
+        if let Ok((link, key)) = self.key() {
+            link.with(|proto| proto.finish_call_items(key));
+        }
+    }
+
+    /// The next item of the other side; `None` when there are no more, because the call has ended.
+    pub async fn next(&self) -> Option<Body> {
+        let (link, key) = self.key().ok()?;
+        next(link, |proto, waker| proto.poll_call_item(key, waker)).await
+    }
+
+    /// Waits for the answer that ends the call. Items that were not read are dropped.
+    ///
+    /// # Errors
+    ///
+    /// As [`Conn::request`](crate::Conn::request).
+    pub fn answer(self) -> impl Future<Output = Result<Body, Error>> + Send {
+        self.call
+    }
+}
+
+/// Sends an item, waiting for credit and for room.
+pub(crate) async fn send(
+    link: &Link,
+    mut attempt: impl FnMut(&mut Connection, &Waker) -> Poll<Result<(), NotSent>>,
+) -> Result<(), Error> {
+    let mut listener = None;
+    loop {
+        let sent = poll_fn(|context| link.with(|proto| attempt(proto, context.waker()))).await;
+        match (sent, listener.take()) {
+            (Ok(()), _) => return Ok(()),
+            (Err(NotSent::Full), None) => listener = Some(link.listen_for_room()),
+            (Err(NotSent::Full), Some(room)) => room.await,
+            (Err(NotSent::Closed | NotSent::GoingAway), _) => return Err(Error::StreamEnded),
+            (Err(error), _) => return Err(error.into()),
+        }
+    }
+}
+
+pub(crate) async fn next(
+    link: &Link,
+    mut poll: impl FnMut(&mut Connection, &Waker) -> Poll<Item>,
+) -> Option<Body> {
+    match poll_fn(|context| link.with(|proto| poll(proto, context.waker()))).await {
+        Item::One(body) => Some(body),
+        Item::End => None,
+    }
+}

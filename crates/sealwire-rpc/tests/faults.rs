@@ -1,0 +1,324 @@
+//! What goes wrong on the way: each request ends exactly once, and nothing is left behind.
+
+mod support;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use sealwire_rpc::handler::{Inline, Pool};
+use sealwire_rpc::{CallOptions, Client, Code, Error, Limits, Request, Status};
+use support::{PATIENCE, Scene, bind, echo, eventually, nothing_left};
+
+/// Runs requests of one client from this runtime's tasks; gives their outcomes.
+async fn storm(client: &Client, requests: u32, options: CallOptions) -> Vec<Result<(), Error>> {
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..requests {
+        let client = client.clone();
+        tasks.spawn(async move {
+            let body = number.to_be_bytes();
+            let reply = client.request_with(&body, options).await?;
+            assert_eq!(reply[..], body, "an answer to another question");
+            Ok(())
+        });
+    }
+    tasks.join_all().await
+}
+
+fn generous() -> Limits {
+    let mut limits = Limits::default();
+    limits.write = PATIENCE;
+    limits
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_requests_at_a_time_over_four_connections() {
+    let scene = Scene::new();
+    let server = scene
+        .server()
+        .limits(generous())
+        .build(Inline::new(echo))
+        .unwrap();
+    let client = scene
+        .client()
+        .limits(generous())
+        .calls_per_connection(1)
+        .build(bind(&server))
+        .unwrap();
+    let outcomes = storm(&client, 10_000, CallOptions::default()).await;
+    assert_eq!(outcomes.len(), 10_000);
+    for outcome in outcomes {
+        outcome.unwrap();
+    }
+    assert!(client.connections().len() <= 4);
+    assert_eq!(server.counters().requests, 10_000);
+    nothing_left(&server, &client);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_that_are_cut_end_their_requests_with_an_error_that_says_what_is_known() {
+    let scene = Scene::new();
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counter = runs.clone();
+    let counted = move |request: &Request| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        echo(request)
+    };
+    let server = scene
+        .server()
+        .limits(generous())
+        .build(Inline::new(counted))
+        .unwrap();
+    let relay = relay::Relay::new(bind(&server));
+    let client = scene
+        .client()
+        .limits(generous())
+        .calls_per_connection(16)
+        .dial_attempts(10)
+        .retries(0)
+        .build(relay.endpoint())
+        .unwrap();
+    let (mut good, mut perhaps, mut not) = (0, 0, 0);
+    for _ in 0..10 {
+        let cutting = relay.cut_after(50_000);
+        for outcome in storm(&client, 2_000, CallOptions::default()).await {
+            match outcome {
+                Ok(()) => good += 1,
+                Err(error) if error.may_have_run() => perhaps += 1,
+                Err(_) => not += 1,
+            }
+        }
+        drop(cutting);
+    }
+    assert_eq!(good + perhaps + not, 20_000);
+    assert!(good > 0 && perhaps + not > 0, "{good} {perhaps} {not}");
+    // What certainly did not run did not run.
+    assert!(runs.load(Ordering::SeqCst) <= good + perhaps);
+    nothing_left(&server, &client);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_shuts_down_under_load_finishes_what_it_began() {
+    let scene = Scene::new();
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counter = runs.clone();
+    let work = move |request: &Request| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        echo(request)
+    };
+    let pool = Pool::new(2, 100_000, work).unwrap();
+    let server = scene.server().limits(generous()).build(pool).unwrap();
+    let client = scene
+        .client()
+        .limits(generous())
+        .max_connections(1)
+        .retries(0)
+        .build(bind(&server))
+        .unwrap();
+    client.request(b"0000").await.unwrap();
+    let (stopping, counter) = (server.clone(), runs.clone());
+    let stopped = tokio::task::spawn_blocking(move || {
+        eventually("some have run", || counter.load(Ordering::SeqCst) > 100);
+        stopping.shutdown_blocking(PATIENCE)
+    });
+    let mut good = 1;
+    loop {
+        let outcomes = storm(&client, 500, CallOptions::default()).await;
+        let before = good;
+        for outcome in outcomes {
+            match outcome {
+                Ok(()) => good += 1,
+                Err(error) => assert!(!error.may_have_run(), "{error}"),
+            }
+        }
+        if good == before {
+            break;
+        }
+    }
+    assert!(stopped.await.unwrap(), "not all was finished");
+    assert_eq!(runs.load(Ordering::SeqCst), good);
+    nothing_left(&server, &client);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_storm_of_deadlines_leaves_nothing_behind() {
+    let scene = Scene::new();
+    let open = Arc::new(AtomicBool::new(false));
+    let gate = open.clone();
+    let waits = move |request: &Request| {
+        eventually("gate or cancelled", || {
+            gate.load(Ordering::SeqCst) || request.is_cancelled()
+        });
+        echo(request)
+    };
+    let pool = Pool::new(1, 4, waits).unwrap();
+    let server = scene.server().limits(generous()).build(pool).unwrap();
+    let client = scene
+        .client()
+        .limits(generous())
+        .retries(0)
+        .build(bind(&server))
+        .unwrap();
+    let limit = CallOptions::within(Duration::from_millis(20));
+    for _ in 0..5 {
+        for outcome in storm(&client, 1_000, limit).await {
+            match outcome {
+                // The handler looked at the time a little earlier than the caller.
+                Ok(()) | Err(Error::DeadlineExceeded { .. }) => {}
+                Err(Error::Remote(status)) => assert!(
+                    status.code == Code::RESOURCE_EXHAUSTED
+                        || status.code == Code::DEADLINE_EXCEEDED,
+                    "{status}"
+                ),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+    open.store(true, Ordering::SeqCst);
+    assert_eq!(storm(&client, 1, CallOptions::default()).await.len(), 1);
+    nothing_left(&server, &client);
+}
+
+#[test]
+fn a_client_that_vanishes_cancels_its_requests() {
+    let scene = Scene::new();
+    let (told, tells) = mpsc::channel();
+    let waits = move |request: &Request| -> Result<Vec<u8>, Status> {
+        told.send(()).unwrap();
+        eventually("cancelled", || request.is_cancelled());
+        told.send(()).unwrap();
+        Ok(Vec::new())
+    };
+    let server = scene
+        .server()
+        .build(Pool::new(1, 8, waits).unwrap())
+        .unwrap();
+    let client = scene.client().build(bind(&server)).unwrap();
+    let asking = client.blocking();
+    let asker = thread::spawn(move || asking.request(b""));
+    tells.recv_timeout(PATIENCE).unwrap();
+    client.blocking().shutdown(Duration::ZERO);
+    let error = asker.join().unwrap().unwrap_err();
+    assert_eq!(error, Error::ConnectionLost { may_have_run: true });
+    tells.recv_timeout(PATIENCE).unwrap();
+    eventually("the connection is gone", || server.connections().is_empty());
+}
+
+#[test]
+fn a_client_that_shuts_down_waits_for_its_calls_and_takes_no_new_ones() {
+    let scene = Scene::new();
+    let (began, begins) = mpsc::channel();
+    let (go, wait) = mpsc::channel::<()>();
+    let wait = std::sync::Mutex::new(wait);
+    let waits = move |request: &Request| {
+        began.send(()).unwrap();
+        wait.lock().unwrap().recv().unwrap();
+        echo(request)
+    };
+    let server = scene
+        .server()
+        .build(Pool::new(1, 8, waits).unwrap())
+        .unwrap();
+    let client = scene.client().build(bind(&server)).unwrap();
+    let asking = client.blocking();
+    let asker = thread::spawn(move || asking.request(b"last"));
+    begins.recv_timeout(PATIENCE).unwrap();
+    let stopping = client.blocking();
+    let stopper = thread::spawn(move || stopping.shutdown(PATIENCE));
+    eventually("no new calls", || {
+        client.blocking().send_no_wait(b"") == Err(Error::ShuttingDown)
+    });
+    go.send(()).unwrap();
+    assert_eq!(&asker.join().unwrap().unwrap()[..], b"last");
+    assert!(stopper.join().unwrap());
+}
+
+#[test]
+fn a_peer_that_speaks_something_else_is_disconnected() {
+    let scene = Scene::new();
+    let server = scene.server().build(Inline::new(echo)).unwrap();
+    let endpoint = bind(&server);
+    let security = sealwire::Security::blake3_client(scene.keys.public());
+    let socket = sealwire::Socket::builder(sealwire::SocketType::Peer)
+        .security(security)
+        .hello_message("what is this")
+        .build()
+        .unwrap();
+    socket.connect(endpoint).unwrap();
+    eventually("counted", || server.counters().violations > 0);
+    assert!(server.connections().is_empty());
+}
+
+/// Passes bytes on until it is told to cut.
+mod relay {
+    use std::io::{Read as _, Write as _};
+    use std::net::{Shutdown, TcpListener, TcpStream};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicI64, Ordering};
+    use std::thread;
+
+    pub(crate) struct Relay {
+        address: String,
+        left: Arc<AtomicI64>,
+    }
+
+    /// Ends the cutting when it is dropped.
+    pub(crate) struct Cutting(Arc<AtomicI64>);
+
+    impl Drop for Cutting {
+        fn drop(&mut self) {
+            self.0.store(i64::MAX, Ordering::SeqCst);
+        }
+    }
+
+    impl Relay {
+        pub(crate) fn new(to: sealwire::Endpoint) -> Self {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap().to_string();
+            let to = to.to_string().trim_start_matches("tcp://").to_owned();
+            let left = Arc::new(AtomicI64::new(i64::MAX));
+            let budget = left.clone();
+            thread::spawn(move || {
+                for client in listener.incoming() {
+                    let Ok(client) = client else { return };
+                    let Ok(server) = TcpStream::connect(&to) else {
+                        return;
+                    };
+                    for (from, to) in [(&client, &server), (&server, &client)] {
+                        let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                        let budget = budget.clone();
+                        thread::spawn(move || pass(from, to, &budget));
+                    }
+                }
+            });
+            Relay { address, left }
+        }
+
+        pub(crate) fn endpoint(&self) -> String {
+            format!("tcp://{}", self.address)
+        }
+
+        /// After so many bytes cuts the connection that carries the next, and so on.
+        pub(crate) fn cut_after(&self, bytes: i64) -> Cutting {
+            self.left.store(bytes, Ordering::SeqCst);
+            Cutting(self.left.clone())
+        }
+    }
+
+    fn pass(mut from: TcpStream, mut to: TcpStream, left: &AtomicI64) {
+        let mut buffer = [0; 16_384];
+        while let Ok(length @ 1..) = from.read(&mut buffer) {
+            let before = left.fetch_sub(length as i64, Ordering::SeqCst);
+            if before < length as i64 {
+                left.store(i64::MAX, Ordering::SeqCst);
+                break;
+            }
+            if to.write_all(&buffer[..length]).is_err() {
+                break;
+            }
+        }
+        let _ = from.shutdown(Shutdown::Both);
+        let _ = to.shutdown(Shutdown::Both);
+    }
+}
