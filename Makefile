@@ -9,6 +9,7 @@ test: unit interop
 
 unit:
 	cargo test --workspace
+	cargo test -p sealwire-rpc --features serde,monte-compat
 
 ## Real peers: libzmq, pyzmq, omq. A peer that is missing is a stated skip here, a failure in CI.
 interop:
@@ -24,12 +25,15 @@ docs:
 ## The protocol core does no I/O: it builds where there is none.
 wasm:
 	rustup target add wasm32-unknown-unknown
-	cargo build -p sealwire-zmtp -p sealwire-aead --no-default-features --target wasm32-unknown-unknown
+	cargo build -p sealwire-zmtp -p sealwire-aead -p sealwire-nacl -p sealwire-newplex \
+		--no-default-features --target wasm32-unknown-unknown
 
 ## Sealing and opening take a time that does not depend on secrets: checked with valgrind and
 ## MemorySanitizer.
 constant-time:
 	sh crates/sealwire-aead/ct/check.sh
+	sh crates/sealwire-nacl/ct/check.sh
+	sh crates/sealwire-newplex/ct/check.sh
 
 ## Every fuzz target for SECONDS each.
 SECONDS ?= 10
