@@ -47,8 +47,11 @@ pub(crate) const KINDS: [Kind; 4] = [
     },
 ];
 
+/// Makes a contender for messages of this many bytes.
+type Make = fn(usize) -> Contender;
+
 /// The others.
-pub(crate) const OTHERS: [(&str, fn(usize) -> Contender); 6] = [
+pub(crate) const OTHERS: [(&str, Make); 6] = [
     ("AEAD, sealing", aead_seal),
     ("AEAD, sealing, batch of 16", aead_seal_many),
     ("AEAD, opening", aead_open),
