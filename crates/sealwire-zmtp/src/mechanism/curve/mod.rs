@@ -17,7 +17,7 @@
 //!    |  MESSAGE, both ways                           |
 //! ```
 //!
-//! X25519 is the [`Provider`](crate::Provider)'s; the boxes are those of `sealwire-nacl`.
+//! X25519 is the [`Provider`]'s; the boxes are those of `sealwire-nacl`.
 
 mod client;
 mod commands;
