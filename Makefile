@@ -8,8 +8,8 @@ all: test lint docs
 test: unit interop
 
 unit:
-	cargo test --workspace
-	cargo test -p sealwire-rpc --features serde,monte-compat
+	cargo test --workspace --no-fail-fast
+	cargo test -p sealwire-rpc --features serde,monte-compat --no-fail-fast
 
 ## Real peers: libzmq, pyzmq, omq. A peer that is missing is a stated skip here, a failure in CI.
 interop:

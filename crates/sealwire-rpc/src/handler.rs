@@ -84,8 +84,11 @@ impl Request {
 
     /// Whether the caller has stopped waiting.
     pub fn is_cancelled(&self) -> bool {
+        self.is_overdue() || self.conn.served(|proto| proto.is_cancelled(self.key))
+    }
+
+    fn is_overdue(&self) -> bool {
         self.due.is_some_and(|due| due <= Instant::now())
-            || self.conn.served(|proto| proto.is_cancelled(self.key))
     }
 
     /// Waits until the caller has taken its request back.
@@ -115,13 +118,17 @@ impl Request {
         stream::send(self.conn.link(), attempt).await
     }
 
-    /// Answers.
+    /// Answers. What comes after the deadline is not sent: nobody waits for it.
     ///
     /// # Errors
     ///
     /// [`Error::TooLarge`] for a body that the caller does not take; the caller gets an error.
     pub fn reply(mut self, body: &[u8]) -> Result<(), Error> {
         self.answered = true;
+        if self.is_overdue() {
+            self.answer_overdue();
+            return Ok(());
+        }
         match self.conn.served(|proto| proto.reply(self.key, body)) {
             Answered::Sent => Ok(()),
             Answered::TooLate => {
@@ -141,6 +148,9 @@ impl Request {
     /// Answers with an error.
     pub fn fail(mut self, status: impl Into<Status>) {
         self.answered = true;
+        if self.is_overdue() {
+            return self.answer_overdue();
+        }
         self.answer_error(&status.into());
     }
 
@@ -157,6 +167,13 @@ impl Request {
         if self.conn.served(|proto| proto.fail(self.key, status)) == Answered::TooLate {
             self.too_late();
         }
+    }
+
+    /// The caller's own clock has ended the call, whether its word about that is here yet or not.
+    fn answer_overdue(&self) {
+        let status = Status::from(Code::DEADLINE_EXCEEDED);
+        self.conn.served(|proto| proto.fail(self.key, &status));
+        self.too_late();
     }
 
     fn too_late(&self) {
