@@ -212,9 +212,9 @@ impl Link {
         next
     }
 
-    pub(crate) fn is_idle(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         let core = lock(&self.core);
-        core.proto.is_idle() && !core.flushing
+        core.proto.is_finished() && !core.flushing
     }
 
     pub(crate) fn close(&self) {

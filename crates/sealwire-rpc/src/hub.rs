@@ -210,10 +210,10 @@ impl Hub {
             for link in self.links() {
                 link.with(crate::proto::Connection::go_away);
             }
-            let idle = self.links().iter().all(|link| link.is_idle());
-            if idle || Instant::now() >= deadline || self.has_ended() {
+            let finished = self.links().iter().all(|link| link.is_finished());
+            if finished || Instant::now() >= deadline || self.has_ended() {
                 self.end();
-                return idle;
+                return finished;
             }
             thread::sleep(SHUTDOWN_LOOK);
         }

@@ -229,9 +229,14 @@ pub(crate) struct Connection {
     /// Somebody who waits for room may look again.
     room: bool,
     we_go_away: bool,
+    /// The peer has heard so and asks nothing more.
+    farewell: bool,
     peer_goes_away: bool,
     closed: bool,
 }
+
+/// In the `info` of GO_AWAY: it answers the other side's, and no more requests follow.
+const FAREWELL: u8 = 1;
 
 /// Bytes that may wait to be sent before callers have to wait.
 const OUTBOX_BYTES: usize = 1 << 20;
@@ -259,6 +264,7 @@ impl Connection {
             wakers: Vec::new(),
             room: false,
             we_go_away: false,
+            farewell: false,
             peer_goes_away: false,
             closed: false,
         }
@@ -358,9 +364,14 @@ impl Connection {
         !self.closed && !self.we_go_away && !self.peer_goes_away
     }
 
-    /// Whether anything is still to be answered, here or there, or to be sent.
+    /// Whether nothing is left to be answered, here or there, or to be sent.
     pub(crate) fn is_idle(&self) -> bool {
         self.closed || self.calls.open() == 0 && self.numbers.is_empty() && self.outbox.is_empty()
+    }
+
+    /// Whether that is so for good: what the peer sent before it heard that we go is here.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.closed || self.farewell && self.is_idle()
     }
 
     // ---- what is received -----------------------------------------------------------------------
@@ -398,8 +409,11 @@ impl Connection {
                 let amount = body.first_chunk().ok_or(Violation::Truncated)?;
                 self.credit(header.number, ours, u32::from_be_bytes(*amount));
             }
+            Kind::GoAway if header.info & FAREWELL != 0 => self.farewell = self.we_go_away,
             Kind::GoAway => {
-                self.peer_goes_away = true;
+                if !std::mem::replace(&mut self.peer_goes_away, true) {
+                    self.push(Kind::GoAway, FAREWELL, 0, &[], &[]);
+                }
                 self.room = true;
                 return Ok(Event::GoingAway);
             }

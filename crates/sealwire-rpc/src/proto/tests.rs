@@ -284,6 +284,9 @@ fn after_going_away_requests_are_turned_away_as_not_started() {
     pair.server.go_away();
     assert!(pair.carry_to_server().is_empty());
     assert!(matches!(pair.carry_to_client()[..], [Event::GoingAway]));
+    assert!(pair.server.is_idle() && !pair.server.is_finished());
+    assert!(pair.carry_to_server().is_empty());
+    assert!(pair.server.is_finished());
     let Poll::Ready(Err(Error::Remote(status))) = pair.outcome(crossing) else {
         panic!("no status")
     };
