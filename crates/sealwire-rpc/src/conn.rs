@@ -140,20 +140,18 @@ impl Link {
             let mut frames = std::mem::take(&mut core.spare);
             core.proto.take_outbox(&mut frames);
             drop(core);
-            let queued = frames.len();
             let gone = self
                 .hub
                 .socket
                 .try_send_many_to(self.route, &mut frames)
                 .is_err();
-            let sent = queued - frames.len();
+            core = lock(&self.core);
+            let full = !gone && !frames.is_empty();
+            core.proto.put_back(&mut frames);
             if gone {
                 // The socket will say so behind the last message of the peer.
-                frames.clear();
+                core.proto.drop_outbox();
             }
-            core = lock(&self.core);
-            let full = !frames.is_empty();
-            core.proto.handed_over(sent, &mut frames);
             core.spare = frames;
             core.flushing = false;
             let room = core.proto.take_room();

@@ -8,7 +8,7 @@ use super::flow::{Flow, Item};
 use super::wheel::{Link, Linked, Wheel};
 use super::wire::{Kind, encode_time};
 use super::{Body, Connection, Side, Violation};
-use crate::status::Error;
+use crate::status::{Code, Error, Status};
 
 /// Bits of a number that name the slot.
 const SLOT_BITS: u32 = 20;
@@ -45,6 +45,7 @@ struct Call {
     open: bool,
     /// How many messages had been queued before the request.
     queued_before: u64,
+    /// The maximum for never.
     due: Duration,
     link: Link,
     outcome: Option<Result<Body, Error>>,
@@ -190,8 +191,8 @@ impl Connection {
         call.queued_before = self.queued;
         call.flow = flow;
         self.calls.open += 1;
-        if let Some(due) = due {
-            call.due = due;
+        call.due = due.unwrap_or(Duration::MAX);
+        if due.is_some() {
             self.calls.wheel.set(&mut self.calls.slots, slot);
         }
         let time = encode_time(due.map(|due| due.saturating_sub(now)));
@@ -244,6 +245,21 @@ impl Connection {
         let outcome = Err(Error::DeadlineExceeded { may_have_run });
         self.calls.conclude(slot, outcome, &mut self.wakers);
         self.cancel(slot);
+    }
+
+    /// What ERROR means to the caller: when its time is over by its own clock too, that counts,
+    /// whichever side noticed first.
+    pub(super) fn failure(&self, number: u32, status: Status, now: Duration) -> Error {
+        let overdue = status.code == Code::DEADLINE_EXCEEDED
+            && self
+                .calls
+                .find(number)
+                .is_some_and(|slot| self.calls.slots.0[slot as usize].due <= now);
+        if overdue {
+            let may_have_run = !status.is_not_started();
+            return Error::DeadlineExceeded { may_have_run };
+        }
+        Error::Remote(status)
     }
 
     pub(super) fn end_call(

@@ -221,7 +221,7 @@ pub(crate) struct Connection {
     one_way_done: u32,
     outbox: VecDeque<Frame>,
     outbox_bytes: usize,
-    /// Messages that were taken out of the outbox for good.
+    /// Messages that were taken out of the outbox and not put back: the peer may have seen them.
     handed_over: u64,
     queued: u64,
     buffers: Buffers,
@@ -309,18 +309,26 @@ impl Connection {
         self.room |= self.congested();
         std::mem::swap(&mut self.outbox, into);
         self.outbox_bytes = 0;
+        // Before they are sent: the peer may act on them, and the connection end, any time now.
+        self.handed_over += into.len() as u64;
     }
 
-    /// What [`take_outbox`](Self::take_outbox) gave was handed on but for these, which go first
-    /// next time. `sent` is how many there were without them.
-    pub(crate) fn handed_over(&mut self, sent: usize, left: &mut VecDeque<Frame>) {
-        self.handed_over += sent as u64;
+    /// What [`take_outbox`](Self::take_outbox) gave was sent but for these, which go first next
+    /// time.
+    pub(crate) fn put_back(&mut self, left: &mut VecDeque<Frame>) {
+        self.handed_over -= left.len() as u64;
         if left.is_empty() {
             return;
         }
         left.append(&mut self.outbox);
         std::mem::swap(&mut self.outbox, left);
         self.outbox_bytes = self.outbox.iter().map(|frame| frame.len()).sum();
+    }
+
+    /// Nothing can be sent any more.
+    pub(crate) fn drop_outbox(&mut self) {
+        self.outbox.clear();
+        self.outbox_bytes = 0;
     }
 
     pub(crate) fn has_output(&self) -> bool {
@@ -399,7 +407,7 @@ impl Connection {
             Kind::Reply => self.end_call(header.number, Ok(body))?,
             Kind::Error => {
                 let status = read_status(header.info, &body)?;
-                self.end_call(header.number, Err(Error::Remote(status)))?;
+                self.end_call(header.number, Err(self.failure(header.number, status, now)))?;
             }
             Kind::Cancel => self.cancelled(header.number),
             Kind::Item if ours => self.item_for_call(header.number, body)?,
@@ -479,8 +487,7 @@ impl Connection {
             return;
         }
         self.room = true;
-        self.outbox.clear();
-        self.outbox_bytes = 0;
+        self.drop_outbox();
         self.calls.fail_all(self.handed_over, &mut self.wakers);
         self.numbers.clear();
         for (_, served) in &mut self.served {

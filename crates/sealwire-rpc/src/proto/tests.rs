@@ -45,7 +45,6 @@ impl Pair {
     fn carry(from: &mut Connection, to: &mut Connection, now: Duration) -> Vec<Event> {
         let mut frames = VecDeque::new();
         from.take_outbox(&mut frames);
-        from.handed_over(frames.len(), &mut VecDeque::new());
         let received = frames
             .into_iter()
             .map(|frame| to.receive(frame, now).unwrap());
