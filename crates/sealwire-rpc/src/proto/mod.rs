@@ -32,7 +32,7 @@ use self::served::Served;
 pub(crate) use self::served::{Answered, ServedKey};
 pub(crate) use self::wire::HEADER;
 use self::wire::{Header, Kind, SETTINGS_BODY, VERSION};
-use crate::status::{Code, Error, Status};
+use crate::status::{Code, Status};
 
 /// The body of a message, without its header; shares the memory it was received in.
 #[derive(Clone)]

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Wake};
 
 use super::*;
+use crate::status::Error;
 
 const SETTINGS: Settings = Settings {
     max_calls: 4,
