@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use sealwire::auth::{AllowedKeys, AllowedKeysFile, Client, Decision};
 use sealwire::blocking::Socket;
+use sealwire::options::ReconnectStop;
 use sealwire::{Event, Generate as _, KeyPair, PeerAddress, Security, SocketType};
 use support::{await_event, options};
 
@@ -86,6 +87,8 @@ fn a_routing_id_is_no_proof_and_cannot_be_taken_over() {
         let security = Security::blake3_client_with_keys(keys.public(), pair.clone());
         let options = options(SocketType::Dealer)
             .security(security)
+            // Two that come back would go on replacing each other.
+            .reconnect_stop(ReconnectStop::ALWAYS)
             .routing_id("alice");
         let socket = options.build_blocking().unwrap();
         let monitor = socket.monitor();

@@ -214,7 +214,7 @@ proptest! {
             pair.b.feed(chunk);
             prop_assert!(pair.b.connection.wanted() <= 1 << 20);
         }
-        if b.mechanism.as_server() {
+        if !matches!(b.mechanism.name(), "NULL" | "PLAIN") {
             prop_assert_eq!(pair.b.messages(), []);
         }
         pair.b.connection.end_of_stream();

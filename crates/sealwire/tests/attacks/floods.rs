@@ -182,7 +182,7 @@ fn subscriptions_without_end() {
     let _alone = memory::alone();
     let publisher = Publisher::new();
     // Long topics, and short ones, whose cost is not in their bytes.
-    for (length, at_a_time, rounds) in [(60_000, 20, 20), (8, 5_000, 100)] {
+    for (length, at_a_time, rounds) in [(60_000, 20, 60), (8, 5_000, 200)] {
         let mut channel = publisher.intruder();
         let growth = Growth::start();
         for round in 0..rounds {
@@ -202,7 +202,7 @@ fn subscriptions_without_end() {
                 if matches!(failure.cause(), FailureCause::Rejected(_))),
             "{end:?}"
         );
-        growth.assert_below(32 << 20);
+        growth.assert_below(48 << 20);
     }
 }
 
@@ -258,6 +258,8 @@ fn server_with_questions(
             move |_: &Client<'_>| gate.ask(),
         ))
         .max_handshakes(max_handshakes)
+        // Only the bound ends a handshake, however slow the machine.
+        .handshake_timeout(Duration::from_secs(3_600))
         .linger(Duration::ZERO)
         .build_blocking()
         .unwrap();

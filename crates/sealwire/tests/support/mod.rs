@@ -10,7 +10,7 @@ use sealwire::blocking::Socket;
 use sealwire::{Event, Generate as _, KeyPair, Monitor, Security, SocketBuilder, SocketType};
 
 /// Nothing here takes that long unless it is broken.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How the sockets of one test reach and protect each other.
 #[derive(Clone)]
