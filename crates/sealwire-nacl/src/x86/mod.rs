@@ -9,6 +9,7 @@
 
 pub(crate) mod avx2;
 pub(crate) mod avx512;
+pub(crate) mod ifma;
 pub(crate) mod sse2;
 
 use core::arch::x86_64::{
