@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all test unit interop lint docs wasm constant-time fuzz deny clean
+.PHONY: all test unit interop lint docs wasm constant-time fuzz bench deny clean
 
 all: test lint docs
 
@@ -39,6 +39,13 @@ constant-time:
 SECONDS ?= 10
 fuzz:
 	bash fuzz/run.sh $(SECONDS)
+
+## The sockets beside their peers: tables and plots in docs/performance.md. Needs libzmq and two
+## cores with nothing else to do, for half an hour.
+bench:
+	cd bench && cargo build --release -p sealwire-bench-sockets
+	bench/target/release/sealwire-bench-sockets run --out docs/performance/sockets.json
+	bench/target/release/sealwire-bench-sockets render docs/performance/sockets.json docs/performance.md
 
 ## Licences, advisories (from a local copy if there is one) and sources of all dependencies.
 deny:
