@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::conn::{Call, CallOptions};
+use crate::call::{Call, CallOptions};
 use crate::hub::in_batch;
 use crate::proto::Body;
 use crate::status::Error;

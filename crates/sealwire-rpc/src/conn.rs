@@ -1,25 +1,23 @@
 //! One connection, for both sides: calls and messages to the peer.
 
 use std::collections::VecDeque;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::task::Waker;
 use std::time::Duration;
 
-use event_listener::{Event as Signal, EventListener};
+use event_listener::{Event as Signal, listener};
 use sealwire::{Frame, Peer};
+use tracing::Span;
 
+use crate::call::{Call, CallOptions, Outgoing};
 use crate::counters::count;
 use crate::handler::{OneWay, Request};
-use crate::hub::{Hub, flushes_later, in_batch, lock};
-use crate::proto::{Body, CallKey, Connection, Event, NotSent, ServedKey, Settings, Violation};
+use crate::hub::{Hub, flushes_later, lock};
+use crate::proto::{Body, Connection, Event, NotSent, ServedKey, Settings, Violation};
 use crate::status::Error;
 use crate::stream::CallStream;
-
-/// How soon a full queue is looked at again.
-const RETRY: Duration = Duration::from_millis(1);
 
 /// What happened to a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +55,12 @@ struct Core {
     wakers: Vec<Waker>,
     /// Those who wait for room have a time limit; the earliest.
     room_limit: Option<Duration>,
+}
+
+impl Core {
+    fn is_finished(&self) -> bool {
+        self.proto.is_finished() && !self.flushing
+    }
 }
 
 impl Link {
@@ -100,13 +104,14 @@ impl Link {
     }
 
     /// Lets the protocol do something, then wakes whom that concerns.
-    fn act<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
+    pub(crate) fn act<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
         let mut core = lock(&self.core);
         let result = action(&mut core.proto);
         self.load.store(core.proto.open_calls(), Ordering::Relaxed);
         self.takes_calls
             .store(core.proto.takes_calls(), Ordering::Relaxed);
         let room = core.proto.take_room();
+        let at_its_end = core.is_finished();
         let mut wakers = std::mem::take(&mut core.wakers);
         core.proto.take_wakers(&mut wakers);
         if wakers.is_empty() {
@@ -119,6 +124,9 @@ impl Link {
         }
         if room {
             self.room.notify(usize::MAX);
+        }
+        if at_its_end {
+            self.hub.changed.notify(usize::MAX);
         }
         result
     }
@@ -157,14 +165,18 @@ impl Link {
             let room = core.proto.take_room();
             if full {
                 drop(core);
-                self.hub.arm(self.hub.now() + RETRY);
-                break;
+                return self.hub.wait_for_socket();
             }
             if room {
                 drop(core);
                 self.room.notify(usize::MAX);
                 core = lock(&self.core);
             }
+        }
+        let at_its_end = core.is_finished();
+        drop(core);
+        if at_its_end {
+            self.hub.changed.notify(usize::MAX);
         }
     }
 
@@ -195,14 +207,13 @@ impl Link {
         Ok(())
     }
 
-    /// Looks after time limits and full queues. Gives when to look again.
+    /// Looks after time limits, and sends what there is to send. Gives when to look again.
     pub(crate) fn look_at_clock(&self, now: Duration) -> Option<Duration> {
         self.with(|proto| proto.handle_timeout(now));
         let mut core = lock(&self.core);
         let overdue = core.room_limit.take_if(|limit| *limit <= now).is_some();
-        let blocked = core.proto.has_output().then(|| now + RETRY);
         let next = core.proto.next_timeout();
-        let next = next.into_iter().chain(core.room_limit).chain(blocked).min();
+        let next = next.into_iter().chain(core.room_limit).min();
         drop(core);
         if overdue {
             self.room.notify(usize::MAX);
@@ -211,8 +222,11 @@ impl Link {
     }
 
     pub(crate) fn is_finished(&self) -> bool {
-        let core = lock(&self.core);
-        core.proto.is_finished() && !core.flushing
+        lock(&self.core).is_finished()
+    }
+
+    pub(crate) fn has_output(&self) -> bool {
+        lock(&self.core).proto.has_output()
     }
 
     pub(crate) fn close(&self) {
@@ -231,7 +245,8 @@ impl Link {
                 Err(NotSent::Full) => {}
                 other => return other.map_err(Error::from),
             }
-            let listener = self.room.listen();
+            // On the stack: nothing is allocated.
+            listener!(self.room => room);
             match self.with(&mut attempt) {
                 Err(NotSent::Full) => {}
                 other => return other.map_err(Error::from),
@@ -240,7 +255,7 @@ impl Link {
                 return Err(Error::Congested(self.hub.options.write_limit));
             }
             self.limit_wait(until);
-            listener.await;
+            room.await;
         }
     }
 
@@ -252,9 +267,9 @@ impl Link {
         self.hub.arm(until);
     }
 
-    /// Tells when there may be room.
-    pub(crate) fn listen_for_room(&self) -> EventListener {
-        self.room.listen()
+    /// Told when there may be room.
+    pub(crate) fn room(&self) -> &Signal {
+        &self.room
     }
 
     fn room_until(&self) -> Duration {
@@ -272,20 +287,6 @@ impl From<NotSent> for Error {
             },
             NotSent::TooLarge { size, limit } => Error::TooLarge { size, limit },
         }
-    }
-}
-
-/// What a call may be given. The defaults are those of the client or server.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct CallOptions {
-    /// How long to wait for the answer; `None` for as long as the client or server says.
-    pub limit: Option<Duration>,
-}
-
-impl CallOptions {
-    /// With this time limit.
-    pub fn within(limit: Duration) -> Self {
-        CallOptions { limit: Some(limit) }
     }
 }
 
@@ -326,10 +327,11 @@ impl Conn {
     /// [`Error::Congested`], [`Error::ConnectionLost`], [`Error::ShuttingDown`],
     /// [`Error::TooLarge`].
     pub async fn send(&self, body: &[u8]) -> Result<(), Error> {
+        let message = self.outgoing(body, CallOptions::default(), true)?;
         let until = self.link.room_until();
         let sent = self
             .link
-            .when_there_is_room(until, |proto| proto.one_way(body));
+            .when_there_is_room(until, |proto| proto.one_way(&message.body));
         sent.await?;
         count(&self.link.hub.counters.messages_sent);
         Ok(())
@@ -341,7 +343,8 @@ impl Conn {
     ///
     /// As [`send`](Conn::send), and [`Error::WouldBlock`].
     pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
-        self.link.with(|proto| proto.one_way(body))?;
+        let message = self.outgoing(body, CallOptions::default(), true)?;
+        self.link.with(|proto| proto.one_way(&message.body))?;
         count(&self.link.hub.counters.messages_sent);
         Ok(())
     }
@@ -380,17 +383,39 @@ impl Conn {
         Ok(CallStream::new(call))
     }
 
+    fn outgoing<'a>(
+        &self,
+        body: &'a [u8],
+        options: CallOptions,
+        is_one_way: bool,
+    ) -> Result<Outgoing<'a>, Error> {
+        let interceptors = &self.link.hub.options.interceptors;
+        Outgoing::passed(interceptors, body, options, is_one_way)
+    }
+
+    /// The span of a call: from here to its outcome.
+    fn span(&self, bytes: usize) -> Span {
+        tracing::debug_span!(
+            target: "sealwire::rpc",
+            "call",
+            peer = %self.link.peer,
+            bytes,
+            outcome = tracing::field::Empty,
+        )
+    }
+
     async fn begin(&self, body: &[u8], options: CallOptions, streams: bool) -> Result<Call, Error> {
+        let Outgoing { body, options, .. } = self.outgoing(body, options, false)?;
         let hub = &self.link.hub;
         count(&hub.counters.calls);
+        let span = self.span(body.len());
         let now = hub.now();
-        let limit = options.limit.or(hub.options.request_limit);
-        let due = limit.map(|limit| now + limit);
+        let due = hub.due(now, options);
         let room_until = now + hub.options.write_limit;
         let until = due.map_or(room_until, |due| due.min(room_until));
         let started = self
             .link
-            .when_there_is_room(until, |proto| proto.call(body, now, due, streams))
+            .when_there_is_room(until, |proto| proto.call(&body, now, due, streams))
             .await;
         let key = started.map_err(|error| match error {
             Error::Congested(_) if Some(until) == due => Error::DeadlineExceeded {
@@ -398,13 +423,8 @@ impl Conn {
             },
             error => error,
         })?;
-        if let Some(due) = due {
-            hub.arm(due + Duration::from_millis(4));
-        }
-        Ok(Call {
-            link: self.link.clone(),
-            key: Some(key),
-        })
+        hub.arm_for_call(due);
+        Ok(Call::new(self.link.clone(), key, span))
     }
 
     /// Begins a call that can be waited for later, or cancelled by dropping it, without waiting
@@ -414,19 +434,14 @@ impl Conn {
     ///
     /// As [`request`](Conn::request), and [`Error::WouldBlock`].
     pub fn start(&self, body: &[u8], options: CallOptions) -> Result<Call, Error> {
+        let Outgoing { body, options, .. } = self.outgoing(body, options, false)?;
         let hub = &self.link.hub;
         let now = hub.now();
-        let limit = options.limit.or(hub.options.request_limit);
-        let due = limit.map(|limit| now + limit);
-        let key = self.link.with(|proto| proto.call(body, now, due, false))?;
+        let due = hub.due(now, options);
+        let key = self.link.with(|proto| proto.call(&body, now, due, false))?;
         count(&hub.counters.calls);
-        if let Some(due) = due {
-            hub.arm(due + Duration::from_millis(4));
-        }
-        Ok(Call {
-            link: self.link.clone(),
-            key: Some(key),
-        })
+        hub.arm_for_call(due);
+        Ok(Call::new(self.link.clone(), key, self.span(body.len())))
     }
 
     /// The same connection with calls that block the thread.
@@ -453,65 +468,5 @@ impl std::fmt::Debug for Conn {
             .field("peer", &self.link.peer.to_string())
             .field("calls_in_flight", &self.calls_in_flight())
             .finish()
-    }
-}
-
-/// A call that is under way: a future of its answer. Dropping it cancels the call.
-#[must_use = "a call is cancelled when it is dropped"]
-pub struct Call {
-    link: Arc<Link>,
-    key: Option<CallKey>,
-}
-
-impl Call {
-    pub(crate) fn parts(&self) -> (&Arc<Link>, Option<CallKey>) {
-        (&self.link, self.key)
-    }
-
-    /// Blocks until the answer is there.
-    ///
-    /// # Errors
-    ///
-    /// As [`Conn::request`].
-    pub fn wait(self) -> Result<Body, Error> {
-        if in_batch() {
-            return Err(Error::WouldDeadlock);
-        }
-        let hub = self.link.hub.clone();
-        hub.block_on(self)
-    }
-
-    pub(crate) fn poll_outcome(&mut self, context: &mut Context<'_>) -> Poll<Result<Body, Error>> {
-        let Some(key) = self.key else {
-            return Poll::Ready(Err(Error::StreamEnded));
-        };
-        // Nothing is sent here, so there is nothing to flush.
-        let outcome = self.link.act(|proto| {
-            let outcome = proto.poll_call(key, context.waker());
-            if outcome.is_ready() {
-                proto.drop_call(key);
-            }
-            outcome
-        });
-        if outcome.is_ready() {
-            self.key = None;
-        }
-        outcome
-    }
-}
-
-impl Future for Call {
-    type Output = Result<Body, Error>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.poll_outcome(context)
-    }
-}
-
-impl Drop for Call {
-    fn drop(&mut self) {
-        if let Some(key) = self.key {
-            self.link.with(|proto| proto.drop_call(key));
-        }
     }
 }

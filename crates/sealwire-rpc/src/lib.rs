@@ -32,6 +32,7 @@
 //! | answer | [`Server`], [`handler`] |
 //! | know whether a failed request may have run | [`Error::may_have_run`] |
 //! | send many items in one call | [`Conn::open`], [`CallStream`], [`Request::next`] |
+//! | look at each call, or change it | [`ClientBuilder::intercept`], [`ServerBuilder::intercept`] |
 //! | bound memory and time | [`Limits`] |
 //!
 //! Experimental and not audited, like everything in Sealwire.
@@ -39,6 +40,7 @@
 #![forbid(unsafe_code)]
 
 pub mod blocking;
+mod call;
 mod client;
 mod conn;
 mod counters;
@@ -54,8 +56,9 @@ mod stream;
 #[cfg(feature = "serde")]
 pub mod typed;
 
+pub use call::{Call, CallOptions, Outgoing};
 pub use client::{Client, ClientBuilder};
-pub use conn::{Call, CallOptions, Conn, ConnState};
+pub use conn::{Conn, ConnState};
 pub use counters::Counters;
 pub use handler::{Handler, OneWay, Request};
 pub use limits::Limits;

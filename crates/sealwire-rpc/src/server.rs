@@ -141,6 +141,7 @@ impl ServerBuilder {
             connection_wait: self.connection_wait,
             write_limit: self.limits.write,
             request_limit: self.limits.request,
+            interceptors: Vec::new(),
         };
         let hub = Hub::start(options, socket)?;
         Ok(Server {

@@ -164,6 +164,9 @@ pub enum Error {
     /// One of both sides shuts down and takes nothing new.
     #[error("shutting down")]
     ShuttingDown,
+    /// An interceptor of this side did not let it out.
+    #[error("not sent: {0}")]
+    Intercepted(Status),
     /// A call that waits, on the thread that reads the connection, would wait for itself.
     #[error("a handler that runs where the connection is read cannot wait for an answer")]
     WouldDeadlock,

@@ -5,7 +5,10 @@ use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
-use crate::conn::{Call, Link};
+use event_listener::listener;
+
+use crate::call::Call;
+use crate::conn::Link;
 use crate::proto::{Body, CallKey, Connection, Item, NotSent};
 use crate::status::Error;
 
@@ -65,15 +68,14 @@ pub(crate) async fn send(
     link: &Link,
     mut attempt: impl FnMut(&mut Connection, &Waker) -> Poll<Result<(), NotSent>>,
 ) -> Result<(), Error> {
-    let mut listener = None;
     loop {
-        let sent = poll_fn(|context| link.with(|proto| attempt(proto, context.waker()))).await;
-        match (sent, listener.take()) {
-            (Ok(()), _) => return Ok(()),
-            (Err(NotSent::Full), None) => listener = Some(link.listen_for_room()),
-            (Err(NotSent::Full), Some(room)) => room.await,
-            (Err(NotSent::Closed | NotSent::GoingAway), _) => return Err(Error::StreamEnded),
-            (Err(error), _) => return Err(error.into()),
+        // Listening comes before the attempt, or a signal could slip through.
+        listener!(link.room() => room);
+        match poll_fn(|context| link.with(|proto| attempt(proto, context.waker()))).await {
+            Ok(()) => return Ok(()),
+            Err(NotSent::Full) => room.await,
+            Err(NotSent::Closed | NotSent::GoingAway) => return Err(Error::StreamEnded),
+            Err(error) => return Err(error.into()),
         }
     }
 }

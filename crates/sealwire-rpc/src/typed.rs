@@ -19,8 +19,15 @@
 //!     .build(Polite.inline())?;
 //! let endpoint = server.bind("tcp://127.0.0.1:0")?;
 //! let client = Client::builder(Security::blake3_client(keys.public())).build(endpoint)?;
+//!
 //! let greeter = GreeterClient::new(client.blocking());
 //! assert_eq!(greeter.greet("you".into(), 1)?, "hello you");
+//!
+//! // The same without blocking the thread, on any executor.
+//! let greeter = GreeterAsyncClient::new(client);
+//! let twice = async { greeter.greet("you".into(), 2).await };
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+//! assert_eq!(runtime.block_on(twice)?, "hello youhello you");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -31,7 +38,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::blocking::Client;
+use crate::blocking;
 use crate::proto::Body;
 use crate::status::{Code, Error, Status};
 
@@ -109,29 +116,51 @@ pub fn no_such_method() -> Status {
     Status::new(Code::UNIMPLEMENTED, "no such method").not_started()
 }
 
+fn malformed(error: &postcard::Error) -> Error {
+    Error::Malformed(error.to_string())
+}
+
+fn request<A: Serialize>(method: u32, arguments: &A) -> Result<Vec<u8>, Error> {
+    let body = method.to_be_bytes().to_vec();
+    postcard::to_extend(arguments, body).map_err(|error| malformed(&error))
+}
+
+fn value<R: DeserializeOwned>(reply: &Body) -> Result<R, Error> {
+    match postcard::take_from_bytes(reply) {
+        Ok((value, [])) => Ok(value),
+        Ok(_) => Err(Error::Malformed("bytes behind the reply".into())),
+        Err(error) => Err(malformed(&error)),
+    }
+}
+
 /// Calls a method.
 ///
 /// # Errors
 ///
-/// As [`Client::request`], and [`Error::Malformed`].
-pub fn call<A: Serialize, R: DeserializeOwned>(
-    client: &Client,
+/// As [`Client::request`](crate::Client::request), and [`Error::Malformed`].
+pub async fn call<A: Serialize, R: DeserializeOwned>(
+    client: &crate::Client,
     method: u32,
     arguments: &A,
 ) -> Result<R, Error> {
-    let malformed = |error: postcard::Error| Error::Malformed(error.to_string());
-    let body = method.to_be_bytes().to_vec();
-    let body = postcard::to_extend(arguments, body).map_err(malformed)?;
-    let reply: Body = client.request(&body)?;
-    match postcard::take_from_bytes(&reply) {
-        Ok((value, [])) => Ok(value),
-        Ok(_) => Err(Error::Malformed("bytes behind the reply".into())),
-        Err(error) => Err(malformed(error)),
-    }
+    value(&client.request(&request(method, arguments)?).await?)
 }
 
-/// Defines a service: a trait to implement, with `inline` and `pool` to make a handler of it, and a
-/// client named like the trait with `Client` behind. See [the module](crate::typed).
+/// Calls a method, blocking the thread.
+///
+/// # Errors
+///
+/// As [`call`].
+pub fn call_blocking<A: Serialize, R: DeserializeOwned>(
+    client: &blocking::Client,
+    method: u32,
+    arguments: &A,
+) -> Result<R, Error> {
+    value(&client.request(&request(method, arguments)?)?)
+}
+
+/// Defines a service: a trait to implement, with `inline` and `pool` to make a handler of it, and
+/// two clients named like the trait with `Client` and `AsyncClient` behind. See [the module](crate::typed).
 #[macro_export]
 macro_rules! service {
     (
@@ -183,7 +212,7 @@ macro_rules! service {
                 }
             }
 
-            /// Calls the service.
+            /// Calls the service, blocking the thread.
             #[derive(Clone, Debug)]
             $visibility struct [<$name Client>] {
                 client: $crate::blocking::Client,
@@ -198,7 +227,29 @@ macro_rules! service {
                 $($(#[$method_attribute])*
                 $visibility fn $method(&self, $($argument: $kind),*) -> Result<$reply, $crate::Error> {
                     let method = const { $crate::typed::method(stringify!($method)) };
-                    $crate::typed::call(&self.client, method, &($($argument,)*))
+                    $crate::typed::call_blocking(&self.client, method, &($($argument,)*))
+                })+
+            }
+
+            /// Calls the service, on any executor.
+            #[derive(Clone, Debug)]
+            $visibility struct [<$name AsyncClient>] {
+                client: $crate::Client,
+            }
+
+            impl [<$name AsyncClient>] {
+                /// Calls it through this client.
+                $visibility fn new(client: $crate::Client) -> Self {
+                    Self { client }
+                }
+
+                $($(#[$method_attribute])*
+                $visibility async fn $method(
+                    &self,
+                    $($argument: $kind),*
+                ) -> Result<$reply, $crate::Error> {
+                    let method = const { $crate::typed::method(stringify!($method)) };
+                    $crate::typed::call(&self.client, method, &($($argument,)*)).await
                 })+
             }
         }

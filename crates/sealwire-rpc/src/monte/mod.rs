@@ -8,8 +8,8 @@
 //!   records a connection learns the XOR of the first plaintext of each side, of the second of each
 //!   side and so on, and can compute what it takes to forge frames.
 //!
-//! Types say so in their names, and every connection says so in the log (target `sealwire::rpc`,
-//! level WARN). Connections of this module have no time limits on the wire, no cancellation, no
+//! Types say so in their names, every connection says so in the log (target `sealwire::rpc`, level
+//! WARN), and programs hear it as [`Event::Warning`]. Connections of this module have no time limits on the wire, no cancellation, no
 //! streams and no backpressure beyond that of TCP: the protocol has none of it.
 //!
 //! ```
@@ -22,26 +22,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod event;
+mod server;
 mod session;
 
 use std::collections::HashMap;
 use std::io::{self, Read as _, Write as _};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use event::Hooks;
+pub use event::{Event, Warning};
+pub use server::UnauthenticatedServer;
 pub use session::{DEFAULT_MAX_FRAME, Exchange, FrameError, KEY, NonceRepeatingSession, OVERHEAD};
 
 use crate::hub::lock;
 
 /// Calls at a time on one connection.
 const MAX_CALLS: usize = 65_536;
-/// Connections at a time of one server.
-const MAX_CONNECTIONS: usize = 1_024;
 /// Time for a peer to send its key, and for TCP to take what is written.
 const LIMIT: Duration = Duration::from_secs(3);
 
@@ -76,8 +78,6 @@ pub struct Message<'a> {
     /// sender as a message of its own.
     pub is_request: bool,
 }
-
-type Handler = dyn Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync;
 
 /// A connection to a peer that has proved nothing, under nonces that repeat. Clones are handles to
 /// the same connection; when the last is dropped it is closed.
@@ -139,7 +139,7 @@ impl Shared {
     fn read(
         self: &Arc<Self>,
         mut session: NonceRepeatingSession,
-        handler: &Handler,
+        hooks: &Hooks,
     ) -> Result<(), MonteError> {
         let conn = UnauthenticatedConn {
             shared: self.clone(),
@@ -162,7 +162,7 @@ impl Shared {
                 body: &body,
                 is_request: number != 0,
             };
-            match catch_unwind(AssertUnwindSafe(|| handler(&message))) {
+            match catch_unwind(AssertUnwindSafe(|| (hooks.handler)(&message))) {
                 Ok(Some(reply)) => self.write(number, &reply)?,
                 Ok(None) => {}
                 Err(_) => tracing::error!(target: "sealwire::rpc", "a handler panicked"),
@@ -182,11 +182,26 @@ impl UnauthenticatedConn {
         limit: Duration,
         handler: impl Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
     ) -> Result<Self, MonteError> {
+        Self::connect_with_events(address, limit, handler, |_| {})
+    }
+
+    /// The same, with a function that hears what happens to the connection. Must not block.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](UnauthenticatedConn::connect).
+    pub fn connect_with_events(
+        address: impl ToSocketAddrs,
+        limit: Duration,
+        handler: impl Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+        on_event: impl Fn(&Event) + Send + Sync + 'static,
+    ) -> Result<Self, MonteError> {
+        let hooks = Hooks::new(handler, on_event);
         let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
         for address in address.to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, limit) {
                 Ok(stream) => {
-                    return Self::start(stream, Role::Client, Arc::new(handler), || {});
+                    return Self::start(stream, Role::Client, hooks, || {});
                 }
                 Err(error) => last = error,
             }
@@ -197,9 +212,10 @@ impl UnauthenticatedConn {
     fn start(
         mut stream: TcpStream,
         role: Role,
-        handler: Arc<Handler>,
+        hooks: Arc<Hooks>,
         at_end: impl FnOnce() + Send + 'static,
     ) -> Result<Self, MonteError> {
+        let peer_address = stream.peer_addr()?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(LIMIT))?;
         stream.set_write_timeout(Some(LIMIT))?;
@@ -214,11 +230,7 @@ impl UnauthenticatedConn {
         }
         stream.set_read_timeout(None)?;
         let (writing, reading) = exchange.establish(peer, DEFAULT_MAX_FRAME)?.split();
-        tracing::warn!(
-            target: "sealwire::rpc",
-            peer = ?stream.peer_addr().ok(),
-            "monte: nobody is authenticated and nonces repeat on this connection"
-        );
+        hooks.warn(peer_address);
         let shared = Arc::new(Shared {
             stream,
             writer: Mutex::new(Writer {
@@ -235,7 +247,7 @@ impl UnauthenticatedConn {
         thread::Builder::new()
             .name("sealwire-monte".into())
             .spawn(move || {
-                if let Err(error) = reader.read(reading, &*handler) {
+                if let Err(error) = reader.read(reading, &hooks) {
                     tracing::debug!(target: "sealwire::rpc", %error, "monte: connection over");
                 }
                 reader.shut_down();
@@ -244,11 +256,16 @@ impl UnauthenticatedConn {
                 calls.waiting.clear();
                 drop(calls);
                 at_end();
+                (hooks.on_event)(&Event::Ended { peer: peer_address });
             })?;
         Ok(UnauthenticatedConn {
             _handle: Some(Arc::new(Handle(shared.clone()))),
             shared,
         })
+    }
+
+    fn is_over(&self) -> bool {
+        lock(&self.shared.calls).over
     }
 
     /// Sends a message that nobody answers.
@@ -299,95 +316,6 @@ impl UnauthenticatedConn {
     }
 }
 
-/// Answers peers that have proved nothing, under nonces that repeat. Closed when it is dropped.
-pub struct UnauthenticatedServer {
-    address: SocketAddr,
-    over: Arc<AtomicBool>,
-    conns: Arc<Mutex<Vec<UnauthenticatedConn>>>,
-}
-
-impl UnauthenticatedServer {
-    /// Listens. `handler` answers, on the thread that reads the connection.
-    ///
-    /// # Errors
-    ///
-    /// What the system says.
-    pub fn bind(
-        address: impl ToSocketAddrs,
-        handler: impl Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
-    ) -> io::Result<Self> {
-        let listener = TcpListener::bind(address)?;
-        let server = UnauthenticatedServer {
-            address: listener.local_addr()?,
-            over: Arc::default(),
-            conns: Arc::default(),
-        };
-        let (over, conns) = (server.over.clone(), server.conns.clone());
-        let handler: Arc<Handler> = Arc::new(handler);
-        let open = Arc::new(AtomicUsize::new(0));
-        thread::Builder::new()
-            .name("sealwire-monte-accept".into())
-            .spawn(move || {
-                for stream in listener.incoming() {
-                    if over.load(Ordering::SeqCst) {
-                        return;
-                    }
-                    // A failed accept concerns nobody else.
-                    let Ok(stream) = stream else { continue };
-                    if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
-                        open.fetch_sub(1, Ordering::SeqCst);
-                        continue;
-                    }
-                    let (handler, conns, open) = (handler.clone(), conns.clone(), open.clone());
-                    let over = over.clone();
-                    // A key that does not come must not keep others waiting.
-                    thread::spawn(move || serve(stream, handler, &conns, open, &over));
-                }
-            })?;
-        Ok(server)
-    }
-
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-}
-
-fn serve(
-    stream: TcpStream,
-    handler: Arc<Handler>,
-    conns: &Mutex<Vec<UnauthenticatedConn>>,
-    open: Arc<AtomicUsize>,
-    over: &AtomicBool,
-) {
-    let left = open.clone();
-    let at_end = move || {
-        left.fetch_sub(1, Ordering::SeqCst);
-    };
-    match UnauthenticatedConn::start(stream, Role::Server, handler, at_end) {
-        Ok(conn) => {
-            let mut conns = lock(conns);
-            conns.retain(|conn| !lock(&conn.shared.calls).over);
-            if !over.load(Ordering::SeqCst) {
-                conns.push(conn);
-            }
-        }
-        Err(error) => {
-            open.fetch_sub(1, Ordering::SeqCst);
-            tracing::warn!(target: "sealwire::rpc", %error, "monte: handshake failed");
-        }
-    }
-}
-
-impl Drop for UnauthenticatedServer {
-    fn drop(&mut self) {
-        self.over.store(true, Ordering::SeqCst);
-        lock(&self.conns).clear();
-        // The thread that accepts looks up once more.
-        drop(TcpStream::connect_timeout(&self.address, LIMIT));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -410,8 +338,8 @@ mod tests {
             assert_eq!(conn.request(&body, PATIENCE).unwrap(), body);
         }
         let back = loop {
-            if let Some(conn) = lock(&server.conns).first() {
-                break conn.clone();
+            if let Some(conn) = server.connections().into_iter().next() {
+                break conn;
             }
             thread::yield_now();
         };
@@ -437,5 +365,38 @@ mod tests {
         asks.recv_timeout(PATIENCE).unwrap();
         drop(server);
         assert!(matches!(asker.join().unwrap(), Err(MonteError::Lost)));
+    }
+
+    #[test]
+    fn programs_on_both_sides_hear_what_is_wrong_with_every_connection() {
+        let (at_server, from_server) = mpsc::channel();
+        let (at_client, from_client) = mpsc::channel();
+        let server = UnauthenticatedServer::bind_with_events(
+            "127.0.0.1:0",
+            |_| None,
+            move |event| drop(at_server.send(event.clone())),
+        )
+        .unwrap();
+        let conn = UnauthenticatedConn::connect_with_events(
+            server.address(),
+            PATIENCE,
+            |_| None,
+            move |event| drop(at_client.send(event.clone())),
+        )
+        .unwrap();
+        for events in [&from_server, &from_client] {
+            for expected in Warning::ALL {
+                let event = events.recv_timeout(PATIENCE).unwrap();
+                assert!(matches!(event, Event::Warning { warning, .. } if warning == expected));
+            }
+        }
+        drop(conn);
+        for events in [&from_server, &from_client] {
+            let event = events.recv_timeout(PATIENCE).unwrap();
+            assert!(matches!(event, Event::Ended { .. }), "{event:?}");
+        }
+        drop(TcpStream::connect(server.address()).unwrap());
+        let event = from_server.recv_timeout(PATIENCE).unwrap();
+        assert!(matches!(event, Event::HandshakeFailed { .. }), "{event:?}");
     }
 }

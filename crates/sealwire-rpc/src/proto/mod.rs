@@ -9,6 +9,7 @@
 //! is closed. A call whose caller has lost interest keeps its number until the peer has answered,
 //! so a number never means two calls at a time. After warm-up nothing here allocates per message.
 
+mod body;
 mod buffers;
 mod calls;
 mod flow;
@@ -20,68 +21,20 @@ use std::collections::{HashMap, VecDeque};
 use std::task::Waker;
 use std::time::Duration;
 
-use bytes::Bytes;
 use sealwire::Frame;
 use slab::Slab;
 
+pub use self::body::Body;
 use self::buffers::Buffers;
 use self::calls::Calls;
 pub(crate) use self::calls::{CallKey, NotSent};
 pub(crate) use self::flow::Item;
 use self::served::Served;
 pub(crate) use self::served::{Answered, ServedKey};
+pub(crate) use self::wheel::TICK;
 pub(crate) use self::wire::HEADER;
 use self::wire::{Header, Kind, SETTINGS_BODY, VERSION};
 use crate::status::{Code, Status};
-
-/// The body of a message, without its header; shares the memory it was received in.
-#[derive(Clone)]
-pub struct Body {
-    frame: Frame,
-    start: u8,
-}
-
-impl Body {
-    fn of(frame: Frame) -> Self {
-        Body {
-            frame,
-            start: HEADER as u8,
-        }
-    }
-
-    /// The bytes, shared where they are many and copied where they are few.
-    pub fn into_bytes(self) -> Bytes {
-        self.frame.into_bytes().slice(usize::from(self.start)..)
-    }
-}
-
-impl std::ops::Deref for Body {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.frame[usize::from(self.start)..]
-    }
-}
-
-impl AsRef<[u8]> for Body {
-    fn as_ref(&self) -> &[u8] {
-        self
-    }
-}
-
-impl PartialEq for Body {
-    fn eq(&self, other: &Self) -> bool {
-        **self == **other
-    }
-}
-
-impl Eq for Body {}
-
-impl std::fmt::Debug for Body {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Body({} bytes)", self.len())
-    }
-}
 
 /// Which numbers a side gives to its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

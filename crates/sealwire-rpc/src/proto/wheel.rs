@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-/// Width of a bucket.
-const TICK: Duration = Duration::from_millis(4);
+/// Width of a bucket: how much later than due a call may end.
+pub(crate) const TICK: Duration = Duration::from_millis(4);
 const BUCKETS: usize = 1_024;
 
 /// Where a call stands in the wheel.

@@ -245,6 +245,13 @@ impl Socket {
         self.core().try_send_many_to(route, payloads)
     }
 
+    /// Waits until there may be room for messages that [`try_send`](Socket::try_send) or
+    /// [`try_send_many_to`](Socket::try_send_many_to) found none for. It counts from this call, not
+    /// from the first poll: so ask first, then try, then wait.
+    pub fn room(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.core().writable.listen()
+    }
+
     /// SERVER, PEER: ends the connection of this [number](Peer::route), with what is queued for it
     /// dropped. The reason is for the monitors of both sides.
     ///

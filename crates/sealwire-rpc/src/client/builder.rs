@@ -1,0 +1,236 @@
+//! What a client is made with.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use sealwire::options::ReconnectStop;
+use sealwire::{Endpoint, Security, SocketBuilder, SocketType};
+
+use super::dialing::DialOptions;
+use super::{Client, Shared};
+use crate::call::{Interceptor, Outgoing};
+use crate::conn::{Conn, ConnState};
+use crate::handler::{Handler, Nothing};
+use crate::hub::{Greeter, Hub, HubOptions, StateHandler};
+use crate::limits::Limits;
+use crate::proto::Side;
+use crate::status::{Error, Status};
+
+/// Sets the options of a [`Client`].
+pub struct ClientBuilder {
+    socket: SocketBuilder,
+    limits: Limits,
+    dial: DialOptions,
+    dial_limit: Duration,
+    handshake_limit: Duration,
+    handler: Arc<dyn Handler>,
+    hello: Vec<u8>,
+    greeter: Option<Greeter>,
+    on_state: Option<StateHandler>,
+    interceptors: Vec<Interceptor>,
+}
+
+impl ClientBuilder {
+    pub(super) fn new(security: Security) -> Self {
+        ClientBuilder {
+            socket: sealwire::Socket::builder(SocketType::Peer).security(security),
+            limits: Limits::default(),
+            dial: DialOptions {
+                max_connections: 4,
+                busy: 64,
+                attempts: 1,
+                limit: Duration::ZERO,
+                retries: 2,
+            },
+            dial_limit: Duration::from_secs(3),
+            handshake_limit: Duration::from_secs(3),
+            handler: Arc::new(Nothing),
+            hello: Vec::new(),
+            greeter: None,
+            on_state: None,
+            interceptors: Vec::new(),
+        }
+    }
+
+    /// How many connections there may be; default 4, at least 1.
+    #[must_use]
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.dial.max_connections = connections.max(1);
+        self
+    }
+
+    /// Calls in flight on each connection before another connection is opened; default 64. A
+    /// single connection is the fastest way for a few calls at a time.
+    #[must_use]
+    pub fn calls_per_connection(mut self, calls: usize) -> Self {
+        self.dial.busy = calls.max(1);
+        self
+    }
+
+    /// How often connecting is tried before those who wait for it get an error; default 1.
+    #[must_use]
+    pub fn dial_attempts(mut self, attempts: u32) -> Self {
+        self.dial.attempts = attempts.max(1);
+        self
+    }
+
+    /// How long connecting may take, without the handshake; default 3 s.
+    #[must_use]
+    pub fn dial_limit(mut self, limit: Duration) -> Self {
+        self.dial_limit = limit;
+        self
+    }
+
+    /// How long the handshake may take; default 3 s.
+    #[must_use]
+    pub fn handshake_limit(mut self, limit: Duration) -> Self {
+        self.handshake_limit = limit;
+        self
+    }
+
+    /// How often a request that the server says it has not started is made again, on another
+    /// connection if there is one; default 2.
+    #[must_use]
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.dial.retries = retries;
+        self
+    }
+
+    /// What answers the server's calls; by default nothing does.
+    #[must_use]
+    pub fn handler(mut self, handler: impl Handler) -> Self {
+        self.handler = Arc::new(handler);
+        self
+    }
+
+    /// Bytes for the server's [`greet`](crate::ServerBuilder::greet), inside the encrypted
+    /// connection: a token, a version, whatever the application agrees on.
+    #[must_use]
+    pub fn hello(mut self, hello: impl Into<Vec<u8>>) -> Self {
+        self.hello = hello.into();
+        self
+    }
+
+    /// Looks at what the server's application answered to [`hello`](ClientBuilder::hello); an
+    /// error, for the log, ends the connection. Must not block.
+    #[must_use]
+    pub fn greet(
+        mut self,
+        hook: impl Fn(&sealwire::Peer, &[u8]) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.greeter = Some(Arc::new(move |peer, hello| {
+            hook(peer, hello).map(|()| Vec::new())
+        }));
+        self
+    }
+
+    /// Looks at each call and message before it leaves, may change it, and lets it out or ends it
+    /// with [`Error::Intercepted`]. In the order in which they are given, once for each attempt;
+    /// must not block.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use sealwire::{Generate as _, KeyPair, Security, auth::AllowAnyone};
+    /// use sealwire_rpc::handler::Inline;
+    /// use sealwire_rpc::{Client, Code, Error, Request, Server, Status};
+    ///
+    /// let keys = KeyPair::generate();
+    /// let echo = |request: &Request| Ok::<_, Status>(request.body().clone());
+    /// let server = Server::builder(Security::blake3_server(keys.clone(), AllowAnyone))
+    ///     .build(Inline::new(echo))?;
+    /// let client = Client::builder(Security::blake3_client(keys.public()))
+    ///     .intercept(|call| {
+    ///         if call.body.is_empty() {
+    ///             return Err(Code::INVALID_ARGUMENT.into());
+    ///         }
+    ///         call.options.limit.get_or_insert(Duration::from_secs(5));
+    ///         call.body.to_mut().extend_from_slice(b", signed");
+    ///         Ok(())
+    ///     })
+    ///     .build(server.bind("tcp://127.0.0.1:0")?)?
+    ///     .blocking();
+    /// assert_eq!(&client.request(b"question")?[..], b"question, signed");
+    /// assert_eq!(client.request(b""), Err(Error::Intercepted(Code::INVALID_ARGUMENT.into())));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn intercept(
+        mut self,
+        look: impl Fn(&mut Outgoing<'_>) -> Result<(), Status> + Send + Sync + 'static,
+    ) -> Self {
+        self.interceptors.push(Box::new(look));
+        self
+    }
+
+    /// Told when a connection is ready and when it is gone. Must not block.
+    #[must_use]
+    pub fn on_state(mut self, hook: impl Fn(&Conn, ConnState) + Send + Sync + 'static) -> Self {
+        self.on_state = Some(Arc::new(hook));
+        self
+    }
+
+    /// Sizes, windows and time limits.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Options of the socket below that have no name here: transport, provider, context.
+    #[must_use]
+    pub fn socket(mut self, change: impl FnOnce(SocketBuilder) -> SocketBuilder) -> Self {
+        self.socket = change(self.socket);
+        self
+    }
+
+    /// The client. Connects when it is first used.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Connect`] for an endpoint that cannot be understood, for options of the socket
+    /// that do not fit, and when the system gives no threads.
+    pub fn build<E>(self, endpoint: E) -> Result<Client, Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<sealwire::Error>,
+    {
+        let failed = |error: sealwire::Error| Error::Connect(error.to_string());
+        let endpoint = endpoint.try_into().map_err(|error| failed(error.into()))?;
+        let settings = self.limits.settings();
+        let socket = self.limits.apply(self.socket);
+        let socket = socket
+            .hello_message(settings.message(&self.hello))
+            .reconnect_stop(ReconnectStop::ALWAYS)
+            .connect_timeout(self.dial_limit)
+            .handshake_timeout(self.handshake_limit)
+            .build()
+            .map_err(failed)?;
+        let options = HubOptions {
+            side: Side::Client,
+            settings,
+            handler: self.handler,
+            greeter: self.greeter,
+            on_state: self.on_state,
+            max_connections: usize::MAX,
+            connection_wait: Duration::ZERO,
+            write_limit: self.limits.write,
+            request_limit: self.limits.request,
+            interceptors: self.interceptors,
+        };
+        let hub = Hub::start(options, socket).map_err(|error| Error::Connect(error.to_string()))?;
+        let shared = Shared {
+            hub,
+            endpoint,
+            options: DialOptions {
+                limit: self.dial_limit + self.handshake_limit + Duration::from_secs(1),
+                ..self.dial
+            },
+            dialing: Arc::default(),
+            shutting_down: AtomicBool::new(false),
+        };
+        Ok(Client {
+            shared: Arc::new(shared),
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! The calling side: a few connections to one endpoint, opened when they are needed.
+
+mod builder;
+mod dialing;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sealwire::{Endpoint, Security};
+
+pub use self::builder::ClientBuilder;
+use self::dialing::{DialOptions, Dialing};
+use crate::call::CallOptions;
+use crate::conn::Conn;
+use crate::counters::{Counters, count};
+use crate::hub::{Hub, lock};
+use crate::proto::Body;
+use crate::status::{Code, Error};
+
+/// Calls a server, over up to [`max_connections`](ClientBuilder::max_connections) connections of
+/// which the least loaded is chosen. Clones are handles to the same client; when the last is
+/// dropped, calls under way end with an error.
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    hub: Arc<Hub>,
+    endpoint: Endpoint,
+    options: DialOptions,
+    dialing: Arc<Mutex<Dialing>>,
+    shutting_down: AtomicBool,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.hub.end();
+    }
+}
+
+impl Client {
+    /// Starts to set options. `security` is that of the connection:
+    /// [`Security::blake3_client_with_keys`] where both sides know each other,
+    /// [`Security::blake3_client`] where only the server is known.
+    pub fn builder(security: Security) -> ClientBuilder {
+        ClientBuilder::new(security)
+    }
+
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        &self.shared.hub
+    }
+
+    /// The same client with calls that block the thread.
+    pub fn blocking(&self) -> crate::blocking::Client {
+        crate::blocking::Client::new(self.clone())
+    }
+
+    /// Connections that are ready.
+    pub fn connections(&self) -> Vec<Conn> {
+        self.hub().links().into_iter().map(Conn::new).collect()
+    }
+
+    /// What this client has done so far.
+    pub fn counters(&self) -> Counters {
+        self.hub().counters.snapshot()
+    }
+
+    /// The least loaded connection, if one takes calls; opens another one beside it when it is
+    /// busy.
+    fn ready(&self) -> Option<Conn> {
+        let link = self.hub().least_loaded()?;
+        let options = &self.shared.options;
+        if link.load() >= options.busy && self.hub().link_count() < options.max_connections {
+            self.shared.dial();
+        }
+        Some(Conn::new(link))
+    }
+
+    /// The least loaded connection; opens one if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Connect`], [`Error::ShuttingDown`].
+    pub async fn conn(&self) -> Result<Conn, Error> {
+        if self.shared.shutting_down.load(Ordering::SeqCst) || self.hub().has_ended() {
+            return Err(Error::ShuttingDown);
+        }
+        if let Some(conn) = self.ready() {
+            return Ok(conn);
+        }
+        let failures = lock(&self.shared.dialing).failures;
+        loop {
+            let changed = self.hub().changed.listen();
+            if self.shared.shutting_down.load(Ordering::SeqCst) || self.hub().has_ended() {
+                return Err(Error::ShuttingDown);
+            }
+            if let Some(conn) = self.ready() {
+                return Ok(conn);
+            }
+            if let Some(reason) = self.shared.failed_since(failures) {
+                return Err(Error::Connect(reason));
+            }
+            self.shared.dial();
+            changed.await;
+        }
+    }
+
+    /// Sends a message that nobody answers; see [`Conn::send`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Conn::send`] and [`conn`](Client::conn).
+    pub async fn send(&self, body: &[u8]) -> Result<(), Error> {
+        self.conn().await?.send(body).await
+    }
+
+    /// Sends a message that nobody answers if a connection with room is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Conn::send_no_wait`]; without a connection [`Error::WouldBlock`], and one is opened.
+    pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
+        if self.shared.shutting_down.load(Ordering::SeqCst) {
+            return Err(Error::ShuttingDown);
+        }
+        match self.ready() {
+            Some(conn) => conn.send_no_wait(body),
+            None => {
+                self.shared.dial();
+                Err(Error::WouldBlock)
+            }
+        }
+    }
+
+    /// Calls the server; see [`Conn::request`]. What the server says it has not started is asked
+    /// again, up to [`retries`](ClientBuilder::retries) times.
+    ///
+    /// # Errors
+    ///
+    /// As [`Conn::request`] and [`conn`](Client::conn).
+    pub async fn request(&self, body: &[u8]) -> Result<Body, Error> {
+        self.request_with(body, CallOptions::default()).await
+    }
+
+    /// The same with options. The time limit is for all attempts together.
+    ///
+    /// # Errors
+    ///
+    /// As [`request`](Client::request).
+    pub async fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
+        let limit = options.limit.or(self.hub().options.request_limit);
+        let due = limit.map(|limit| Instant::now() + limit);
+        let mut retries = self.shared.options.retries;
+        loop {
+            let left = due.map(|due| due.saturating_duration_since(Instant::now()));
+            let options = CallOptions { limit: left };
+            let outcome = self.conn().await?.request_with(body, options).await;
+            match outcome {
+                Err(error) if retries > 0 && worth_another_try(&error) => {
+                    retries -= 1;
+                    count(&self.hub().counters.calls_retried);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Lets calls under way end, takes no new ones, then closes the connections. `false` when
+    /// `limit` was not enough for all calls; what was left ended with an error.
+    pub async fn shutdown(&self, limit: Duration) -> bool {
+        let done = Arc::new(event_listener::Event::new());
+        let listener = done.listen();
+        let client = self.clone();
+        let outcome = Arc::new(AtomicBool::new(false));
+        let result = outcome.clone();
+        let spawned = thread::Builder::new()
+            .name("sealwire-rpc-shutdown".into())
+            .spawn(move || {
+                result.store(client.shutdown_blocking(limit), Ordering::SeqCst);
+                done.notify(usize::MAX);
+            });
+        if spawned.is_err() {
+            return self.shutdown_blocking(limit);
+        }
+        listener.await;
+        outcome.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn shutdown_blocking(&self, limit: Duration) -> bool {
+        self.shared.shutting_down.store(true, Ordering::SeqCst);
+        self.hub().shut_down(limit)
+    }
+}
+
+/// Only what certainly was not started, and not for want of room there.
+fn worth_another_try(error: &Error) -> bool {
+    match error {
+        Error::Remote(status) => status.is_not_started() && status.code == Code::UNAVAILABLE,
+        Error::ConnectionLost { may_have_run } => !may_have_run,
+        Error::ShuttingDown => true,
+        _ => false,
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client")
+            .field("endpoint", &self.shared.endpoint)
+            .field("connections", &self.hub().link_count())
+            .finish()
+    }
+}

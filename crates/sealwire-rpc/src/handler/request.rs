@@ -1,0 +1,208 @@
+//! What a peer asks and says, as its handler gets it.
+
+use std::time::{Duration, Instant};
+
+use crate::conn::Conn;
+use crate::counters::count;
+use crate::proto::{Answered, Body, ServedKey};
+use crate::status::{Code, Error, Status};
+use crate::stream;
+
+/// A request of a peer. Dropped without an answer it is answered with an internal error.
+pub struct Request {
+    conn: Conn,
+    key: ServedKey,
+    body: Body,
+    due: Option<Instant>,
+    streams: bool,
+    answered: bool,
+}
+
+impl Request {
+    pub(crate) fn new(
+        conn: Conn,
+        key: ServedKey,
+        body: Body,
+        due: Option<Instant>,
+        streams: bool,
+    ) -> Self {
+        Request {
+            conn,
+            key,
+            body,
+            due,
+            streams,
+            answered: false,
+        }
+    }
+
+    /// What is asked.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The connection it came through, to call its peer or to see who that is.
+    pub fn conn(&self) -> &Conn {
+        &self.conn
+    }
+
+    /// When the caller stops waiting, if ever. At most an eighth later than the caller said.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// How long the caller still waits; `None` for ever.
+    pub fn time_left(&self) -> Option<Duration> {
+        let left = |due: Instant| due.saturating_duration_since(Instant::now());
+        self.due.map(left)
+    }
+
+    /// Whether the call has streams: [`send`](Request::send) and [`next`](Request::next).
+    pub fn has_streams(&self) -> bool {
+        self.streams
+    }
+
+    /// Whether the caller has stopped waiting.
+    pub fn is_cancelled(&self) -> bool {
+        self.is_overdue() || self.conn.served(|proto| proto.is_cancelled(self.key))
+    }
+
+    fn is_overdue(&self) -> bool {
+        self.due.is_some_and(|due| due <= Instant::now())
+    }
+
+    /// Waits until the caller has taken its request back.
+    pub async fn cancelled(&self) {
+        self.conn.cancelled(self.key).await;
+    }
+
+    /// The next item of the caller; `None` when it sends no more.
+    pub async fn next(&self) -> Option<Body> {
+        let key = self.key;
+        stream::next(self.conn.link(), |proto, waker| {
+            proto.poll_served_item(key, waker)
+        })
+        .await
+    }
+
+    /// Sends an item to the caller, waiting for it to want one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StreamEnded`] when the caller has gone, [`Error::TooLarge`].
+    pub async fn send(&self, item: &[u8]) -> Result<(), Error> {
+        let key = self.key;
+        let attempt = |proto: &mut crate::proto::Connection, waker: &std::task::Waker| {
+            proto.send_served_item(key, item, waker)
+        };
+        stream::send(self.conn.link(), attempt).await
+    }
+
+    /// Answers. What comes after the deadline is not sent: nobody waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] for a body that the caller does not take; the caller gets an error.
+    pub fn reply(mut self, body: &[u8]) -> Result<(), Error> {
+        self.answered = true;
+        if self.is_overdue() {
+            self.answer_overdue();
+            return Ok(());
+        }
+        match self.conn.served(|proto| proto.reply(self.key, body)) {
+            Answered::Sent => Ok(()),
+            Answered::TooLate => {
+                self.too_late();
+                Ok(())
+            }
+            Answered::TooLarge { size, limit } => {
+                self.answer_error(&Status::new(
+                    Code::OUT_OF_RANGE,
+                    format!("the reply of {size} bytes is larger than the {limit} that are taken"),
+                ));
+                Err(Error::TooLarge { size, limit })
+            }
+        }
+    }
+
+    /// Answers with an error.
+    pub fn fail(mut self, status: impl Into<Status>) {
+        self.answered = true;
+        if self.is_overdue() {
+            return self.answer_overdue();
+        }
+        self.answer_error(&status.into());
+    }
+
+    /// Answers with what a handler returned.
+    pub fn answer<R: AsRef<[u8]>>(self, outcome: Result<R, Status>) {
+        match outcome {
+            // The caller has been told what is wrong with the reply.
+            Ok(reply) => drop(self.reply(reply.as_ref())),
+            Err(status) => self.fail(status),
+        }
+    }
+
+    fn answer_error(&self, status: &Status) {
+        if self.conn.served(|proto| proto.fail(self.key, status)) == Answered::TooLate {
+            self.too_late();
+        }
+    }
+
+    /// The caller's own clock has ended the call, whether its word about that is here yet or not.
+    fn answer_overdue(&self) {
+        let status = Status::from(Code::DEADLINE_EXCEEDED);
+        self.conn.served(|proto| proto.fail(self.key, &status));
+        self.too_late();
+    }
+
+    fn too_late(&self) {
+        count(&self.conn.link().hub().counters.answers_too_late);
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.answer_error(&Status::new(Code::INTERNAL, "the handler gave no answer"));
+        }
+        self.conn.served(|proto| proto.release(self.key));
+    }
+}
+
+impl std::fmt::Debug for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Request")
+            .field("body", &self.body)
+            .field("peer", &self.conn.peer().to_string())
+            .finish()
+    }
+}
+
+/// A one-way message of a peer.
+pub struct OneWay {
+    conn: Conn,
+    body: Body,
+}
+
+impl OneWay {
+    pub(crate) fn new(conn: Conn, body: Body) -> Self {
+        OneWay { conn, body }
+    }
+
+    /// What it says.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The connection it came through.
+    pub fn conn(&self) -> &Conn {
+        &self.conn
+    }
+}
+
+impl Drop for OneWay {
+    fn drop(&mut self) {
+        self.conn.served(crate::proto::Connection::one_way_done);
+    }
+}

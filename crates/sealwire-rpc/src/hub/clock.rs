@@ -1,0 +1,128 @@
+//! Time limits, and queues that were full: a thread that sleeps until one of both is due.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::Context;
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use super::Hub;
+use super::reading::waker_of_this_thread;
+use crate::call::CallOptions;
+use crate::proto::TICK;
+
+/// When to look next; arming it for later than that costs one load.
+pub(super) struct Clock {
+    /// Microseconds since the epoch; the maximum for never.
+    next: AtomicU64,
+    /// Some link has messages that the socket had no room for. While this is set the clock's
+    /// thread listens for room.
+    full: AtomicBool,
+    thread: OnceLock<Thread>,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Clock {
+            next: AtomicU64::new(u64::MAX),
+            full: AtomicBool::new(false),
+            thread: OnceLock::new(),
+        }
+    }
+}
+
+impl Clock {
+    pub(super) fn arm(&self, at: Duration) {
+        let at = u64::try_from(at.as_micros()).unwrap_or(u64::MAX);
+        if at < self.next.load(Ordering::SeqCst) && at < self.next.fetch_min(at, Ordering::SeqCst) {
+            // A thread that has not begun will look first.
+            if let Some(thread) = self.thread.get() {
+                thread.unpark();
+            }
+        }
+    }
+
+    pub(super) fn next(&self) -> Duration {
+        Duration::from_micros(self.next.load(Ordering::SeqCst))
+    }
+
+    /// How long until it is time; zero once, then it forgets what it was armed for.
+    fn time_left(&self, now: Duration) -> Duration {
+        let left = self.next().saturating_sub(now);
+        if left.is_zero() {
+            self.next.store(u64::MAX, Ordering::SeqCst);
+        }
+        left
+    }
+}
+
+impl Hub {
+    /// Something has to be looked at then.
+    pub(crate) fn arm(&self, at: Duration) {
+        self.clock.arm(at);
+    }
+
+    /// When a call that begins now is over, unless it has no limit.
+    pub(crate) fn due(&self, now: Duration, options: CallOptions) -> Option<Duration> {
+        let limit = options.limit.or(self.options.request_limit);
+        limit.map(|limit| now + limit)
+    }
+
+    /// The end of a call's time is looked at a tick later.
+    pub(crate) fn arm_for_call(&self, due: Option<Duration>) {
+        if let Some(due) = due {
+            self.arm(due + TICK);
+        }
+    }
+
+    /// The socket had no room for what a link has to send.
+    pub(crate) fn wait_for_socket(&self) {
+        if !self.clock.full.swap(true, Ordering::SeqCst) {
+            self.clock.arm(Duration::ZERO);
+        }
+    }
+
+    pub(super) fn keep_time(self: Arc<Self>) {
+        let _ = self.clock.thread.set(thread::current());
+        let waker = waker_of_this_thread();
+        let mut context = Context::from_waker(&waker);
+        let mut room: Option<Pin<Box<dyn Future<Output = ()> + Send>>> = None;
+        while !self.has_ended() {
+            let has_room = room
+                .as_mut()
+                .is_some_and(|room| room.as_mut().poll(&mut context).is_ready());
+            let left = self.clock.time_left(self.now());
+            if !has_room && !left.is_zero() {
+                thread::park_timeout(left);
+                continue;
+            }
+            // Listening comes before the attempt, or a signal could slip through.
+            let full = self.clock.full.load(Ordering::SeqCst);
+            if !full {
+                room = None;
+            } else if has_room || room.is_none() {
+                room = Some(Box::pin(self.socket.room()));
+            }
+            self.look_at_links();
+            if full {
+                self.clock.full.store(false, Ordering::SeqCst);
+                // Whoever finds no room from here on says so.
+                if self.links().iter().any(|link| link.has_output()) {
+                    self.clock.full.store(true, Ordering::SeqCst);
+                }
+            }
+        }
+    }
+
+    fn look_at_links(&self) {
+        let now = self.now();
+        for link in self.links() {
+            if let Some(next) = link.look_at_clock(now) {
+                self.clock.arm(next);
+            }
+        }
+        self.refuse_those_who_waited(now);
+    }
+}

@@ -1,0 +1,191 @@
+//! What the connections of one client or server share: the socket, and who reads it.
+//!
+//! Messages are read by one thread at a time. On a client that is a thread that waits for an answer
+//! (it saves two hand-overs between threads), and when there is none, a thread of the client's own;
+//! on a server always the server's own. Answers given while a batch of messages is dealt with go
+//! out together at its end.
+
+mod admission;
+mod clock;
+mod reading;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use event_listener::{Event as Signal, Listener as _, listener};
+use sealwire::{Peer, blocking};
+
+use self::admission::Waiting;
+use self::clock::Clock;
+use self::reading::Reader;
+pub(crate) use self::reading::{flushes_later, in_batch};
+use crate::call::Interceptor;
+use crate::conn::{Conn, ConnState, Link};
+use crate::counters::LiveCounters;
+use crate::handler::Handler;
+use crate::proto::{Settings, Side};
+
+/// Decides about a new connection, with what the other side's application sent, and says what to
+/// send to it.
+pub(crate) type Greeter = Arc<dyn Fn(&Peer, &[u8]) -> Result<Vec<u8>, String> + Send + Sync>;
+pub(crate) type StateHandler = Arc<dyn Fn(&Conn, ConnState) + Send + Sync>;
+
+pub(crate) struct HubOptions {
+    pub(crate) side: Side,
+    pub(crate) settings: Settings,
+    pub(crate) handler: Arc<dyn Handler>,
+    pub(crate) greeter: Option<Greeter>,
+    pub(crate) on_state: Option<StateHandler>,
+    pub(crate) max_connections: usize,
+    pub(crate) connection_wait: Duration,
+    pub(crate) write_limit: Duration,
+    pub(crate) request_limit: Option<Duration>,
+    pub(crate) interceptors: Vec<Interceptor>,
+}
+
+pub(crate) struct Hub {
+    pub(crate) options: HubOptions,
+    pub(crate) socket: sealwire::Socket,
+    reading: blocking::Socket,
+    links: RwLock<HashMap<u32, Arc<Link>>>,
+    waiting: Mutex<Vec<Waiting>>,
+    /// A connection came or went, is to come no more, or has become idle while it shuts down.
+    pub(crate) changed: Signal,
+    pub(crate) counters: LiveCounters,
+    epoch: Instant,
+    reader: Mutex<Reader>,
+    /// Threads that wait for an answer while another one reads.
+    followers: Mutex<Vec<Thread>>,
+    /// Threads that wait for something, whether they read or not.
+    blocked: AtomicUsize,
+    lease: Mutex<Instant>,
+    step_in: Condvar,
+    clock: Clock,
+    ended: AtomicBool,
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that runs under these locks leaves them half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Hub {
+    pub(crate) fn start(
+        options: HubOptions,
+        socket: sealwire::Socket,
+    ) -> std::io::Result<Arc<Hub>> {
+        let hub = Arc::new(Hub {
+            reading: blocking::Socket::from(socket.clone()),
+            options,
+            socket,
+            links: RwLock::default(),
+            waiting: Mutex::default(),
+            changed: Signal::new(),
+            counters: LiveCounters::default(),
+            epoch: Instant::now(),
+            reader: Mutex::default(),
+            followers: Mutex::default(),
+            blocked: AtomicUsize::new(0),
+            lease: Mutex::new(Instant::now()),
+            step_in: Condvar::new(),
+            clock: Clock::default(),
+            ended: AtomicBool::new(false),
+        });
+        let (reader, clock) = (hub.clone(), hub.clone());
+        thread::Builder::new()
+            .name("sealwire-rpc".into())
+            .spawn(move || reader.read_until_end())?;
+        thread::Builder::new()
+            .name("sealwire-rpc-clock".into())
+            .spawn(move || clock.keep_time())?;
+        Ok(hub)
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.epoch.elapsed()
+    }
+
+    pub(crate) fn at(&self, time: Duration) -> Instant {
+        self.epoch + time
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::SeqCst)
+    }
+
+    /// Ends everything now. What was queued is still sent, within the socket's linger time.
+    pub(crate) fn end(&self) {
+        if self.ended.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        // The socket's other handles are woken with an error.
+        let socket = self.reading.clone();
+        let closing = thread::Builder::new()
+            .name("sealwire-rpc-end".into())
+            .spawn(move || socket.close());
+        drop(closing);
+        self.close_all_links();
+        self.clock.arm(Duration::ZERO);
+        self.step_in.notify_all();
+        self.changed.notify(usize::MAX);
+    }
+
+    /// Lets what is under way end, then ends everything. `false` when the limit was not enough.
+    pub(crate) fn shut_down(self: &Arc<Self>, limit: Duration) -> bool {
+        let deadline = Instant::now() + limit;
+        loop {
+            listener!(self.changed => changed);
+            // Connections may still be on their way.
+            for link in self.links() {
+                link.with(crate::proto::Connection::go_away);
+            }
+            let finished = self.links().iter().all(|link| link.is_finished());
+            if finished || Instant::now() >= deadline || self.has_ended() {
+                self.end();
+                return finished;
+            }
+            changed.wait_deadline(deadline);
+        }
+    }
+
+    fn close_all_links(&self) {
+        let links: Vec<_> = write(&self.links).drain().map(|(_, link)| link).collect();
+        for link in links {
+            self.link_ended(&link);
+        }
+    }
+
+    pub(crate) fn links(&self) -> Vec<Arc<Link>> {
+        read(&self.links).values().cloned().collect()
+    }
+
+    pub(crate) fn link_count(&self) -> usize {
+        read(&self.links).len()
+    }
+
+    pub(crate) fn has_link(&self, route: u32) -> bool {
+        read(&self.links).contains_key(&route)
+    }
+
+    /// The connection with the fewest calls that takes more.
+    pub(crate) fn least_loaded(&self) -> Option<Arc<Link>> {
+        let links = read(&self.links);
+        let open = links.values().filter(|link| link.takes_calls());
+        open.min_by_key(|link| link.load()).cloned()
+    }
+
+    fn link(&self, route: u32) -> Option<Arc<Link>> {
+        read(&self.links).get(&route).cloned()
+    }
+}

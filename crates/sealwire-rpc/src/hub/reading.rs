@@ -1,0 +1,245 @@
+//! Who reads: one thread at a time, on a client preferably one that waits for an answer.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use sealwire::{Error as SocketError, Message};
+
+use super::{Hub, lock};
+use crate::conn::Link;
+use crate::proto::Side;
+
+/// Messages taken from the socket at a time.
+const BATCH: usize = 512;
+/// How long a thread that waited keeps the reading to itself after it got what it waited for.
+const LEASE: Duration = Duration::from_millis(2);
+/// Longest uninterrupted wait for messages of a thread that waits for an answer.
+const LOOK_UP: Duration = Duration::from_millis(50);
+
+/// What reading needs; whoever holds it reads.
+#[derive(Default)]
+pub(super) struct Reader {
+    batch: Vec<Message>,
+    touched: Vec<Arc<Link>>,
+}
+
+thread_local! {
+    /// This thread deals with a batch of messages, now with one from this connection, which it
+    /// flushes at the batch's end.
+    static IN_BATCH: Cell<Option<Dealing>> = const { Cell::new(None) };
+    static PARKER: (Arc<Parker>, Waker) = {
+        let parker = Arc::new(Parker { thread: thread::current(), woken: AtomicBool::new(false) });
+        (parker.clone(), parker.into())
+    };
+}
+
+/// Whose messages a thread deals with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Dealing {
+    /// Where the link is in memory; `None` between two.
+    link: Option<usize>,
+}
+
+impl Dealing {
+    fn with(link: Option<&Link>) -> Option<Self> {
+        let link = link.map(|link| std::ptr::from_ref(link).addr());
+        Some(Dealing { link })
+    }
+}
+
+/// Whether this thread deals with a batch of messages.
+pub(crate) fn in_batch() -> bool {
+    IN_BATCH.get().is_some()
+}
+
+/// Whether this thread deals with a message of this link, and flushes it later.
+pub(crate) fn flushes_later(link: &Link) -> bool {
+    IN_BATCH.get() == Dealing::with(Some(link))
+}
+
+struct Parker {
+    thread: Thread,
+    woken: AtomicBool,
+}
+
+impl Wake for Parker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.woken.store(true, Ordering::Release);
+        self.thread.unpark();
+    }
+}
+
+/// What wakes this thread out of [`thread::park`].
+pub(super) fn waker_of_this_thread() -> Waker {
+    PARKER.with(|(_, waker)| waker.clone())
+}
+
+impl Hub {
+    fn deal_with(self: &Arc<Self>, reader: &mut Reader) {
+        let now = self.now();
+        IN_BATCH.set(Dealing::with(None));
+        let mut current: Option<Arc<Link>> = None;
+        for message in reader.batch.drain(..) {
+            let Some(peer) = message.peer() else { continue };
+            let route = peer.route();
+            if current.as_ref().is_none_or(|link| link.route() != route) {
+                if let Some(link) = current.take() {
+                    reader.touched.push(link);
+                }
+                current = self.link(route);
+                IN_BATCH.set(Dealing::with(current.as_deref()));
+            }
+            if message.size() == 0 {
+                // The socket's own way to say that the peer is gone.
+                current = None;
+                IN_BATCH.set(Dealing::with(None));
+                self.disconnected(route);
+                continue;
+            }
+            let Some(link) = &current else {
+                self.greeted(peer, message.as_bytes());
+                continue;
+            };
+            if let Some(frame) = message.into_frames().pop_front()
+                && let Err(violation) = link.receive(frame, now)
+            {
+                self.violated(route, violation);
+            }
+        }
+        IN_BATCH.set(None);
+        for link in reader.touched.drain(..).chain(current) {
+            link.flush();
+        }
+    }
+
+    /// Reads once. `false` when the socket is closed.
+    fn read_once(self: &Arc<Self>, reader: &mut Reader, limit: Option<Duration>) -> bool {
+        let taken = match limit {
+            Some(limit) => self.reading.recv_many_for(&mut reader.batch, BATCH, limit),
+            None => self.reading.recv_many(&mut reader.batch, BATCH),
+        };
+        match taken {
+            Ok(_) => self.deal_with(reader),
+            Err(SocketError::TimedOut { .. }) => {}
+            Err(_) => return false,
+        }
+        true
+    }
+
+    pub(super) fn read_until_end(self: Arc<Self>) {
+        while !self.has_ended() {
+            if self.options.side == Side::Client && self.leave_reading_to_others() {
+                continue;
+            }
+            let mut reader = lock(&self.reader);
+            let open = self.read_once(&mut reader, None);
+            drop(reader);
+            self.wake_follower();
+            if !open {
+                break;
+            }
+        }
+        self.end();
+        self.close_all_links();
+    }
+
+    /// Waits while threads that wait for answers do the reading.
+    fn leave_reading_to_others(&self) -> bool {
+        let lease = lock(&self.lease);
+        // Without a connection nobody leads.
+        let used = self.link_count() > 0
+            && (self.blocked.load(Ordering::SeqCst) > 0 || lease.elapsed() < LEASE);
+        if used && !self.has_ended() {
+            // Somebody else may wait without a thread: then `step_in` is notified.
+            let (_lease, _) = self
+                .step_in
+                .wait_timeout(lease, LEASE)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        used
+    }
+
+    fn wake_follower(&self) {
+        if let Some(thread) = lock(&self.followers).pop() {
+            thread.unpark();
+        }
+    }
+
+    /// Runs a future on this thread, which reads while it waits if it may.
+    pub(crate) fn block_on<F: Future>(self: &Arc<Self>, future: F) -> F::Output {
+        let mut future = pin!(future);
+        PARKER.with(|(parker, waker)| {
+            let mut context = Context::from_waker(waker);
+            if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+                return output;
+            }
+            self.blocked.fetch_add(1, Ordering::SeqCst);
+            let output = loop {
+                if parker.woken.swap(false, Ordering::Acquire)
+                    && let Poll::Ready(output) = future.as_mut().poll(&mut context)
+                {
+                    break output;
+                }
+                if self.options.side == Side::Client && !in_batch() && self.link_count() > 0 {
+                    self.lead_or_follow(parker);
+                } else {
+                    thread::park();
+                }
+                if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+                    break output;
+                }
+            };
+            if self.options.side == Side::Client {
+                *lock(&self.lease) = Instant::now();
+            }
+            self.blocked.fetch_sub(1, Ordering::SeqCst);
+            output
+        })
+    }
+
+    fn lead_or_follow(self: &Arc<Self>, parker: &Parker) {
+        if let Ok(mut reader) = self.reader.try_lock() {
+            self.lead(&mut reader, parker);
+            drop(reader);
+            return self.wake_follower();
+        }
+        lock(&self.followers).push(parker.thread.clone());
+        // The reader may have left a moment ago, without seeing this follower.
+        match self.reader.try_lock() {
+            Ok(mut reader) => {
+                self.lead(&mut reader, parker);
+                drop(reader);
+                lock(&self.followers).retain(|other| other.id() != parker.thread.id());
+                self.wake_follower();
+            }
+            Err(_) => {
+                // Whoever reads now leaves it to those who wait once it has something.
+                *lock(&self.lease) = Instant::now();
+                thread::park();
+                lock(&self.followers).retain(|other| other.id() != parker.thread.id());
+            }
+        }
+    }
+
+    fn lead(self: &Arc<Self>, reader: &mut Reader, parker: &Parker) {
+        if parker.woken.load(Ordering::Acquire) {
+            return;
+        }
+        let wait = self.clock.next().saturating_sub(self.now()).min(LOOK_UP);
+        let open = self.read_once(reader, Some(wait.max(Duration::from_micros(100))));
+        *lock(&self.lease) = Instant::now();
+        if !open {
+            self.end();
+        }
+    }
+}
