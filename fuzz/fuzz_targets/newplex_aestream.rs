@@ -1,11 +1,12 @@
 //! Any bytes as a sealed stream: never more plaintext than ciphertext, and a failure is final. The
 //! same bytes as plaintext, cut anywhere: what was sealed is read back, and less of it is refused.
+//! Blocks opened in place come to the same.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use sealwire_newplex::Protocol;
-use sealwire_newplex::schemes::aestream::{Reader, Writer};
+use sealwire_newplex::schemes::aestream::{Opener, Reader, Writer};
 use std::io::{Read as _, Write as _};
 
 fn read(protocol: &Protocol, sealed: &[u8]) -> Option<Vec<u8>> {
@@ -15,7 +16,25 @@ fn read(protocol: &Protocol, sealed: &[u8]) -> Option<Vec<u8>> {
     assert!(plaintext.len() <= sealed.len());
     assert_eq!(reader.read(&mut [0; 8]).is_ok(), read.is_ok());
     assert_eq!(reader.finish().is_ok(), read.is_ok());
-    read.ok().map(|_| plaintext)
+    let in_place = open_in_place(protocol, sealed);
+    assert_eq!(in_place.is_some(), read.is_ok());
+    let plaintext = read.ok().map(|_| plaintext);
+    assert_eq!(in_place, plaintext);
+    plaintext
+}
+
+fn open_in_place(protocol: &Protocol, sealed: &[u8]) -> Option<Vec<u8>> {
+    let (mut opener, mut sealed) = (Opener::new(protocol.clone()), sealed.to_vec());
+    let (mut rest, mut plaintext) = (sealed.as_mut_slice(), Vec::new());
+    loop {
+        let size = opener.block_size(*rest.first_chunk()?);
+        let (block, after) = rest.split_at_mut_checked(size)?;
+        rest = after;
+        match opener.open(block).ok()? {
+            [] => return Some(plaintext),
+            text => plaintext.extend_from_slice(text),
+        }
+    }
 }
 
 fuzz_target!(|bytes: &[u8]| {

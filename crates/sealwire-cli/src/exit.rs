@@ -87,6 +87,11 @@ impl Failure {
         }
     }
 
+    /// What went wrong.
+    pub(crate) fn message(&self) -> &str {
+        self.message.as_deref().unwrap_or_default()
+    }
+
     /// Tells the user and gives the exit code.
     pub(crate) fn report(self, json: bool) -> ExitCode {
         if let Some(message) = &self.message {

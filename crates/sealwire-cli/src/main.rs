@@ -19,6 +19,7 @@ mod report;
 mod rpc;
 mod security_options;
 mod sockets;
+mod tunnel;
 
 use std::process::ExitCode;
 
@@ -87,6 +88,9 @@ enum Command {
     /// Digests, MACs, signatures, sealed files and password hashes with Newplex (experimental)
     #[command(subcommand, after_help = newplex::HELP)]
     Newplex(newplex::NewplexCommand),
+    /// Put a TCP service behind a channel that authenticates both sides, with Newplex (experimental)
+    #[command(subcommand, after_help = tunnel::HELP)]
+    Tunnel(tunnel::TunnelCommand),
     /// Measure throughput, latency and handshakes between two processes, or the cipher alone
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -118,6 +122,7 @@ impl Command {
             Command::Seal(options) => file::seal(options),
             Command::Open(options) => file::open(options),
             Command::Newplex(command) => command.run(),
+            Command::Tunnel(command) => command.run(),
             Command::Bench(command) => bench::run(command),
             Command::Rpc(command) => command.run(),
             Command::BenchSide(options) => bench::run_side(options),
@@ -141,6 +146,7 @@ impl Command {
             Command::Xsub(options) => options.duplex.connection.report.json,
             Command::Proxy(options) => options.report.json,
             Command::Newplex(command) => command.json(),
+            Command::Tunnel(command) => command.json(),
             Command::Bench(command) => command.json(),
             Command::Rpc(command) => command.json(),
         }

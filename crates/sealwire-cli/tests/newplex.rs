@@ -125,6 +125,32 @@ fn digests_of_several_files_and_as_json() {
 }
 
 #[test]
+fn files_that_are_hashed_side_by_side_have_the_digests_they_have_alone() {
+    let folder = Folder::new();
+    let sizes = [0, 1, 511, 512, 65_535, 65_536, 65_537, 131_072, 200_000];
+    let files: Vec<_> = (0..35_usize)
+        .map(|index| {
+            let name = format!("file {index}");
+            folder.write(&name, &content(sizes[index % sizes.len()] + index / 9)[..])
+        })
+        .collect();
+    let mut names: Vec<_> = files.iter().map(String::as_str).collect();
+    names[20] = "-";
+    let done = newplex(&[&["digest"], &names[..]].concat(), b"piped").expect_code(0);
+    for (line, name) in done.text().lines().zip(&names) {
+        let alone = newplex(&["digest", name], b"piped").expect_code(0);
+        assert_eq!(alone.text().trim_end(), line);
+    }
+    assert_eq!(done.text().lines().count(), names.len());
+    // Those before a file that cannot be read are told.
+    let none = folder.path("none");
+    names[3] = &none;
+    let done = newplex(&[&["digest"], &names[..]].concat(), b"").expect_code(1);
+    assert_eq!(done.text().lines().count(), 3);
+    assert!(done.stderr.contains(&none), "{}", done.stderr);
+}
+
+#[test]
 fn tags_verify_under_their_key_domain_and_message_only() {
     let folder = Folder::new();
     let (one, other) = (folder.path("one.key"), folder.path("other.key"));
@@ -387,4 +413,73 @@ fn every_command_explains_itself() {
         let help = newplex(&[command, "--help"], b"").expect_code(0);
         assert!(help.text().contains("Examples:"), "{command}");
     }
+}
+
+/// The program behind a terminal, which shows what is typed unless it is told not to.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(arguments: &[&str], answers: &[&str]) -> (Option<i32>, String, Vec<u8>) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use std::io::{Read as _, Write as _};
+    use std::process::{Command, Stdio};
+
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&terminal).expect("a terminal");
+    unlockpt(&terminal).expect("a terminal");
+    let name = ptsname(&terminal, Vec::new()).expect("a name");
+    let open = || {
+        let name = name.to_str().expect("text");
+        let mut options = fs::OpenOptions::new();
+        options
+            .read(true)
+            .write(true)
+            .open(name)
+            .expect("its other side")
+    };
+    // Held open, so that what was shown can be read after the program has ended.
+    let (stdin, held) = (open(), open());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sealwire"))
+        .args(arguments)
+        .stdin(Stdio::from(stdin))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut terminal = fs::File::from(terminal);
+    let mut stderr = child.stderr.take().expect("a pipe");
+    let mut said = Vec::new();
+    for answer in answers {
+        let mut byte = [0];
+        while !said.ends_with(b": ") {
+            assert_eq!(stderr.read(&mut byte).expect("a prompt"), 1, "{said:?}");
+            said.push(byte[0]);
+        }
+        said.clear();
+        terminal.write_all(answer.as_bytes()).expect("it reads");
+    }
+    let finished = child.wait_with_output().expect("a child");
+    // What the terminal shows now marks the end of what it has shown.
+    (&held).write_all(b"#").expect("a terminal");
+    let (mut shown, mut byte) = (Vec::new(), [0]);
+    while !shown.ends_with(b"#") {
+        terminal.read_exact(&mut byte).expect("what was shown");
+        shown.push(byte[0]);
+    }
+    let text = String::from_utf8(finished.stdout).expect("text");
+    (finished.status.code(), text, shown)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_password_is_asked_for_on_a_terminal_and_not_shown() {
+    let folder = Folder::new();
+    let hash = ["newplex", "hash-password", "--cost", "10"];
+    let (code, line, shown) = on_a_terminal(&hash, &["secret\n", "secret\n"]);
+    assert_eq!((code, shown.as_slice()), (Some(0), &b"\r\n\r\n#"[..]));
+    let file = folder.write("hash", &line);
+    newplex(&["hash-password", "--verify", &file], b"secret").expect_code(0);
+    let verify = ["newplex", "hash-password", "--verify", &file];
+    assert_eq!(on_a_terminal(&verify, &["secret\n"]).0, Some(0));
+    assert_eq!(on_a_terminal(&verify, &["secre\n"]).0, Some(1));
+    let (code, line, _) = on_a_terminal(&hash, &["secret\n", "secreT\n"]);
+    assert_eq!((code, line.as_str()), (Some(1), ""));
 }

@@ -32,6 +32,8 @@
 //! b87464dc: where its document and its code differ, the code decides. Labels and domains are bytes;
 //! nothing normalises their Unicode.
 //!
+//! `files` reads and writes what the `sealwire` program keeps in files.
+//!
 //! The design aims at 128 bits of security. It is young, no standard, and neither it nor this code
 //! has been audited.
 //!
@@ -70,6 +72,8 @@ extern crate std;
 mod constant_time;
 mod duplex;
 mod error;
+#[cfg(feature = "std")]
+pub mod files;
 mod permutation;
 mod protocol;
 pub mod schemes;

@@ -4,11 +4,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwire_newplex::TAG_SIZE;
 use sealwire_newplex::schemes::digest::{Digest, KeyedDigest};
+use sealwire_newplex::{TAG_SIZE, files};
 use serde::Serialize;
+use zeroize::Zeroizing;
 
-use super::{failed, hex, keys, print, read_through};
+use super::{PIECE_SIZE, failed, keys, print, read_through};
 use crate::exit::Failure;
 use crate::file::Input;
 use crate::output;
@@ -85,23 +86,54 @@ struct TagRecord<'a> {
     valid: Option<bool>,
 }
 
+/// Files that are read side by side: CPUs with VAES hash several as fast as one.
+const SIDE_BY_SIDE: usize = 16;
+
 pub(super) fn digest(options: &DigestOptions) -> Result<(), Failure> {
-    for path in &options.inputs {
-        let input = Input::open(path)?;
-        let name = input.name.clone();
-        let mut digest = Digest::new(&options.domain);
-        read_through(input, |piece| digest.write_all(piece))?;
+    let is_pipe = |path: &&PathBuf| *path == Path::new("-");
+    let mut rest = options.inputs.as_slice();
+    while !rest.is_empty() {
+        // There is one standard input, however often it is named.
+        let files = rest.iter().take(SIDE_BY_SIDE);
+        let files = files.take_while(|path| !is_pipe(path)).count();
+        let (group, later) = rest.split_at(files.max(1));
+        digest_group(options, group)?;
+        rest = later;
+    }
+    Ok(())
+}
+
+/// Prints the digests of a few files, in their order, up to the first that cannot be read.
+fn digest_group(options: &DigestOptions, paths: &[PathBuf]) -> Result<(), Failure> {
+    let mut inputs: Vec<_> = paths.iter().map(|path| Input::open(path)).collect();
+    let mut digests = vec![Digest::new(&options.domain); paths.len()];
+    let mut room = Zeroizing::new(vec![0; PIECE_SIZE * paths.len()]);
+    let mut lengths = vec![PIECE_SIZE; paths.len()];
+    while lengths.contains(&PIECE_SIZE) {
+        let pieces = room.chunks_mut(PIECE_SIZE);
+        for ((input, length), piece) in inputs.iter_mut().zip(&mut lengths).zip(pieces) {
+            let has_more = *length == PIECE_SIZE;
+            *length = match input {
+                Ok(open) if has_more => open.fill(piece).unwrap_or_else(|failure| {
+                    *input = Err(failure);
+                    0
+                }),
+                _ => 0,
+            };
+        }
+        let pieces = room.chunks(PIECE_SIZE).zip(&lengths);
+        let pieces: Vec<_> = pieces.map(|(piece, length)| &piece[..*length]).collect();
+        Digest::update_many(&mut digests, &pieces);
+    }
+    for ((input, path), digest) in inputs.into_iter().zip(paths).zip(digests) {
         let digest = output::hex(&digest.value());
         let record = DigestRecord {
-            input: &name,
+            input: &input?.name,
             domain: &options.domain,
             digest: &digest,
         };
-        print(
-            options.json,
-            &record,
-            &format!("{digest}  {}", on_one_line(path)),
-        )?;
+        let text = format!("{digest}  {}", on_one_line(path));
+        print(options.json, &record, &text)?;
     }
     Ok(())
 }
@@ -121,7 +153,7 @@ fn on_one_line(path: &Path) -> String {
 pub(super) fn mac(options: &MacOptions) -> Result<(), Failure> {
     let expected = match &options.verify {
         None => None,
-        Some(text) => Some(hex::decode::<TAG_SIZE>(text).ok_or_else(|| {
+        Some(text) => Some(files::decode_hex::<TAG_SIZE>(text).ok_or_else(|| {
             Failure::usage("a tag has 32 hexadecimal digits, as 'sealwire newplex mac' prints them")
         })?),
     };
@@ -130,20 +162,21 @@ pub(super) fn mac(options: &MacOptions) -> Result<(), Failure> {
     let name = input.name.clone();
     let mut mac = KeyedDigest::new(&options.domain, &*key);
     read_through(input, |piece| mac.write_all(piece))?;
-    if expected.is_some_and(|tag| !mac.verify(&tag)) {
+    if expected.as_ref().is_some_and(|tag| !mac.verify(tag)) {
         return Err(failed(format!(
             "{name}: not authentic: not what this tag was made for, or made under another key or \
              domain"
         )));
     }
-    let tag = output::hex(&expected.unwrap_or_else(|| mac.value()));
+    let is_verified = expected.is_some();
+    let tag = output::hex(&expected.map_or_else(|| mac.value(), |tag| *tag));
     let record = TagRecord {
         input: &name,
         domain: &options.domain,
         tag: &tag,
-        valid: expected.map(|_| true),
+        valid: is_verified.then_some(true),
     };
-    let text = if expected.is_some() {
+    let text = if is_verified {
         format!("authentic: {}", on_one_line(Path::new(&name)))
     } else {
         tag.clone()

@@ -3,12 +3,11 @@
 //! The formats are those of `docs/spec/newplex-files.md`.
 
 mod digest;
-mod hex;
 mod keygen;
-mod keys;
+pub(crate) mod keys;
 mod password;
+mod prompt;
 mod seal;
-mod sealed_file;
 mod sign;
 
 use std::io::{self, Read, Write};
@@ -89,21 +88,34 @@ impl NewplexCommand {
 /// Bytes that are held of a message at a time.
 const PIECE_SIZE: usize = 64 << 10;
 
+impl Input {
+    /// Reads until `piece` is full or the input ends.
+    fn fill(&mut self, piece: &mut [u8]) -> Result<usize, Failure> {
+        let mut length = 0;
+        while length < piece.len() {
+            match self.reader.read(&mut piece[length..]) {
+                Ok(0) => break,
+                Ok(count) => length += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    return Err(failed(format!("{}: cannot be read: {error}", self.name)));
+                }
+            }
+        }
+        Ok(length)
+    }
+}
+
 /// Reads `input` to its end, piece by piece.
 fn read_through(
-    input: Input,
+    mut input: Input,
     mut take: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let Input {
-        mut reader, name, ..
-    } = input;
     let mut buffer = Zeroizing::new(vec![0; PIECE_SIZE]);
     loop {
-        match reader.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(count) => take(&buffer[..count]).map_err(|error| failed(error.to_string()))?,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(failed(format!("{name}: cannot be read: {error}"))),
+        match input.fill(&mut buffer)? {
+            0 => return Ok(()),
+            count => take(&buffer[..count]).map_err(|error| failed(error.to_string()))?,
         }
     }
 }

@@ -1,22 +1,21 @@
 //! `sealwire newplex hash-password`.
 
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwire_newplex::schemes::mhf::{self, Cost};
+use sealwire_newplex::files::PasswordHash;
+use sealwire_newplex::schemes::mhf::MhfError;
 use serde::Serialize;
-use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
-use super::keys::{self, Kind};
-use super::{failed, hex, print};
+use super::{failed, keys, print, prompt};
 use crate::exit::Failure;
 use crate::file::Input;
-use crate::output;
 
 pub(super) const HELP: &str = "\
 Examples:
+  sealwire newplex hash-password > alice.hash         asks for it, without showing it
   sealwire newplex hash-password < password.txt > alice.hash
   sealwire newplex hash-password --cost 16 < password.txt
   sealwire newplex hash-password --verify alice.hash < password.txt    exit code 1 if it is wrong
@@ -25,9 +24,6 @@ The password is the first line of standard input, or of --password-file. A hash 
 of memory: cost 14 takes 80 MiB, cost 16 320 MiB. Choose the highest that you can bear to wait for.
 The line that comes out holds cost, salt and hash, so that a later change of the cost hurts nobody.";
 
-const DOMAIN: &str = "sealwire.newplex.password";
-const SALT_SIZE: usize = 16;
-const HASH_SIZE: usize = 32;
 /// Longest password in bytes.
 const MAX_PASSWORD_SIZE: usize = 4 << 10;
 /// Less is no obstacle.
@@ -72,104 +68,80 @@ struct Record<'a> {
     valid: Option<bool>,
 }
 
-/// What the file of a hash states.
-struct PasswordHash {
-    cost: u8,
-    salt: [u8; SALT_SIZE],
-    hash: [u8; HASH_SIZE],
-}
-
-impl PasswordHash {
-    fn new(password: &[u8], cost: u8, salt: [u8; SALT_SIZE]) -> Result<Self, Failure> {
-        let mut hash = [0; HASH_SIZE];
-        Cost::new(cost)
-            .and_then(|cost| mhf::hash(DOMAIN, cost, &salt, password, &mut hash))
-            .map_err(|error| failed(error.to_string()))?;
-        Ok(Self { cost, salt, hash })
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        let value = Kind::PasswordHash.value(text)?;
-        let mut parts = value.split(':');
-        let mut part = || parts.next().unwrap_or_default();
-        let (cost, salt, hash) = (part(), part(), part());
-        let parsed = (|| {
-            Some(Self {
-                cost: cost.parse().ok().filter(|cost| *cost <= 24)?,
-                salt: hex::decode(salt)?,
-                hash: hex::decode(hash)?,
-            })
-        })();
-        parsed.filter(|_| parts.next().is_none()).ok_or_else(|| {
-            "behind its label there must be cost (up to 24), salt (32 hexadecimal digits) and hash \
-             (64), with colons between them"
-                .to_owned()
-        })
-    }
-
-    fn line(&self) -> String {
-        let (salt, hash) = (output::hex(&self.salt), output::hex(&self.hash));
-        Kind::PasswordHash.line(&format!("{}:{salt}:{hash}", self.cost))
-    }
-}
-
 pub(super) fn run(options: &PasswordOptions) -> Result<(), Failure> {
+    let too_dear = |error: MhfError| failed(error.to_string());
     let Some(path) = &options.verify else {
-        let password = read_password(&options.password_file)?;
-        let hash = PasswordHash::new(&password, options.cost, *keys::random()?)?;
-        let line = hash.line();
+        let password = read_password(&options.password_file, &["Password: ", "Again: "])?;
+        let salt = *keys::random()?;
+        let hash = PasswordHash::new(&password, options.cost, salt).map_err(too_dear)?;
+        let line = hash.to_string();
         let record = Record {
-            cost: hash.cost,
+            cost: hash.cost(),
             hash: Some(&line),
             valid: None,
         };
         return print(options.json, &record, &line);
     };
     let text = keys::read_public_text(path)?;
-    let expected = PasswordHash::parse(&text).map_err(|problem| keys::at(path, &problem))?;
-    if !(MIN_COST..=options.max_cost).contains(&expected.cost) {
+    let expected = PasswordHash::parse(&text).map_err(|problem| keys::invalid(path, problem))?;
+    if !(MIN_COST..=options.max_cost).contains(&expected.cost()) {
         return Err(keys::at(
             path,
             &format!(
                 "its cost is {}, and costs from {MIN_COST} to {} are accepted (--max-cost)",
-                expected.cost, options.max_cost
+                expected.cost(),
+                options.max_cost
             ),
         ));
     }
-    let password = read_password(&options.password_file)?;
-    let found = PasswordHash::new(&password, expected.cost, expected.salt)?;
-    if !bool::from(found.hash.ct_eq(&expected.hash)) {
+    let password = read_password(&options.password_file, &["Password: "])?;
+    if !expected.verify(&password).map_err(too_dear)? {
         return Err(failed("wrong password"));
     }
     let record = Record {
-        cost: expected.cost,
+        cost: expected.cost(),
         hash: None,
         valid: Some(true),
     };
     print(options.json, &record, "the password is right")
 }
 
-/// The first line, without its end.
-fn read_password(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    if path == Path::new("-") && io::stdin().is_terminal() {
-        return Err(Failure::usage(
-            "a password typed here would show: give --password-file FILE, or pipe it in",
-        ));
+/// The first line, without its end. On a terminal each of `prompts` asks for it, and the answers have to
+/// be the same.
+fn read_password(path: &Path, prompts: &[&str]) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    if path != Path::new("-") || !io::stdin().is_terminal() {
+        let Input { reader, name, .. } = Input::open(path)?;
+        return first_line(reader, &name);
     }
-    let Input { reader, name, .. } = Input::open(path)?;
+    let mut answers = prompts.iter().map(|prompt| {
+        let stdin = prompt::without_echo(prompt)?;
+        first_line(stdin, "standard input")
+    });
+    let first = answers
+        .next()
+        .unwrap_or_else(|| Err(failed("no password")))?;
+    for again in answers {
+        if *again? != *first {
+            return Err(failed("the two passwords differ"));
+        }
+    }
+    Ok(first)
+}
+
+fn first_line(reader: impl io::Read, name: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let mut password = Zeroizing::new(Vec::with_capacity(MAX_PASSWORD_SIZE + 3));
-    reader
-        .take(MAX_PASSWORD_SIZE as u64 + 3)
-        .read_to_end(&mut password)
-        .map_err(|error| failed(format!("{name}: cannot be read: {error}")))?;
-    let end = password.iter().position(|byte| *byte == b'\n');
-    if let Some(end) = end {
-        let end = if password[..end].ends_with(b"\r") {
-            end - 1
-        } else {
-            end
-        };
-        password.truncate(end);
+    #[expect(
+        clippy::unbuffered_bytes,
+        reason = "what follows the line is another's, and a buffer would keep the password"
+    )]
+    for byte in reader.bytes().take(MAX_PASSWORD_SIZE + 3) {
+        match byte.map_err(|error| failed(format!("{name}: cannot be read: {error}")))? {
+            b'\n' => break,
+            byte => password.push(byte),
+        }
+    }
+    if password.ends_with(b"\r") {
+        password.pop();
     }
     match password.len() {
         0 => Err(failed(format!("{name}: there is no password in it"))),

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use sealwire_newplex::files::sealed::{self, SealedFileError};
 
-use super::{failed, keys, sealed_file};
+use super::{failed, keys};
 use crate::exit::Failure;
 use crate::file::destination::Destination;
 use crate::file::progress::{Counted, Progress};
 use crate::file::{Direction, Input};
-use sealed_file::SealedFileError;
 
 pub(super) const SEAL: &str = "\
 Examples:
@@ -70,9 +70,9 @@ fn run(options: &SealOptions, direction: Direction) -> Result<(), Failure> {
     let outcome = match direction {
         Direction::Seal => {
             let nonce = keys::random()?;
-            sealed_file::seal(&key, &nonce, input, destination.writer())
+            sealed::seal(&key, &nonce, input, destination.writer())
         }
-        Direction::Open => sealed_file::open(&key, input, destination.writer()),
+        Direction::Open => sealed::open(&key, input, destination.writer()),
     };
     match outcome {
         Ok(()) => destination.finish(),

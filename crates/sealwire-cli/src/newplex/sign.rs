@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sealwire_newplex::schemes::sig::{SIGNATURE_SIZE, Signature, SigningKey, VerifyingKey};
+use sealwire_newplex::files::{self, Kind};
+use sealwire_newplex::schemes::sig::{SigningKey, VerifyingKey};
 use serde::Serialize;
 
-use super::keys::{self, Kind};
-use super::{failed, hex, print, read_through};
+use super::{failed, keys, print, read_through};
 use crate::exit::Failure;
 use crate::file::destination::Destination;
 use crate::file::{Direction, Input};
@@ -103,12 +103,12 @@ pub(super) fn sign(options: &SignOptions) -> Result<(), Failure> {
         signing.update(piece);
         Ok(())
     })?;
-    let signature = output::hex(&signing.finish(&*keys::random::<64>()?).to_bytes());
-    let line = Kind::Signature.line(&signature);
+    let signature = signing.finish(&*keys::random::<64>()?);
+    let line = Kind::Signature.line(&signature.to_bytes());
     if let Some(mut destination) = destination {
         let written = destination
             .writer()
-            .write_all(format!("{line}\n").as_bytes());
+            .write_all(format!("{}\n", line.as_str()).as_bytes());
         return match written {
             Ok(()) => destination.finish(),
             Err(error) => Err(destination.failure(&error)),
@@ -127,12 +127,8 @@ pub(super) fn sign(options: &SignOptions) -> Result<(), Failure> {
 pub(super) fn verify(options: &VerifyOptions) -> Result<(), Failure> {
     let public = keys::read_public(&options.public_key_file)?;
     let text = keys::read_public_text(&options.signature)?;
-    let wrong = |problem: &str| keys::at(&options.signature, problem);
-    let digits = Kind::Signature
-        .value(&text)
-        .map_err(|problem| wrong(&problem))?;
-    let bytes = hex::decode::<SIGNATURE_SIZE>(digits)
-        .ok_or_else(|| wrong("behind its label there must be 128 hexadecimal digits"))?;
+    let signature = files::parse_signature(&text)
+        .map_err(|problem| keys::invalid(&options.signature, problem))?;
     let input = Input::open(&options.input)?;
     let name = input.name.clone();
     let key = VerifyingKey::new(&options.domain, public);
@@ -141,20 +137,18 @@ pub(super) fn verify(options: &VerifyOptions) -> Result<(), Failure> {
         verification.update(piece);
         Ok(())
     })?;
-    verification
-        .finish(&Signature::from_bytes(bytes))
-        .map_err(|_| {
-            failed(format!(
-                "{name}: not authentic: changed after it was signed, or signed by another key, for \
+    verification.finish(&signature).map_err(|_| {
+        failed(format!(
+            "{name}: not authentic: changed after it was signed, or signed by another key, for \
                  another domain or not at all"
-            ))
-        })?;
+        ))
+    })?;
     let public = output::hex(&public.to_bytes());
     let record = Record {
         input: &name,
         domain: &options.domain,
         public_key: &public,
-        signature: &Kind::Signature.line(digits),
+        signature: &Kind::Signature.line(&signature.to_bytes()),
         valid: Some(true),
     };
     print(options.json, &record, &format!("signed by {public}"))

@@ -28,17 +28,26 @@
 //! assert_eq!(text, "hello");
 //! # Ok::<(), std::io::Error>(())
 //! ```
+//!
+//! [`Writer`] and [`Reader`] move the bytes too. Where something else does, such as an event loop,
+//! [`Sealer`] and [`Opener`] seal and open single blocks in place.
+
+mod in_place;
 
 use super::block::{Progress, read_block};
 use crate::{InvalidCiphertext, Protocol, TAG_SIZE};
+use core::ops::Range;
+pub use in_place::{Opener, Sealer};
 use std::io::{self, Read, Write};
 use std::vec::Vec;
 use zeroize::Zeroizing;
 
 /// Bytes that a block can carry.
 pub const MAX_BLOCK_SIZE: usize = u16::MAX as usize;
-/// Bytes of a header.
-const HEADER_SIZE: usize = 2;
+/// Size of a masked header in bytes, with which a block begins.
+pub const HEADER_SIZE: usize = 2;
+/// Bytes that a block is longer than what it carries.
+pub const OVERHEAD: usize = HEADER_SIZE + TAG_SIZE;
 
 /// Seals what is written; [`finish`](Self::finish) ends the stream, and only then can it be opened.
 ///
@@ -46,7 +55,7 @@ const HEADER_SIZE: usize = 2;
 /// into a [`BufWriter`](io::BufWriter) where writes are short.
 #[derive(Debug)]
 pub struct Writer<W> {
-    protocol: Protocol,
+    sealer: Sealer,
     inner: W,
     buffer: Vec<u8>,
     failed: bool,
@@ -56,7 +65,7 @@ impl<W: Write> Writer<W> {
     /// Goes on from `protocol`, and writes to `inner`.
     pub const fn new(protocol: Protocol, inner: W) -> Self {
         Self {
-            protocol,
+            sealer: Sealer::new(protocol),
             inner,
             buffer: Vec::new(),
             failed: false,
@@ -68,33 +77,36 @@ impl<W: Write> Writer<W> {
     /// # Errors
     ///
     /// Those of the writer; the stream is then not complete.
-    pub fn finish(mut self) -> io::Result<(Protocol, W)> {
-        self.write_block(&[])?;
-        self.inner.flush()?;
-        Ok((self.protocol, self.inner))
+    pub fn finish(self) -> io::Result<(Protocol, W)> {
+        let mut inner = self.inner;
+        if self.failed {
+            return Err(failed());
+        }
+        let (end, protocol) = self.sealer.end();
+        inner.write_all(&end)?;
+        inner.flush()?;
+        Ok((protocol, inner))
     }
 
     fn write_block(&mut self, data: &[u8]) -> io::Result<()> {
         if self.failed {
-            return Err(io::Error::other(
-                "an earlier write to this stream failed; it cannot go on",
-            ));
+            return Err(failed());
         }
         // What the buffer held before is ciphertext, so that it may grow.
         self.buffer.clear();
-        self.buffer.reserve(HEADER_SIZE + data.len() + TAG_SIZE);
-        // Writes are split into pieces that the header can count.
-        self.buffer.extend((data.len() as u16).to_be_bytes());
-        self.protocol.mask("header", &mut self.buffer);
+        self.buffer.reserve(OVERHEAD + data.len());
+        self.buffer.extend([0; HEADER_SIZE]);
         self.buffer.extend_from_slice(data);
-        let text = &mut self.buffer[HEADER_SIZE..];
-        let tag = self.protocol.seal_detached("block", text);
-        self.buffer.extend(tag);
-        self.protocol.ratchet("block");
+        self.buffer.extend([0; TAG_SIZE]);
+        self.sealer.seal(&mut self.buffer);
         let written = self.inner.write_all(&self.buffer);
         self.failed = written.is_err();
         written
     }
+}
+
+fn failed() -> io::Error {
+    io::Error::other("an earlier write to this stream failed; it cannot go on")
 }
 
 impl<W: Write> Write for Writer<W> {
@@ -121,11 +133,11 @@ impl<W: Write> Write for Writer<W> {
 /// Holds one block of up to 64 KiB; memory for it is taken as its bytes arrive.
 #[derive(Debug)]
 pub struct Reader<R> {
-    protocol: Protocol,
+    opener: Opener,
     inner: R,
     block: Zeroizing<Vec<u8>>,
-    /// Bytes of the block that were handed out.
-    taken: usize,
+    /// The bytes of the block that were not handed out yet.
+    left: Range<usize>,
     progress: Progress,
 }
 
@@ -133,10 +145,10 @@ impl<R: Read> Reader<R> {
     /// Goes on from `protocol`, and reads from `inner`, which has to block until there are bytes.
     pub fn new(protocol: Protocol, inner: R) -> Self {
         Self {
-            protocol,
+            opener: Opener::new(protocol),
             inner,
             block: Zeroizing::new(Vec::new()),
-            taken: 0,
+            left: 0..0,
             progress: Progress::Reading,
         }
     }
@@ -148,7 +160,7 @@ impl<R: Read> Reader<R> {
     /// If the end of the stream has not been reached.
     pub fn finish(self) -> io::Result<(Protocol, R)> {
         match self.progress {
-            Progress::Ended => Ok((self.protocol, self.inner)),
+            Progress::Ended => Ok((self.opener.into_protocol(), self.inner)),
             Progress::Reading => Err(io::Error::other(
                 "the end of the stream has not been reached: read until there is nothing left",
             )),
@@ -159,15 +171,13 @@ impl<R: Read> Reader<R> {
     /// Reads and opens the next block.
     fn next_block(&mut self) -> io::Result<()> {
         let Self { inner, block, .. } = self;
-        self.taken = 0;
         let mut header = [0; HEADER_SIZE];
         inner.read_exact(&mut header).map_err(truncated)?;
-        self.protocol.unmask("header", &mut header);
-        let length = usize::from(u16::from_be_bytes(header));
-        read_block(inner, length + TAG_SIZE, block)?;
-        self.protocol.open_in_place("block", block)?;
-        self.protocol.ratchet("block");
-        if block.is_empty() {
+        let size = self.opener.block_size(header);
+        read_block(&mut header.as_slice().chain(inner), size, block)?;
+        let length = self.opener.open(block)?.len();
+        self.left = HEADER_SIZE..HEADER_SIZE + length;
+        if length == 0 {
             self.progress = Progress::Ended;
         }
         Ok(())
@@ -192,7 +202,7 @@ impl<R: Read> Read for Reader<R> {
         if output.is_empty() {
             return Ok(0);
         }
-        if self.taken == self.block.len() {
+        if self.left.is_empty() {
             match self.progress {
                 Progress::Reading => {}
                 Progress::Ended => return Ok(0),
@@ -200,14 +210,15 @@ impl<R: Read> Read for Reader<R> {
             }
             if let Err(error) = self.next_block() {
                 self.block.clear();
+                self.left = 0..0;
                 self.progress = Progress::after(&error);
                 return Err(error);
             }
         }
-        let rest = &self.block[self.taken..];
+        let rest = &self.block[self.left.clone()];
         let length = rest.len().min(output.len());
         output[..length].copy_from_slice(&rest[..length]);
-        self.taken += length;
+        self.left.start += length;
         Ok(length)
     }
 }

@@ -35,6 +35,8 @@ pub mod oae2;
 pub mod oprf;
 pub mod pake;
 pub mod randomness;
+#[cfg(test)]
+pub(crate) mod shared_tests;
 pub mod sig;
 pub mod signcrypt;
 pub mod siv;

@@ -1,4 +1,4 @@
-//! The Newplex sealed file: a header, then a stream of `aestream`.
+//! The sealed file: a header, then a stream of `aestream`.
 //!
 //! ```text
 //! header (40) = magic (7) || version (1) || nonce (32)
@@ -8,13 +8,17 @@
 //!
 //! Source: `docs/spec/newplex-files.md`.
 
+use super::SYMMETRIC_KEY_SIZE;
+use crate::schemes::aestream::{MAX_BLOCK_SIZE, Reader, Writer};
+use crate::{InvalidCiphertext, Protocol};
 use std::io::{self, BufReader, Read, Write};
-
-use sealwire_newplex::schemes::aestream::{MAX_BLOCK_SIZE, Reader, Writer};
-use sealwire_newplex::{InvalidCiphertext, Protocol};
+use std::vec;
+use std::vec::Vec;
+use thiserror::Error;
 use zeroize::Zeroizing;
 
-pub(super) const NONCE_SIZE: usize = 32;
+/// Size of the nonce in bytes.
+pub const NONCE_SIZE: usize = 32;
 const MAGIC: [u8; 7] = *b"\xd5NPSEAL";
 /// That of the files of `sealwire seal`.
 const OTHER_MAGIC: [u8; 7] = *b"\xd5SEALED";
@@ -23,38 +27,52 @@ const HEADER_SIZE: usize = MAGIC.len() + 1 + NONCE_SIZE;
 const DOMAIN: &str = "sealwire.newplex.sealed-file";
 
 /// Why sealing or opening stopped.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum SealedFileError {
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SealedFileError {
+    /// The input failed.
     #[error("cannot be read: {0}")]
     Read(io::Error),
+    /// The output failed.
     #[error("cannot be written: {0}")]
     Write(io::Error),
+    /// The magic is missing.
     #[error("not a file that 'sealwire newplex seal' made")]
     NotSealed,
+    /// The magic is that of `sealwire seal`.
     #[error("made by 'sealwire seal': open it with 'sealwire open'")]
     Other,
+    /// The header is not complete.
     #[error("cut short: it ends within its header")]
     HeaderCutShort,
+    /// The version, which is not 1.
     #[error(
         "sealed in version {0} of the format, and this program knows version 1: use a later program"
     )]
     Version(u8),
+    /// Nothing is authentic.
     #[error("not authentic: sealed under another key, damaged, or cut short (first block)")]
     FirstBlock,
+    /// Bytes of content that are authentic; what follows is not.
     #[error(
         "not authentic behind the first {0} bytes of content: changed, reordered, or cut short"
     )]
     Damaged(u64),
+    /// All content is authentic, and more follows.
     #[error("something was appended behind its end")]
     Appended,
 }
 
-/// Seals `input` into `output` under `nonce`, which is used once.
-pub(super) fn seal(
-    key: &[u8; 32],
+/// Seals `input` into `output` under `nonce`, which is random and used once.
+///
+/// # Errors
+///
+/// [`SealedFileError::Read`] and [`Write`](SealedFileError::Write).
+pub fn seal(
+    key: &[u8; SYMMETRIC_KEY_SIZE],
     nonce: &[u8; NONCE_SIZE],
     mut input: impl Read,
-    output: &mut dyn Write,
+    output: &mut (impl Write + ?Sized),
 ) -> Result<(), SealedFileError> {
     let header = header(nonce);
     output.write_all(&header).map_err(SealedFileError::Write)?;
@@ -78,10 +96,16 @@ pub(super) fn seal(
 
 /// Opens what [`seal`] made. Only verified plaintext reaches `output`; all of it did if there is no
 /// error.
-pub(super) fn open(
-    key: &[u8; 32],
+///
+/// Holds two blocks of 64 KiB.
+///
+/// # Errors
+///
+/// [`SealedFileError`].
+pub fn open(
+    key: &[u8; SYMMETRIC_KEY_SIZE],
     mut input: impl Read,
-    output: &mut dyn Write,
+    output: &mut (impl Write + ?Sized),
 ) -> Result<(), SealedFileError> {
     let header = read_header(&mut input)?;
     let mut reader = Reader::new(begin(key, &header), BufReader::new(input));
@@ -118,7 +142,7 @@ pub(super) fn open(
 }
 
 /// The protocol that the stream goes on from.
-fn begin(key: &[u8; 32], header: &[u8; HEADER_SIZE]) -> Protocol {
+fn begin(key: &[u8; SYMMETRIC_KEY_SIZE], header: &[u8; HEADER_SIZE]) -> Protocol {
     let mut protocol = Protocol::new(DOMAIN);
     protocol.mix("key", key);
     protocol.mix("header", header);

@@ -1,0 +1,415 @@
+//! One connection through the tunnel, from the moment it is accepted.
+//!
+//! ```text
+//! listener:   greeting ─▶ admission ─▶ dialing the service ─▶ relaying ─▶ leaving
+//! connector:  dialing the listener ─▶ greeting ─▶ relaying ─▶ leaving
+//! ```
+
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mio::net::TcpStream;
+use sealwire_newplex::schemes::keys::PublicKey;
+use socket2::{SockRef, TcpKeepalive};
+
+use super::failure::{Failed, hex};
+use super::handshake::{Handshake, Identity, Step};
+use super::relay::{Pumped, Relay};
+
+/// A side that is silent for so long is asked whether it is still there.
+const KEEPALIVE: Duration = Duration::from_secs(60);
+/// How long what a side is told at last may take.
+pub(super) const LEAVE_TIME: Duration = Duration::from_secs(2);
+
+/// Where to go, as an address or as a name that had several.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    pub(super) name: String,
+    pub(super) addresses: Arc<[SocketAddr]>,
+}
+
+/// What a connection has to know of the tunnel.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) identity: Identity,
+    pub(super) to: Target,
+    /// As connector: the key that the listener has to have. A listener has none to expect.
+    pub(super) server_key: Option<PublicKey>,
+    pub(super) handshake_timeout: Duration,
+    pub(super) half_closed_timeout: Duration,
+}
+
+/// Where a connection stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The connector, on its way to the listener.
+    DialingListener,
+    Greeting,
+    /// The listener, which knows the peer and has not decided yet.
+    Admission,
+    /// The listener, on its way to the service.
+    DialingService,
+    Relaying,
+    /// Only what the peer is told at last goes out, and what comes in is dropped.
+    Leaving,
+}
+
+/// A handshake under way.
+#[derive(Debug)]
+struct Greeting {
+    handshake: Handshake,
+    /// Of the message that is awaited.
+    received: Vec<u8>,
+    unsent: Vec<u8>,
+}
+
+/// A connection being made, to one address after the other.
+#[derive(Debug, Default)]
+struct Dial {
+    tried: usize,
+    error: Option<io::Error>,
+}
+
+/// A connection and its two sockets.
+#[derive(Debug)]
+pub(super) struct Connection {
+    /// Who was accepted.
+    pub(super) address: SocketAddr,
+    /// Known after the handshake.
+    pub(super) peer: Option<PublicKey>,
+    sealed: Option<TcpStream>,
+    plain: Option<TcpStream>,
+    stage: Stage,
+    dial: Dial,
+    greeting: Option<Greeting>,
+    /// There after the handshake.
+    relay: Option<Box<Relay>>,
+    /// When the stage has to be over.
+    deadline: Option<Instant>,
+}
+
+/// What the server has to do for a connection.
+#[derive(Debug)]
+pub(super) enum Wants {
+    /// Nothing before one of its sockets is ready.
+    Nothing,
+    /// To go on, after the others had their turn.
+    Again,
+    /// Its new socket has to be registered, as its sealed one or not.
+    Register { sealed: bool },
+    /// The peer is known: is it let in? Then [`admit`](Connection::admit).
+    Admission(PublicKey),
+    /// It is established.
+    Announcement,
+    /// It has ended as both sides meant it.
+    End,
+}
+
+impl Connection {
+    /// On the listener: the peer begins.
+    pub(super) fn accepted(socket: TcpStream, address: SocketAddr, settings: &Settings) -> Self {
+        let mut connection = Self::new(address, Stage::Greeting, settings);
+        connection.sealed = Some(tuned(socket));
+        connection.greeting = Some(Greeting {
+            handshake: Handshake::Request,
+            received: Vec::new(),
+            unsent: Vec::new(),
+        });
+        connection
+    }
+
+    /// On the connector: somebody wants to be connected to the listener.
+    pub(super) fn requested(socket: TcpStream, address: SocketAddr, settings: &Settings) -> Self {
+        let mut connection = Self::new(address, Stage::DialingListener, settings);
+        connection.plain = Some(tuned(socket));
+        connection
+    }
+
+    fn new(address: SocketAddr, stage: Stage, settings: &Settings) -> Self {
+        Connection {
+            address,
+            peer: None,
+            sealed: None,
+            plain: None,
+            stage,
+            dial: Dial::default(),
+            greeting: None,
+            relay: None,
+            deadline: Some(Instant::now() + settings.handshake_timeout),
+        }
+    }
+
+    /// Its sealed or its plain socket, if there is one.
+    pub(super) fn socket(&mut self, sealed: bool) -> Option<&mut TcpStream> {
+        if sealed {
+            self.sealed.as_mut()
+        } else {
+            self.plain.as_mut()
+        }
+    }
+
+    /// Whether nothing is known of the peer, or it is not wanted.
+    pub(super) fn is_stranger(&self) -> bool {
+        matches!(self.stage, Stage::Greeting | Stage::Leaving)
+    }
+
+    pub(super) fn is_leaving(&self) -> bool {
+        self.stage == Stage::Leaving
+    }
+
+    pub(super) const fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Plaintext bytes that went out and came in.
+    pub(super) fn moved(&self) -> (u64, u64) {
+        let relay = self.relay.as_ref();
+        relay.map_or((0, 0), |relay| (relay.sent, relay.received))
+    }
+
+    /// What the deadline means once it has passed.
+    pub(super) fn overdue(&self, settings: &Settings) -> Failed {
+        match self.stage {
+            Stage::Relaying => Failed::Idle(settings.half_closed_timeout),
+            Stage::DialingListener | Stage::DialingService => Failed::Connect {
+                to: settings.to.name.clone(),
+                error: ErrorKind::TimedOut.into(),
+            },
+            _ => Failed::HandshakeTimeout(settings.handshake_timeout),
+        }
+    }
+
+    /// Does what can be done.
+    pub(super) fn drive(&mut self, settings: &Settings) -> Result<Wants, Failed> {
+        match self.stage {
+            Stage::DialingListener => match self.dial.step(&mut self.sealed, &settings.to)? {
+                Dialled::Waiting => Ok(Wants::Nothing),
+                Dialled::New => Ok(Wants::Register { sealed: true }),
+                Dialled::Connected => {
+                    let begun = Handshake::connect(&settings.identity);
+                    let (request, handshake) =
+                        begun.map_err(|error| Failed::System(error.to_string()))?;
+                    self.stage = Stage::Greeting;
+                    self.greeting = Some(Greeting {
+                        handshake,
+                        received: Vec::new(),
+                        unsent: request,
+                    });
+                    Ok(Wants::Again)
+                }
+            },
+            Stage::Greeting => self.greet(settings),
+            Stage::DialingService => match self.dial.step(&mut self.plain, &settings.to)? {
+                Dialled::Waiting => Ok(Wants::Nothing),
+                Dialled::New => Ok(Wants::Register { sealed: false }),
+                Dialled::Connected => {
+                    self.stage = Stage::Relaying;
+                    self.deadline = None;
+                    Ok(Wants::Announcement)
+                }
+            },
+            Stage::Relaying => self.pump(settings),
+            Stage::Leaving => Ok(match (&mut self.relay, &mut self.sealed) {
+                (Some(relay), Some(sealed)) => leave(relay, sealed),
+                _ => Wants::End,
+            }),
+            Stage::Admission => Ok(Wants::Nothing),
+        }
+    }
+
+    /// The peer of [`Wants::Admission`] is let in.
+    pub(super) fn admit(&mut self, settings: &Settings) {
+        self.stage = Stage::DialingService;
+        self.deadline = Some(Instant::now() + settings.handshake_timeout);
+    }
+
+    /// Ends the connection because of `failed`: the plain side is told by a reset, which nobody takes
+    /// for the end of the data, the peer by a reason where there is one. Whether the connection has
+    /// to stay until the peer has read it.
+    pub(super) fn fail(&mut self, failed: &Failed) -> bool {
+        if let Some(plain) = self.plain.take() {
+            let _ = SockRef::from(&plain).set_linger(Some(Duration::ZERO));
+        }
+        let (Some(reason), Some(relay)) = (failed.reason(), &mut self.relay) else {
+            return false;
+        };
+        relay.outgoing.break_off(reason);
+        self.stage = Stage::Leaving;
+        self.deadline = Some(Instant::now() + LEAVE_TIME);
+        true
+    }
+
+    fn pump(&mut self, settings: &Settings) -> Result<Wants, Failed> {
+        let (Some(relay), Some(sealed), Some(plain)) =
+            (&mut self.relay, &mut self.sealed, &mut self.plain)
+        else {
+            return Ok(Wants::End);
+        };
+        let before = (relay.sent, relay.received);
+        let pumped = relay.pump(sealed, plain)?;
+        let moved = before != (relay.sent, relay.received);
+        if relay.is_closing() && (moved || self.deadline.is_none()) {
+            self.deadline = Some(Instant::now() + settings.half_closed_timeout);
+        }
+        Ok(match pumped {
+            Pumped::Waiting => Wants::Nothing,
+            Pumped::Again => Wants::Again,
+            Pumped::Ended => Wants::End,
+        })
+    }
+
+    /// Goes on with the handshake.
+    fn greet(&mut self, settings: &Settings) -> Result<Wants, Failed> {
+        let (Some(mut greeting), Some(socket)) = (self.greeting.take(), &mut self.sealed) else {
+            return Ok(Wants::End);
+        };
+        let session = loop {
+            match greeting.exchange(socket) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.greeting = Some(greeting);
+                    return Ok(Wants::Nothing);
+                }
+                Err(error) => return Err(left(error, settings)),
+            }
+            let Greeting {
+                handshake,
+                received,
+                ..
+            } = greeting;
+            let server_key = settings.server_key.as_ref();
+            match handshake.take(&settings.identity, &received, server_key)? {
+                Step::Reply(reply, handshake) => {
+                    greeting = Greeting {
+                        handshake: *handshake,
+                        received: Vec::new(),
+                        unsent: reply,
+                    };
+                }
+                Step::Done(last, session) => break (last, session),
+            }
+        };
+        let (last, session) = session;
+        let peer = session.peer;
+        self.peer = Some(peer);
+        self.relay = Some(Box::new(Relay::new(*session, &last)));
+        self.deadline = None;
+        if settings.server_key.is_some() {
+            self.stage = Stage::Relaying;
+            Ok(Wants::Announcement)
+        } else {
+            self.stage = Stage::Admission;
+            Ok(Wants::Admission(peer))
+        }
+    }
+}
+
+impl Greeting {
+    /// Sends what is unsent and reads the message that is awaited, and not a byte more.
+    fn exchange(&mut self, socket: &mut TcpStream) -> io::Result<()> {
+        while !self.unsent.is_empty() {
+            match socket.write(&self.unsent) {
+                Ok(count) => drop(self.unsent.drain(..count)),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let missing = self.handshake.awaits() - self.received.len();
+        let read = socket
+            .take(missing as u64)
+            .read_to_end(&mut self.received)?;
+        if read < missing {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        Ok(())
+    }
+}
+
+/// A peer that is gone during the handshake.
+fn left(error: io::Error, settings: &Settings) -> Failed {
+    match error.kind() {
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+            Failed::LeftHandshake {
+                ours: hex(settings.identity.secret.public_key()),
+            }
+        }
+        _ => Failed::Sealed(error),
+    }
+}
+
+/// Tells the peer why, then waits until it has left: what it still sends would otherwise reset the
+/// connection before it has read the reason.
+fn leave(relay: &mut Relay, sealed: &mut TcpStream) -> Wants {
+    while !relay.outgoing.unsent().is_empty() {
+        match relay.flush(sealed) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(_) => return Wants::End,
+        }
+    }
+    if relay.outgoing.unsent().is_empty() {
+        let _ = sealed.shutdown(Shutdown::Write);
+    }
+    let mut dropped = [0; 4 << 10];
+    match sealed.read(&mut dropped) {
+        Ok(0) => Wants::End,
+        Ok(_) => Wants::Again,
+        Err(error) if error.kind() == ErrorKind::Interrupted => Wants::Again,
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Wants::Nothing,
+        Err(_) => Wants::End,
+    }
+}
+
+enum Dialled {
+    Waiting,
+    /// There is a new socket.
+    New,
+    Connected,
+}
+
+impl Dial {
+    /// Looks what became of the socket, and tries the next address if it failed.
+    fn step(&mut self, socket: &mut Option<TcpStream>, target: &Target) -> Result<Dialled, Failed> {
+        if let Some(connecting) = socket {
+            let error = match connecting.take_error() {
+                Ok(None) => match connecting.peer_addr() {
+                    Ok(_) => return Ok(Dialled::Connected),
+                    Err(error) if error.kind() == ErrorKind::NotConnected => {
+                        return Ok(Dialled::Waiting);
+                    }
+                    Err(error) => error,
+                },
+                Ok(Some(error)) | Err(error) => error,
+            };
+            self.error = Some(error);
+            *socket = None;
+        }
+        while let Some(address) = target.addresses.get(self.tried) {
+            self.tried += 1;
+            match TcpStream::connect(*address) {
+                Ok(connecting) => {
+                    *socket = Some(tuned(connecting));
+                    return Ok(Dialled::New);
+                }
+                Err(error) => self.error = Some(error),
+            }
+        }
+        Err(Failed::Connect {
+            to: target.name.clone(),
+            error: self
+                .error
+                .take()
+                .unwrap_or_else(|| ErrorKind::NotFound.into()),
+        })
+    }
+}
+
+/// Small writes go out at once, and a side that vanished is noticed. Both are wishes.
+fn tuned(socket: TcpStream) -> TcpStream {
+    let _ = socket.set_nodelay(true);
+    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE);
+    let _ = SockRef::from(&socket).set_tcp_keepalive(&keepalive);
+    socket
+}

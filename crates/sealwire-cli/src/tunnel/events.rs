@@ -1,0 +1,123 @@
+//! What happens to connections, on standard error, as text or as JSON lines.
+
+use std::net::SocketAddr;
+
+use sealwire_newplex::schemes::keys::PublicKey;
+use serde::Serialize;
+
+use super::failure::{Failed, hex};
+use crate::exit::eprintln_quietly;
+use crate::report::ReportOptions;
+
+/// Prints events. Failures and where it listens are told in any case, the rest with `-v`.
+#[derive(Debug)]
+pub(super) struct Events {
+    options: ReportOptions,
+    /// The failure that was printed last: those that are alike are told once.
+    told: Option<String>,
+}
+
+/// One event as JSON; what does not apply is left out.
+#[derive(Debug, Default, Serialize)]
+struct Record<'a> {
+    event: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connection: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    endpoint: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<SocketAddr>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    received: Option<u64>,
+    message: String,
+}
+
+impl Events {
+    pub(super) const fn new(options: ReportOptions) -> Self {
+        Events {
+            options,
+            told: None,
+        }
+    }
+
+    pub(super) fn listening(&self, endpoint: &str) {
+        self.print(&Record {
+            event: "listening",
+            endpoint: Some(endpoint),
+            message: format!("listening on {endpoint}"),
+            ..Record::default()
+        });
+    }
+
+    pub(super) fn warning(&mut self, message: String) {
+        if self.told.replace(message.clone()) != Some(message.clone()) {
+            self.options.warn(message);
+        }
+    }
+
+    pub(super) fn ready(&mut self, connection: u64, address: SocketAddr, peer: &PublicKey) {
+        self.told = None;
+        if self.options.verbose {
+            let key = hex(peer);
+            self.print(&Record {
+                event: "ready",
+                connection: Some(connection),
+                address: Some(address),
+                message: format!("{address}: connected with {key}"),
+                public_key: Some(key),
+                ..Record::default()
+            });
+        }
+    }
+
+    pub(super) fn ended(&self, connection: u64, address: SocketAddr, (sent, received): (u64, u64)) {
+        if self.options.verbose {
+            self.print(&Record {
+                event: "disconnected",
+                connection: Some(connection),
+                address: Some(address),
+                sent: Some(sent),
+                received: Some(received),
+                message: format!("{address}: ended: {sent} bytes sent, {received} received"),
+                ..Record::default()
+            });
+        }
+    }
+
+    pub(super) fn failed(
+        &mut self,
+        connection: u64,
+        address: SocketAddr,
+        peer: Option<&PublicKey>,
+        failed: &Failed,
+    ) {
+        // Ports change with each attempt of the same peer.
+        let alike = format!("{} {failed}", address.ip());
+        let is_news = !failed.is_ordinary() && self.told.replace(alike.clone()) != Some(alike);
+        if is_news || self.options.verbose {
+            self.print(&Record {
+                event: "failed",
+                connection: Some(connection),
+                address: Some(address),
+                public_key: peer.map(hex),
+                cause: Some(failed.cause()),
+                message: format!("{address}: {failed}"),
+                ..Record::default()
+            });
+        }
+    }
+
+    fn print(&self, record: &Record<'_>) {
+        if self.options.json {
+            eprintln_quietly(&serde_json::to_string(record).unwrap_or_default());
+        } else {
+            eprintln_quietly(&record.message);
+        }
+    }
+}

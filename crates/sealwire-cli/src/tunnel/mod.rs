@@ -1,0 +1,256 @@
+//! `sealwire tunnel`: a TCP service behind a mutually authenticated Newplex channel.
+//!
+//! ```text
+//! program ── plain TCP ── connector ══ handshake, then blocks ══ listener ── plain TCP ── service
+//! ```
+//!
+//! What is on the wire is `docs/spec/newplex-tunnel.md`. [`handshake`] and [`channel`] are bytes in and
+//! bytes out, [`connection`] and [`relay`] move them through sockets that never block, [`server`] has
+//! one thread for all of them.
+
+mod allow;
+mod channel;
+mod connection;
+mod events;
+mod failure;
+mod handshake;
+mod relay;
+mod server;
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use sealwire::Endpoint;
+
+use crate::duration;
+use crate::exit::{Code, Failure};
+use crate::interrupt;
+use crate::newplex::keys;
+use crate::report::ReportOptions;
+use allow::AllowList;
+use connection::{LEAVE_TIME, Settings, Target};
+use events::Events;
+use handshake::Identity;
+use server::{Limits, Role, Server};
+
+pub(crate) const HELP: &str = "\
+Examples:
+  On both machines, once: a key pair each, and the public key to the other
+    sealwire newplex keygen --out server
+    sealwire newplex keygen --out alice
+
+  Where the service is:
+    sealwire tunnel listen --bind tcp://*:7000 --to tcp://127.0.0.1:5432 \\
+      --secret-key-file server.key --allow alice.pub
+
+  Where it is wanted:
+    sealwire tunnel connect --bind tcp://127.0.0.1:5432 --to tcp://HOST:7000 \\
+      --server-key server.pub --secret-key-file alice.key
+    psql -h 127.0.0.1
+
+Newplex is an experimental design by one author, not a standard and not audited.";
+
+const LISTEN: &str = "\
+Examples:
+  sealwire tunnel listen --bind tcp://*:7000 --to tcp://127.0.0.1:5432 \\
+    --secret-key-file server.key --allow alice.pub --allow clients/
+
+What is allowed is read again for each connection. When interrupted, it takes no more connections and
+gives those under way --grace to finish.";
+
+const CONNECT: &str = "\
+Examples:
+  sealwire tunnel connect --bind tcp://127.0.0.1:5432 --to tcp://HOST:7000 \\
+    --server-key server.pub --secret-key-file alice.key
+
+Whoever can connect to --bind acts in the name of --secret-key-file: bind to this machine only. Our own
+key is shown to nobody but the owner of --server-key.";
+
+/// What to do
+#[derive(Debug, Subcommand)]
+pub(crate) enum TunnelCommand {
+    /// Accept sealed connections, and connect those that are allowed to a service
+    #[command(after_help = LISTEN)]
+    Listen(ListenOptions),
+    /// Accept plain connections, and pass them sealed to a listener
+    #[command(after_help = CONNECT)]
+    Connect(ConnectOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListenOptions {
+    #[command(flatten)]
+    ends: EndOptions,
+
+    /// Let in this key (64 hexadecimal digits), those of this file (one per line, such as a .pub
+    /// file), or those of the .pub files of this directory (repeatable); changes take effect at once
+    #[arg(
+        long,
+        value_name = "KEY_FILE_OR_DIR",
+        required = true,
+        help_heading = "Security"
+    )]
+    allow: Vec<String>,
+
+    #[command(flatten)]
+    limits: LimitOptions,
+
+    #[command(flatten)]
+    report: ReportOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConnectOptions {
+    #[command(flatten)]
+    ends: EndOptions,
+
+    /// The listener's public key: 64 hexadecimal digits, or a file
+    #[arg(long, value_name = "KEY", help_heading = "Security")]
+    server_key: String,
+
+    #[command(flatten)]
+    limits: LimitOptions,
+
+    #[command(flatten)]
+    report: ReportOptions,
+}
+
+/// Where, and who we are.
+#[derive(Debug, Args)]
+struct EndOptions {
+    /// Listen here: tcp://HOST:PORT, tcp://*:PORT. Port 0 takes a free one; "listening on ENDPOINT" on
+    /// standard error says which
+    #[arg(short, long, value_name = "ENDPOINT", help_heading = "Connections")]
+    bind: Endpoint,
+
+    /// Connect to this for each connection: tcp://HOST:PORT. A name is looked up once, at the start
+    #[arg(long, value_name = "ENDPOINT", help_heading = "Connections")]
+    to: Endpoint,
+
+    /// Our secret key, as 'sealwire newplex keygen --out STEM' writes it
+    #[arg(long, value_name = "FILE", help_heading = "Security")]
+    secret_key_file: PathBuf,
+
+    /// Application and purpose; the same on both sides
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "sealwire.newplex.tunnel",
+        help_heading = "Security"
+    )]
+    domain: String,
+}
+
+/// How much, and how long.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+struct LimitOptions {
+    /// Connections at a time. A listener refuses what is above, a connector lets it wait
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
+    max_connections: u16,
+
+    /// Longest time for connecting, and for the handshake
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration::parse_positive)]
+    handshake_timeout: Duration,
+
+    /// When one way was closed: longest time without anything coming the other way
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration::parse_positive)]
+    half_closed_timeout: Duration,
+
+    /// When interrupted: longest time for what is under way to finish
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration::parse)]
+    grace: Duration,
+}
+
+impl TunnelCommand {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        match self {
+            TunnelCommand::Listen(options) => {
+                let role = Role::Listener(AllowList::new(&options.allow)?);
+                run(&options.ends, &options.limits, options.report, role, None)
+            }
+            TunnelCommand::Connect(options) => {
+                let key = keys::read_public_or_digits(&options.server_key)?;
+                let (ends, limits) = (&options.ends, &options.limits);
+                run(ends, limits, options.report, Role::Connector, Some(key))
+            }
+        }
+    }
+
+    /// Whether a script reads what is said.
+    pub(crate) fn json(&self) -> bool {
+        match self {
+            TunnelCommand::Listen(options) => options.report.json,
+            TunnelCommand::Connect(options) => options.report.json,
+        }
+    }
+}
+
+fn run(
+    ends: &EndOptions,
+    limits: &LimitOptions,
+    report: ReportOptions,
+    role: Role,
+    server_key: Option<keys::PublicKey>,
+) -> Result<(), Failure> {
+    let bind = resolved(&ends.bind)?;
+    let settings = Settings {
+        identity: Identity {
+            domain: ends.domain.clone(),
+            secret: keys::read_secret(&ends.secret_key_file)?,
+        },
+        to: resolved(&ends.to)?,
+        server_key,
+        handshake_timeout: limits.handshake_timeout,
+        half_closed_timeout: limits.half_closed_timeout,
+    };
+    let limits = Limits {
+        max_connections: limits.max_connections.into(),
+        grace: limits.grace,
+    };
+    let server = Server::bind(&bind, settings, role, limits, Events::new(report))?;
+    let (stop, (done, is_done)) = (server.stop_handle(), mpsc::channel::<()>());
+    interrupt::on_interrupt(move || {
+        stop.request();
+        // Nothing is ever sent: the channel ends when the server is done.
+        let _ = is_done.recv_timeout(limits.grace + 2 * LEAVE_TIME);
+    })?;
+    server.run()?;
+    drop(done);
+    // The handler of the interrupt ends the program.
+    loop {
+        thread::park();
+    }
+}
+
+/// The addresses behind an endpoint.
+fn resolved(endpoint: &Endpoint) -> Result<Target, Failure> {
+    let name = endpoint.to_string();
+    let Endpoint::Tcp { host, port } = endpoint else {
+        return Err(Failure::usage(format!(
+            "{name}: a tunnel takes endpoints of the form tcp://HOST:PORT"
+        )));
+    };
+    let addresses = if host == "*" {
+        // Both families where the system has IPv6, else IPv4 alone.
+        let everywhere = [Ipv6Addr::UNSPECIFIED.into(), Ipv4Addr::UNSPECIFIED.into()];
+        everywhere.map(|ip| SocketAddr::new(ip, *port)).into()
+    } else {
+        (host.as_str(), *port)
+            .to_socket_addrs()
+            .map_err(|error| unresolved(&name, &error.to_string()))?
+            .collect()
+    };
+    Ok(Target { addresses, name })
+}
+
+fn unresolved(name: &str, problem: &str) -> Failure {
+    Failure::new(
+        Code::Unreachable,
+        format!("{name} does not resolve: {problem}"),
+    )
+}

@@ -1,0 +1,151 @@
+//! What an established connection does: plain bytes on one side, blocks on the other.
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::Shutdown;
+
+use mio::net::TcpStream;
+use sealwire_newplex::schemes::handshake::Session;
+
+use super::channel::{Arrived, Incoming, Outgoing};
+use super::failure::Failed;
+
+/// Blocks that a connection may move each way before others have their turn.
+const TURN: usize = 8;
+
+/// How far the connection has come.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Pumped {
+    /// Nothing more can be done before a socket is ready.
+    Waiting,
+    /// It has had its turn and could go on.
+    Again,
+    /// Both directions ended, as both sides meant it.
+    Ended,
+}
+
+/// Both directions of a connection.
+#[derive(Debug)]
+pub(super) struct Relay {
+    pub(super) outgoing: Outgoing,
+    incoming: Incoming,
+    /// The peer ended its direction, and the plain side was told.
+    received_all: bool,
+    /// Our end was sent, and the peer's side was told.
+    sent_all: bool,
+    /// Plaintext bytes that went out and came in.
+    pub(super) sent: u64,
+    pub(super) received: u64,
+}
+
+/// Whether an operation is to be tried later.
+fn is_later(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+impl Relay {
+    /// `confirmation` is what the handshake still has to send.
+    pub(super) fn new(session: Session, confirmation: &[u8]) -> Self {
+        Relay {
+            outgoing: Outgoing::new(session.sender, confirmation),
+            incoming: Incoming::new(session.receiver),
+            received_all: false,
+            sent_all: false,
+            sent: 0,
+            received: 0,
+        }
+    }
+
+    /// Whether a direction has ended.
+    pub(super) const fn is_closing(&self) -> bool {
+        self.received_all || self.outgoing.is_closed()
+    }
+
+    /// Moves what can be moved.
+    pub(super) fn pump(
+        &mut self,
+        sealed: &mut TcpStream,
+        plain: &mut TcpStream,
+    ) -> Result<Pumped, Failed> {
+        for _ in 0..TURN {
+            let came = self.receive(sealed, plain)?;
+            let went = self.send(sealed, plain)?;
+            if self.received_all && self.sent_all {
+                return Ok(Pumped::Ended);
+            }
+            if !came && !went {
+                return Ok(Pumped::Waiting);
+            }
+        }
+        Ok(Pumped::Again)
+    }
+
+    /// One step from the peer to the plain side. Whether anything was done.
+    fn receive(&mut self, sealed: &mut TcpStream, plain: &mut TcpStream) -> Result<bool, Failed> {
+        if self.received_all {
+            return Ok(false);
+        }
+        if !self.incoming.text().is_empty() {
+            return match plain.write(self.incoming.text()) {
+                Ok(count) => {
+                    self.incoming.advance(count);
+                    self.received += count as u64;
+                    Ok(true)
+                }
+                Err(error) if is_later(error.kind()) => Ok(false),
+                Err(error) => Err(Failed::Plain(error)),
+            };
+        }
+        match self.incoming.open() {
+            Arrived::Text => Ok(true),
+            Arrived::Partly => match self.incoming.fill(|room| sealed.read(room)) {
+                Ok(0) => Err(Failed::CutOff),
+                Ok(_) => Ok(true),
+                Err(error) if is_later(error.kind()) => Ok(false),
+                Err(error) => Err(Failed::Sealed(error)),
+            },
+            Arrived::End => {
+                self.received_all = true;
+                // It may have closed its socket already.
+                let _ = plain.shutdown(Shutdown::Write);
+                Ok(true)
+            }
+            Arrived::BrokenOff(reason) => Err(Failed::Told(reason)),
+            Arrived::Forged => Err(Failed::Forged),
+        }
+    }
+
+    /// One step from the plain side to the peer. Whether anything was done.
+    fn send(&mut self, sealed: &mut TcpStream, plain: &mut TcpStream) -> Result<bool, Failed> {
+        if !self.outgoing.unsent().is_empty() {
+            return self.flush(sealed);
+        }
+        if self.outgoing.is_ready() {
+            return match self.outgoing.fill(|room| plain.read(room)) {
+                Ok(count) => {
+                    self.sent += count as u64;
+                    Ok(true)
+                }
+                Err(error) if is_later(error.kind()) => Ok(false),
+                Err(error) => Err(Failed::Plain(error)),
+            };
+        }
+        if !self.sent_all {
+            self.sent_all = true;
+            // The end is in the stream; this spares the peer's buffers the wait.
+            let _ = sealed.shutdown(Shutdown::Write);
+        }
+        Ok(false)
+    }
+
+    /// Sends what is sealed. Whether anything was sent.
+    pub(super) fn flush(&mut self, sealed: &mut TcpStream) -> Result<bool, Failed> {
+        match sealed.write(self.outgoing.unsent()) {
+            Ok(count) => {
+                self.outgoing.advance(count);
+                Ok(true)
+            }
+            Err(error) if is_later(error.kind()) => Ok(false),
+            Err(error) => Err(Failed::Sealed(error)),
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! `sealwire tunnel` over real TCP: what docs/spec/newplex-tunnel.md and `--help` promise.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod ends;
+mod in_between;
+mod limits;
+mod refusals;
+mod shutdown;
+mod transfer;
+mod wire;
