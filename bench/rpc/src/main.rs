@@ -1,0 +1,211 @@
+//! `sealwire-rpc` beside gRPC over TLS, Sealwire's own sockets and bare TCP: two processes, one core
+//! each, in turns; then, with both ends in one process, what monte's benchmarks do.
+//!
+//! ```text
+//! cargo run --release -p sealwire-bench-rpc -- [--json] [--rounds N] [--millis N]
+//!     [--monte TEST_BINARY] [--monte-processes PROGRAM]
+//! ```
+//!
+//! `TEST_BINARY` is what `go test -c` makes of monte's tests, `PROGRAM` what `go build` makes of
+//! `bench/rpc/monte`. Both are then measured in turns with ours.
+
+mod bare;
+mod cores;
+mod grpc;
+mod monte;
+mod ours;
+mod report;
+mod shapes;
+mod side;
+mod sockets;
+
+use std::time::Duration;
+
+use report::{Report, Unit};
+use side::Side;
+
+pub(crate) type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// Body of a call, in bytes.
+pub(crate) const CALL: usize = 64;
+/// Body of a one-way message, and of all that monte's benchmarks send, in bytes.
+pub(crate) const MESSAGE: usize = 1_400;
+/// Calls at a time.
+const DEPTHS: [usize; 3] = [1, 64, 1_024];
+
+struct Options {
+    json: bool,
+    rounds: usize,
+    turn: Duration,
+    monte: Option<String>,
+    monte_processes: Option<String>,
+}
+
+fn options() -> Result<Options, Error> {
+    let mut options = Options {
+        json: false,
+        rounds: 7,
+        turn: Duration::from_millis(400),
+        monte: None,
+        monte_processes: None,
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} takes a value"));
+        match argument.as_str() {
+            "--json" => options.json = true,
+            "--rounds" => options.rounds = value()?.parse::<usize>()?.max(1),
+            "--millis" => options.turn = Duration::from_millis(value()?.parse()?),
+            "--monte" => options.monte = Some(value()?),
+            "--monte-processes" => options.monte_processes = Some(value()?),
+            _ => return Err(format!("unknown argument {argument}").into()),
+        }
+    }
+    Ok(options)
+}
+
+fn main() -> Result<(), Error> {
+    if std::env::args().nth(1).as_deref() == Some("side") {
+        return side::run();
+    }
+    let options = options()?;
+    let mut report = Report::default();
+    between_processes(&options, &mut report)?;
+    in_one_process(&options, &mut report)?;
+    report.print(options.json)
+}
+
+fn between_processes(options: &Options, report: &mut Report) -> Result<(), Error> {
+    let all = cores::allowed()?;
+    let cores = all.first().copied().zip(all.last().copied());
+    let (for_side, for_us) = cores.ok_or("no core to run on")?;
+    // What is started now stays on the core that this thread is on now.
+    cores::stay_on(&[for_side])?;
+    let mut side = Side::start()?;
+    let mut processes = options.monte_processes.as_deref();
+    let mut monte_side = processes.map(monte::Server::start).transpose()?;
+    cores::stay_on(&[for_us])?;
+
+    let introduction = side.introduction.clone();
+    let mut bare = bare::Client::connect(&introduction.bare_tcp)?;
+    let ours = ours::Client::connect(&introduction)?;
+    let mut grpc = grpc::Client::connect(&introduction)?;
+    let push = sockets::Sender::connect(&introduction)?;
+    for _ in 0..options.rounds {
+        let turn = options.turn;
+        report.add(
+            "bare TCP, 64 B, one at a time",
+            Unit::PerSecond,
+            bare.exchanges(turn)?,
+        );
+        for depth in DEPTHS {
+            report.add(
+                &format!("sealwire-rpc, 64 B, {depth} in flight"),
+                Unit::PerSecond,
+                ours.calls(depth, turn)?,
+            );
+            report.add(
+                &format!("tonic, 64 B, {depth} in flight"),
+                Unit::PerSecond,
+                grpc.calls(depth, turn)?,
+            );
+        }
+        let rate = side.arrivals("ours", turn, |until| ours.one_way(until))?;
+        report.add("sealwire-rpc, one-way, 1400 B", Unit::PerSecond, rate);
+        let rate = side.arrivals("sockets", turn, |until| push.send(until))?;
+        report.add("PUSH and PULL, 1400 B", Unit::PerSecond, rate);
+        let rate = side.arrivals("grpc", turn, |until| grpc.one_way(until))?;
+        report.add("tonic, streaming, 1400 B", Unit::PerSecond, rate);
+        if let Some((program, server)) = processes.zip(monte_side.as_mut()) {
+            report.add(
+                "monte, one-way, 1400 B",
+                Unit::PerSecond,
+                server.one_way(program, turn)?,
+            );
+            for depth in [1, 64] {
+                let rate = monte::calls(program, server.address(), depth, turn)?;
+                report.add(
+                    &format!("monte, 64 B, {depth} in flight"),
+                    Unit::PerSecond,
+                    rate,
+                );
+            }
+        }
+    }
+    processes = None;
+    drop((monte_side, processes));
+    cores::stay_on(&all)?;
+
+    let calls = |depth| format!("sealwire-rpc, 64 B, {depth} in flight");
+    report.ratio(
+        "calls, 64 in flight: of tonic's",
+        &calls(64),
+        "tonic, 64 B, 64 in flight",
+    );
+    report.ratio(
+        "calls, 1024 in flight: of tonic's",
+        &calls(1_024),
+        "tonic, 64 B, 1024 in flight",
+    );
+    report.ratio(
+        "one at a time: time of bare TCP's",
+        "bare TCP, 64 B, one at a time",
+        &calls(1),
+    );
+    report.ratio(
+        "one-way: of the sockets'",
+        "sealwire-rpc, one-way, 1400 B",
+        "PUSH and PULL, 1400 B",
+    );
+    report.ratio(
+        "one-way: of tonic's",
+        "sealwire-rpc, one-way, 1400 B",
+        "tonic, streaming, 1400 B",
+    );
+    report.ratio(
+        "one-way: of monte's",
+        "sealwire-rpc, one-way, 1400 B",
+        "monte, one-way, 1400 B",
+    );
+    report.ratio(
+        "calls, 64 in flight: of monte's",
+        &calls(64),
+        "monte, 64 B, 64 in flight",
+    );
+    report.ratio(
+        "one at a time: of monte's",
+        &calls(1),
+        "monte, 64 B, 1 in flight",
+    );
+    Ok(())
+}
+
+fn in_one_process(options: &Options, report: &mut Report) -> Result<(), Error> {
+    let shapes = shapes::Pair::new()?;
+    for _ in 0..options.rounds {
+        for (name, time) in shapes.measure(options.turn)? {
+            report.add(
+                &format!("sealwire-rpc, in one process, {name}"),
+                Unit::Nanoseconds,
+                time,
+            );
+        }
+        for (name, time) in monte::in_one_process(options.monte.as_deref(), options.turn)? {
+            report.add(
+                &format!("monte, in one process, {name}"),
+                Unit::Nanoseconds,
+                time,
+            );
+        }
+    }
+    for name in shapes::NAMES {
+        let [ours, theirs] =
+            ["sealwire-rpc", "monte"].map(|who| format!("{who}, in one process, {name}"));
+        report.ratio(
+            &format!("in one process, {name}: time of monte's"),
+            &ours,
+            &theirs,
+        );
+    }
+    Ok(())
+}

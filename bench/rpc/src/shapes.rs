@@ -1,0 +1,124 @@
+//! What monte's benchmarks do, with both ends in one process: nanoseconds for each message of
+//! 1,400 B, until the last has arrived.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sealwire::{Generate as _, KeyPair, Security, auth::AllowAnyone};
+use sealwire_rpc::handler::Inline;
+use sealwire_rpc::{Client, OneWay, Request, Server, Status, blocking};
+
+use crate::{Error, MESSAGE};
+
+pub(crate) const NAMES: [&str; 6] = [
+    "send",
+    "send without waiting",
+    "request",
+    "parallel send",
+    "parallel send without waiting",
+    "parallel request",
+];
+
+/// Messages between two looks at the clock.
+const STRETCH: u64 = 256;
+
+pub(crate) struct Pair {
+    client: blocking::Client,
+    arrived: Arc<AtomicU64>,
+    _server: Server,
+}
+
+type Action = fn(&blocking::Client, &[u8]) -> Result<(), sealwire_rpc::Error>;
+
+fn send(client: &blocking::Client, body: &[u8]) -> Result<(), sealwire_rpc::Error> {
+    client.send(body)
+}
+
+/// Waits only when the other side is so far behind that there is no room.
+fn send_no_wait(client: &blocking::Client, body: &[u8]) -> Result<(), sealwire_rpc::Error> {
+    match client.send_no_wait(body) {
+        Err(sealwire_rpc::Error::WouldBlock) => client.send(body),
+        done => done,
+    }
+}
+
+fn request(client: &blocking::Client, body: &[u8]) -> Result<(), sealwire_rpc::Error> {
+    client.request(body).map(drop)
+}
+
+impl Pair {
+    pub(crate) fn new() -> Result<Self, Error> {
+        let keys = KeyPair::generate();
+        let arrived = Arc::new(AtomicU64::new(0));
+        let (by_message, by_request) = (arrived.clone(), arrived.clone());
+        let answer = move |_: &Request| {
+            by_request.fetch_add(1, Ordering::Relaxed);
+            Ok::<[u8; 0], Status>([])
+        };
+        let handler = Inline::new(answer).on_message(move |_: &OneWay| {
+            by_message.fetch_add(1, Ordering::Relaxed);
+        });
+        let security = Security::blake3_server(keys.clone(), AllowAnyone);
+        let server = Server::builder(security).build(handler)?;
+        let endpoint = server.bind("tcp://127.0.0.1:0")?;
+        let security = Security::blake3_client(keys.public());
+        let client = Client::builder(security).build(endpoint)?.blocking();
+        client.request(b"")?;
+        Ok(Pair {
+            client,
+            arrived,
+            _server: server,
+        })
+    }
+
+    pub(crate) fn measure(&self, turn: Duration) -> Result<Vec<(&'static str, f64)>, Error> {
+        let callers = thread::available_parallelism()?.get();
+        let actions: [(usize, Action); 6] = [
+            (1, send),
+            (1, send_no_wait),
+            (1, request),
+            (callers, send),
+            (callers, send_no_wait),
+            (callers, request),
+        ];
+        let measured = NAMES.into_iter().zip(actions);
+        let times = measured.map(|(name, (threads, action))| {
+            self.run(threads, turn / 4, action)?;
+            Ok((name, self.run(threads, turn, action)?))
+        });
+        times.collect()
+    }
+
+    /// Nanoseconds a message.
+    fn run(&self, threads: usize, turn: Duration, action: Action) -> Result<f64, Error> {
+        let before = self.arrived.load(Ordering::Relaxed);
+        let started = Instant::now();
+        let counts = thread::scope(|scope| {
+            let callers: Vec<_> = (0..threads)
+                .map(|_| {
+                    scope.spawn(move || {
+                        let (body, mut done) = ([0x5a; MESSAGE], 0);
+                        while started.elapsed() < turn {
+                            for _ in 0..STRETCH {
+                                action(&self.client, &body)?;
+                            }
+                            done += STRETCH;
+                        }
+                        Ok::<u64, sealwire_rpc::Error>(done)
+                    })
+                })
+                .collect();
+            let counts = callers.into_iter().map(|caller| {
+                let count = caller.join().map_err(|_| "a caller panicked")?;
+                Ok::<u64, Error>(count?)
+            });
+            counts.sum::<Result<u64, Error>>()
+        })?;
+        while self.arrived.load(Ordering::Relaxed) < before + counts {
+            thread::yield_now();
+        }
+        Ok(started.elapsed().as_nanos() as f64 / counts as f64)
+    }
+}
