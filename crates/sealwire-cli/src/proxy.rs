@@ -7,7 +7,10 @@ use sealwire::{Endpoint, Error, Proxy, Security, SocketType};
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::report::{ReportOptions, Reporter};
-use crate::security_options::{BackendSecurityOptions, FrontendSecurityOptions, exposed};
+use crate::security_options::{
+    BackendSecurityOptions, CaptureSecurityOptions, ControlSecurityOptions,
+    FrontendSecurityOptions, SecurityChoice, exposed,
+};
 use crate::sockets::options::parse_endpoint;
 
 /// Socket types that a proxy can have on a side.
@@ -64,17 +67,21 @@ pub(crate) struct ProxyOptions {
     #[command(flatten)]
     steering: SteeringOptions,
     #[command(flatten)]
+    capture_security: CaptureSecurityOptions,
+    #[command(flatten)]
+    control_security: ControlSecurityOptions,
+    #[command(flatten)]
     pub(crate) report: ReportOptions,
 }
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Capture and control")]
 struct SteeringOptions {
-    /// Publish a copy of every message here (PUB, not encrypted; repeatable)
+    /// Publish a copy of every message here (PUB; repeatable)
     #[arg(long, value_name = "ENDPOINT")]
     capture: Vec<Endpoint>,
 
-    /// Obey PAUSE, RESUME, TERMINATE and STATISTICS from here (REP, not encrypted; repeatable)
+    /// Obey PAUSE, RESUME, TERMINATE and STATISTICS from here (REP; repeatable)
     #[arg(long, value_name = "ENDPOINT")]
     control: Vec<Endpoint>,
 }
@@ -131,11 +138,17 @@ Examples:
       --backend-type xpub --backend-bind tcp://127.0.0.1:5557
 
   See what passes through, and how much:
-    sealwire proxy --frontend-type pull --frontend-bind tcp://127.0.0.1:5558 \
-      --backend-type push --backend-bind tcp://127.0.0.1:5559 \
+    sealwire proxy --frontend-type pull --frontend-bind tcp://127.0.0.1:5558 \\
+      --backend-type push --backend-bind tcp://127.0.0.1:5559 \\
       --capture ipc:///run/capture.sock --control ipc:///run/control.sock
     sealwire sub -c ipc:///run/capture.sock
     sealwire req -c ipc:///run/control.sock -d STATISTICS
+
+  The same from another machine, for operators with a key:
+    sealwire proxy --frontend-type pull --frontend-bind tcp://127.0.0.1:5558 \\
+      --backend-type push --backend-bind tcp://127.0.0.1:5559 \\
+      --control tcp://*:5560 --control-server --control-secret-key-file proxy.key \\
+      --control-allow operators/
 
 It runs until it is interrupted or terminated. What passes through is decrypted here and encrypted anew: the far
 sides see this proxy's key, not each other's.";
@@ -164,12 +177,27 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
         &options.backend.backend_connect,
         options.report,
     )?;
-    let capture = beside(SocketType::Pub, &options.steering.capture, options.report)?;
-    let control = beside(SocketType::Rep, &options.steering.control, options.report)?;
+    let (steering, report) = (&options.steering, options.report);
+    let capture_security = options.capture_security.choice();
+    let capture = beside(
+        SocketType::Pub,
+        &steering.capture,
+        &capture_security,
+        report,
+    )?;
+    let control_security = options.control_security.choice();
+    let control = beside(
+        SocketType::Rep,
+        &steering.control,
+        &control_security,
+        report,
+    )?;
     let mut reporters = vec![
         Reporter::watch(&frontend.socket, options.report, Some("frontend")),
         Reporter::watch(&backend.socket, options.report, Some("backend")),
     ];
+    // Whoever reads where it listens may interrupt it at once.
+    interrupt::close_on_interrupt(vec![frontend.socket.clone(), backend.socket.clone()])?;
     for (extra, name) in [(&capture, "capture"), (&control, "control")] {
         if let Some(extra) = extra {
             reporters.push(Reporter::watch(&extra.socket, options.report, Some(name)));
@@ -179,7 +207,6 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
     frontend.begin()?;
     backend.begin()?;
     let (frontend, backend) = (frontend.socket, backend.socket);
-    interrupt::close_on_interrupt(vec![frontend.clone(), backend.clone()])?;
     let [capture, control] = [capture, control].map(|extra| extra.map(|extra| extra.socket));
     let mut device = Proxy::new(&frontend, &backend);
     if let Some(capture) = &capture {
@@ -212,15 +239,16 @@ struct Opened<'a> {
 }
 
 /// A socket beside the two sides, if it has an endpoint.
-fn beside(
+fn beside<'a>(
     socket_type: SocketType,
-    bind: &[Endpoint],
+    bind: &'a [Endpoint],
+    choice: &SecurityChoice<'_>,
     report: ReportOptions,
-) -> Result<Option<Opened<'_>>, Failure> {
-    if bind.is_empty() {
-        return Ok(None);
+) -> Result<Option<Opened<'a>>, Failure> {
+    match bind {
+        [] => choice.must_be_empty().map(|()| None),
+        _ => open(socket_type, choice.security()?, bind, &[], report).map(Some),
     }
-    open(socket_type, Security::null(), bind, &[], report).map(Some)
 }
 
 fn open<'a>(

@@ -50,7 +50,7 @@ pub(crate) struct SecurityChoice<'a> {
 }
 
 /// Declares the options of one socket. clap flattens a struct only once into a command; the proxy
-/// has two sockets, so their options differ by a prefix.
+/// has several sockets, so their options differ by a prefix.
 macro_rules! security_options {
     ($(#[$attribute:meta])* $name:ident, $heading:literal, $prefix:literal) => {
         $(#[$attribute])*
@@ -166,7 +166,31 @@ security_options!(
     "backend-"
 );
 
+security_options!(
+    /// Options of what sees a proxy's messages.
+    CaptureSecurityOptions,
+    "Capture security",
+    "capture-"
+);
+security_options!(
+    /// Options of what steers a proxy.
+    ControlSecurityOptions,
+    "Control security",
+    "control-"
+);
+
 impl SecurityChoice<'_> {
+    /// An error where an option was given, because there is no socket that it could be for.
+    pub(crate) fn must_be_empty(&self) -> Result<(), Failure> {
+        if self.mechanism.is_some() || self.has_key_options() || self.has_password_options() {
+            let socket = self.prefix.trim_end_matches('-');
+            return Err(Failure::usage(format!(
+                "options of --{socket} need --{socket} ENDPOINT"
+            )));
+        }
+        Ok(())
+    }
+
     /// Reads the keys and makes sense of the options.
     pub(crate) fn security(&self) -> Result<Security, Failure> {
         match self.mechanism {

@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Keys, run, start};
+use support::{Keys, run, start, start_interactive};
 
 const ANY: &str = "tcp://127.0.0.1:0";
 
@@ -93,4 +93,59 @@ fn a_proxy_is_watched_and_steered() {
     assert!(answer.starts_with("ERROR"), "{answer}");
     command("TERMINATE").expect_code(0);
     proxy.finish().expect_code(0);
+}
+
+#[test]
+fn only_operators_steer_and_only_they_see_what_passes() {
+    for mechanism in ["blake3", "curve"] {
+        let keys = Keys::new();
+        let (server, allowed) = (keys.path("server.key"), keys.path("allowed"));
+        let mut arguments = vec!["proxy", "--frontend-type", "pull", "--frontend-bind", ANY];
+        arguments.extend(["--backend-type", "push", "--backend-bind", ANY]);
+        arguments.extend(["--capture", ANY, "--capture-mechanism", mechanism]);
+        arguments.extend(["--capture-server", "--capture-secret-key-file", &server]);
+        arguments.extend(["--capture-allow", &allowed]);
+        arguments.extend(["--control", ANY, "--control-mechanism", mechanism]);
+        arguments.extend(["--control-server", "--control-secret-key-file", &server]);
+        arguments.extend(["--control-allow", &allowed]);
+        let mut proxy = start(&arguments);
+        let endpoints: Vec<_> = (0..4).map(|_| proxy.await_line("listening")).collect();
+        let of = |side: &str| {
+            let line = endpoints.iter().find(|line| line.starts_with(side));
+            let endpoint = line.expect("all four").rsplit(' ').next();
+            endpoint.expect("an endpoint").to_owned()
+        };
+        let (capture, control) = (of("capture"), of("control"));
+        let as_client = |name: &str, command: &[&str]| {
+            keys.client(name, &[command, &["--mechanism", mechanism]].concat())
+        };
+
+        let mut seen = as_client("alice", &["sub", "-c", &capture, "-n", "1", "-v"]);
+        // Once it is ready its subscription is on its way; a publisher does not tell when it has it.
+        seen.await_line("ready");
+        let stranger = ["req", "-c", &control, "-d", "TERMINATE", "-t", "1s"];
+        as_client("mallory", &stranger).finish().expect_code(4);
+
+        let _pull = start(&["pull", "-c", &of("backend")]);
+        let mut push = start_interactive(&["push", "-c", &of("frontend")]);
+        let watched = std::thread::spawn(move || seen.finish());
+        while !watched.is_finished() {
+            push.write("passing\n");
+            std::thread::yield_now();
+        }
+        let watched = watched.join().expect("no panic");
+        assert_eq!(watched.expect_code(0).text(), "passing\n");
+
+        let command = ["req", "-c", &control, "-d", "TERMINATE"];
+        as_client("alice", &command).finish().expect_code(0);
+        proxy.finish().expect_code(0);
+    }
+}
+
+#[test]
+fn options_of_a_socket_that_is_not_there_are_wrong_usage() {
+    let proxy = ["proxy", "--frontend-type", "pull", "--backend-type", "push"];
+    let sides = ["--frontend-bind", ANY, "--backend-bind", ANY];
+    let failed = run(&[&proxy[..], &sides, &["--control-server"]].concat());
+    assert!(failed.expect_code(2).stderr.contains("--control ENDPOINT"));
 }

@@ -117,11 +117,13 @@ impl Context {
         Ok(endpoint)
     }
 
-    pub(crate) fn connect(&self, core: &Arc<SocketCore>, endpoint: Endpoint) -> Result<(), Error> {
+    /// Gives the number that the connections which come of it have as their connector.
+    pub(crate) fn connect(&self, core: &Arc<SocketCore>, endpoint: Endpoint) -> Result<u64, Error> {
         core.check_transport(&endpoint)?;
         let id = self.next_number();
         if let Endpoint::Inproc(name) = &endpoint {
-            return inproc::connect(core, name, id);
+            inproc::connect(core, name, id)?;
+            return Ok(id);
         }
         let kind = RegistrationKind::Connected;
         core.register(Registration {
@@ -134,7 +136,7 @@ impl Context {
             endpoint,
             id,
         });
-        Ok(())
+        Ok(id)
     }
 
     pub(crate) fn unbind(&self, core: &Arc<SocketCore>, endpoint: &Endpoint) -> Result<(), Error> {

@@ -93,6 +93,10 @@ pub enum Error {
     /// `unbind` or `disconnect` of something this socket is not bound or connected to.
     #[error("this socket has no endpoint {0}")]
     UnknownEndpoint(Endpoint),
+    /// The endpoint that a connection was awaited to was disconnected, or is not tried any more
+    /// because of [`ReconnectStop`](crate::options::ReconnectStop).
+    #[error("the endpoint is not connected to any more")]
+    GaveUp,
     /// Closing gave up when the linger time was over.
     #[error("{0} messages were not sent within the linger time")]
     Unsent(usize),
@@ -122,6 +126,8 @@ pub enum Operation {
     Join,
     /// Address a connection by its number.
     Route,
+    /// Wait for a connection to be ready.
+    Connect,
     /// Remove a subscription that was never made.
     UnsubscribeUnknown,
 }
@@ -135,6 +141,7 @@ impl fmt::Display for Operation {
                 "only SUB and XSUB sockets, and XPUB with manual subscriptions, can subscribe"
             }
             Operation::Route => "only SERVER and PEER sockets address connections by number",
+            Operation::Connect => "this socket type cannot connect",
             Operation::Join => "only DISH sockets join and leave groups",
             Operation::UnsubscribeUnknown => "there is no such subscription to remove",
         })
@@ -219,6 +226,7 @@ impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
             Operation::Send => "no peer had room for the message",
+            Operation::Connect => "the connection was not ready",
             _ => "no message came",
         })
     }

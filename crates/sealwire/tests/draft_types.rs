@@ -199,6 +199,71 @@ fn peers_talk_as_equals() {
 }
 
 #[test]
+fn who_connects_to_a_peer_can_speak_first() {
+    everywhere(|path| {
+        let a = path.server(SocketType::Peer).build_blocking().unwrap();
+        let b = path.client(SocketType::Peer).build_blocking().unwrap();
+        let endpoint = a.bind(path.endpoint()).unwrap();
+        let route = b.connect_peer(&endpoint).unwrap();
+        b.send(Message::to_route(route, "first")).unwrap();
+        let question = a.recv().unwrap();
+        assert_eq!(question.as_bytes(), b"first");
+        let back = question.route().unwrap();
+        a.send(Message::to_route(back, "second")).unwrap();
+        assert_eq!(b.recv().unwrap().route(), Some(route));
+        // Each call makes a connection of its own.
+        assert_ne!(b.connect_peer(&endpoint).unwrap(), route);
+
+        let c = path.client(SocketType::Peer).build().unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let route = runtime.block_on(c.connect_peer(&endpoint)).unwrap();
+        assert_eq!(c.peers()[0].route(), route);
+    });
+}
+
+#[test]
+fn a_server_may_connect_to_its_client() {
+    let path = Path::encrypted();
+    let client = path.client(SocketType::Client).build_blocking().unwrap();
+    let server = path.server(SocketType::Server).build_blocking().unwrap();
+    let endpoint = client.bind(path.endpoint()).unwrap();
+    let route = server.connect_peer(endpoint).unwrap();
+    server.send(Message::to_route(route, "hello")).unwrap();
+    assert_eq!(client.recv().unwrap().as_bytes(), b"hello");
+}
+
+#[test]
+fn waiting_for_a_peer_ends_with_a_reason() {
+    let socket = |socket_type| support::options(socket_type);
+    let dealer = socket(SocketType::Dealer).build_blocking().unwrap();
+    assert!(matches!(
+        dealer.connect_peer("inproc://nobody"),
+        Err(Error::Unsupported(_))
+    ));
+    let waiting = socket(SocketType::Peer).send_timeout(Duration::from_millis(1));
+    let waiting = waiting.build_blocking().unwrap();
+    assert!(matches!(
+        waiting.connect_peer("inproc://nobody"),
+        Err(Error::TimedOut { .. })
+    ));
+    let peer = socket(SocketType::Peer).build_blocking().unwrap();
+    let other = peer.clone();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| peer.connect_peer("inproc://nobody"));
+        eventually("it is being connected", || {
+            other.disconnect("inproc://nobody").is_ok()
+        });
+        assert!(matches!(waiting.join().unwrap(), Err(Error::GaveUp)));
+        let waiting = scope.spawn(|| peer.connect_peer("inproc://nobody"));
+        eventually("it is being connected", || {
+            !other.connected_endpoints().is_empty()
+        });
+        other.close().unwrap();
+        assert!(matches!(waiting.join().unwrap(), Err(Error::Closed)));
+    });
+}
+
+#[test]
 fn a_channel_is_a_pair_of_single_frames() {
     everywhere(|path| {
         let (server, client) = path.pair(SocketType::Channel, SocketType::Channel);

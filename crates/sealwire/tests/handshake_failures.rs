@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sealwire::auth::{AllowAnyone, AllowedKeys, Client};
+use sealwire::auth::{AllowAnyone, AllowedKeys, Client, Decision, PlainClient, Status};
 use sealwire::blocking::Socket;
 use sealwire::{
     ConnectionFailure, Endpoint, Error, Event, FailureCause, Generate as _, KeyPair, Monitor,
@@ -155,7 +155,7 @@ fn client_not_allowed() {
 #[test]
 fn the_authenticator_gives_the_reason() {
     let keys = KeyPair::generate();
-    let decide = |_: &Client<'_>| sealwire::auth::Decision::refuse("closed\non \u{1b}Sundays");
+    let decide = |_: &Client<'_>| Decision::refuse("closed\non \u{1b}Sundays");
     let explained = Explained::by(
         router(Security::blake3_server(keys.clone(), decide)),
         dealer(Security::blake3_client(keys.public())),
@@ -167,6 +167,52 @@ fn the_authenticator_gives_the_reason() {
             ProtocolError::Refused(Refusal::new(reason)),
             refused(reason)
         ]
+    );
+}
+
+/// What the client hears has to be libzmq's three digits; this side keeps the words.
+#[test]
+fn curve_and_plain_clients_hear_a_status() {
+    let (keys, client) = (KeyPair::generate(), KeyPair::generate());
+    let why = |status| Decision::refuse_as(status, "closed on Sundays");
+    for (status, digits) in [
+        (Status::Temporary, "300"),
+        (Status::Refused, "400"),
+        (Status::Failed, "500"),
+    ] {
+        let by_key = move |_: &Client<'_>| why(status);
+        let by_password = move |_: &PlainClient<'_>| why(status);
+        for (server, client) in [
+            (
+                Security::curve_server(keys.clone(), by_key),
+                Security::curve_client(keys.public(), client.clone()),
+            ),
+            (
+                Security::plain_server(by_password),
+                Security::plain_client("name", "password"),
+            ),
+        ] {
+            let explained = Explained::by(router(server), dealer(client));
+            let words = ProtocolError::Refused(Refusal::new("closed on Sundays"));
+            assert_eq!(explained.causes(), [words, refused(digits)]);
+        }
+    }
+}
+
+#[test]
+fn a_curve_client_hears_that_the_authenticator_failed() {
+    let (keys, client) = (KeyPair::generate(), KeyPair::generate());
+    let panics = |_: &Client<'_>| -> Decision { panic!("on purpose") };
+    let explained = Explained::by(
+        router(Security::curve_server(keys.clone(), panics)),
+        dealer(Security::curve_client(keys.public(), client)),
+    );
+    assert_eq!(explained.causes()[1], refused("500"));
+    assert!(
+        explained
+            .client
+            .to_string()
+            .contains("authenticator failed")
     );
 }
 

@@ -4,13 +4,15 @@
 mod support;
 
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sealwire::auth::AllowAnyone;
 use sealwire::blocking::Socket;
 use sealwire::{
-    Endpoint, Error, Event, FailureCause, Generate as _, KeyPair, Message, Monitor, Security,
-    SocketType, WebSocketError,
+    Endpoint, Error, Event, FailureCause, Generate as _, KeyPair, Message, Monitor, ProtocolError,
+    Security, SocketType, WebSocketError,
 };
 use support::{PATIENCE, await_event, eventually, options, texts};
 use tungstenite::client::IntoClientRequest as _;
@@ -210,6 +212,97 @@ fn another_server_is_understood() {
     assert_eq!(next(&mut peer), b"\x00b");
     peer.send(WsMessage::binary(vec![0; 100_001])).unwrap();
     assert_eq!(socket.recv().unwrap().as_bytes(), vec![0; 100_000]);
+}
+
+/// Carries the bytes of one connection until it is told to stop, then lets them vanish.
+struct Relay {
+    address: SocketAddr,
+    silent: Arc<AtomicBool>,
+}
+
+impl Relay {
+    fn to(endpoint: &Endpoint) -> Relay {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (silent, port) = (Arc::<AtomicBool>::default(), port(endpoint));
+        let told = silent.clone();
+        std::thread::spawn(move || {
+            let (client, _) = listener.accept().unwrap();
+            let server = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            for (from, to) in [(&client, &server), (&server, &client)] {
+                let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                let told = told.clone();
+                std::thread::spawn(move || carry(from, to, &told));
+            }
+        });
+        Relay { address, silent }
+    }
+}
+
+fn carry(mut from: TcpStream, mut to: TcpStream, silent: &AtomicBool) {
+    let mut buffer = [0; 4_096];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        if !silent.load(Ordering::SeqCst) && to.write_all(&buffer[..length]).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_peer_that_falls_silent_is_noticed_with_every_mechanism() {
+    let beat = std::time::Duration::from_millis;
+    for (name, server, client) in everyone() {
+        for (waiting, other) in [(&server, &client), (&client, &server)] {
+            let bound = socket(SocketType::Pair, other);
+            let endpoint = bound.bind("ws://127.0.0.1:*").unwrap();
+            let relay = Relay::to(&endpoint);
+            let connecting = options(SocketType::Pair)
+                .security(waiting.clone())
+                .heartbeat(beat(20), beat(500), beat(500))
+                .build_blocking()
+                .unwrap();
+            let monitor = connecting.monitor();
+            connecting
+                .connect(format!("ws://{}", relay.address))
+                .unwrap();
+            await_event(&monitor, "ready", |event| {
+                matches!(event, Event::Ready { .. }).then_some(())
+            });
+            relay.silent.store(true, Ordering::SeqCst);
+            let cause = await_event(&monitor, "silence is noticed", |event| match event {
+                Event::Failed(failure) if failure.was_ready() => Some(failure.cause().to_string()),
+                _ => None,
+            });
+            let expected = ProtocolError::HeartbeatTimeout.to_string();
+            assert_eq!(cause, expected, "{name}");
+        }
+    }
+}
+
+#[test]
+fn signs_of_life_are_asked_for_with_websockets_own_ping() {
+    let (often, late) = (
+        std::time::Duration::from_millis(10),
+        std::time::Duration::from_secs(600),
+    );
+    let socket = options(SocketType::Pair)
+        .heartbeat(often, late, late)
+        .build_blocking()
+        .unwrap();
+    let endpoint = socket.bind("ws://127.0.0.1:*/zeromq").unwrap();
+    let mut peer = client(&endpoint);
+    peer.send(ready("PAIR")).unwrap();
+    assert!(next(&mut peer).starts_with(b"\x02\x05READY"));
+    for _ in 0..5 {
+        // The library answers with a PONG.
+        assert_eq!(peer.read().unwrap(), WsMessage::Ping("".into()));
+    }
+    peer.send(WsMessage::binary(&b"\x00still there"[..]))
+        .unwrap();
+    assert_eq!(socket.recv().unwrap().as_bytes(), b"still there");
+    // Large messages and PINGs do not mix.
+    socket.send(vec![7; 3_000_000]).unwrap();
+    assert_eq!(next(&mut peer).len(), 3_000_001);
 }
 
 /// Why the next connection fails because of its WebSocket.

@@ -328,12 +328,12 @@ fn the_authenticator_comes_first_and_both_must_agree() {
         (
             Security::curve_server(keys.clone(), nobody),
             Security::curve_client(keys.public(), KeyPair::generate()),
-            "this key is not allowed here",
+            "400",
         ),
         (
             Security::plain_server(PasswordTable::new()),
             Security::plain_client("alice", "s3cret"),
-            "wrong username or password",
+            "400",
         ),
     ] {
         let context = Context::new().unwrap();

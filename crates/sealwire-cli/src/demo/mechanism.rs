@@ -57,6 +57,14 @@ impl DemoMechanism {
         }
     }
 
+    /// What somebody hears who is not allowed: CURVE's clients get libzmq's digits, not words.
+    pub(super) fn tells_a_stranger(self) -> &'static str {
+        match self {
+            DemoMechanism::Blake3 => "this key is not allowed here",
+            DemoMechanism::Curve => "400",
+        }
+    }
+
     pub(super) fn server(self, keys: KeyPair, allowed: impl Authenticator) -> Security {
         match self {
             DemoMechanism::Blake3 => Security::blake3_server(keys, allowed),

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use bytes::{Buf, BytesMut};
@@ -53,11 +54,22 @@ pub(super) struct HandshakeInProgress {
     /// The peer's minor version.
     zmtp_minor: u8,
     user_id: Option<String>,
+    /// The peer is a client of PLAIN that knows no ERROR but libzmq's.
+    misspells_error: bool,
 }
 
 impl HandshakeInProgress {
     pub(super) fn step(&self) -> Step {
         self.mechanism.step()
+    }
+
+    /// The frame of ERROR. A reason is at most 255 bytes.
+    pub(super) fn error_frame(&self, reason: &str) -> Vec<u8> {
+        if self.misspells_error {
+            plain::misspelt_error_frame(reason)
+        } else {
+            error::frame(reason)
+        }
     }
 }
 
@@ -139,6 +151,9 @@ impl Connection {
             mechanism,
             zmtp_minor: greeting.minor,
             user_id: None,
+            // libzmq puts a length there that is never 0, others leave zeros.
+            misspells_error: matches!(self.config.mechanism, MechanismConfig::PlainServer)
+                && greeting.padding != [0; 8],
         });
         if let Some(progress) = first {
             self.progress(progress, now);

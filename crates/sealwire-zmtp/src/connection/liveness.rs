@@ -25,6 +25,10 @@ pub(super) struct Liveness {
     handshake_deadline: Option<Duration>,
     /// Our own heartbeats, once they run.
     heartbeat: Option<Heartbeat>,
+    /// The transport carries them.
+    by_transport: bool,
+    /// The transport is to carry one now.
+    transport_ping: bool,
     next_ping: Option<Duration>,
     /// When something must have arrived since the oldest PING that nothing followed.
     answer_deadline: Option<Duration>,
@@ -41,6 +45,8 @@ impl Liveness {
         Self {
             handshake_deadline: Some(now.saturating_add(config.handshake_timeout)),
             heartbeat: None,
+            by_transport: false,
+            transport_ping: false,
             next_ping: None,
             answer_deadline: None,
             last_heard: now,
@@ -50,10 +56,17 @@ impl Liveness {
         }
     }
 
-    /// The handshake is done. Peers of ZMTP 3.0 know no heartbeat.
+    /// Heartbeats are the transport's: see `take_transport_ping`.
+    pub(super) fn leave_to_transport(&mut self) {
+        self.by_transport = true;
+    }
+
+    /// The handshake is done. Peers of ZMTP 3.0 know no heartbeat but that of a transport.
     pub(super) fn established(&mut self, config: &Config, zmtp_minor: u8, now: Duration) {
         self.handshake_deadline = None;
-        self.heartbeat = config.heartbeat.filter(|_| zmtp_minor > 0);
+        self.heartbeat = config
+            .heartbeat
+            .filter(|_| zmtp_minor > 0 || self.by_transport);
         self.next_ping = self.heartbeat.map(|beat| now.saturating_add(beat.interval));
         self.last_heard = now;
     }
@@ -118,7 +131,12 @@ impl Liveness {
         Ok(())
     }
 
-    /// Whether a PING is due; gives the ttl that it carries.
+    /// Whether the transport is to carry a PING of its own now.
+    pub(super) fn take_transport_ping(&mut self) -> bool {
+        core::mem::take(&mut self.transport_ping)
+    }
+
+    /// Whether a PING of ZMTP is due; gives the ttl that it carries.
     pub(super) fn take_due_ping(&mut self, now: Duration) -> Option<Duration> {
         let beat = self.heartbeat?;
         if self.next_ping? > now {
@@ -127,7 +145,8 @@ impl Liveness {
         self.next_ping = Some(now.saturating_add(beat.interval));
         self.answer_deadline
             .get_or_insert(now.saturating_add(beat.timeout));
-        Some(beat.ttl)
+        self.transport_ping = self.by_transport;
+        Some(beat.ttl).filter(|_| !self.by_transport)
     }
 
     fn ttl_deadline(&self) -> Option<Duration> {

@@ -218,6 +218,24 @@ impl Connection {
         self.liveness.set_reading(reading, now);
     }
 
+    /// Leaves heartbeats to the transport, for peers whose version of ZMTP has none:
+    /// [`take_transport_ping`](Self::take_transport_ping) then says when one is due. To be called
+    /// before the handshake is done.
+    pub fn heartbeat_by_transport(&mut self) {
+        self.liveness.leave_to_transport();
+    }
+
+    /// Whether the transport is to ask for a sign of life; to be called after
+    /// [`handle_timeout`](Self::handle_timeout).
+    pub fn take_transport_ping(&mut self) -> bool {
+        self.liveness.take_transport_ping()
+    }
+
+    /// The transport has heard of the peer, be it bytes of ZMTP or not.
+    pub fn heard(&mut self, now: Duration) {
+        self.liveness.heard(now);
+    }
+
     /// The transport ended: says what that means at this point.
     ///
     /// An earlier error of the connection is given again.

@@ -72,8 +72,8 @@ impl Connection {
     pub(super) fn stage_error(&mut self, reason: &str) {
         match &self.phase {
             Phase::Ready => self.stage(COMMAND, &error::body(reason)),
-            Phase::Handshake(_) => {
-                let frame = error::frame(reason);
+            Phase::Handshake(handshake) => {
+                let frame = handshake.error_frame(reason);
                 self.output.stage_raw(&frame);
                 self.trace.sent("ERROR", frame.len());
             }

@@ -6,7 +6,7 @@ use sealwire_zmtp::error::{Error, HandshakeError, Incompatible, Refusal, Step, W
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
 
 use crate::support::{
-    Pair, Side, frame, handshake, plain_client, plain_server, provider, recorded,
+    Leg, Pair, Side, frame, handshake, plain_client, plain_server, provider, recorded,
 };
 
 fn pair() -> Pair {
@@ -99,7 +99,7 @@ fn commands_out_of_turn_and_malformed_ones_are_refused() {
     }
     let mut pair = pair();
     handshake(&mut pair.a, &mut pair.b, |leg, bytes| {
-        if leg == crate::support::Leg::Welcome {
+        if leg == Leg::Welcome {
             *bytes = frame(4, b"\x05READY");
         }
     });
@@ -110,7 +110,7 @@ fn commands_out_of_turn_and_malformed_ones_are_refused() {
 fn the_error_that_libzmq_misspells_is_understood() {
     let mut pair = pair();
     handshake(&mut pair.a, &mut pair.b, |leg, bytes| {
-        if leg == crate::support::Leg::Welcome {
+        if leg == Leg::Welcome {
             *bytes = frame(4, b"\x5eRROR\x03400");
         }
     });
@@ -121,6 +121,23 @@ fn the_error_that_libzmq_misspells_is_understood() {
             verified: false
         })
     );
+}
+
+/// A peer whose greeting is libzmq's hears the ERROR that libzmq knows, others that of the text.
+#[test]
+fn each_client_hears_the_error_that_it_knows() {
+    for (padding, expected) in [(1, &b"\x5eRROR\x03400"[..]), (0, b"\x05ERROR\x03400")] {
+        let mut pair = pair();
+        pair.b.decision = Some(Err(Refusal::new("400")));
+        let mut told = Vec::new();
+        handshake(&mut pair.a, &mut pair.b, |leg, bytes| match leg {
+            Leg::ClientGreeting => bytes[8] = padding,
+            Leg::Welcome => told.clone_from(bytes),
+            _ => {}
+        });
+        assert_eq!(told, frame(4, expected));
+        assert!(matches!(pair.a.error, Some(Error::PeerRefused { .. })));
+    }
 }
 
 #[test]

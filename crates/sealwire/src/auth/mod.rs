@@ -52,9 +52,34 @@ pub enum Decision {
     },
     /// Turn the client away.
     Refuse {
-        /// Told to the client; at most 255 printable ASCII characters of it.
+        /// For this side, and told to BLAKE3 clients: at most 255 printable ASCII characters of it.
         reason: String,
+        /// Told to CURVE and PLAIN clients, as libzmq does.
+        status: Status,
     },
+}
+
+/// What kind of refusal it is: the status codes of ZAP (RFC 27). libzmq's clients know no other
+/// reasons, and report them as `ZMQ_EVENT_HANDSHAKE_FAILED_AUTH`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// 300: nothing was decided; to try again later may help.
+    Temporary,
+    /// 400: this key or password is not let in.
+    Refused,
+    /// 500: the authenticator failed.
+    Failed,
+}
+
+impl Status {
+    /// The three digits.
+    pub const fn code(self) -> u16 {
+        match self {
+            Status::Temporary => 300,
+            Status::Refused => 400,
+            Status::Failed => 500,
+        }
+    }
 }
 
 impl Decision {
@@ -67,8 +92,14 @@ impl Decision {
 
     /// Turn the client away.
     pub fn refuse(reason: impl Into<String>) -> Self {
+        Decision::refuse_as(Status::Refused, reason)
+    }
+
+    /// Turn the client away with another status than [`Status::Refused`].
+    pub fn refuse_as(status: Status, reason: impl Into<String>) -> Self {
         Decision::Refuse {
             reason: reason.into(),
+            status,
         }
     }
 }
@@ -83,6 +114,7 @@ pub(crate) enum Verdict {
     },
     Refused {
         reason: String,
+        status: Status,
     },
     /// The peer hears the status, as from libzmq; the text is for this side.
     RefusedByZap {
@@ -98,7 +130,7 @@ impl From<Decision> for Verdict {
                 user_id,
                 metadata: None,
             },
-            Decision::Refuse { reason } => Verdict::Refused { reason },
+            Decision::Refuse { reason, status } => Verdict::Refused { reason, status },
         }
     }
 }
@@ -193,6 +225,6 @@ impl fmt::Debug for SharedAuthenticator {
 fn or_refuse(address: &PeerAddress, decide: impl FnOnce() -> Decision) -> Decision {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(decide)).unwrap_or_else(|_| {
         tracing::error!(%address, "the authenticator panicked: client refused");
-        Decision::refuse("the server could not decide")
+        Decision::refuse_as(Status::Failed, "the server could not decide")
     })
 }

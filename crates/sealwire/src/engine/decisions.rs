@@ -11,7 +11,7 @@ use super::mailbox::{Command, Mailbox};
 use super::session::SessionKey;
 use crate::auth::{
     Client, Decision, PlainClient, PlainCredentials, SharedAuthenticator, SharedPlainAuthenticator,
-    Verdict, zap,
+    Status, Verdict, zap,
 };
 use crate::peer::PeerAddress;
 use crate::socket::SocketCore;
@@ -150,7 +150,10 @@ impl Decisions {
         let questions = self.questions.get_or_init(|| self.start());
         match questions.try_send(question) {
             Ok(()) => Answer::Later(Pending(wanted)),
-            Err(_) => Answer::Now(Decision::refuse("the server cannot decide now").into()),
+            Err(_) => {
+                let busy = "the server cannot decide now";
+                Answer::Now(Decision::refuse_as(Status::Temporary, busy).into())
+            }
         }
     }
 

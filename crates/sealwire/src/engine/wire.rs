@@ -54,6 +54,28 @@ impl Wire {
         }
     }
 
+    /// See [`Protocol::heartbeat_by_transport`].
+    pub(super) fn heartbeat_by_transport(&mut self) {
+        if let Wire::Zmtp(protocol) = self {
+            protocol.heartbeat_by_transport();
+        }
+    }
+
+    /// See [`Protocol::take_transport_ping`].
+    pub(super) fn take_transport_ping(&mut self) -> bool {
+        match self {
+            Wire::Zmtp(protocol) => protocol.take_transport_ping(),
+            Wire::Raw(_) => false,
+        }
+    }
+
+    /// See [`Protocol::heard`].
+    pub(super) fn heard(&mut self, now: Duration) {
+        if let Wire::Zmtp(protocol) = self {
+            protocol.heard(now);
+        }
+    }
+
     pub(super) fn set_reading(&mut self, reading: bool, now: Duration) {
         if let Wire::Zmtp(protocol) = self {
             protocol.set_reading(reading, now);

@@ -110,6 +110,38 @@ impl Socket {
         self.inner.connect(endpoint)
     }
 
+    /// See [`Socket::connect_peer`](crate::Socket::connect_peer); waits for up to the send timeout.
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`Error::TimedOut`]; the socket then goes on connecting.
+    pub fn connect_peer<E>(&self, endpoint: E) -> Result<u32, Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        let endpoint = endpoint.try_into().map_err(Into::into)?;
+        let connector = self.inner.start_connecting_to_peer(endpoint)?;
+        let core = self.inner.core();
+        let limit = core.options().send_timeout;
+        let deadline = limit.map(|limit| (limit, Instant::now() + limit));
+        loop {
+            let listener = core.writable.listen();
+            if let Some(route) = core.route_of_connector(connector)? {
+                return Ok(route);
+            }
+            match deadline {
+                None => listener.wait(),
+                Some((limit, deadline)) => {
+                    if listener.wait_deadline(deadline).is_none() {
+                        let route = core.route_of_connector(connector)?;
+                        return route.ok_or_else(|| self.timed_out(Operation::Connect, limit));
+                    }
+                }
+            }
+        }
+    }
+
     /// See [`Socket::unbind`](crate::Socket::unbind).
     ///
     /// # Errors

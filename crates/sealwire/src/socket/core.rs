@@ -282,6 +282,22 @@ impl SocketCore {
             .collect()
     }
 
+    /// The number of the connection that came of the `connect` with this number; `None` while
+    /// there is none.
+    pub(super) fn route_of_connector(&self, connector: u64) -> Result<Option<u32>, Error> {
+        let state = self.lock();
+        if state.phase != Phase::Open {
+            return Err(Error::Closed);
+        }
+        let pipes = &state.pipes;
+        let led_there = |id: &PipeId| pipes.connector(*id) == Some(connector);
+        if let Some(peer) = pipes.live().find(led_there).and_then(|id| pipes.peer(id)) {
+            return Ok(Some(peer.route()));
+        }
+        let tried = state.endpoints.iter().any(|entry| entry.id == connector);
+        if tried { Ok(None) } else { Err(Error::GaveUp) }
+    }
+
     // ---- endpoints ----------------------------------------------------------------------------
 
     /// Whether the socket type can use the transport.
@@ -316,7 +332,7 @@ impl SocketCore {
         endpoint: &Endpoint,
         kind: RegistrationKind,
     ) -> Result<Registration, Error> {
-        self.with(|state| {
+        let registration = self.with(|state| {
             let position = state
                 .endpoints
                 .iter()
@@ -325,7 +341,10 @@ impl SocketCore {
             let registration = state.endpoints.remove(position);
             state.endpoints_changed(&self.options);
             Ok(registration)
-        })
+        });
+        // Who waits for a connection to this endpoint waits in vain.
+        self.writable.notify(usize::MAX);
+        registration
     }
 
     /// Forgets an endpoint that is given up.
@@ -334,6 +353,7 @@ impl SocketCore {
             state.endpoints.retain(|entry| entry.id != id);
             state.endpoints_changed(&self.options);
         });
+        self.writable.notify(usize::MAX);
     }
 
     pub(super) fn endpoints(&self, kind: RegistrationKind) -> Vec<Endpoint> {

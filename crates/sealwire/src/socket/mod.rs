@@ -15,7 +15,7 @@ pub(crate) use core::{Registration, RegistrationKind, SocketCore};
 
 use crate::context::Context;
 use crate::endpoint::{Endpoint, EndpointError};
-use crate::error::{Error, SendError};
+use crate::error::{Error, Operation, SendError};
 use crate::message::Message;
 use crate::monitor::{Counters, Monitor};
 use crate::pattern::SendFailure;
@@ -129,10 +129,52 @@ impl Socket {
         E::Error: Into<Error>,
     {
         let endpoint = endpoint.try_into().map_err(Into::into)?;
+        self.start_connecting(endpoint).map(|_| ())
+    }
+
+    /// Gives the number of the `connect`.
+    fn start_connecting(&self, endpoint: Endpoint) -> Result<u64, Error> {
         if endpoint.is_wildcard() {
             return Err(EndpointError::Wildcard(endpoint.to_string()).into());
         }
         self.core().context().connect(self.core(), endpoint)
+    }
+
+    /// SERVER, PEER: connects to an endpoint, waits until the handshake is done, and gives the
+    /// [number](Peer::route) of the connection, to be the first to send
+    /// ([`Message::to_route`]). libzmq's `zmq_connect_peer`.
+    ///
+    /// A connection that is made again later has another number, which comes with what the peer
+    /// sends.
+    ///
+    /// **Cancel-safe:** when the future is dropped the socket goes on connecting, as after
+    /// [`connect`](Socket::connect).
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Socket::connect); [`Error::Unsupported`] for other types, and
+    /// [`Error::GaveUp`] when the endpoint is disconnected before.
+    pub async fn connect_peer<E>(&self, endpoint: E) -> Result<u32, Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        let endpoint = endpoint.try_into().map_err(Into::into)?;
+        let connector = self.start_connecting_to_peer(endpoint)?;
+        loop {
+            let listener = self.core().writable.listen();
+            if let Some(route) = self.core().route_of_connector(connector)? {
+                return Ok(route);
+            }
+            listener.await;
+        }
+    }
+
+    fn start_connecting_to_peer(&self, endpoint: Endpoint) -> Result<u64, Error> {
+        match self.socket_type() {
+            SocketType::Server | SocketType::Peer => self.start_connecting(endpoint),
+            _ => Err(Error::Unsupported(Operation::Route)),
+        }
     }
 
     /// Stops listening on an endpoint, as [`bind`](Socket::bind) returned it. Connections that

@@ -333,6 +333,32 @@ impl Stream {
         }
     }
 
+    /// Whether it asks the peer for signs of life itself, because ZMTP does not over it.
+    pub(crate) fn has_heartbeat(&self) -> bool {
+        match self {
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(layer) => layer.has_heartbeat(),
+            _ => false,
+        }
+    }
+
+    /// Asks for a sign of life.
+    pub(crate) fn ping(&mut self) {
+        #[cfg(feature = "ws")]
+        if let Stream::WebSocket(layer) = self {
+            layer.ping();
+        }
+    }
+
+    /// Whether anything came since the last call, where it [asks itself](Stream::has_heartbeat).
+    pub(crate) fn take_heard(&mut self) -> bool {
+        match self {
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(layer) => layer.take_heard(),
+            _ => false,
+        }
+    }
+
     /// The handshake is done: the peer may send as much as the socket allows.
     pub(crate) fn trust(&mut self) {
         match self {

@@ -19,6 +19,8 @@ pub(crate) struct WebSocket {
     input: BytesMut,
     /// For the protocol.
     ready: BytesMut,
+    /// Something came from the transport.
+    heard: bool,
 }
 
 impl WebSocket {
@@ -30,12 +32,26 @@ impl WebSocket {
             zws: Zws::new(role, terms, address, nonce, Box::new(masks())),
             input: BytesMut::new(),
             ready: BytesMut::new(),
+            heard: false,
         }
     }
 
     /// The peer is known.
     pub(super) fn trust(&mut self) {
         self.zws.trust();
+    }
+
+    pub(super) fn has_heartbeat(&self) -> bool {
+        self.zws.has_heartbeat()
+    }
+
+    /// Asks for a sign of life, with the next that is written.
+    pub(super) fn ping(&mut self) {
+        self.zws.ping();
+    }
+
+    pub(super) fn take_heard(&mut self) -> bool {
+        std::mem::take(&mut self.heard)
     }
 
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -47,6 +63,7 @@ impl WebSocket {
             if length == 0 {
                 return Ok(0);
             }
+            self.heard = true;
             self.input.extend_from_slice(&buffer[..length]);
             let received = self.zws.receive(&mut self.input, &mut self.ready);
             // Answers to what came: an upgrade, a PONG, a CLOSE.

@@ -23,7 +23,10 @@ pub(crate) use self::client::Client;
 pub use self::password::{PasswordTable, PlainCredentials};
 pub(crate) use self::server::Server;
 
+use alloc::vec::Vec;
+
 use crate::mechanism::{Established, Opener, Sealer};
+use crate::wire::frame::{COMMAND, Header};
 use crate::wire::metadata::Metadata;
 
 /// The mechanism's name in the greeting.
@@ -37,10 +40,20 @@ const WELCOME: &str = "WELCOME";
 const INITIATE: &str = "INITIATE";
 const READY: &str = "READY";
 
-/// The data of ERROR as libzmq 4.3 spells it in PLAIN: a `5e` where the name's length and the `E`
-/// should be.
+/// ERROR as libzmq 4.3 spells it in PLAIN: a `5e` where the name's length and the `E` should be. Its
+/// clients know no other spelling.
+const MISSPELT_ERROR: &[u8] = b"\x5eRROR";
+
+/// The data of a misspelt ERROR.
 pub(crate) fn misspelt_error(body: &[u8]) -> Option<&[u8]> {
-    body.strip_prefix(b"\x5eRROR")
+    body.strip_prefix(MISSPELT_ERROR)
+}
+
+/// ERROR for libzmq's clients.
+pub(crate) fn misspelt_error_frame(reason: &str) -> Vec<u8> {
+    let length = [reason.len() as u8];
+    let body = [MISSPELT_ERROR, &length, reason.as_bytes()].concat();
+    [&Header::new(COMMAND, body.len()).encode()[..], &body].concat()
 }
 
 fn established(metadata: Metadata) -> Established {

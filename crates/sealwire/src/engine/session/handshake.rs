@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use sealwire_zmtp::Event as ProtocolEvent;
 use sealwire_zmtp::connection::{PeerInfo, Warning};
+use sealwire_zmtp::error::Refusal;
+use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent};
 
 use super::{End, Session};
 use crate::auth::{Verdict, zap};
@@ -91,7 +92,14 @@ impl Session {
                     .authorize(Ok(user_id), reactor.now())
                     .map_err(|error| self.fail(error));
             }
-            Verdict::Refused { reason } => (reason, None),
+            Verdict::Refused { reason, status } => {
+                let cause = ProtocolError::Refused(Refusal::new(&reason));
+                let told = match self.core.options().security.mechanism() {
+                    "CURVE" | "PLAIN" => status.code().to_string(),
+                    _ => reason,
+                };
+                (told, Some(cause.into()))
+            }
             Verdict::RefusedByZap { status, text } => {
                 let cause = FailureCause::RefusedByZap { status, text };
                 (status.to_string(), Some(cause))

@@ -150,7 +150,10 @@ impl Session {
         now: Duration,
     ) -> Self {
         stream.tune();
-        let protocol = Wire::new(&core, now);
+        let mut protocol = Wire::new(&core, now);
+        if stream.has_heartbeat() {
+            protocol.heartbeat_by_transport();
+        }
         core.add_attachment();
         if core.options().security.shows_a_password() && address.leaves_the_machine() {
             core.hub.emit(Event::Warning {
@@ -265,9 +268,15 @@ impl Session {
         }
         if self.timer.is_some_and(|at| at <= now) {
             self.timer = None;
+            if self.stream.take_heard() {
+                self.protocol.heard(now);
+            }
             self.protocol
                 .handle_timeout(now)
                 .map_err(|error| self.fail(error))?;
+            if self.protocol.take_transport_ping() {
+                self.stream.ping();
+            }
         }
         Ok(())
     }

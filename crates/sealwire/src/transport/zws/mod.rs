@@ -138,6 +138,18 @@ impl Zws {
         self.inbound.limit = self.terms.max_message_size.saturating_add(MAX_UNKNOWN);
     }
 
+    /// Whether signs of life are asked for with WebSocket's PING: where the protocol speaks ZMTP 3.0.
+    pub(crate) fn has_heartbeat(&self) -> bool {
+        !self.terms.greets()
+    }
+
+    /// Asks for a sign of life.
+    pub(crate) fn ping(&mut self) {
+        if self.is_open() {
+            self.outbound.ping();
+        }
+    }
+
     /// Takes bytes of the transport; what they hold for the protocol goes to `into`.
     ///
     /// # Errors

@@ -21,6 +21,8 @@ pub(super) struct Outbound {
     position: u64,
     /// A PONG that waits for the end of the frame under way.
     owed_pong: Option<Bytes>,
+    /// A PING that waits likewise.
+    ping_due: bool,
     closed: bool,
     buffer: BytesMut,
 }
@@ -41,6 +43,7 @@ impl Outbound {
             mask: None,
             position: 0,
             owed_pong: None,
+            ping_due: false,
             closed: false,
             buffer: BytesMut::new(),
         }
@@ -129,15 +132,23 @@ impl Outbound {
         self.settle();
     }
 
+    /// Asks for a PONG; once, however often it had to wait.
+    pub(super) fn ping(&mut self) {
+        self.ping_due = true;
+        self.settle();
+    }
+
     /// Sends what had to wait for the end of a message, unless much is on its way out.
     fn settle(&mut self) {
         const ENOUGH: usize = 64 << 10;
-        if self.body_left == 0
-            && !self.closed
-            && self.buffer.len() < ENOUGH
-            && let Some(payload) = self.owed_pong.take()
-        {
+        if self.body_left > 0 || self.closed || self.buffer.len() >= ENOUGH {
+            return;
+        }
+        if let Some(payload) = self.owed_pong.take() {
             self.control(frame::PONG, &payload);
+        }
+        if std::mem::take(&mut self.ping_due) {
+            self.control(frame::PING, &[]);
         }
     }
 
