@@ -78,7 +78,7 @@ enum Command {
     #[command(after_help = help::XSUB)]
     Xsub(duplex::XSubOptions),
     /// Connect two sockets and pass everything on
-    Proxy(proxy::ProxyOptions),
+    Proxy(Box<proxy::ProxyOptions>),
     /// Encrypt a file or pipe under a symmetric key
     #[command(after_help = file::SEAL)]
     Seal(file::FileOptions),

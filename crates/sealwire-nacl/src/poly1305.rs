@@ -76,6 +76,10 @@ fn has_avx2() -> bool {
 }
 
 /// The tag of a long text that comes in pieces.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, on the stack"
+)]
 pub(crate) enum Running {
     #[cfg(target_arch = "x86_64")]
     Ifma(SixteenLanes, Zeroizing<[u8; MAC_KEY_SIZE]>),
