@@ -234,17 +234,19 @@ impl Link {
         self.room.notify(usize::MAX);
     }
 
-    /// Tries until it works, there will never be room, or time is up.
+    /// Tries until it works, there will never be room, or time is up. Until when is asked only
+    /// if it has to wait.
     async fn when_there_is_room<R>(
         &self,
-        until: Duration,
+        until: impl FnOnce() -> Duration,
         mut attempt: impl FnMut(&mut Connection) -> Result<R, NotSent>,
     ) -> Result<R, Error> {
+        match self.with(&mut attempt) {
+            Err(NotSent::Full) => {}
+            other => return other.map_err(Error::from),
+        }
+        let until = until();
         loop {
-            match self.with(&mut attempt) {
-                Err(NotSent::Full) => {}
-                other => return other.map_err(Error::from),
-            }
             // On the stack: nothing is allocated.
             listener!(self.room => room);
             match self.with(&mut attempt) {
@@ -328,7 +330,7 @@ impl Conn {
     /// [`Error::TooLarge`].
     pub async fn send(&self, body: &[u8]) -> Result<(), Error> {
         let message = self.outgoing(body, CallOptions::default(), true)?;
-        let until = self.link.room_until();
+        let until = || self.link.room_until();
         let sent = self
             .link
             .when_there_is_room(until, |proto| proto.one_way(&message.body));
@@ -415,7 +417,7 @@ impl Conn {
         let until = due.map_or(room_until, |due| due.min(room_until));
         let started = self
             .link
-            .when_there_is_room(until, |proto| proto.call(&body, now, due, streams))
+            .when_there_is_room(|| until, |proto| proto.call(&body, now, due, streams))
             .await;
         let key = started.map_err(|error| match error {
             Error::Congested(_) if Some(until) == due => Error::DeadlineExceeded {

@@ -1,0 +1,230 @@
+//! What a client decides on its own: which connection, how often, for how long; and what can be seen
+//! of it.
+
+mod support;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use sealwire_rpc::handler::{Inline, Pool};
+use sealwire_rpc::{CallOptions, Code, Error, Request, Status};
+use support::{Scene, bind, echo, eventually, nothing_left};
+use tracing::field::{Field, Visit};
+use tracing::span;
+
+/// Turns the first `times` requests away.
+fn reluctant(
+    times: u32,
+    status: Status,
+) -> (
+    Arc<AtomicU32>,
+    impl Fn(&Request) -> Result<&'static str, Status>,
+) {
+    let asked = Arc::new(AtomicU32::new(0));
+    let counter = asked.clone();
+    let handle = move |_: &Request| match counter.fetch_add(1, Ordering::SeqCst) {
+        turn if turn < times => Err(status.clone()),
+        _ => Ok("done"),
+    };
+    (asked, handle)
+}
+
+#[test]
+fn only_what_was_not_started_is_asked_again_and_not_for_ever() {
+    let unavailable = Status::from(Code::UNAVAILABLE);
+    for (status, times, expected_asks, succeeds) in [
+        (unavailable.clone().not_started(), 2, 3, true),
+        (unavailable.clone().not_started(), 9, 3, false),
+        (unavailable, 1, 1, false),
+        (
+            Status::from(Code::RESOURCE_EXHAUSTED).not_started(),
+            1,
+            1,
+            false,
+        ),
+    ] {
+        let (asked, handle) = reluctant(times, status.clone());
+        let (server, client) = Scene::new().pair(Inline::new(handle));
+        let outcome = client.blocking().request(b"");
+        assert_eq!(outcome.is_ok(), succeeds, "{status:?}");
+        assert_eq!(asked.load(Ordering::SeqCst), expected_asks, "{status:?}");
+        let retries = u64::from(expected_asks - 1);
+        assert_eq!(client.counters().calls_retried, retries);
+        nothing_left(&server, &client);
+    }
+}
+
+#[test]
+fn the_connection_with_the_fewest_calls_is_chosen_and_another_opened_when_all_are_busy() {
+    let (go, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let waits = move |request: &Request| {
+        wait.lock().unwrap().recv().unwrap();
+        echo(request)
+    };
+    let scene = Scene::new();
+    let server = scene
+        .server()
+        .build(Pool::new(1, 100, waits).unwrap())
+        .unwrap();
+    let client = scene
+        .client()
+        .max_connections(2)
+        .calls_per_connection(1)
+        .build(bind(&server))
+        .unwrap();
+    let choose = || client.blocking().conn().unwrap();
+    let mut calls = vec![choose().start(b"", CallOptions::default()).unwrap()];
+    // Choosing a busy one opens the other.
+    eventually("two connections", || {
+        choose();
+        client.connections().len() == 2
+    });
+    for _ in 0..9 {
+        calls.push(choose().start(b"", CallOptions::default()).unwrap());
+    }
+    let mut loads: Vec<_> = client
+        .connections()
+        .iter()
+        .map(|conn| conn.calls_in_flight())
+        .collect();
+    loads.sort_unstable();
+    assert_eq!(loads, [5, 5]);
+    for call in calls {
+        go.send(()).unwrap();
+        call.wait().unwrap();
+    }
+    assert_eq!(client.connections().len(), 2);
+    nothing_left(&server, &client);
+}
+
+#[test]
+fn the_time_limit_of_the_client_is_that_of_calls_without_one() {
+    let (saw, left) = mpsc::channel();
+    let saw = Mutex::new(saw);
+    let tell = move |request: &Request| {
+        saw.lock().unwrap().send(request.time_left()).unwrap();
+        echo(request)
+    };
+    let scene = Scene::new();
+    let server = scene.server().build(Inline::new(tell)).unwrap();
+    let endpoint = bind(&server);
+    for request in [Some(Duration::from_secs(1_000)), None] {
+        let mut limits = sealwire_rpc::Limits::default();
+        limits.request = request;
+        let client = scene
+            .client()
+            .limits(limits)
+            .build(endpoint.clone())
+            .unwrap();
+        client.blocking().request(b"").unwrap();
+        let seen = left.recv().unwrap();
+        assert_eq!(seen.is_some(), request.is_some());
+        let most = request.map(|limit| limit.mul_f64(1.13));
+        assert!(seen <= most, "{seen:?} of {request:?}");
+        assert!(seen > most.map(|_| Duration::from_secs(500)) || seen.is_none());
+    }
+}
+
+#[test]
+fn interceptors_of_the_client_see_and_change_all_that_leaves() {
+    let (heard, hears) = mpsc::channel();
+    let heard = Mutex::new(heard);
+    let handler = Inline::new(echo).on_message(move |message| {
+        heard.lock().unwrap().send(message.body().to_vec()).unwrap();
+    });
+    let scene = Scene::new();
+    let server = scene.server().build(handler).unwrap();
+    let client = scene
+        .client()
+        .intercept(|call| {
+            call.body
+                .to_mut()
+                .insert(0, if call.is_one_way { b'm' } else { b'c' });
+            Ok(())
+        })
+        .intercept(|call| match &call.body[1..] {
+            b"secret" => Err(Status::new(Code::PERMISSION_DENIED, "stays here")),
+            _ => Ok(()),
+        })
+        .build(bind(&server))
+        .unwrap()
+        .blocking();
+    assert_eq!(&client.request(b"1").unwrap()[..], b"c1");
+    let conn = client.conn().unwrap();
+    assert_eq!(&conn.request(b"2").unwrap()[..], b"c2");
+    let call = conn.start(b"3", CallOptions::default()).unwrap();
+    assert_eq!(&call.wait().unwrap()[..], b"c3");
+    client.send(b"4").unwrap();
+    assert_eq!(hears.recv().unwrap(), b"m4");
+    let error = client.request(b"secret").unwrap_err();
+    let Error::Intercepted(status) = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(status.code, Code::PERMISSION_DENIED);
+    assert!(!error.may_have_run());
+    assert_eq!(conn.send_no_wait(b"secret"), Err(error));
+    assert_eq!(server.counters().requests, 3);
+}
+
+/// Writes down what spans say.
+#[derive(Clone, Default)]
+struct Recorder {
+    lines: Arc<Mutex<Vec<String>>>,
+}
+
+impl Visit for Recorder {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        self.lines
+            .lock()
+            .unwrap()
+            .push(format!("{field} {value:?}"));
+    }
+}
+
+impl tracing::Subscriber for Recorder {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target() == "sealwire::rpc" && metadata.is_span()
+    }
+
+    fn new_span(&self, attributes: &span::Attributes<'_>) -> span::Id {
+        let name = attributes.metadata().name();
+        self.lines.lock().unwrap().push(format!("new {name}"));
+        attributes.record(&mut self.clone());
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, values: &span::Record<'_>) {
+        values.record(&mut self.clone());
+    }
+
+    fn try_close(&self, _: span::Id) -> bool {
+        self.lines.lock().unwrap().push("closed".into());
+        true
+    }
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+    fn event(&self, _: &tracing::Event<'_>) {}
+    fn enter(&self, _: &span::Id) {}
+    fn exit(&self, _: &span::Id) {}
+}
+
+#[test]
+fn a_call_is_a_span_with_its_outcome() {
+    let (_, handle) = reluctant(1, Code::NOT_FOUND.into());
+    let (_server, client) = Scene::new().pair(Inline::new(handle));
+    let conn = client.blocking().conn().unwrap();
+    let recorder = Recorder::default();
+    tracing::subscriber::with_default(recorder.clone(), || {
+        conn.request(b"12345").unwrap_err();
+        conn.request(b"").unwrap();
+    });
+    let lines = recorder.lines.lock().unwrap();
+    let of = |start| lines.iter().filter(move |line| line.starts_with(start));
+    assert_eq!(of("new call").count(), 2, "{lines:?}");
+    assert_eq!(of("closed").count(), 2, "{lines:?}");
+    assert_eq!(of("bytes").collect::<Vec<_>>(), ["bytes 5", "bytes 0"]);
+    let outcomes: Vec<_> = of("outcome").collect();
+    assert_eq!(outcomes, ["outcome not found", "outcome \"ok\""]);
+}
