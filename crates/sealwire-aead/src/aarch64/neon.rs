@@ -165,23 +165,21 @@ impl Vector for V128 {
     }
 
     #[inline(always)]
-    fn transpose(vectors: &mut [Self; 16]) {
-        for square in vectors.as_chunks_mut::<4>().0 {
-            let [a, b, c, d] = square.map(|vector| vector.0);
-            // SAFETY: see above.
-            *square = unsafe {
-                let [ab_even, ab_odd] = [vtrn1q_u32(a, b), vtrn2q_u32(a, b)];
-                let [cd_even, cd_odd] = [vtrn1q_u32(c, d), vtrn2q_u32(c, d)];
-                let pairs = [ab_even, cd_even, ab_odd, cd_odd].map(|v| vreinterpretq_u64_u32(v));
-                let [ab_even, cd_even, ab_odd, cd_odd] = pairs;
-                [
-                    vtrn1q_u64(ab_even, cd_even),
-                    vtrn1q_u64(ab_odd, cd_odd),
-                    vtrn2q_u64(ab_even, cd_even),
-                    vtrn2q_u64(ab_odd, cd_odd),
-                ]
-                .map(|v| Self(vreinterpretq_u32_u64(v)))
-            };
+    fn transpose_quads(vectors: [Self; 4]) -> [Self; 4] {
+        let [a, b, c, d] = vectors.map(|vector| vector.0);
+        // SAFETY: see above.
+        unsafe {
+            let [ab_even, ab_odd] = [vtrn1q_u32(a, b), vtrn2q_u32(a, b)];
+            let [cd_even, cd_odd] = [vtrn1q_u32(c, d), vtrn2q_u32(c, d)];
+            let pairs = [ab_even, cd_even, ab_odd, cd_odd].map(|v| vreinterpretq_u64_u32(v));
+            let [ab_even, cd_even, ab_odd, cd_odd] = pairs;
+            [
+                vtrn1q_u64(ab_even, cd_even),
+                vtrn1q_u64(ab_odd, cd_odd),
+                vtrn2q_u64(ab_even, cd_even),
+                vtrn2q_u64(ab_odd, cd_odd),
+            ]
+            .map(|v| Self(vreinterpretq_u32_u64(v)))
         }
     }
 }

@@ -8,7 +8,7 @@ use super::blake3::{
     store_nodes,
 };
 use super::chacha20::{blocks, keystream_blocks, lane_state, xor_block, xor_keystream};
-use super::framing::{Framing, MAX_CHUNKS};
+use super::framing::{Edge, MAX_CHUNKS, Shape};
 use super::vector::{Blocks, Isa, MAX_LANES, Vector, gather_blocks, scatter_blocks, splat_words};
 use crate::batch::{OpenJob, SealJob};
 use crate::keys::MessageKeys;
@@ -191,22 +191,10 @@ pub(crate) fn tags<I: Isa, V: Vector<Isa = I>, J: Job>(
     group: &[Index],
     tags: &mut [Node; MAX_LANES],
 ) {
-    let mut framings = [Framing::EMPTY; MAX_LANES];
-    let mut texts: [&[u8]; MAX_LANES] = [&[]; MAX_LANES];
-    let mut block_counts = [0; MAX_LANES];
-    let mut last_lengths = [0; MAX_LANES];
-    for (lane, index) in group.iter().enumerate() {
-        let job = &jobs[usize::from(*index)];
-        framings[lane].fill(isa, job.aad(), job.text());
-        texts[lane] = job.text();
-        block_counts[lane] = framings[lane].blocks();
-        last_lengths[lane] = framings[lane].last_len() as u32;
-    }
-    let shortest = block_counts[..group.len()]
-        .iter()
-        .copied()
-        .min()
-        .unwrap_or(0);
+    let lanes = Lanes::new(jobs, group);
+    let block_counts = lanes.shapes.map(Shape::blocks);
+    let last_lengths = lanes.shapes.map(|shape| shape.last_len() as u32);
+    let shortest = block_counts.iter().copied().min().unwrap_or(0);
     let longest = block_counts.iter().copied().max().unwrap_or(0);
 
     let zero = V::splat(isa, 0);
@@ -216,6 +204,7 @@ pub(crate) fn tags<I: Isa, V: Vector<Isa = I>, J: Job>(
         nodes = Some([[[0; 32]; MAX_CHUNKS]; MAX_LANES]);
     }
     let mut chain = *key;
+    let mut edges = Blocks::new();
     for index in 0..longest {
         let chunk = index / CHUNK_BLOCKS;
         let mut flags = KEYED_HASH;
@@ -226,11 +215,7 @@ pub(crate) fn tags<I: Isa, V: Vector<Isa = I>, J: Job>(
         if index % CHUNK_BLOCKS == CHUNK_BLOCKS - 1 {
             flags |= CHUNK_END;
         }
-        let mut lane_blocks = [framings[0].block(texts[0], index); MAX_LANES];
-        for lane in 1..V::LANES {
-            lane_blocks[lane] = framings[lane].block(texts[lane], index);
-        }
-        let message = gather_blocks::<V>(isa, &lane_blocks);
+        let message = lanes.words::<I, V>(isa, index, &mut edges);
         let mut parameters = LaneParameters {
             counter: [V::splat(isa, chunk as u32), zero],
             block_len: V::splat(isa, BLOCK_SIZE as u32),
@@ -259,7 +244,7 @@ pub(crate) fn tags<I: Isa, V: Vector<Isa = I>, J: Job>(
         }
         compress_lanes(isa, &mut chain, &message, parameters, active);
         if flags & CHUNK_END != 0 || index + 1 == longest {
-            store_nodes(isa, &chain, tags);
+            store_nodes(&chain, tags);
             let Some(nodes) = &mut nodes else { break };
             for lane in 0..V::LANES {
                 if block_counts[lane] > chunk * CHUNK_BLOCKS {
@@ -278,6 +263,88 @@ pub(crate) fn tags<I: Isa, V: Vector<Isa = I>, J: Job>(
         for (tag, nodes) in tags.iter_mut().zip(&nodes) {
             *tag = nodes[0];
         }
+    }
+}
+
+/// What is authenticated in each lane. Lanes that are left over do what the first does.
+struct Lanes<'a> {
+    aads: [&'a [u8]; MAX_LANES],
+    texts: [&'a [u8]; MAX_LANES],
+    shapes: [Shape; MAX_LANES],
+    /// Whether all shapes are the same.
+    alike: bool,
+}
+
+impl<'a> Lanes<'a> {
+    #[inline(always)]
+    fn new<J: Job>(jobs: &'a [J], group: &[Index]) -> Self {
+        let first = &jobs[usize::from(group[0])];
+        let mut aads = [first.aad(); MAX_LANES];
+        let mut texts = [first.text(); MAX_LANES];
+        for (lane, index) in group.iter().enumerate().take(MAX_LANES) {
+            let job = &jobs[usize::from(*index)];
+            (aads[lane], texts[lane]) = (job.aad(), job.text());
+        }
+        let shapes: [Shape; MAX_LANES] = core::array::from_fn(|lane| Shape {
+            aad_len: aads[lane].len(),
+            text_len: texts[lane].len(),
+        });
+        let alike = shapes.iter().all(|shape| *shape == shapes[0]);
+        Self {
+            aads,
+            texts,
+            shapes,
+            alike,
+        }
+    }
+
+    /// Block `index` of each lane as word vectors, some other where a lane has not so many. What
+    /// cannot be read from a text is put together in `edges`.
+    #[inline(always)]
+    fn words<I: Isa, V: Vector<Isa = I>>(
+        &self,
+        isa: I,
+        index: usize,
+        edges: &mut Blocks,
+    ) -> [V; 16] {
+        if !self.alike {
+            let shapes = self.shapes.iter().enumerate().take(V::LANES);
+            for (lane, shape) in shapes.clone() {
+                if index < shape.blocks() && shape.inside(index).is_none() {
+                    self.write_edge(isa, &Edge::new(*shape, index), lane, edges);
+                }
+            }
+            let mut blocks = edges.0.each_ref();
+            for ((lane, shape), block) in shapes.zip(&mut blocks) {
+                if let Some(at) = shape.inside(index) {
+                    *block = self.text_block(lane, at);
+                }
+            }
+            return gather_blocks(isa, &blocks);
+        }
+        let shape = self.shapes[0];
+        if let Some(at) = shape.inside(index) {
+            return gather_blocks(isa, &core::array::from_fn(|lane| self.text_block(lane, at)));
+        }
+        let edge = Edge::new(shape, index);
+        for lane in 0..V::LANES {
+            self.write_edge(isa, &edge, lane, edges);
+        }
+        gather_blocks(isa, &edges.0.each_ref())
+    }
+
+    #[inline(always)]
+    fn write_edge<I: Isa>(&self, isa: I, edge: &Edge, lane: usize, edges: &mut Blocks) {
+        isa.write_edge(edge, self.aads[lane], self.texts[lane], &mut edges.0[lane]);
+    }
+
+    #[inline(always)]
+    fn text_block(&self, lane: usize, at: usize) -> &'a [u8; BLOCK_SIZE] {
+        const NONE: &[u8; BLOCK_SIZE] = &[0; BLOCK_SIZE];
+        let block = self.texts[lane]
+            .get(at..)
+            .and_then(|text| text.first_chunk());
+        block.unwrap_or(NONE)
     }
 }
 
@@ -307,7 +374,7 @@ fn fold_nodes<V: Vector>(
             let mut chain = *key;
             compress_lanes(isa, &mut chain, &message, parameters, None);
             let mut done = [[0; 32]; MAX_LANES];
-            store_nodes(isa, &chain, &mut done);
+            store_nodes(&chain, &mut done);
             for lane in 0..V::LANES {
                 if 2 * pair + 1 < counts[lane] {
                     nodes[lane][pair] = done[lane];

@@ -1,6 +1,6 @@
 //! BLAKE3's compression over lanes, for many blocks, and over rows, for one chain of blocks.
 
-use super::vector::{Blocks, Isa, MAX_LANES, Vector, gather_blocks, scatter_blocks, splat_words};
+use super::vector::{Isa, MAX_LANES, Vector, gather_blocks, splat_words};
 use crate::keys::MessageKeys;
 use crate::portable::blake3::{
     BLOCK_SIZE, CHUNK_END, CHUNK_SIZE, CHUNK_START, Chain, IV, KEYED_HASH, PARENT, ROOT, SCHEDULE,
@@ -271,18 +271,20 @@ pub(crate) fn derive_message_keys<I: Isa>(
     keys
 }
 
-/// Writes the chaining values of the first `nodes.len()` lanes.
+/// Writes the chaining value of each lane.
 #[inline(always)]
-pub(crate) fn store_nodes<V: Vector>(isa: V::Isa, chain: &[V; 8], nodes: &mut [Node]) {
-    let zero = V::splat(isa, 0);
+pub(crate) fn store_nodes<V: Vector>(chain: &[V; 8], nodes: &mut [Node; MAX_LANES]) {
     let [h0, h1, h2, h3, h4, h5, h6, h7] = *chain;
-    let words = [
-        h0, h1, h2, h3, h4, h5, h6, h7, zero, zero, zero, zero, zero, zero, zero, zero,
-    ];
-    let mut blocks = Blocks::new();
-    scatter_blocks(words, &mut blocks);
-    for (node, block) in nodes.iter_mut().zip(&blocks.0) {
-        node.copy_from_slice(&block[..TAG_SIZE]);
+    // Lanes 0, 4, .. of a quad in the first, lanes 1, 5, .. in the next, and so on.
+    let [a0, a1, a2, a3] = V::transpose_quads([h0, h1, h2, h3]);
+    let [b0, b1, b2, b3] = V::transpose_quads([h4, h5, h6, h7]);
+    let bytes = nodes.as_flattened_mut();
+    for (pair, rows) in [[a0, b0, a1, b1], [a2, b2, a3, b3]].into_iter().enumerate() {
+        for (index, part) in V::rows_to_blocks(rows).into_iter().enumerate() {
+            let row = index * V::LANES / 4;
+            let at = row / 4 * 4 * TAG_SIZE + pair * 2 * TAG_SIZE + row % 4 * 16;
+            part.store_bytes(&mut bytes[at..]);
+        }
     }
 }
 
@@ -296,7 +298,7 @@ pub(crate) fn hash_chunks<V: Vector>(
     chunks: &[&[u8; CHUNK_SIZE]],
     first: u64,
     last_len: usize,
-    nodes: &mut [Node],
+    nodes: &mut [Node; MAX_LANES],
 ) {
     let last_lane = chunks.len() - 1;
     let last_block = last_len.div_ceil(BLOCK_SIZE) - 1;
@@ -345,7 +347,7 @@ pub(crate) fn hash_chunks<V: Vector>(
             }
         }
     }
-    store_nodes(isa, &chain, &mut nodes[..chunks.len()]);
+    store_nodes(&chain, nodes);
 }
 
 /// Hashes pairs of nodes to their parents, one a lane.
@@ -354,7 +356,7 @@ pub(crate) fn hash_parents<V: Vector>(
     isa: V::Isa,
     key: &Chain,
     pairs: &[[Node; 2]],
-    parents: &mut [Node],
+    parents: &mut [Node; MAX_LANES],
 ) {
     let last_lane = pairs.len() - 1;
     let blocks = core::array::from_fn(|lane| parent_block(&pairs[lane.min(last_lane)]));
@@ -367,7 +369,7 @@ pub(crate) fn hash_parents<V: Vector>(
     };
     let mut chain = splat_words::<V>(isa, key);
     compress_lanes(isa, &mut chain, &message, parameters, None);
-    store_nodes(isa, &chain, &mut parents[..pairs.len()]);
+    store_nodes(&chain, parents);
 }
 
 /// Two neighbours as the block of their parent.

@@ -1,6 +1,6 @@
 //! ChaCha20 over lanes, for many blocks, and over rows, for few.
 
-use super::vector::{Blocks, Isa, MAX_LANES, Vector, scatter_blocks, splat_words};
+use super::vector::{Blocks, Isa, MAX_LANES, Turning, Vector, scatter_blocks, splat_words};
 use crate::keys::MessageKeys;
 use crate::portable::chacha20::{BLOCK_SIZE, CONSTANTS};
 
@@ -9,14 +9,11 @@ use crate::portable::chacha20::{BLOCK_SIZE, CONSTANTS};
 pub(crate) fn xor_keystream<I: Isa>(isa: I, keys: &MessageKeys, counter: u64, data: &mut [u8]) {
     let mut counter = counter;
     let mut rest = data;
-    while rest.len() >= I::Wide::LANES * BLOCK_SIZE {
-        let (now, later) = rest.split_at_mut(I::Wide::LANES * BLOCK_SIZE);
-        xor_contiguous(
-            isa,
-            blocks(contiguous_state::<I::Wide>(isa, keys, counter)),
-            now,
-        );
-        counter = counter.wrapping_add(I::Wide::LANES as u64);
+    let grouped = rest.len() - rest.len() % (I::Wide::LANES * BLOCK_SIZE);
+    if grouped > 0 {
+        let (now, later) = rest.split_at_mut(grouped);
+        xor_groups::<I::Wide>(isa, keys, counter, now);
+        counter = counter.wrapping_add((grouped / BLOCK_SIZE) as u64);
         rest = later;
     }
     // As many blocks as one vector of rows holds take less time in rows than in lanes.
@@ -82,16 +79,56 @@ pub(crate) fn xor_block<I: Isa>(isa: I, bytes: &mut [u8], block: &[u8; BLOCK_SIZ
     }
 }
 
-/// XORs the blocks in `words` into exactly as many successive blocks of `data`.
+/// XORs the keystream from block `counter` on into whole groups of a block a lane.
+///
+/// Turning words into blocks keeps one port busy and leaves the other idle, so the words of a group
+/// are turned beside the rounds of the next one.
 #[inline(always)]
-fn xor_contiguous<V: Vector>(isa: V::Isa, mut words: [V; 16], data: &mut [u8]) {
-    V::transpose(&mut words);
-    for (index, key_bytes) in words.into_iter().enumerate() {
-        let (part, lane) = (index / V::LANES, index % V::LANES);
-        let at = lane * BLOCK_SIZE + part * V::LANES * 4;
-        V::load_bytes(isa, &data[at..])
-            .xor(key_bytes)
-            .store_bytes(&mut data[at..]);
+fn xor_groups<V: Vector>(isa: V::Isa, keys: &MessageKeys, counter: u64, data: &mut [u8]) {
+    let mut groups = data.chunks_exact_mut(V::LANES * BLOCK_SIZE);
+    let Some(mut text) = groups.next() else {
+        return;
+    };
+    let mut turning = Turning::new(blocks(contiguous_state::<V>(isa, keys, counter)));
+    let mut counter = counter;
+    for next_text in groups {
+        counter = counter.wrapping_add(V::LANES as u64);
+        let mut next = LaneBlocks::new(contiguous_state::<V>(isa, keys, counter));
+        next.double_round();
+        turning.turn(0);
+        next.double_round();
+        turning.turn(1);
+        next.double_round();
+        turning.turn(2);
+        next.double_round();
+        turning.turn(3);
+        next.double_round();
+        xor_parts(isa, turning.finish(0), text);
+        next.double_round();
+        xor_parts(isa, turning.finish(1), text);
+        next.double_round();
+        xor_parts(isa, turning.finish(2), text);
+        next.double_round();
+        xor_parts(isa, turning.finish(3), text);
+        next.double_round();
+        next.double_round();
+        turning = Turning::new(next.finish());
+        text = next_text;
+    }
+    for four in 0..4 {
+        turning.turn(four);
+    }
+    for i in 0..4 {
+        xor_parts(isa, turning.finish(i), text);
+    }
+}
+
+/// XORs parts of keystream blocks into `data`, which begins with the block of the first lane.
+#[inline(always)]
+fn xor_parts<V: Vector>(isa: V::Isa, parts: [(usize, usize, V); 4], data: &mut [u8]) {
+    for (lane, at, key_bytes) in parts {
+        let bytes = &mut data[lane * BLOCK_SIZE + at..][..V::LANES * 4];
+        V::load_bytes(isa, bytes).xor(key_bytes).store_bytes(bytes);
     }
 }
 

@@ -1,9 +1,9 @@
 //! A message's virtual concatenation as blocks, which are read where they lie.
 
 use super::blake3::CHUNK_BLOCKS;
-use super::quads::Header;
 use super::vector::Isa;
 use crate::portable::blake3::BLOCK_SIZE;
+use core::ops::Range;
 
 /// Most chunks of a message that shares lanes. Longer ones fill lanes of their own.
 pub(crate) const MAX_CHUNKS: usize = 8;
@@ -12,6 +12,114 @@ const MAX_AAD: usize = BLOCK_SIZE - 8;
 
 /// Where the tail starts in [`Framing::edges`].
 const TAIL: usize = 2 * BLOCK_SIZE;
+
+/// Lengths of a message that [`fits`](Framing::fits), and what follows from them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) aad_len: usize,
+    pub(crate) text_len: usize,
+}
+
+impl Shape {
+    /// Bytes in front of the text.
+    #[inline(always)]
+    const fn header(self) -> usize {
+        self.aad_len + 8
+    }
+
+    #[inline(always)]
+    const fn len(self) -> usize {
+        self.header() + self.text_len + 8
+    }
+
+    /// Number of blocks.
+    #[inline(always)]
+    pub(crate) const fn blocks(self) -> usize {
+        self.len().div_ceil(BLOCK_SIZE)
+    }
+
+    /// Bytes in the last block.
+    #[inline(always)]
+    pub(crate) const fn last_len(self) -> usize {
+        self.len() - (self.blocks() - 1) * BLOCK_SIZE
+    }
+
+    /// Where block `index` lies in the text, if there are no other bytes in it.
+    #[inline(always)]
+    pub(crate) const fn inside(self, index: usize) -> Option<usize> {
+        let start = index * BLOCK_SIZE;
+        if index > 0 && start + BLOCK_SIZE <= self.header() + self.text_len {
+            Some(start - self.header())
+        } else {
+            None
+        }
+    }
+}
+
+/// What stands in front of the text, in a block of its own.
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(
+        dead_code,
+        reason = "for sealing four chunks side by side, which is AVX-512's"
+    )
+)]
+pub(crate) struct Header {
+    pub(crate) block: [u8; BLOCK_SIZE],
+    /// Bytes that count.
+    pub(crate) len: usize,
+}
+
+/// A block with other bytes than text in it, in all messages of one shape.
+#[repr(align(64))]
+pub(crate) struct Edge {
+    /// What the block has of the two lengths, and zeros.
+    pub(crate) lengths: [u8; BLOCK_SIZE],
+    /// How much associated data it begins with.
+    pub(crate) aad: usize,
+    /// What it has of the text.
+    pub(crate) text: Range<usize>,
+    /// Where in the block that begins.
+    pub(crate) text_at: usize,
+}
+
+impl Edge {
+    /// Block `index` of messages of a shape.
+    #[inline(always)]
+    pub(crate) fn new(shape: Shape, index: usize) -> Self {
+        let (start, header) = (index * BLOCK_SIZE, shape.header());
+        let text_end = header + shape.text_len;
+        let mut lengths = [0; BLOCK_SIZE];
+        for (number, word) in lengths.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            let at = start + number * 8;
+            let both = bytes_from(at, shape.aad_len as u64, shape.aad_len)
+                | bytes_from(at, shape.text_len as u64, text_end);
+            *word = both.to_le_bytes();
+        }
+        let text_byte = |at: usize| at.saturating_sub(header).min(shape.text_len);
+        Self {
+            lengths,
+            aad: if index == 0 { shape.aad_len } else { 0 },
+            text: text_byte(start)..text_byte(start + BLOCK_SIZE),
+            text_at: header.saturating_sub(start),
+        }
+    }
+}
+
+/// Eight bytes of the concatenation from `at` on, with nothing in it but `value` at `place`.
+///
+/// In whole words: a vector that is read where its bytes were written one by one has to wait.
+#[inline(always)]
+const fn bytes_from(at: usize, value: u64, place: usize) -> u64 {
+    let (behind, before) = (at.wrapping_sub(place), place.wrapping_sub(at));
+    if behind < 8 {
+        value >> (8 * behind)
+    } else if before < 8 {
+        value << (8 * before)
+    } else {
+        0
+    }
+}
 
 /// The blocks of `aad || le64(len aad) || text || le64(len text)`: those inside the text are read
 /// from there, and those on its edges from here.
@@ -26,8 +134,6 @@ pub(crate) struct Framing {
     header: usize,
     /// The first block that is read from the tail.
     tail_block: usize,
-    /// Length of the whole in bytes.
-    len: usize,
 }
 
 impl Framing {
@@ -35,7 +141,6 @@ impl Framing {
         edges: [0; 4 * BLOCK_SIZE],
         header: 0,
         tail_block: 0,
-        len: 0,
     };
 
     /// Whether a message with these lengths may share lanes, and in how many blocks.
@@ -44,7 +149,7 @@ impl Framing {
         if aad_len > MAX_AAD || text_len > MAX_CHUNKS * CHUNK_BLOCKS * BLOCK_SIZE {
             return None;
         }
-        let blocks = (aad_len + 8 + text_len + 8).div_ceil(BLOCK_SIZE);
+        let blocks = Shape { aad_len, text_len }.blocks();
         (blocks <= MAX_CHUNKS * CHUNK_BLOCKS).then_some(blocks)
     }
 
@@ -71,7 +176,6 @@ impl Framing {
     #[inline(always)]
     pub(crate) fn fill<I: Isa>(&mut self, isa: I, aad: &[u8], text: &[u8]) {
         self.header = aad.len() + 8;
-        self.len = self.header + text.len() + 8;
         isa.copy_short(aad, &mut self.edges);
         let (aad_len, text_len) = (aad.len() as u64, text.len() as u64);
         self.edges[aad.len()..][..8].copy_from_slice(&aad_len.to_le_bytes());
@@ -100,18 +204,6 @@ impl Framing {
         self.edges[self.header..][..BLOCK_SIZE].copy_from_slice(first);
         self.edges[TAIL + tail_bytes - BLOCK_SIZE..][..BLOCK_SIZE].copy_from_slice(last);
         self.edges[TAIL + tail_bytes..][..8].copy_from_slice(&text_len.to_le_bytes());
-    }
-
-    /// Number of blocks.
-    #[inline(always)]
-    pub(crate) const fn blocks(&self) -> usize {
-        self.len.div_ceil(BLOCK_SIZE)
-    }
-
-    /// Bytes in the last block.
-    #[inline(always)]
-    pub(crate) const fn last_len(&self) -> usize {
-        self.len - (self.blocks() - 1) * BLOCK_SIZE
     }
 
     /// Block `index` of the concatenation with `text`, filled up with zeros; some other block if

@@ -6,11 +6,10 @@
 
 use super::blake3::{CHUNK_BLOCKS, Node, mix_rows};
 use super::chacha20::{LaneBlocks, state_at};
-use super::vector::{Isa, MAX_LANES, QUADS, Vector};
+use super::framing::Header;
+use super::vector::{Isa, MAX_LANES, QUADS, TEXT_SIZE, Turning, Vector};
 use crate::keys::MessageKeys;
-use crate::portable::blake3::{
-    BLOCK_SIZE, CHUNK_END, CHUNK_SIZE, CHUNK_START, Chain, IV, KEYED_HASH,
-};
+use crate::portable::blake3::{BLOCK_SIZE, CHUNK_END, CHUNK_START, Chain, IV, KEYED_HASH};
 
 /// An instruction set that can pick words from two vectors of quads.
 pub(crate) trait PickQuads: Isa {
@@ -33,13 +32,6 @@ pub(crate) trait PickQuads: Isa {
 
 /// Groups of sixteen keystream blocks in the text of four chunks.
 const GROUPS: usize = QUADS * CHUNK_BLOCKS / MAX_LANES;
-
-/// What stands in front of the text, in a block of its own.
-pub(crate) struct Header {
-    pub(crate) block: [u8; BLOCK_SIZE],
-    /// Bytes that count.
-    pub(crate) len: usize,
-}
 
 /// Work that is done beside hashing: a chain of compressions waits for itself and leaves half of
 /// the units idle.
@@ -176,13 +168,13 @@ impl<V: Vector> Group<V> {
     /// XORs the finished blocks into the text.
     #[inline(always)]
     fn encrypt(self, isa: V::Isa, text: &mut [u8; TEXT_SIZE]) {
-        let mut words = self.blocks.finish();
-        V::transpose(&mut words);
-        for (index, key_bytes) in words.into_iter().enumerate() {
-            let (part, lane) = (index / V::LANES, index % V::LANES);
-            let at = text_block(self.number, lane) * BLOCK_SIZE + part * V::LANES * 4;
-            let bytes = &mut text[at..][..V::LANES * 4];
-            V::load_bytes(isa, bytes).xor(key_bytes).store_bytes(bytes);
+        let turned = Turning::turned(self.blocks.finish());
+        for i in 0..4 {
+            for (lane, at, key_bytes) in turned.finish(i) {
+                let at = text_block(self.number, lane) * BLOCK_SIZE + at;
+                let bytes = &mut text[at..][..V::LANES * 4];
+                V::load_bytes(isa, bytes).xor(key_bytes).store_bytes(bytes);
+            }
         }
     }
 }
@@ -226,11 +218,6 @@ pub(crate) fn hash_four_chunks<'a, I: PickQuads>(
     }
     chunks.nodes()
 }
-
-/// The front of a message that fills the first four chunks but for the bytes of `header`.
-pub(crate) const TEXT_SIZE: usize = QUADS * CHUNK_SIZE;
-/// Blocks of keystream for it.
-pub(crate) const TEXT_BLOCKS: u64 = (TEXT_SIZE / BLOCK_SIZE) as u64;
 
 /// Encrypts `text` with the keystream from block `counter` on and hashes the first four chunks of
 /// `header || text`. The header has at most a block; behind it there is room for the rest of that.
@@ -280,6 +267,7 @@ pub(crate) fn seal_four_chunks<I: PickQuads>(
     }
     chunks.nodes()
 }
+
 #[inline(always)]
 fn round<I: PickQuads>(
     (a, b, c, d): (I::Wide, I::Wide, I::Wide, I::Wide),

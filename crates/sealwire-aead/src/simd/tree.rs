@@ -11,9 +11,8 @@ use super::blake3::{
 };
 use super::chacha20::xor_keystream;
 use super::framing::Framing;
-use super::quads::TEXT_BLOCKS;
 use super::source::Source;
-use super::vector::{Isa, MAX_LANES, QUADS, Vector};
+use super::vector::{Isa, MAX_LANES, QUADS, TEXT_SIZE, Vector};
 use crate::back_end::BackEnd;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
@@ -90,7 +89,8 @@ fn seal_four_chunks<I: Subtree>(
     }
     let (text, rest) = buffer.split_first_chunk_mut()?;
     let four = isa.seal_four_chunks(keys, counter, &Framing::header(isa, aad), text)?;
-    isa.xor_keystream(keys, counter.wrapping_add(TEXT_BLOCKS), rest);
+    let text_blocks = (TEXT_SIZE / BLOCK_SIZE) as u64;
+    isa.xor_keystream(keys, counter.wrapping_add(text_blocks), rest);
     let input = MacInput::new(aad, buffer);
     let start = QUADS * CHUNK_SIZE;
     let last = chunk(isa, &keys.authentication, &input, start, len - start, 0);
@@ -183,6 +183,11 @@ fn leaves<I: Isa>(
         _ if short_last && (count == QUADS + 1 || count == I::Middle::LANES + 1) => count - 1,
         _ => count,
     };
+    // First, because lanes write a node each, also those that are left over.
+    if in_lanes > 0 {
+        let last_len = (len - (in_lanes - 1) * CHUNK_SIZE).min(CHUNK_SIZE);
+        lanes_of_leaves(isa, key, input, start, in_lanes, last_len, nodes);
+    }
     for (index, node) in nodes[..count].iter_mut().enumerate().skip(in_lanes) {
         let done = index * CHUNK_SIZE;
         *node = chunk(
@@ -193,10 +198,6 @@ fn leaves<I: Isa>(
             (len - done).min(CHUNK_SIZE),
             0,
         );
-    }
-    if in_lanes > 0 {
-        let last_len = (len - (in_lanes - 1) * CHUNK_SIZE).min(CHUNK_SIZE);
-        lanes_of_leaves(isa, key, input, start, in_lanes, last_len, nodes);
     }
     count
 }

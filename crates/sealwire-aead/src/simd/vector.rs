@@ -1,14 +1,16 @@
 //! What an instruction set has to provide.
 
 use super::blake3::Node;
-use super::quads::{Header, TEXT_SIZE};
+use super::framing::{Edge, Header};
 use crate::keys::MessageKeys;
-use crate::portable::blake3::Chain;
+use crate::portable::blake3::{CHUNK_SIZE, Chain};
 
 /// Most lanes that any vector here has.
 pub(crate) const MAX_LANES: usize = 16;
 /// Quads in the widest vector.
 pub(crate) const QUADS: usize = MAX_LANES / 4;
+/// The front of a message that fills its first four chunks but for what stands before the text.
+pub(crate) const TEXT_SIZE: usize = QUADS * CHUNK_SIZE;
 
 /// Room for a block of each of `N` lanes, aligned for the widest vector.
 #[repr(align(64))]
@@ -79,6 +81,14 @@ pub(crate) trait Isa: Copy {
         }
     }
 
+    /// Writes the block `edge` of a message with this associated data and text.
+    #[inline(always)]
+    fn write_edge(self, edge: &Edge, aad: &[u8], text: &[u8], block: &mut [u8; 64]) {
+        *block = edge.lengths;
+        self.copy_short(&aad[..edge.aad], block);
+        self.copy_short(&text[edge.text.clone()], &mut block[edge.text_at..]);
+    }
+
     /// Copies at most 64 bytes to the front of `to`, which has room for them. May write zeros behind
     /// them, as far as `to` goes.
     #[inline(always)]
@@ -143,11 +153,8 @@ pub(crate) trait Vector: Copy {
     /// Turns four rows of `LANES / 4` blocks into these blocks, one after the other.
     fn rows_to_blocks(rows: [Self; 4]) -> [Self; 4];
 
-    /// Transposes each square of `LANES` successive vectors.
-    ///
-    /// This turns word vectors into blocks and back: afterwards the vector at `g * LANES + lane`
-    /// holds words `g * LANES..` of that lane's block.
-    fn transpose(vectors: &mut [Self; 16]);
+    /// Transposes the square of four words in each quad of four vectors.
+    fn transpose_quads(vectors: [Self; 4]) -> [Self; 4];
 }
 
 /// Each of eight words in every lane of its own vector.
@@ -166,28 +173,86 @@ pub(crate) fn splat_words<V: Vector>(isa: V::Isa, words: &[u32; 8]) -> [V; 8] {
     ]
 }
 
+/// Vectors that a block takes.
+const fn parts<V: Vector>() -> usize {
+    16 / V::LANES
+}
+
 /// Reads one block of 64 bytes for each lane and returns them as word vectors.
 #[inline(always)]
 pub(crate) fn gather_blocks<V: Vector>(isa: V::Isa, blocks: &[&[u8; 64]; MAX_LANES]) -> [V; 16] {
-    let mut words = [V::splat(isa, 0); 16];
-    let mut index = 0;
-    while index < 16 {
+    let mut loaded = [V::splat(isa, 0); 16];
+    for (index, vector) in loaded.iter_mut().enumerate() {
         let (part, lane) = (index / V::LANES, index % V::LANES);
-        words[index] = V::load_bytes(isa, &blocks[lane][part * V::LANES * 4..]);
-        index += 1;
+        *vector = V::load_bytes(isa, &blocks[lane][part * V::LANES * 4..]);
     }
-    V::transpose(&mut words);
+    for four in loaded.as_chunks_mut::<4>().0 {
+        *four = V::transpose_quads(*four);
+    }
+    let mut words = loaded;
+    for i in 0..4 {
+        let rows = [loaded[i], loaded[i + 4], loaded[i + 8], loaded[i + 12]];
+        for (index, vector) in V::rows_to_blocks(rows).into_iter().enumerate() {
+            // Two quads a vector come as words 0, 8, 4 and 12 from the first.
+            let four = match V::LANES {
+                8 => index % 2 * 2 + index / 2,
+                _ => index,
+            };
+            words[four * 4 + i] = vector;
+        }
+    }
     words
+}
+
+/// Word vectors on their way to blocks, in eight steps that can be taken beside other work.
+pub(crate) struct Turning<V> {
+    vectors: [V; 16],
+}
+
+impl<V: Vector> Turning<V> {
+    #[inline(always)]
+    pub(crate) const fn new(words: [V; 16]) -> Self {
+        Self { vectors: words }
+    }
+
+    /// The first four steps: `four` is 0 to 3.
+    #[inline(always)]
+    pub(crate) fn turn(&mut self, four: usize) {
+        let fours = self.vectors.as_chunks_mut::<4>().0;
+        fours[four] = V::transpose_quads(fours[four]);
+    }
+
+    /// The last four, after which parts of blocks are ready: each with its lane and its place in
+    /// bytes. `i` is 0 to 3.
+    #[inline(always)]
+    pub(crate) fn finish(&self, i: usize) -> [(usize, usize, V); 4] {
+        let v = &self.vectors;
+        let [a, b, c, d] = V::rows_to_blocks([v[i], v[i + 4], v[i + 8], v[i + 12]]);
+        let place = |index: usize, part: V| {
+            let lane = index / parts::<V>() * 4 + i;
+            (lane, index % parts::<V>() * V::LANES * 4, part)
+        };
+        [place(0, a), place(1, b), place(2, c), place(3, d)]
+    }
+
+    /// The first four steps at once.
+    #[inline(always)]
+    pub(crate) fn turned(words: [V; 16]) -> Self {
+        let mut turning = Self::new(words);
+        for four in 0..4 {
+            turning.turn(four);
+        }
+        turning
+    }
 }
 
 /// Writes word vectors as one block for each lane.
 #[inline(always)]
-pub(crate) fn scatter_blocks<V: Vector>(mut words: [V; 16], blocks: &mut Blocks) {
-    V::transpose(&mut words);
-    let mut index = 0;
-    while index < 16 {
-        let (part, lane) = (index / V::LANES, index % V::LANES);
-        words[index].store_bytes(&mut blocks.0[lane][part * V::LANES * 4..]);
-        index += 1;
+pub(crate) fn scatter_blocks<V: Vector>(words: [V; 16], blocks: &mut Blocks) {
+    let turned = Turning::turned(words);
+    for i in 0..4 {
+        for (lane, at, part) in turned.finish(i) {
+            part.store_bytes(&mut blocks.0[lane][at..]);
+        }
     }
 }

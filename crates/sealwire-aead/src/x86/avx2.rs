@@ -1,13 +1,15 @@
 //! AVX2: eight lanes.
 
-use super::{quads_of_4, quads_of_8, same, transpose_4, transpose_8, vector, wipe_with};
+use super::{
+    byte_rotation, quads_of_4, quads_of_8, same, transpose_4, transpose_8, vector, wipe_with,
+};
 use crate::simd::blake3::ROW_SCHEDULE;
 use crate::simd::kernels::kernels;
 use crate::simd::vector::{Blocks, Isa, Vector};
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_add_epi32, _mm_blendv_epi8, _mm_loadu_si128, _mm_or_si128, _mm_set_epi8,
-    _mm_set_epi32, _mm_set1_epi32, _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_slli_epi32,
-    _mm_srli_epi32, _mm_storeu_si128, _mm_xor_si128, _mm256_add_epi32, _mm256_blendv_epi8,
+    __m128i, __m256i, _mm_add_epi32, _mm_blendv_epi8, _mm_loadu_si128, _mm_or_si128, _mm_set_epi32,
+    _mm_set1_epi32, _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_slli_epi32, _mm_srli_epi32,
+    _mm_storeu_si128, _mm_xor_si128, _mm256_add_epi32, _mm256_blendv_epi8,
     _mm256_broadcastsi128_si256, _mm256_castsi256_si128, _mm256_loadu_si256, _mm256_or_si256,
     _mm256_permutevar8x32_epi32, _mm256_set1_epi32, _mm256_setzero_si256, _mm256_shuffle_epi8,
     _mm256_shuffle_epi32, _mm256_slli_epi32, _mm256_srli_epi32, _mm256_storeu_si256,
@@ -36,7 +38,7 @@ vector! {
     V128(__m128i) of Avx2, 4 lanes:
     load _mm_loadu_si128, store _mm_storeu_si128, splat _mm_set1_epi32, splat_quad same,
     add _mm_add_epi32, xor _mm_xor_si128, select select_4, rotate rotate_4,
-    shuffle _mm_shuffle_epi32, transpose transpose_4, quads quads_of_4
+    shuffle _mm_shuffle_epi32, transpose_quads transpose_4, quads quads_of_4
 }
 
 vector! {
@@ -44,7 +46,7 @@ vector! {
     load _mm256_loadu_si256, store _mm256_storeu_si256, splat _mm256_set1_epi32,
     splat_quad _mm256_broadcastsi128_si256,
     add _mm256_add_epi32, xor _mm256_xor_si256, select select_8, rotate rotate_8,
-    shuffle _mm256_shuffle_epi32, transpose transpose_8, quads quads_of_8
+    shuffle _mm256_shuffle_epi32, transpose_quads transpose_8, quads quads_of_8
 }
 
 impl Isa for Avx2 {
@@ -114,19 +116,6 @@ unsafe fn select_4(yes: __m128i, mask: __m128i, no: __m128i) -> __m128i {
 unsafe fn select_8(yes: __m256i, mask: __m256i, no: __m256i) -> __m256i {
     // SAFETY: called with vectors of this module only.
     unsafe { _mm256_blendv_epi8(no, yes, mask) }
-}
-
-/// Where the bytes of a quad come from when its words turn by a number of whole bytes.
-#[inline(always)]
-unsafe fn byte_rotation<const RIGHT: i32>() -> __m128i {
-    // SAFETY: called where there are vectors of this module only.
-    unsafe {
-        match RIGHT {
-            8 => _mm_set_epi8(12, 15, 14, 13, 8, 11, 10, 9, 4, 7, 6, 5, 0, 3, 2, 1),
-            16 => _mm_set_epi8(13, 12, 15, 14, 9, 8, 11, 10, 5, 4, 7, 6, 1, 0, 3, 2),
-            _ => _mm_set_epi8(14, 13, 12, 15, 10, 9, 8, 11, 6, 5, 4, 7, 2, 1, 0, 3),
-        }
-    }
 }
 
 #[inline(always)]

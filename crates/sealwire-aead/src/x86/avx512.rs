@@ -1,12 +1,15 @@
 //! AVX-512: sixteen lanes, rotations and masks.
 
-use super::{quads_of_4, quads_of_8, same, transpose_4, transpose_8, vector, wipe_with};
+use super::{
+    byte_rotation, quads_of_4, quads_of_8, same, transpose_4, transpose_8, vector, wipe_with,
+};
 use crate::keys::MessageKeys;
 use crate::portable::blake3::Chain;
 use crate::simd::blake3::{Node, ROW_SCHEDULE};
+use crate::simd::framing::{Edge, Header};
 use crate::simd::kernels::kernels;
-use crate::simd::quads::{Header, PickQuads, TEXT_SIZE, hash_four_chunks, seal_four_chunks};
-use crate::simd::vector::{Blocks, Isa, QUADS, Vector};
+use crate::simd::quads::{PickQuads, hash_four_chunks, seal_four_chunks};
+use crate::simd::vector::{Blocks, Isa, QUADS, TEXT_SIZE, Vector};
 use core::arch::x86_64::{
     __m128i, __m256i, __m512i, _bzhi_u64, _mm_add_epi32, _mm_and_si128, _mm_andnot_si128,
     _mm_loadu_si128, _mm_or_si128, _mm_ror_epi32, _mm_set_epi32, _mm_set1_epi32, _mm_shuffle_epi32,
@@ -16,9 +19,9 @@ use core::arch::x86_64::{
     _mm256_storeu_si256, _mm256_xor_si256, _mm512_add_epi32, _mm512_and_si512, _mm512_andnot_si512,
     _mm512_broadcast_i32x4, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
     _mm512_or_si512, _mm512_permutex2var_epi32, _mm512_ror_epi32, _mm512_set1_epi32,
-    _mm512_setzero_si512, _mm512_shuffle_epi32, _mm512_shuffle_i32x4, _mm512_storeu_si512,
-    _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
-    _mm512_xor_si512,
+    _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_shuffle_i32x4,
+    _mm512_storeu_si512, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32,
+    _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 use core::hint::black_box;
 
@@ -52,7 +55,7 @@ vector! {
     V128(__m128i) of Avx512, 4 lanes:
     load _mm_loadu_si128, store _mm_storeu_si128, splat _mm_set1_epi32, splat_quad same,
     add _mm_add_epi32, xor _mm_xor_si128, select select_4, rotate rotate_4,
-    shuffle _mm_shuffle_epi32, transpose transpose_4, quads quads_of_4
+    shuffle _mm_shuffle_epi32, transpose_quads transpose_4, quads quads_of_4
 }
 
 vector! {
@@ -60,7 +63,7 @@ vector! {
     load _mm256_loadu_si256, store _mm256_storeu_si256, splat _mm256_set1_epi32,
     splat_quad _mm256_broadcastsi128_si256,
     add _mm256_add_epi32, xor _mm256_xor_si256, select select_8, rotate rotate_8,
-    shuffle _mm256_shuffle_epi32, transpose transpose_8, quads quads_of_8
+    shuffle _mm256_shuffle_epi32, transpose_quads transpose_8, quads quads_of_8
 }
 
 vector! {
@@ -68,7 +71,7 @@ vector! {
     load _mm512_loadu_si512, store _mm512_storeu_si512, splat _mm512_set1_epi32,
     splat_quad _mm512_broadcast_i32x4,
     add _mm512_add_epi32, xor _mm512_xor_si512, select select_16, rotate rotate_16,
-    shuffle _mm512_shuffle_epi32, transpose transpose_16, quads quads_of_16
+    shuffle _mm512_shuffle_epi32, transpose_quads transpose_16, quads quads_of_16
 }
 
 /// A block in two vectors from which one instruction picks any words.
@@ -166,6 +169,26 @@ impl Isa for Avx512 {
             let key_bytes = _mm512_loadu_si512(keystream.as_ptr().cast());
             let mixed = _mm512_xor_si512(text, key_bytes);
             _mm512_mask_storeu_epi8(data.as_mut_ptr().cast(), mask, mixed);
+        }
+    }
+
+    #[inline(always)]
+    fn write_edge(self, edge: &Edge, aad: &[u8], text: &[u8], block: &mut [u8; 64]) {
+        let (aad, text) = (&aad[..edge.aad], &text[edge.text.clone()]);
+        // SAFETY: `self` is the proof that the CPU has the instructions; the masks keep the loads
+        // inside `text` and `aad`: a mask has no bit for the bytes in front of what it was made for,
+        // and one for each byte of it at most.
+        unsafe {
+            let in_text = _bzhi_u64(u64::MAX, text.len() as u32) << (edge.text_at % 64);
+            let front = text.as_ptr().wrapping_sub(edge.text_at % 64);
+            let mut bytes = _mm512_maskz_loadu_epi8(in_text, front.cast());
+            bytes = _mm512_or_si512(bytes, _mm512_loadu_si512(edge.lengths.as_ptr().cast()));
+            if !aad.is_empty() {
+                let in_aad = _bzhi_u64(u64::MAX, aad.len() as u32);
+                let aad = _mm512_maskz_loadu_epi8(in_aad, aad.as_ptr().cast());
+                bytes = _mm512_or_si512(bytes, aad);
+            }
+            _mm512_storeu_si512(block.as_mut_ptr().cast(), bytes);
         }
     }
 
@@ -354,32 +377,28 @@ unsafe fn rotate_8<const RIGHT: i32, const LEFT: i32>(v: __m256i) -> __m256i {
 #[inline(always)]
 unsafe fn rotate_16<const RIGHT: i32, const LEFT: i32>(v: __m512i) -> __m512i {
     // SAFETY: called with vectors of this module only.
-    unsafe { _mm512_ror_epi32::<RIGHT>(v) }
+    unsafe {
+        match RIGHT {
+            // Only one of two ports rotates; the other shuffles.
+            8 | 16 | 24 => _mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(byte_rotation::<RIGHT>())),
+            _ => _mm512_ror_epi32::<RIGHT>(v),
+        }
+    }
 }
 
+/// Transposes four vectors of four words in each of four quads.
 #[inline(always)]
-unsafe fn transpose_16(v: &mut [__m512i; 16]) {
+unsafe fn transpose_16([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     // SAFETY: called with vectors of this module only.
     unsafe {
-        // Within quads: words of two rows, then of four.
-        for pair in v.as_chunks_mut::<2>().0 {
-            let [a, b] = *pair;
-            *pair = [_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b)];
-        }
-        for four in v.as_chunks_mut::<4>().0 {
-            let [a, b, c, d] = *four;
-            *four = [
-                _mm512_unpacklo_epi64(a, c),
-                _mm512_unpackhi_epi64(a, c),
-                _mm512_unpacklo_epi64(b, d),
-                _mm512_unpackhi_epi64(b, d),
-            ];
-        }
-        // Quads: a four-by-four transposition of 128-bit elements for each of the four columns.
-        for i in 0..4 {
-            [v[i], v[i + 4], v[i + 8], v[i + 12]] =
-                quads_of_16([v[i], v[i + 4], v[i + 8], v[i + 12]]);
-        }
+        let (ab_low, ab_high) = (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+        let (cd_low, cd_high) = (_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
+        [
+            _mm512_unpacklo_epi64(ab_low, cd_low),
+            _mm512_unpackhi_epi64(ab_low, cd_low),
+            _mm512_unpacklo_epi64(ab_high, cd_high),
+            _mm512_unpackhi_epi64(ab_high, cd_high),
+        ]
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) mod sse41;
 
 use crate::simd::vector::{Blocks, MAX_LANES};
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_unpackhi_epi32, _mm_unpackhi_epi64, _mm_unpacklo_epi32,
+    __m128i, __m256i, _mm_set_epi8, _mm_unpackhi_epi32, _mm_unpackhi_epi64, _mm_unpacklo_epi32,
     _mm_unpacklo_epi64, _mm256_permute2x128_si256, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64,
     _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
 };
@@ -25,7 +25,7 @@ macro_rules! vector {
         $name:ident($raw:ty) of $isa:ty, $lanes:literal lanes:
         load $load:ident, store $store:ident, splat $splat:ident, splat_quad $splat_quad:ident,
         add $add:ident, xor $xor:ident, select $select:ident, rotate $rotate:ident,
-        shuffle $shuffle:ident, transpose $transpose:ident, quads $quads:ident
+        shuffle $shuffle:ident, transpose_quads $transpose:ident, quads $quads:ident
     ) => {
         #[derive(Clone, Copy)]
         pub(crate) struct $name($raw);
@@ -121,14 +121,9 @@ macro_rules! vector {
             }
 
             #[inline(always)]
-            fn transpose(vectors: &mut [Self; 16]) {
-                let mut raw = vectors.map(|vector| vector.0);
-                let (squares, _) = raw.as_chunks_mut::<$lanes>();
-                for square in squares {
-                    // SAFETY: see above.
-                    unsafe { $transpose(square) }
-                }
-                *vectors = raw.map(Self);
+            fn transpose_quads(vectors: [Self; 4]) -> [Self; 4] {
+                // SAFETY: see above.
+                unsafe { $transpose(vectors.map(|vector| vector.0)).map(Self) }
             }
         }
     };
@@ -141,18 +136,36 @@ use vector;
 /// # Safety
 /// The CPU must have SSE2.
 #[inline(always)]
-unsafe fn transpose_4(v: &mut [__m128i; 4]) {
-    let [a, b, c, d] = *v;
+unsafe fn transpose_4([a, b, c, d]: [__m128i; 4]) -> [__m128i; 4] {
     // SAFETY: the caller's promise.
     unsafe {
         let (ab_low, ab_high) = (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
         let (cd_low, cd_high) = (_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
-        *v = [
+        [
             _mm_unpacklo_epi64(ab_low, cd_low),
             _mm_unpackhi_epi64(ab_low, cd_low),
             _mm_unpacklo_epi64(ab_high, cd_high),
             _mm_unpackhi_epi64(ab_high, cd_high),
-        ];
+        ]
+    }
+}
+
+/// [`transpose_4`] in each of two quads.
+///
+/// # Safety
+/// The CPU must have AVX2.
+#[inline(always)]
+unsafe fn transpose_8([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (ab_low, ab_high) = (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+        let (cd_low, cd_high) = (_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
+        [
+            _mm256_unpacklo_epi64(ab_low, cd_low),
+            _mm256_unpackhi_epi64(ab_low, cd_low),
+            _mm256_unpacklo_epi64(ab_high, cd_high),
+            _mm256_unpackhi_epi64(ab_high, cd_high),
+        ]
     }
 }
 
@@ -188,33 +201,15 @@ unsafe fn quads_of_8([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
     }
 }
 
-/// Transposes eight vectors of eight words.
-///
-/// # Safety
-/// The CPU must have AVX2.
+/// Where the bytes of a quad come from when its words turn by a number of whole bytes.
 #[inline(always)]
-unsafe fn transpose_8(v: &mut [__m256i; 8]) {
-    // SAFETY: the caller's promise.
+unsafe fn byte_rotation<const RIGHT: i32>() -> __m128i {
+    // SAFETY: SSE2 is part of x86-64.
     unsafe {
-        // Within quads: words 0 and 1, then 2 and 3, of two rows; then of four rows.
-        for pair in v.as_chunks_mut::<2>().0 {
-            let [a, b] = *pair;
-            *pair = [_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)];
-        }
-        for four in v.as_chunks_mut::<4>().0 {
-            let [a, b, c, d] = *four;
-            *four = [
-                _mm256_unpacklo_epi64(a, c),
-                _mm256_unpackhi_epi64(a, c),
-                _mm256_unpacklo_epi64(b, d),
-                _mm256_unpackhi_epi64(b, d),
-            ];
-        }
-        // Quads of both halves change places.
-        for i in 0..4 {
-            let (top, bottom) = (v[i], v[i + 4]);
-            v[i] = _mm256_permute2x128_si256::<0x20>(top, bottom);
-            v[i + 4] = _mm256_permute2x128_si256::<0x31>(top, bottom);
+        match RIGHT {
+            8 => _mm_set_epi8(12, 15, 14, 13, 8, 11, 10, 9, 4, 7, 6, 5, 0, 3, 2, 1),
+            16 => _mm_set_epi8(13, 12, 15, 14, 9, 8, 11, 10, 5, 4, 7, 6, 1, 0, 3, 2),
+            _ => _mm_set_epi8(14, 13, 12, 15, 10, 9, 8, 11, 6, 5, 4, 7, 2, 1, 0, 3),
         }
     }
 }

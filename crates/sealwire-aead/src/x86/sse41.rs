@@ -1,13 +1,13 @@
 //! SSE4.1: four lanes.
 
-use super::{block_words, quads_of_4, same, transpose_4, vector, wipe_with};
+use super::{block_words, byte_rotation, quads_of_4, same, transpose_4, vector, wipe_with};
 use crate::simd::blake3::ROW_SCHEDULE;
 use crate::simd::kernels::kernels;
 use crate::simd::vector::{Blocks, Isa};
 use core::arch::x86_64::{
     __m128i, _mm_add_epi32, _mm_and_si128, _mm_andnot_si128, _mm_loadu_si128, _mm_or_si128,
-    _mm_set_epi8, _mm_set_epi32, _mm_set1_epi32, _mm_setzero_si128, _mm_shuffle_epi8,
-    _mm_shuffle_epi32, _mm_slli_epi32, _mm_srli_epi32, _mm_storeu_si128, _mm_xor_si128,
+    _mm_set_epi32, _mm_set1_epi32, _mm_setzero_si128, _mm_shuffle_epi8, _mm_shuffle_epi32,
+    _mm_slli_epi32, _mm_srli_epi32, _mm_storeu_si128, _mm_xor_si128,
 };
 
 /// Proof that the CPU has SSE4.1.
@@ -32,7 +32,7 @@ vector! {
     V128(__m128i) of Sse41, 4 lanes:
     load _mm_loadu_si128, store _mm_storeu_si128, splat _mm_set1_epi32, splat_quad same,
     add _mm_add_epi32, xor _mm_xor_si128, select select, rotate rotate,
-    shuffle _mm_shuffle_epi32, transpose transpose_4, quads quads_of_4
+    shuffle _mm_shuffle_epi32, transpose_quads transpose_4, quads quads_of_4
 }
 
 impl Isa for Sse41 {
@@ -71,18 +71,7 @@ unsafe fn rotate<const RIGHT: i32, const LEFT: i32>(v: __m128i) -> __m128i {
     // SAFETY: called with vectors of this module only.
     unsafe {
         match RIGHT {
-            8 => {
-                let order = _mm_set_epi8(12, 15, 14, 13, 8, 11, 10, 9, 4, 7, 6, 5, 0, 3, 2, 1);
-                _mm_shuffle_epi8(v, order)
-            }
-            16 => {
-                let order = _mm_set_epi8(13, 12, 15, 14, 9, 8, 11, 10, 5, 4, 7, 6, 1, 0, 3, 2);
-                _mm_shuffle_epi8(v, order)
-            }
-            24 => {
-                let order = _mm_set_epi8(14, 13, 12, 15, 10, 9, 8, 11, 6, 5, 4, 7, 2, 1, 0, 3);
-                _mm_shuffle_epi8(v, order)
-            }
+            8 | 16 | 24 => _mm_shuffle_epi8(v, byte_rotation::<RIGHT>()),
             _ => _mm_or_si128(_mm_srli_epi32::<RIGHT>(v), _mm_slli_epi32::<LEFT>(v)),
         }
     }
