@@ -29,8 +29,10 @@ pub(crate) fn medians(contenders: &mut [Contender], effort: Effort) -> Vec<f64> 
     let mut samples = vec![Vec::new(); contenders.len()];
     for _ in 0..effort.turns() {
         for (index, contender) in contenders.iter_mut().enumerate() {
-            let time = time(contender, calls[index]).as_secs_f64() * 1e9;
-            samples[index].push(time / (calls[index] * contender.messages) as f64);
+            let (calls, messages) = (calls[index], contender.messages);
+            let beside = contender.beside.as_mut().map(|beside| time(beside, calls));
+            let time = time(&mut contender.run, calls).saturating_sub(beside.unwrap_or_default());
+            samples[index].push(time.as_secs_f64() * 1e9 / (calls * messages) as f64);
         }
     }
     samples.iter_mut().map(|samples| median(samples)).collect()
@@ -39,7 +41,7 @@ pub(crate) fn medians(contenders: &mut [Contender], effort: Effort) -> Vec<f64> 
 fn calls_in_turn(contender: &mut Contender) -> usize {
     let mut calls = 1;
     loop {
-        let time = time(contender, calls);
+        let time = time(&mut contender.run, calls);
         if time >= Effort::TURN / 4 {
             let scale = Effort::TURN.as_secs_f64() / time.as_secs_f64();
             return ((calls as f64 * scale) as usize).max(1);
@@ -48,9 +50,9 @@ fn calls_in_turn(contender: &mut Contender) -> usize {
     }
 }
 
-fn time(contender: &mut Contender, calls: usize) -> Duration {
+fn time(run: &mut impl FnMut(usize), calls: usize) -> Duration {
     let start = Instant::now();
-    (contender.run)(calls);
+    run(calls);
     start.elapsed()
 }
 

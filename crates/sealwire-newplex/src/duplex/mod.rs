@@ -233,7 +233,7 @@ impl Duplex {
     }
 
     /// Ends the block and gives bytes of the rate, which become zero in the state.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn permute_and_squeeze(&mut self, output: &mut [u8]) {
         self.pad();
         self.back_end.squeeze(&mut self.core, output);
@@ -251,7 +251,7 @@ impl Duplex {
     }
 
     /// Ends the block, then encrypts.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn permute_and_encrypt(&mut self, text: &mut [u8]) {
         self.pad();
         self.back_end.encrypt(&mut self.core, text);
@@ -278,7 +278,7 @@ impl Duplex {
     }
 
     /// Ends the block, then decrypts.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn permute_and_decrypt(&mut self, text: &mut [u8]) {
         self.pad();
         self.back_end.decrypt(&mut self.core, text);
@@ -294,7 +294,7 @@ impl Duplex {
     }
 
     /// Ends the block, encrypts `text`, ends that block too and gives a tag.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn seal(&mut self, text: &mut [u8]) -> [u8; TAG_SIZE] {
         self.pad();
         let tag = self.back_end.seal(&mut self.core, text);
@@ -303,7 +303,7 @@ impl Duplex {
     }
 
     /// What [`seal`](Self::seal) undoes: decrypts `text` and gives the tag that it should have.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn open(&mut self, text: &mut [u8]) -> [u8; TAG_SIZE] {
         self.pad();
         let tag = self.back_end.open(&mut self.core, text);
