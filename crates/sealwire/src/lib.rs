@@ -56,6 +56,7 @@ mod monitor;
 pub mod options;
 mod pattern;
 mod peer;
+mod primitives;
 mod proxy;
 mod security;
 mod socket;

@@ -48,6 +48,7 @@ use self::receive::Receiver;
 use self::trace::Trace;
 pub use self::trace::{Direction, HandshakeStep};
 use crate::error::{CloseKind, Error, Refusal, Step};
+use crate::message::Message;
 use crate::provider::Provider;
 
 /// One ZMTP connection, from the greeting to its end.
@@ -127,6 +128,27 @@ impl Connection {
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+
+    /// Moves messages that are the next events behind what `into` holds, up to `limit` of them and
+    /// until they have `bytes` of payload. Returns how many bytes they have.
+    pub fn take_messages(
+        &mut self,
+        into: &mut VecDeque<Message>,
+        limit: usize,
+        bytes: usize,
+    ) -> usize {
+        let mut taken = 0;
+        for _ in 0..limit {
+            if taken >= bytes || !matches!(self.events.front(), Some(Event::Message(_))) {
+                break;
+            }
+            if let Some(Event::Message(message)) = self.events.pop_front() {
+                taken += message.size();
+                into.push_back(message);
+            }
+        }
+        taken
     }
 
     /// Whether [`poll_event`](Self::poll_event) has something to give.

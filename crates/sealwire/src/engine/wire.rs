@@ -1,11 +1,12 @@
 //! What a session speaks over its transport: ZMTP, or nothing at all (STREAM).
 
+use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::time::Duration;
 
 use bytes::{Buf as _, BytesMut};
 use sealwire_zmtp::error::Refusal;
-use sealwire_zmtp::{Connection as Protocol, Error, Event, SocketType};
+use sealwire_zmtp::{Connection as Protocol, Error, Event, Message as Frames, SocketType};
 
 use super::raw::Raw;
 use crate::entropy;
@@ -142,6 +143,20 @@ impl Wire {
                     event => other(event),
                 }
             },
+        }
+    }
+
+    /// Moves messages that come next into a queue, as many as it has room for by their number and
+    /// bytes. Returns their bytes.
+    pub(super) fn take_messages(
+        &mut self,
+        into: &mut VecDeque<Frames>,
+        limit: usize,
+        bytes: usize,
+    ) -> usize {
+        match self {
+            Wire::Zmtp(protocol) => protocol.take_messages(into, limit, bytes),
+            Wire::Raw(_) => 0,
         }
     }
 

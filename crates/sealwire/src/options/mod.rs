@@ -133,7 +133,7 @@ impl SocketOptions {
         SocketOptions {
             socket_type,
             security: Security::null(),
-            provider: Arc::new(sealwire_zmtp::DefaultProvider),
+            provider: crate::primitives::fastest(),
             routing_id: Vec::new(),
             metadata: Vec::new(),
             send_high_water_mark: DEFAULT_HIGH_WATER_MARK,

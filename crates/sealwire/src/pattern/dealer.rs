@@ -5,7 +5,7 @@ use sealwire_zmtp::Message as Frames;
 use super::fair_queue::FairQueue;
 use super::pipe::{Item, PipeId, Pipes};
 use super::round_robin::RoundRobin;
-use super::{Delivery, Pattern, Received, SendFailure};
+use super::{Delivery, Pattern, Received, SendFailure, Source};
 use crate::error::Error;
 use crate::options::SocketOptions;
 
@@ -42,6 +42,15 @@ impl Pattern for Dealer {
         Delivery::Queued
     }
 
+    fn delivered_many(
+        &mut self,
+        pipes: &mut Pipes,
+        id: PipeId,
+        source: &mut dyn Source,
+    ) -> (usize, usize) {
+        self.inbound.fill(pipes, id, source)
+    }
+
     fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
         self.outbound
             .send(pipes, frames)
@@ -54,6 +63,10 @@ impl Pattern for Dealer {
             .inbound
             .pop(pipes)
             .map(|(_, frames, peer)| (frames, peer)))
+    }
+
+    fn receives_unchanged(&self) -> bool {
+        true
     }
 
     fn readable(&self) -> bool {

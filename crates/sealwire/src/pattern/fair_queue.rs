@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sealwire_zmtp::Message as Frames;
 
+use super::Source;
 use super::pipe::{PipeId, Pipes};
 use crate::peer::Peer;
 
@@ -23,7 +24,24 @@ impl FairQueue {
         pipes.push_inbound(id, frames);
         if !waiting {
             self.turn.push_back(id);
+            self.note_sole(pipes);
         }
+    }
+
+    /// Queues received messages as long as there is room. Returns their number and bytes.
+    pub(crate) fn fill(
+        &mut self,
+        pipes: &mut Pipes,
+        id: PipeId,
+        source: &mut dyn Source,
+    ) -> (usize, usize) {
+        let waiting = pipes.has_inbound(id);
+        let filled = pipes.fill_inbound(id, source);
+        if !waiting && filled.0 > 0 {
+            self.turn.push_back(id);
+            self.note_sole(pipes);
+        }
+        filled
     }
 
     /// The next message in turn, with the pipe it came through.
@@ -35,11 +53,21 @@ impl FairQueue {
             } else if self.turn.len() > 1 {
                 self.turn.rotate_left(1);
             }
+            self.note_sole(pipes);
             if let Some((frames, peer)) = popped {
                 return Some((id, frames, peer));
             }
         }
         None
+    }
+
+    fn note_sole(&self, pipes: &mut Pipes) {
+        let sole = if self.turn.len() == 1 {
+            self.turn.front().copied()
+        } else {
+            None
+        };
+        pipes.note_sole(sole);
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -92,6 +92,29 @@ pub(crate) struct Delivered {
     pub(crate) full: bool,
 }
 
+/// Where received items come from.
+pub(crate) trait Source {
+    fn next(&mut self) -> Option<Item>;
+
+    /// Moves messages that come next into a queue, as many as it has room for by their number and
+    /// bytes, and stops before anything else. Returns their bytes.
+    fn take_messages(
+        &mut self,
+        _into: &mut VecDeque<Frames>,
+        _limit: usize,
+        _bytes: usize,
+    ) -> usize {
+        0
+    }
+}
+
+/// Items that lie ready.
+impl Source for VecDeque<Item> {
+    fn next(&mut self) -> Option<Item> {
+        self.pop_front()
+    }
+}
+
 /// A received message with the peer that its connection belongs to.
 pub(crate) type Received = (Frames, Arc<Peer>);
 
@@ -107,20 +130,32 @@ pub(crate) trait Pattern: Send {
     /// An item arrived from a peer. There is room for it.
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery;
 
-    /// Takes items from a peer until there are no more or its queue is full.
-    fn deliver_all(
+    /// Takes the messages that come next as they are, where the socket type has use for all of
+    /// them, as many as there is room for. Returns their number and bytes.
+    fn delivered_many(
         &mut self,
-        pipes: &mut Pipes,
-        id: PipeId,
-        next: &mut dyn FnMut() -> Option<Item>,
-    ) -> Delivered {
+        _pipes: &mut Pipes,
+        _id: PipeId,
+        _source: &mut dyn Source,
+    ) -> (usize, usize) {
+        (0, 0)
+    }
+
+    /// Takes items from a peer until there are no more or its queue is full.
+    fn deliver_all(&mut self, pipes: &mut Pipes, id: PipeId, source: &mut dyn Source) -> Delivered {
         let mut delivered = Delivered::default();
         loop {
             if !pipes.accepts_input(id) {
                 delivered.full = true;
                 return delivered;
             }
-            let Some(item) = next() else {
+            let (messages, bytes) = self.delivered_many(pipes, id, source);
+            if messages > 0 {
+                delivered.queued += messages;
+                delivered.bytes += bytes;
+                continue;
+            }
+            let Some(item) = source.next() else {
                 return delivered;
             };
             let (message, size) = match &item {
@@ -185,6 +220,12 @@ pub(crate) trait Pattern: Send {
             }
         }
         Ok(limit)
+    }
+
+    /// Whether [`Pattern::receive`] gives messages as they came and keeps no count of them, so
+    /// that they may be taken past it.
+    fn receives_unchanged(&self) -> bool {
+        false
     }
 
     /// Whether [`Pattern::receive`] has something to say.

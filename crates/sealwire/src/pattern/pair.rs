@@ -50,6 +50,10 @@ impl Pattern for Pair {
         self.dealer.receive(pipes)
     }
 
+    fn receives_unchanged(&self) -> bool {
+        self.dealer.receives_unchanged()
+    }
+
     fn readable(&self) -> bool {
         self.dealer.readable()
     }

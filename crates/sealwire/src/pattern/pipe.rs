@@ -15,6 +15,8 @@ use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 use slab::Slab;
 
+use super::Source;
+use crate::message::Message;
 use crate::options::SocketOptions;
 use crate::peer::Peer;
 use crate::transport::Polled;
@@ -112,6 +114,15 @@ impl Mark {
         (self.messages == 0 || messages < self.messages) && (self.bytes == 0 || bytes < self.bytes)
     }
 
+    /// Messages and bytes that a queue which holds so much has room for.
+    fn room(self, messages: usize, bytes: usize) -> (usize, usize) {
+        let left = |limit: usize, held| match limit {
+            0 => usize::MAX,
+            limit => limit.saturating_sub(held),
+        };
+        (left(self.messages, messages), left(self.bytes, bytes))
+    }
+
     /// Whether at least half the queue is free.
     fn half_free(self, messages: usize, bytes: usize) -> bool {
         (self.messages == 0 || messages <= self.messages / 2)
@@ -177,6 +188,8 @@ impl Pipe {
 pub(crate) struct Pipes {
     slab: Slab<Pipe>,
     signals: Signals,
+    /// The only pipe that has something to read, as far as the fair queue knows.
+    sole: Option<PipeId>,
 }
 
 /// Signals to be delivered; the usual single one takes no allocation.
@@ -207,6 +220,7 @@ impl Pipes {
         Pipes {
             slab: Slab::new(),
             signals: Signals::default(),
+            sole: None,
         }
     }
 
@@ -380,7 +394,21 @@ impl Pipes {
         }
     }
 
+    /// Moves messages from a source into the peer's queue, as many as it has room for. Returns
+    /// their number and bytes.
+    pub(crate) fn fill_inbound(&mut self, id: PipeId, source: &mut dyn Source) -> (usize, usize) {
+        let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.marks.conflate) else {
+            return (0, 0);
+        };
+        let before = pipe.inbound.len();
+        let (messages, bytes) = pipe.marks.receive.room(before, pipe.inbound_bytes);
+        let bytes = source.take_messages(&mut pipe.inbound, messages, bytes);
+        pipe.inbound_bytes += bytes;
+        (pipe.inbound.len() - before, bytes)
+    }
+
     /// Takes the oldest received message of this peer.
+    #[inline]
     pub(crate) fn pop_inbound(&mut self, id: PipeId) -> Option<(Frames, Arc<Peer>)> {
         let pipe = self.slab.get_mut(id)?;
         let frames = pipe.inbound.pop_front()?;
@@ -396,6 +424,23 @@ impl Pipes {
             self.slab.remove(id);
         }
         Some((frames, peer))
+    }
+
+    /// Notes the only pipe that has a turn.
+    pub(crate) fn note_sole(&mut self, sole: Option<PipeId>) {
+        self.sole = sole;
+    }
+
+    /// Takes a message that needs no look at whose turn it is: of the only peer that has some, as
+    /// long as it has more.
+    #[inline]
+    pub(crate) fn pop_sole(&mut self) -> Option<Message> {
+        let id = self.sole?;
+        if self.slab.get(id)?.inbound.len() < 2 {
+            return None;
+        }
+        let (frames, peer) = self.pop_inbound(id)?;
+        Some(Message::received(frames, peer))
     }
 
     pub(crate) fn has_inbound(&self, id: PipeId) -> bool {

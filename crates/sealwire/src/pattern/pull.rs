@@ -4,7 +4,7 @@ use sealwire_zmtp::Message as Frames;
 
 use super::fair_queue::FairQueue;
 use super::pipe::{Item, PipeId, Pipes};
-use super::{Delivery, Pattern, Received, SendFailure};
+use super::{Delivery, Pattern, Received, SendFailure, Source};
 use crate::error::{Error, Operation};
 
 #[derive(Default)]
@@ -29,6 +29,15 @@ impl Pattern for Pull {
         Delivery::Queued
     }
 
+    fn delivered_many(
+        &mut self,
+        pipes: &mut Pipes,
+        id: PipeId,
+        source: &mut dyn Source,
+    ) -> (usize, usize) {
+        self.inbound.fill(pipes, id, source)
+    }
+
     fn send(&mut self, _pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
         Err(SendFailure::failed(
             Error::Unsupported(Operation::Send),
@@ -41,6 +50,10 @@ impl Pattern for Pull {
             .inbound
             .pop(pipes)
             .map(|(_, frames, peer)| (frames, peer)))
+    }
+
+    fn receives_unchanged(&self) -> bool {
+        true
     }
 
     fn readable(&self) -> bool {

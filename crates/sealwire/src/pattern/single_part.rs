@@ -37,6 +37,10 @@ impl<P: Pattern> Pattern for SinglePart<P> {
         self.0.receive(pipes)
     }
 
+    fn receives_unchanged(&self) -> bool {
+        self.0.receives_unchanged()
+    }
+
     fn readable(&self) -> bool {
         self.0.readable()
     }

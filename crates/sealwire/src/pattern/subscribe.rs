@@ -110,6 +110,10 @@ impl Pattern for Subscribe {
             .map(|(_, frames, peer)| (frames, peer)))
     }
 
+    fn receives_unchanged(&self) -> bool {
+        true
+    }
+
     fn readable(&self) -> bool {
         !self.inbound.is_empty()
     }

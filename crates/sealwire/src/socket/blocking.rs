@@ -217,7 +217,11 @@ impl Socket {
     ///
     /// As [`Socket::recv`](crate::Socket::recv), and [`Error::TimedOut`].
     pub fn recv(&self) -> Result<Message, Error> {
-        self.recv_within(self.inner.core().options().receive_timeout)
+        let core = self.inner.core();
+        match core.next_of_sole_peer() {
+            Some(message) => Ok(message),
+            None => self.recv_within(core.options().receive_timeout),
+        }
     }
 
     /// Receives a message, waiting no longer than `limit`.

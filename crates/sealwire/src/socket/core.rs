@@ -20,7 +20,7 @@ use crate::message::Message;
 use crate::monitor::{Hub, LiveCounters, add};
 use crate::options::SocketOptions;
 use crate::pattern::{
-    Delivered, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, SendFailure, pattern,
+    Delivered, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, SendFailure, Source, pattern,
 };
 use crate::peer::Peer;
 use crate::socket::readable::Readable;
@@ -42,6 +42,8 @@ pub(crate) struct SocketCore {
 
 struct State {
     pattern: Box<dyn Pattern>,
+    /// What the pattern says of itself.
+    receives_unchanged: bool,
     pipes: Pipes,
     phase: Phase,
     endpoints: Vec<Registration>,
@@ -76,8 +78,10 @@ pub(crate) enum RegistrationKind {
 impl SocketCore {
     pub(crate) fn new(context: Context, options: SocketOptions) -> Arc<Self> {
         let cookies = SharedCookies::for_security(&context, &options.security);
+        let pattern = pattern(&options);
         let state = State {
-            pattern: pattern(&options),
+            receives_unchanged: pattern.receives_unchanged(),
+            pattern,
             pipes: Pipes::new(),
             phase: Phase::Open,
             endpoints: Vec::new(),
@@ -215,7 +219,31 @@ impl SocketCore {
     }
 
     /// Receives without waiting.
+    #[inline]
     pub(super) fn try_receive(&self) -> Result<Option<Message>, Error> {
+        match self.next_of_sole_peer() {
+            None => self.try_receive_in_turn(),
+            message => Ok(message),
+        }
+    }
+
+    /// A message that is there and needs no look at whose turn it is.
+    #[inline]
+    pub(super) fn next_of_sole_peer(&self) -> Option<Message> {
+        let mut state = self.lock();
+        if !state.receives_unchanged || state.phase != Phase::Open {
+            return None;
+        }
+        let message = state.pipes.pop_sole();
+        let signals = state.pipes.take_signals();
+        drop(state);
+        if let Some(signals) = signals {
+            signals.deliver();
+        }
+        message
+    }
+
+    fn try_receive_in_turn(&self) -> Result<Option<Message>, Error> {
         self.with(|state| {
             let received = state.receive()?;
             if received.is_some() && state.pattern.readable() {
@@ -452,14 +480,14 @@ impl SocketCore {
     }
 
     /// Takes items from a link until there are no more or the pipe is full: then the link stops
-    /// reading until it is told that input is wanted. `next` is called under the lock.
-    pub(crate) fn deliver(&self, id: PipeId, next: &mut dyn FnMut() -> Option<Item>) -> Delivered {
-        let delivered = self.with(|state| state.pattern.deliver_all(&mut state.pipes, id, next));
+    /// reading until it is told that input is wanted. The source is asked under the lock.
+    pub(crate) fn deliver(&self, id: PipeId, source: &mut dyn Source) -> Delivered {
+        let delivered = self.with(|state| state.pattern.deliver_all(&mut state.pipes, id, source));
         add(&self.counters.messages_received, delivered.queued);
         add(&self.counters.bytes_received, delivered.bytes);
         add(&self.counters.dropped_at_receive, delivered.ignored);
         if delivered.queued > 0 {
-            self.readable.notify(delivered.queued);
+            self.readable.notify_more(delivered.queued);
         }
         delivered
     }

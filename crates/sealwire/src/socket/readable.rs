@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use event_listener::{Event as Signal, EventListener};
+use event_listener::{Event as Signal, EventListener, IntoNotification as _};
 
 use super::SocketCore;
 use crate::pattern::DirectReader;
@@ -43,6 +43,13 @@ impl Readable {
     /// Tells up to `count` waiters.
     pub(crate) fn notify(&self, count: usize) {
         self.signal.notify(count);
+        self.wake_direct_reader();
+    }
+
+    /// Tells up to `count` waiters that were not told yet, so that whoever takes one of several
+    /// messages need not tell of the others.
+    pub(crate) fn notify_more(&self, count: usize) {
+        self.signal.notify(count.additional());
         self.wake_direct_reader();
     }
 

@@ -336,7 +336,7 @@ impl Connection {
             return false;
         };
         while !self.ended.load(Ordering::SeqCst) {
-            if !moving.is_empty() && to.core.deliver(*sink, &mut || moving.pop_front()).full {
+            if !moving.is_empty() && to.core.deliver(*sink, moving).full {
                 return false;
             }
             from.core.take_outbound(*source, moving, BATCH);

@@ -1,12 +1,16 @@
 //! From the transport through the protocol to the pipe.
 
+use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
-use sealwire_zmtp::Event as ProtocolEvent;
+use sealwire_zmtp::connection::Warning;
+use sealwire_zmtp::{Event as ProtocolEvent, Message as Frames};
 
 use super::{End, Session, Turn};
 use crate::engine::io_thread::Reactor;
+use crate::engine::wire::Wire;
+use crate::pattern::{Item, Source};
 
 /// Reads in a row before other connections get their turn.
 const READS_PER_TURN: usize = 8;
@@ -15,7 +19,9 @@ impl Session {
     pub(super) fn read(&mut self, reactor: &mut Reactor) -> Result<Turn, End> {
         for _ in 0..READS_PER_TURN {
             self.take_events(reactor)?;
-            if !self.wants_to_read() {
+            // Whoever holds a lease reads, or it ends before long.
+            let left_to_others = self.is_leased() && self.is_usable();
+            if left_to_others || !self.wants_to_read() {
                 return Ok(Turn::Idle);
             }
             if !self.fill(&mut reactor.read_buffer)? {
@@ -68,21 +74,38 @@ impl Session {
         if !self.protocol.has_events() {
             return;
         }
-        let mut warnings = Vec::new();
-        let protocol = &mut self.protocol;
-        let mut other = |event| {
-            if let ProtocolEvent::Warning(warning) = event {
-                warnings.push(warning);
-            }
+        let mut received = Received {
+            protocol: &mut self.protocol,
+            warnings: Vec::new(),
         };
-        let delivered = self
-            .core
-            .deliver(pipe, &mut || protocol.next_item(&mut other));
+        let delivered = self.core.deliver(pipe, &mut received);
+        let warnings = received.warnings;
         warnings.into_iter().for_each(|warning| self.warn(warning));
         self.pace.received();
         if delivered.full != self.paused {
             self.paused = delivered.full;
             self.protocol.set_reading(!delivered.full, now);
         }
+    }
+}
+
+/// What the protocol has for the socket, and what it has beside that.
+struct Received<'a> {
+    protocol: &'a mut Wire,
+    warnings: Vec<Warning>,
+}
+
+impl Source for Received<'_> {
+    fn next(&mut self) -> Option<Item> {
+        let warnings = &mut self.warnings;
+        self.protocol.next_item(&mut |event| {
+            if let ProtocolEvent::Warning(warning) = event {
+                warnings.push(warning);
+            }
+        })
+    }
+
+    fn take_messages(&mut self, into: &mut VecDeque<Frames>, limit: usize, bytes: usize) -> usize {
+        self.protocol.take_messages(into, limit, bytes)
     }
 }

@@ -1,0 +1,142 @@
+//! The primitives that sockets use unless they are given others: those of the protocol crate, with
+//! a faster X25519 where the processor allows it.
+//!
+//! A handshake is made of little else than X25519: `graviola`, whose routines are the formally
+//! verified ones of s2n-bignum, takes less than half the time of `x25519-dalek`. It needs
+//! instructions that a processor may lack, and asserts that they are there, so they are looked for
+//! first.
+
+use std::sync::Arc;
+
+use sealwire_zmtp::DefaultProvider;
+use sealwire_zmtp::provider::Provider;
+
+/// The fastest there are on this processor.
+pub(crate) fn fastest() -> Arc<dyn Provider> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(provider) = x86_64::WithGraviola::detect() {
+        return Arc::new(provider);
+    }
+    Arc::new(DefaultProvider)
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use graviola::key_agreement::x25519;
+    use sealwire_zmtp::provider::{
+        ContinuousCipher, MessageCipher, Provider, SharedSecret, WeakKey,
+    };
+    use sealwire_zmtp::{DefaultProvider, PublicKey, SecretKey};
+    use zeroize::Zeroizing;
+
+    #[derive(Debug)]
+    pub(super) struct WithGraviola(());
+
+    impl WithGraviola {
+        /// `None` where the processor lacks what `graviola` requires.
+        pub(super) fn detect() -> Option<Self> {
+            let able = is_x86_feature_detected!("aes")
+                && is_x86_feature_detected!("pclmulqdq")
+                && is_x86_feature_detected!("ssse3")
+                && is_x86_feature_detected!("avx")
+                && is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("adx");
+            able.then_some(WithGraviola(()))
+        }
+    }
+
+    fn private(secret: &SecretKey) -> x25519::StaticPrivateKey {
+        x25519::StaticPrivateKey::from_array(secret.as_bytes())
+    }
+
+    impl Provider for WithGraviola {
+        fn public_key(&self, secret: &SecretKey) -> PublicKey {
+            PublicKey::from_bytes(private(secret).public_key().as_bytes())
+                .expect("X25519 gives its result in canonical form (RFC 7748, section 5)")
+        }
+
+        fn diffie_hellman(
+            &self,
+            secret: &SecretKey,
+            public: &PublicKey,
+        ) -> Result<SharedSecret, WeakKey> {
+            let public = x25519::PublicKey::from_array(public.as_bytes());
+            // Refused there only when it is zero.
+            let agreed = private(secret)
+                .diffie_hellman(&public)
+                .map_err(|_| WeakKey)?;
+            SharedSecret::new(*Zeroizing::new(agreed.0))
+        }
+
+        fn hash(&self, parts: &[&[u8]]) -> [u8; 32] {
+            DefaultProvider.hash(parts)
+        }
+
+        fn derive_key(&self, context: &str, material: &[&[u8]], output: &mut [u8]) {
+            DefaultProvider.derive_key(context, material, output);
+        }
+
+        fn cipher(&self, key: &[u8; 32]) -> Box<dyn MessageCipher> {
+            DefaultProvider.cipher(key)
+        }
+
+        fn continuous_cipher(
+            &self,
+            encryption_key: &[u8; 32],
+            authentication_key: &[u8; 32],
+            nonce: &[u8; 8],
+        ) -> Box<dyn ContinuousCipher> {
+            DefaultProvider.continuous_cipher(encryption_key, authentication_key, nonce)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealwire_zmtp::{PublicKey, SecretKey};
+
+    use super::*;
+
+    fn secret() -> SecretKey {
+        let mut bytes = [0; 32];
+        crate::entropy::fill(&mut bytes);
+        SecretKey::from_bytes(bytes)
+    }
+
+    #[test]
+    fn both_ways_to_x25519_agree() {
+        let (fastest, portable) = (fastest(), DefaultProvider);
+        for _ in 0..100 {
+            let (ours, theirs) = (secret(), secret());
+            let public = portable.public_key(&theirs);
+            assert_eq!(fastest.public_key(&theirs), public);
+            let agreed = |provider: &dyn Provider| {
+                let agreed = provider.diffie_hellman(&ours, &public).unwrap();
+                *agreed.as_bytes()
+            };
+            assert_eq!(agreed(&*fastest), agreed(&portable));
+        }
+    }
+
+    #[test]
+    fn keys_of_low_order_are_refused() {
+        let fastest = fastest();
+        // The points of order 1, 2, 4 and 8 that RFC 7748 allows to write in canonical form.
+        let order_8 = [
+            "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+            "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+        ];
+        let zero_and_one = ["00".repeat(32), format!("01{}", "00".repeat(31))];
+        let minus_one = format!("ec{}7f", "ff".repeat(30));
+        let all = zero_and_one.into_iter().chain([minus_one]);
+        for text in all.chain(order_8.map(str::to_owned)) {
+            // Some of them are not even taken as keys.
+            if let Ok(public) = text.parse::<PublicKey>() {
+                let agreed = fastest.diffie_hellman(&secret(), &public);
+                assert!(agreed.is_err(), "{text}");
+            }
+        }
+    }
+}
