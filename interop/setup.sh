@@ -54,6 +54,18 @@ else
     skip sodium-peer "sodium_peer.c did not compile"
 fi
 
+if ! command -v microsocks >/dev/null && command -v apt-get >/dev/null; then
+    as_root apt-get install -y microsocks >/dev/null 2>&1 ||
+        { as_root apt-get update >/dev/null 2>&1 &&
+            as_root apt-get install -y microsocks >/dev/null 2>&1; }
+fi
+if proxy=$(command -v microsocks); then
+    ln -sf "$proxy" "$peers/microsocks"
+    ready microsocks "$proxy"
+else
+    skip microsocks "not installed, and apt-get could not install it"
+fi
+
 python=$PWD/.venv/bin/python
 make_venv() {
     python3 -m venv --clear .venv && "$python" -m pip install --quiet \

@@ -97,6 +97,14 @@ impl Endpoint {
         matches!(self, Endpoint::Tcp { host, port } | Endpoint::Ws { host, port, .. }
             if host == "*" || *port == 0)
     }
+
+    /// Where TCP leads that a proxy can carry.
+    pub(crate) fn over_tcp(&self) -> Option<(&str, u16)> {
+        match self {
+            Endpoint::Tcp { host, port } | Endpoint::Ws { host, port, .. } => Some((host, *port)),
+            Endpoint::Ipc(_) | Endpoint::IpcAbstract(_) | Endpoint::Inproc(_) => None,
+        }
+    }
 }
 
 impl FromStr for Endpoint {

@@ -86,6 +86,7 @@ pub use security::Security;
 pub use socket::{Socket, SocketBuilder, blocking};
 #[cfg(feature = "ws")]
 pub use transport::WebSocketError;
+pub use transport::{SocksError, SocksRefusal};
 
 /// The README's example is compiled and run as printed.
 #[cfg(doctest)]

@@ -17,6 +17,13 @@ use crate::auth::Client;
 pub enum PeerAddress {
     /// IP address and port of the other end.
     Tcp(SocketAddr),
+    /// Behind a SOCKS5 proxy: the host and port of the endpoint, which the proxy resolves.
+    Proxied {
+        /// IP address without brackets, or a name.
+        host: String,
+        /// Port.
+        port: u16,
+    },
     /// The path or abstract name (with `@`) of the Unix socket; connecting ends have no name.
     Ipc(PathBuf),
     /// The name of the endpoint within this process.
@@ -31,7 +38,7 @@ impl PeerAddress {
         match self {
             PeerAddress::Tcp(address) => !address.ip().to_canonical().is_loopback(),
             PeerAddress::Ipc(_) | PeerAddress::Inproc(_) => false,
-            PeerAddress::Unknown => true,
+            PeerAddress::Proxied { .. } | PeerAddress::Unknown => true,
         }
     }
 }
@@ -40,6 +47,12 @@ impl fmt::Display for PeerAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PeerAddress::Tcp(address) => write!(f, "tcp://{address}"),
+            PeerAddress::Proxied { host, port } if host.contains(':') => {
+                write!(f, "tcp://[{host}]:{port} behind the proxy")
+            }
+            PeerAddress::Proxied { host, port } => {
+                write!(f, "tcp://{host}:{port} behind the proxy")
+            }
             PeerAddress::Ipc(path) => write!(f, "ipc://{}", path.display()),
             PeerAddress::Inproc(name) => write!(f, "inproc://{name}"),
             PeerAddress::Unknown => f.write_str("an unknown address"),
@@ -48,10 +61,11 @@ impl fmt::Display for PeerAddress {
 }
 
 impl PeerAddress {
-    /// As it goes to a ZAP handler: an IP address without port, or the text form.
+    /// As it goes to a ZAP handler: an IP address or name without port, or the text form.
     pub(crate) fn for_zap(&self) -> String {
         match self {
             PeerAddress::Tcp(address) => address.ip().to_string(),
+            PeerAddress::Proxied { host, .. } => host.clone(),
             other => other.to_string(),
         }
     }

@@ -29,6 +29,7 @@ mod path;
 mod payload;
 mod peer;
 mod program;
+mod proxy;
 mod watch;
 
 pub use link::Link;
@@ -36,5 +37,6 @@ pub use pairing::{Flow, PAIRINGS, Pairing};
 pub use path::{Path, Protection, Side, Sides, Transport};
 pub use payload::{MULTIPART, SINGLE_PARTS, Shape, describe};
 pub use peer::Peer;
-pub use program::{LIBZMQ, OMQ, OMQ_CODEC, PYZMQ, Program, SEALWIRE};
+pub use program::{LIBZMQ, MICROSOCKS, OMQ, OMQ_CODEC, PYZMQ, Program, SEALWIRE};
+pub use proxy::Proxy;
 pub use watch::{PATIENCE, await_event, await_failure, await_ready, options};

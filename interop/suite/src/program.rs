@@ -33,6 +33,12 @@ pub const OMQ_CODEC: Program = Program {
     what: "omq-proto 0.22",
 };
 
+/// A SOCKS5 proxy.
+pub const MICROSOCKS: Program = Program {
+    name: "microsocks",
+    what: "microsocks",
+};
+
 /// Our own program, for what it writes and others read.
 pub const SEALWIRE: Program = Program {
     name: "sealwire",

@@ -1,6 +1,6 @@
 //! Keeping a connection to an endpoint: resolve, connect, and again after a wait that grows.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -13,7 +13,8 @@ use crate::monitor::{ConnectionFailure, Event, FailureCause};
 use crate::options::SocketOptions;
 use crate::peer::PeerAddress;
 use crate::socket::SocketCore;
-use crate::transport::{Stream, Target};
+use crate::transport::socks::{Handshake, MAX_ANSWER};
+use crate::transport::{SocksError, SocksRefusal, Stream, Target};
 
 /// A connection that was of use for so long starts the waits anew.
 const PROVEN_AFTER: Duration = Duration::from_secs(1);
@@ -36,6 +37,8 @@ pub(super) enum State {
         stream: Stream,
         target: Target,
         others: Vec<Target>,
+        /// With the proxy, where the target is behind one.
+        tunnel: Option<Box<Handshake>>,
         deadline: Duration,
     },
     Connected(SessionKey),
@@ -55,14 +58,15 @@ impl Connector {
     /// Begins with the addresses of the endpoint; names are looked up on a thread of their own
     /// and come back as [`Command::Resolved`].
     pub(super) fn resolve(&mut self, mailbox: &Arc<Mailbox>) -> Option<Vec<Target>> {
-        if let Some(targets) = Target::immediate(&self.endpoint) {
+        let options = self.core.options();
+        if let Some(targets) = Target::immediate(&self.endpoint, options.socks_proxy.as_ref()) {
             return Some(targets);
         }
         self.state = State::Resolving;
         let (id, endpoint, reply) = (self.id, self.endpoint.clone(), mailbox.clone());
-        let ipv6 = self.core.options().tcp.ipv6;
+        let options = options.clone();
         let lookup = move || {
-            let targets = Target::resolve(&endpoint, ipv6);
+            let targets = Target::resolve(&endpoint, &options);
             reply.post(Command::Resolved { id, targets });
         };
         if let Err(error) = thread::Builder::new()
@@ -81,10 +85,13 @@ impl Connector {
     pub(super) fn connect(&mut self, targets: Vec<Target>, now: Duration) -> Result<(), End> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
         let mut targets = targets.into_iter();
+        let options = self.core.options();
         while let Some(target) = targets.next() {
-            match Stream::connect(&target, &self.core.options().tcp) {
+            match Stream::connect(&target, &options.tcp) {
                 Ok(stream) => {
-                    let options = self.core.options();
+                    let tunnel = self
+                        .tunnel_to(&target)
+                        .map_err(|error| End(error.into(), target.address()))?;
                     let limit = options.reconnect.connect_timeout;
                     let deadline = now + limit.unwrap_or(options.handshake_timeout);
                     let others = targets.collect();
@@ -92,6 +99,7 @@ impl Connector {
                         stream,
                         target,
                         others,
+                        tunnel,
                         deadline,
                     };
                     return Ok(());
@@ -99,17 +107,65 @@ impl Connector {
                 Err(error) => last = error,
             }
         }
-        Err(End(
-            FailureCause::Connect(Arc::new(last)),
-            PeerAddress::Unknown,
+        let cause = self.not_connected(last);
+        Err(End(cause, PeerAddress::Unknown))
+    }
+
+    fn tunnel_to(&self, target: &Target) -> Result<Option<Box<Handshake>>, SocksError> {
+        let (Target::Proxied { host, port, .. }, Some(proxy)) =
+            (target, &self.core.options().socks_proxy)
+        else {
+            return Ok(None);
+        };
+        Handshake::new(host, *port, proxy.login()).map(|handshake| Some(Box::new(handshake)))
+    }
+
+    /// Goes on with what is under way. `true` once the peer can be talked to.
+    pub(super) fn advance(&mut self) -> Result<bool, Setback> {
+        let State::Connecting { stream, tunnel, .. } = &mut self.state else {
+            return Ok(false);
+        };
+        match (stream.connected(), tunnel) {
+            (None, _) => Ok(false),
+            (Some(Err(error)), _) => Err(Setback::Address(error)),
+            (Some(Ok(())), None) => Ok(true),
+            (Some(Ok(())), Some(tunnel)) => dig(stream, tunnel),
+        }
+    }
+
+    /// What ends the wait for an answer that is overdue.
+    pub(super) fn overdue(&self) -> Setback {
+        match &self.state {
+            State::Connecting {
+                stream,
+                tunnel: Some(_),
+                ..
+            } if matches!(stream.connected(), Some(Ok(()))) => Setback::Proxy(SocksError::TimedOut),
+            _ => Setback::Address(io::ErrorKind::TimedOut.into()),
+        }
+    }
+
+    /// Why there is no connection to the peer, or to the proxy before it.
+    pub(super) fn not_connected(&self, error: io::Error) -> FailureCause {
+        let proxy = self.core.options().socks_proxy.as_ref();
+        FailureCause::Connect(Arc::new(
+            match proxy.filter(|_| self.endpoint.over_tcp().is_some()) {
+                Some(proxy) => proxy.blame(error),
+                None => error,
+            },
         ))
     }
 
     /// Notes that the attempt failed and says when the next one is due, if one is.
     pub(super) fn failed(&mut self, End(cause, address): End, now: Duration) -> Option<Duration> {
         let stop = self.core.options().reconnect.stop;
-        let refused = matches!(&cause, FailureCause::Connect(error)
-            if error.kind() == io::ErrorKind::ConnectionRefused);
+        let refused = match &cause {
+            FailureCause::Connect(error) => error.kind() == io::ErrorKind::ConnectionRefused,
+            FailureCause::Proxy(error) => {
+                *error == SocksError::Refused(SocksRefusal::ConnectionRefused)
+            }
+            _ => false,
+        };
         let stops = if refused {
             stop.connection_refused
         } else {
@@ -160,6 +216,45 @@ impl Connector {
 
 /// Why an attempt failed, and at which address.
 pub(super) struct End(pub(super) FailureCause, pub(super) PeerAddress);
+
+/// What stopped an attempt that was under way.
+pub(super) enum Setback {
+    /// This address does not answer; another one may.
+    Address(io::Error),
+    /// The proxy is there and makes no connection.
+    Proxy(SocksError),
+}
+
+impl From<SocksError> for Setback {
+    fn from(error: SocksError) -> Self {
+        Setback::Proxy(error)
+    }
+}
+
+/// Exchanges with the proxy what can be exchanged now. `true` once the tunnel stands.
+fn dig(stream: &mut Stream, tunnel: &mut Handshake) -> Result<bool, Setback> {
+    let mut buffer = [0; MAX_ANSWER];
+    let io = |outcome: io::Result<usize>| match outcome {
+        Ok(0) => Err(Setback::Proxy(SocksError::Closed)),
+        Ok(length) => Ok(Some(length)),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+        Err(error) => Err(Setback::Address(error)),
+    };
+    loop {
+        while !tunnel.pending().is_empty() {
+            match io(stream.write_vectored(&[IoSlice::new(tunnel.pending())]))? {
+                Some(length) => tunnel.sent(length),
+                None => return Ok(false),
+            }
+        }
+        let wanted = tunnel.wanted();
+        match io(stream.read(&mut buffer[..wanted]))? {
+            Some(length) if tunnel.receive(&buffer[..length])? => return Ok(true),
+            Some(_) => {}
+            None => return Ok(false),
+        }
+    }
+}
 
 /// Doubles with each failure up to the maximum; a random part of up to a half is taken off.
 fn backoff(options: &SocketOptions, failures: u32) -> Duration {

@@ -116,7 +116,7 @@ enum Question {
         /// Gone once nobody wants to know any more.
         wanted: Weak<()>,
         session: SessionKey,
-        inquiry: Inquiry,
+        inquiry: Box<Inquiry>,
     },
     /// Whether these sockets' clients are all still allowed.
     Revision(Vec<Weak<SocketCore>>),
@@ -145,7 +145,7 @@ impl Decisions {
         let question = Question::Peer {
             wanted: Arc::downgrade(&wanted),
             session,
-            inquiry,
+            inquiry: Box::new(inquiry),
         };
         let questions = self.questions.get_or_init(|| self.start());
         match questions.try_send(question) {

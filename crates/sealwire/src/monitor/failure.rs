@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::endpoint::Endpoint;
 use crate::peer::PeerAddress;
+use crate::transport::SocksError;
 
 /// A connection that failed, with where it led and why.
 #[derive(Debug, Clone)]
@@ -48,7 +49,7 @@ impl fmt::Display for ConnectionFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let phase = if self.was_ready { "" } else { "handshake: " };
         match (&self.cause, &self.address) {
-            (FailureCause::Resolve(_) | FailureCause::Connect(_), _) => {
+            (FailureCause::Resolve(_) | FailureCause::Connect(_) | FailureCause::Proxy(_), _) => {
                 write!(f, "{}: {}", self.endpoint, self.cause)
             }
             (_, address) => write!(f, "{address}: {phase}{}", self.cause),
@@ -66,6 +67,9 @@ pub enum FailureCause {
     /// Nothing accepted the connection.
     #[error("cannot connect: {0}")]
     Connect(Arc<io::Error>),
+    /// The SOCKS5 proxy did not make the connection.
+    #[error("cannot connect through the SOCKS5 proxy: {0}")]
+    Proxy(#[from] SocksError),
     /// The transport broke.
     #[error("the connection broke: {0}")]
     Transport(Arc<io::Error>),

@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod reconnect;
+mod socks;
 mod tcp;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use sealwire_zmtp::{Provider, SocketType};
 pub(crate) use behaviour::Behaviour;
 pub(crate) use reconnect::ReconnectOptions;
 pub use reconnect::ReconnectStop;
+pub use socks::SocksProxy;
 pub(crate) use tcp::TcpOptions;
 pub use tcp::{DEFAULT_BACKLOG, TcpKeepAlive};
 
@@ -71,6 +73,12 @@ pub enum OptionsError {
     /// STREAM knows no mechanism.
     #[error("a {0} socket neither encrypts nor authenticates: it takes Security::null() only")]
     Unprotected(SocketType),
+    /// A SOCKS5 proxy without a host or port.
+    #[error("a SOCKS5 proxy has a host and a port other than 0")]
+    SocksAddress,
+    /// A username or password that SOCKS5 cannot carry.
+    #[error("a SOCKS5 proxy takes a username of 1 to 255 bytes and a password of up to 255")]
+    SocksLogin,
     /// Zero where a size or time is needed.
     #[error("{0} must not be zero")]
     Zero(&'static str),
@@ -113,6 +121,7 @@ pub(crate) struct SocketOptions {
     pub(crate) heartbeat: Option<Heartbeat>,
     pub(crate) reconnect: ReconnectOptions,
     pub(crate) tcp: TcpOptions,
+    pub(crate) socks_proxy: Option<SocksProxy>,
     pub(crate) max_handshakes: usize,
     pub(crate) max_connections: usize,
     pub(crate) address_limits: AddressLimits,
@@ -142,6 +151,7 @@ impl SocketOptions {
             heartbeat: None,
             reconnect: ReconnectOptions::default(),
             tcp: TcpOptions::default(),
+            socks_proxy: None,
             max_handshakes: DEFAULT_MAX_HANDSHAKES,
             max_connections: DEFAULT_MAX_CONNECTIONS,
             address_limits: AddressLimits::default(),
@@ -179,6 +189,9 @@ impl SocketOptions {
         self.behaviour.check(self.socket_type)?;
         if self.socket_type == SocketType::Stream {
             self.check_raw()?;
+        }
+        if let Some(proxy) = &self.socks_proxy {
+            proxy.validate()?;
         }
         if self.security.further_keys() > MAX_FURTHER_SERVER_KEYS {
             return Err(OptionsError::ServerKeys);

@@ -4,6 +4,7 @@
 
 pub(crate) mod inproc;
 mod listen;
+pub(crate) mod socks;
 mod stream;
 #[cfg(feature = "ws")]
 mod websocket;
@@ -11,6 +12,7 @@ mod websocket;
 mod zws;
 
 pub(crate) use listen::{BoundListener, listen};
+pub use socks::{SocksError, SocksRefusal};
 pub(crate) use stream::{Polled, Stream, Target};
 #[cfg(feature = "ws")]
 pub use zws::WebSocketError;

@@ -12,6 +12,7 @@ mod omq_codec;
 mod plain;
 mod refusals;
 mod restarts;
+mod socks;
 mod subscriptions;
 mod zap;
 

@@ -8,7 +8,7 @@ use mio::Token;
 
 use super::{IoThread, Source};
 use crate::engine::connector;
-use crate::engine::connector::Connector;
+use crate::engine::connector::{Connector, Setback};
 use crate::engine::session::{End, Origin};
 use crate::engine::timers::Timer;
 use crate::monitor::{Event, FailureCause, add};
@@ -82,13 +82,10 @@ impl IoThread {
         let Some(connector) = self.connector(slot) else {
             return;
         };
-        let connector::State::Connecting { stream, .. } = &connector.state else {
-            return;
-        };
-        match stream.connected() {
-            None => {}
-            Some(Ok(())) => self.connected(slot),
-            Some(Err(error)) => self.address_failed(slot, error),
+        match connector.advance() {
+            Ok(false) => {}
+            Ok(true) => self.connected(slot),
+            Err(setback) => self.set_back(slot, setback),
         }
     }
 
@@ -132,8 +129,8 @@ impl IoThread {
         }
     }
 
-    /// One address did not answer: the next one, or the end of the attempt.
-    pub(super) fn address_failed(&mut self, slot: usize, error: io::Error) {
+    /// An address or the proxy behind it has failed: the next address, or the end of the attempt.
+    fn set_back(&mut self, slot: usize, setback: Setback) {
         let Some(connector) = self.connector(slot) else {
             return;
         };
@@ -143,12 +140,12 @@ impl IoThread {
         else {
             return;
         };
-        if others.is_empty() {
-            let cause = FailureCause::Connect(Arc::new(error));
-            self.attempt_failed(slot, connector::End(cause, target.address()));
-        } else {
-            self.connect(slot, others);
-        }
+        let cause = match setback {
+            Setback::Address(_) if !others.is_empty() => return self.connect(slot, others),
+            Setback::Address(error) => connector.not_connected(error),
+            Setback::Proxy(error) => error.into(),
+        };
+        self.attempt_failed(slot, connector::End(cause, target.address()));
     }
 
     pub(super) fn attempt_failed(&mut self, slot: usize, end: connector::End) {
@@ -187,7 +184,8 @@ impl IoThread {
                 self.start_attempt(slot);
             }
             connector::State::Connecting { deadline, .. } if *deadline <= now => {
-                self.address_failed(slot, io::ErrorKind::TimedOut.into());
+                let setback = connector.overdue();
+                self.set_back(slot, setback);
             }
             _ => {}
         }

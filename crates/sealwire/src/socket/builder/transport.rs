@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::SocketBuilder;
-use crate::options::{ReconnectStop, TcpKeepAlive};
+use crate::options::{ReconnectStop, SocksProxy, TcpKeepAlive};
 
 impl SocketBuilder {
     /// Wait before connecting again; doubles up to `maximum`. Default 100 ms to 10 s.
@@ -24,6 +24,13 @@ impl SocketBuilder {
     /// two minutes.
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.options.reconnect.connect_timeout = Some(limit);
+        self
+    }
+
+    /// Makes `tcp` and `ws` connections through this proxy, which also resolves their names; the
+    /// time it takes counts as [connecting](SocketBuilder::connect_timeout). Default: none.
+    pub fn socks_proxy(mut self, proxy: SocksProxy) -> Self {
+        self.options.socks_proxy = Some(proxy);
         self
     }
 
