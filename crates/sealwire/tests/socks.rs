@@ -383,14 +383,15 @@ fn a_proxy_that_cannot_be_is_refused() {
     named
         .connect(format!("tcp://{}:1", "x".repeat(256)))
         .unwrap();
-    await_event(&monitor, "the failure", |event| match event {
-        Event::Failed(failure) => Some(assert!(
-            matches!(
-                failure.cause(),
-                FailureCause::Proxy(SocksError::NameTooLong)
-            ),
-            "{failure}"
-        )),
+    let failure = await_event(&monitor, "the failure", |event| match event {
+        Event::Failed(failure) => Some(failure.clone()),
         _ => None,
     });
+    assert!(
+        matches!(
+            failure.cause(),
+            FailureCause::Proxy(SocksError::NameTooLong)
+        ),
+        "{failure}"
+    );
 }
