@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Keys, run, start, start_interactive};
+use support::{Keys, run, start};
 
 const ANY: &str = "tcp://127.0.0.1:0";
 
@@ -123,15 +123,14 @@ fn only_operators_steer_and_only_they_see_what_passes() {
         let mut seen = as_client("alice", &["sub", "-c", &capture, "-n", "1", "-v"]);
         // Once it is ready its subscription is on its way; a publisher does not tell when it has it.
         seen.await_line("ready");
-        let stranger = ["req", "-c", &control, "-d", "TERMINATE", "-t", "1s"];
+        let stranger = ["req", "-c", &control, "-d", "TERMINATE", "-t", "3s"];
         as_client("mallory", &stranger).finish().expect_code(4);
 
-        let _pull = start(&["pull", "-c", &of("backend")]);
-        let mut push = start_interactive(&["push", "-c", &of("frontend")]);
+        let mut pull = start(&["pull", "-c", &of("backend"), "-v"]);
+        pull.await_line("ready");
         let watched = std::thread::spawn(move || seen.finish());
         while !watched.is_finished() {
-            push.write("passing\n");
-            std::thread::yield_now();
+            run(&["push", "-c", &of("frontend"), "-d", "passing"]).expect_code(0);
         }
         let watched = watched.join().expect("no panic");
         assert_eq!(watched.expect_code(0).text(), "passing\n");
