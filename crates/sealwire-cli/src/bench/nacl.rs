@@ -40,8 +40,8 @@ Examples:
   sealwire bench box --size 1024 --json
 
 An operation seals or opens one message into a buffer of its own. In one step it agrees on the key
-with X25519 first, every time; in two steps that was done before, once for the peer. A build with
-'--features box-peers' adds libsodium, and ratios to it.";
+with X25519 first, every time; in two steps that was done before, once for the peer. The benchmark
+bench/nacl of the source has libsodium beside it, and ratios to it.";
 
 /// Why the table looks as it does.
 const REASON: &str = "\
