@@ -89,7 +89,7 @@ impl Call {
     ///
     /// # Errors
     ///
-    /// As [`Conn::request`].
+    /// As [`Conn::request`](crate::Conn::request).
     pub fn wait(self) -> Result<Body, Error> {
         if in_batch() {
             return Err(Error::WouldDeadlock);
