@@ -31,9 +31,7 @@ wasm:
 ## Sealing and opening take a time that does not depend on secrets: checked with valgrind and
 ## MemorySanitizer.
 constant-time:
-	sh crates/sealwire-aead/ct/check.sh
-	sh crates/sealwire-nacl/ct/check.sh
-	sh crates/sealwire-newplex/ct/check.sh
+	sh crates/sealwire-constant-time/check.sh
 
 ## Every fuzz target for SECONDS each.
 SECONDS ?= 10

@@ -1,42 +1,16 @@
-//! Constant time, checked: every secret is marked as undefined memory.
-//!
-//! A tool that follows undefined bits through every operation reports a branch or an address that
-//! depends on them, which is just what constant-time code must not have. Two tools do, and
-//! `ct/check.sh` runs these tests under both; elsewhere they say that they are skipped.
-//!
-//! * Valgrind's memcheck follows the machine code that is shipped, but knows no AVX-512.
-//! * MemorySanitizer follows the optimised LLVM code, every instruction set of it.
-
-#[cfg_attr(memory_sanitizer, path = "constant_time/memory_sanitizer.rs")]
-#[cfg_attr(not(memory_sanitizer), path = "constant_time/valgrind.rs")]
-mod tool;
+//! Constant time, checked: nothing depends on what [`sealwire_constant_time`] marks as secret.
 
 use crate::back_end::BackEnd;
 use crate::batch::{OpenJob, SealJob, Verdict};
-use crate::keys::MessageKeys;
 use crate::portable::Portable;
 use alloc::vec;
 use alloc::vec::Vec;
+use sealwire_constant_time::{
+    assert_secret, classify, declassify, finds_nothing, notices_a_branch, notices_an_index,
+};
 use std::eprintln;
 
-/// What comes out of sealing depends on secrets, and a tool that has forgotten so saw nothing.
-const LOST: &str = "the tool lost track of the secrets";
-
-/// Marks memory as secret.
-fn classify<T>(secret: &mut [T]) {
-    tool::make_undefined(secret.as_mut_ptr().cast(), size_of_val(secret));
-}
-
-/// Marks memory as public.
-fn declassify<T>(public: &mut [T]) {
-    tool::make_defined(public.as_mut_ptr().cast(), size_of_val(public));
-}
-
-/// The same value, as one that may be branched on.
-pub(crate) fn declassified(mut value: u8) -> u8 {
-    declassify(core::slice::from_mut(core::hint::black_box(&mut value)));
-    core::hint::black_box(value)
-}
+pub(crate) use sealwire_constant_time::declassified;
 
 /// Seals and opens messages of many lengths, alone and in batches, with secret keys and texts.
 fn has_no_secret_branches(name: &str, back_end: Option<impl BackEnd>) {
@@ -44,27 +18,18 @@ fn has_no_secret_branches(name: &str, back_end: Option<impl BackEnd>) {
         eprintln!("{name}: skipped, the instructions are not here");
         return;
     };
-    if !tool::is_running() {
-        eprintln!("{name}: skipped, not under {}", tool::NAME);
-        return;
-    }
-    let before = tool::errors();
-    for forged in [false, true] {
-        for length in [
-            0, 1, 16, 63, 64, 200, 1_000, 1_100, 4_100, 9_000, 20_000, 40_000,
-        ] {
-            single(back_end, length, forged);
+    finds_nothing(name, || {
+        for forged in [false, true] {
+            for length in [
+                0, 1, 16, 63, 64, 200, 1_000, 1_100, 4_100, 9_000, 20_000, 40_000,
+            ] {
+                single(back_end, length, forged);
+            }
+            for limit in [1, 70, 300, 2_500] {
+                batch(back_end, limit, forged);
+            }
         }
-        for limit in [1, 70, 300, 2_500] {
-            batch(back_end, limit, forged);
-        }
-    }
-    assert_eq!(
-        tool::errors(),
-        before,
-        "{name}: a branch or an address depends on a secret"
-    );
-    eprintln!("{name}: checked under {}", tool::NAME);
+    });
 }
 
 fn single(back_end: impl BackEnd, length: usize, forged: bool) {
@@ -77,7 +42,7 @@ fn single(back_end: impl BackEnd, length: usize, forged: bool) {
     let keys = back_end.derive_message_keys(&key, &[3; 24]);
     let mut tag = back_end.seal(&keys, 0, b"header", &mut text);
     for bytes in [&tag[..], &text, &same_tag, &same_text] {
-        assert!(tool::is_undefined(bytes), "{LOST}");
+        assert_secret(bytes);
     }
     // What goes over the wire is public; the plaintext and the keys are not.
     declassify(&mut tag);
@@ -113,7 +78,7 @@ fn batch(back_end: impl BackEnd, limit: usize, forged: bool) {
         } else {
             back_end.seal_batch(&key, &mut jobs);
         }
-        assert!(tags.iter().all(|tag| tool::is_undefined(tag)), "{LOST}");
+        tags.iter().for_each(|tag| assert_secret(tag));
         texts.iter_mut().for_each(|text| declassify(text));
         declassify(&mut tags);
         tags[20][0] ^= u8::from(forged);
@@ -156,37 +121,13 @@ fn avx512_is_constant_time() {
     has_no_secret_branches("avx512", crate::x86::avx512::Avx512::detect());
 }
 
-/// The check can fail: a branch on a secret is seen.
-///
-/// MemorySanitizer ends the process there, which `ct/check.sh` expects of both controls.
+/// MemorySanitizer ends the process there, which `check.sh` expects of both controls.
 #[test]
 fn a_branch_on_a_secret_is_noticed() {
-    is_noticed(|secret| {
-        if core::hint::black_box(secret) == 0 {
-            eprintln!("control: branched on a secret");
-        }
-    });
+    notices_a_branch();
 }
 
-/// The check can fail: an address that depends on a secret is seen.
 #[test]
 fn an_index_that_is_secret_is_noticed() {
-    is_noticed(|secret| {
-        let table = core::hint::black_box([0u8; 256]);
-        core::hint::black_box(table[usize::from(secret)]);
-    });
-}
-
-#[inline(always)]
-fn is_noticed(misuse: impl Fn(u8)) {
-    if !tool::is_running() {
-        eprintln!("control: skipped, not under {}", tool::NAME);
-        return;
-    }
-    let before = tool::errors();
-    let mut keys = MessageKeys::zeroed();
-    classify(&mut keys.encryption);
-    misuse(keys.encryption[0] as u8);
-    assert!(tool::errors() > before);
-    eprintln!("control: checked under {}", tool::NAME);
+    notices_an_index();
 }

@@ -51,13 +51,6 @@
 
 #![no_std]
 #![deny(unsafe_code)]
-#![cfg_attr(
-    test,
-    allow(
-        unexpected_cfgs,
-        reason = "`memory_sanitizer`, which `ct/check.sh` sets for the tests"
-    )
-)]
 
 extern crate alloc;
 #[cfg(any(test, feature = "std"))]

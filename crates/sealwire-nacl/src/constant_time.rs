@@ -1,59 +1,18 @@
-//! Constant time, checked: every secret is marked as undefined memory.
-//!
-//! A tool that follows undefined bits through every operation reports a branch or an address that
-//! depends on them, which is just what constant-time code must not have. Two tools do, and
-//! `ct/check.sh` runs these tests under both; elsewhere they say that they are skipped.
-//!
-//! * Valgrind's memcheck follows the machine code that is shipped, but knows no AVX-512.
-//! * MemorySanitizer follows the optimised LLVM code, every instruction set of it.
-
-#[cfg_attr(memory_sanitizer, path = "constant_time/memory_sanitizer.rs")]
-#[cfg_attr(not(memory_sanitizer), path = "constant_time/valgrind.rs")]
-mod tool;
+//! Constant time, checked: nothing depends on what [`sealwire_constant_time`] marks as secret.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use std::eprintln;
 
+pub(crate) use sealwire_constant_time::declassified;
+use sealwire_constant_time::{
+    assert_secret, classify, declassify, finds_nothing, notices_a_branch, notices_an_index,
+};
+
 use crate::back_end::BackEnd;
 use crate::counter_box::{OpenJob, SealJob};
 use crate::portable::Portable;
 use crate::{KeyPair, SecretBox};
-
-/// What comes out of sealing depends on secrets, and a tool that has forgotten so saw nothing.
-const LOST: &str = "the tool lost track of the secrets";
-
-/// Marks memory as secret.
-fn classify<T>(secret: &mut [T]) {
-    tool::make_undefined(secret.as_mut_ptr().cast(), size_of_val(secret));
-}
-
-/// Marks memory as public.
-fn declassify<T>(public: &mut [T]) {
-    tool::make_defined(public.as_mut_ptr().cast(), size_of_val(public));
-}
-
-/// The same value, as one that may be branched on.
-pub(crate) fn declassified(mut value: u8) -> u8 {
-    declassify(core::slice::from_mut(core::hint::black_box(&mut value)));
-    core::hint::black_box(value)
-}
-
-/// Runs the check under the tool, and says what became of it.
-fn finds_nothing(name: &str, check: impl FnOnce()) {
-    if !tool::is_running() {
-        eprintln!("{name}: skipped, not under {}", tool::NAME);
-        return;
-    }
-    let before = tool::errors();
-    check();
-    assert_eq!(
-        tool::errors(),
-        before,
-        "{name}: a branch or an address depends on a secret"
-    );
-    eprintln!("{name}: checked under {}", tool::NAME);
-}
 
 /// Seals and opens messages of many lengths, alone and in batches, with secret keys and texts.
 fn has_no_secret_branches(name: &str, back_end: Option<impl BackEnd>) {
@@ -91,7 +50,7 @@ fn batch(back_end: impl BackEnd, lengths: Vec<usize>, forged: bool) {
         })
         .collect();
     back_end.seal_batch(&key, &mut jobs);
-    assert!(tags.iter().all(|tag| tool::is_undefined(tag)), "{LOST}");
+    tags.iter().for_each(|tag| assert_secret(tag));
     // What goes over the wire is public; the plaintext and the key are not.
     texts.iter_mut().for_each(|text| declassify(text));
     declassify(&mut tags);
@@ -137,44 +96,20 @@ fn agreement_is_constant_time() {
         let other = *KeyPair::from_secret([9; 32]).public();
         classify(&mut secret);
         let ours = KeyPair::from_secret(secret);
-        assert!(tool::is_undefined(ours.public()), "{LOST}");
+        assert_secret(ours.public());
         let shared: SecretBox = ours.shared_with(&other).expect("no weak key");
-        assert!(tool::is_undefined(shared.as_bytes()), "{LOST}");
+        assert_secret(shared.as_bytes());
         let _ = core::hint::black_box(shared.seal(&[3; 24], b"text"));
     });
 }
 
-/// The check can fail: a branch on a secret is seen.
-///
-/// MemorySanitizer ends the process there, which `ct/check.sh` expects of both controls.
+/// MemorySanitizer ends the process there, which `check.sh` expects of both controls.
 #[test]
 fn a_branch_on_a_secret_is_noticed() {
-    is_noticed(|secret| {
-        if core::hint::black_box(secret) == 0 {
-            eprintln!("control: branched on a secret");
-        }
-    });
+    notices_a_branch();
 }
 
-/// The check can fail: an address that depends on a secret is seen.
 #[test]
 fn an_index_that_is_secret_is_noticed() {
-    is_noticed(|secret| {
-        let table = core::hint::black_box([0_u8; 256]);
-        core::hint::black_box(table[usize::from(secret)]);
-    });
-}
-
-#[inline(always)]
-fn is_noticed(misuse: impl Fn(u8)) {
-    if !tool::is_running() {
-        eprintln!("control: skipped, not under {}", tool::NAME);
-        return;
-    }
-    let before = tool::errors();
-    let mut secret = [1_u8; 16];
-    classify(core::hint::black_box(&mut secret));
-    misuse(secret[3]);
-    assert!(tool::errors() > before, "{LOST}");
-    eprintln!("control: checked under {}", tool::NAME);
+    notices_an_index();
 }

@@ -55,13 +55,6 @@
 
 #![no_std]
 #![deny(unsafe_code)]
-#![cfg_attr(
-    test,
-    allow(
-        unexpected_cfgs,
-        reason = "`memory_sanitizer`, which `ct/check.sh` sets for the tests"
-    )
-)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;

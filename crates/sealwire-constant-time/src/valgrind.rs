@@ -1,7 +1,7 @@
 //! Requests to valgrind's memcheck.
 
 /// What the tool is called.
-pub(super) const NAME: &str = "valgrind";
+pub(crate) const NAME: &str = "valgrind";
 
 const RUNNING_ON_VALGRIND: usize = 0x1001;
 const COUNT_ERRORS: usize = 0x1201;
@@ -34,25 +34,25 @@ fn request(code: usize, first: usize, second: usize, third: usize) -> usize {
     answer
 }
 
-pub(super) fn is_running() -> bool {
+pub(crate) fn is_running() -> bool {
     request(RUNNING_ON_VALGRIND, 0, 0, 0) != 0
 }
 
 /// Errors reported so far.
-pub(super) fn errors() -> usize {
+pub(crate) fn errors() -> usize {
     request(COUNT_ERRORS, 0, 0, 0)
 }
 
-pub(super) fn make_undefined(start: *mut u8, length: usize) {
+pub(crate) fn make_undefined(start: *mut u8, length: usize) {
     request(MAKE_UNDEFINED, start as usize, length, 0);
 }
 
-pub(super) fn make_defined(start: *mut u8, length: usize) {
+pub(crate) fn make_defined(start: *mut u8, length: usize) {
     request(MAKE_DEFINED, start as usize, length, 0);
 }
 
 /// Whether every byte is undefined.
-pub(super) fn is_undefined(bytes: &[u8]) -> bool {
+pub(crate) fn is_undefined(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| {
         let mut bits = 0u8;
         let (from, to) = (&raw const *byte as usize, &raw mut bits as usize);

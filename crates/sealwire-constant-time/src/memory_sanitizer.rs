@@ -5,7 +5,7 @@
 use core::ffi::c_void;
 
 /// What the tool is called.
-pub(super) const NAME: &str = "MemorySanitizer";
+pub(crate) const NAME: &str = "MemorySanitizer";
 
 unsafe extern "C" {
     fn __msan_poison(start: *const c_void, length: usize);
@@ -15,27 +15,27 @@ unsafe extern "C" {
 }
 
 /// The run time is linked in.
-pub(super) const fn is_running() -> bool {
+pub(crate) const fn is_running() -> bool {
     true
 }
 
 /// None: the first error ends the process.
-pub(super) const fn errors() -> usize {
+pub(crate) const fn errors() -> usize {
     0
 }
 
-pub(super) fn make_undefined(start: *mut u8, length: usize) {
+pub(crate) fn make_undefined(start: *mut u8, length: usize) {
     // SAFETY: changes what is known of the memory, not the memory.
     unsafe { __msan_poison(start.cast(), length) }
 }
 
-pub(super) fn make_defined(start: *mut u8, length: usize) {
+pub(crate) fn make_defined(start: *mut u8, length: usize) {
     // SAFETY: see above.
     unsafe { __msan_unpoison(start.cast(), length) }
 }
 
 /// Whether every byte is undefined.
-pub(super) fn is_undefined(bytes: &[u8]) -> bool {
+pub(crate) fn is_undefined(bytes: &[u8]) -> bool {
     // SAFETY: reads what is known of a byte that exists.
     let is_undefined = |byte: &u8| unsafe { __msan_test_shadow((&raw const *byte).cast(), 1) == 0 };
     bytes.iter().all(is_undefined)

@@ -1,0 +1,91 @@
+#!/bin/sh
+# Checks that the time taken does not depend on secrets: the tests `constant_time` of the crates that have
+# some, with every secret marked as undefined memory, under valgrind and under LLVM's MemorySanitizer.
+#
+# Needs an x86-64 CPU, valgrind, and rustup for a nightly toolchain with the source of the standard
+# library, which are installed if they are missing. Without them the second part is a stated skip,
+# and a failure where CI=true.
+set -eu
+cd "$(dirname "$0")/../.."
+target=x86_64-unknown-linux-gnu
+
+fail() {
+    echo "constant time: $*" >&2
+    exit 1
+}
+
+# Builds the unit tests of crate $1 with the command "$@" behind it and prints where they are.
+build() {
+    package=$1
+    shift
+    log=$("$@" --package "$package" --release --lib --no-run --color never 2>&1) \
+        || fail "the tests of $package do not build: $log"
+    binary=$(echo "$log" | sed -n 's/.*Executable.*(\(.*\)).*/\1/p' | tail -n 1)
+    realpath "$binary"
+}
+
+# Prints the lines of the log that say what was checked, of which there must be one for each of the
+# comma-separated names.
+report() {
+    echo "$1" | tr , '\n' | while read -r name; do
+        echo "$log" | grep -q "$name: checked under" || fail "$name was not checked: $log"
+    done
+    echo "$log" | grep -o "[a-z0-9 ]*: \(checked under\|skipped\).*"
+}
+
+# Valgrind sees the machine code. Version 3.19 shows a CPU without the instructions it does not know.
+under_valgrind() {
+    binary=$(build "$1" cargo test)
+    log=$(valgrind --quiet "$binary" --test-threads=1 --nocapture constant_time 2>&1) \
+        || fail "$1 under valgrind: $log"
+    report "$2,control"
+}
+
+# MemorySanitizer sees every instruction set, in LLVM's code before instructions are selected. $3 is
+# for the CPU features $4, of which one that is missing leaves $2.
+under_memory_sanitizer() {
+    # A secret may be handed to a function; what counts is what is done with it.
+    export RUSTFLAGS="-Zsanitizer=memory --cfg memory_sanitizer -Cllvm-args=-msan-eager-checks=0"
+    # Separate from other builds, and the standard library need not be linked into one piece.
+    export CARGO_PROFILE_RELEASE_LTO=off
+    binary=$(build "$1" cargo +nightly test -Zbuild-std --target $target \
+        --target-dir target/memory-sanitizer)
+    log=$("$binary" --test-threads=1 --nocapture is_constant_time 2>&1) \
+        || fail "$1 under MemorySanitizer: $log"
+    wanted=$3
+    for feature in $4; do
+        grep -qw "$feature" /proc/cpuinfo || wanted=$2
+    done
+    report "$wanted"
+    for control in a_branch_on_a_secret an_index_that_is_secret; do
+        log=$("$binary" --test-threads=1 --nocapture $control 2>&1) \
+            && fail "$control went unnoticed by MemorySanitizer: $log"
+        echo "$log" | grep -q \
+            "SUMMARY: MemorySanitizer: use-of-uninitialized-value .*/sealwire-constant-time/src/lib.rs" \
+            || fail "$control failed for another reason: $log"
+        echo "control: $control was noticed by MemorySanitizer"
+    done
+}
+
+# Installs what MemorySanitizer needs; the standard library has to be built with it.
+has_nightly() {
+    command -v rustup >/dev/null || return
+    rustup run nightly rustc --version >/dev/null 2>&1 \
+        || rustup toolchain install nightly --profile minimal || return
+    rustup component add rust-src --toolchain nightly 2>/dev/null
+}
+
+under_valgrind sealwire-aead portable,sse41,avx2
+under_valgrind sealwire-nacl portable,sse2,avx2,agreement
+under_valgrind sealwire-newplex "portable,aesni,aesni with avx"
+if has_nightly; then
+    under_memory_sanitizer sealwire-aead portable portable,sse41,avx2,avx512 avx512bw
+    under_memory_sanitizer sealwire-nacl portable,agreement portable,sse2,avx2,avx512,agreement \
+        avx512vl
+    under_memory_sanitizer sealwire-newplex portable \
+        "portable,aesni,aesni with avx,vaes256,vaes512" "vaes avx512bw"
+elif [ "${CI:-}" = true ]; then
+    fail "no nightly toolchain with rust-src, which MemorySanitizer needs"
+else
+    echo "MemorySanitizer: skipped, no nightly toolchain with rust-src, which it needs"
+fi
