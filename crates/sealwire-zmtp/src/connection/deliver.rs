@@ -21,15 +21,19 @@ impl Connection {
             if span.command {
                 self.command(&input[start..end])?;
                 taken = end + behind;
-            } else if span.payload > Frame::INLINE && self.receiver.worth_slicing(span.payload) {
+            } else if span.payload <= Frame::INLINE {
+                let frame = Frame::copy_from_slice(&input[start..end]);
+                taken = end + behind;
+                self.message_frame(frame, span.more);
+            } else if self.receiver.worth_slicing(span.payload) {
                 input.advance(start);
                 let payload = input.split_to(span.payload).freeze();
                 taken = behind;
                 self.message_frame(Frame::from(payload), span.more);
             } else {
-                let frame = Frame::copy_from_slice(&input[start..end]);
+                let payload = self.blocks.copy(&input[start..end]);
                 taken = end + behind;
-                self.message_frame(frame, span.more);
+                self.message_frame(Frame::from(payload), span.more);
             }
         }
         input.advance(taken);

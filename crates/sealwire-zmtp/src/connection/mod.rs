@@ -16,6 +16,7 @@
 //! arguments. Time is a [`Duration`] since an epoch that the caller chooses and keeps.
 
 mod assembly;
+mod blocks;
 mod config;
 mod deliver;
 mod entropy;
@@ -34,6 +35,7 @@ use core::fmt;
 use core::time::Duration;
 
 use self::assembly::Assembly;
+use self::blocks::Blocks;
 pub use self::config::{
     Blake3Client, Blake3Server, Config, ConfigError, CurveClient, CurveServer, DataPhase,
     Heartbeat, MechanismConfig, PlainClient,
@@ -69,6 +71,7 @@ pub struct Connection {
     phase: Phase,
     receiver: Receiver,
     assembly: Assembly,
+    blocks: Blocks,
     events: VecDeque<Event>,
     output: Output,
     liveness: Liveness,
@@ -116,6 +119,7 @@ impl Connection {
             phase,
             receiver: Receiver::default(),
             assembly: Assembly::default(),
+            blocks: Blocks::default(),
             events: VecDeque::new(),
             output,
             liveness,

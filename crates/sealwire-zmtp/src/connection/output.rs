@@ -14,6 +14,8 @@ mod transmit;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use arrayvec::ArrayVec;
+
 use self::segment::{Large, Packed, Segment};
 pub use self::transmit::Transmit;
 use crate::limits::{LARGE_FRAME, OUTPUT_SEGMENT};
@@ -21,6 +23,9 @@ use crate::mechanism::Sealer;
 use crate::mechanism::curve::traffic::unsealed_prefix;
 use crate::message::Frame;
 use crate::wire::frame::Header;
+
+/// Emptied buffers that are kept: a connection in full flow has that many segments at a time.
+const SPARES: usize = 6;
 
 /// The outgoing direction of a connection.
 pub(super) struct Output {
@@ -30,8 +35,8 @@ pub(super) struct Output {
     /// Bytes of the first segment that were taken.
     taken: usize,
     pending: usize,
-    /// The buffer of a segment that was taken, to be used again.
-    spare: Vec<u8>,
+    /// Buffers of segments that were taken, to be used again.
+    spares: ArrayVec<Vec<u8>, SPARES>,
     sealer: Sealer,
     /// Number of the next frame to be staged; those staged and not sealed are counted.
     next_index: u64,
@@ -44,7 +49,7 @@ impl Default for Output {
             sealed_segments: 0,
             taken: 0,
             pending: 0,
-            spare: Vec::new(),
+            spares: ArrayVec::new(),
             sealer: Sealer::Plain,
             next_index: 0,
         }
@@ -149,7 +154,7 @@ impl Output {
     fn packed(&mut self) -> &mut Packed {
         let room = matches!(self.segments.back(), Some(Segment::Packed(packed)) if packed.len() < OUTPUT_SEGMENT);
         if !room {
-            let buffer = core::mem::take(&mut self.spare);
+            let buffer = self.spares.pop().unwrap_or_default();
             self.segments
                 .push_back(Segment::Packed(Packed::new(buffer)));
         }
@@ -181,11 +186,16 @@ impl Output {
         }
     }
 
-    /// Keeps one emptied buffer, unless a burst made it unusually large.
+    /// Frees all emptied buffers but one.
+    pub(super) fn give_back(&mut self) {
+        self.spares.truncate(1);
+    }
+
+    /// Keeps an emptied buffer, unless a burst made it unusually large.
     fn recycle(&mut self, mut buffer: Vec<u8>) {
-        if buffer.capacity() <= 2 * OUTPUT_SEGMENT && buffer.capacity() > self.spare.capacity() {
+        if buffer.capacity() <= 2 * OUTPUT_SEGMENT && !self.spares.is_full() {
             buffer.clear();
-            self.spare = buffer;
+            self.spares.push(buffer);
         }
     }
 }
@@ -219,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_leaves_one_buffer_of_bounded_size() {
+    fn what_is_taken_leaves_few_buffers_of_bounded_size() {
         let mut output = sealed_at(0);
         for _ in 0..3 {
             for _ in 0..10_000 {
@@ -229,7 +239,10 @@ mod tests {
             assert!(output.segments.len() > 10);
             output.advance(output.pending());
             assert!(output.segments.is_empty());
-            assert!((1..=2 * OUTPUT_SEGMENT).contains(&output.spare.capacity()));
+            assert!((1..=SPARES).contains(&output.spares.len()));
+            for spare in &output.spares {
+                assert!((1..=2 * OUTPUT_SEGMENT).contains(&spare.capacity()));
+            }
         }
     }
 

@@ -23,8 +23,12 @@ use crate::provider::OpenJob;
 use crate::wire::frame::{Header, MAX_HEADER};
 
 /// Part of the buffer's size from which on a payload is a slice of it instead of a copy: a small
-/// slice would keep the whole buffer in memory.
+/// slice would keep the whole buffer in memory, without a bound on how many.
 const SLICE_FRACTION: usize = 16;
+
+/// Bytes from which on a payload may be a slice: a slice of a small buffer would have the next read
+/// allocate another one.
+const SLICE_FROM: usize = 4 << 10;
 
 /// The incoming direction of a connection.
 pub(super) struct Receiver {
@@ -80,7 +84,7 @@ impl Receiver {
     /// Whether a payload is large enough to keep the buffer in memory for it.
     #[inline]
     pub(super) fn worth_slicing(&self, payload: usize) -> bool {
-        payload >= self.buffer_size / SLICE_FRACTION
+        payload >= SLICE_FROM.max(self.buffer_size / SLICE_FRACTION)
     }
 }
 
@@ -110,8 +114,9 @@ impl Connection {
     /// Takes every whole frame out of `input`; what is incomplete stays in it.
     ///
     /// Payloads that fill a good part of `input`'s buffer are handed on as slices of it, smaller
-    /// ones are copied. The events made here take up to 40 times the bytes that were in `input`,
-    /// when all of them are empty frames.
+    /// ones are copied into blocks of up to 64 KiB that are used again: however few payloads are
+    /// kept, they hold at most 2 MiB more than they are long. The events made here take up to 40
+    /// times the bytes that were in `input`, when all of them are empty frames.
     ///
     /// # Errors
     ///

@@ -104,6 +104,8 @@ impl Connection {
         self.liveness.check(now, self.phase.step())?;
         if let Some(ttl) = self.liveness.take_due_ping(now) {
             self.stage(COMMAND, &heartbeat::ping_body(ttl));
+            self.blocks.give_back();
+            self.output.give_back();
         }
         Ok(())
     }

@@ -92,6 +92,6 @@ impl IoThread {
                 }
             }
         }
-        self.again.insert(slot);
+        self.again.push(slot);
     }
 }

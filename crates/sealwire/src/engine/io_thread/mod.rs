@@ -5,7 +5,6 @@ mod connectors;
 mod listeners;
 mod sessions;
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use std::{io, thread};
@@ -48,7 +47,8 @@ pub(crate) fn start() -> io::Result<Arc<Mailbox>> {
     let thread = IoThread {
         sources: Slab::new(),
         reactor,
-        again: BTreeSet::new(),
+        again: Vec::new(),
+        turns: Vec::new(),
         closing: Vec::new(),
         cookies: Vec::new(),
         revised: Vec::new(),
@@ -93,7 +93,9 @@ struct IoThread {
     reactor: Reactor,
     /// Slots that have more to do than fitted into their turn. Each gets one more, however often
     /// it asks: a peer that is never done must not get more and more of them.
-    again: BTreeSet<usize>,
+    again: Vec<usize>,
+    /// Those that get it now.
+    turns: Vec<usize>,
     /// Sockets that are closing, until their linger time is over.
     closing: Vec<Weak<SocketCore>>,
     cookies: Vec<Weak<SharedCookies>>,
@@ -131,7 +133,10 @@ impl IoThread {
                 }
                 self.obey(command);
             }
-            for slot in std::mem::take(&mut self.again) {
+            self.turns.append(&mut self.again);
+            self.turns.sort_unstable();
+            self.turns.dedup();
+            while let Some(slot) = self.turns.pop() {
                 self.give_turn(slot);
             }
             let now = self.reactor.now();

@@ -116,7 +116,7 @@ impl IoThread {
         match outcome {
             Ok(Turn::Idle) => {}
             Ok(Turn::Again) => {
-                self.again.insert(slot);
+                self.again.push(slot);
             }
             Err(end) => self.end_session(slot, end),
         }

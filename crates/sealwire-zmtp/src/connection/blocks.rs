@@ -1,0 +1,191 @@
+//! Memory for payloads that are too large for a frame to hold in place and too small to keep a whole
+//! read buffer for: cut from blocks that are used again once all payloads in them are gone.
+//!
+//! A payload keeps its whole block in memory. So a connection has at most [`MOST`] blocks beside the
+//! current one, and while all are in use, payloads get memory of their own: an application that keeps
+//! one small message of many thus keeps 2 MiB more than its messages take, and no more. Blocks that a
+//! quiet connection does not need are given back with its heartbeats.
+//!
+//! Payloads may be dropped by any thread: the count of a block's users is atomic, and a block is used
+//! again only by the connection. What was in it is not wiped, as read buffers are not either; nobody
+//! sees it, for a payload is only as long as what was written into it.
+
+use alloc::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
+
+/// Bytes of the first block: many connections receive little. Each further one is twice as large,
+/// up to [`LARGEST`].
+const SMALLEST: usize = 4 << 10;
+/// Bytes of a block on a connection that receives much.
+const LARGEST: usize = 64 << 10;
+/// Blocks kept for further use beside the current one.
+const MOST: usize = 31;
+
+#[derive(Default)]
+pub(super) struct Blocks {
+    /// What is left of the current block.
+    current: BytesMut,
+    /// Bytes of the whole current block.
+    size: usize,
+    /// Full blocks of the largest size, the oldest first. Their memory comes back through these
+    /// handles.
+    full: VecDeque<BytesMut>,
+    /// Bytes that get memory of their own before a free block is looked for again.
+    unsearched: usize,
+    /// Blocks begun since the last [`give_back`](Blocks::give_back).
+    begun: usize,
+}
+
+impl Blocks {
+    /// The payload in memory that other payloads share.
+    pub(super) fn copy(&mut self, payload: &[u8]) -> Bytes {
+        if self.current.capacity() < payload.len() && !self.next(payload.len()) {
+            return Bytes::copy_from_slice(payload);
+        }
+        self.current.extend_from_slice(payload);
+        self.current.split().freeze()
+    }
+
+    /// Goes on to a block with room for so many bytes, unless all are in use.
+    fn next(&mut self, needed: usize) -> bool {
+        if needed > LARGEST / 2 {
+            return false;
+        }
+        if self.size < LARGEST {
+            self.size = (2 * self.size).max(needed).next_power_of_two();
+            self.size = self.size.clamp(SMALLEST, LARGEST);
+            self.current = BytesMut::with_capacity(self.size);
+            return true;
+        }
+        if self.unsearched >= needed {
+            self.unsearched -= needed;
+            return false;
+        }
+        let free = self
+            .full
+            .iter_mut()
+            .position(|block| block.try_reclaim(LARGEST));
+        let next = match free.and_then(|index| self.full.remove(index)) {
+            Some(free) => free,
+            None if self.full.len() < MOST => BytesMut::with_capacity(LARGEST),
+            None => {
+                self.unsearched = LARGEST;
+                return false;
+            }
+        };
+        let used = core::mem::replace(&mut self.current, next);
+        self.full.push_back(used);
+        self.begun += 1;
+        true
+    }
+
+    /// Frees the blocks that were not needed since the last time. Those in use stay known, so that
+    /// their number stays bounded.
+    pub(super) fn give_back(&mut self) {
+        let mut spared = core::mem::take(&mut self.begun);
+        self.full.retain_mut(|block| {
+            let free = block.try_reclaim(LARGEST);
+            let keep = !free || spared > 0;
+            spared = spared.saturating_sub(usize::from(free));
+            keep
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeSet;
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    fn payload(size: usize, seed: usize) -> Vec<u8> {
+        (0..size).map(|i| (i * 7 + seed) as u8).collect()
+    }
+
+    #[test]
+    fn payloads_of_every_size_keep_their_bytes() {
+        let mut blocks = Blocks::default();
+        let sizes = [71, 100, 1_400, 4_096, 4_097, 30_000, LARGEST / 2, LARGEST];
+        let kept: Vec<_> = (0..2_000)
+            .map(|n| (n, blocks.copy(&payload(sizes[n % sizes.len()], n))))
+            .collect();
+        for (n, bytes) in kept {
+            assert_eq!(bytes, payload(sizes[n % sizes.len()], n), "payload {n}");
+        }
+    }
+
+    #[test]
+    fn memory_of_payloads_that_are_gone_is_used_again() {
+        let mut blocks = Blocks::default();
+        let mut held = VecDeque::new();
+        for n in 0..100_000 {
+            held.push_back(blocks.copy(&payload(1_400, n)));
+            if held.len() > 1_000 {
+                held.pop_front();
+            }
+        }
+        // 1,000 payloads fill 22 blocks.
+        assert!(blocks.full.len() <= 24, "{} blocks", blocks.full.len());
+    }
+
+    #[test]
+    fn payloads_that_are_kept_keep_a_bounded_number_of_blocks() {
+        let mut blocks = Blocks::default();
+        let mut kept = Vec::new();
+        for n in 0..100_000 {
+            let bytes = blocks.copy(&payload(100, n));
+            if n % 600 == 0 {
+                kept.push(bytes);
+            }
+        }
+        assert!(blocks.full.len() <= MOST);
+        kept.clear();
+        let places: BTreeSet<_> = (0..100_000)
+            .map(|n| blocks.copy(&payload(100, n)).as_ptr().addr() / LARGEST)
+            .collect();
+        assert!(places.len() <= 2 * (MOST + 1), "blocks come back into use");
+    }
+
+    #[test]
+    fn a_quiet_connection_gives_its_blocks_back_but_not_those_in_use() {
+        let mut blocks = Blocks::default();
+        let mut kept: Vec<_> = (0..1_000)
+            .map(|n| blocks.copy(&payload(1_400, n)))
+            .collect();
+        let most = blocks.full.len();
+        assert!(most > 20);
+        blocks.give_back();
+        assert_eq!(blocks.full.len(), most, "all are in use");
+        kept.truncate(100);
+        blocks.give_back();
+        assert!(
+            (1..=5).contains(&blocks.full.len()),
+            "{} blocks",
+            blocks.full.len()
+        );
+        kept.clear();
+        blocks.give_back();
+        assert!(blocks.full.is_empty());
+        assert_eq!(blocks.copy(&payload(1_400, 7)), payload(1_400, 7));
+    }
+
+    #[test]
+    fn payloads_are_dropped_by_other_threads_while_their_memory_is_used_again() {
+        extern crate std;
+        let (to, dropped) = std::sync::mpsc::sync_channel::<(usize, Bytes)>(500);
+        let drops = std::thread::spawn(move || {
+            for (n, bytes) in dropped {
+                assert_eq!(bytes, payload(1_000, n), "payload {n}");
+            }
+        });
+        let mut blocks = Blocks::default();
+        for n in 0..20_000 {
+            to.send((n, blocks.copy(&payload(1_000, n)))).unwrap();
+        }
+        drop(to);
+        drops.join().unwrap();
+        assert!(blocks.full.len() <= MOST);
+    }
+}
