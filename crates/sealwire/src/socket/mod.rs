@@ -4,6 +4,7 @@ pub mod blocking;
 mod builder;
 mod core;
 mod readable;
+mod spinning;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

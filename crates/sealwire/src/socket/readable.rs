@@ -12,12 +12,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Instant;
 
 use event_listener::{Event as Signal, EventListener, IntoNotification as _};
 
 use super::SocketCore;
+use super::spinning::Spinning;
 use crate::pattern::DirectReader;
+use crate::transport::Polled;
 
 /// Who is told that there is something to receive.
 #[derive(Default)]
@@ -36,6 +39,7 @@ struct Direct {
     refused: AtomicBool,
     /// Some connection may be leased.
     used: AtomicBool,
+    spinning: Spinning,
     waker: waker::Waker,
 }
 
@@ -129,6 +133,44 @@ impl SocketCore {
     }
 }
 
+impl SocketCore {
+    /// Waits for bytes or a signal: looks again and again for a moment if that has paid lately,
+    /// then sleeps.
+    fn poll_or_spin(&self, polled: &Polled, deadline: Option<Instant>) -> waker::Polled {
+        let direct = &self.readable.direct;
+        let limit = self.options().spin;
+        if limit.is_zero() {
+            return direct.waker.poll(polled, deadline);
+        }
+        let began = Instant::now();
+        if direct.spinning.pays() {
+            let end = began + limit;
+            let end = deadline.map_or(end, |deadline| end.min(deadline));
+            loop {
+                let found = direct.waker.poll(polled, Some(began));
+                let late = Instant::now() >= end;
+                if late {
+                    direct.spinning.failed();
+                }
+                if !matches!(found, waker::Polled::TimedOut) {
+                    if !late {
+                        direct.spinning.paid();
+                    }
+                    return found;
+                }
+                if late {
+                    break;
+                }
+                // Whoever is to send may need this core for it.
+                thread::yield_now();
+            }
+        }
+        let found = direct.waker.poll(polled, deadline);
+        direct.spinning.slept(began.elapsed(), limit);
+        found
+    }
+}
+
 /// What became of the waiting.
 pub(super) enum Waited {
     /// There may be something to receive.
@@ -142,7 +184,7 @@ pub(super) enum Waited {
 pub(super) struct Reading<'a> {
     core: &'a SocketCore,
     reader: Option<Arc<dyn DirectReader>>,
-    polled: Option<crate::transport::Polled>,
+    polled: Option<Polled>,
     /// More can be read without polling first.
     more: bool,
     /// Reading directly has come to an end.
@@ -177,7 +219,7 @@ impl Reading<'_> {
         let readable = if self.more {
             waker::Polled::Readable
         } else {
-            direct.waker.poll(polled, deadline)
+            self.core.poll_or_spin(polled, deadline)
         };
         direct.parked.store(false, Ordering::SeqCst);
         match readable {
