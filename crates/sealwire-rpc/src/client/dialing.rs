@@ -1,13 +1,16 @@
 //! How a client comes to connections.
 
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Mutex;
+use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use sealwire::{Endpoint, Event};
 
 use super::Shared;
-use crate::hub::{Hub, lock};
+use crate::hub::{Hub, block_until, lock};
 
 #[derive(Clone, Copy)]
 pub(super) struct DialOptions {
@@ -76,53 +79,68 @@ fn connect(hub: &Hub, endpoint: &Endpoint, limit: Duration) -> Result<(), String
     hub.socket
         .connect(endpoint.clone())
         .map_err(|error| error.to_string())?;
-    let mut route = None;
-    let mut reason = String::from("no answer in time");
+    let mut attempt = Attempt {
+        route: None,
+        reason: "no answer in time".into(),
+    };
     loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if let Some(route) = route {
-            return await_settings(hub, &monitor, route, left);
+        let changed = hub.changed.listen();
+        if attempt.route.is_some_and(|route| hub.has_link(route)) {
+            return Ok(());
         }
-        match monitor.wait_next_for(left) {
-            Some(Event::Ready { peer }) if !hub.has_link(peer.route()) => {
-                route = Some(peer.route());
-            }
-            Some(Event::Failed(failure)) if !failure.was_ready() => reason = failure.to_string(),
-            Some(Event::GaveUp { .. }) | None => return Err(reason),
-            Some(_) => {}
+        match block_until(deadline, first(monitor.next(), changed)) {
+            Some(Some(Some(event))) => attempt.take(&event)?,
+            // Something changed; perhaps it is this connection that is ready now.
+            Some(None) if !hub.has_ended() => {}
+            _ => return Err(attempt.reason),
         }
     }
 }
 
-/// The handshake is done; the server has to take the connection yet.
-fn await_settings(
-    hub: &Hub,
-    monitor: &sealwire::Monitor,
-    route: u32,
-    limit: Duration,
-) -> Result<(), String> {
-    use event_listener::Listener as _;
-    let deadline = Instant::now() + limit;
-    loop {
-        let changed = hub.changed.listen();
-        if hub.has_link(route) {
-            return Ok(());
-        }
-        while let Some(event) = monitor.try_next() {
-            match event {
-                Event::Failed(failure) if failure.connection().map(|c| c as u32) == Some(route) => {
-                    return Err(failure.to_string());
-                }
-                Event::Disconnected { peer } if peer.route() == route => {
-                    return Err("the server ended the connection".into());
-                }
-                _ => {}
+/// The next event, or nothing when the other future is done before.
+async fn first(
+    event: impl Future<Output = Option<Event>>,
+    other: impl Future<Output = ()>,
+) -> Option<Option<Event>> {
+    let (mut event, mut other) = (pin!(event), pin!(other));
+    poll_fn(|context| match event.as_mut().poll(context) {
+        Poll::Ready(event) => Poll::Ready(Some(event)),
+        Poll::Pending => other.as_mut().poll(context).map(|()| None),
+    })
+    .await
+}
+
+struct Attempt {
+    /// Set when the handshake is done; the server has to take the connection yet.
+    route: Option<u32>,
+    /// Why it fails if nothing more happens.
+    reason: String,
+}
+
+impl Attempt {
+    /// An event of any connection of the client's. An error says that this one came to nothing.
+    fn take(&mut self, event: &Event) -> Result<(), String> {
+        match (event, self.route) {
+            // Only one connection is dialed at a time, so a new one is this one. The hub may know
+            // it already.
+            (Event::Ready { peer }, _) => {
+                self.route = Some(peer.route());
+                self.reason = "the server did not take the connection in time".into();
             }
+            (Event::Disconnected { peer }, Some(route)) if peer.route() == route => {
+                return Err("the server ended the connection".into());
+            }
+            (Event::Failed(failure), Some(route))
+                if failure.connection().map(|c| c as u32) == Some(route) =>
+            {
+                return Err(failure.to_string());
+            }
+            (Event::Failed(failure), None) if !failure.was_ready() => {
+                self.reason = failure.to_string();
+            }
+            (Event::GaveUp { .. }, None) => return Err(std::mem::take(&mut self.reason)),
+            _ => {}
         }
-        if hub.has_ended() || Instant::now() >= deadline {
-            return Err("the server did not take the connection in time".into());
-        }
-        let look_again = Instant::now() + Duration::from_millis(20);
-        let _ = changed.wait_deadline(look_again.min(deadline));
+        Ok(())
     }
 }

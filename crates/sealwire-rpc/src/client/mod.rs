@@ -6,9 +6,9 @@ mod dialing;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use sealwire::{Endpoint, Security};
+use sealwire::{Endpoint, Monitor, Security};
 
 pub use self::builder::ClientBuilder;
 use self::dialing::{DialOptions, Dialing};
@@ -63,6 +63,11 @@ impl Client {
         self.hub().links().into_iter().map(Conn::new).collect()
     }
 
+    /// What happens to the connections below: attempts, handshakes, failures.
+    pub fn monitor(&self) -> Monitor {
+        self.hub().socket.monitor()
+    }
+
     /// What this client has done so far.
     pub fn counters(&self) -> Counters {
         self.hub().counters.snapshot()
@@ -85,6 +90,11 @@ impl Client {
     ///
     /// [`Error::Connect`], [`Error::ShuttingDown`].
     pub async fn conn(&self) -> Result<Conn, Error> {
+        self.conn_by(None).await
+    }
+
+    /// The same, until it is so late.
+    async fn conn_by(&self, due: Option<Duration>) -> Result<Conn, Error> {
         if self.shared.shutting_down.load(Ordering::SeqCst) || self.hub().has_ended() {
             return Err(Error::ShuttingDown);
         }
@@ -100,10 +110,18 @@ impl Client {
             if let Some(conn) = self.ready() {
                 return Ok(conn);
             }
+            if due.is_some_and(|due| due <= self.hub().now()) {
+                return Err(Error::DeadlineExceeded {
+                    may_have_run: false,
+                });
+            }
             if let Some(reason) = self.shared.failed_since(failures) {
                 return Err(Error::Connect(reason));
             }
             self.shared.dial();
+            if let Some(due) = due {
+                self.hub().limit_wait_for_change(due);
+            }
             changed.await;
         }
     }
@@ -145,19 +163,19 @@ impl Client {
         self.request_with(body, CallOptions::default()).await
     }
 
-    /// The same with options. The time limit is for all attempts together.
+    /// The same with options. The time limit is for all attempts together, and for connecting.
     ///
     /// # Errors
     ///
     /// As [`request`](Client::request).
     pub async fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
-        let limit = options.limit.or(self.hub().options.request_limit);
-        let due = limit.map(|limit| Instant::now() + limit);
+        let due = self.hub().due(self.hub().now(), options);
         let mut retries = self.shared.options.retries;
         loop {
-            let left = due.map(|due| due.saturating_duration_since(Instant::now()));
+            let conn = self.conn_by(due).await?;
+            let left = due.map(|due| due.saturating_sub(self.hub().now()));
             let options = CallOptions { limit: left };
-            let outcome = self.conn().await?.request_with(body, options).await;
+            let outcome = conn.request_with(body, options).await;
             match outcome {
                 Err(error) if retries > 0 && worth_another_try(&error) => {
                     retries -= 1;

@@ -8,8 +8,8 @@ use std::task::Context;
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use super::Hub;
 use super::reading::waker_of_this_thread;
+use super::{Hub, lock};
 use crate::call::CallOptions;
 use crate::proto::TICK;
 
@@ -70,6 +70,14 @@ impl Hub {
         limit.map(|limit| now + limit)
     }
 
+    /// Has those who wait for a change look again then.
+    pub(crate) fn limit_wait_for_change(&self, until: Duration) {
+        let mut limit = lock(&self.change_limit);
+        *limit = Some(limit.map_or(until, |limit| limit.min(until)));
+        drop(limit);
+        self.arm(until);
+    }
+
     /// The end of a call's time is looked at a tick later.
     pub(crate) fn arm_for_call(&self, due: Option<Duration>) {
         if let Some(due) = due {
@@ -124,5 +132,15 @@ impl Hub {
             }
         }
         self.refuse_those_who_waited(now);
+        let mut limit = lock(&self.change_limit);
+        let overdue = limit.take_if(|limit| *limit <= now).is_some();
+        let next = *limit;
+        drop(limit);
+        if overdue {
+            self.changed.notify(usize::MAX);
+        }
+        if let Some(next) = next {
+            self.clock.arm(next);
+        }
     }
 }

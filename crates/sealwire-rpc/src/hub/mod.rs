@@ -21,7 +21,7 @@ use sealwire::{Peer, blocking};
 use self::admission::Waiting;
 use self::clock::Clock;
 use self::reading::Reader;
-pub(crate) use self::reading::{flushes_later, in_batch};
+pub(crate) use self::reading::{block_until, flushes_later, in_batch};
 use crate::call::Interceptor;
 use crate::conn::{Conn, ConnState, Link};
 use crate::counters::LiveCounters;
@@ -54,6 +54,8 @@ pub(crate) struct Hub {
     waiting: Mutex<Vec<Waiting>>,
     /// A connection came or went, is to come no more, or has become idle while it shuts down.
     pub(crate) changed: Signal,
+    /// Those who wait for that have time limits; the earliest.
+    change_limit: Mutex<Option<Duration>>,
     pub(crate) counters: LiveCounters,
     epoch: Instant,
     reader: Mutex<Reader>,
@@ -92,6 +94,7 @@ impl Hub {
             links: RwLock::default(),
             waiting: Mutex::default(),
             changed: Signal::new(),
+            change_limit: Mutex::default(),
             counters: LiveCounters::default(),
             epoch: Instant::now(),
             reader: Mutex::default(),

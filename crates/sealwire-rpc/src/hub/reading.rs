@@ -84,6 +84,23 @@ pub(super) fn waker_of_this_thread() -> Waker {
     PARKER.with(|(_, waker)| waker.clone())
 }
 
+/// Runs a future on this thread; nothing when it is not done by then.
+pub(crate) fn block_until<F: Future>(deadline: Instant, future: F) -> Option<F::Output> {
+    let mut future = pin!(future);
+    let waker = waker_of_this_thread();
+    let mut context = Context::from_waker(&waker);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return Some(output);
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return None;
+        }
+        thread::park_timeout(left);
+    }
+}
+
 impl Hub {
     fn deal_with(self: &Arc<Self>, reader: &mut Reader) {
         let now = self.now();
