@@ -4,6 +4,8 @@
 use std::time::Duration;
 
 use crate::call::{Call, CallOptions};
+use crate::conn::Link;
+use crate::handler::Request;
 use crate::hub::in_batch;
 use crate::proto::Body;
 use crate::status::Error;
@@ -67,6 +69,16 @@ impl Conn {
         hub.block_on(self.conn.request_with(body, options))
     }
 
+    /// See [`crate::Conn::open`].
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`Error::WouldDeadlock`].
+    pub fn open(&self, body: &[u8], options: CallOptions) -> Result<CallStream, Error> {
+        let stream = wait(self.conn.link(), self.conn.open(body, options))??;
+        Ok(CallStream { stream })
+    }
+
     /// See [`crate::Conn::start`].
     ///
     /// # Errors
@@ -75,6 +87,85 @@ impl Conn {
     pub fn start(&self, body: &[u8], options: CallOptions) -> Result<Call, Error> {
         self.conn.start(body, options)
     }
+}
+
+/// The caller's end of a call with streams, whose operations block the thread; see
+/// [`crate::CallStream`]. Dropping it cancels the call.
+pub struct CallStream {
+    stream: crate::CallStream,
+}
+
+impl CallStream {
+    /// See [`crate::CallStream::send`].
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`Error::WouldDeadlock`].
+    pub fn send(&self, item: &[u8]) -> Result<(), Error> {
+        wait(self.stream.link(), self.stream.send(item))?
+    }
+
+    /// See [`crate::CallStream::finish`].
+    pub fn finish(&self) {
+        self.stream.finish();
+    }
+
+    /// See [`crate::CallStream::next`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WouldDeadlock`].
+    pub fn next(&self) -> Result<Option<Body>, Error> {
+        wait(self.stream.link(), self.stream.next())
+    }
+
+    /// See [`crate::CallStream::answer`].
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`Error::WouldDeadlock`].
+    pub fn answer(self) -> Result<Body, Error> {
+        let link = self.stream.link().clone();
+        wait(&link, self.stream.answer())?
+    }
+}
+
+/// The streams of a request, for handlers that may block, as those of a
+/// [`Pool`](crate::handler::Pool) do.
+pub struct RequestStream<'a> {
+    request: &'a Request,
+}
+
+impl<'a> RequestStream<'a> {
+    pub(crate) fn new(request: &'a Request) -> Self {
+        RequestStream { request }
+    }
+
+    /// See [`Request::next`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WouldDeadlock`].
+    pub fn next(&self) -> Result<Option<Body>, Error> {
+        wait(self.request.conn().link(), self.request.next())
+    }
+
+    /// See [`Request::send`].
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`Error::WouldDeadlock`].
+    pub fn send(&self, item: &[u8]) -> Result<(), Error> {
+        wait(self.request.conn().link(), self.request.send(item))?
+    }
+}
+
+/// Runs a future on this thread, unless that is the one that would bring what it waits for.
+fn wait<F: Future>(link: &Link, future: F) -> Result<F::Output, Error> {
+    if in_batch() {
+        return Err(Error::WouldDeadlock);
+    }
+    Ok(link.hub().block_on(future))
 }
 
 /// A client whose calls block the thread; see [`crate::Client`].

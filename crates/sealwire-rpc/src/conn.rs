@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -105,6 +105,23 @@ impl Link {
 
     /// Lets the protocol do something, then wakes whom that concerns.
     pub(crate) fn act<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
+        self.act_and_keep(action).0
+    }
+
+    /// The same, and sends what there is to send then.
+    pub(crate) fn with<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
+        let (result, core) = self.act_and_keep(action);
+        if !flushes_later(self) {
+            self.flush_from(core);
+        }
+        result
+    }
+
+    /// Gives the lock as well, for what comes next. It is not held while others are told.
+    fn act_and_keep<R>(
+        &self,
+        action: impl FnOnce(&mut Connection) -> R,
+    ) -> (R, MutexGuard<'_, Core>) {
         let mut core = lock(&self.core);
         let result = action(&mut core.proto);
         self.load.store(core.proto.open_calls(), Ordering::Relaxed);
@@ -112,37 +129,32 @@ impl Link {
             .store(core.proto.takes_calls(), Ordering::Relaxed);
         let room = core.proto.take_room();
         let at_its_end = core.is_finished();
-        let mut wakers = std::mem::take(&mut core.wakers);
-        core.proto.take_wakers(&mut wakers);
-        if wakers.is_empty() {
-            core.wakers = wakers;
-            drop(core);
-        } else {
+        if room || at_its_end || core.proto.has_wakers() {
+            let mut wakers = std::mem::take(&mut core.wakers);
+            core.proto.take_wakers(&mut wakers);
             drop(core);
             wakers.drain(..).for_each(Waker::wake);
-            lock(&self.core).wakers = wakers;
+            if room {
+                self.room.notify(usize::MAX);
+            }
+            if at_its_end {
+                self.hub.changed.notify(usize::MAX);
+            }
+            core = lock(&self.core);
+            core.wakers = wakers;
         }
-        if room {
-            self.room.notify(usize::MAX);
-        }
-        if at_its_end {
-            self.hub.changed.notify(usize::MAX);
-        }
-        result
-    }
-
-    /// The same, and sends what there is to send then.
-    pub(crate) fn with<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
-        let result = self.act(action);
-        if !flushes_later(self) {
-            self.flush();
-        }
-        result
+        (result, core)
     }
 
     /// Hands what is queued to the socket, unless another thread is at it.
     pub(crate) fn flush(&self) {
-        let mut core = lock(&self.core);
+        self.flush_from(lock(&self.core));
+    }
+
+    fn flush_from<'a>(&'a self, mut core: MutexGuard<'a, Core>) {
+        if core.flushing || !core.proto.has_output() {
+            return;
+        }
         while !core.flushing && core.proto.has_output() {
             core.flushing = true;
             let mut frames = std::mem::take(&mut core.spare);
@@ -319,6 +331,14 @@ impl Conn {
     /// Whether calls can be made: the connection is there and neither side shuts down.
     pub fn is_open(&self) -> bool {
         self.link.takes_calls()
+    }
+
+    /// Ends the connection. What is under way on it ends with [`Error::ConnectionLost`], on both
+    /// sides; a client opens another one when it needs one.
+    pub fn close(&self) {
+        // Gone already is as good.
+        let socket = &self.link.hub.socket;
+        let _ = socket.disconnect_route(self.link.route, "rpc: closed by the application");
     }
 
     /// Sends a message that nobody answers, waiting for room up to the write limit. It is handed

@@ -31,7 +31,7 @@
 //! | call | [`Client`], [`blocking::Client`], [`Conn`] |
 //! | answer | [`Server`], [`handler`] |
 //! | know whether a failed request may have run | [`Error::may_have_run`] |
-//! | send many items in one call | [`Conn::open`], [`CallStream`], [`Request::next`] |
+//! | send many items in one call | [`Conn::open`], [`CallStream`], [`Request::next`], [`Request::blocking`] |
 //! | look at each call, or change it | [`ClientBuilder::intercept`], [`ServerBuilder::intercept`] |
 //! | bound memory and time | [`Limits`] |
 //!

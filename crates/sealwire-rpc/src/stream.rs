@@ -24,6 +24,10 @@ impl CallStream {
         CallStream { call }
     }
 
+    pub(crate) fn link(&self) -> &Arc<Link> {
+        self.call.parts().0
+    }
+
     fn key(&self) -> Result<(&Arc<Link>, CallKey), Error> {
         let (link, key) = self.call.parts();
         Ok((link, key.ok_or(Error::StreamEnded)?))

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::blocking::RequestStream;
 use crate::conn::Conn;
 use crate::counters::count;
 use crate::proto::{Answered, Body, ServedKey};
@@ -96,6 +97,11 @@ impl Request {
             proto.send_served_item(key, item, waker)
         };
         stream::send(self.conn.link(), attempt).await
+    }
+
+    /// The streams of the call, for handlers that may block the thread.
+    pub fn blocking(&self) -> RequestStream<'_> {
+        RequestStream::new(self)
     }
 
     /// Answers. What comes after the deadline is not sent: nobody waits for it.

@@ -414,6 +414,11 @@ impl Connection {
         self.calls.next_timeout()
     }
 
+    /// Whether there is somebody to wake.
+    pub(crate) fn has_wakers(&self) -> bool {
+        !self.wakers.is_empty()
+    }
+
     /// Whom to wake; taken into a list that is used again.
     pub(crate) fn take_wakers(&mut self, into: &mut Vec<Waker>) {
         into.append(&mut self.wakers);
