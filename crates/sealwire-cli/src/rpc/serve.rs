@@ -1,9 +1,17 @@
 //! `rpc serve`: a process per call.
 
 use std::io::{Read as _, Write as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
+#[cfg(unix)]
+use std::{
+    pin::pin,
+    sync::Arc,
+    sync::atomic::{AtomicBool, Ordering},
+    task::{Context, Wake, Waker},
+    thread::Thread,
+};
 
 use clap::Args;
 use sealwire::Endpoint;
@@ -14,8 +22,6 @@ use super::SizeOptions;
 use crate::exit::{Code, Failure, eprintln_quietly};
 use crate::security_options::{SecurityOptions, exposed};
 
-/// How often a running program is looked at.
-const LOOK: Duration = Duration::from_millis(5);
 /// Most of what a program says on standard error that its caller gets to read, in bytes.
 const MAX_COMPLAINT: u64 = 4_096;
 
@@ -132,7 +138,53 @@ fn answer(
 }
 
 /// Waits for the program, but ends it when nobody waits for its answer any more.
-fn wait(child: &mut Child, request: &Request) -> std::io::Result<Option<std::process::ExitStatus>> {
+#[cfg(unix)]
+fn wait(child: &mut Child, request: &Request) -> std::io::Result<Option<ExitStatus>> {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let (pid, waiting) = (Pid::from_child(child), thread::current());
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // It stays to be waited for, so that its number is not given to another program.
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(pid), options) {}
+            ended.store(true, Ordering::SeqCst);
+            waiting.unpark();
+        });
+        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        let mut context = Context::from_waker(&waker);
+        let mut cancelled = pin!(request.cancelled());
+        loop {
+            if ended.load(Ordering::SeqCst) {
+                return child.wait().map(Some);
+            }
+            if cancelled.as_mut().poll(&mut context).is_ready() || request.is_cancelled() {
+                child.kill()?;
+                child.wait()?;
+                return Ok(None);
+            }
+            match request.time_left() {
+                Some(left) => thread::park_timeout(left),
+                None => thread::park(),
+            }
+        }
+    })
+}
+
+/// The same for systems where a program is either waited for or ended.
+#[cfg(not(unix))]
+fn wait(child: &mut Child, request: &Request) -> std::io::Result<Option<ExitStatus>> {
+    /// How often a running program is looked at.
+    const LOOK: Duration = Duration::from_millis(5);
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
