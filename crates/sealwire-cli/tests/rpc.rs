@@ -3,9 +3,14 @@
 mod support;
 
 use std::io::{BufRead as _, BufReader};
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use support::run;
+use support::{PATIENCE, run};
+
+/// The exit code of a call without an answer in time.
+const TIMED_OUT: i32 = 3;
 
 /// A server that ends with the test.
 struct Serving {
@@ -50,10 +55,66 @@ fn a_program_that_fails_is_an_error_with_what_it_said() {
     run(&["rpc", "call", "-c", &server.endpoint, "-d", ""]).expect_code(1);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_program_whose_caller_has_gone_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let began = folder.path().join("began");
+    let script = format!(
+        "echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000",
+        began.display()
+    );
+    let server = Serving::start(&["sh", "--", "-c", &script]);
+    // A busy machine may need longer than that until the program has begun.
+    for limit in ["1s", "5s", "25s"] {
+        let call = ["rpc", "call", "-c", &server.endpoint, "-d", "", "-t", limit];
+        run(&call).expect_code(TIMED_OUT);
+        if began.exists() {
+            break;
+        }
+    }
+    let pid = std::fs::read_to_string(began).unwrap();
+    let lives = || {
+        let asked = Command::new("kill").args(["-0", pid.trim()]).output();
+        asked.unwrap().status.success()
+    };
+    let deadline = Instant::now() + PATIENCE;
+    while lives() {
+        assert!(Instant::now() < deadline, "{pid} lives on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 #[test]
 fn nobody_there_has_an_exit_code_of_its_own() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let endpoint = format!("tcp://{}", listener.local_addr().unwrap());
-    drop(listener);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    // The port of a connection is taken, and not listened on.
+    let taken = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let endpoint = format!("tcp://{}", taken.local_addr().unwrap());
     run(&["rpc", "call", "-c", &endpoint, "-d", "hello"]).expect_code(5);
+}
+
+#[test]
+fn the_benchmark_measures_calls_and_messages_between_two_processes() {
+    let output = run(&["rpc", "bench", "--json", "--seconds", "50ms"]).expect_code(0);
+    let records: Vec<serde_json::Value> = output
+        .text()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let measured: Vec<_> = records
+        .iter()
+        .map(|record| (record["what"].as_str().unwrap(), &record["in_flight"]))
+        .collect();
+    let expected = [
+        ("bare TCP", &1.into()),
+        ("calls", &1.into()),
+        ("calls", &64.into()),
+        ("calls", &1_024.into()),
+        ("one-way", &serde_json::Value::Null),
+    ];
+    assert_eq!(measured, expected);
+    for record in records {
+        assert!(record["per_second"].as_f64().unwrap() > 0.0, "{record}");
+    }
 }

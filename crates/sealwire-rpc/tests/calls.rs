@@ -4,11 +4,11 @@ mod support;
 
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sealwire_rpc::handler::{Inline, Pool, Spawn};
-use sealwire_rpc::{CallOptions, Code, ConnState, Error, Limits, OneWay, Request, Status};
-use support::{PATIENCE, Scene, bind, echo, eventually, nothing_left};
+use sealwire_rpc::{CallOptions, Code, Conn, ConnState, Error, Limits, OneWay, Request, Status};
+use support::{PATIENCE, Scene, bind, echo, eventually, nobody, nothing_left};
 
 #[test]
 fn requests_of_every_size_are_answered() {
@@ -148,29 +148,30 @@ fn waiting_where_the_connection_is_read_is_refused() {
     assert_eq!(&client.blocking().request(b"").unwrap()[..], b"refused");
 }
 
+/// Hands requests on to a thread each: none is dropped for being late.
+struct Threads<F>(F);
+
+impl<F: Fn(Request) + Clone + Send + Sync + 'static> sealwire_rpc::Handler for Threads<F> {
+    fn request(&self, request: Request) {
+        let handle = self.0.clone();
+        std::thread::spawn(move || handle(request));
+    }
+}
+
 #[test]
 fn deadlines_reach_the_handler_and_end_the_wait() {
     let (saw, left) = mpsc::channel();
-    let (done, noticed) = mpsc::channel();
-    let out = Mutex::new((saw, done));
-    let slow = move |request: &Request| {
-        let out = out.lock().unwrap();
-        out.0.send(request.time_left().unwrap()).unwrap();
+    let slow = move |request: Request| {
+        saw.send(request.time_left().unwrap()).unwrap();
         eventually("cancelled", || request.is_cancelled());
-        out.1.send(()).unwrap();
-        Ok::<_, Status>("late")
+        request.reply(b"late").unwrap();
     };
-    let (server, client) = Scene::new().pair(Pool::new(1, 8, slow).unwrap());
-    // The time is for the call, not for connecting.
-    client.blocking().conn().unwrap();
+    let (server, client) = Scene::new().pair(Threads(slow));
+    let conn = client.blocking().conn().unwrap();
     let limit = Duration::from_secs(1);
-    let error = client
-        .blocking()
-        .request_with(b"", CallOptions::within(limit))
-        .unwrap_err();
+    let error = conn.request_for(b"", limit).unwrap_err();
     assert_eq!(error, Error::DeadlineExceeded { may_have_run: true });
     assert!(left.recv_timeout(PATIENCE).unwrap() <= limit.mul_f64(1.13));
-    noticed.recv_timeout(PATIENCE).unwrap();
     eventually("counted", || server.counters().answers_too_late == 1);
     nothing_left(&server, &client);
 }
@@ -256,6 +257,57 @@ async fn streams_carry_items_both_ways_and_then_an_answer() {
 }
 
 #[test]
+fn streams_without_an_executor_block_the_threads_at_both_ends() {
+    let sums = |request: &Request| {
+        let items = request.blocking();
+        let failed = |error: Error| Status::new(Code::ABORTED, error.to_string());
+        let mut sum = 0_u64;
+        while let Some(item) = items.next().map_err(failed)? {
+            sum += u64::from(item[0]);
+            items.send(&sum.to_be_bytes()).map_err(failed)?;
+        }
+        Ok::<_, Status>(sum.to_be_bytes())
+    };
+    let (server, client) = Scene::new().pair(Pool::new(1, 8, sums).unwrap());
+    let conn = client.blocking().conn().unwrap();
+    let stream = conn.open(b"sums", CallOptions::default()).unwrap();
+    let mut sum = 0_u64;
+    // More than either side has credit for at first.
+    for number in 0..200_u8 {
+        stream.send(&[number]).unwrap();
+        sum += u64::from(number);
+        assert_eq!(stream.next().unwrap().unwrap()[..], sum.to_be_bytes());
+    }
+    stream.finish();
+    assert_eq!(stream.next().unwrap(), None);
+    assert_eq!(stream.answer().unwrap()[..], sum.to_be_bytes());
+    nothing_left(&server, &client);
+}
+
+#[test]
+fn either_side_can_end_a_connection() {
+    let never = |request: Request| eventually("cancelled", || request.is_cancelled());
+    let (server, client) = Scene::new().pair(Threads(never));
+    for server_ends in [true, false] {
+        let conn = client.blocking().conn().unwrap();
+        let call = conn.start(b"", CallOptions::default()).unwrap();
+        eventually("served", || !server.connections().is_empty());
+        let of = |conns: Vec<Conn>| conns.into_iter().next().unwrap();
+        if server_ends {
+            of(server.connections()).close();
+        } else {
+            of(client.connections()).close();
+        }
+        let lost = call.wait().unwrap_err();
+        assert!(matches!(lost, Error::ConnectionLost { .. }), "{lost}");
+        eventually("gone", || server.connections().is_empty());
+        eventually("gone here", || client.connections().is_empty());
+    }
+    // The client opens another one when it needs one.
+    client.blocking().conn().unwrap();
+}
+
+#[test]
 fn interceptors_come_before_the_handler() {
     let scene = Scene::new();
     let server = scene
@@ -325,10 +377,7 @@ fn connections_beyond_the_limit_wait_for_a_place_or_are_turned_away() {
 #[test]
 fn nobody_there_is_a_clear_error() {
     let scene = Scene::new();
-    let endpoint = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        format!("tcp://{}", listener.local_addr().unwrap())
-    };
+    let (endpoint, _taken) = nobody();
     let client = scene.client().dial_attempts(2).build(endpoint).unwrap();
     let error = client.blocking().request(b"").unwrap_err();
     assert!(
@@ -336,4 +385,22 @@ fn nobody_there_is_a_clear_error() {
         "{error}"
     );
     assert!(!error.may_have_run());
+}
+
+#[test]
+fn the_time_limit_of_a_request_holds_while_connecting() {
+    let scene = Scene::new();
+    // Accepts, and says nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("tcp://{}", silent.local_addr().unwrap());
+    let client = scene.client().build(endpoint).unwrap().blocking();
+    let began = Instant::now();
+    let limit = CallOptions::within(Duration::from_millis(50));
+    let error = client.request_with(b"", limit).unwrap_err();
+    let expected = Error::DeadlineExceeded {
+        may_have_run: false,
+    };
+    assert_eq!(error, expected);
+    // The limit of the handshake is that long.
+    assert!(began.elapsed() < PATIENCE);
 }

@@ -192,8 +192,11 @@ fn exchanges<E>(
     }
     let first = Instant::now();
     let mut times = Vec::with_capacity(1 << 20);
-    while first.elapsed() < options.seconds {
+    loop {
         times.push(exchange()?);
+        if first.elapsed() >= options.seconds {
+            break;
+        }
     }
     Ok(Exchanges {
         times,
@@ -245,12 +248,14 @@ fn one_way(conn: &blocking::Conn, options: &BenchOptions) -> Result<f64, sealwir
     let body = vec![0x5a; options.one_way_size];
     let send_for = |time: Duration| {
         let started = Instant::now();
-        while started.elapsed() < time {
+        loop {
             for _ in 0..64 {
                 conn.send(&body)?;
             }
+            if started.elapsed() >= time {
+                return Ok::<_, sealwire_rpc::Error>(());
+            }
         }
-        Ok::<_, sealwire_rpc::Error>(())
     };
     let arrived = || {
         let count = conn.request(COUNT)?;

@@ -2,14 +2,26 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use sealwire::auth::AllowAnyone;
 use sealwire::{Endpoint, Generate as _, KeyPair, Security};
-use sealwire_rpc::{Client, ClientBuilder, Handler, Request, Server, ServerBuilder, Status};
+use sealwire_rpc::{
+    Client, ClientBuilder, Handler, Limits, Request, Server, ServerBuilder, Status,
+};
 
 /// Nothing here takes that long unless it is broken.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Limits that end nothing which works, however busy the machine is.
+pub(crate) fn patient() -> Limits {
+    let mut limits = Limits::default();
+    limits.request = Some(10 * PATIENCE);
+    limits.write = PATIENCE;
+    limits.read = PATIENCE;
+    limits
+}
 
 pub(crate) struct Scene {
     pub(crate) keys: KeyPair,
@@ -24,10 +36,15 @@ impl Scene {
 
     pub(crate) fn server(&self) -> ServerBuilder {
         Server::builder(Security::blake3_server(self.keys.clone(), AllowAnyone))
+            .limits(patient())
+            .handshake_limit(PATIENCE)
     }
 
     pub(crate) fn client(&self) -> ClientBuilder {
         Client::builder(Security::blake3_client(self.keys.public()))
+            .limits(patient())
+            .dial_limit(PATIENCE)
+            .handshake_limit(PATIENCE)
     }
 
     /// A server that is bound and a client for it.
@@ -40,6 +57,15 @@ impl Scene {
 
 pub(crate) fn bind(server: &Server) -> Endpoint {
     server.bind("tcp://127.0.0.1:0").unwrap()
+}
+
+/// An endpoint where nobody listens, and where nobody else can while the value beside it lives.
+pub(crate) fn nobody() -> (Endpoint, impl Sized) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    // The port of a connection is taken, and not listened on.
+    let endpoint = format!("tcp://{}", stream.local_addr().unwrap());
+    (endpoint.parse().unwrap(), (listener, stream))
 }
 
 /// Answers with the request.
