@@ -2,10 +2,11 @@
 //! each, in turns; then, with both ends in one process, what monte's benchmarks do.
 //!
 //! ```text
-//! cargo run --release -p sealwire-bench-rpc -- [--json] [--rounds N] [--millis N]
+//! cargo run --release -p sealwire-bench-rpc -- [--json] [--rounds N] [--millis N] [--only TEXT]
 //!     [--monte TEST_BINARY] [--monte-processes PROGRAM]
 //! ```
 //!
+//! `TEXT` is part of the names of what is to be measured: `one-way`, `64 in flight`, `in one process`.
 //! `TEST_BINARY` is what `go test -c` makes of monte's tests, `PROGRAM` what `go build` makes of
 //! `bench/rpc/monte`. Both are then measured in turns with ours.
 
@@ -21,7 +22,7 @@ mod sockets;
 
 use std::time::Duration;
 
-use report::{Report, Unit};
+use report::Report;
 use side::Side;
 
 pub(crate) type Error = Box<dyn std::error::Error + Send + Sync>;
@@ -37,6 +38,7 @@ struct Options {
     json: bool,
     rounds: usize,
     turn: Duration,
+    only: String,
     monte: Option<String>,
     monte_processes: Option<String>,
 }
@@ -46,6 +48,7 @@ fn options() -> Result<Options, Error> {
         json: false,
         rounds: 7,
         turn: Duration::from_millis(400),
+        only: String::new(),
         monte: None,
         monte_processes: None,
     };
@@ -56,6 +59,7 @@ fn options() -> Result<Options, Error> {
             "--json" => options.json = true,
             "--rounds" => options.rounds = value()?.parse::<usize>()?.max(1),
             "--millis" => options.turn = Duration::from_millis(value()?.parse()?),
+            "--only" => options.only = value()?,
             "--monte" => options.monte = Some(value()?),
             "--monte-processes" => options.monte_processes = Some(value()?),
             _ => return Err(format!("unknown argument {argument}").into()),
@@ -69,7 +73,7 @@ fn main() -> Result<(), Error> {
         return side::run();
     }
     let options = options()?;
-    let mut report = Report::default();
+    let mut report = Report::of(&options.only);
     between_processes(&options, &mut report)?;
     in_one_process(&options, &mut report)?;
     report.print(options.json)
@@ -93,42 +97,29 @@ fn between_processes(options: &Options, report: &mut Report) -> Result<(), Error
     let push = sockets::Sender::connect(&introduction)?;
     for _ in 0..options.rounds {
         let turn = options.turn;
-        report.add(
-            "bare TCP, 64 B, one at a time",
-            Unit::PerSecond,
-            bare.exchanges(turn)?,
-        );
+        report.measure("bare TCP, 64 B, one at a time", || bare.exchanges(turn))?;
         for depth in DEPTHS {
-            report.add(
-                &format!("sealwire-rpc, 64 B, {depth} in flight"),
-                Unit::PerSecond,
-                ours.calls(depth, turn)?,
-            );
-            report.add(
-                &format!("tonic, 64 B, {depth} in flight"),
-                Unit::PerSecond,
-                grpc.calls(depth, turn)?,
-            );
+            let name = format!("sealwire-rpc, 64 B, {depth} in flight");
+            report.measure(&name, || ours.calls(depth, turn))?;
+            let name = format!("tonic, 64 B, {depth} in flight");
+            report.measure(&name, || grpc.calls(depth, turn))?;
         }
-        let rate = side.arrivals("ours", turn, |until| ours.one_way(until))?;
-        report.add("sealwire-rpc, one-way, 1400 B", Unit::PerSecond, rate);
-        let rate = side.arrivals("sockets", turn, |until| push.send(until))?;
-        report.add("PUSH and PULL, 1400 B", Unit::PerSecond, rate);
-        let rate = side.arrivals("grpc", turn, |until| grpc.one_way(until))?;
-        report.add("tonic, streaming, 1400 B", Unit::PerSecond, rate);
+        report.measure("sealwire-rpc, one-way, 1400 B", || {
+            side.arrivals("ours", turn, |until| ours.one_way(until))
+        })?;
+        report.measure("PUSH and PULL, 1400 B", || {
+            side.arrivals("sockets", turn, |until| push.send(until))
+        })?;
+        report.measure("tonic, streaming, 1400 B", || {
+            side.arrivals("grpc", turn, |until| grpc.one_way(until))
+        })?;
         if let Some((program, server)) = processes.zip(monte_side.as_mut()) {
-            report.add(
-                "monte, one-way, 1400 B",
-                Unit::PerSecond,
-                server.one_way(program, turn)?,
-            );
+            report.measure("monte, one-way, 1400 B", || server.one_way(program, turn))?;
             for depth in [1, 64] {
-                let rate = monte::calls(program, server.address(), depth, turn)?;
-                report.add(
-                    &format!("monte, 64 B, {depth} in flight"),
-                    Unit::PerSecond,
-                    rate,
-                );
+                let name = format!("monte, 64 B, {depth} in flight");
+                report.measure(&name, || {
+                    monte::calls(program, server.address(), depth, turn)
+                })?;
             }
         }
     }
@@ -183,22 +174,17 @@ fn between_processes(options: &Options, report: &mut Report) -> Result<(), Error
 fn in_one_process(options: &Options, report: &mut Report) -> Result<(), Error> {
     let shapes = shapes::Pair::new()?;
     for _ in 0..options.rounds {
-        for (name, time) in shapes.measure(options.turn)? {
-            report.add(
-                &format!("sealwire-rpc, in one process, {name}"),
-                Unit::Nanoseconds,
-                time,
-            );
+        for shape in &shapes::SHAPES {
+            let name = format!("sealwire-rpc, in one process, {}", shape.name);
+            report.measure_time(&name, || shapes.measure(shape, options.turn))?;
         }
-        for (name, time) in monte::in_one_process(options.monte.as_deref(), options.turn)? {
-            report.add(
-                &format!("monte, in one process, {name}"),
-                Unit::Nanoseconds,
-                time,
-            );
+        let wanted = report.wants("monte, in one process, ");
+        let monte = options.monte.as_deref().filter(|_| wanted);
+        for (name, time) in monte::in_one_process(monte, options.turn)? {
+            report.measure_time(&format!("monte, in one process, {name}"), || Ok(time))?;
         }
     }
-    for name in shapes::NAMES {
+    for shapes::Shape { name, .. } in shapes::SHAPES {
         let [ours, theirs] =
             ["sealwire-rpc", "monte"].map(|who| format!("{who}, in one process, {name}"));
         report.ratio(

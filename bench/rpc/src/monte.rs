@@ -4,10 +4,10 @@ use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use crate::shapes::NAMES;
+use crate::shapes::SHAPES;
 use crate::{Error, MESSAGE};
 
-/// How monte calls what [`NAMES`] are.
+/// How monte calls what [`SHAPES`] are.
 const BENCHMARKS: [&str; 6] = [
     "Send",
     "SendNoWait",
@@ -30,7 +30,8 @@ pub(crate) fn in_one_process(
         .arg(format!("-test.benchtime={}ms", turn.as_millis()))
         .output()?;
     let output = String::from_utf8(output.stdout)?;
-    let times = NAMES.into_iter().zip(BENCHMARKS).map(|(name, benchmark)| {
+    let names = SHAPES.iter().map(|shape| shape.name);
+    let times = names.zip(BENCHMARKS).map(|(name, benchmark)| {
         let line = output.lines().find(|line| {
             let rest = line.strip_prefix("Benchmark");
             let rest = rest.and_then(|rest| rest.strip_prefix(benchmark));

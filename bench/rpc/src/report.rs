@@ -37,6 +37,8 @@ struct Ratio {
 
 #[derive(Default)]
 pub(crate) struct Report {
+    /// Part of the names of what is measured.
+    only: String,
     series: Vec<Series>,
     ratios: Vec<Ratio>,
 }
@@ -52,7 +54,47 @@ fn summary(values: &[f64]) -> (f64, f64, f64) {
 }
 
 impl Report {
-    pub(crate) fn add(&mut self, what: &str, unit: Unit, value: f64) {
+    /// Takes only what has this in its name.
+    pub(crate) fn of(only: &str) -> Self {
+        Report {
+            only: only.to_owned(),
+            ..Report::default()
+        }
+    }
+
+    /// Whether anything whose name begins like this is taken.
+    pub(crate) fn wants(&self, beginning: &str) -> bool {
+        beginning.contains(&self.only)
+    }
+
+    /// Measures how many there are in a second, unless something else is wanted.
+    pub(crate) fn measure(
+        &mut self,
+        what: &str,
+        rate: impl FnOnce() -> Result<f64, Error>,
+    ) -> Result<(), Error> {
+        self.add(what, Unit::PerSecond, rate)
+    }
+
+    /// Measures the nanoseconds that one takes, likewise.
+    pub(crate) fn measure_time(
+        &mut self,
+        what: &str,
+        time: impl FnOnce() -> Result<f64, Error>,
+    ) -> Result<(), Error> {
+        self.add(what, Unit::Nanoseconds, time)
+    }
+
+    fn add(
+        &mut self,
+        what: &str,
+        unit: Unit,
+        measure: impl FnOnce() -> Result<f64, Error>,
+    ) -> Result<(), Error> {
+        if !what.contains(&self.only) {
+            return Ok(());
+        }
+        let value = measure()?;
         match self.series.iter_mut().find(|series| series.what == what) {
             Some(series) => series.rounds.push(value),
             None => self.series.push(Series {
@@ -61,6 +103,7 @@ impl Report {
                 rounds: vec![value],
             }),
         }
+        Ok(())
     }
 
     /// One by the other, round by round; nothing if one of both was not measured.

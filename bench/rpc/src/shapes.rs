@@ -12,14 +12,31 @@ use sealwire_rpc::{Client, OneWay, Request, Server, Status, blocking};
 
 use crate::{Error, MESSAGE};
 
-pub(crate) const NAMES: [&str; 6] = [
-    "send",
-    "send without waiting",
-    "request",
-    "parallel send",
-    "parallel send without waiting",
-    "parallel request",
+/// What one of monte's benchmarks does.
+pub(crate) struct Shape {
+    pub(crate) name: &'static str,
+    parallel: bool,
+    action: Action,
+}
+
+pub(crate) const SHAPES: [Shape; 6] = [
+    Shape::new("send", false, send),
+    Shape::new("send without waiting", false, send_no_wait),
+    Shape::new("request", false, request),
+    Shape::new("parallel send", true, send),
+    Shape::new("parallel send without waiting", true, send_no_wait),
+    Shape::new("parallel request", true, request),
 ];
+
+impl Shape {
+    const fn new(name: &'static str, parallel: bool, action: Action) -> Self {
+        Shape {
+            name,
+            parallel,
+            action,
+        }
+    }
+}
 
 /// Messages between two looks at the clock.
 const STRETCH: u64 = 256;
@@ -73,22 +90,14 @@ impl Pair {
         })
     }
 
-    pub(crate) fn measure(&self, turn: Duration) -> Result<Vec<(&'static str, f64)>, Error> {
-        let callers = thread::available_parallelism()?.get();
-        let actions: [(usize, Action); 6] = [
-            (1, send),
-            (1, send_no_wait),
-            (1, request),
-            (callers, send),
-            (callers, send_no_wait),
-            (callers, request),
-        ];
-        let measured = NAMES.into_iter().zip(actions);
-        let times = measured.map(|(name, (threads, action))| {
-            self.run(threads, turn / 4, action)?;
-            Ok((name, self.run(threads, turn, action)?))
-        });
-        times.collect()
+    /// Nanoseconds a message, after a warm-up.
+    pub(crate) fn measure(&self, shape: &Shape, turn: Duration) -> Result<f64, Error> {
+        let threads = match shape.parallel {
+            true => thread::available_parallelism()?.get(),
+            false => 1,
+        };
+        self.run(threads, turn / 4, shape.action)?;
+        self.run(threads, turn, shape.action)
     }
 
     /// Nanoseconds a message.
