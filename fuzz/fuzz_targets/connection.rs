@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use sealwire_fuzz::{Endpoint, client, null, server};
+use sealwire_fuzz::{Endpoint, client, null, null_authorized, server};
 use sealwire_zmtp::connection::{DataPhase, Heartbeat};
 use sealwire_zmtp::{Config, DefaultProvider, Event, Frame, Message, Provider, SocketType};
 
@@ -64,6 +64,7 @@ enum Protection {
     Null,
     PerMessageNonces,
     Continuous,
+    NullAuthorized,
 }
 
 struct Half {
@@ -116,6 +117,10 @@ fuzz_target!(|input: (Protection, Vec<Operation>)| {
     let checked = matches!(protection, Protection::PerMessageNonces);
     let (a, b) = match protection {
         Protection::Null => (null(SocketType::Dealer), null(SocketType::Router)),
+        Protection::NullAuthorized => (
+            null_authorized(SocketType::Dealer),
+            null_authorized(SocketType::Router),
+        ),
         Protection::PerMessageNonces => blake3(DataPhase::PerMessageNonces),
         Protection::Continuous => blake3(DataPhase::ContinuousKeystreamUnauthenticatedOrder),
     };

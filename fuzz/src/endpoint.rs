@@ -55,7 +55,9 @@ impl Endpoint {
         while let Some(event) = self.connection.poll_event() {
             let asked = matches!(
                 event,
-                Event::Authenticate(_) | Event::AuthenticatePassword(_)
+                Event::Authenticate(_)
+                    | Event::AuthenticatePassword(_)
+                    | Event::AuthenticateAddress
             );
             self.events.push(event);
             if asked {
@@ -106,6 +108,13 @@ fn server_keys(provider: &dyn Provider) -> KeyPair {
 /// A NULL socket.
 pub fn null(socket_type: SocketType) -> Config {
     Config::new(socket_type)
+}
+
+/// A NULL socket that decides about its peers.
+pub fn null_authorized(socket_type: SocketType) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::NullAuthorized;
+    config
 }
 
 /// A BLAKE3 client of [`server`].

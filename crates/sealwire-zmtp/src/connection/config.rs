@@ -116,6 +116,9 @@ pub enum MechanismConfig {
     /// No authentication, no encryption.
     #[default]
     Null,
+    /// NULL, the side that decides about its peer, by its address, before it says READY. Either
+    /// side may, and both.
+    NullAuthorized,
     /// BLAKE3ZMQ, the side that knows the other's public key beforehand.
     Blake3Client(Blake3Client),
     /// BLAKE3ZMQ, the side whose public key is known.

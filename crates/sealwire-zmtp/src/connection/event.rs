@@ -22,6 +22,10 @@ pub enum Event {
     /// PLAIN server: the client shows a username and a password. Answer with
     /// [`Connection::authorize`](super::Connection::authorize); nothing goes out until then.
     AuthenticatePassword(Box<PlainCredentials>),
+    /// NULL with [`NullAuthorized`](super::MechanismConfig::NullAuthorized): a peer that shows
+    /// nothing; the caller knows its address. Answer with
+    /// [`Connection::authorize`](super::Connection::authorize); nothing goes out until then.
+    AuthenticateAddress,
     /// The handshake is done: messages may be sent.
     Ready(Arc<PeerInfo>),
     /// The peer subscribed to a prefix (local socket PUB or XPUB) or joined a group (RADIO).

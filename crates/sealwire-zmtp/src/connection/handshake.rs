@@ -77,7 +77,7 @@ impl MechanismConfig {
     /// The mechanism's name in the greeting.
     pub const fn name(&self) -> &'static str {
         match self {
-            Self::Null => "NULL",
+            Self::Null | Self::NullAuthorized => "NULL",
             Self::Blake3Client(_) | Self::Blake3Server(_) => crate::mechanism::blake3::NAME,
             Self::CurveClient(_) | Self::CurveServer(_) => crate::mechanism::curve::NAME,
             Self::PlainClient(_) | Self::PlainServer => plain::NAME,
@@ -95,6 +95,7 @@ impl MechanismConfig {
     fn data_phase(&self) -> Option<DataPhase> {
         match self {
             Self::Null
+            | Self::NullAuthorized
             | Self::CurveClient(_)
             | Self::CurveServer(_)
             | Self::PlainClient(_)
@@ -230,7 +231,7 @@ impl Connection {
         let Phase::Handshake(handshake) = &mut self.phase else {
             return Ok(());
         };
-        if handshake.step() != Step::Authorization {
+        if !handshake.mechanism.awaits_decision() {
             return Ok(());
         }
         handshake.user_id = decision.map_err(Error::Refused)?;
@@ -247,11 +248,15 @@ impl Connection {
     fn progress(&mut self, progress: Progress, now: Duration) {
         match progress {
             Progress::Reply { command, frame } => self.reply(command, &frame),
+            Progress::Wait => {}
             Progress::Authenticate(credentials) => {
                 self.events.push_back(Event::Authenticate(credentials));
             }
             Progress::AuthenticatePassword(shown) => {
                 self.events.push_back(Event::AuthenticatePassword(shown));
+            }
+            Progress::AuthenticateAddress => {
+                self.events.push_back(Event::AuthenticateAddress);
             }
             Progress::Done { reply, established } => {
                 if let Some((command, frame)) = reply {

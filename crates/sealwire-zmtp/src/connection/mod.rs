@@ -165,8 +165,9 @@ impl Connection {
         self.trace.poll()
     }
 
-    /// Answers [`Event::Authenticate`] and [`Event::AuthenticatePassword`] with the user's name, or with a refusal that is sent to the
-    /// client in ERROR. Without a question to answer it does nothing.
+    /// Answers [`Event::Authenticate`], [`Event::AuthenticatePassword`] and
+    /// [`Event::AuthenticateAddress`] with the user's name, or with a refusal that is sent to the
+    /// peer in ERROR. Without a question to answer it does nothing.
     ///
     /// # Errors
     ///

@@ -55,7 +55,7 @@ impl fmt::Display for CloseKind {
             ),
             Self::DuringHandshake(Step::Welcome) => f.write_str(
                 "the server closed without an answer after HELLO: its key is probably not the one \
-                 configured",
+                 configured (BLAKE3, CURVE), or it cannot decide now (PLAIN)",
             ),
             Self::DuringHandshake(step) => {
                 write!(

@@ -64,6 +64,10 @@ pub(crate) enum Progress {
     Authenticate(Box<Credentials>),
     /// Ask the authenticator about a password.
     AuthenticatePassword(Box<PlainCredentials>),
+    /// Ask the authenticator about a peer that shows nothing.
+    AuthenticateAddress,
+    /// Wait: for the authenticator, as nothing is to be sent.
+    Wait,
     /// The handshake is done, after this frame if there is one.
     Done {
         reply: Option<(&'static str, Vec<u8>)>,
@@ -104,6 +108,10 @@ impl Handshake {
                 let (handshake, ready) = null::Handshake::start(local)?;
                 (Self::Null(handshake), Some(ready))
             }
+            MechanismConfig::NullAuthorized => {
+                let (handshake, question) = null::Handshake::start_asking();
+                (Self::Null(handshake), Some(question))
+            }
             MechanismConfig::Blake3Client(settings) => {
                 let (client, hello) =
                     blake3::Client::start(local, settings, entropy, ours, theirs)?;
@@ -131,13 +139,21 @@ impl Handshake {
     /// What is waited for.
     pub(crate) fn step(&self) -> Step {
         match self {
-            Self::Null(_) => Step::Ready,
+            Self::Null(handshake) => handshake.step(),
             Self::Blake3Client(client) => client.step(),
             Self::Blake3Server(server) => server.step(),
             Self::CurveClient(client) => client.step(),
             Self::CurveServer(server) => server.step(),
             Self::PlainClient(client) => client.step(),
             Self::PlainServer(server) => server.step(),
+        }
+    }
+
+    /// Whether the authenticator was asked and has not answered.
+    pub(crate) fn awaits_decision(&self) -> bool {
+        match self {
+            Self::Null(handshake) => handshake.awaits_decision(),
+            _ => self.step() == Step::Authorization,
         }
     }
 
@@ -173,6 +189,7 @@ impl Handshake {
             (Self::Blake3Server(server), MechanismConfig::Blake3Server(settings)) => {
                 server.authorized(local, settings)
             }
+            (Self::Null(handshake), _) => handshake.authorized(local),
             (Self::CurveServer(server), _) => server.authorized(local),
             (Self::PlainServer(server), _) => Ok(server.authorized()),
             _ => Ok(None),

@@ -1,6 +1,20 @@
 //! NULL: both sides say READY with their metadata, and that is all.
 //!
 //! Source: ZMTP 3.1 (RFC 37), "the NULL mechanism". No authentication, no encryption.
+//!
+//! A side that decides about its peers holds its READY back until it has decided, so that nobody
+//! takes a connection for made that is about to be refused:
+//!
+//! ```text
+//! deciding side                              peer
+//!    |  READY     metadata                      |
+//!    | <--------------------------------------- |
+//!    |                 asks the application     |
+//!    |  READY     metadata, or ERROR            |
+//!    | ---------------------------------------> |
+//! ```
+
+use alloc::vec::Vec;
 
 use super::handshake::{Established, HandshakeFrame, Local, Progress};
 use super::protection::{Opener, Sealer};
@@ -10,23 +24,46 @@ use crate::wire::metadata::Metadata;
 
 const READY: &str = "READY";
 
-/// Waiting for the peer's READY; the local one was sent.
-pub(crate) struct Handshake;
+/// Between the greetings and the later one of both READYs.
+pub(crate) enum Handshake {
+    /// The local READY was sent.
+    AwaitReady,
+    /// Neither the answer of the application nor the peer's READY is there.
+    AwaitBoth,
+    /// The peer's READY came before the answer of the application.
+    AwaitDecision(Metadata),
+    /// Both are there.
+    Over,
+}
 
 impl Handshake {
+    /// Says READY.
     pub(super) fn start(local: &Local<'_>) -> Result<(Self, Progress), Error> {
-        let frame = command::frame(READY.as_bytes(), &[&local.metadata()?]);
-        Ok((
-            Self,
-            Progress::Reply {
-                command: READY,
-                frame,
-            },
-        ))
+        let progress = Progress::Reply {
+            command: READY,
+            frame: ready(local)?,
+        };
+        Ok((Self::AwaitReady, progress))
+    }
+
+    /// Asks the application first.
+    pub(super) const fn start_asking() -> (Self, Progress) {
+        (Self::AwaitBoth, Progress::AuthenticateAddress)
+    }
+
+    pub(super) const fn step(&self) -> Step {
+        match self {
+            Self::AwaitReady | Self::AwaitBoth => Step::Ready,
+            Self::AwaitDecision(_) | Self::Over => Step::Authorization,
+        }
+    }
+
+    pub(super) const fn awaits_decision(&self) -> bool {
+        matches!(self, Self::AwaitBoth | Self::AwaitDecision(_))
     }
 
     pub(super) fn receive(
-        &self,
+        &mut self,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
     ) -> Result<Progress, Error> {
@@ -38,15 +75,44 @@ impl Handshake {
         }
         let metadata = Metadata::parse(frame.data)?;
         local.check_metadata(&metadata)?;
-        let established = Established {
-            metadata,
-            public_key: None,
-            sealer: Sealer::Plain,
-            opener: Opener::Plain,
-        };
-        Ok(Progress::Done {
-            reply: None,
-            established,
-        })
+        if self.awaits_decision() {
+            *self = Self::AwaitDecision(metadata);
+            return Ok(Progress::Wait);
+        }
+        *self = Self::Over;
+        Ok(done(None, metadata))
     }
+
+    /// Says READY after the application agreed; `None` when it was not asked.
+    pub(super) fn authorized(&mut self, local: &Local<'_>) -> Result<Option<Progress>, Error> {
+        let frame = ready(local)?;
+        Ok(Some(match core::mem::replace(self, Self::Over) {
+            Self::AwaitDecision(metadata) => done(Some((READY, frame)), metadata),
+            Self::AwaitBoth => {
+                *self = Self::AwaitReady;
+                Progress::Reply {
+                    command: READY,
+                    frame,
+                }
+            }
+            state => {
+                *self = state;
+                return Ok(None);
+            }
+        }))
+    }
+}
+
+fn ready(local: &Local<'_>) -> Result<Vec<u8>, Error> {
+    Ok(command::frame(READY.as_bytes(), &[&local.metadata()?]))
+}
+
+fn done(reply: Option<(&'static str, Vec<u8>)>, metadata: Metadata) -> Progress {
+    let established = Established {
+        metadata,
+        public_key: None,
+        sealer: Sealer::Plain,
+        opener: Opener::Plain,
+    };
+    Progress::Done { reply, established }
 }

@@ -1,14 +1,16 @@
 //! NULL end to end: READY, metadata, messages of every shape.
 
 use sealwire_zmtp::bytes::{Buf, Bytes};
-use sealwire_zmtp::error::{CloseKind, Error, HandshakeError, Incompatible, Step, WireError};
+use sealwire_zmtp::error::{
+    CloseKind, Error, HandshakeError, Incompatible, Refusal, Step, WireError,
+};
 use sealwire_zmtp::wire::command;
 use sealwire_zmtp::wire::frame::{COMMAND, Header};
 use sealwire_zmtp::wire::greeting::Greeting;
 use sealwire_zmtp::wire::metadata::{self, Metadata};
 use sealwire_zmtp::{Event, Frame, Message, SocketType};
 
-use crate::support::{Pair, Side, frame, null, protections, provider, providers};
+use crate::support::{Pair, Side, frame, null, null_authorized, protections, provider, providers};
 
 #[test]
 fn every_fitting_pair_of_types_gets_ready_and_every_other_is_refused() {
@@ -285,4 +287,135 @@ fn application_bytes_right_behind_ready_are_taken() {
             .iter()
             .any(|event| matches!(event, Event::Ready(_)))
     );
+}
+
+/// A side that decides, and a peer that has sent all it can: its READY, where it does not decide
+/// itself.
+fn asked(peer_config: sealwire_zmtp::Config) -> Pair {
+    let mut pair = Pair::new(null_authorized(SocketType::Pull), peer_config, &provider());
+    pair.a.decision = None;
+    pair.settle();
+    assert_eq!(pair.a.events, [Event::AuthenticateAddress]);
+    pair
+}
+
+#[test]
+fn who_decides_holds_ready_back_until_then() {
+    let mut pair = asked(null(SocketType::Push));
+    assert!(!pair.a.connection.is_ready() && !pair.b.connection.is_ready());
+    let decision = Ok(Some("alice".into()));
+    pair.a.connection.authorize(decision, pair.a.now).unwrap();
+    // Both READYs are there, and messages may follow at once.
+    assert!(pair.a.connection.is_ready());
+    pair.settle();
+    assert!(pair.b.connection.is_ready());
+    let peer = pair.a.connection.peer().unwrap();
+    assert_eq!(peer.user_id.as_deref(), Some("alice"));
+    assert_eq!((peer.mechanism, peer.public_key), ("NULL", None));
+    pair.b.send("hello");
+    pair.settle();
+    assert_eq!(pair.a.messages(), [Message::from("hello")]);
+    // Nothing is asked a second time.
+    assert!(pair.a.connection.authorize(Ok(None), pair.a.now).is_ok());
+}
+
+#[test]
+fn a_decision_before_the_ready_of_the_peer_is_as_good() {
+    let mut side = Side::new(null_authorized(SocketType::Pull), provider(), 1);
+    let mut peer = Side::new(null(SocketType::Push), provider(), 2);
+    let greeting = side.output();
+    side.feed(&peer.output());
+    assert_eq!(side.events, [Event::AuthenticateAddress]);
+    let ready = side.output();
+    assert_eq!(ready[2..8], *b"\x05READY");
+    assert!(!side.connection.is_ready());
+    peer.feed(&[greeting, ready].concat());
+    side.feed(&peer.output());
+    assert!(side.connection.is_ready() && peer.connection.is_ready());
+}
+
+#[test]
+fn both_sides_may_decide_in_any_order() {
+    // The peer has agreed at once.
+    let mut pair = asked(null_authorized(SocketType::Push));
+    assert!(!pair.a.connection.is_ready() && !pair.b.connection.is_ready());
+    pair.a.connection.authorize(Ok(None), pair.a.now).unwrap();
+    pair.settle();
+    assert!(pair.a.connection.is_ready() && pair.b.connection.is_ready());
+
+    let [a, b] = [SocketType::Pull, SocketType::Push].map(null_authorized);
+    let mut pair = Pair::new(a, b, &provider());
+    (pair.a.decision, pair.b.decision) = (None, None);
+    pair.settle();
+    pair.b.connection.authorize(Ok(None), pair.b.now).unwrap();
+    pair.settle();
+    assert!(!pair.a.connection.is_ready() && !pair.b.connection.is_ready());
+    pair.a.connection.authorize(Ok(None), pair.a.now).unwrap();
+    pair.settle();
+    assert!(pair.a.connection.is_ready() && pair.b.connection.is_ready());
+}
+
+#[test]
+fn who_is_refused_hears_the_reason_and_was_never_connected() {
+    for before_ready in [true, false] {
+        let mut pair = Pair::new(
+            null_authorized(SocketType::Pull),
+            null(SocketType::Push),
+            &provider(),
+        );
+        let refusal = Refusal::new("400");
+        let expected = Some(Error::Refused(refusal.clone()));
+        if before_ready {
+            pair.a.decision = Some(Err(refusal));
+            pair.settle();
+        } else {
+            pair.a.decision = None;
+            pair.settle();
+            let result = pair.a.connection.authorize(Err(refusal), pair.a.now);
+            pair.a.note(result);
+            pair.settle();
+        }
+        assert_eq!(pair.a.error, expected);
+        let told = Error::PeerRefused {
+            reason: "400".into(),
+            verified: false,
+        };
+        assert_eq!(pair.b.error, Some(told));
+        let is_ready = |event: &Event| matches!(event, Event::Ready(_));
+        assert!(!pair.a.events.iter().chain(&pair.b.events).any(is_ready));
+    }
+}
+
+#[test]
+fn nothing_may_follow_the_ready_of_a_peer_that_is_not_decided_about() {
+    for behind in [frame(0, b"early"), frame(4, b"\x05READY"), vec![0]] {
+        let mut pair = asked(null(SocketType::Push));
+        pair.a.feed(&behind);
+        let error = Error::Handshake(HandshakeError::UnexpectedData);
+        assert_eq!(pair.a.error, Some(error.clone()));
+        // The answer comes too late.
+        let late = pair.a.connection.authorize(Ok(None), pair.a.now);
+        assert_eq!(late, Err(error));
+    }
+}
+
+#[test]
+fn a_peer_that_does_not_fit_is_refused_before_it_is_decided_about() {
+    let pair = asked(null(SocketType::Pub));
+    let types = Incompatible::SocketTypes {
+        ours: SocketType::Pull,
+        theirs: SocketType::Pub,
+    };
+    assert_eq!(pair.a.error, Some(types.into()));
+    assert!(matches!(pair.b.error, Some(Error::PeerRefused { .. })));
+}
+
+#[test]
+fn a_decision_takes_no_longer_than_a_handshake_may() {
+    let mut pair = asked(null(SocketType::Push));
+    pair.a.connection.handle_timeout(pair.a.now).unwrap();
+    let deadline = pair.a.connection.next_timeout().unwrap();
+    let late = pair.a.connection.handle_timeout(deadline);
+    let step = Step::Authorization;
+    assert_eq!(late, Err(Error::HandshakeTimeout { step }));
 }

@@ -54,13 +54,17 @@ pub enum Decision {
     Refuse {
         /// For this side, and told to BLAKE3 clients: at most 255 printable ASCII characters of it.
         reason: String,
-        /// Told to CURVE and PLAIN clients, as libzmq does.
+        /// Told to CURVE and PLAIN clients, as libzmq does; see there for 300.
         status: Status,
     },
 }
 
 /// What kind of refusal it is: the status codes of ZAP (RFC 27). libzmq's clients know no other
 /// reasons, and report them as `ZMQ_EVENT_HANDSHAKE_FAILED_AUTH`.
+///
+/// Peers over NULL, PLAIN and CURVE are told 400 and 500; with 300 the connection is closed without
+/// a word (ZMTP 3.1, RFC 37). libzmq's clients take a closed connection for something that passes
+/// and connect again, and never come back after the other two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// 300: nothing was decided; to try again later may help.

@@ -8,6 +8,7 @@
 //! The handler is any REP or ROUTER socket of the same [`Context`], bound to [`ENDPOINT`]. It is
 //! asked for the sockets with a [`zap_domain`](crate::SocketBuilder::zap_domain), on a thread for
 //! decisions that block. What the mechanism brings as credentials is nothing to this module.
+//! Whatever the mechanism, no connection is made on either side before the handler has answered.
 //!
 //! | mechanism | credentials |
 //! |---|---|
@@ -38,8 +39,11 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 const NAME: &str = "zeromq.zap.01";
 const VERSION: &[u8] = b"1.0";
 
-/// Status of a decision that could not be made.
+/// Status where the handler's answer is no decision.
 const INTERNAL_ERROR: u16 = 500;
+/// Status where there was no answer. A handler that comes or comes back is found, so the peer must
+/// not be told anything final.
+const TEMPORARY: u16 = 300;
 
 /// One question to the handler.
 pub(crate) struct Request {
@@ -56,17 +60,19 @@ impl Request {
     /// Asks, and waits for the answer. **Blocks**, no longer than the limit.
     pub(crate) fn ask(self) -> Verdict {
         if !inproc::is_bound(&self.context, NAME) {
-            return failed(format!("no handler is bound to {ENDPOINT}"));
+            return unanswered(format!("no handler is bound to {ENDPOINT}"));
         }
         let id = self.context.next_number().to_be_bytes();
         match self.exchange(id) {
             Ok(reply) => read(&reply, &id),
-            Err(Error::RequestLost) => failed("the handler went away before it answered".into()),
-            Err(Error::TimedOut { .. }) => failed(format!(
+            Err(Error::RequestLost) => {
+                unanswered("the handler went away before it answered".into())
+            }
+            Err(Error::TimedOut { .. }) => unanswered(format!(
                 "the handler gave no answer within {:?}",
                 self.limit
             )),
-            Err(error) => failed(format!("the handler could not be asked: {error}")),
+            Err(error) => unanswered(format!("the handler could not be asked: {error}")),
         }
     }
 
@@ -96,6 +102,13 @@ impl Request {
 fn failed(text: String) -> Verdict {
     Verdict::RefusedByZap {
         status: INTERNAL_ERROR,
+        text,
+    }
+}
+
+fn unanswered(text: String) -> Verdict {
+    Verdict::RefusedByZap {
+        status: TEMPORARY,
         text,
     }
 }

@@ -109,6 +109,15 @@ pub(crate) fn protocol_config(
             credentials: credentials.clone(),
         }),
         (Kind::PlainServer { .. }, _) => MechanismConfig::PlainServer,
+        // A handler is asked about NULL only where it is told which domain.
+        (Kind::Null, _)
+            if options
+                .zap_domain
+                .as_deref()
+                .is_some_and(|domain| !domain.is_empty()) =>
+        {
+            MechanismConfig::NullAuthorized
+        }
         (Kind::Null, _) => MechanismConfig::Null,
         (Kind::Server { .. } | Kind::CurveServer { .. }, None) => {
             unreachable!("a server's cookies are made with its socket")

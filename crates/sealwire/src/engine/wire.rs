@@ -105,10 +105,9 @@ impl Wire {
     }
 
     /// Tells the peer that it is turned away, where there is a way to tell.
-    pub(super) fn reject(&mut self, reason: &str) -> Option<Error> {
-        match self {
-            Wire::Zmtp(protocol) => Some(protocol.reject(reason)),
-            Wire::Raw(_) => None,
+    pub(super) fn reject(&mut self, reason: &str) {
+        if let Wire::Zmtp(protocol) = self {
+            protocol.reject(reason);
         }
     }
 

@@ -84,10 +84,11 @@ pub enum FailureCause {
     /// This socket turned the peer away.
     #[error("turned away: {0}")]
     Rejected(&'static str),
-    /// The ZAP handler refused the peer, or could not be asked (status 500).
+    /// The ZAP handler refused the peer, gave no answer (status 300), or one that is none (500).
     #[error("refused by ZAP: {status} {text}")]
     RefusedByZap {
-        /// 300, 400 or 500 (RFC 27). The peer is told this number.
+        /// 300, 400 or 500 (RFC 27). The peer is told this number, except for 300 with another
+        /// mechanism than BLAKE3: see [`Status`](crate::auth::Status).
         status: u16,
         /// Why.
         text: String,

@@ -78,6 +78,13 @@ pub(crate) fn null(socket_type: SocketType) -> Config {
     Config::new(socket_type)
 }
 
+/// A NULL socket of this type that decides about its peers.
+pub(crate) fn null_authorized(socket_type: SocketType) -> Config {
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::NullAuthorized;
+    config
+}
+
 /// The server's keys in [`client`] and [`server`].
 pub(crate) const SERVER_SEED: u8 = 2;
 /// The client's keys in [`client`].
@@ -147,7 +154,7 @@ pub(crate) fn plain_server(socket_type: SocketType) -> Config {
 }
 
 /// A client and a server, or two NULL sides: every way that a DEALER and a ROUTER can be protected.
-pub(crate) fn protections() -> [(Config, Config); 5] {
+pub(crate) fn protections() -> [(Config, Config); 6] {
     use DataPhase::{ContinuousKeystreamUnauthenticatedOrder, PerMessageNonces};
     use SocketType::{Dealer, Router};
     let blake3 = |phase| {
@@ -158,6 +165,7 @@ pub(crate) fn protections() -> [(Config, Config); 5] {
     };
     [
         (null(Dealer), null(Router)),
+        (null_authorized(Dealer), null_authorized(Router)),
         blake3(PerMessageNonces),
         blake3(ContinuousKeystreamUnauthenticatedOrder),
         (curve_client(Dealer), curve_server(Router, Cookies::new(9))),

@@ -52,7 +52,9 @@ impl Side {
         while let Some(event) = self.connection.poll_event() {
             let asked = matches!(
                 event,
-                Event::Authenticate(_) | Event::AuthenticatePassword(_)
+                Event::Authenticate(_)
+                    | Event::AuthenticatePassword(_)
+                    | Event::AuthenticateAddress
             );
             self.events.push(event);
             if let (true, None, Some(decision)) = (asked, &self.error, self.decision.clone()) {

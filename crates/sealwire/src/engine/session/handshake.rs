@@ -8,7 +8,7 @@ use sealwire_zmtp::error::Refusal;
 use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent};
 
 use super::{End, Session};
-use crate::auth::{Verdict, zap};
+use crate::auth::{Status, Verdict, zap};
 use crate::engine::decisions::{Answer, Applicant, Inquiry};
 use crate::engine::io_thread::Reactor;
 use crate::monitor::{Event, FailureCause, add};
@@ -20,9 +20,9 @@ impl Session {
         if self.protocol.is_raw() && self.attached.is_none() {
             self.ready(None, reactor)?;
         }
-        while self.attached.is_none() && self.unapproved.is_none() {
+        while self.attached.is_none() {
             match self.protocol.poll_event() {
-                Some(ProtocolEvent::Ready(info)) => self.established(info, reactor)?,
+                Some(ProtocolEvent::Ready(info)) => self.ready(Some(info), reactor)?,
                 Some(ProtocolEvent::Authenticate(credentials)) => {
                     let (Kind::Server { authenticator, .. }
                     | Kind::CurveServer { authenticator, .. }) = &self.core.options().security.0
@@ -30,7 +30,7 @@ impl Session {
                         unreachable!("only servers are asked about keys")
                     };
                     let applicant = Applicant::Key(authenticator.clone(), credentials);
-                    self.ask_about(applicant, reactor)?;
+                    self.ask_about(Some(applicant), reactor)?;
                 }
                 Some(ProtocolEvent::AuthenticatePassword(shown)) => {
                     let Kind::PlainServer { authenticator } = &self.core.options().security.0
@@ -38,8 +38,9 @@ impl Session {
                         unreachable!("only PLAIN servers are asked about passwords")
                     };
                     let applicant = Applicant::Password(authenticator.clone(), shown);
-                    self.ask_about(applicant, reactor)?;
+                    self.ask_about(Some(applicant), reactor)?;
                 }
+                Some(ProtocolEvent::AuthenticateAddress) => self.ask_about(None, reactor)?,
                 Some(ProtocolEvent::Warning(warning)) => self.warn(warning),
                 Some(_) => {}
                 None => return Ok(()),
@@ -49,19 +50,17 @@ impl Session {
         Ok(())
     }
 
-    fn ask_about(&mut self, applicant: Applicant, reactor: &mut Reactor) -> Result<(), End> {
-        let mechanism = self.core.options().security.mechanism();
-        let (routing_id, proof) = (applicant.routing_id(), applicant.zap_credentials());
+    /// Asks whoever decides about peers; there is no applicant where the peer shows nothing.
+    fn ask_about(
+        &mut self,
+        applicant: Option<Applicant>,
+        reactor: &mut Reactor,
+    ) -> Result<(), End> {
         let inquiry = Inquiry {
-            zap: self.zap_request(mechanism, routing_id, proof),
-            applicant: Some(applicant),
+            zap: self.zap_request(applicant.as_ref()),
+            applicant,
             address: self.address.clone(),
         };
-        self.ask(inquiry, reactor)
-    }
-
-    /// Asks whoever decides about peers.
-    fn ask(&mut self, inquiry: Inquiry, reactor: &mut Reactor) -> Result<(), End> {
         match reactor.decisions.ask(self.key, inquiry) {
             Answer::Now(verdict) => self.decided(verdict, reactor),
             Answer::Later(question) => {
@@ -77,16 +76,12 @@ impl Session {
         reactor: &mut Reactor,
     ) -> Result<(), End> {
         self.question = None;
-        let (reason, cause) = match verdict {
+        let (reason, status, cause) = match verdict {
             Verdict::Allowed { user_id, metadata } => {
                 self.approval = Some(Approval {
                     user_id: user_id.clone(),
                     metadata,
                 });
-                if let Some(info) = self.unapproved.take() {
-                    self.input_wanted(reactor.now());
-                    return self.ready(Some(info), reactor);
-                }
                 return self
                     .protocol
                     .authorize(Ok(user_id), reactor.now())
@@ -94,65 +89,40 @@ impl Session {
             }
             Verdict::Refused { reason, status } => {
                 let cause = ProtocolError::Refused(Refusal::new(&reason));
-                let told = match self.core.options().security.mechanism() {
-                    "CURVE" | "PLAIN" => status.code().to_string(),
-                    _ => reason,
-                };
-                (told, Some(cause.into()))
+                (reason, status.code(), cause.into())
             }
             Verdict::RefusedByZap { status, text } => {
                 let cause = FailureCause::RefusedByZap { status, text };
-                (status.to_string(), Some(cause))
+                (status.to_string(), status, cause)
             }
         };
-        let error = self.protocol.reject(&reason);
-        self.last_words();
-        let cause = cause.or(error.map(Into::into));
-        Err(cause.map_or(End::Clean, End::Failed))
+        let told = match self.core.options().security.mechanism() {
+            "BLAKE3" => Some(reason),
+            // ZMTP's other mechanisms know ERROR as final: libzmq's clients never come again after
+            // it, and take a connection that is closed for something that passes.
+            _ if status == Status::Temporary.code() => None,
+            _ => Some(status.to_string()),
+        };
+        if let Some(told) = told {
+            self.protocol.reject(&told);
+            self.last_words();
+        }
+        Err(End::Failed(cause))
     }
 
-    /// The question for the ZAP handler, where there is one for this mechanism.
-    fn zap_request(
-        &self,
-        mechanism: &'static str,
-        routing_id: &[u8],
-        credentials: Vec<Vec<u8>>,
-    ) -> Option<zap::Request> {
+    /// The question for the ZAP handler, where there is one.
+    fn zap_request(&self, applicant: Option<&Applicant>) -> Option<zap::Request> {
         let options = self.core.options();
         let domain = options.zap_domain.as_ref()?;
-        if mechanism == "NULL" && domain.is_empty() {
-            return None;
-        }
         Some(zap::Request {
             context: self.core.context().clone(),
             limit: options.zap_timeout,
             domain: domain.clone(),
             address: self.address.for_zap(),
-            routing_id: routing_id.to_vec(),
-            mechanism,
-            credentials,
+            routing_id: applicant.map_or_else(Vec::new, |it| it.routing_id().to_vec()),
+            mechanism: options.security.mechanism(),
+            credentials: applicant.map_or_else(Vec::new, Applicant::zap_credentials),
         })
-    }
-
-    /// The protocol's handshake is done. NULL has not asked anyone on its way: that is done now,
-    /// and nothing is read from the peer until the answer is there.
-    fn established(&mut self, info: Arc<PeerInfo>, reactor: &mut Reactor) -> Result<(), End> {
-        let request = match info.mechanism {
-            "NULL" => self.zap_request("NULL", &info.routing_id, Vec::new()),
-            _ => None,
-        };
-        if request.is_none() {
-            return self.ready(Some(info), reactor);
-        }
-        self.unapproved = Some(info);
-        self.paused = true;
-        self.protocol.set_reading(false, reactor.now());
-        let inquiry = Inquiry {
-            applicant: None,
-            zap: request,
-            address: self.address.clone(),
-        };
-        self.ask(inquiry, reactor)
     }
 
     /// Messages may flow. `None` where no protocol says who the peer is.

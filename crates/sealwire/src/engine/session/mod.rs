@@ -21,7 +21,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::BytesMut;
-use sealwire_zmtp::connection::{PeerInfo, Warning};
+use sealwire_zmtp::connection::Warning;
 
 use self::direct::Lease;
 use super::decisions::Pending;
@@ -124,8 +124,6 @@ pub(in crate::engine) struct Session {
     timer: Option<Duration>,
     /// What the authenticator was asked about this peer and has not answered yet.
     question: Option<Pending>,
-    /// The peer of a handshake that is done, while the question about it is open.
-    unapproved: Option<Arc<PeerInfo>>,
     /// What was said about the peer as it was let in.
     approval: Option<Approval>,
     taken: VecDeque<Item>,
@@ -183,7 +181,6 @@ impl Session {
             finished: false,
             timer: None,
             question: None,
-            unapproved: None,
             approval: None,
             taken: VecDeque::new(),
             pace: Arc::default(),
