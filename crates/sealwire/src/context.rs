@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use sealwire_zmtp::SocketType;
+
 use crate::endpoint::Endpoint;
 use crate::engine::{self, Command, Mailbox, SharedCookies};
 use crate::error::Error;
@@ -93,6 +95,11 @@ impl Context {
         let endpoint = if let Endpoint::Inproc(name) = &endpoint {
             inproc::bind(core, name, id)?;
             endpoint
+        } else if let Endpoint::Udp { .. } = endpoint {
+            if core.options().socket_type != SocketType::Dish {
+                return Err(Error::DatagramDirection(endpoint));
+            }
+            engine::bind_datagrams(core, endpoint, id)?
         } else {
             let (listener, endpoint) = listen(&endpoint, &core.options().tcp)
                 .map_err(|source| Error::Bind { endpoint, source })?;
@@ -123,6 +130,13 @@ impl Context {
         let id = self.next_number();
         if let Endpoint::Inproc(name) = &endpoint {
             inproc::connect(core, name, id)?;
+            return Ok(id);
+        }
+        if let Endpoint::Udp { .. } = endpoint {
+            if core.options().socket_type != SocketType::Radio {
+                return Err(Error::DatagramDirection(endpoint));
+            }
+            engine::connect_datagrams(core, endpoint, id)?;
             return Ok(id);
         }
         let kind = RegistrationKind::Connected;

@@ -6,6 +6,8 @@
 //! | `tcp://example.org:5555` | name; resolved anew for each connection attempt |
 //! | `tcp://*:5555`, `tcp://127.0.0.1:*`, `tcp://127.0.0.1:0` | any address, any free port (bind) |
 //! | `ws://127.0.0.1:8080/path` | WebSocket over TCP (RFC 45); feature `ws`; without a path it is `/` |
+//! | `udp://127.0.0.1:5555` | datagrams from RADIO, which connects, to DISH, which binds |
+//! | `udp://239.0.0.1:5555`, `udp://eth0;239.0.0.1:5555` | the same to a multicast group, through an interface |
 //! | `ipc:///run/app.sock` | Unix socket in the file system |
 //! | `ipc://@app` | Unix socket in Linux's abstract namespace |
 //! | `inproc://name` | inside this process and [`Context`](crate::Context) |
@@ -44,6 +46,15 @@ pub enum Endpoint {
         /// Path of the request, from its slash on.
         path: String,
     },
+    /// UDP datagrams between RADIO and DISH.
+    Udp {
+        /// Name of the network interface for multicast, or its IPv4 address.
+        interface: Option<String>,
+        /// IP address without brackets, multicast or not, a name, or `*`.
+        host: String,
+        /// Port; 0 asks for a free one when binding.
+        port: u16,
+    },
     /// Unix socket with a path.
     Ipc(PathBuf),
     /// Unix socket with an abstract name (Linux).
@@ -58,11 +69,13 @@ pub enum Endpoint {
 pub enum EndpointError {
     /// No `transport://` in front.
     #[error(
-        "'{0}' is not an endpoint: write tcp://HOST:PORT, ws://HOST:PORT/PATH, ipc://PATH or inproc://NAME"
+        "'{0}' is not an endpoint: write tcp://HOST:PORT, ws://HOST:PORT/PATH, udp://HOST:PORT, ipc://PATH or inproc://NAME"
     )]
     NoTransport(String),
     /// A transport that is not supported.
-    #[error("'{0}' is not a supported transport: use tcp, ipc, inproc, or ws where it is built in")]
+    #[error(
+        "'{0}' is not a supported transport: use tcp, udp, ipc, inproc, or ws where it is built in"
+    )]
     UnknownTransport(String),
     /// TCP without a port, or with one that is no number from 0 to 65535 and not `*`.
     #[error(
@@ -95,14 +108,14 @@ impl Endpoint {
     /// Whether it can only be bound, not connected to.
     pub(crate) fn is_wildcard(&self) -> bool {
         matches!(self, Endpoint::Tcp { host, port } | Endpoint::Ws { host, port, .. }
-            if host == "*" || *port == 0)
+            | Endpoint::Udp { host, port, .. } if host == "*" || *port == 0)
     }
 
     /// Where TCP leads that a proxy can carry.
     pub(crate) fn over_tcp(&self) -> Option<(&str, u16)> {
         match self {
             Endpoint::Tcp { host, port } | Endpoint::Ws { host, port, .. } => Some((host, *port)),
-            Endpoint::Ipc(_) | Endpoint::IpcAbstract(_) | Endpoint::Inproc(_) => None,
+            _ => None,
         }
     }
 }
@@ -118,6 +131,7 @@ impl FromStr for Endpoint {
             "tcp" => parse_tcp(text, rest),
             #[cfg(feature = "ws")]
             "ws" => parse_ws(text, rest),
+            "udp" => parse_udp(text, rest),
             "ipc" => parse_ipc(rest),
             "inproc" => {
                 let name = bounded(rest, MAX_INPROC_NAME)?;
@@ -161,6 +175,20 @@ impl From<&Endpoint> for Endpoint {
 fn parse_tcp(text: &str, rest: &str) -> Result<Endpoint, EndpointError> {
     let (host, port) = host_and_port(text, rest)?;
     Ok(Endpoint::Tcp { host, port })
+}
+
+fn parse_udp(text: &str, rest: &str) -> Result<Endpoint, EndpointError> {
+    let (interface, rest) = match rest.rsplit_once(';') {
+        Some(("", _)) => return Err(EndpointError::Host(text.into())),
+        Some((interface, rest)) => (Some(interface.into()), rest),
+        None => (None, rest),
+    };
+    let (host, port) = host_and_port(text, rest)?;
+    Ok(Endpoint::Udp {
+        interface,
+        host,
+        port,
+    })
 }
 
 fn host_and_port(text: &str, rest: &str) -> Result<(String, u16), EndpointError> {
@@ -233,6 +261,20 @@ impl fmt::Display for Endpoint {
                 write!(f, "ws://[{host}]:{port}{path}")
             }
             Endpoint::Ws { host, port, path } => write!(f, "ws://{host}:{port}{path}"),
+            Endpoint::Udp {
+                interface,
+                host,
+                port,
+            } => {
+                f.write_str("udp://")?;
+                if let Some(interface) = interface {
+                    write!(f, "{interface};")?;
+                }
+                match host.contains(':') {
+                    true => write!(f, "[{host}]:{port}"),
+                    false => write!(f, "{host}:{port}"),
+                }
+            }
             Endpoint::Ipc(path) => write!(f, "ipc://{}", path.display()),
             Endpoint::IpcAbstract(name) => write!(f, "ipc://@{name}"),
             Endpoint::Inproc(name) => write!(f, "inproc://{name}"),
@@ -252,6 +294,11 @@ mod tests {
             "tcp://[fe80::1%eth0]:1",
             "tcp://example.org:65535",
             "tcp://*:0",
+            "udp://127.0.0.1:5555",
+            "udp://eth0;239.0.0.1:5555",
+            "udp://192.0.2.1;239.0.0.1:5555",
+            "udp://eth0;[ff02::1]:5555",
+            "udp://*:0",
             "ipc:///run/app.sock",
             "ipc://relative.sock",
             "ipc://@app",
@@ -293,6 +340,8 @@ mod tests {
         assert!(matches!(error("tcp://localhost:70000"), Port(_)));
         assert!(matches!(error("tcp://:5555"), Host(_)));
         assert!(matches!(error("tcp://::1:5555"), Brackets(_)));
+        assert!(matches!(error("udp://127.0.0.1"), Port(_)));
+        assert!(matches!(error("udp://;239.0.0.1:1"), Host(_)));
         assert!(matches!(error("ipc://"), Length { .. }));
         assert!(matches!(
             error(&format!("ipc://{}", "x".repeat(108))),

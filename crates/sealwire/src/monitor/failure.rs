@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::endpoint::Endpoint;
 use crate::peer::PeerAddress;
-use crate::transport::SocksError;
+use crate::transport::{DatagramError, SocksError};
 
 /// A connection that failed, with where it led and why.
 #[derive(Debug, Clone)]
@@ -112,6 +112,18 @@ impl FailureCause {
         }
         FailureCause::Transport(Arc::new(error))
     }
+}
+
+/// Why a datagram was dropped.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum DatagramDrop {
+    /// What was received is none of a RADIO.
+    #[error(transparent)]
+    Malformed(#[from] DatagramError),
+    /// The system did not send it.
+    #[error("not sent: {0}")]
+    Unsent(Arc<io::Error>),
 }
 
 /// What the addresses of peers may have only so much of.

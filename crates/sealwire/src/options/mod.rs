@@ -1,6 +1,7 @@
 //! Options of a socket and their defaults. Everything that can grow has a finite default.
 
 mod behaviour;
+mod multicast;
 mod reconnect;
 mod socks;
 mod tcp;
@@ -13,6 +14,7 @@ use sealwire_zmtp::limits::MAX_FURTHER_SERVER_KEYS;
 use sealwire_zmtp::{Provider, SocketType};
 
 pub(crate) use behaviour::Behaviour;
+pub(crate) use multicast::MulticastOptions;
 pub(crate) use reconnect::ReconnectOptions;
 pub use reconnect::ReconnectStop;
 pub use socks::SocksProxy;
@@ -122,6 +124,7 @@ pub(crate) struct SocketOptions {
     pub(crate) reconnect: ReconnectOptions,
     pub(crate) tcp: TcpOptions,
     pub(crate) socks_proxy: Option<SocksProxy>,
+    pub(crate) multicast: MulticastOptions,
     pub(crate) max_handshakes: usize,
     pub(crate) max_connections: usize,
     pub(crate) address_limits: AddressLimits,
@@ -152,6 +155,7 @@ impl SocketOptions {
             reconnect: ReconnectOptions::default(),
             tcp: TcpOptions::default(),
             socks_proxy: None,
+            multicast: MulticastOptions::default(),
             max_handshakes: DEFAULT_MAX_HANDSHAKES,
             max_connections: DEFAULT_MAX_CONNECTIONS,
             address_limits: AddressLimits::default(),
@@ -190,6 +194,7 @@ impl SocketOptions {
         if self.socket_type == SocketType::Stream {
             self.check_raw()?;
         }
+        self.multicast.check(self.socket_type)?;
         if let Some(proxy) = &self.socks_proxy {
             proxy.validate()?;
         }

@@ -6,6 +6,7 @@ pub(crate) mod inproc;
 mod listen;
 pub(crate) mod socks;
 mod stream;
+pub(crate) mod udp;
 #[cfg(feature = "ws")]
 mod websocket;
 #[cfg(feature = "ws")]
@@ -14,6 +15,7 @@ mod zws;
 pub(crate) use listen::{BoundListener, listen};
 pub use socks::{SocksError, SocksRefusal};
 pub(crate) use stream::{Polled, Stream, Target};
+pub use udp::{DatagramError, MAX_DATAGRAM};
 #[cfg(feature = "ws")]
 pub use zws::WebSocketError;
 #[cfg(feature = "ws")]

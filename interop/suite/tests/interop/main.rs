@@ -14,6 +14,7 @@ mod refusals;
 mod restarts;
 mod socks;
 mod subscriptions;
+mod udp;
 mod zap;
 
 use interop::{MULTIPART, PAIRINGS, Path, SINGLE_PARTS};

@@ -46,6 +46,18 @@ impl SocketBuilder {
         self
     }
 
+    /// RADIO over `udp`: networks that multicast passes through, from 1, its own, to 255. Default 1.
+    pub fn multicast_hops(mut self, hops: u8) -> Self {
+        self.options.multicast.hops = Some(hops);
+        self
+    }
+
+    /// RADIO over `udp`: whether members on this machine get multicast as well. Default: they do.
+    pub fn multicast_loop(mut self, looped: bool) -> Self {
+        self.options.multicast.looped = Some(looped);
+        self
+    }
+
     /// The type-of-service octet of outgoing IP packets (DSCP in its upper six bits). Default:
     /// the system's.
     pub fn type_of_service(mut self, octet: u8) -> Self {
