@@ -11,6 +11,7 @@ use std::time::Duration;
 use mio::event::Source as _;
 use mio::net::UdpSocket;
 use mio::{Interest, Registry, Token};
+use sealwire_zmtp::connection::Warning;
 use sealwire_zmtp::{Frame, Message as Frames, SocketType};
 
 use super::mailbox::{Command, Mailbox};
@@ -136,6 +137,7 @@ pub(crate) fn bind(
     }
     let kind = RegistrationKind::Bound;
     start(core, kind, endpoint.clone(), socket, address, id)?;
+    warn(core, id, address);
     Ok(endpoint)
 }
 
@@ -152,7 +154,20 @@ pub(crate) fn connect(core: &Arc<SocketCore>, endpoint: Endpoint, id: u64) -> Re
         endpoint,
         address: PeerAddress::Udp(target),
     });
+    warn(core, id, target);
     Ok(())
+}
+
+/// Says that nothing protects what goes over this endpoint, if it can leave the machine.
+fn warn(core: &SocketCore, id: u64, address: SocketAddr) {
+    let address = PeerAddress::Udp(address);
+    if address.leaves_the_machine() {
+        core.hub.emit(Event::Warning {
+            connection: id,
+            address,
+            warning: Warning::DatagramsExposed,
+        });
+    }
 }
 
 /// Attaches the socket and hands it to the I/O thread.
@@ -273,10 +288,7 @@ impl Datagrams {
     }
 
     fn receive(&mut self, buffer: &mut [u8], now: Duration) -> Turn {
-        // What was told to this side stays here: a RADIO does not hear of it.
-        self.core
-            .take_outbound(self.pipe, &mut self.unsent, usize::MAX);
-        self.unsent.clear();
+        self.forget_groups();
         if !self.deliver() {
             return Turn::Idle;
         }
@@ -313,6 +325,19 @@ impl Datagrams {
             }
         }
         if self.deliver() { turn } else { Turn::Idle }
+    }
+
+    /// Which groups are joined stays here: a RADIO does not hear of it. All is taken, so that the
+    /// pipe tells of the next one.
+    fn forget_groups(&mut self) {
+        loop {
+            self.core
+                .take_outbound(self.pipe, &mut self.unsent, usize::MAX);
+            if self.unsent.is_empty() {
+                return;
+            }
+            self.unsent.clear();
+        }
     }
 
     /// Hands over what was received; `false` when the pipe is full, which will tell.
