@@ -63,7 +63,7 @@ static void print_all(void *socket)
 int main(int argc, char **argv)
 {
     const char *type = "", *endpoint = "", *group = "", *body = "";
-    int seconds = 30, on = 1;
+    int seconds = 30;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "--timeout-s"))
             seconds = atoi(argv[i + 1]);
@@ -78,9 +78,11 @@ int main(int argc, char **argv)
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     int is_radio = !strcmp(type, "radio");
+    /* With IPv6 on, libzmq has no multicast over IPv4. */
+    int ipv6 = strchr(endpoint, '[') != NULL;
     void *context = zmq_ctx_new();
     void *socket = zmq_socket(context, is_radio ? ZMQ_RADIO : ZMQ_DISH);
-    if (!socket || zmq_setsockopt(socket, ZMQ_IPV6, &on, sizeof on) != 0)
+    if (!socket || zmq_setsockopt(socket, ZMQ_IPV6, &ipv6, sizeof ipv6) != 0)
         fail("socket");
     if (is_radio ? zmq_connect(socket, endpoint) : zmq_bind(socket, endpoint))
         fail("endpoint");
