@@ -77,6 +77,14 @@ else
     skip zmq-udp-peer "zmq_udp_peer.c did not link with the static libzmq"
 fi
 
+if version=$(python3 -c 'import ssl; print(ssl.OPENSSL_VERSION)'); then
+    printf '#!/bin/sh\nexec python3 "%s" "$@"\n' "$PWD/tls_relay.py" >"$peers/tls-relay"
+    chmod +x "$peers/tls-relay"
+    ready tls-relay "$version"
+else
+    skip tls-relay "no python3 with the module ssl"
+fi
+
 python=$PWD/.venv/bin/python
 make_venv() {
     python3 -m venv --clear .venv && "$python" -m pip install --quiet \

@@ -91,6 +91,8 @@ impl Context {
         endpoint: Endpoint,
     ) -> Result<Endpoint, Error> {
         core.check_transport(&endpoint)?;
+        #[cfg(feature = "wss")]
+        core.check_tls(&endpoint, RegistrationKind::Bound)?;
         let id = self.next_number();
         let endpoint = if let Endpoint::Inproc(name) = &endpoint {
             inproc::bind(core, name, id)?;
@@ -127,6 +129,8 @@ impl Context {
     /// Gives the number that the connections which come of it have as their connector.
     pub(crate) fn connect(&self, core: &Arc<SocketCore>, endpoint: Endpoint) -> Result<u64, Error> {
         core.check_transport(&endpoint)?;
+        #[cfg(feature = "wss")]
+        core.check_tls(&endpoint, RegistrationKind::Connected)?;
         let id = self.next_number();
         if let Endpoint::Inproc(name) = &endpoint {
             inproc::connect(core, name, id)?;

@@ -119,6 +119,18 @@ pub enum Error {
         /// Bytes that it needs.
         size: usize,
     },
+    /// A `wss` endpoint cannot be bound without a certificate.
+    #[cfg(feature = "wss")]
+    #[error("{0} needs a certificate and its key to be bound: set tls_identity")]
+    NoTlsIdentity(Endpoint),
+    /// A `wss` endpoint cannot be connected to without authorities to believe.
+    #[cfg(feature = "wss")]
+    #[error("{0} needs authorities that are trusted to be connected to: set tls_trust")]
+    NoTlsTrust(Endpoint),
+    /// No certificate can be for the host of this `wss` endpoint.
+    #[cfg(feature = "wss")]
+    #[error("no certificate can be for the host of {0}: give a name to TlsTrust::with_host_name")]
+    TlsHostName(Endpoint),
     /// `unbind` or `disconnect` of something this socket is not bound or connected to.
     #[error("this socket has no endpoint {0}")]
     UnknownEndpoint(Endpoint),

@@ -86,6 +86,8 @@ pub use sealwire_zmtp::{
 };
 pub use security::Security;
 pub use socket::{Socket, SocketBuilder, blocking};
+#[cfg(feature = "wss")]
+pub use transport::TlsError;
 #[cfg(feature = "ws")]
 pub use transport::WebSocketError;
 pub use transport::{DatagramError, MAX_DATAGRAM, SocksError, SocksRefusal};

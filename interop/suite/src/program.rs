@@ -39,6 +39,12 @@ pub const ZMQ_UDP: Program = Program {
     what: "libzmq's RADIO and DISH",
 };
 
+/// OpenSSL's TLS, through Python, before or behind a peer that has none.
+pub const TLS_RELAY: Program = Program {
+    name: "tls-relay",
+    what: "OpenSSL through Python",
+};
+
 /// A SOCKS5 proxy.
 pub const MICROSOCKS: Program = Program {
     name: "microsocks",

@@ -77,6 +77,10 @@ pub enum FailureCause {
     #[cfg(feature = "ws")]
     #[error("WebSocket: {0}")]
     WebSocket(#[from] crate::transport::WebSocketError),
+    /// TLS under a `wss` endpoint could not be agreed upon, or was misused.
+    #[cfg(feature = "wss")]
+    #[error("TLS: {0}")]
+    Tls(#[from] crate::transport::TlsError),
     /// The protocol was violated, the peers do not fit, a key was refused, a time limit ran out,
     /// or the peer left in the middle of something.
     #[error(transparent)]
@@ -109,6 +113,13 @@ impl FailureCause {
         #[cfg(feature = "ws")]
         if let Some(&error) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
             return FailureCause::WebSocket(error);
+        }
+        #[cfg(feature = "wss")]
+        if let Some(error) = error
+            .get_ref()
+            .and_then(|inner| inner.downcast_ref::<crate::transport::TlsError>())
+        {
+            return FailureCause::Tls(error.clone());
         }
         FailureCause::Transport(Arc::new(error))
     }

@@ -5,6 +5,8 @@ mod multicast;
 mod reconnect;
 mod socks;
 mod tcp;
+#[cfg(feature = "wss")]
+mod tls;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +22,8 @@ pub use reconnect::ReconnectStop;
 pub use socks::SocksProxy;
 pub(crate) use tcp::TcpOptions;
 pub use tcp::{DEFAULT_BACKLOG, TcpKeepAlive};
+#[cfg(feature = "wss")]
+pub use tls::{TlsConfigError, TlsIdentity, TlsTrust};
 
 use crate::security::Security;
 
@@ -125,6 +129,10 @@ pub(crate) struct SocketOptions {
     pub(crate) tcp: TcpOptions,
     pub(crate) socks_proxy: Option<SocksProxy>,
     pub(crate) multicast: MulticastOptions,
+    #[cfg(feature = "wss")]
+    pub(crate) tls_identity: Option<TlsIdentity>,
+    #[cfg(feature = "wss")]
+    pub(crate) tls_trust: Option<TlsTrust>,
     pub(crate) max_handshakes: usize,
     pub(crate) max_connections: usize,
     pub(crate) address_limits: AddressLimits,
@@ -156,6 +164,10 @@ impl SocketOptions {
             tcp: TcpOptions::default(),
             socks_proxy: None,
             multicast: MulticastOptions::default(),
+            #[cfg(feature = "wss")]
+            tls_identity: None,
+            #[cfg(feature = "wss")]
+            tls_trust: None,
             max_handshakes: DEFAULT_MAX_HANDSHAKES,
             max_connections: DEFAULT_MAX_CONNECTIONS,
             address_limits: AddressLimits::default(),

@@ -334,7 +334,9 @@ impl SocketCore {
     pub(crate) fn check_transport(&self, endpoint: &Endpoint) -> Result<(), Error> {
         let socket_type = self.options.socket_type;
         let fits = match endpoint {
-            Endpoint::Inproc(_) | Endpoint::Ws { .. } => socket_type != SocketType::Stream,
+            Endpoint::Inproc(_) | Endpoint::Ws { .. } | Endpoint::Wss { .. } => {
+                socket_type != SocketType::Stream
+            }
             Endpoint::Udp { .. } => matches!(socket_type, SocketType::Radio | SocketType::Dish),
             _ => true,
         };
@@ -354,6 +356,27 @@ impl SocketCore {
             endpoint: endpoint.clone(),
             wanted,
         })
+    }
+
+    /// Whether a `wss` endpoint has the certificate or the authorities that it needs.
+    #[cfg(feature = "wss")]
+    pub(crate) fn check_tls(
+        &self,
+        endpoint: &Endpoint,
+        kind: RegistrationKind,
+    ) -> Result<(), Error> {
+        let Endpoint::Wss { host, .. } = endpoint else {
+            return Ok(());
+        };
+        let endpoint = endpoint.clone();
+        match (kind, &self.options.tls_identity, &self.options.tls_trust) {
+            (RegistrationKind::Bound, None, _) => Err(Error::NoTlsIdentity(endpoint)),
+            (RegistrationKind::Connected, _, None) => Err(Error::NoTlsTrust(endpoint)),
+            (RegistrationKind::Connected, _, Some(trust)) if trust.server_name(host).is_none() => {
+                Err(Error::TlsHostName(endpoint))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Notes an endpoint that something is about to work for.

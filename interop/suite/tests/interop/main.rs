@@ -15,6 +15,7 @@ mod restarts;
 mod socks;
 mod subscriptions;
 mod udp;
+mod websocket;
 mod zap;
 
 use interop::{MULTIPART, PAIRINGS, Path, SINGLE_PARTS};

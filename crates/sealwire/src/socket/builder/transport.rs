@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use super::SocketBuilder;
 use crate::options::{ReconnectStop, SocksProxy, TcpKeepAlive};
+#[cfg(feature = "wss")]
+use crate::options::{TlsIdentity, TlsTrust};
 
 impl SocketBuilder {
     /// Wait before connecting again; doubles up to `maximum`. Default 100 ms to 10 s.
@@ -27,10 +29,24 @@ impl SocketBuilder {
         self
     }
 
-    /// Makes `tcp` and `ws` connections through this proxy, which also resolves their names; the
+    /// Makes `tcp`, `ws` and `wss` connections through this proxy, which also resolves their names; the
     /// time it takes counts as [connecting](SocketBuilder::connect_timeout). Default: none.
     pub fn socks_proxy(mut self, proxy: SocksProxy) -> Self {
         self.options.socks_proxy = Some(proxy);
+        self
+    }
+
+    /// The certificate that `wss` endpoints show which this socket binds. They need one.
+    #[cfg(feature = "wss")]
+    pub fn tls_identity(mut self, identity: TlsIdentity) -> Self {
+        self.options.tls_identity = Some(identity);
+        self
+    }
+
+    /// Whom to believe at `wss` endpoints that this socket connects to. They need that.
+    #[cfg(feature = "wss")]
+    pub fn tls_trust(mut self, trust: TlsTrust) -> Self {
+        self.options.tls_trust = Some(trust);
         self
     }
 
