@@ -66,6 +66,25 @@ else
     skip microsocks "not installed, and apt-get could not install it"
 fi
 
+# Not exported by the shared library; pkg-config names the rest with a file that has no -l.
+others=$(pkg-config --static --libs libzmq 2>/dev/null | sed 's/-lzmq//; s/ libprotokit.a/ -l:libprotokit.a/')
+if ! has_libzmq; then
+    skip zmq-udp-peer "no C compiler with libzmq3-dev"
+elif cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -O2 -o "$peers/zmq-udp-peer" \
+    zmq_udp_peer.c -l:libzmq.a $others -lstdc++; then
+    ready zmq-udp-peer "libzmq $(pkg-config --modversion libzmq), RADIO and DISH over UDP"
+else
+    skip zmq-udp-peer "zmq_udp_peer.c did not link with the static libzmq"
+fi
+
+if version=$(python3 -c 'import ssl; print(ssl.OPENSSL_VERSION)'); then
+    printf '#!/bin/sh\nexec python3 "%s" "$@"\n' "$PWD/tls_relay.py" >"$peers/tls-relay"
+    chmod +x "$peers/tls-relay"
+    ready tls-relay "$version"
+else
+    skip tls-relay "no python3 with the module ssl"
+fi
+
 python=$PWD/.venv/bin/python
 make_venv() {
     python3 -m venv --clear .venv && "$python" -m pip install --quiet \

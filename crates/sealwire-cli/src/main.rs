@@ -19,6 +19,7 @@ mod report;
 mod rpc;
 mod security_options;
 mod sockets;
+mod tls_options;
 mod tunnel;
 
 use std::process::ExitCode;

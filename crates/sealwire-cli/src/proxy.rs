@@ -12,6 +12,7 @@ use crate::security_options::{
     FrontendSecurityOptions, SecurityChoice, exposed,
 };
 use crate::sockets::options::parse_endpoint;
+use crate::tls_options::TlsOptions;
 
 /// Socket types that a proxy can have on a side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -70,6 +71,9 @@ pub(crate) struct ProxyOptions {
     capture_security: CaptureSecurityOptions,
     #[command(flatten)]
     control_security: ControlSecurityOptions,
+    /// Of all its sockets.
+    #[command(flatten)]
+    tls: TlsOptions,
     #[command(flatten)]
     pub(crate) report: ReportOptions,
 }
@@ -168,29 +172,29 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
         options.frontend_security.choice().security()?,
         &options.frontend.frontend_bind,
         &options.frontend.frontend_connect,
-        options.report,
+        options,
     )?;
     let backend = open(
         back.socket_type(),
         options.backend_security.choice().security()?,
         &options.backend.backend_bind,
         &options.backend.backend_connect,
-        options.report,
+        options,
     )?;
-    let (steering, report) = (&options.steering, options.report);
+    let steering = &options.steering;
     let capture_security = options.capture_security.choice();
     let capture = beside(
         SocketType::Pub,
         &steering.capture,
         &capture_security,
-        report,
+        options,
     )?;
     let control_security = options.control_security.choice();
     let control = beside(
         SocketType::Rep,
         &steering.control,
         &control_security,
-        report,
+        options,
     )?;
     let mut reporters = vec![
         Reporter::watch(&frontend.socket, options.report, Some("frontend")),
@@ -243,11 +247,11 @@ fn beside<'a>(
     socket_type: SocketType,
     bind: &'a [Endpoint],
     choice: &SecurityChoice<'_>,
-    report: ReportOptions,
+    options: &ProxyOptions,
 ) -> Result<Option<Opened<'a>>, Failure> {
     match bind {
         [] => choice.must_be_empty().map(|()| None),
-        _ => open(socket_type, choice.security()?, bind, &[], report).map(Some),
+        _ => open(socket_type, choice.security()?, bind, &[], options).map(Some),
     }
 }
 
@@ -256,15 +260,17 @@ fn open<'a>(
     security: Security,
     bind: &'a [Endpoint],
     connect: &'a [Endpoint],
-    report: ReportOptions,
+    options: &ProxyOptions,
 ) -> Result<Opened<'a>, Failure> {
     for endpoint in exposed(&security, bind.iter().chain(connect)) {
-        report.warn(format!(
+        options.report.warn(format!(
             "{endpoint} without encryption: anyone on the path can read and write"
         ));
     }
-    let socket = Socket::builder(socket_type)
-        .security(security)
+    let builder = Socket::builder(socket_type).security(security);
+    let socket = options
+        .tls
+        .apply(builder, bind, connect)?
         .build_blocking()?;
     Ok(Opened {
         socket,

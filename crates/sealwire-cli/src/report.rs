@@ -186,7 +186,10 @@ impl Record {
             cause: Some(match failure.cause() {
                 FailureCause::Resolve(_) => "resolve",
                 FailureCause::Connect(_) => "connect",
+                FailureCause::Proxy(_) => "proxy",
                 FailureCause::Transport(_) => "transport",
+                FailureCause::Tls(_) => "tls",
+                FailureCause::WebSocket(_) => "websocket",
                 FailureCause::Protocol(_) => "protocol",
                 FailureCause::Rejected(_) => "rejected",
                 _ => "limit",

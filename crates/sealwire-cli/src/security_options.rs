@@ -318,7 +318,7 @@ fn read_server_key(text: &str) -> Result<PublicKey, Failure> {
     }
 }
 
-/// Endpoints that a socket without encryption should not use without a word: TCP that can leave
+/// Endpoints that a socket without encryption should not use without a word: those that can leave
 /// the machine.
 pub(crate) fn exposed<'a>(
     security: &Security,
@@ -335,10 +335,12 @@ pub(crate) fn exposed<'a>(
 
 fn leaves_the_machine(endpoint: &Endpoint) -> bool {
     match endpoint {
-        Endpoint::Tcp { host, .. } => match host.parse::<IpAddr>() {
-            Ok(address) => !address.is_loopback(),
-            Err(_) => host != "localhost",
-        },
+        Endpoint::Tcp { host, .. } | Endpoint::Ws { host, .. } | Endpoint::Udp { host, .. } => {
+            match host.parse::<IpAddr>() {
+                Ok(address) => !address.is_loopback(),
+                Err(_) => host != "localhost",
+            }
+        }
         _ => false,
     }
 }

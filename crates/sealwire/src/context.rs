@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use sealwire_zmtp::SocketType;
+
 use crate::endpoint::Endpoint;
 use crate::engine::{self, Command, Mailbox, SharedCookies};
 use crate::error::Error;
@@ -89,10 +91,17 @@ impl Context {
         endpoint: Endpoint,
     ) -> Result<Endpoint, Error> {
         core.check_transport(&endpoint)?;
+        #[cfg(feature = "wss")]
+        core.check_tls(&endpoint, RegistrationKind::Bound)?;
         let id = self.next_number();
         let endpoint = if let Endpoint::Inproc(name) = &endpoint {
             inproc::bind(core, name, id)?;
             endpoint
+        } else if let Endpoint::Udp { .. } = endpoint {
+            if core.options().socket_type != SocketType::Dish {
+                return Err(Error::DatagramDirection(endpoint));
+            }
+            engine::bind_datagrams(core, endpoint, id)?
         } else {
             let (listener, endpoint) = listen(&endpoint, &core.options().tcp)
                 .map_err(|source| Error::Bind { endpoint, source })?;
@@ -120,9 +129,18 @@ impl Context {
     /// Gives the number that the connections which come of it have as their connector.
     pub(crate) fn connect(&self, core: &Arc<SocketCore>, endpoint: Endpoint) -> Result<u64, Error> {
         core.check_transport(&endpoint)?;
+        #[cfg(feature = "wss")]
+        core.check_tls(&endpoint, RegistrationKind::Connected)?;
         let id = self.next_number();
         if let Endpoint::Inproc(name) = &endpoint {
             inproc::connect(core, name, id)?;
+            return Ok(id);
+        }
+        if let Endpoint::Udp { .. } = endpoint {
+            if core.options().socket_type != SocketType::Radio {
+                return Err(Error::DatagramDirection(endpoint));
+            }
+            engine::connect_datagrams(core, endpoint, id)?;
             return Ok(id);
         }
         let kind = RegistrationKind::Connected;

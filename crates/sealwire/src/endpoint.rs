@@ -6,6 +6,9 @@
 //! | `tcp://example.org:5555` | name; resolved anew for each connection attempt |
 //! | `tcp://*:5555`, `tcp://127.0.0.1:*`, `tcp://127.0.0.1:0` | any address, any free port (bind) |
 //! | `ws://127.0.0.1:8080/path` | WebSocket over TCP (RFC 45); feature `ws`; without a path it is `/` |
+//! | `wss://example.org:443/path` | the same over TLS; feature `wss` |
+//! | `udp://127.0.0.1:5555` | datagrams from RADIO, which connects, to DISH, which binds |
+//! | `udp://239.0.0.1:5555`, `udp://eth0;239.0.0.1:5555` | the same to a multicast group, through an interface |
 //! | `ipc:///run/app.sock` | Unix socket in the file system |
 //! | `ipc://@app` | Unix socket in Linux's abstract namespace |
 //! | `inproc://name` | inside this process and [`Context`](crate::Context) |
@@ -18,7 +21,6 @@ use std::str::FromStr;
 pub const MAX_INPROC_NAME: usize = 256;
 
 /// Longest path of a WebSocket, in bytes.
-#[cfg(feature = "ws")]
 const MAX_PATH: usize = 1_024;
 
 /// Longest `ipc` path or abstract name, in bytes: what `sockaddr_un` holds, less its terminator.
@@ -44,6 +46,24 @@ pub enum Endpoint {
         /// Path of the request, from its slash on.
         path: String,
     },
+    /// WebSocket over TLS.
+    Wss {
+        /// IP address without brackets, name, or `*`.
+        host: String,
+        /// Port; 0 asks for a free one when binding.
+        port: u16,
+        /// Path of the request, from its slash on.
+        path: String,
+    },
+    /// UDP datagrams between RADIO and DISH.
+    Udp {
+        /// Name of the network interface for multicast, or its IPv4 address.
+        interface: Option<String>,
+        /// IP address without brackets, multicast or not, a name, or `*`.
+        host: String,
+        /// Port; 0 asks for a free one when binding.
+        port: u16,
+    },
     /// Unix socket with a path.
     Ipc(PathBuf),
     /// Unix socket with an abstract name (Linux).
@@ -58,12 +78,18 @@ pub enum Endpoint {
 pub enum EndpointError {
     /// No `transport://` in front.
     #[error(
-        "'{0}' is not an endpoint: write tcp://HOST:PORT, ws://HOST:PORT/PATH, ipc://PATH or inproc://NAME"
+        "'{0}' is not an endpoint: write tcp://HOST:PORT, ws://HOST:PORT/PATH, udp://HOST:PORT, ipc://PATH or inproc://NAME"
     )]
     NoTransport(String),
     /// A transport that is not supported.
-    #[error("'{0}' is not a supported transport: use tcp, ipc, inproc, or ws where it is built in")]
+    #[error("'{0}' is not a supported transport: use tcp, udp, ipc, inproc, ws or wss")]
     UnknownTransport(String),
+    /// A transport that this build leaves out.
+    #[error("{transport} endpoints need a build of sealwire with its feature '{transport}'")]
+    NotBuiltIn {
+        /// The transport, and the cargo feature of the same name.
+        transport: &'static str,
+    },
     /// TCP without a port, or with one that is no number from 0 to 65535 and not `*`.
     #[error(
         "'{0}' has no valid port: write tcp://HOST:PORT with a port from 0 to 65535, or * to bind to a free one"
@@ -95,14 +121,17 @@ impl Endpoint {
     /// Whether it can only be bound, not connected to.
     pub(crate) fn is_wildcard(&self) -> bool {
         matches!(self, Endpoint::Tcp { host, port } | Endpoint::Ws { host, port, .. }
+            | Endpoint::Wss { host, port, .. } | Endpoint::Udp { host, port, .. }
             if host == "*" || *port == 0)
     }
 
     /// Where TCP leads that a proxy can carry.
     pub(crate) fn over_tcp(&self) -> Option<(&str, u16)> {
         match self {
-            Endpoint::Tcp { host, port } | Endpoint::Ws { host, port, .. } => Some((host, *port)),
-            Endpoint::Ipc(_) | Endpoint::IpcAbstract(_) | Endpoint::Inproc(_) => None,
+            Endpoint::Tcp { host, port }
+            | Endpoint::Ws { host, port, .. }
+            | Endpoint::Wss { host, port, .. } => Some((host, *port)),
+            _ => None,
         }
     }
 }
@@ -116,8 +145,15 @@ impl FromStr for Endpoint {
         };
         match transport {
             "tcp" => parse_tcp(text, rest),
-            #[cfg(feature = "ws")]
-            "ws" => parse_ws(text, rest),
+            "ws" => {
+                let (host, port, path) = parse_ws("ws", cfg!(feature = "ws"), text, rest)?;
+                Ok(Endpoint::Ws { host, port, path })
+            }
+            "wss" => {
+                let (host, port, path) = parse_ws("wss", cfg!(feature = "wss"), text, rest)?;
+                Ok(Endpoint::Wss { host, port, path })
+            }
+            "udp" => parse_udp(text, rest),
             "ipc" => parse_ipc(rest),
             "inproc" => {
                 let name = bounded(rest, MAX_INPROC_NAME)?;
@@ -163,6 +199,20 @@ fn parse_tcp(text: &str, rest: &str) -> Result<Endpoint, EndpointError> {
     Ok(Endpoint::Tcp { host, port })
 }
 
+fn parse_udp(text: &str, rest: &str) -> Result<Endpoint, EndpointError> {
+    let (interface, rest) = match rest.rsplit_once(';') {
+        Some(("", _)) => return Err(EndpointError::Host(text.into())),
+        Some((interface, rest)) => (Some(interface.into()), rest),
+        None => (None, rest),
+    };
+    let (host, port) = host_and_port(text, rest)?;
+    Ok(Endpoint::Udp {
+        interface,
+        host,
+        port,
+    })
+}
+
 fn host_and_port(text: &str, rest: &str) -> Result<(String, u16), EndpointError> {
     let (host, port) = rest
         .rsplit_once(':')
@@ -187,8 +237,16 @@ fn host_and_port(text: &str, rest: &str) -> Result<(String, u16), EndpointError>
     Ok((host.into(), port))
 }
 
-#[cfg(feature = "ws")]
-fn parse_ws(text: &str, rest: &str) -> Result<Endpoint, EndpointError> {
+/// Host, port and path.
+fn parse_ws(
+    transport: &'static str,
+    built_in: bool,
+    text: &str,
+    rest: &str,
+) -> Result<(String, u16, String), EndpointError> {
+    if !built_in {
+        return Err(EndpointError::NotBuiltIn { transport });
+    }
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let valid = path
         .bytes()
@@ -202,7 +260,7 @@ fn parse_ws(text: &str, rest: &str) -> Result<Endpoint, EndpointError> {
     if !host.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(EndpointError::Host(text.into()));
     }
-    Ok(Endpoint::Ws { host, port, path })
+    Ok((host, port, path))
 }
 
 fn parse_ipc(rest: &str) -> Result<Endpoint, EndpointError> {
@@ -229,10 +287,30 @@ impl fmt::Display for Endpoint {
                 write!(f, "tcp://[{host}]:{port}")
             }
             Endpoint::Tcp { host, port } => write!(f, "tcp://{host}:{port}"),
-            Endpoint::Ws { host, port, path } if host.contains(':') => {
-                write!(f, "ws://[{host}]:{port}{path}")
+            Endpoint::Ws { host, port, path } | Endpoint::Wss { host, port, path } => {
+                let scheme = match self {
+                    Endpoint::Wss { .. } => "wss",
+                    _ => "ws",
+                };
+                match host.contains(':') {
+                    true => write!(f, "{scheme}://[{host}]:{port}{path}"),
+                    false => write!(f, "{scheme}://{host}:{port}{path}"),
+                }
             }
-            Endpoint::Ws { host, port, path } => write!(f, "ws://{host}:{port}{path}"),
+            Endpoint::Udp {
+                interface,
+                host,
+                port,
+            } => {
+                f.write_str("udp://")?;
+                if let Some(interface) = interface {
+                    write!(f, "{interface};")?;
+                }
+                match host.contains(':') {
+                    true => write!(f, "[{host}]:{port}"),
+                    false => write!(f, "{host}:{port}"),
+                }
+            }
             Endpoint::Ipc(path) => write!(f, "ipc://{}", path.display()),
             Endpoint::IpcAbstract(name) => write!(f, "ipc://@{name}"),
             Endpoint::Inproc(name) => write!(f, "inproc://{name}"),
@@ -252,6 +330,11 @@ mod tests {
             "tcp://[fe80::1%eth0]:1",
             "tcp://example.org:65535",
             "tcp://*:0",
+            "udp://127.0.0.1:5555",
+            "udp://eth0;239.0.0.1:5555",
+            "udp://192.0.2.1;239.0.0.1:5555",
+            "udp://eth0;[ff02::1]:5555",
+            "udp://*:0",
             "ipc:///run/app.sock",
             "ipc://relative.sock",
             "ipc://@app",
@@ -261,6 +344,26 @@ mod tests {
             assert_eq!(endpoint.to_string(), text);
         }
         assert_eq!("tcp://a:*".parse(), "tcp://a:0".parse::<Endpoint>());
+    }
+
+    #[test]
+    fn what_is_not_built_in_names_its_feature() {
+        for (transport, built_in) in [("ws", cfg!(feature = "ws")), ("wss", cfg!(feature = "wss"))]
+        {
+            let parsed = format!("{transport}://a:1/").parse::<Endpoint>();
+            match parsed {
+                Ok(endpoint) => assert!(built_in && endpoint.to_string().starts_with(transport)),
+                Err(error) => {
+                    assert!(!built_in);
+                    assert_eq!(error, EndpointError::NotBuiltIn { transport });
+                    assert!(
+                        error
+                            .to_string()
+                            .contains(&format!("feature '{transport}'"))
+                    );
+                }
+            }
+        }
     }
 
     #[cfg(feature = "ws")]
@@ -293,6 +396,8 @@ mod tests {
         assert!(matches!(error("tcp://localhost:70000"), Port(_)));
         assert!(matches!(error("tcp://:5555"), Host(_)));
         assert!(matches!(error("tcp://::1:5555"), Brackets(_)));
+        assert!(matches!(error("udp://127.0.0.1"), Port(_)));
+        assert!(matches!(error("udp://;239.0.0.1:1"), Host(_)));
         assert!(matches!(error("ipc://"), Length { .. }));
         assert!(matches!(
             error(&format!("ipc://{}", "x".repeat(108))),

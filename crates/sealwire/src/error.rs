@@ -51,7 +51,7 @@ pub enum Error {
     #[error("a STREAM socket sends the routing id of a connection and one frame")]
     NoConnection,
     /// The socket type cannot use this transport: STREAM needs bytes, `inproc` and `ws`
-    /// carry messages.
+    /// carry messages, `udp` is for RADIO and DISH.
     #[error("a {socket_type} socket cannot use {endpoint}")]
     Transport {
         /// The type of the socket.
@@ -90,6 +90,47 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A `udp` endpoint cannot be sent to: its name does not resolve, or its interface is not there.
+    #[error("cannot connect to {endpoint}: {source}")]
+    Connect {
+        /// What was to be connected to.
+        endpoint: Endpoint,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Datagrams are sent and forgotten: there is no handshake in which peers could be asked
+    /// anything, and nothing is encrypted.
+    #[error(
+        "datagrams are neither encrypted nor authenticated, so {endpoint} cannot have {wanted}: use tcp, or Security::null() and no ZAP domain"
+    )]
+    NoHandshake {
+        /// The endpoint.
+        endpoint: Endpoint,
+        /// What needs one: a mechanism, or a ZAP handler.
+        wanted: &'static str,
+    },
+    /// Over `udp` a RADIO connects and a DISH binds, and not the other way round.
+    #[error("over udp a RADIO connects and a DISH binds: not so at {0}")]
+    DatagramDirection(Endpoint),
+    /// RADIO over `udp`: a message goes into one datagram of up to
+    /// [`MAX_DATAGRAM`](crate::MAX_DATAGRAM) bytes, with one more byte than group and body have.
+    #[error("the message needs a datagram of {size} bytes, and the largest has 8,192")]
+    DatagramTooLarge {
+        /// Bytes that it needs.
+        size: usize,
+    },
+    /// A `wss` endpoint cannot be bound without a certificate.
+    #[cfg(feature = "wss")]
+    #[error("{0} needs a certificate and its key to be bound: set tls_identity")]
+    NoTlsIdentity(Endpoint),
+    /// A `wss` endpoint cannot be connected to without authorities to believe.
+    #[cfg(feature = "wss")]
+    #[error("{0} needs authorities that are trusted to be connected to: set tls_trust")]
+    NoTlsTrust(Endpoint),
+    /// No certificate can be for the host of this `wss` endpoint.
+    #[cfg(feature = "wss")]
+    #[error("no certificate can be for the host of {0}: give a name to TlsTrust::with_host_name")]
+    TlsHostName(Endpoint),
     /// `unbind` or `disconnect` of something this socket is not bound or connected to.
     #[error("this socket has no endpoint {0}")]
     UnknownEndpoint(Endpoint),

@@ -68,7 +68,8 @@ pub use error::{Error, Operation, SendError, StateError};
 pub use keys::Generate;
 pub use message::Message;
 pub use monitor::{
-    AddressLimit, ConnectionFailure, Counters, Event, FailureCause, MONITOR_CAPACITY, Monitor,
+    AddressLimit, ConnectionFailure, Counters, DatagramDrop, Event, FailureCause, MONITOR_CAPACITY,
+    Monitor,
 };
 pub use peer::{Peer, PeerAddress, ProcessCredentials};
 pub use proxy::{Proxy, proxy};
@@ -85,9 +86,11 @@ pub use sealwire_zmtp::{
 };
 pub use security::Security;
 pub use socket::{Socket, SocketBuilder, blocking};
+#[cfg(feature = "wss")]
+pub use transport::TlsError;
 #[cfg(feature = "ws")]
 pub use transport::WebSocketError;
-pub use transport::{SocksError, SocksRefusal};
+pub use transport::{DatagramError, MAX_DATAGRAM, SocksError, SocksRefusal};
 
 /// The README's example is compiled and run as printed.
 #[cfg(doctest)]

@@ -17,6 +17,8 @@ use crate::auth::Client;
 pub enum PeerAddress {
     /// IP address and port of the other end.
     Tcp(SocketAddr),
+    /// IP address and port of whoever sent a datagram, as it says, or where they go.
+    Udp(SocketAddr),
     /// Behind a SOCKS5 proxy: the host and port of the endpoint, which the proxy resolves.
     Proxied {
         /// IP address without brackets, or a name.
@@ -36,7 +38,9 @@ impl PeerAddress {
     /// Whether what goes there passes a network that others may listen on.
     pub(crate) fn leaves_the_machine(&self) -> bool {
         match self {
-            PeerAddress::Tcp(address) => !address.ip().to_canonical().is_loopback(),
+            PeerAddress::Tcp(address) | PeerAddress::Udp(address) => {
+                !address.ip().to_canonical().is_loopback()
+            }
             PeerAddress::Ipc(_) | PeerAddress::Inproc(_) => false,
             PeerAddress::Proxied { .. } | PeerAddress::Unknown => true,
         }
@@ -47,6 +51,7 @@ impl fmt::Display for PeerAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PeerAddress::Tcp(address) => write!(f, "tcp://{address}"),
+            PeerAddress::Udp(address) => write!(f, "udp://{address}"),
             PeerAddress::Proxied { host, port } if host.contains(':') => {
                 write!(f, "tcp://[{host}]:{port} behind the proxy")
             }
@@ -110,6 +115,8 @@ enum Identity {
     },
     /// Whatever is at the other end of a STREAM connection.
     Raw,
+    /// Whoever sends or gets datagrams: a RADIO or a DISH.
+    Datagram(SocketType),
 }
 
 impl Peer {
@@ -126,6 +133,16 @@ impl Peer {
             address,
             connection,
             identity: Identity::Wire(info),
+        }
+    }
+
+    pub(crate) fn datagram(address: PeerAddress, connection: u64, socket_type: SocketType) -> Self {
+        Peer {
+            process: None,
+            approval: Approval::default(),
+            address,
+            connection,
+            identity: Identity::Datagram(socket_type),
         }
     }
 
@@ -183,7 +200,7 @@ impl Peer {
     pub fn public_key(&self) -> Option<PublicKey> {
         match &self.identity {
             Identity::Wire(info) => info.public_key,
-            Identity::Inproc { .. } | Identity::Raw => None,
+            Identity::Inproc { .. } | Identity::Raw | Identity::Datagram(_) => None,
         }
     }
 
@@ -194,7 +211,7 @@ impl Peer {
         }
         match &self.identity {
             Identity::Wire(info) => info.user_id.as_deref(),
-            Identity::Inproc { .. } | Identity::Raw => None,
+            Identity::Inproc { .. } | Identity::Raw | Identity::Datagram(_) => None,
         }
     }
 
@@ -203,7 +220,7 @@ impl Peer {
         match &self.identity {
             Identity::Wire(info) => &info.routing_id,
             Identity::Inproc { routing_id, .. } => routing_id,
-            Identity::Raw => &[],
+            Identity::Raw | Identity::Datagram(_) => &[],
         }
     }
 
@@ -213,14 +230,16 @@ impl Peer {
             Identity::Wire(info) => info.socket_type,
             Identity::Inproc { socket_type, .. } => *socket_type,
             Identity::Raw => SocketType::Stream,
+            Identity::Datagram(socket_type) => *socket_type,
         }
     }
 
-    /// The mechanism that protects the connection; `None` within the process and for STREAM.
+    /// The mechanism that protects the connection; `None` within the process, over
+    /// `udp` and for STREAM.
     pub fn mechanism(&self) -> Option<&'static str> {
         match &self.identity {
             Identity::Wire(info) => Some(info.mechanism),
-            Identity::Inproc { .. } | Identity::Raw => None,
+            Identity::Inproc { .. } | Identity::Raw | Identity::Datagram(_) => None,
         }
     }
 
@@ -232,7 +251,7 @@ impl Peer {
         }
         match &self.identity {
             Identity::Wire(info) => info.metadata.get(name),
-            Identity::Inproc { .. } | Identity::Raw => None,
+            Identity::Inproc { .. } | Identity::Raw | Identity::Datagram(_) => None,
         }
     }
 }
@@ -246,7 +265,7 @@ impl Peer {
                 address: &self.address,
                 metadata: &info.metadata,
             }),
-            Identity::Inproc { .. } | Identity::Raw => None,
+            Identity::Inproc { .. } | Identity::Raw | Identity::Datagram(_) => None,
         }
     }
 

@@ -4,9 +4,7 @@
 mod support;
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::{TcpListener, TcpStream};
 
 use sealwire::auth::AllowAnyone;
 use sealwire::blocking::Socket;
@@ -14,6 +12,7 @@ use sealwire::{
     Endpoint, Error, Event, FailureCause, Generate as _, KeyPair, Message, Monitor, ProtocolError,
     Security, SocketType, WebSocketError,
 };
+use support::relay::Relay;
 use support::{PATIENCE, await_event, eventually, options, texts};
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::handshake::server::{Request, Response};
@@ -214,40 +213,6 @@ fn another_server_is_understood() {
     assert_eq!(socket.recv().unwrap().as_bytes(), vec![0; 100_000]);
 }
 
-/// Carries the bytes of one connection until it is told to stop, then lets them vanish.
-struct Relay {
-    address: SocketAddr,
-    silent: Arc<AtomicBool>,
-}
-
-impl Relay {
-    fn to(endpoint: &Endpoint) -> Relay {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let (silent, port) = (Arc::<AtomicBool>::default(), port(endpoint));
-        let told = silent.clone();
-        std::thread::spawn(move || {
-            let (client, _) = listener.accept().unwrap();
-            let server = TcpStream::connect(("127.0.0.1", port)).unwrap();
-            for (from, to) in [(&client, &server), (&server, &client)] {
-                let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-                let told = told.clone();
-                std::thread::spawn(move || carry(from, to, &told));
-            }
-        });
-        Relay { address, silent }
-    }
-}
-
-fn carry(mut from: TcpStream, mut to: TcpStream, silent: &AtomicBool) {
-    let mut buffer = [0; 4_096];
-    while let Ok(length @ 1..) = from.read(&mut buffer) {
-        if !silent.load(Ordering::SeqCst) && to.write_all(&buffer[..length]).is_err() {
-            return;
-        }
-    }
-}
-
 #[test]
 fn a_peer_that_falls_silent_is_noticed_with_every_mechanism() {
     let beat = std::time::Duration::from_millis;
@@ -255,7 +220,7 @@ fn a_peer_that_falls_silent_is_noticed_with_every_mechanism() {
         for (waiting, other) in [(&server, &client), (&client, &server)] {
             let bound = socket(SocketType::Pair, other);
             let endpoint = bound.bind("ws://127.0.0.1:*").unwrap();
-            let relay = Relay::to(&endpoint);
+            let relay = Relay::to(port(&endpoint));
             let connecting = options(SocketType::Pair)
                 .security(waiting.clone())
                 .heartbeat(beat(20), beat(500), beat(500))
@@ -268,7 +233,7 @@ fn a_peer_that_falls_silent_is_noticed_with_every_mechanism() {
             await_event(&monitor, "ready", |event| {
                 matches!(event, Event::Ready { .. }).then_some(())
             });
-            relay.silent.store(true, Ordering::SeqCst);
+            relay.fall_silent();
             let cause = await_event(&monitor, "silence is noticed", |event| match event {
                 Event::Failed(failure) if failure.was_ready() => Some(failure.cause().to_string()),
                 _ => None,
@@ -324,7 +289,8 @@ fn a_request_that_is_none_ends_its_connection_only() {
     let mut good = client(&endpoint);
     good.send(ready("PUSH")).unwrap();
     for (request, error, status) in [
-        ("\u{16}\u{3}\u{1} no HTTP", WebSocketError::NotHttp, "400"),
+        ("POST /here HTTP/1.1\r\n", WebSocketError::NotHttp, "400"),
+        ("\u{16}\u{3}\u{1} TLS", WebSocketError::Tls, "400"),
         (
             "GET /here HTTP/1.1\r\nHost: a\r\n\r\n",
             WebSocketError::NoUpgrade,

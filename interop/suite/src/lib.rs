@@ -37,6 +37,8 @@ pub use pairing::{Flow, PAIRINGS, Pairing};
 pub use path::{Path, Protection, Side, Sides, Transport};
 pub use payload::{MULTIPART, SINGLE_PARTS, Shape, describe};
 pub use peer::Peer;
-pub use program::{LIBZMQ, MICROSOCKS, OMQ, OMQ_CODEC, PYZMQ, Program, SEALWIRE};
+pub use program::{
+    LIBZMQ, MICROSOCKS, OMQ, OMQ_CODEC, PYZMQ, Program, SEALWIRE, TLS_RELAY, ZMQ_UDP,
+};
 pub use proxy::Proxy;
 pub use watch::{PATIENCE, await_event, await_failure, await_ready, options};

@@ -33,6 +33,18 @@ pub const OMQ_CODEC: Program = Program {
     what: "omq-proto 0.22",
 };
 
+/// RADIO and DISH of libzmq over UDP.
+pub const ZMQ_UDP: Program = Program {
+    name: "zmq-udp-peer",
+    what: "libzmq's RADIO and DISH",
+};
+
+/// OpenSSL's TLS, through Python, before or behind a peer that has none.
+pub const TLS_RELAY: Program = Program {
+    name: "tls-relay",
+    what: "OpenSSL through Python",
+};
+
 /// A SOCKS5 proxy.
 pub const MICROSOCKS: Program = Program {
     name: "microsocks",

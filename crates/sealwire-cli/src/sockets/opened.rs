@@ -49,6 +49,9 @@ impl Opened {
         if let Some(routing_id) = &endpoints.routing_id {
             builder = builder.routing_id(routing_id.as_bytes());
         }
+        let builder = options
+            .tls
+            .apply(builder, &endpoints.bind, &endpoints.connect)?;
         let socket = builder.build_blocking()?;
         let reporter = Reporter::watch(&socket, report, None);
         let events = socket.monitor();

@@ -10,6 +10,7 @@ use crate::duration;
 use crate::output::Format;
 use crate::report::ReportOptions;
 use crate::security_options::SecurityOptions;
+use crate::tls_options::TlsOptions;
 
 /// Where and how a socket connects; every socket command has these.
 #[derive(Debug, Args)]
@@ -21,6 +22,9 @@ pub(crate) struct ConnectionOptions {
     pub(crate) security: SecurityOptions,
 
     #[command(flatten)]
+    pub(crate) tls: TlsOptions,
+
+    #[command(flatten)]
     pub(crate) report: ReportOptions,
 }
 
@@ -28,8 +32,8 @@ pub(crate) struct ConnectionOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Connections")]
 pub(crate) struct EndpointOptions {
-    /// Listen on an endpoint (repeatable): tcp://HOST:PORT, tcp://*:PORT, ipc://PATH, ipc://@NAME.
-    /// Port 0 takes a free one; "listening on ENDPOINT" on standard error says which
+    /// Listen on an endpoint (repeatable): tcp://HOST:PORT, tcp://*:PORT, ipc://PATH, ipc://@NAME,
+    /// ws://HOST:PORT/PATH, wss://HOST:PORT/PATH. Port 0 takes a free one; "listening on ENDPOINT" on standard error says which
     #[arg(
         short,
         long,

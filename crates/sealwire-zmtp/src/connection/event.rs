@@ -82,6 +82,9 @@ pub enum Warning {
     /// PLAIN is used over a network: anyone on the path reads the password and all messages. Given
     /// by whoever knows the addresses, not by a [`Connection`](super::Connection).
     PasswordExposed,
+    /// Datagrams go over a network: anyone on the path reads and changes them, and anyone can send
+    /// in the name of another. Given by whoever sends or receives them.
+    DatagramsExposed,
 }
 
 impl core::fmt::Display for Warning {
@@ -94,6 +97,10 @@ impl core::fmt::Display for Warning {
             Self::PasswordExposed => f.write_str(
                 "PLAIN is in use over a network: anyone on the path reads the password and every \
                  message",
+            ),
+            Self::DatagramsExposed => f.write_str(
+                "datagrams go over a network: anyone on the path reads and changes them, and \
+                 anyone can send in the name of another",
             ),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
 use super::cookies::SharedCookies;
+use super::datagrams::Datagrams;
 use super::session::SessionKey;
 use crate::auth::Verdict;
 use crate::endpoint::Endpoint;
@@ -25,7 +26,9 @@ pub(crate) enum Command {
         endpoint: Endpoint,
         id: u64,
     },
-    /// Stop the listener or connector with this id.
+    /// Serve this `udp` endpoint.
+    Exchange(Box<Datagrams>),
+    /// Stop the listener, connector or `udp` endpoint with this id.
     Withdraw { id: u64 },
     /// A name was resolved for the connector with this id.
     Resolved {

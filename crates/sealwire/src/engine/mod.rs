@@ -16,6 +16,7 @@
 mod admission;
 mod connector;
 mod cookies;
+mod datagrams;
 mod decisions;
 mod io_thread;
 mod listener;
@@ -27,5 +28,6 @@ mod timers;
 mod wire;
 
 pub(crate) use cookies::{SharedCookies, protocol_config};
+pub(crate) use datagrams::{bind as bind_datagrams, connect as connect_datagrams};
 pub(crate) use io_thread::start;
 pub(crate) use mailbox::{Command, Mailbox};

@@ -40,7 +40,8 @@ counters! {
     /// Messages still unsent when their connection or the socket ended.
     dropped_unsent,
     /// Received messages that the socket type has no use for: without a delimiter (REP, REQ), not
-    /// asked for (REQ), of a topic not subscribed to (SUB), or sent to PUB or PUSH.
+    /// asked for (REQ), of a topic not subscribed to (SUB), of a group not joined (DISH), or sent to
+    /// PUB or PUSH; and datagrams that are none of a RADIO.
     dropped_at_receive,
     /// Handshakes completed.
     handshakes_completed,

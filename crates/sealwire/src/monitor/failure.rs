@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::endpoint::Endpoint;
 use crate::peer::PeerAddress;
-use crate::transport::SocksError;
+use crate::transport::{DatagramError, SocksError};
 
 /// A connection that failed, with where it led and why.
 #[derive(Debug, Clone)]
@@ -77,6 +77,10 @@ pub enum FailureCause {
     #[cfg(feature = "ws")]
     #[error("WebSocket: {0}")]
     WebSocket(#[from] crate::transport::WebSocketError),
+    /// TLS under a `wss` endpoint could not be agreed upon, or was misused.
+    #[cfg(feature = "wss")]
+    #[error("TLS: {0}")]
+    Tls(#[from] crate::transport::TlsError),
     /// The protocol was violated, the peers do not fit, a key was refused, a time limit ran out,
     /// or the peer left in the middle of something.
     #[error(transparent)]
@@ -111,8 +115,27 @@ impl FailureCause {
         if let Some(&error) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
             return FailureCause::WebSocket(error);
         }
+        #[cfg(feature = "wss")]
+        if let Some(error) = error
+            .get_ref()
+            .and_then(|inner| inner.downcast_ref::<crate::transport::TlsError>())
+        {
+            return FailureCause::Tls(error.clone());
+        }
         FailureCause::Transport(Arc::new(error))
     }
+}
+
+/// Why a datagram was dropped.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum DatagramDrop {
+    /// What was received is none of a RADIO.
+    #[error(transparent)]
+    Malformed(#[from] DatagramError),
+    /// The system did not send it.
+    #[error("not sent: {0}")]
+    Unsent(Arc<io::Error>),
 }
 
 /// What the addresses of peers may have only so much of.

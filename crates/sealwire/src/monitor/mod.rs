@@ -18,7 +18,7 @@ use sealwire_zmtp::connection::Warning;
 
 pub use counters::Counters;
 pub(crate) use counters::{LiveCounters, add};
-pub use failure::{AddressLimit, ConnectionFailure, FailureCause};
+pub use failure::{AddressLimit, ConnectionFailure, DatagramDrop, FailureCause};
 
 use crate::endpoint::Endpoint;
 use crate::peer::{Peer, PeerAddress};
@@ -95,6 +95,18 @@ pub enum Event {
         /// What it is.
         warning: Warning,
     },
+    /// Datagrams of a `udp` endpoint were dropped: the latest of them, and how many since the last
+    /// such event. There is one a second at most, as anyone can send what is none.
+    DatagramsDropped {
+        /// The endpoint.
+        endpoint: Endpoint,
+        /// Where the latest came from, or was to go to.
+        address: PeerAddress,
+        /// How many.
+        count: u64,
+        /// Why the latest was dropped.
+        reason: DatagramDrop,
+    },
     /// The endpoint is no longer bound.
     Unbound {
         /// Which.
@@ -154,6 +166,17 @@ impl fmt::Display for Event {
                     "warning on connection {connection} with {address}: {warning}"
                 )
             }
+            Event::DatagramsDropped {
+                endpoint,
+                address,
+                count,
+                reason,
+            } => {
+                write!(
+                    f,
+                    "datagrams dropped on {endpoint}: {count}, the last with {address}: {reason}"
+                )
+            }
             Event::Unbound { endpoint } => write!(f, "no longer listening on {endpoint}"),
         }
     }
@@ -194,7 +217,7 @@ impl Hub {
                 tracing::debug!(target: "sealwire", "{event}");
                 *lock(&self.last_failure) = None;
             }
-            Event::Warning { .. } | Event::AcceptFailed { .. } => {
+            Event::Warning { .. } | Event::AcceptFailed { .. } | Event::DatagramsDropped { .. } => {
                 tracing::warn!(target: "sealwire", "{event}");
             }
             _ => tracing::debug!(target: "sealwire", "{event}"),

@@ -1,9 +1,12 @@
 //! Options of a socket and their defaults. Everything that can grow has a finite default.
 
 mod behaviour;
+mod multicast;
 mod reconnect;
 mod socks;
 mod tcp;
+#[cfg(feature = "wss")]
+mod tls;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +16,14 @@ use sealwire_zmtp::limits::MAX_FURTHER_SERVER_KEYS;
 use sealwire_zmtp::{Provider, SocketType};
 
 pub(crate) use behaviour::Behaviour;
+pub(crate) use multicast::MulticastOptions;
 pub(crate) use reconnect::ReconnectOptions;
 pub use reconnect::ReconnectStop;
 pub use socks::SocksProxy;
 pub(crate) use tcp::TcpOptions;
 pub use tcp::{DEFAULT_BACKLOG, TcpKeepAlive};
+#[cfg(feature = "wss")]
+pub use tls::{TlsConfigError, TlsIdentity, TlsTrust};
 
 use crate::security::Security;
 
@@ -123,6 +129,11 @@ pub(crate) struct SocketOptions {
     pub(crate) reconnect: ReconnectOptions,
     pub(crate) tcp: TcpOptions,
     pub(crate) socks_proxy: Option<SocksProxy>,
+    pub(crate) multicast: MulticastOptions,
+    #[cfg(feature = "wss")]
+    pub(crate) tls_identity: Option<TlsIdentity>,
+    #[cfg(feature = "wss")]
+    pub(crate) tls_trust: Option<TlsTrust>,
     pub(crate) max_handshakes: usize,
     pub(crate) max_connections: usize,
     pub(crate) address_limits: AddressLimits,
@@ -154,6 +165,11 @@ impl SocketOptions {
             reconnect: ReconnectOptions::default(),
             tcp: TcpOptions::default(),
             socks_proxy: None,
+            multicast: MulticastOptions::default(),
+            #[cfg(feature = "wss")]
+            tls_identity: None,
+            #[cfg(feature = "wss")]
+            tls_trust: None,
             max_handshakes: DEFAULT_MAX_HANDSHAKES,
             max_connections: DEFAULT_MAX_CONNECTIONS,
             address_limits: AddressLimits::default(),
@@ -192,6 +208,7 @@ impl SocketOptions {
         if self.socket_type == SocketType::Stream {
             self.check_raw()?;
         }
+        self.multicast.check(self.socket_type)?;
         if let Some(proxy) = &self.socks_proxy {
             proxy.validate()?;
         }

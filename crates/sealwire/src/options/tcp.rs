@@ -61,8 +61,25 @@ impl TcpOptions {
     /// A socket that does not block, with everything set that has to be before it connects or
     /// listens. Accepted connections inherit it.
     pub(crate) fn socket(&self, address: SocketAddr) -> io::Result<Socket> {
-        let domain = Domain::for_address(address);
-        let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
+        let socket = self.ip_socket(address, Type::STREAM, Protocol::TCP)?;
+        match self.keep_alive {
+            None => {}
+            Some(None) => socket.set_keepalive(false)?,
+            Some(Some(keep_alive)) => socket.set_tcp_keepalive(&parameters(keep_alive))?,
+        }
+        if let Some(limit) = self.max_retransmit {
+            set_user_timeout(&socket, limit)?;
+        }
+        Ok(socket)
+    }
+
+    /// A UDP socket that does not block, with what is not about TCP alone.
+    pub(crate) fn datagram_socket(&self, address: SocketAddr) -> io::Result<Socket> {
+        self.ip_socket(address, Type::DGRAM, Protocol::UDP)
+    }
+
+    fn ip_socket(&self, address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
+        let socket = Socket::new(Domain::for_address(address), kind, Some(protocol))?;
         socket.set_nonblocking(true)?;
         // Buffers decide about the window scale that is offered while connecting.
         if let Some(bytes) = self.send_buffer {
@@ -80,14 +97,6 @@ impl TcpOptions {
         }
         if let Some(device) = &self.device {
             bind_device(&socket, device)?;
-        }
-        match self.keep_alive {
-            None => {}
-            Some(None) => socket.set_keepalive(false)?,
-            Some(Some(keep_alive)) => socket.set_tcp_keepalive(&parameters(keep_alive))?,
-        }
-        if let Some(limit) = self.max_retransmit {
-            set_user_timeout(&socket, limit)?;
         }
         Ok(socket)
     }

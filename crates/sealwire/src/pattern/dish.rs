@@ -9,7 +9,7 @@ use sealwire_zmtp::Message as Frames;
 use super::fair_queue::FairQueue;
 use super::pipe::{Item, PipeId, Pipes};
 use super::radio::{group, is_group};
-use super::{Delivery, Pattern, Received, SendFailure};
+use super::{Delivered, Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation, StateError};
 
 #[derive(Default)]
@@ -41,6 +41,29 @@ impl Pattern for Dish {
             }
             _ => Delivery::Ignored,
         }
+    }
+
+    fn deliver_datagrams(
+        &mut self,
+        pipes: &mut Pipes,
+        id: PipeId,
+        next: &mut dyn FnMut() -> Option<Received>,
+    ) -> Delivered {
+        let mut delivered = Delivered::default();
+        while pipes.accepts_input(id) {
+            let Some((frames, sender)) = next() else {
+                return delivered;
+            };
+            if !group(&frames).is_some_and(|name| self.groups.contains(name)) {
+                delivered.ignored += 1;
+                continue;
+            }
+            delivered.queued += 1;
+            delivered.bytes += frames.size();
+            self.inbound.push_from(pipes, id, frames, sender);
+        }
+        delivered.full = true;
+        delivered
     }
 
     fn send(&mut self, _pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {

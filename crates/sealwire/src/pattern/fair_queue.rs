@@ -44,6 +44,18 @@ impl FairQueue {
         filled
     }
 
+    /// The same for a pipe that several share, one of whom sent this.
+    pub(crate) fn push_from(
+        &mut self,
+        pipes: &mut Pipes,
+        id: PipeId,
+        frames: Frames,
+        sender: Arc<Peer>,
+    ) {
+        self.push(pipes, id, frames);
+        pipes.sent_by(id, sender);
+    }
+
     /// The next message in turn, with the pipe it came through.
     pub(crate) fn pop(&mut self, pipes: &mut Pipes) -> Option<(PipeId, Frames, Arc<Peer>)> {
         while let Some(&id) = self.turn.front() {

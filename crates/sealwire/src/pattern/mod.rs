@@ -178,6 +178,16 @@ pub(crate) trait Pattern: Send {
         }
     }
 
+    /// Takes datagrams with their senders, until there are no more or the queue is full.
+    fn deliver_datagrams(
+        &mut self,
+        _pipes: &mut Pipes,
+        _id: PipeId,
+        _next: &mut dyn FnMut() -> Option<Received>,
+    ) -> Delivered {
+        Delivered::default()
+    }
+
     /// Routes one message. `Ok` carries the number of copies that were dropped at a full queue.
     fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure>;
 

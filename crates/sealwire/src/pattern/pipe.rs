@@ -162,6 +162,8 @@ pub(crate) struct Pipe {
     /// Number of the `connect` that the pipe came from.
     connector: Option<u64>,
     inbound: VecDeque<Frames>,
+    /// Who sent each of these, where the pipe is not one peer's (datagrams).
+    senders: VecDeque<Arc<Peer>>,
     inbound_bytes: usize,
     outbound: VecDeque<Item>,
     /// Messages in `outbound`; subscriptions do not count against the high-water mark.
@@ -237,6 +239,7 @@ impl Pipes {
             marks,
             connector,
             inbound: VecDeque::new(),
+            senders: VecDeque::new(),
             inbound_bytes: 0,
             outbound: VecDeque::new(),
             outbound_messages: 0,
@@ -407,12 +410,20 @@ impl Pipes {
         (pipe.inbound.len() - before, bytes)
     }
 
+    /// Names the sender of the message that was queued last.
+    pub(crate) fn sent_by(&mut self, id: PipeId, sender: Arc<Peer>) {
+        if let Some(pipe) = self.slab.get_mut(id) {
+            pipe.senders.push_back(sender);
+        }
+    }
+
     /// Takes the oldest received message of this peer.
     #[inline]
     pub(crate) fn pop_inbound(&mut self, id: PipeId) -> Option<(Frames, Arc<Peer>)> {
         let pipe = self.slab.get_mut(id)?;
         let frames = pipe.inbound.pop_front()?;
-        let peer = pipe.peer.clone();
+        let sender = pipe.senders.pop_front();
+        let peer = sender.unwrap_or_else(|| pipe.peer.clone());
         pipe.inbound_bytes -= frames.size();
         // Reading goes on when half the queue is free: once per half a queue, not per message.
         let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);

@@ -8,10 +8,14 @@ use super::pipe::{Item, PipeId, Pipes};
 use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation};
+use crate::peer::PeerAddress;
+use crate::transport::udp::{self, MAX_DATAGRAM};
 
 #[derive(Default)]
 pub(crate) struct Radio {
     groups: Subscriptions,
+    /// Pipes whose members cannot tell what they joined: they get everything.
+    datagrams: Vec<PipeId>,
     members: Vec<PipeId>,
 }
 
@@ -28,12 +32,16 @@ pub(super) fn is_group(name: &[u8]) -> bool {
 }
 
 impl Pattern for Radio {
-    fn attached(&mut self, _pipes: &mut Pipes, _id: PipeId) -> Result<(), &'static str> {
+    fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str> {
+        if let Some(PeerAddress::Udp(_)) = pipes.peer(id).map(|peer| peer.address()) {
+            self.datagrams.push(id);
+        }
         Ok(())
     }
 
     fn detached(&mut self, _pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
         self.groups.remove_peer(id);
+        self.datagrams.retain(|&other| other != id);
         unsent.len()
     }
 
@@ -58,7 +66,15 @@ impl Pattern for Radio {
         let Some(name) = group(&frames).map(Frame::copy_from_slice) else {
             return Err(SendFailure::failed(Error::NoGroup, frames));
         };
+        let size = udp::size(&name, frames.frames().last().map_or(&[], Frame::as_slice));
+        if !self.datagrams.is_empty() && size > MAX_DATAGRAM {
+            return Err(SendFailure::failed(
+                Error::DatagramTooLarge { size },
+                frames,
+            ));
+        }
         self.groups.exactly(&name, &mut self.members);
+        self.members.extend(&self.datagrams);
         let mut dropped = 0;
         for &id in &self.members {
             if pipes.has_room(id) {

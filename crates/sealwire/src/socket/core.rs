@@ -20,9 +20,10 @@ use crate::message::Message;
 use crate::monitor::{Hub, LiveCounters, add};
 use crate::options::SocketOptions;
 use crate::pattern::{
-    Delivered, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, SendFailure, Source, pattern,
+    Delivered, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, Received, SendFailure, Source,
+    pattern,
 };
-use crate::peer::Peer;
+use crate::peer::{Peer, PeerAddress};
 use crate::socket::readable::Readable;
 
 pub(crate) struct SocketCore {
@@ -307,6 +308,7 @@ impl SocketCore {
             .pipes
             .live()
             .filter_map(|id| state.pipes.peer(id).cloned())
+            .filter(|peer| !matches!(peer.address(), PeerAddress::Udp(_)))
             .collect()
     }
 
@@ -330,12 +332,48 @@ impl SocketCore {
 
     /// Whether the socket type can use the transport.
     pub(crate) fn check_transport(&self, endpoint: &Endpoint) -> Result<(), Error> {
-        match (self.options.socket_type, endpoint) {
-            (socket_type @ SocketType::Stream, Endpoint::Inproc(_) | Endpoint::Ws { .. }) => {
-                Err(Error::Transport {
-                    socket_type,
-                    endpoint: endpoint.clone(),
-                })
+        let socket_type = self.options.socket_type;
+        let fits = match endpoint {
+            Endpoint::Inproc(_) | Endpoint::Ws { .. } | Endpoint::Wss { .. } => {
+                socket_type != SocketType::Stream
+            }
+            Endpoint::Udp { .. } => matches!(socket_type, SocketType::Radio | SocketType::Dish),
+            _ => true,
+        };
+        if !fits {
+            return Err(Error::Transport {
+                socket_type,
+                endpoint: endpoint.clone(),
+            });
+        }
+        let mechanism = self.options.security.mechanism();
+        let wanted = match (endpoint, mechanism, &self.options.zap_domain) {
+            (Endpoint::Udp { .. }, "NULL", Some(_)) => "a ZAP handler",
+            (Endpoint::Udp { .. }, mechanism, _) if mechanism != "NULL" => mechanism,
+            _ => return Ok(()),
+        };
+        Err(Error::NoHandshake {
+            endpoint: endpoint.clone(),
+            wanted,
+        })
+    }
+
+    /// Whether a `wss` endpoint has the certificate or the authorities that it needs.
+    #[cfg(feature = "wss")]
+    pub(crate) fn check_tls(
+        &self,
+        endpoint: &Endpoint,
+        kind: RegistrationKind,
+    ) -> Result<(), Error> {
+        let Endpoint::Wss { host, .. } = endpoint else {
+            return Ok(());
+        };
+        let endpoint = endpoint.clone();
+        match (kind, &self.options.tls_identity, &self.options.tls_trust) {
+            (RegistrationKind::Bound, None, _) => Err(Error::NoTlsIdentity(endpoint)),
+            (RegistrationKind::Connected, _, None) => Err(Error::NoTlsTrust(endpoint)),
+            (RegistrationKind::Connected, _, Some(trust)) if trust.server_name(host).is_none() => {
+                Err(Error::TlsHostName(endpoint))
             }
             _ => Ok(()),
         }
@@ -483,13 +521,29 @@ impl SocketCore {
     /// reading until it is told that input is wanted. The source is asked under the lock.
     pub(crate) fn deliver(&self, id: PipeId, source: &mut dyn Source) -> Delivered {
         let delivered = self.with(|state| state.pattern.deliver_all(&mut state.pipes, id, source));
+        self.count_delivered(&delivered);
+        delivered
+    }
+
+    /// The same for datagrams, each with its sender.
+    pub(crate) fn deliver_datagrams(
+        &self,
+        id: PipeId,
+        next: &mut dyn FnMut() -> Option<Received>,
+    ) -> Delivered {
+        let delivered =
+            self.with(|state| state.pattern.deliver_datagrams(&mut state.pipes, id, next));
+        self.count_delivered(&delivered);
+        delivered
+    }
+
+    fn count_delivered(&self, delivered: &Delivered) {
         add(&self.counters.messages_received, delivered.queued);
         add(&self.counters.bytes_received, delivered.bytes);
         add(&self.counters.dropped_at_receive, delivered.ignored);
         if delivered.queued > 0 {
             self.readable.notify_more(delivered.queued);
         }
-        delivered
     }
 
     /// Moves queued items to a link, up to `budget` bytes.

@@ -123,7 +123,8 @@ impl Socket {
     ///
     /// # Errors
     ///
-    /// [`Error::Endpoint`], [`Error::Closed`].
+    /// [`Error::Endpoint`], [`Error::Closed`]; over `udp`, where a name is resolved here and now,
+    /// [`Error::Connect`].
     pub fn connect<E>(&self, endpoint: E) -> Result<(), Error>
     where
         E: TryInto<Endpoint>,

@@ -49,7 +49,7 @@ pub(crate) fn listen(
                 },
             ))
         }
-        Endpoint::Ws { host, port, path } => {
+        Endpoint::Ws { host, port, path } | Endpoint::Wss { host, port, path } => {
             let tcp_endpoint = Endpoint::Tcp {
                 host: host.clone(),
                 port: *port,
@@ -59,7 +59,11 @@ pub(crate) fn listen(
                 unreachable!("TCP is bound as TCP")
             };
             let path = path.clone();
-            Ok((listener, Endpoint::Ws { host, port, path }))
+            let bound = match endpoint {
+                Endpoint::Wss { .. } => Endpoint::Wss { host, port, path },
+                _ => Endpoint::Ws { host, port, path },
+            };
+            Ok((listener, bound))
         }
         #[cfg(unix)]
         Endpoint::Ipc(path) => Ok((listen_path(path)?, endpoint.clone())),

@@ -1,11 +1,13 @@
-//! Transports: listening, connecting and byte streams over TCP, Unix sockets and
-//! WebSocket. `inproc` moves
-//! messages, not bytes, and has a module of its own.
+//! Transports: listening, connecting and byte streams over TCP, Unix sockets, WebSocket and TLS, and
+//! datagrams. `inproc` moves messages, not bytes, and has a module of its own.
 
 pub(crate) mod inproc;
 mod listen;
 pub(crate) mod socks;
 mod stream;
+#[cfg(feature = "wss")]
+mod tls;
+pub(crate) mod udp;
 #[cfg(feature = "ws")]
 mod websocket;
 #[cfg(feature = "ws")]
@@ -14,6 +16,9 @@ mod zws;
 pub(crate) use listen::{BoundListener, listen};
 pub use socks::{SocksError, SocksRefusal};
 pub(crate) use stream::{Polled, Stream, Target};
+#[cfg(feature = "wss")]
+pub use tls::TlsError;
+pub use udp::{DatagramError, MAX_DATAGRAM};
 #[cfg(feature = "ws")]
 pub use zws::WebSocketError;
 #[cfg(feature = "ws")]

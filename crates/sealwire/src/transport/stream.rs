@@ -12,8 +12,10 @@ use mio::net::TcpStream;
 use mio::net::UnixStream;
 use mio::{Interest, Registry, Token};
 
+#[cfg(feature = "wss")]
+use super::tls::Tls;
 #[cfg(feature = "ws")]
-use super::websocket::WebSocket;
+use super::websocket::{Carrier, WebSocket};
 #[cfg(feature = "ws")]
 use super::zws::{Address, Role, Terms};
 use crate::endpoint::Endpoint;
@@ -170,6 +172,29 @@ fn under_way(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock
 }
 
+/// What the endpoint asks for between WebSocket and TCP.
+#[cfg(all(feature = "ws", not(feature = "wss")))]
+fn carrier(_endpoint: &Endpoint, _role: Role, _options: &SocketOptions) -> Carrier {
+    Carrier::Nothing
+}
+
+/// What the endpoint asks for between WebSocket and TCP.
+#[cfg(feature = "wss")]
+fn carrier(endpoint: &Endpoint, role: Role, options: &SocketOptions) -> Carrier {
+    let Endpoint::Wss { host, .. } = endpoint else {
+        return Carrier::Nothing;
+    };
+    let missing = "bind and connect ask for it";
+    let tls = match role {
+        Role::Server => Tls::server(options.tls_identity.as_ref().expect(missing)),
+        Role::Client => {
+            let trust = options.tls_trust.as_ref().expect(missing);
+            Tls::client(trust, trust.server_name(host).expect(missing))
+        }
+    };
+    Carrier::Tls(Box::new(tls))
+}
+
 impl Stream {
     /// Begins to connect; [`Stream::connected`] tells the outcome once the stream is writable.
     pub(crate) fn connect(target: &Target, tcp: &TcpOptions) -> io::Result<Stream> {
@@ -282,9 +307,18 @@ impl Stream {
 
     /// Puts what the endpoint asks for between the protocol and the transport.
     #[cfg(feature = "ws")]
-    pub(crate) fn layered(self, endpoint: &Endpoint, role: Role, terms: Terms) -> Stream {
+    pub(crate) fn layered(
+        self,
+        endpoint: &Endpoint,
+        role: Role,
+        terms: Terms,
+        options: &SocketOptions,
+    ) -> Stream {
         match (self, endpoint) {
-            (Stream::Tcp(tcp), Endpoint::Ws { host, port, path }) => {
+            (
+                Stream::Tcp(tcp),
+                Endpoint::Ws { host, port, path } | Endpoint::Wss { host, port, path },
+            ) => {
                 // Small messages must not wait here either.
                 let _ = tcp.set_nodelay(true);
                 let authority = match host.contains(':') {
@@ -293,7 +327,8 @@ impl Stream {
                 };
                 let path = path.clone();
                 let address = Address { authority, path };
-                Stream::WebSocket(Box::new(WebSocket::new(tcp, role, terms, address)))
+                let carrier = carrier(endpoint, role, options);
+                Stream::WebSocket(Box::new(WebSocket::new(tcp, carrier, role, terms, address)))
             }
             (stream, _) => stream,
         }

@@ -1,4 +1,4 @@
-//! A TCP stream under a WebSocket: to the session it is the byte stream of ZMTP.
+//! A TCP stream under a WebSocket, with TLS or without: to the session it is the byte stream of ZMTP.
 
 use std::io::{self, IoSlice, Read as _, Write as _};
 use std::net::Shutdown;
@@ -6,14 +6,93 @@ use std::net::Shutdown;
 use bytes::{Buf as _, BytesMut};
 use mio::net::TcpStream;
 
-use super::zws::{Address, Role, Terms, WebSocketError, Zws};
+#[cfg(feature = "wss")]
+use super::tls::Tls;
+use super::zws::{Address, Role, Terms, Zws};
 use crate::entropy;
 
 /// No more is taken from the protocol while so many bytes wait for the transport.
 const MAX_PENDING: usize = 128 << 10;
 
+/// What is between the WebSocket and TCP.
+pub(super) enum Carrier {
+    Nothing,
+    #[cfg(feature = "wss")]
+    Tls(Box<Tls>),
+}
+
+impl Carrier {
+    /// Takes bytes of TCP.
+    fn receive(&mut self, bytes: &[u8], into: &mut BytesMut) -> io::Result<()> {
+        match self {
+            Carrier::Nothing => {
+                into.extend_from_slice(bytes);
+                Ok(())
+            }
+            #[cfg(feature = "wss")]
+            Carrier::Tls(tls) => tls.receive(bytes, into).map_err(into_io),
+        }
+    }
+
+    fn peer_has_closed(&self) -> bool {
+        match self {
+            Carrier::Nothing => false,
+            #[cfg(feature = "wss")]
+            Carrier::Tls(tls) => tls.peer_has_closed(),
+        }
+    }
+
+    fn holds_output(&self) -> bool {
+        match self {
+            Carrier::Nothing => false,
+            #[cfg(feature = "wss")]
+            Carrier::Tls(tls) => tls.holds_output(),
+        }
+    }
+
+    /// Sends what it holds itself, then as much of `pending` as TCP takes.
+    fn send(&mut self, pending: &mut BytesMut, tcp: &mut TcpStream) -> io::Result<()> {
+        match self {
+            Carrier::Nothing => send_all(pending, tcp),
+            #[cfg(feature = "wss")]
+            Carrier::Tls(tls) => loop {
+                tls.send(tcp)?;
+                if pending.is_empty() {
+                    return Ok(());
+                }
+                match tls.seal(pending)? {
+                    0 => return Err(io::ErrorKind::WouldBlock.into()),
+                    sealed => pending.advance(sealed),
+                }
+            },
+        }
+    }
+
+    /// Says that no more will be sent.
+    fn close(&mut self) {
+        match self {
+            Carrier::Nothing => {}
+            #[cfg(feature = "wss")]
+            Carrier::Tls(tls) => tls.close(),
+        }
+    }
+}
+
+fn send_all(pending: &mut BytesMut, tcp: &mut TcpStream) -> io::Result<()> {
+    while !pending.is_empty() {
+        match tcp.write(pending) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => pending.advance(written),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
 pub(crate) struct WebSocket {
     pub(super) tcp: TcpStream,
+    carrier: Carrier,
     zws: Zws,
     /// Of the transport, not yet understood.
     input: BytesMut,
@@ -24,11 +103,18 @@ pub(crate) struct WebSocket {
 }
 
 impl WebSocket {
-    pub(super) fn new(tcp: TcpStream, role: Role, terms: Terms, address: Address) -> Self {
+    pub(super) fn new(
+        tcp: TcpStream,
+        carrier: Carrier,
+        role: Role,
+        terms: Terms,
+        address: Address,
+    ) -> Self {
         let mut nonce = [0; 16];
         entropy::fill(&mut nonce);
         WebSocket {
             tcp,
+            carrier,
             zws: Zws::new(role, terms, address, nonce, Box::new(masks())),
             input: BytesMut::new(),
             ready: BytesMut::new(),
@@ -56,7 +142,7 @@ impl WebSocket {
 
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.ready.is_empty() {
-            if self.zws.peer_has_closed() {
+            if self.zws.peer_has_closed() || self.carrier.peer_has_closed() {
                 return Ok(0);
             }
             let length = self.tcp.read(buffer)?;
@@ -64,7 +150,11 @@ impl WebSocket {
                 return Ok(0);
             }
             self.heard = true;
-            self.input.extend_from_slice(&buffer[..length]);
+            if let Err(error) = self.carrier.receive(&buffer[..length], &mut self.input) {
+                // The peer is told why, if it takes that at once.
+                let _ = self.flush();
+                return Err(error);
+            }
             let received = self.zws.receive(&mut self.input, &mut self.ready);
             // Answers to what came: an upgrade, a PONG, a CLOSE.
             match self.flush() {
@@ -103,20 +193,11 @@ impl WebSocket {
 
     /// Whether something waits for the transport.
     pub(super) fn holds_output(&self) -> bool {
-        !self.zws.held().is_empty()
+        !self.zws.held().is_empty() || self.carrier.holds_output()
     }
 
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        let pending = self.zws.pending();
-        while !pending.is_empty() {
-            match self.tcp.write(pending) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(written) => pending.advance(written),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        self.carrier.send(self.zws.pending(), &mut self.tcp)
     }
 
     /// Says that nothing more will come.
@@ -124,11 +205,13 @@ impl WebSocket {
         self.zws.close();
         // What the transport does not take at once is lost, as the connection is about to be.
         let _ = self.flush();
+        self.carrier.close();
+        let _ = self.flush();
         let _ = self.tcp.shutdown(Shutdown::Write);
     }
 }
 
-fn into_io(error: WebSocketError) -> io::Error {
+fn into_io(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 

@@ -14,6 +14,8 @@ mod refusals;
 mod restarts;
 mod socks;
 mod subscriptions;
+mod udp;
+mod websocket;
 mod zap;
 
 use interop::{MULTIPART, PAIRINGS, Path, SINGLE_PARTS};

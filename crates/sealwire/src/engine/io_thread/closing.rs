@@ -15,6 +15,9 @@ impl IoThread {
     /// what is queued.
     pub(super) fn withdraw(&mut self, id: u64) {
         let Some(slot) = self.find(id) else { return };
+        if let Some(Source::Datagrams(_)) = self.sources.get(slot) {
+            return self.finish_datagrams(slot);
+        }
         let session = match self.sources.get(slot) {
             Some(Source::Connector(connector)) => match connector.state {
                 connector::State::Connected(key) => Some(key),
@@ -53,11 +56,12 @@ impl IoThread {
         }
     }
 
-    /// Removes a listener or connector.
+    /// Removes what is no session.
     pub(super) fn remove_source(&mut self, slot: usize) {
         match self.sources.try_remove(slot) {
             Some(Source::Listener(listener)) => listener.core.remove_attachment(),
             Some(Source::Connector(connector)) => connector.core.remove_attachment(),
+            Some(Source::Datagrams(datagrams)) => datagrams.end(&self.reactor.registry),
             Some(Source::Session(_)) | None => {}
         }
     }
@@ -66,6 +70,7 @@ impl IoThread {
         let of_core = self.sources.iter().filter(|(_, source)| match source {
             Source::Listener(listener) => Arc::ptr_eq(core, &listener.core),
             Source::Connector(connector) => Arc::ptr_eq(core, &connector.core),
+            Source::Datagrams(datagrams) => Arc::ptr_eq(core, &datagrams.core),
             Source::Session(session) => session
                 .with(|session| Arc::ptr_eq(core, &session.core))
                 .unwrap_or(false),
@@ -92,6 +97,7 @@ impl IoThread {
                         self.end_session(slot, End::Clean);
                     }
                 }
+                Some(Source::Datagrams(_)) => self.finish_datagrams(slot),
                 Some(Source::Connector(_)) if waiting => {}
                 Some(Source::Connector(_) | Source::Listener(_)) => self.remove_source(slot),
                 None => {}

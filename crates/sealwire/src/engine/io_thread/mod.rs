@@ -2,6 +2,7 @@
 
 mod closing;
 mod connectors;
+mod datagrams;
 mod listeners;
 mod sessions;
 
@@ -14,6 +15,7 @@ use slab::Slab;
 
 use super::connector::Connector;
 use super::cookies::{ROTATION_PERIOD, SharedCookies};
+use super::datagrams::Datagrams;
 use super::decisions::Decisions;
 use super::listener::Listener;
 use super::mailbox::{Command, Mailbox};
@@ -86,6 +88,7 @@ enum Source {
     Listener(Listener),
     Connector(Box<Connector>),
     Session(Arc<SharedSession>),
+    Datagrams(Box<Datagrams>),
 }
 
 struct IoThread {
@@ -165,6 +168,7 @@ impl IoThread {
             }
             Some(Source::Connector(_)) => self.advance_connecting(slot),
             Some(Source::Listener(_)) => self.accept(slot),
+            Some(Source::Datagrams(_)) => self.exchange(slot),
             None => {}
         }
     }
@@ -173,6 +177,7 @@ impl IoThread {
         match self.sources.get(slot) {
             Some(Source::Session(_)) => self.drive(slot),
             Some(Source::Listener(_)) => self.accept(slot),
+            Some(Source::Datagrams(_)) => self.exchange(slot),
             Some(Source::Connector(_)) | None => {}
         }
     }
@@ -191,6 +196,10 @@ impl IoThread {
                 let connector = Connector::new(core, endpoint, id);
                 let slot = self.sources.insert(Source::Connector(Box::new(connector)));
                 self.start_attempt(slot);
+            }
+            Command::Exchange(datagrams) => self.add_datagrams(datagrams),
+            Command::Output(key) | Command::Input(key) if self.has_datagrams(key) => {
+                self.exchange(key.slot);
             }
             Command::Withdraw { id } => self.withdraw(id),
             Command::Resolved { id, targets } => {
@@ -259,6 +268,9 @@ impl IoThread {
                     self.connector_due(slot, now);
                 }
                 Some(Source::Listener(listener)) if listener.id == number => self.accept(slot),
+                Some(Source::Datagrams(datagrams)) if datagrams.id == number => {
+                    self.remove_source(slot);
+                }
                 _ => {}
             },
             Timer::Linger { socket } => {
@@ -301,6 +313,7 @@ impl IoThread {
         let found = self.sources.iter().find(|(_, source)| match source {
             Source::Listener(listener) => listener.id == id,
             Source::Connector(connector) => connector.id == id,
+            Source::Datagrams(datagrams) => datagrams.id == id,
             Source::Session(_) => false,
         });
         found.map(|(slot, _)| slot)

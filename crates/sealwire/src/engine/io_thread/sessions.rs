@@ -48,7 +48,7 @@ impl IoThread {
                 Origin::Listener { .. } => Role::Server,
                 Origin::Connector { .. } => Role::Client,
             };
-            stream.layered(&endpoint, role, terms(&core))
+            stream.layered(&endpoint, role, terms(&core), core.options())
         };
         let now = self.reactor.now();
         let mut session = Session::new(core, key, origin, endpoint, address, stream, now);

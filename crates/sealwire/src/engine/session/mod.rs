@@ -153,7 +153,8 @@ impl Session {
             protocol.heartbeat_by_transport();
         }
         core.add_attachment();
-        if core.options().security.shows_a_password() && address.leaves_the_machine() {
+        let readable = !matches!(endpoint, Endpoint::Wss { .. }) && address.leaves_the_machine();
+        if core.options().security.shows_a_password() && readable {
             core.hub.emit(Event::Warning {
                 connection: key.connection,
                 address: address.clone(),

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use super::SocketBuilder;
 use crate::options::{ReconnectStop, SocksProxy, TcpKeepAlive};
+#[cfg(feature = "wss")]
+use crate::options::{TlsIdentity, TlsTrust};
 
 impl SocketBuilder {
     /// Wait before connecting again; doubles up to `maximum`. Default 100 ms to 10 s.
@@ -27,10 +29,24 @@ impl SocketBuilder {
         self
     }
 
-    /// Makes `tcp` and `ws` connections through this proxy, which also resolves their names; the
+    /// Makes `tcp`, `ws` and `wss` connections through this proxy, which also resolves their names; the
     /// time it takes counts as [connecting](SocketBuilder::connect_timeout). Default: none.
     pub fn socks_proxy(mut self, proxy: SocksProxy) -> Self {
         self.options.socks_proxy = Some(proxy);
+        self
+    }
+
+    /// The certificate that `wss` endpoints show which this socket binds. They need one.
+    #[cfg(feature = "wss")]
+    pub fn tls_identity(mut self, identity: TlsIdentity) -> Self {
+        self.options.tls_identity = Some(identity);
+        self
+    }
+
+    /// Whom to believe at `wss` endpoints that this socket connects to. They need that.
+    #[cfg(feature = "wss")]
+    pub fn tls_trust(mut self, trust: TlsTrust) -> Self {
+        self.options.tls_trust = Some(trust);
         self
     }
 
@@ -43,6 +59,18 @@ impl SocketBuilder {
     /// TCP connections the system holds before they are accepted. Default 4,096; systems cap it.
     pub fn backlog(mut self, connections: u32) -> Self {
         self.options.tcp.backlog = connections;
+        self
+    }
+
+    /// RADIO over `udp`: networks that multicast passes through, from 1, its own, to 255. Default 1.
+    pub fn multicast_hops(mut self, hops: u8) -> Self {
+        self.options.multicast.hops = Some(hops);
+        self
+    }
+
+    /// RADIO over `udp`: whether members on this machine get multicast as well. Default: they do.
+    pub fn multicast_loop(mut self, looped: bool) -> Self {
+        self.options.multicast.looped = Some(looped);
         self
     }
 

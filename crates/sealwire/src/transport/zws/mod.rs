@@ -32,6 +32,9 @@ pub enum WebSocketError {
     /// The request or answer of the upgrade is no HTTP.
     #[error("the upgrade is not HTTP/1.1")]
     NotHttp,
+    /// The peer speaks TLS, and this endpoint does not.
+    #[error("the peer speaks TLS: use wss on both sides, or ws on both")]
+    Tls,
     /// The head of the upgrade is longer than 8 KiB, or has more than 64 fields.
     #[error("the head of the upgrade has more than 8 KiB or 64 fields")]
     HeadTooLarge,

@@ -11,6 +11,8 @@ use super::{Role, WebSocketError};
 const MAX_HEAD: usize = 8 << 10;
 /// Most fields in it.
 const MAX_FIELDS: usize = 64;
+/// How the first record of TLS begins: an alert or a handshake.
+const TLS_RECORDS: [u8; 2] = [0x15, 0x16];
 const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// What the request is about.
@@ -72,7 +74,12 @@ impl Upgrade {
             Role::Client => b"HTTP/1.1 ",
         };
         let seen = start.len().min(input.len());
-        let outcome = if input[..seen] != start[..seen] {
+        let outcome = if input
+            .first()
+            .is_some_and(|first| TLS_RECORDS.contains(first))
+        {
+            Err(WebSocketError::Tls)
+        } else if input[..seen] != start[..seen] {
             Err(WebSocketError::NotHttp)
         } else {
             let from = self.searched.saturating_sub(3);

@@ -1,0 +1,81 @@
+//! Endpoints over TLS.
+
+mod support;
+
+use std::fs;
+
+use support::{run, start};
+
+/// A certificate for this machine that stands for itself, and its key, as files.
+fn certificate(folder: &std::path::Path) -> (String, String) {
+    let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
+    let made = rcgen::generate_simple_self_signed(names).expect("a certificate");
+    let write = |name: &str, text: String| {
+        let path = folder.join(name);
+        fs::write(&path, text).expect("a file");
+        path.to_str().expect("text").to_owned()
+    };
+    (
+        write("cert.pem", made.cert.pem()),
+        write("key.pem", made.signing_key.serialize_pem()),
+    )
+}
+
+#[test]
+fn messages_pass_over_tls_with_an_authority_that_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (cert, key) = certificate(folder.path());
+    let at = "wss://127.0.0.1:0/inbox";
+    let mut pull = start(&[
+        "pull",
+        "-b",
+        at,
+        "-n",
+        "1",
+        "--tls-cert",
+        &cert,
+        "--tls-key",
+        &key,
+    ]);
+    let endpoint = pull.endpoint();
+    assert!(endpoint.ends_with("/inbox"), "{endpoint}");
+    let push = ["push", "-c", &endpoint, "-d", "hello", "-t", "25s"];
+    run(&[&push[..], &["--tls-ca", &cert]].concat()).expect_code(0);
+    assert_eq!(pull.finish().expect_code(0).text(), "hello\n");
+}
+
+#[test]
+fn a_certificate_that_is_not_believed_is_a_failed_handshake() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (cert, key) = certificate(folder.path());
+    let mut pull = start(&[
+        "pull",
+        "-b",
+        "wss://127.0.0.1:0",
+        "--tls-cert",
+        &cert,
+        "--tls-key",
+        &key,
+    ]);
+    let endpoint = pull.endpoint();
+    let push = ["push", "-c", &endpoint, "-d", "hello", "-t", "10s"];
+    let other = ["--tls-ca", &cert, "--tls-host-name", "example.org"];
+    let failed = run(&[&push[..], &other].concat()).expect_code(4);
+    assert!(failed.stderr.contains("another host"), "{failed:?}");
+}
+
+#[test]
+fn what_is_missing_or_unusable_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (cert, key) = certificate(folder.path());
+    let missing = run(&["pull", "-b", "wss://127.0.0.1:0"]).expect_code(2);
+    assert!(missing.stderr.contains("--tls-cert"), "{missing:?}");
+    let half = run(&["pull", "-b", "wss://127.0.0.1:0", "--tls-cert", &cert]);
+    half.expect_code(2);
+    let bind = ["pull", "-b", "wss://127.0.0.1:0"];
+    let swapped = run(&[&bind[..], &["--tls-cert", &key, "--tls-key", &cert]].concat());
+    assert!(swapped.expect_code(1).stderr.contains("no usable"));
+    let connect = ["push", "-c", "wss://127.0.0.1:9", "-d", "x", "--tls-ca"];
+    let none = run(&[&connect[..], &["no-such-file"]].concat()).expect_code(1);
+    assert!(none.stderr.contains("no-such-file"), "{none:?}");
+}

@@ -1,0 +1,412 @@
+//! RADIO and DISH over UDP: messages between a pipe and a UDP socket, a datagram each. No
+//! connection, no handshake, and nobody who could be told anything.
+
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use mio::event::Source as _;
+use mio::net::UdpSocket;
+use mio::{Interest, Registry, Token};
+use sealwire_zmtp::connection::Warning;
+use sealwire_zmtp::{Frame, Message as Frames, SocketType};
+
+use super::mailbox::{Command, Mailbox};
+use super::session::SessionKey;
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::monitor::{DatagramDrop, Event, add};
+use crate::pattern::{Item, Link, PipeId};
+use crate::peer::{Peer, PeerAddress};
+use crate::socket::{Registration, RegistrationKind, SocketCore};
+use crate::transport::udp::{self, MAX_DATAGRAM};
+
+/// Datagrams in a row before other sources get their turn.
+const DATAGRAMS_PER_TURN: usize = 64;
+/// Bytes taken from the pipe at a time.
+const SEND_BUDGET: usize = 128 << 10;
+/// Senders that are remembered, so that not every datagram needs memory for its own.
+const SENDERS: usize = 256;
+/// Time between two events about dropped datagrams: anyone can send what is none.
+const REPORT_PERIOD: Duration = Duration::from_secs(1);
+
+/// An endpoint of a socket over UDP.
+pub(crate) struct Datagrams {
+    pub(super) core: Arc<SocketCore>,
+    pub(super) id: u64,
+    pub(super) endpoint: Endpoint,
+    socket: UdpSocket,
+    /// Where a RADIO sends to; a DISH has none.
+    target: Option<SocketAddr>,
+    pipe: PipeId,
+    link: Arc<DatagramLink>,
+    /// Received, and not yet taken by the pipe.
+    received: VecDeque<(Frames, Arc<Peer>)>,
+    /// Taken from the pipe, and not yet sent.
+    unsent: VecDeque<Item>,
+    outgoing: Vec<u8>,
+    senders: Box<[Option<Arc<Peer>>]>,
+    drops: Drops,
+    finishing: bool,
+}
+
+/// What is still to do once a turn is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Nothing until the system, the pipe or the clock says so.
+    Idle,
+    /// There may be more to do at once.
+    Again,
+    /// It was to end once all is sent, and all is.
+    Done,
+}
+
+/// How the socket's pipe reaches the I/O thread.
+struct DatagramLink {
+    id: u64,
+    mailbox: Arc<Mailbox>,
+    /// Where in the I/O thread it is, once it is. Before that nobody has to be told anything.
+    slot: OnceLock<usize>,
+}
+
+impl DatagramLink {
+    fn tell(&self, command: impl FnOnce(SessionKey) -> Command) {
+        if let Some(&slot) = self.slot.get() {
+            let connection = self.id;
+            self.mailbox.post(command(SessionKey { slot, connection }));
+        }
+    }
+}
+
+impl Link for DatagramLink {
+    fn output_ready(&self, _alone: bool) {
+        self.tell(Command::Output);
+    }
+
+    fn input_wanted(&self) {
+        self.tell(Command::Input);
+    }
+
+    fn disconnect(&self, _reason: &'static str) {
+        self.mailbox.post(Command::Withdraw { id: self.id });
+    }
+
+    fn finish(&self) {
+        self.mailbox.post(Command::Withdraw { id: self.id });
+    }
+}
+
+/// What was dropped and has not been told yet.
+#[derive(Default)]
+struct Drops {
+    count: u64,
+    /// When something was told last, since the start of the I/O thread.
+    told: Option<Duration>,
+}
+
+impl Drops {
+    /// Notes a datagram that was dropped, and says how many there were since the last event if it is
+    /// time for another.
+    fn note(&mut self, now: Duration) -> Option<u64> {
+        self.count += 1;
+        let due = self.told.is_none_or(|told| now >= told + REPORT_PERIOD);
+        due.then(|| {
+            self.told = Some(now);
+            std::mem::take(&mut self.count)
+        })
+    }
+}
+
+/// Lets a DISH receive. May block to resolve a name.
+pub(crate) fn bind(
+    core: &Arc<SocketCore>,
+    mut endpoint: Endpoint,
+    id: u64,
+) -> Result<Endpoint, Error> {
+    let bound = udp::bind(&endpoint, core.options())
+        .and_then(|socket| socket.local_addr().map(|address| (socket, address)));
+    let (socket, address) = match bound {
+        Ok(bound) => bound,
+        Err(source) => return Err(Error::Bind { endpoint, source }),
+    };
+    if let Endpoint::Udp { port, .. } = &mut endpoint {
+        *port = address.port();
+    }
+    let kind = RegistrationKind::Bound;
+    start(core, kind, endpoint.clone(), socket, address, id)?;
+    warn(core, id, address);
+    Ok(endpoint)
+}
+
+/// Lets a RADIO send. May block to resolve a name.
+pub(crate) fn connect(core: &Arc<SocketCore>, endpoint: Endpoint, id: u64) -> Result<(), Error> {
+    let (socket, target) = match udp::connect(&endpoint, core.options()) {
+        Ok(opened) => opened,
+        Err(source) => return Err(Error::Connect { endpoint, source }),
+    };
+    let kind = RegistrationKind::Connected;
+    start(core, kind, endpoint.clone(), socket, target, id)?;
+    core.hub.emit(Event::Connected {
+        connection: id,
+        endpoint,
+        address: PeerAddress::Udp(target),
+    });
+    warn(core, id, target);
+    Ok(())
+}
+
+/// Says that nothing protects what goes over this endpoint, if it can leave the machine.
+fn warn(core: &SocketCore, id: u64, address: SocketAddr) {
+    let address = PeerAddress::Udp(address);
+    if address.leaves_the_machine() {
+        core.hub.emit(Event::Warning {
+            connection: id,
+            address,
+            warning: Warning::DatagramsExposed,
+        });
+    }
+}
+
+/// Attaches the socket and hands it to the I/O thread.
+fn start(
+    core: &Arc<SocketCore>,
+    kind: RegistrationKind,
+    endpoint: Endpoint,
+    socket: UdpSocket,
+    address: SocketAddr,
+    id: u64,
+) -> Result<(), Error> {
+    core.register(Registration {
+        endpoint: endpoint.clone(),
+        id,
+        kind,
+    })?;
+    let mailbox = core.context().mailbox();
+    let link = Arc::new(DatagramLink {
+        id,
+        mailbox: mailbox.clone(),
+        slot: OnceLock::new(),
+    });
+    let sends = kind == RegistrationKind::Connected;
+    let others = if sends {
+        SocketType::Dish
+    } else {
+        SocketType::Radio
+    };
+    let peer = Peer::datagram(PeerAddress::Udp(address), id, others);
+    let attached = core.attach(Arc::new(peer), link.clone(), sends.then_some(id));
+    let Ok(pipe) = attached else {
+        core.remove_attachment();
+        return Err(Error::Closed);
+    };
+    mailbox.post(Command::Exchange(Box::new(Datagrams {
+        core: core.clone(),
+        id,
+        endpoint,
+        socket,
+        target: sends.then_some(address),
+        pipe,
+        link,
+        received: VecDeque::new(),
+        unsent: VecDeque::new(),
+        outgoing: Vec::new(),
+        senders: vec![None; SENDERS].into(),
+        drops: Drops::default(),
+        finishing: false,
+    })));
+    Ok(())
+}
+
+impl Datagrams {
+    /// Begins to be served from this slot.
+    pub(super) fn register(&mut self, registry: &Registry, slot: usize) -> io::Result<()> {
+        let interest = match self.target {
+            Some(_) => Interest::WRITABLE,
+            None => Interest::READABLE,
+        };
+        self.socket.register(registry, Token(slot), interest)?;
+        // From here on messages are told of; those before are found by the first turn.
+        let _ = self.link.slot.set(slot);
+        Ok(())
+    }
+
+    /// No more is wanted than to send what is queued.
+    pub(super) fn finish(&mut self) {
+        self.finishing = true;
+    }
+
+    /// Sends and receives what can be at once.
+    pub(super) fn take_turn(&mut self, buffer: &mut [u8], now: Duration) -> Turn {
+        let turn = match self.target {
+            Some(target) => self.send(target, now),
+            None => self.receive(buffer, now),
+        };
+        if self.finishing && (self.target.is_none() || turn == Turn::Done) {
+            return Turn::Done;
+        }
+        match turn {
+            Turn::Done => Turn::Idle,
+            turn => turn,
+        }
+    }
+
+    /// [`Turn::Done`] when nothing is left.
+    fn send(&mut self, target: SocketAddr, now: Duration) -> Turn {
+        for _ in 0..DATAGRAMS_PER_TURN {
+            if self.unsent.is_empty() {
+                self.core
+                    .take_outbound(self.pipe, &mut self.unsent, SEND_BUDGET);
+            }
+            let Some(item) = self.unsent.front() else {
+                return Turn::Done;
+            };
+            let Item::Message(frames) = item else {
+                self.unsent.pop_front();
+                continue;
+            };
+            let [group, body] = frames.frames() else {
+                unreachable!("RADIO sends a group and a body")
+            };
+            self.outgoing.clear();
+            udp::encode(group, body, &mut self.outgoing);
+            match self.socket.send_to(&self.outgoing, target) {
+                Ok(_) => drop(self.unsent.pop_front()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Turn::Idle,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.unsent.pop_front();
+                    add(&self.core.counters.dropped_unsent, 1);
+                    let reason = DatagramDrop::Unsent(Arc::new(error));
+                    self.dropped(target, reason, now);
+                }
+            }
+        }
+        Turn::Again
+    }
+
+    fn receive(&mut self, buffer: &mut [u8], now: Duration) -> Turn {
+        self.forget_groups();
+        if !self.deliver() {
+            return Turn::Idle;
+        }
+        // One byte more than may be, to see what is too large.
+        let buffer = &mut buffer[..=MAX_DATAGRAM];
+        let mut turn = Turn::Again;
+        for _ in 0..DATAGRAMS_PER_TURN {
+            let (length, from) = match self.socket.recv_from(buffer) {
+                Ok(received) => received,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    turn = Turn::Idle;
+                    break;
+                }
+                Err(error) if is_about_one_datagram(&error) => continue,
+                Err(error) => {
+                    let (endpoint, reason) = (self.endpoint.clone(), error.to_string());
+                    self.core.hub.emit(Event::AcceptFailed { endpoint, reason });
+                    turn = Turn::Idle;
+                    break;
+                }
+            };
+            let from = SocketAddr::new(from.ip().to_canonical(), from.port());
+            match udp::parse(&buffer[..length]) {
+                Ok((group, body)) => {
+                    let frames = [group, body].map(Frame::copy_from_slice);
+                    let sender = self.sender(from);
+                    self.received
+                        .push_back((frames.into_iter().collect(), sender));
+                }
+                Err(error) => {
+                    add(&self.core.counters.dropped_at_receive, 1);
+                    self.dropped(from, error.into(), now);
+                }
+            }
+        }
+        if self.deliver() { turn } else { Turn::Idle }
+    }
+
+    /// Which groups are joined stays here: a RADIO does not hear of it. All is taken, so that the
+    /// pipe tells of the next one.
+    fn forget_groups(&mut self) {
+        loop {
+            self.core
+                .take_outbound(self.pipe, &mut self.unsent, usize::MAX);
+            if self.unsent.is_empty() {
+                return;
+            }
+            self.unsent.clear();
+        }
+    }
+
+    /// Hands over what was received; `false` when the pipe is full, which will tell.
+    fn deliver(&mut self) -> bool {
+        let received = &mut self.received;
+        let delivered = self
+            .core
+            .deliver_datagrams(self.pipe, &mut || received.pop_front());
+        !delivered.full
+    }
+
+    fn sender(&mut self, address: SocketAddr) -> Arc<Peer> {
+        let mut hasher = DefaultHasher::new();
+        address.hash(&mut hasher);
+        let place = (hasher.finish() % SENDERS as u64) as usize;
+        let address = PeerAddress::Udp(address);
+        match &self.senders[place] {
+            Some(known) if *known.address() == address => known.clone(),
+            _ => {
+                let sender = Arc::new(Peer::datagram(address, self.id, SocketType::Radio));
+                self.senders[place].insert(sender).clone()
+            }
+        }
+    }
+
+    fn dropped(&mut self, address: SocketAddr, reason: DatagramDrop, now: Duration) {
+        if let Some(count) = self.drops.note(now) {
+            self.core.hub.emit(Event::DatagramsDropped {
+                endpoint: self.endpoint.clone(),
+                address: PeerAddress::Udp(address),
+                count,
+                reason,
+            });
+        }
+    }
+
+    /// Ends; what has not left is lost.
+    pub(super) fn end(mut self: Box<Self>, registry: &Registry) {
+        // Closing takes it out of the poll anyhow.
+        let _ = self.socket.deregister(registry);
+        let lost = self.unsent.iter();
+        let lost = lost.filter(|item| matches!(item, Item::Message(_))).count();
+        self.core.count_unsent(lost);
+        self.core.detach(self.pipe);
+        self.core.remove_attachment();
+    }
+}
+
+/// Whether more can be received at once.
+fn is_about_one_datagram(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(
+        error.kind(),
+        Interrupted | ConnectionRefused | ConnectionReset
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_are_told_at_most_once_a_period_and_all_of_them() {
+        let mut drops = Drops::default();
+        assert_eq!(drops.note(Duration::ZERO), Some(1));
+        for _ in 0..5 {
+            assert_eq!(drops.note(REPORT_PERIOD / 2), None);
+        }
+        assert_eq!(drops.note(REPORT_PERIOD), Some(6));
+        assert_eq!(drops.note(REPORT_PERIOD), None);
+    }
+}

@@ -1,0 +1,61 @@
+//! The I/O thread's `udp` endpoints.
+
+use super::{IoThread, Source};
+use crate::engine::datagrams::{Datagrams, Turn};
+use crate::engine::session::SessionKey;
+use crate::engine::timers::Timer;
+use crate::monitor::Event;
+
+impl IoThread {
+    pub(super) fn add_datagrams(&mut self, mut datagrams: Box<Datagrams>) {
+        let entry = self.sources.vacant_entry();
+        let slot = entry.key();
+        if let Err(error) = datagrams.register(&self.reactor.registry, slot) {
+            let (endpoint, reason) = (datagrams.endpoint.clone(), error.to_string());
+            let hub = &datagrams.core.hub;
+            hub.emit(Event::AcceptFailed { endpoint, reason });
+            datagrams.end(&self.reactor.registry);
+            return;
+        }
+        let closing = datagrams.core.is_closing();
+        entry.insert(Source::Datagrams(datagrams));
+        if closing {
+            self.finish_datagrams(slot);
+        } else {
+            self.exchange(slot);
+        }
+    }
+
+    pub(super) fn has_datagrams(&self, key: SessionKey) -> bool {
+        matches!(self.sources.get(key.slot),
+            Some(Source::Datagrams(datagrams)) if datagrams.id == key.connection)
+    }
+
+    /// Sends and receives what can be at once.
+    pub(super) fn exchange(&mut self, slot: usize) {
+        let now = self.reactor.now();
+        let Some(Source::Datagrams(datagrams)) = self.sources.get_mut(slot) else {
+            return;
+        };
+        match datagrams.take_turn(&mut self.reactor.read_buffer, now) {
+            Turn::Idle => {}
+            Turn::Again => {
+                self.again.insert(slot);
+            }
+            Turn::Done => self.remove_source(slot),
+        }
+    }
+
+    /// Ends once what is queued has been sent, within the linger time.
+    pub(super) fn finish_datagrams(&mut self, slot: usize) {
+        let now = self.reactor.now();
+        let Some(Source::Datagrams(datagrams)) = self.sources.get_mut(slot) else {
+            return;
+        };
+        datagrams.finish();
+        let (number, linger) = (datagrams.id, datagrams.core.options().linger);
+        let timer = Timer::Source { slot, number };
+        self.reactor.timers.set(now + linger, timer);
+        self.exchange(slot);
+    }
+}

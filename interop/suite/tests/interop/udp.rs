@@ -1,0 +1,74 @@
+//! RADIO and DISH over UDP against libzmq: one receiver, over both families, and a multicast group.
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use interop::{Peer, ZMQ_UDP, options};
+use sealwire::{Message, PeerAddress, SocketType};
+
+/// How long a datagram is waited for before it is sent again: it may be lost.
+const AGAIN: Duration = Duration::from_millis(10);
+const GROUP: &str = "news";
+const BODY: &str = "rain, later sun";
+
+fn peer(arguments: &[&str]) -> Peer {
+    let arguments = arguments.iter().map(|&word| word.into()).collect();
+    Peer::start(ZMQ_UDP, arguments)
+}
+
+/// Endpoints that nobody else uses: libzmq does not choose a port itself.
+fn endpoints() -> Vec<String> {
+    let [.., high, low] = std::process::id().to_be_bytes();
+    let own = format!("127.83.{high}.{low}");
+    let hosts = [own.clone(), "[::1]".into(), own];
+    let endpoints = hosts.iter().enumerate().map(|(number, host)| {
+        let free = UdpSocket::bind(format!("{host}:0")).unwrap();
+        let port = free.local_addr().unwrap().port();
+        match number {
+            2 => format!("udp://127.0.0.1;239.255.83.90:{port}"),
+            _ => format!("udp://{host}:{port}"),
+        }
+    });
+    endpoints.collect()
+}
+
+#[test]
+fn libzmq_hears_us() {
+    if !ZMQ_UDP.is_there() {
+        return;
+    }
+    for endpoint in endpoints() {
+        let mut peer = peer(&["--type", "dish", "--bind", &endpoint, "--group", GROUP]);
+        peer.event("ready");
+        let radio = options(SocketType::Radio).build_blocking().unwrap();
+        radio.connect(&endpoint).unwrap();
+        let deadline = std::time::Instant::now() + interop::PATIENCE;
+        while !peer.prints("message", AGAIN) {
+            assert!(std::time::Instant::now() < deadline, "{endpoint}: {peer}");
+            radio.send(Message::to_group("weather", "no")).unwrap();
+            radio.send(Message::to_group(GROUP, BODY)).unwrap();
+        }
+        let message = peer.event("message");
+        assert_eq!(message["group"], GROUP, "{endpoint}");
+        assert_eq!(message["body"], hex::encode(BODY), "{endpoint}");
+    }
+}
+
+#[test]
+fn we_hear_libzmq() {
+    if !ZMQ_UDP.is_there() {
+        return;
+    }
+    for endpoint in endpoints() {
+        let dish = options(SocketType::Dish).build_blocking().unwrap();
+        dish.join(GROUP).unwrap();
+        dish.bind(&endpoint).unwrap();
+        let script = ["--type", "radio", "--connect", &endpoint];
+        let _peer = peer(&[&script[..], &["--group", GROUP, "--body", BODY]].concat());
+        let message = dish.recv().unwrap();
+        assert_eq!(message.group(), Some(GROUP.as_bytes()), "{endpoint}");
+        assert_eq!(message.as_bytes(), BODY.as_bytes(), "{endpoint}");
+        let address = message.peer().unwrap().address();
+        assert!(matches!(address, PeerAddress::Udp(_)), "{address}");
+    }
+}
