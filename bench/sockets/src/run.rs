@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, process, thread};
 
 use clap::Args;
@@ -18,8 +18,12 @@ use crate::task::Work;
 use crate::work::Measured;
 use crate::{Outcome, machine, render};
 
-/// How long one measurement may take in all before its processes are ended.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long one measurement may take beside its turn before its processes are ended.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// More of it for each connection that has to be made first.
+const PATIENCE_PER_PEER: Duration = Duration::from_millis(3);
+/// How long a process may take to end once it was told to.
+const PARTING: Duration = Duration::from_millis(500);
 const QUICK_ROUNDS: usize = 3;
 const QUICK_MS: u64 = 300;
 
@@ -118,8 +122,12 @@ fn measure(plan: &Plan, column: usize, options: &Options) -> Outcome<Vec<Figure>
         })
         .collect();
     let rounds = if plan.work == Work::Idle { 1 } else { rounds };
+    let mut failed = vec![false; contenders.len()];
     for _ in 0..rounds {
-        for (contender, figure) in contenders.iter().zip(&mut figures) {
+        for ((contender, figure), failed) in contenders.iter().zip(&mut figures).zip(&mut failed) {
+            if *failed {
+                continue;
+            }
             match turn_of(**contender, plan, column, turn) {
                 Ok(measured) => {
                     let (first, second) = match plan.unit() {
@@ -133,17 +141,26 @@ fn measure(plan: &Plan, column: usize, options: &Options) -> Outcome<Vec<Figure>
                     figure.samples.extend(first);
                     figure.second.extend(second);
                 }
-                Err(error) => eprintln!("{contender}, {}: {error}", plan.column_name(column)),
+                Err(error) => {
+                    // It would take as long to fail in every round.
+                    *failed = true;
+                    eprintln!("{contender}, {}: {error}", plan.column_name(column));
+                }
             }
         }
     }
-    figures.retain(|figure| !figure.samples.is_empty());
-    Ok(figures)
+    let figures = figures.into_iter().zip(failed);
+    Ok(figures
+        .filter(|(figure, failed)| !failed && !figure.samples.is_empty())
+        .map(|(figure, _)| figure)
+        .collect())
 }
 
 fn turn_of(contender: Contender, plan: &Plan, column: usize, turn: u64) -> Outcome<Measured> {
     let [first, last] = machine::two_cores()?;
     let (size, peers) = plan.shape(column);
+    let patience =
+        PATIENCE + Duration::from_millis(turn) * 2 + PATIENCE_PER_PEER * peers.min(20_000) as u32;
     let arguments = |role: &str, core: usize, endpoint: &str| {
         [
             name_of(&plan.work),
@@ -161,7 +178,7 @@ fn turn_of(contender: Contender, plan: &Plan, column: usize, turn: u64) -> Outco
     };
     if plan.endpoint.starts_with("inproc") {
         let mut both = Side::start(arguments("both", last, plan.endpoint))?;
-        return both.read();
+        return both.read(patience);
     }
     let directory = env::temp_dir().join(format!("sealwire-bench-{}", process::id()));
     let socket_file = directory.join("socket");
@@ -174,14 +191,14 @@ fn turn_of(contender: Contender, plan: &Plan, column: usize, turn: u64) -> Outco
     };
     let server_core = if plan.one_core { first } else { last };
     let mut server = Side::start(arguments("server", server_core, &endpoint))?;
-    let introduction: Introduction = server.read()?;
+    let introduction: Introduction = server.read(patience)?;
     let mut client_arguments = arguments("client", first, &introduction.endpoint);
     client_arguments.push(format!("--key={}", introduction.key));
     client_arguments.push(format!("--control={}", introduction.control));
     let mut client = Side::start(client_arguments)?;
     let measured = match plan.work {
-        Work::PushPull | Work::Idle => server.read(),
-        _ => client.read(),
+        Work::PushPull | Work::Idle => server.read(patience),
+        _ => client.read(patience),
     };
     drop((client, server));
     let _ = std::fs::remove_dir_all(directory);
@@ -218,9 +235,14 @@ impl Side {
         })
     }
 
-    fn read<T: DeserializeOwned>(&mut self) -> Outcome<T> {
-        let line = self.lines.recv_timeout(PATIENCE)?;
-        Ok(serde_json::from_str(&line)?)
+    fn read<T: DeserializeOwned>(&mut self, patience: Duration) -> Outcome<T> {
+        match self.lines.recv_timeout(patience) {
+            Ok(line) => Ok(serde_json::from_str(&line)?),
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                Err(format!("nothing within {} s", patience.as_secs()).into())
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => Err("its process ended".into()),
+        }
     }
 }
 
@@ -236,12 +258,13 @@ impl Drop for Side {
     fn drop(&mut self) {
         // Its sign to end; a process that hangs does not hear it.
         drop(self.stdin.take());
-        for _ in 0..100 {
-            if matches!(self.child.try_wait(), Ok(Some(_))) {
-                return;
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
+        let deadline = Instant::now() + PARTING;
+        // What it writes to ends with it.
+        while self
+            .lines
+            .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            .is_ok()
+        {}
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

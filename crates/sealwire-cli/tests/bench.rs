@@ -106,3 +106,60 @@ fn the_cipher_alone() {
         support::run(&["bench", "aead", "--size", size]).expect_code(2);
     }
 }
+
+#[test]
+fn both_mechanisms_without_sockets() {
+    let counts = [
+        "--handshakes",
+        "3",
+        "--messages",
+        "20",
+        "--unix-messages",
+        "20",
+    ];
+    let arguments = [&["bench", "mechanism", "--json"], &counts[..]].concat();
+    let finished = support::run(&arguments).expect_code(0);
+    assert_eq!(finished.text().lines().count(), 1, "{finished:?}");
+    let record: Value = serde_json::from_str(finished.text()).expect("one JSON object");
+    assert_eq!(record["handshakes"], 3);
+    assert_eq!(record["messages"], 20);
+
+    let kib = |sizes: &[u64]| sizes.iter().map(|size| size << 10).collect::<Vec<_>>();
+    let sizes = [vec![64, 256], kib(&[1, 4, 16, 64, 128, 256])].concat();
+    let mut cells = vec![("handshake", None)];
+    for part in ["seal", "open"] {
+        cells.extend(sizes.iter().map(|&size| (part, Some(size))));
+    }
+    if cfg!(unix) {
+        cells.extend([64, 1 << 10, 64 << 10].map(|size| ("unix", Some(size))));
+    }
+    let results = record["results"].as_array().expect("figures");
+    let ratios = record["blake3_over_curve"].as_array().expect("ratios");
+    let is_cell = |entry: &Value, part: &str, size: Option<u64>| {
+        entry["part"] == part && entry["size"].as_u64() == size
+    };
+    for &(part, size) in &cells {
+        for mechanism in ["BLAKE3", "CURVE"] {
+            let here =
+                |figure: &&Value| figure["mechanism"] == mechanism && is_cell(figure, part, size);
+            let figures: Vec<_> = results.iter().filter(here).collect();
+            assert_eq!(figures.len(), 1, "{mechanism}, {part}, {size:?}: {record}");
+            assert_positive(figures[0], &["nanoseconds", "per_second"]);
+            if size.is_some() {
+                assert_positive(figures[0], &["megabytes_per_second"]);
+            }
+        }
+        let here = |ratio: &&Value| is_cell(ratio, part, size);
+        assert_eq!(ratios.iter().filter(here).count(), 1, "{part}, {size:?}");
+    }
+    assert_eq!(results.len(), 2 * cells.len(), "{record}");
+    assert_eq!(ratios.len(), cells.len(), "{record}");
+
+    let shown = support::run(&[&["bench", "mechanism"], &counts[..]].concat()).expect_code(0);
+    assert_eq!(
+        shown.text().matches(" x\n").count(),
+        cells.len(),
+        "{shown:?}"
+    );
+    support::run(&["bench", "mechanism", "--messages", "0"]).expect_code(2);
+}

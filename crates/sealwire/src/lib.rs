@@ -72,6 +72,7 @@ pub use monitor::{
     Monitor,
 };
 pub use peer::{Peer, PeerAddress, ProcessCredentials};
+pub use primitives::fastest as default_provider;
 pub use proxy::{Proxy, proxy};
 /// NaCl's `box` and `secretbox`, byte-compatible with libsodium.
 pub use sealwire_nacl as nacl;

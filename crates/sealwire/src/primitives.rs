@@ -11,8 +11,9 @@ use std::sync::Arc;
 use sealwire_zmtp::DefaultProvider;
 use sealwire_zmtp::provider::Provider;
 
-/// The fastest there are on this processor.
-pub(crate) fn fastest() -> Arc<dyn Provider> {
+/// The primitives that sockets use unless they are given others: the fastest that there are on this
+/// processor.
+pub fn fastest() -> Arc<dyn Provider> {
     #[cfg(target_arch = "x86_64")]
     if let Some(provider) = x86_64::WithGraviola::detect() {
         return Arc::new(provider);

@@ -13,14 +13,15 @@
 //! | latency | client side | each round trip of a request and its answer |
 //! | handshake | client side | connections that became ready, eight under way at a time |
 //!
-//! `sealwire bench aead` and `sealwire bench box` measure cryptography alone and need no second
-//! process.
+//! `sealwire bench aead` and `sealwire bench box` measure cryptography alone, `sealwire bench
+//! mechanism` the protocol without sockets; they need no second process.
 
 mod aead;
 pub(crate) mod cores;
 mod handshake;
 mod latency;
 mod measure;
+mod mechanism;
 mod nacl;
 mod result;
 mod side;
@@ -58,6 +59,9 @@ pub(crate) enum BenchCommand {
     /// NaCl's box, which CURVE is made of: operations per second in one step and in two
     #[command(after_help = nacl::EXAMPLES)]
     Box(nacl::BoxOptions),
+    /// BLAKE3ZMQ and CURVE without sockets: handshakes, sealing and opening, and a Unix socket
+    #[command(after_help = mechanism::EXAMPLES)]
+    Mechanism(mechanism::MechanismOptions),
 }
 
 const EXAMPLES: &str = "\
@@ -66,7 +70,8 @@ Examples:
   sealwire bench latency --mechanism null --json
   sealwire bench handshake --json
   sealwire bench aead --size 64 --size 4096
-  sealwire bench box --size 1024";
+  sealwire bench box --size 1024
+  sealwire bench mechanism";
 
 /// Options of the benchmarks between two processes.
 #[derive(Debug, Clone, Args)]
@@ -175,6 +180,7 @@ impl BenchCommand {
             | BenchCommand::Handshake(options) => options.json,
             BenchCommand::Aead(options) => options.json,
             BenchCommand::Box(options) => options.json,
+            BenchCommand::Mechanism(options) => options.json,
         }
     }
 }
@@ -187,6 +193,7 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
         BenchCommand::Handshake(options) => between_processes(Kind::Handshake, options),
         BenchCommand::Aead(options) => aead::run(options),
         BenchCommand::Box(options) => nacl::run(options),
+        BenchCommand::Mechanism(options) => mechanism::run(options),
     }
 }
 

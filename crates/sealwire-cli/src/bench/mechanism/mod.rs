@@ -1,0 +1,233 @@
+//! `sealwire bench mechanism`: what BLAKE3ZMQ and CURVE cost by themselves, in this process.
+//!
+//! Two protocol state machines hand their bytes to each other in memory: no socket, no queue, no
+//! thread. Only the part over a Unix socket has a second thread and the system between them. Both
+//! mechanisms take turns.
+
+mod in_memory;
+mod pair;
+#[cfg(unix)]
+mod unix;
+
+use std::io::{self, Write};
+
+use clap::Args;
+use serde::Serialize;
+
+use super::cores;
+use super::result::rounded;
+use crate::exit::{Code, Failure};
+use pair::{Contender, Parties};
+
+/// Turns of each mechanism over a Unix socket.
+const TURNS: usize = 5;
+const SIZES: [usize; 8] = [
+    64,
+    256,
+    1 << 10,
+    4 << 10,
+    16 << 10,
+    64 << 10,
+    128 << 10,
+    256 << 10,
+];
+const UNIX_SIZES: [usize; 3] = [64, 1 << 10, 64 << 10];
+
+/// Options of the benchmark.
+#[derive(Debug, Args)]
+pub(crate) struct MechanismOptions {
+    /// Handshakes of each mechanism
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    handshakes: u32,
+
+    /// Messages of each size that are sealed and opened
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    messages: u32,
+
+    /// Messages that follow a handshake over a Unix socket
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    unix_messages: u32,
+
+    /// Print one JSON object on one line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  sealwire bench mechanism
+  sealwire bench mechanism --messages 2000 --json
+
+Messages are sealed and opened in batches, as connections do. Sealing begins with the message as the
+application hands it over and ends with the bytes to be written; opening is the way back. Over a
+Unix socket a figure is the time from connecting to the last message, in turns of five.";
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Record {
+    bench: &'static str,
+    /// `null` when not pinned.
+    core: Option<usize>,
+    handshakes: u32,
+    messages: u32,
+    unix_messages: u32,
+    results: Vec<Figure>,
+    blake3_over_curve: Vec<Ratio>,
+}
+
+/// What is measured of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Part {
+    /// Both sides of a handshake.
+    Handshake,
+    Seal,
+    Open,
+    /// A handshake and messages over a Unix socket.
+    Unix,
+}
+
+impl Part {
+    fn name(self) -> &'static str {
+        match self {
+            Part::Handshake => "handshake, both sides",
+            Part::Seal => "seal",
+            Part::Open => "open",
+            Part::Unix => "Unix socket, all of it",
+        }
+    }
+
+    /// How many times this is done by one figure's unit.
+    fn unit(self) -> &'static str {
+        match self {
+            Part::Handshake => "a handshake",
+            Part::Seal | Part::Open => "a message",
+            Part::Unix => "a connection",
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Figure {
+    mechanism: &'static str,
+    part: Part,
+    /// `null` for handshakes.
+    size: Option<usize>,
+    /// For one handshake, message or connection with its messages.
+    nanoseconds: f64,
+    /// Of these.
+    per_second: f64,
+    /// 10^6 bytes of payload; `null` for handshakes.
+    megabytes_per_second: Option<f64>,
+}
+
+/// How many times as fast as CURVE.
+#[derive(Serialize)]
+struct Ratio {
+    part: Part,
+    size: Option<usize>,
+    ratio: f64,
+}
+
+pub(super) fn run(options: &MechanismOptions) -> Result<(), Failure> {
+    // The second thread of the last part has a core of its own if there is one.
+    let core = cores::any();
+    let parties = [
+        Parties::new(Contender::Blake3)?,
+        Parties::new(Contender::Curve)?,
+    ];
+    let mut record = Record {
+        bench: "mechanism",
+        core,
+        handshakes: options.handshakes,
+        messages: options.messages,
+        unix_messages: options.unix_messages,
+        results: Vec::new(),
+        blake3_over_curve: Vec::new(),
+    };
+    #[cfg(unix)]
+    for size in UNIX_SIZES {
+        let times = unix::medians(&parties, size, options.unix_messages as usize, TURNS)?;
+        record.add(
+            Part::Unix,
+            Some(size),
+            options.unix_messages as usize,
+            times,
+        );
+    }
+    if let Some(core) = core {
+        cores::pin_to(core).map_err(|error| Failure::new(Code::Failed, error))?;
+    }
+    let times = in_memory::handshakes(&parties, options.handshakes as usize)?;
+    record.add(Part::Handshake, None, 0, times);
+    for size in SIZES {
+        let [seal, open] = in_memory::messages(&parties, size, options.messages as usize)?;
+        record.add(Part::Seal, Some(size), 1, seal);
+        record.add(Part::Open, Some(size), 1, open);
+    }
+    let print = |out: &mut dyn Write| {
+        if options.json {
+            serde_json::to_writer(&mut *out, &record)?;
+            out.write_all(b"\n")
+        } else {
+            record.write_text(out)
+        }
+    };
+    print(&mut io::stdout().lock()).map_err(|error| Failure::output(&error))
+}
+
+fn median(mut samples: Vec<f64>) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    let middle = samples.len() / 2;
+    match samples[..] {
+        [] => 0.0,
+        _ if samples.len() % 2 == 1 => samples[middle],
+        _ => f64::midpoint(samples[middle - 1], samples[middle]),
+    }
+}
+
+impl Record {
+    /// Notes both mechanisms' nanoseconds, in the order of [`Contender::ALL`].
+    fn add(&mut self, part: Part, size: Option<usize>, messages: usize, times: [f64; 2]) {
+        for (contender, nanoseconds) in Contender::ALL.into_iter().zip(times) {
+            let megabytes = |size: usize| (size * messages) as f64 / nanoseconds * 1e3;
+            self.results.push(Figure {
+                mechanism: contender.name(),
+                part,
+                size,
+                nanoseconds: rounded(nanoseconds, 1),
+                per_second: rounded(1e9 / nanoseconds, 1),
+                megabytes_per_second: size.map(|size| rounded(megabytes(size), 1)),
+            });
+        }
+        let [blake3, curve] = times;
+        self.blake3_over_curve.push(Ratio {
+            part,
+            size,
+            ratio: rounded(curve / blake3, 2),
+        });
+    }
+
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (handshakes, messages) = (self.handshakes, self.messages);
+        writeln!(
+            out,
+            "BLAKE3ZMQ beside CURVE: {handshakes} handshakes, {messages} messages of each size, {} \
+             over a Unix socket\n",
+            self.unix_messages
+        )?;
+        for ratio in &self.blake3_over_curve {
+            let size = ratio
+                .size
+                .map_or_else(String::new, |size| format!("{size} B"));
+            write!(out, "  {:<24}{size:>9}", ratio.part.name())?;
+            let same = |figure: &&Figure| figure.part == ratio.part && figure.size == ratio.size;
+            for figure in self.results.iter().filter(same) {
+                let microseconds = figure.nanoseconds / 1e3;
+                write!(out, "  {} {microseconds:>11.3} us", figure.mechanism)?;
+            }
+            writeln!(out, " {:<14}{:>6.2} x", ratio.part.unit(), ratio.ratio)?;
+        }
+        Ok(())
+    }
+}

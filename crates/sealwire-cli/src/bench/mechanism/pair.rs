@@ -1,0 +1,229 @@
+//! Two ends of one connection, without sockets, queues or threads: the protocol state machines and
+//! the bytes between them.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use sealwire::default_provider;
+use sealwire_zmtp::connection::{Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase};
+use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
+use sealwire_zmtp::{
+    Config, Connection, Entropy, Event, KeyPair, MechanismConfig, Message, Provider, SecretKey,
+    SocketType,
+};
+use zeroize::Zeroizing;
+
+use crate::exit::{Code, Failure};
+
+/// The two that are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Contender {
+    Blake3,
+    Curve,
+}
+
+impl Contender {
+    pub(super) const ALL: [Contender; 2] = [Contender::Blake3, Contender::Curve];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Contender::Blake3 => "BLAKE3",
+            Contender::Curve => "CURVE",
+        }
+    }
+}
+
+/// No deadline is ever due: the clock of these connections stands still.
+pub(super) const NOW: Duration = Duration::ZERO;
+
+pub(super) fn failed(error: impl std::fmt::Display) -> Failure {
+    Failure::new(Code::Failed, error.to_string())
+}
+
+/// What all connections between the same two parties share.
+pub(super) struct Parties {
+    provider: Arc<dyn Provider>,
+    client: Arc<Config>,
+    server: Arc<Config>,
+}
+
+impl Parties {
+    pub(super) fn new(contender: Contender) -> Result<Self, Failure> {
+        let cookies = Arc::new(Cookies(Mutex::new(CookieKeys::new(*random::<32>()?))));
+        let pair = || -> Result<KeyPair, Failure> {
+            let secret = random::<32>()?;
+            Ok(KeyPair::from_secret(SecretKey::from_bytes(*secret)))
+        };
+        let (ours, theirs) = (pair()?, pair()?);
+        let server_key = theirs.public();
+        let (client, server) = match contender {
+            Contender::Blake3 => (
+                MechanismConfig::Blake3Client(Blake3Client {
+                    server_key,
+                    keys: Some(ours),
+                    data_phase: DataPhase::PerMessageNonces,
+                }),
+                MechanismConfig::Blake3Server(Blake3Server {
+                    keys: theirs,
+                    further_keys: Vec::new(),
+                    cookies,
+                    data_phase: DataPhase::PerMessageNonces,
+                }),
+            ),
+            Contender::Curve => (
+                MechanismConfig::CurveClient(CurveClient {
+                    server_key,
+                    keys: Some(ours),
+                }),
+                MechanismConfig::CurveServer(CurveServer {
+                    keys: theirs,
+                    cookies,
+                }),
+            ),
+        };
+        let config = |socket_type, mechanism| {
+            let mut config = Config::new(socket_type);
+            config.mechanism = mechanism;
+            Arc::new(config)
+        };
+        Ok(Parties {
+            provider: default_provider(),
+            client: config(SocketType::Push, client),
+            server: config(SocketType::Pull, server),
+        })
+    }
+
+    pub(super) fn client(&self) -> Result<End, Failure> {
+        End::new(&self.client, &self.provider)
+    }
+
+    pub(super) fn server(&self) -> Result<End, Failure> {
+        End::new(&self.server, &self.provider)
+    }
+
+    /// Both ends, with the handshake done.
+    pub(super) fn connected(&self) -> Result<[End; 2], Failure> {
+        let (mut client, mut server) = (self.client()?, self.server()?);
+        while !(client.is_ready() && server.is_ready()) {
+            let before = client.moved + server.moved;
+            client.send_to(&mut server)?;
+            server.send_to(&mut client)?;
+            if client.moved + server.moved == before {
+                return Err(failed("the handshake does not go on"));
+            }
+        }
+        Ok([client, server])
+    }
+}
+
+/// One side of a connection.
+pub(super) struct End {
+    protocol: Connection,
+    input: BytesMut,
+    received: VecDeque<Message>,
+    /// Bytes that were taken out.
+    moved: usize,
+}
+
+impl End {
+    fn new(config: &Arc<Config>, provider: &Arc<dyn Provider>) -> Result<Self, Failure> {
+        let entropy = Entropy::new(*random::<{ Entropy::SIZE }>()?);
+        Ok(End {
+            protocol: Connection::new(config.clone(), provider.clone(), entropy, NOW),
+            input: BytesMut::new(),
+            received: VecDeque::new(),
+            moved: 0,
+        })
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.protocol.is_ready()
+    }
+
+    /// Stages a message.
+    pub(super) fn stage(&mut self, payload: Bytes) -> Result<(), Failure> {
+        self.protocol.send(Message::single(payload)).map_err(failed)
+    }
+
+    /// Seals what is staged and says how many bytes are to be written.
+    pub(super) fn seal(&mut self) -> usize {
+        self.protocol.transmit().remaining()
+    }
+
+    /// Moves what is sealed behind `into`.
+    pub(super) fn take_output(&mut self, into: &mut BytesMut) {
+        let mut output = self.protocol.transmit();
+        let size = output.remaining();
+        for chunk in output.chunks() {
+            into.extend_from_slice(chunk);
+        }
+        output.advance(size);
+        self.moved += size;
+    }
+
+    /// Where received bytes are to be put.
+    pub(super) fn input(&mut self) -> &mut BytesMut {
+        &mut self.input
+    }
+
+    /// Takes in and opens what was put into [`input`](Self::input).
+    pub(super) fn open(&mut self) -> Result<(), Failure> {
+        self.protocol
+            .receive(&mut self.input, NOW)
+            .map_err(failed)?;
+        if !self.protocol.is_ready() {
+            while let Some(event) = self.protocol.poll_event() {
+                if let Event::Authenticate(_) = event {
+                    self.protocol.authorize(Ok(None), NOW).map_err(failed)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what was received: messages and their bytes.
+    pub(super) fn take_messages(&mut self) -> (usize, usize) {
+        // What is left of the handshake.
+        while self.protocol.has_events() {
+            let taken = self
+                .protocol
+                .take_messages(&mut self.received, usize::MAX, usize::MAX);
+            if taken == 0 && !matches!(self.protocol.poll_event(), None | Some(Event::Ready(_))) {
+                break;
+            }
+        }
+        let bytes = self.received.iter().map(Message::size).sum();
+        let count = self.received.len();
+        self.received.clear();
+        (count, bytes)
+    }
+
+    fn send_to(&mut self, other: &mut End) -> Result<(), Failure> {
+        self.take_output(&mut other.input);
+        other.open()
+    }
+}
+
+fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, Failure> {
+    let mut bytes = Zeroizing::new([0; N]);
+    getrandom::fill(&mut bytes[..]).map_err(failed)?;
+    Ok(bytes)
+}
+
+#[derive(Debug)]
+struct Cookies(Mutex<CookieKeys>);
+
+impl CookieKeeper for Cookies {
+    fn issue(&self) -> (CookieKey, u64) {
+        let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.issue()
+    }
+
+    fn candidates(&self) -> [Option<CookieKey>; 2] {
+        let keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut candidates = keys.candidates();
+        [candidates.next(), candidates.next()]
+    }
+}
