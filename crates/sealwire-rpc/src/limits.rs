@@ -46,6 +46,14 @@ impl Default for Limits {
     }
 }
 
+/// A hundred years: longer limits are taken for this one, so that no sum of times overflows.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// `limit`, or the longest there is.
+pub(crate) fn bounded(limit: Duration) -> Duration {
+    limit.min(LONGEST)
+}
+
 /// How long a thread that waits for the other side looks for its message before it sleeps.
 pub(crate) const SPIN: Duration = Duration::from_micros(50);
 /// Messages in each queue of a connection.

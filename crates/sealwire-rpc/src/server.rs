@@ -11,7 +11,7 @@ use crate::conn::{Conn, ConnState};
 use crate::counters::Counters;
 use crate::handler::{Handler, Intercepted, Interceptor, Request};
 use crate::hub::{Greeter, Hub, HubOptions, StateHandler};
-use crate::limits::{Limits, SPIN};
+use crate::limits::{Limits, SPIN, bounded};
 use crate::proto::Side;
 use crate::status::Status;
 
@@ -55,7 +55,7 @@ impl ServerBuilder {
     /// How long a connection waits for its place before it is turned away; default 3 s.
     #[must_use]
     pub fn connection_wait(mut self, limit: Duration) -> Self {
-        self.connection_wait = limit;
+        self.connection_wait = bounded(limit);
         self
     }
 
@@ -139,7 +139,7 @@ impl ServerBuilder {
             on_state: self.on_state,
             max_connections: self.max_connections,
             connection_wait: self.connection_wait,
-            write_limit: self.limits.write,
+            write_limit: bounded(self.limits.write),
             request_limit: self.limits.request,
             interceptors: Vec::new(),
         };

@@ -131,6 +131,37 @@ fn the_time_limit_of_the_client_is_that_of_calls_without_one() {
 }
 
 #[test]
+fn limits_may_be_as_long_as_they_can_be_said() {
+    let mut limits = sealwire_rpc::Limits::default();
+    limits.request = Some(Duration::MAX);
+    limits.write = Duration::MAX;
+    limits.read = Duration::MAX;
+    limits.linger = Duration::MAX;
+    let scene = Scene::new();
+    let server = scene
+        .server()
+        .limits(limits)
+        .connection_wait(Duration::MAX)
+        .handshake_limit(Duration::MAX)
+        .build(Inline::new(echo))
+        .unwrap();
+    let client = scene
+        .client()
+        .limits(limits)
+        .dial_limit(Duration::MAX)
+        .handshake_limit(Duration::MAX)
+        .build(bind(&server))
+        .unwrap()
+        .blocking();
+    assert_eq!(&client.request(b"patient").unwrap()[..], b"patient");
+    let options = CallOptions::within(Duration::MAX);
+    let answer = client.request_with(b"patient", options).unwrap();
+    assert_eq!(&answer[..], b"patient");
+    assert!(client.shutdown(Duration::MAX));
+    assert!(server.shutdown_blocking(Duration::MAX));
+}
+
+#[test]
 fn interceptors_of_the_client_see_and_change_all_that_leaves() {
     let (heard, hears) = mpsc::channel();
     let heard = Mutex::new(heard);

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
 use sealwire_zmtp::SocketType;
 
@@ -11,6 +10,7 @@ use crate::endpoint::Endpoint;
 use crate::engine::{self, Command, Mailbox, SharedCookies};
 use crate::error::Error;
 use crate::monitor::Event;
+use crate::options::from_now;
 use crate::socket::{Registration, RegistrationKind, SocketCore};
 use crate::transport::{inproc, listen};
 
@@ -195,7 +195,7 @@ impl Context {
             return;
         }
         inproc::close(core);
-        let deadline = Instant::now() + core.options().linger;
+        let deadline = from_now(core.options().linger);
         self.mailbox().post(Command::CloseSocket {
             core: core.clone(),
             deadline,

@@ -513,3 +513,30 @@ fn options_of_tcp_work_together() {
         _ => None,
     });
 }
+
+#[test]
+fn limits_may_be_as_long_as_they_can_be_said() {
+    let path = plain("tcp");
+    let patient = |builder: sealwire::SocketBuilder| {
+        builder
+            .linger(Duration::MAX)
+            .send_timeout(Duration::MAX)
+            .receive_timeout(Duration::MAX)
+            .handshake_timeout(Duration::MAX)
+            .connect_timeout(Duration::MAX)
+            .reconnect(Duration::MAX, Duration::MAX)
+            .heartbeat(Duration::MAX, Duration::MAX, Duration::MAX)
+            .build_blocking()
+            .unwrap()
+    };
+    let pull = patient(path.server(SocketType::Pull));
+    let push = patient(path.client(SocketType::Push));
+    let monitor = pull.monitor();
+    push.connect(pull.bind(path.endpoint()).unwrap()).unwrap();
+    push.send_for("patient", Duration::MAX).unwrap();
+    assert_eq!(pull.recv_for(Duration::MAX).unwrap().as_bytes(), b"patient");
+    assert!(monitor.wait_next_for(Duration::MAX).is_some());
+    push.send("to the last").unwrap();
+    drop(push);
+    assert_eq!(pull.recv().unwrap().as_bytes(), b"to the last");
+}

@@ -13,7 +13,7 @@ use crate::call::{Interceptor, Outgoing};
 use crate::conn::{Conn, ConnState};
 use crate::handler::{Handler, Nothing};
 use crate::hub::{Greeter, Hub, HubOptions, StateHandler};
-use crate::limits::{Limits, SPIN};
+use crate::limits::{Limits, SPIN, bounded};
 use crate::proto::Side;
 use crate::status::{Error, Status};
 
@@ -216,7 +216,7 @@ impl ClientBuilder {
             on_state: self.on_state,
             max_connections: usize::MAX,
             connection_wait: Duration::ZERO,
-            write_limit: self.limits.write,
+            write_limit: bounded(self.limits.write),
             request_limit: self.limits.request,
             interceptors: self.interceptors,
         };
@@ -225,7 +225,9 @@ impl ClientBuilder {
             hub,
             endpoint,
             options: DialOptions {
-                limit: self.dial_limit + self.handshake_limit + Duration::from_secs(1),
+                limit: bounded(self.dial_limit)
+                    + bounded(self.handshake_limit)
+                    + Duration::from_secs(1),
                 ..self.dial
             },
             dialing: Arc::default(),

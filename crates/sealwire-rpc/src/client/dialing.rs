@@ -11,6 +11,7 @@ use sealwire::{Endpoint, Event};
 
 use super::Shared;
 use crate::hub::{Hub, block_until, lock};
+use crate::limits::bounded;
 
 #[derive(Clone, Copy)]
 pub(super) struct DialOptions {
@@ -73,74 +74,73 @@ fn finish(dialing: &Mutex<Dialing>, outcome: Result<(), String>) {
 }
 
 /// One attempt: from connecting to a connection that takes calls.
+///
+/// Events of earlier connections may still come, so what decides is the number of this one.
 fn connect(hub: &Hub, endpoint: &Endpoint, limit: Duration) -> Result<(), String> {
-    let deadline = Instant::now() + limit;
+    let deadline = Instant::now() + bounded(limit);
     let monitor = hub.socket.monitor();
-    hub.socket
-        .connect(endpoint.clone())
-        .map_err(|error| error.to_string())?;
-    let mut attempt = Attempt {
-        route: None,
-        reason: "no answer in time".into(),
+    let mut reason = String::from("no answer in time");
+    let mut connecting = pin!(hub.socket.connect_peer(endpoint.clone()));
+    let route = loop {
+        match block_until(deadline, first(connecting.as_mut(), monitor.next())) {
+            Some(First::This(Ok(route))) => break route,
+            Some(First::This(Err(sealwire::Error::GaveUp))) => {
+                while let Some(event) = monitor.try_next() {
+                    note_failure(&event, &mut reason);
+                }
+                return Err(reason);
+            }
+            Some(First::This(Err(error))) => return Err(error.to_string()),
+            Some(First::That(Some(event))) => note_failure(&event, &mut reason),
+            Some(First::That(None)) | None => return Err(reason),
+        }
     };
     loop {
         let changed = hub.changed.listen();
-        if attempt.route.is_some_and(|route| hub.has_link(route)) {
+        if hub.has_link(route) {
             return Ok(());
         }
         match block_until(deadline, first(monitor.next(), changed)) {
-            Some(Some(Some(event))) => attempt.take(&event)?,
-            // Something changed; perhaps it is this connection that is ready now.
-            Some(None) if !hub.has_ended() => {}
-            _ => return Err(attempt.reason),
+            Some(First::This(Some(event))) => check_for_end(&event, route)?,
+            Some(First::That(())) if !hub.has_ended() => {}
+            _ => return Err("the server did not take the connection in time".into()),
         }
     }
 }
 
-/// The next event, or nothing when the other future is done before.
-async fn first(
-    event: impl Future<Output = Option<Event>>,
-    other: impl Future<Output = ()>,
-) -> Option<Option<Event>> {
-    let (mut event, mut other) = (pin!(event), pin!(other));
-    poll_fn(|context| match event.as_mut().poll(context) {
-        Poll::Ready(event) => Poll::Ready(Some(event)),
-        Poll::Pending => other.as_mut().poll(context).map(|()| None),
+/// Why the attempt fails if nothing more happens.
+fn note_failure(event: &Event, reason: &mut String) {
+    if let Event::Failed(failure) = event
+        && !failure.was_ready()
+    {
+        *reason = failure.to_string();
+    }
+}
+
+/// An error if the event says that the connection is gone.
+fn check_for_end(event: &Event, route: u32) -> Result<(), String> {
+    match event {
+        Event::Disconnected { peer } if peer.route() == route => {
+            Err("the server ended the connection".into())
+        }
+        Event::Failed(failure) if failure.connection().map(|c| c as u32) == Some(route) => {
+            Err(failure.to_string())
+        }
+        _ => Ok(()),
+    }
+}
+
+enum First<A, B> {
+    This(A),
+    That(B),
+}
+
+/// Whichever is done first.
+async fn first<A, B>(this: impl Future<Output = A>, that: impl Future<Output = B>) -> First<A, B> {
+    let (mut this, mut that) = (pin!(this), pin!(that));
+    poll_fn(|context| match this.as_mut().poll(context) {
+        Poll::Ready(output) => Poll::Ready(First::This(output)),
+        Poll::Pending => that.as_mut().poll(context).map(First::That),
     })
     .await
-}
-
-struct Attempt {
-    /// Set when the handshake is done; the server has to take the connection yet.
-    route: Option<u32>,
-    /// Why it fails if nothing more happens.
-    reason: String,
-}
-
-impl Attempt {
-    /// An event of any connection of the client's. An error says that this one came to nothing.
-    fn take(&mut self, event: &Event) -> Result<(), String> {
-        match (event, self.route) {
-            // Only one connection is dialed at a time, so a new one is this one. The hub may know
-            // it already.
-            (Event::Ready { peer }, _) => {
-                self.route = Some(peer.route());
-                self.reason = "the server did not take the connection in time".into();
-            }
-            (Event::Disconnected { peer }, Some(route)) if peer.route() == route => {
-                return Err("the server ended the connection".into());
-            }
-            (Event::Failed(failure), Some(route))
-                if failure.connection().map(|c| c as u32) == Some(route) =>
-            {
-                return Err(failure.to_string());
-            }
-            (Event::Failed(failure), None) if !failure.was_ready() => {
-                self.reason = failure.to_string();
-            }
-            (Event::GaveUp { .. }, None) => return Err(std::mem::take(&mut self.reason)),
-            _ => {}
-        }
-        Ok(())
-    }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::reading::waker_of_this_thread;
 use super::{Hub, lock};
 use crate::call::CallOptions;
+use crate::limits::bounded;
 use crate::proto::TICK;
 
 /// When to look next; arming it for later than that costs one load.
@@ -67,7 +68,7 @@ impl Hub {
     /// When a call that begins now is over, unless it has no limit.
     pub(crate) fn due(&self, now: Duration, options: CallOptions) -> Option<Duration> {
         let limit = options.limit.or(self.options.request_limit);
-        limit.map(|limit| now + limit)
+        limit.map(|limit| now + bounded(limit))
     }
 
     /// Has those who wait for a change look again then.

@@ -26,6 +26,7 @@ use crate::call::Interceptor;
 use crate::conn::{Conn, ConnState, Link};
 use crate::counters::LiveCounters;
 use crate::handler::Handler;
+use crate::limits::bounded;
 use crate::proto::{Settings, Side};
 
 /// Decides about a new connection, with what the other side's application sent, and says what to
@@ -146,7 +147,7 @@ impl Hub {
 
     /// Lets what is under way end, then ends everything. `false` when the limit was not enough.
     pub(crate) fn shut_down(self: &Arc<Self>, limit: Duration) -> bool {
-        let deadline = Instant::now() + limit;
+        let deadline = Instant::now() + bounded(limit);
         loop {
             listener!(self.changed => changed);
             // Connections may still be on their way.

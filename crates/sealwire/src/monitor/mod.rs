@@ -10,7 +10,7 @@ mod failure;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use event_listener::{Event as Signal, Listener as _};
 
@@ -21,6 +21,7 @@ pub(crate) use counters::{LiveCounters, add};
 pub use failure::{AddressLimit, ConnectionFailure, DatagramDrop, FailureCause};
 
 use crate::endpoint::Endpoint;
+use crate::options::from_now;
 use crate::peer::{Peer, PeerAddress};
 
 /// Events a monitor holds for a reader that is slow; the oldest go first, and are counted.
@@ -298,7 +299,7 @@ impl Monitor {
 
     /// Blocks until the next event, but no longer than `limit`.
     pub fn wait_next_for(&self, limit: Duration) -> Option<Event> {
-        let deadline = Instant::now() + limit;
+        let deadline = from_now(limit);
         loop {
             let listener = self.queue.readable.listen();
             match self.poll() {

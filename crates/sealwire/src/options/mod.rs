@@ -9,7 +9,7 @@ mod tcp;
 mod tls;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sealwire_zmtp::connection::Heartbeat;
 use sealwire_zmtp::limits::MAX_FURTHER_SERVER_KEYS;
@@ -26,6 +26,19 @@ pub use tcp::{DEFAULT_BACKLOG, TcpKeepAlive};
 pub use tls::{TlsConfigError, TlsIdentity, TlsTrust};
 
 use crate::security::Security;
+
+/// A hundred years: longer limits are taken for this one, so that no sum of times overflows.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// `limit`, or the longest there is.
+pub(crate) fn bounded(limit: Duration) -> Duration {
+    limit.min(LONGEST)
+}
+
+/// When `limit` is over that begins now.
+pub(crate) fn from_now(limit: Duration) -> Instant {
+    Instant::now() + bounded(limit)
+}
 
 /// Messages queued per peer in each direction before backpressure or dropping sets in; as in
 /// libzmq.

@@ -1,7 +1,7 @@
 //! The same socket with calls that block, for programs without an async runtime.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use event_listener::Listener as _;
 use sealwire_zmtp::SocketType;
@@ -12,6 +12,7 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation, SendError};
 use crate::message::Message;
 use crate::monitor::{Counters, Monitor};
+use crate::options::from_now;
 use crate::pattern::SendFailure;
 use crate::peer::Peer;
 
@@ -124,7 +125,7 @@ impl Socket {
         let connector = self.inner.start_connecting_to_peer(endpoint)?;
         let core = self.inner.core();
         let limit = core.options().send_timeout;
-        let deadline = limit.map(|limit| (limit, Instant::now() + limit));
+        let deadline = limit.map(|limit| (limit, from_now(limit)));
         loop {
             let listener = core.writable.listen();
             if let Some(route) = core.route_of_connector(connector)? {
@@ -445,7 +446,7 @@ impl Socket {
         if let Some(done) = attempt()? {
             return Ok(done);
         }
-        let deadline = limit.map(|limit| Instant::now() + limit);
+        let deadline = limit.map(from_now);
         let core = self.inner.core();
         let mut reading = core.read_directly();
         while let Some(direct) = &mut reading {
@@ -498,7 +499,7 @@ impl Socket {
             match (listener.take(), deadline) {
                 // Listening comes before the attempt that decides, or a signal could slip through.
                 (None, _) => {
-                    deadline = limit.map(|limit| Instant::now() + limit);
+                    deadline = limit.map(from_now);
                     listener = Some(core.writable.listen());
                     core.push_output();
                 }

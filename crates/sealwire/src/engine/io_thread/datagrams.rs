@@ -40,7 +40,7 @@ impl IoThread {
         match datagrams.take_turn(&mut self.reactor.read_buffer, now) {
             Turn::Idle => {}
             Turn::Again => {
-                self.again.insert(slot);
+                self.again.push(slot);
             }
             Turn::Done => self.remove_source(slot),
         }

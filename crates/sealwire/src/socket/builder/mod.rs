@@ -12,7 +12,7 @@ use sealwire_zmtp::{Provider, SocketType};
 use super::{Socket, blocking};
 use crate::context::Context;
 use crate::error::Error;
-use crate::options::SocketOptions;
+use crate::options::{SocketOptions, bounded};
 use crate::security::Security;
 
 /// Sets the options of a socket and makes it.
@@ -48,7 +48,7 @@ impl SocketBuilder {
 
     /// How long the ZAP handler may take for one peer, which is refused then. Default 5 s.
     pub fn zap_timeout(mut self, limit: Duration) -> Self {
-        self.options.zap_timeout = limit;
+        self.options.zap_timeout = bounded(limit);
         self
     }
 
@@ -138,13 +138,13 @@ impl SocketBuilder {
 
     /// How long closing waits for unsent messages. Default 5 s. Zero drops them.
     pub fn linger(mut self, limit: Duration) -> Self {
-        self.options.linger = limit;
+        self.options.linger = bounded(limit);
         self
     }
 
     /// How long a handshake may take, from the connection to its end. Default 15 s.
     pub fn handshake_timeout(mut self, limit: Duration) -> Self {
-        self.options.handshake_timeout = limit;
+        self.options.handshake_timeout = bounded(limit);
         self
     }
 
@@ -154,7 +154,7 @@ impl SocketBuilder {
     /// each other at once several times as fast, for CPU time: as long as it pays, that is, and with
     /// pauses when it does not. Some tens of microseconds are reasonable. Default: not at all.
     pub fn spin(mut self, limit: Duration) -> Self {
-        self.options.spin = limit;
+        self.options.spin = bounded(limit);
         self
     }
 
@@ -163,9 +163,9 @@ impl SocketBuilder {
     /// 100 ms). Default: no heartbeats; those of peers are answered.
     pub fn heartbeat(mut self, interval: Duration, timeout: Duration, ttl: Duration) -> Self {
         self.options.heartbeat = Some(Heartbeat {
-            interval,
-            timeout,
-            ttl,
+            interval: bounded(interval),
+            timeout: bounded(timeout),
+            ttl: bounded(ttl),
         });
         self
     }

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use super::SocketBuilder;
-use crate::options::{ReconnectStop, SocksProxy, TcpKeepAlive};
+use crate::options::{ReconnectStop, SocksProxy, TcpKeepAlive, bounded};
 #[cfg(feature = "wss")]
 use crate::options::{TlsIdentity, TlsTrust};
 
 impl SocketBuilder {
     /// Wait before connecting again; doubles up to `maximum`. Default 100 ms to 10 s.
     pub fn reconnect(mut self, interval: Duration, maximum: Duration) -> Self {
-        self.options.reconnect.interval = interval;
-        self.options.reconnect.maximum = maximum.max(interval);
+        self.options.reconnect.interval = bounded(interval);
+        self.options.reconnect.maximum = bounded(maximum.max(interval));
         self
     }
 
@@ -25,7 +25,7 @@ impl SocketBuilder {
     /// [handshake](SocketBuilder::handshake_timeout). Systems give up on their own, often after
     /// two minutes.
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
-        self.options.reconnect.connect_timeout = Some(limit);
+        self.options.reconnect.connect_timeout = Some(bounded(limit));
         self
     }
 
