@@ -140,8 +140,11 @@ impl WebSocket {
         std::mem::take(&mut self.heard)
     }
 
+    /// Reads from TCP at most once: [`Interrupted`](io::ErrorKind::Interrupted) says that what came
+    /// was for the layers below ZMTP only. A peer that never stops sending such would otherwise
+    /// keep the thread for itself.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.ready.is_empty() {
+        if self.ready.is_empty() {
             if self.zws.peer_has_closed() || self.carrier.peer_has_closed() {
                 return Ok(0);
             }
@@ -164,6 +167,9 @@ impl WebSocket {
                 _ => {}
             }
             received.map_err(into_io)?;
+            if self.ready.is_empty() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
         }
         let length = self.ready.len().min(buffer.len());
         self.ready.copy_to_slice(&mut buffer[..length]);
@@ -227,5 +233,51 @@ fn masks() -> impl FnMut() -> [u8; 4] + Send {
         let mask = pool[used..].first_chunk().copied();
         used += 4;
         mask.expect("the pool is a multiple of four bytes")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn a_turn_reads_once_whatever_came() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut peer = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        accepted.set_nonblocking(true).unwrap();
+        let mut socket = WebSocket::new(
+            TcpStream::from_std(accepted),
+            Carrier::Nothing,
+            Role::Server,
+            Terms {
+                mechanism: "NULL",
+                as_server: true,
+                max_message_size: 0,
+            },
+            Address {
+                authority: String::new(),
+                path: "/".to_owned(),
+            },
+        );
+        // A request that never ends: nothing in it is for ZMTP.
+        peer.write_all(&[b"GET / HTTP/1.1\r\n", &[b'a'; 112][..]].concat())
+            .unwrap();
+        let (mut reads, deadline) = (0, Instant::now() + Duration::from_secs(60));
+        while reads < 8 {
+            let error = socket.read(&mut [0; 16]).unwrap_err();
+            match error.kind() {
+                io::ErrorKind::Interrupted => reads += 1,
+                io::ErrorKind::WouldBlock => assert!(Instant::now() < deadline, "{reads} reads"),
+                _ => panic!("{error}"),
+            }
+        }
+        assert_eq!(
+            socket.read(&mut [0; 16]).unwrap_err().kind(),
+            io::ErrorKind::WouldBlock
+        );
     }
 }

@@ -38,7 +38,7 @@ impl Session {
         })
     }
 
-    /// One read. `false` when there was nothing.
+    /// One read. `false` when the transport was empty.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<bool, End> {
         // What was read may be what writing had to wait for.
         self.writable |= self.stream.buffers();
@@ -48,6 +48,11 @@ impl Session {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.readable = false;
                 return Ok(false);
+            }
+            // Nothing in it was for ZMTP, and more may be behind it.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                self.readable = true;
+                return Ok(true);
             }
             Err(error) => return Err(self.transport_failed(error)),
         };
