@@ -2,7 +2,7 @@
 
 use interop::Side::{self, Ours, Theirs};
 use interop::{LIBZMQ, Peer, Protection, TLS_RELAY, options};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use sealwire::options::{TlsIdentity, TlsTrust};
 use sealwire::{Endpoint, SocketType};
 use tempfile::NamedTempFile;
@@ -26,6 +26,9 @@ impl Certificates {
     fn new() -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        // OpenSSL takes a certificate with its issuer's name for a self-signed one.
+        let name = &mut params.distinguished_name;
+        name.push(DnType::CommonName, "authority of the tests");
         let key = KeyPair::generate().unwrap();
         let authority = params.self_signed(&key).unwrap().pem();
         let issuer = Issuer::new(params, key);
@@ -81,7 +84,8 @@ fn converse(protection: Protection, binds: Side, certificates: Option<&Certifica
     let ours = ours.build_blocking().unwrap();
     let mut arguments = ["--type", "rep", "--recv", "1"].map(String::from).to_vec();
     arguments.extend(sides.theirs);
-    let path = "/some/path";
+    // libzmq 4.3.4 connects to another path than it was given when that has several segments.
+    let path = "/path";
     let mut running = Vec::new();
     match binds {
         Ours => {
