@@ -8,13 +8,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use sealwire::auth::{AllowAnyone, Decision, PlainClient};
 use sealwire::options::{OptionsError, ReconnectStop, SocksProxy};
 use sealwire::{
-    ConnectionFailure, Endpoint, Error, Event, FailureCause, Generate as _, KeyPair, PeerAddress,
-    Security, SocketType, SocksError, SocksRefusal,
+    ConnectionFailure, Endpoint, Error, Event, FailureCause, PeerAddress, SocketType, SocksError,
+    SocksRefusal,
 };
-use support::{await_event, options};
+use support::{await_event, every_mechanism, options};
 
 /// What a client asked the proxy for: the kind of address, the address, and what it logged in with.
 #[derive(Debug, PartialEq, Eq)]
@@ -108,30 +107,6 @@ fn copy(mut from: TcpStream, mut to: TcpStream) {
     let _ = to.shutdown(Shutdown::Write);
 }
 
-fn mechanisms() -> Vec<(&'static str, Security, Security)> {
-    let server = KeyPair::generate();
-    let known = server.public();
-    let check = |_: &PlainClient<'_>| Decision::allow_as("user");
-    vec![
-        ("NULL", Security::null(), Security::null()),
-        (
-            "BLAKE3",
-            Security::blake3_server(server.clone(), AllowAnyone),
-            Security::blake3_client(known),
-        ),
-        (
-            "CURVE",
-            Security::curve_server(server, AllowAnyone),
-            Security::curve_client(known, KeyPair::generate()),
-        ),
-        (
-            "PLAIN",
-            Security::plain_server(check),
-            Security::plain_client("user", "password"),
-        ),
-    ]
-}
-
 fn port(endpoint: &Endpoint) -> u16 {
     match endpoint {
         Endpoint::Tcp { port, .. } | Endpoint::Ws { port, .. } => *port,
@@ -146,7 +121,7 @@ fn every_mechanism_goes_through_a_proxy_that_resolves_the_name() {
     } else {
         &["tcp"]
     };
-    for (name, server, client) in mechanisms() {
+    for (name, server, client) in every_mechanism() {
         for (transport, wants_login) in transports.iter().flat_map(|t| [(t, false), (t, true)]) {
             let relay = Relay::new(wants_login);
             let rep = options(SocketType::Rep).security(server.clone());

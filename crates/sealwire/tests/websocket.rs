@@ -13,37 +13,12 @@ use sealwire::{
     Security, SocketType, WebSocketError,
 };
 use support::relay::Relay;
-use support::{PATIENCE, await_event, eventually, options, texts};
+use support::{PATIENCE, await_event, eventually, every_mechanism, options, texts};
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::protocol::frame::Frame;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 use tungstenite::{Message as WsMessage, WebSocket};
-
-/// A pair of sockets for each mechanism, by name.
-fn everyone() -> Vec<(&'static str, Security, Security)> {
-    let server = KeyPair::generate();
-    let known = server.public();
-    let check = |_: &sealwire::auth::PlainClient<'_>| sealwire::auth::Decision::allow_as("user");
-    vec![
-        ("NULL", Security::null(), Security::null()),
-        (
-            "BLAKE3",
-            Security::blake3_server(server.clone(), AllowAnyone),
-            Security::blake3_client(known),
-        ),
-        (
-            "CURVE",
-            Security::curve_server(server, AllowAnyone),
-            Security::curve_client(known, KeyPair::generate()),
-        ),
-        (
-            "PLAIN",
-            Security::plain_server(check),
-            Security::plain_client("user", "password"),
-        ),
-    ]
-}
 
 fn socket(socket_type: SocketType, security: &Security) -> Socket {
     options(socket_type)
@@ -61,7 +36,7 @@ fn port(endpoint: &Endpoint) -> u16 {
 
 #[test]
 fn every_mechanism_works_whoever_binds() {
-    for (name, server, client) in everyone() {
+    for (name, server, client) in every_mechanism() {
         for (binding, connecting) in [(&server, &client), (&client, &server)] {
             let bound = socket(SocketType::Pair, binding);
             let other = socket(SocketType::Pair, connecting);
@@ -88,7 +63,7 @@ fn every_mechanism_works_whoever_binds() {
 
 #[test]
 fn subscriptions_pass_with_every_mechanism() {
-    for (name, server, client) in everyone() {
+    for (name, server, client) in every_mechanism() {
         let publisher = socket(SocketType::XPub, &server);
         let subscriber = socket(SocketType::Sub, &client);
         let endpoint = publisher.bind("ws://127.0.0.1:*").unwrap();
@@ -216,7 +191,7 @@ fn another_server_is_understood() {
 #[test]
 fn a_peer_that_falls_silent_is_noticed_with_every_mechanism() {
     let beat = std::time::Duration::from_millis;
-    for (name, server, client) in everyone() {
+    for (name, server, client) in every_mechanism() {
         for (waiting, other) in [(&server, &client), (&client, &server)] {
             let bound = socket(SocketType::Pair, other);
             let endpoint = bound.bind("ws://127.0.0.1:*").unwrap();
@@ -351,7 +326,7 @@ fn a_message_that_is_no_frame_of_zmtp_ends_its_connection() {
 
 #[test]
 fn different_mechanisms_are_told_on_both_sides() {
-    let all = everyone();
+    let all = every_mechanism();
     let server = socket(SocketType::Pull, &all[0].1);
     let client = socket(SocketType::Push, &all[1].2);
     let (at_server, at_client) = (server.monitor(), client.monitor());

@@ -13,15 +13,14 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
-use sealwire::auth::{AllowAnyone, Decision, PlainClient};
 use sealwire::options::{TlsConfigError, TlsIdentity, TlsTrust};
 use sealwire::protocol::Step;
 use sealwire::{
-    Endpoint, Error, Event, FailureCause, Generate as _, KeyPair, Message, Monitor, ProtocolError,
-    Security, SocketBuilder, SocketType, TlsError, WebSocketError,
+    Endpoint, Error, Event, FailureCause, Message, Monitor, ProtocolError, Security, SocketBuilder,
+    SocketType, TlsError, WebSocketError,
 };
 use support::relay::Relay;
-use support::{PATIENCE, await_event, eventually, options, texts};
+use support::{PATIENCE, await_event, eventually, every_mechanism, options, texts};
 use tungstenite::Message as WsMessage;
 use tungstenite::client::IntoClientRequest as _;
 
@@ -85,35 +84,10 @@ fn port(endpoint: &Endpoint) -> u16 {
     }
 }
 
-/// A pair of sockets for each mechanism, by name.
-fn everyone() -> Vec<(&'static str, Security, Security)> {
-    let server = KeyPair::generate();
-    let known = server.public();
-    let check = |_: &PlainClient<'_>| Decision::allow_as("user");
-    vec![
-        ("NULL", Security::null(), Security::null()),
-        (
-            "BLAKE3",
-            Security::blake3_server(server.clone(), AllowAnyone),
-            Security::blake3_client(known),
-        ),
-        (
-            "CURVE",
-            Security::curve_server(server, AllowAnyone),
-            Security::curve_client(known, KeyPair::generate()),
-        ),
-        (
-            "PLAIN",
-            Security::plain_server(check),
-            Security::plain_client("user", "password"),
-        ),
-    ]
-}
-
 #[test]
 fn every_mechanism_works_inside_whoever_binds() {
     let authority = Authority::new();
-    for (name, server, client) in everyone() {
+    for (name, server, client) in every_mechanism() {
         for (binding, connecting, host) in [
             (&server, &client, "127.0.0.1"),
             (&client, &server, "localhost"),
@@ -211,7 +185,7 @@ fn a_receiver_that_waits_makes_the_sender_wait() {
 fn a_peer_that_falls_silent_is_noticed_with_every_mechanism() {
     let authority = Authority::new();
     let beat = Duration::from_millis;
-    for (name, server, client) in everyone() {
+    for (name, server, client) in every_mechanism() {
         let bound = secured(SocketType::Pair, &authority)
             .security(server)
             .build_blocking()

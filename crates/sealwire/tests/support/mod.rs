@@ -7,7 +7,7 @@ pub(crate) mod relay;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use sealwire::auth::AllowAnyone;
+use sealwire::auth::{AllowAnyone, Decision, PlainClient};
 use sealwire::blocking::Socket;
 use sealwire::{Event, Generate as _, KeyPair, Monitor, Security, SocketBuilder, SocketType};
 
@@ -147,4 +147,29 @@ pub(crate) fn texts(message: &sealwire::Message) -> Vec<String> {
         .iter()
         .map(|frame| String::from_utf8_lossy(frame).into_owned())
         .collect()
+}
+
+/// A pair of sockets' security for each mechanism, by name: the server's and its client's.
+pub(crate) fn every_mechanism() -> Vec<(&'static str, Security, Security)> {
+    let server = KeyPair::generate();
+    let known = server.public();
+    let check = |_: &PlainClient<'_>| Decision::allow_as("user");
+    vec![
+        ("NULL", Security::null(), Security::null()),
+        (
+            "BLAKE3",
+            Security::blake3_server(server.clone(), AllowAnyone),
+            Security::blake3_client(known),
+        ),
+        (
+            "CURVE",
+            Security::curve_server(server, AllowAnyone),
+            Security::curve_client(known, KeyPair::generate()),
+        ),
+        (
+            "PLAIN",
+            Security::plain_server(check),
+            Security::plain_client("user", "password"),
+        ),
+    ]
 }
