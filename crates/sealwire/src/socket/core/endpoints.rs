@@ -1,0 +1,123 @@
+//! Where a socket is bound and connected to, and how many connections it has.
+
+use sealwire_zmtp::SocketType;
+
+use super::{Phase, Registration, RegistrationKind, SocketCore};
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+
+impl SocketCore {
+    /// Whether the socket type can use the transport.
+    pub(crate) fn check_transport(&self, endpoint: &Endpoint) -> Result<(), Error> {
+        let socket_type = self.options.socket_type;
+        let fits = match endpoint {
+            Endpoint::Inproc(_) | Endpoint::Ws { .. } | Endpoint::Wss { .. } => {
+                socket_type != SocketType::Stream
+            }
+            Endpoint::Udp { .. } => matches!(socket_type, SocketType::Radio | SocketType::Dish),
+            _ => true,
+        };
+        if !fits {
+            return Err(Error::Transport {
+                socket_type,
+                endpoint: endpoint.clone(),
+            });
+        }
+        let mechanism = self.options.security.mechanism();
+        let wanted = match (endpoint, mechanism, &self.options.zap_domain) {
+            (Endpoint::Udp { .. }, "NULL", Some(_)) => "a ZAP handler",
+            (Endpoint::Udp { .. }, mechanism, _) if mechanism != "NULL" => mechanism,
+            _ => return Ok(()),
+        };
+        Err(Error::NoHandshake {
+            endpoint: endpoint.clone(),
+            wanted,
+        })
+    }
+
+    /// Whether a `wss` endpoint has the certificate or the authorities that it needs.
+    #[cfg(feature = "wss")]
+    pub(crate) fn check_tls(
+        &self,
+        endpoint: &Endpoint,
+        kind: RegistrationKind,
+    ) -> Result<(), Error> {
+        let Endpoint::Wss { host, .. } = endpoint else {
+            return Ok(());
+        };
+        let endpoint = endpoint.clone();
+        match (kind, &self.options.tls_identity, &self.options.tls_trust) {
+            (RegistrationKind::Bound, None, _) => Err(Error::NoTlsIdentity(endpoint)),
+            (RegistrationKind::Connected, _, None) => Err(Error::NoTlsTrust(endpoint)),
+            (RegistrationKind::Connected, _, Some(trust)) if trust.server_name(host).is_none() => {
+                Err(Error::TlsHostName(endpoint))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes an endpoint that something is about to work for.
+    pub(crate) fn register(&self, registration: Registration) -> Result<(), Error> {
+        self.with(|state| {
+            if state.phase != Phase::Open {
+                return Err(Error::Closed);
+            }
+            state.endpoints.push(registration);
+            state.attachments += 1;
+            state.endpoints_changed(&self.options);
+            Ok(())
+        })
+    }
+
+    /// Takes the note back.
+    pub(crate) fn unregister(
+        &self,
+        endpoint: &Endpoint,
+        kind: RegistrationKind,
+    ) -> Result<Registration, Error> {
+        let registration = self.with(|state| {
+            let position = state
+                .endpoints
+                .iter()
+                .position(|entry| entry.kind == kind && entry.endpoint == *endpoint)
+                .ok_or_else(|| Error::UnknownEndpoint(endpoint.clone()))?;
+            let registration = state.endpoints.remove(position);
+            state.endpoints_changed(&self.options);
+            Ok(registration)
+        });
+        // Who waits for a connection to this endpoint waits in vain.
+        self.writable.notify(usize::MAX);
+        registration
+    }
+
+    /// Forgets an endpoint that is given up.
+    pub(crate) fn give_up(&self, id: u64) {
+        self.with(|state| {
+            state.endpoints.retain(|entry| entry.id != id);
+            state.endpoints_changed(&self.options);
+        });
+        self.writable.notify(usize::MAX);
+    }
+
+    pub(in crate::socket) fn endpoints(&self, kind: RegistrationKind) -> Vec<Endpoint> {
+        let state = self.lock();
+        let of_kind = state.endpoints.iter().filter(|entry| entry.kind == kind);
+        of_kind.map(|entry| entry.endpoint.clone()).collect()
+    }
+
+    /// Counts a connection (or other worker) of this socket.
+    pub(crate) fn add_attachment(&self) {
+        self.lock().attachments += 1;
+    }
+
+    /// The counterpart of [`SocketCore::register`] and [`SocketCore::add_attachment`].
+    pub(crate) fn remove_attachment(&self) {
+        let ended = self.with(|state| {
+            state.attachments -= 1;
+            state.end_if_done()
+        });
+        if ended {
+            self.announce_end();
+        }
+    }
+}
