@@ -71,12 +71,38 @@ fn a_box_in_one_step_and_in_two() {
         assert_positive(figure, &["ns_per_operation", "operations_per_second"]);
     }
     let gains = record["two_steps_over_one"].as_array().expect("ratios");
-    assert_eq!(gains.len(), 4, "{record}");
+    let beside_libsodium = cfg!(feature = "box-peers");
+    assert_eq!(
+        gains.len(),
+        if beside_libsodium { 8 } else { 4 },
+        "{record}"
+    );
     // X25519 alone takes tens of microseconds, sealing 1000 bytes two or so.
     assert!(gains.iter().all(|gain| gain["ratio"].as_f64() > Some(1.0)));
 
+    let ratios = record["over_libsodium"].as_array().expect("ratios");
+    if beside_libsodium {
+        assert!(record["libsodium"].is_string(), "{record}");
+        // The agreement, and each way to make and open a box of each size.
+        assert_eq!(ratios.len(), 1 + 2 * 4, "{record}");
+        for ratio in ratios {
+            assert_positive(ratio, &["ratio"]);
+        }
+    } else {
+        assert!(
+            record["libsodium"].is_null() && ratios.is_empty(),
+            "{record}"
+        );
+    }
+
     let shown = support::run(&["bench", "box", "--size", "64"]).expect_code(0);
-    assert!(shown.text().contains("X25519"), "{shown:?}");
+    assert!(
+        shown
+            .text()
+            .contains("Only two\nsteps are fit for messages"),
+        "{shown:?}"
+    );
+    assert_eq!(shown.text().contains("libsodium"), beside_libsodium);
     for size in ["0", "4194305"] {
         support::run(&["bench", "box", "--size", size]).expect_code(2);
     }

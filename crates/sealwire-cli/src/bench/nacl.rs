@@ -7,8 +7,11 @@
 //! ```
 
 mod contenders;
+#[cfg_attr(not(feature = "box-peers"), path = "nacl/no_peers.rs")]
+mod peers;
 
 use std::io::{self, Write};
+use std::iter;
 
 use clap::Args;
 use serde::Serialize;
@@ -40,8 +43,8 @@ Examples:
   sealwire bench box --size 1024 --json
 
 An operation seals or opens one message into a buffer of its own. In one step it agrees on the key
-with X25519 first, every time; in two steps that was done before, once for the peer. The benchmark
-bench/nacl of the source has libsodium beside it, and ratios to it.";
+with X25519 first, every time; in two steps that was done before, once for the peer. A build with
+'--features box-peers' has libsodium beside it, in turn with ours, and ratios to it.";
 
 /// Why the table looks as it does.
 const REASON: &str = "\
@@ -55,8 +58,12 @@ struct Record {
     bench: &'static str,
     /// `null` when not pinned.
     core: Option<usize>,
+    /// Its version; `null` in a build without it.
+    libsodium: Option<&'static str>,
     results: Vec<Figure>,
     two_steps_over_one: Vec<Ratio>,
+    /// Empty in a build without libsodium.
+    over_libsodium: Vec<Ratio>,
 }
 
 /// One contender at one size.
@@ -76,11 +83,13 @@ struct Figure {
 struct Ratio {
     name: &'static str,
     than: &'static str,
-    size: usize,
+    /// `null` for the agreement alone.
+    size: Option<usize>,
     ratio: f64,
 }
 
-const GAINS: [(&str, &str); 2] = [
+/// Two steps, then one.
+const GAINS: &[(&str, &str)] = &[
     (TWO_STEP_SEAL, ONE_STEP_SEAL),
     (TWO_STEP_OPEN, ONE_STEP_OPEN),
 ];
@@ -97,13 +106,17 @@ pub(super) fn run(options: &BoxOptions) -> Result<(), Failure> {
     let mut record = Record {
         bench: "box",
         core,
-        results: figures(None, vec![contenders::agreement()]),
+        libsodium: peers::version(),
+        results: Vec::new(),
         two_steps_over_one: Vec::new(),
+        over_libsodium: Vec::new(),
     };
+    let agreements = iter::once(contenders::agreement()).chain(peers::agreement());
+    record.add(None, agreements.collect());
     for &size in &sizes {
-        let figures = figures(Some(size), contenders::all(size));
-        record.two_steps_over_one.extend(gains(size, &figures));
-        record.results.extend(figures);
+        let mut boxes = contenders::all(size);
+        boxes.extend(peers::all(size));
+        record.add(Some(size), boxes);
     }
     let print = |out: &mut dyn Write| {
         if options.json {
@@ -137,12 +150,17 @@ fn figures(size: Option<usize>, boxes: Vec<Boxed>) -> Vec<Figure> {
         .collect()
 }
 
-fn gains(size: usize, figures: &[Figure]) -> impl Iterator<Item = Ratio> {
+/// How many times as fast the first of each two is, of those that were measured.
+fn ratios<'a>(
+    size: Option<usize>,
+    figures: &'a [Figure],
+    pairs: &'a [(&'static str, &'static str)],
+) -> impl Iterator<Item = Ratio> + 'a {
     let time = |name| {
         let figure = figures.iter().find(|figure| figure.name == name);
         figure.map(|figure| figure.ns_per_operation)
     };
-    GAINS.into_iter().filter_map(move |(name, than)| {
+    pairs.iter().filter_map(move |&(name, than)| {
         Some(Ratio {
             name,
             than,
@@ -153,21 +171,32 @@ fn gains(size: usize, figures: &[Figure]) -> impl Iterator<Item = Ratio> {
 }
 
 impl Record {
+    /// Measures these, which take turns.
+    fn add(&mut self, size: Option<usize>, boxes: Vec<Boxed>) {
+        let figures = figures(size, boxes);
+        for pairs in [GAINS, peers::GAINS] {
+            self.two_steps_over_one
+                .extend(ratios(size, &figures, pairs));
+        }
+        self.over_libsodium
+            .extend(ratios(size, &figures, peers::COMPARISONS));
+        self.results.extend(figures);
+    }
+
     fn write_text(&self, out: &mut dyn Write, sizes: &[usize]) -> io::Result<()> {
         let place = match self.core {
             Some(core) => format!("core {core}"),
             None => "not pinned to a core".to_owned(),
         };
-        writeln!(out, "NaCl's box, {place}\n")?;
+        write!(out, "NaCl's box, {place}")?;
+        match self.libsodium {
+            Some(version) => writeln!(out, ", beside libsodium {version}\n")?,
+            None => writeln!(out, "\n")?,
+        }
         self.write_figures(out, None)?;
         for &size in sizes {
             writeln!(out, "\n{size} bytes")?;
             self.write_figures(out, Some(size))?;
-            let gains = self.two_steps_over_one.iter();
-            for ratio in gains.filter(|ratio| ratio.size == size) {
-                let (name, than, ratio) = (ratio.name, ratio.than, ratio.ratio);
-                writeln!(out, "  {ratio:>7.2} x  {name} : {than}")?;
-            }
         }
         writeln!(out, "\n{REASON}")
     }
@@ -176,6 +205,11 @@ impl Record {
         for figure in self.results.iter().filter(|figure| figure.size == size) {
             let (ns, rate) = (figure.ns_per_operation, figure.operations_per_second);
             writeln!(out, "  {:<34}{ns:>12.1} ns{rate:>12.0} /s", figure.name)?;
+        }
+        let ratios = self.two_steps_over_one.iter().chain(&self.over_libsodium);
+        for ratio in ratios.filter(|ratio| ratio.size == size) {
+            let (name, than, ratio) = (ratio.name, ratio.than, ratio.ratio);
+            writeln!(out, "  {ratio:>7.2} x  {name} : {than}")?;
         }
         Ok(())
     }

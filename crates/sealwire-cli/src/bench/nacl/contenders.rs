@@ -6,12 +6,12 @@ use sealwire_nacl::KeyPair;
 
 use crate::bench::measure::Contender;
 
-const OURS: [u8; 32] = [0x42; 32];
-const THEIRS: [u8; 32] = [0x24; 32];
+pub(super) const OURS: [u8; 32] = [0x42; 32];
+pub(super) const THEIRS: [u8; 32] = [0x24; 32];
 /// The same for all, as nothing here is kept.
-const NONCE: [u8; 24] = [0x24; 24];
+pub(super) const NONCE: [u8; 24] = [0x24; 24];
 
-const AGREE: &str = "agree with X25519";
+pub(super) const AGREE: &str = "agree with X25519";
 pub(super) const ONE_STEP_SEAL: &str = "one step, seal";
 pub(super) const ONE_STEP_OPEN: &str = "one step, open";
 pub(super) const TWO_STEP_SEAL: &str = "two steps, seal";
@@ -24,7 +24,7 @@ pub(super) struct Boxed {
 }
 
 impl Boxed {
-    fn new(
+    pub(super) fn new(
         steps: Option<u8>,
         name: &'static str,
         size: usize,
