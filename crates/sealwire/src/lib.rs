@@ -38,6 +38,7 @@
 //! | decide who may connect | [`auth`] |
 //! | know who sent a message | [`Message::peer`], [`Peer`] |
 //! | see why a connection fails | [`Monitor`], [`Event`], [`Counters`] |
+//! | wait for sockets in an event loop | [`Readiness`] |
 //! | connect two sockets | [`proxy`], [`Proxy`] with capture and control |
 //!
 //! Experimental and not audited: read `docs/security.md` before you rely on it.
@@ -86,6 +87,8 @@ pub use sealwire_zmtp::{
     SocketType,
 };
 pub use security::Security;
+#[cfg(unix)]
+pub use socket::{Readiness, Ready};
 pub use socket::{Socket, SocketBuilder, blocking};
 #[cfg(feature = "wss")]
 pub use transport::TlsError;

@@ -23,6 +23,8 @@ pub use failure::{AddressLimit, ConnectionFailure, DatagramDrop, FailureCause};
 use crate::endpoint::Endpoint;
 use crate::options::from_now;
 use crate::peer::{Peer, PeerAddress};
+#[cfg(unix)]
+use crate::socket::{Pollable, Pollers, Readiness, Ready};
 
 /// Events a monitor holds for a reader that is slow; the oldest go first, and are counted.
 pub const MONITOR_CAPACITY: usize = 4_096;
@@ -194,6 +196,8 @@ pub(crate) struct Hub {
 struct Queue {
     state: Mutex<QueueState>,
     readable: Signal,
+    #[cfg(unix)]
+    pollers: Pollers,
 }
 
 #[derive(Default)]
@@ -201,6 +205,43 @@ struct QueueState {
     events: VecDeque<Event>,
     lost: u64,
     ended: bool,
+}
+
+impl Queue {
+    /// Tells up to `count` waiters that there is an event, or no more will come.
+    fn notify(&self, count: usize) {
+        self.readable.notify(count);
+        #[cfg(unix)]
+        self.pollers.signal();
+    }
+
+    /// Takes an event; whoever polls is told of those that are left.
+    fn next(&self) -> Poll {
+        let mut state = lock(&self.state);
+        let next = match state.events.pop_front() {
+            Some(event) => Poll::Event(Box::new(event)),
+            None if state.ended => Poll::Ended,
+            None => Poll::Nothing,
+        };
+        #[cfg(unix)]
+        if !state.events.is_empty() {
+            drop(state);
+            self.pollers.signal();
+        }
+        next
+    }
+}
+
+#[cfg(unix)]
+impl Pollable for Queue {
+    fn ready(&self) -> Ready {
+        let state = lock(&self.state);
+        Ready {
+            receive: !state.events.is_empty(),
+            send: false,
+            closed: state.ended,
+        }
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -234,7 +275,7 @@ impl Hub {
             }
             state.events.push_back(event.clone());
             drop(state);
-            queue.readable.notify(1);
+            queue.notify(1);
             true
         });
     }
@@ -257,7 +298,7 @@ impl Hub {
             .filter_map(|monitor| monitor.upgrade())
         {
             lock(&queue.state).ended = true;
-            queue.readable.notify(usize::MAX);
+            queue.notify(usize::MAX);
         }
     }
 }
@@ -270,14 +311,17 @@ pub struct Monitor {
 impl Monitor {
     /// The next event, if there is one already.
     pub fn try_next(&self) -> Option<Event> {
-        lock(&self.queue.state).events.pop_front()
+        match self.queue.next() {
+            Poll::Event(event) => Some(*event),
+            Poll::Ended | Poll::Nothing => None,
+        }
     }
 
     /// Waits for the next event; `None` once the socket is closed and all events are read.
     pub async fn next(&self) -> Option<Event> {
         loop {
             let listener = self.queue.readable.listen();
-            match self.poll() {
+            match self.queue.next() {
                 Poll::Event(event) => return Some(*event),
                 Poll::Ended => return None,
                 Poll::Nothing => listener.await,
@@ -289,7 +333,7 @@ impl Monitor {
     pub fn wait_next(&self) -> Option<Event> {
         loop {
             let listener = self.queue.readable.listen();
-            match self.poll() {
+            match self.queue.next() {
                 Poll::Event(event) => return Some(*event),
                 Poll::Ended => return None,
                 Poll::Nothing => listener.wait(),
@@ -302,7 +346,7 @@ impl Monitor {
         let deadline = from_now(limit);
         loop {
             let listener = self.queue.readable.listen();
-            match self.poll() {
+            match self.queue.next() {
                 Poll::Event(event) => return Some(*event),
                 Poll::Ended => return None,
                 Poll::Nothing => {
@@ -318,13 +362,15 @@ impl Monitor {
         lock(&self.queue.state).lost
     }
 
-    fn poll(&self) -> Poll {
-        let mut state = lock(&self.queue.state);
-        match state.events.pop_front() {
-            Some(event) => Poll::Event(Box::new(event)),
-            None if state.ended => Poll::Ended,
-            None => Poll::Nothing,
-        }
+    /// A descriptor to wait for events beside others; see [`Readiness`]. [`Ready::receive`] stands
+    /// for an event, and [`Ready::closed`] says that no more will be added.
+    ///
+    /// # Errors
+    ///
+    /// When the process has no descriptors left; it takes two.
+    #[cfg(unix)]
+    pub fn readiness(&self) -> std::io::Result<Readiness> {
+        Readiness::new(&self.queue.pollers, self.queue.clone())
     }
 }
 

@@ -69,6 +69,10 @@ impl Pattern for Dealer {
         true
     }
 
+    fn writable(&self, pipes: &Pipes) -> bool {
+        self.outbound.has_room(pipes)
+    }
+
     fn readable(&self) -> bool {
         !self.inbound.is_empty()
     }

@@ -80,6 +80,10 @@ impl Pattern for Dish {
             .map(|(_, frames, peer)| (frames, peer)))
     }
 
+    fn writable(&self, _pipes: &Pipes) -> bool {
+        false
+    }
+
     fn readable(&self) -> bool {
         !self.inbound.is_empty()
     }

@@ -238,6 +238,10 @@ pub(crate) trait Pattern: Send {
         false
     }
 
+    /// Whether [`Pattern::send`] takes a message now, whoever it goes to. Where that depends on the
+    /// addressee, whether it may.
+    fn writable(&self, pipes: &Pipes) -> bool;
+
     /// Whether [`Pattern::receive`] has something to say.
     fn readable(&self) -> bool;
 

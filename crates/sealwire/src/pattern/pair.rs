@@ -54,6 +54,10 @@ impl Pattern for Pair {
         self.dealer.receives_unchanged()
     }
 
+    fn writable(&self, pipes: &Pipes) -> bool {
+        self.dealer.writable(pipes)
+    }
+
     fn readable(&self) -> bool {
         self.dealer.readable()
     }

@@ -211,6 +211,10 @@ impl Pattern for Publish {
         Ok(self.departures.pop_front())
     }
 
+    fn writable(&self, pipes: &Pipes) -> bool {
+        !self.settings.no_drop || pipes.live().all(|id| pipes.has_room(id))
+    }
+
     fn readable(&self) -> bool {
         !self.inbound.is_empty() || !self.departures.is_empty()
     }

@@ -56,6 +56,10 @@ impl Pattern for Pull {
         true
     }
 
+    fn writable(&self, _pipes: &Pipes) -> bool {
+        false
+    }
+
     fn readable(&self) -> bool {
         !self.inbound.is_empty()
     }

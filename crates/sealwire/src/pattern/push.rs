@@ -46,6 +46,10 @@ impl Pattern for Push {
         Err(Error::Unsupported(Operation::Receive))
     }
 
+    fn writable(&self, pipes: &Pipes) -> bool {
+        self.outbound.has_room(pipes)
+    }
+
     fn readable(&self) -> bool {
         false
     }

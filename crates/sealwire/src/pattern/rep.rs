@@ -97,6 +97,10 @@ impl Pattern for Rep {
         Ok(Some((frames, peer)))
     }
 
+    fn writable(&self, _pipes: &Pipes) -> bool {
+        self.asker.is_some()
+    }
+
     fn readable(&self) -> bool {
         self.asker.is_none() && !self.inbound.is_empty()
     }

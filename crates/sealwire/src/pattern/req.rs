@@ -154,6 +154,11 @@ impl Pattern for Req {
         }
     }
 
+    fn writable(&self, pipes: &Pipes) -> bool {
+        (self.relaxed || matches!(self.state, State::Idle))
+            && (self.expecting || self.outbound.has_room(pipes))
+    }
+
     fn readable(&self) -> bool {
         matches!(self.state, State::Answered(_) | State::Lost)
     }

@@ -88,6 +88,15 @@ impl RoundRobin {
         Err(frames)
     }
 
+    /// Whether [`RoundRobin::send`] takes a message now.
+    pub(crate) fn has_room(&self, pipes: &Pipes) -> bool {
+        if self.turn.is_empty() && self.expecting {
+            let (messages, bytes) = (self.backlog.len(), self.backlog_bytes);
+            return self.conflate || self.backlog_limit.admits(messages, bytes);
+        }
+        self.backlog.is_empty() && self.turn.iter().any(|&id| pipes.has_room(id))
+    }
+
     /// Moves the backlog on; called whenever a queue may have got room.
     pub(crate) fn drain_backlog(&mut self, pipes: &mut Pipes) {
         while !self.backlog.is_empty() {

@@ -145,6 +145,11 @@ impl Pattern for Router {
         }))
     }
 
+    fn writable(&self, _pipes: &Pipes) -> bool {
+        // It depends on the addressee, and most drop what they have no room for.
+        true
+    }
+
     fn readable(&self) -> bool {
         !self.inbound.is_empty()
     }

@@ -119,6 +119,11 @@ impl Pattern for Server {
         Ok(())
     }
 
+    fn writable(&self, _pipes: &Pipes) -> bool {
+        // It depends on the addressee.
+        true
+    }
+
     fn readable(&self) -> bool {
         !self.inbound.is_empty()
     }

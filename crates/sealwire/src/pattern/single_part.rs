@@ -41,6 +41,10 @@ impl<P: Pattern> Pattern for SinglePart<P> {
         self.0.receives_unchanged()
     }
 
+    fn writable(&self, pipes: &Pipes) -> bool {
+        self.0.writable(pipes)
+    }
+
     fn readable(&self) -> bool {
         self.0.readable()
     }

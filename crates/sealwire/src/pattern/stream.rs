@@ -117,6 +117,11 @@ impl Pattern for Stream {
         }))
     }
 
+    fn writable(&self, _pipes: &Pipes) -> bool {
+        // It depends on the addressee.
+        true
+    }
+
     fn readable(&self) -> bool {
         !self.inbound.is_empty()
     }

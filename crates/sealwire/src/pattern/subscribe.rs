@@ -114,6 +114,10 @@ impl Pattern for Subscribe {
         true
     }
 
+    fn writable(&self, _pipes: &Pipes) -> bool {
+        self.upstream == Upstream::Open
+    }
+
     fn readable(&self) -> bool {
         !self.inbound.is_empty()
     }

@@ -321,6 +321,16 @@ impl Socket {
         self.inner.monitor()
     }
 
+    /// See [`Socket::readiness`](crate::Socket::readiness).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    #[cfg(unix)]
+    pub fn readiness(&self) -> std::io::Result<super::Readiness> {
+        self.inner.readiness()
+    }
+
     /// See [`Socket::counters`](crate::Socket::counters).
     pub fn counters(&self) -> Counters {
         self.inner.counters()
@@ -347,8 +357,8 @@ impl Socket {
     /// Lets the callers that wait look again at what they wait for.
     pub(crate) fn wake(&self) {
         let core = self.inner.core();
-        core.readable.notify(usize::MAX);
-        core.writable.notify(usize::MAX);
+        core.notify_readable(usize::MAX);
+        core.notify_writable();
     }
 
     /// Blocks while the condition holds, which is looked at on each [`wake`](Socket::wake), or

@@ -5,6 +5,7 @@
 //! after it is released, so that nobody is called while it is held.
 
 mod endpoints;
+mod waiting;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +28,8 @@ use crate::pattern::{
 };
 use crate::peer::{Peer, PeerAddress};
 use crate::socket::readable::Readable;
+#[cfg(unix)]
+use crate::socket::readiness::Pollers;
 
 pub(crate) struct SocketCore {
     id: u64,
@@ -36,6 +39,8 @@ pub(crate) struct SocketCore {
     state: Mutex<State>,
     pub(super) readable: Readable,
     pub(super) writable: Signal,
+    #[cfg(unix)]
+    pub(super) pollers: Pollers,
     pub(super) ended: Signal,
     pub(crate) counters: LiveCounters,
     pub(crate) hub: Hub,
@@ -103,6 +108,8 @@ impl SocketCore {
             state: Mutex::new(state),
             readable: Readable::default(),
             writable: Signal::new(),
+            #[cfg(unix)]
+            pollers: Pollers::default(),
             ended: Signal::new(),
             counters: LiveCounters::default(),
             hub: Hub::default(),
@@ -243,18 +250,24 @@ impl SocketCore {
         if let Some(signals) = signals {
             signals.deliver();
         }
+        #[cfg(unix)]
+        if message.is_some() {
+            // More is left, or it would have had to wait for its turn.
+            self.pollers.signal();
+        }
         message
     }
 
     fn try_receive_in_turn(&self) -> Result<Option<Message>, Error> {
-        self.with(|state| {
+        let (received, left) = self.with(|state| {
             let received = state.receive()?;
-            if received.is_some() && state.pattern.readable() {
-                // Someone else may be waiting for what is left.
-                self.readable.notify(1);
-            }
-            Ok(received)
-        })
+            Ok::<_, Error>((received, state.pattern.readable()))
+        })?;
+        if received.is_some() && left {
+            // Someone else may be waiting for what is left.
+            self.notify_readable(1);
+        }
+        Ok(received)
     }
 
     /// Receives up to `limit` messages that are there, under one lock. Returns how many.
@@ -263,16 +276,17 @@ impl SocketCore {
         into: &mut Vec<Message>,
         limit: usize,
     ) -> Result<usize, Error> {
-        self.with(|state| {
+        let (taken, left) = self.with(|state| {
             if state.phase != Phase::Open {
                 return Err(Error::Closed);
             }
             let taken = state.pattern.receive_many(&mut state.pipes, into, limit)?;
-            if state.pattern.readable() {
-                self.readable.notify(1);
-            }
-            Ok(taken)
-        })
+            Ok((taken, state.pattern.readable()))
+        })?;
+        if left {
+            self.notify_readable(1);
+        }
+        Ok(taken)
     }
 
     /// Moves what is queued for peers without room, as far as that goes at once.
@@ -362,10 +376,10 @@ impl SocketCore {
                 }
             }
         });
-        self.writable.notify(usize::MAX);
+        self.notify_writable();
         let (id, readable) = attached?;
         if readable {
-            self.readable.notify(1);
+            self.notify_readable(1);
         }
         Ok(id)
     }
@@ -390,9 +404,9 @@ impl SocketCore {
         // Whoever reads from this peer directly has to look elsewhere.
         self.readable.wake_direct_reader();
         if readable {
-            self.readable.notify(1);
+            self.notify_readable(1);
         }
-        self.writable.notify(usize::MAX);
+        self.notify_writable();
     }
 
     /// Messages that a connection had taken and could not send.
@@ -428,7 +442,7 @@ impl SocketCore {
         add(&self.counters.bytes_received, delivered.bytes);
         add(&self.counters.dropped_at_receive, delivered.ignored);
         if delivered.queued > 0 {
-            self.readable.notify_more(delivered.queued);
+            self.notify_readable_more(delivered.queued);
         }
     }
 
@@ -450,7 +464,7 @@ impl SocketCore {
         if messages > 0 {
             add(&self.counters.messages_sent, messages);
             add(&self.counters.bytes_sent, bytes);
-            self.writable.notify(usize::MAX);
+            self.notify_writable();
         }
     }
 
@@ -468,8 +482,8 @@ impl SocketCore {
         if ended {
             self.announce_end();
         }
-        self.readable.notify(usize::MAX);
-        self.writable.notify(usize::MAX);
+        self.notify_readable(usize::MAX);
+        self.notify_writable();
         begun
     }
 

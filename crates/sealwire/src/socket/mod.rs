@@ -4,6 +4,8 @@ pub mod blocking;
 mod builder;
 mod core;
 mod readable;
+#[cfg(unix)]
+mod readiness;
 mod spinning;
 
 use std::collections::VecDeque;
@@ -13,6 +15,10 @@ use sealwire_zmtp::{Frame, SocketType};
 
 pub use builder::SocketBuilder;
 pub(crate) use core::{Registration, RegistrationKind, SocketCore};
+#[cfg(unix)]
+pub(crate) use readiness::{Pollable, Pollers};
+#[cfg(unix)]
+pub use readiness::{Readiness, Ready};
 
 use crate::context::Context;
 use crate::endpoint::{Endpoint, EndpointError};
@@ -405,6 +411,24 @@ impl Socket {
     /// Reads what happens to this socket's connections from now on.
     pub fn monitor(&self) -> Monitor {
         self.core().hub.monitor()
+    }
+
+    /// A descriptor to wait for this socket with `poll(2)`, `epoll(7)` or an event loop, beside
+    /// others. See [`Readiness`] for how.
+    ///
+    /// From now on the thread of the context reads for this socket, also while a thread blocks in
+    /// [`blocking::Socket::recv`].
+    ///
+    /// # Errors
+    ///
+    /// When the process has no descriptors left; it takes two.
+    #[cfg(unix)]
+    pub fn readiness(&self) -> std::io::Result<Readiness> {
+        let core = self.core();
+        let readiness = Readiness::new(&core.pollers, core.clone())?;
+        // Who reads directly would take what the descriptor is to tell of.
+        drop(core.share_readable());
+        Ok(readiness)
     }
 
     /// What this socket has done so far.

@@ -66,7 +66,10 @@ impl SocketCore {
             state.attachments += 1;
             state.endpoints_changed(&self.options);
             Ok(())
-        })
+        })?;
+        // Messages may wait for a peer from now on.
+        self.notify_writable();
+        Ok(())
     }
 
     /// Takes the note back.
@@ -86,7 +89,7 @@ impl SocketCore {
             Ok(registration)
         });
         // Who waits for a connection to this endpoint waits in vain.
-        self.writable.notify(usize::MAX);
+        self.notify_writable();
         registration
     }
 
@@ -96,7 +99,7 @@ impl SocketCore {
             state.endpoints.retain(|entry| entry.id != id);
             state.endpoints_changed(&self.options);
         });
-        self.writable.notify(usize::MAX);
+        self.notify_writable();
     }
 
     pub(in crate::socket) fn endpoints(&self, kind: RegistrationKind) -> Vec<Endpoint> {

@@ -1,0 +1,207 @@
+//! Waiting for a socket with the system's means: a descriptor that becomes readable when something
+//! may have changed.
+//!
+//! The descriptor is one end of a pair of Unix sockets; a byte in it means that somebody should
+//! look. Whoever changes something writes that byte after the change is visible, and only if none
+//! is in it. Whoever looks takes the byte out before it looks. So no change goes unnoticed, and
+//! most cost no system call.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// A descriptor for `poll(2)`, `epoll(7)`, `kqueue(2)` or the event loop of any language, for one
+/// socket or monitor ([`Socket::readiness`](crate::Socket::readiness),
+/// [`Monitor::readiness`](crate::Monitor::readiness)). libzmq's `ZMQ_FD`, with fewer traps.
+///
+/// The descriptor becomes **readable** whenever, since the last [`take`](Readiness::take),
+/// something to receive, room to send or the end of the socket may have come, and after each
+/// receive that leaves something. It is readable from the start. It is never to be read or written
+/// by the caller, and never becomes readable *because* a message can be sent: that would be always.
+///
+/// How to use it:
+///
+/// 1. Wait until the descriptor is readable, level- or edge-triggered.
+/// 2. Call [`take`](Readiness::take), which makes it unreadable and says what can be done.
+/// 3. Do that: receive once or more often with [`try_recv`](crate::Socket::try_recv), or send with
+///    [`try_send`](crate::Socket::try_send). Then wait again.
+///
+/// Who wants to send need not wait first: try, and wait when it says
+/// [`Error::WouldBlock`](crate::Error::WouldBlock). Who was told of a message and leaves it where it
+/// is will not be told of it again until another comes or one is received: this way a program that
+/// wants to send, and not yet to receive, can sleep. [`rearm`](Readiness::rearm) makes the
+/// descriptor readable again for those who want to be told once more.
+///
+/// A wake-up may be in vain. A `Readiness` is for one waiter, as `take` empties it; several waiters
+/// make one each. It does not keep the socket open, and outlives it.
+///
+/// ```
+/// use rustix::event::{PollFd, PollFlags, poll};
+/// use sealwire::{SocketType, blocking::Socket};
+///
+/// let (pull, push) = (Socket::new(SocketType::Pull)?, Socket::new(SocketType::Push)?);
+/// push.connect(pull.bind("tcp://127.0.0.1:0")?)?;
+/// let readiness = pull.readiness()?;
+///
+/// push.send("work")?;
+/// while !readiness.take().receive {
+///     poll(&mut [PollFd::new(&readiness, PollFlags::IN)], None)?;
+/// }
+/// assert_eq!(pull.try_recv()?.as_bytes(), b"work");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Readiness {
+    notifier: Arc<Notifier>,
+    source: Arc<dyn Pollable>,
+}
+
+/// What can be done now without waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    /// A receive gives a message, or an error that is news (a lost request).
+    pub receive: bool,
+    /// A send takes a message. ROUTER, SERVER, PEER and STREAM always say so, as it depends on whom
+    /// the message is for; so do PUB, XPUB and RADIO, which drop what a subscriber has no room for.
+    pub send: bool,
+    /// The socket is closed: every operation fails. A monitor: no more events will be added.
+    pub closed: bool,
+}
+
+/// What a [`Readiness`] looks at.
+pub(crate) trait Pollable: Send + Sync {
+    fn ready(&self) -> Ready;
+}
+
+/// Those who want to know when to look at something.
+#[derive(Default)]
+pub(crate) struct Pollers {
+    any: AtomicBool,
+    notifiers: Mutex<Vec<Weak<Notifier>>>,
+}
+
+struct Notifier {
+    write: UnixStream,
+    read: UnixStream,
+    /// A byte is in it, or about to be.
+    signalled: AtomicBool,
+}
+
+impl Pollers {
+    /// To be called after every change, once it can be seen.
+    #[inline]
+    pub(crate) fn signal(&self) {
+        // Changes are made under the lock that a look takes: a look which misses a change took
+        // that lock before, and its notifier was there before that.
+        if self.any.load(Ordering::Relaxed) {
+            self.signal_all();
+        }
+    }
+
+    #[cold]
+    fn signal_all(&self) {
+        let mut notifiers = self.lock();
+        notifiers.retain(|notifier| match notifier.upgrade() {
+            Some(notifier) => {
+                notifier.signal();
+                true
+            }
+            None => false,
+        });
+        if notifiers.is_empty() {
+            self.any.store(false, Ordering::Relaxed);
+        }
+    }
+
+    fn add(&self, notifier: &Arc<Notifier>) {
+        let mut notifiers = self.lock();
+        notifiers.retain(|other| other.strong_count() > 0);
+        notifiers.push(Arc::downgrade(notifier));
+        self.any.store(true, Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Notifier>>> {
+        self.notifiers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Notifier {
+    fn new() -> io::Result<Self> {
+        let (write, read) = UnixStream::pair()?;
+        write.set_nonblocking(true)?;
+        read.set_nonblocking(true)?;
+        Ok(Notifier {
+            write,
+            read,
+            signalled: AtomicBool::new(false),
+        })
+    }
+
+    fn signal(&self) {
+        if !self.signalled.swap(true, Ordering::SeqCst) {
+            // It can be full only of such bytes, and one is enough.
+            while let Err(error) = (&self.write).write(&[1])
+                && error.kind() == ErrorKind::Interrupted
+            {}
+        }
+    }
+
+    /// Takes out what is in it. A signal after that leaves a byte; one before it was for a change
+    /// that can be seen by now.
+    fn clear(&self) {
+        let mut bytes = [0; 16];
+        loop {
+            match (&self.read).read(&mut bytes) {
+                Ok(length) if length == bytes.len() => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                _ => break,
+            }
+        }
+        self.signalled.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Readiness {
+    pub(crate) fn new(pollers: &Pollers, source: Arc<dyn Pollable>) -> io::Result<Self> {
+        let notifier = Arc::new(Notifier::new()?);
+        pollers.add(&notifier);
+        notifier.signal();
+        Ok(Readiness { notifier, source })
+    }
+
+    /// Empties the descriptor, then says what can be done now without waiting. Whatever changes
+    /// after that makes the descriptor readable again.
+    pub fn take(&self) -> Ready {
+        self.notifier.clear();
+        self.source.ready()
+    }
+
+    /// Makes the descriptor readable, whatever has happened.
+    pub fn rearm(&self) {
+        self.notifier.signal();
+    }
+}
+
+impl AsFd for Readiness {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.notifier.read.as_fd()
+    }
+}
+
+impl AsRawFd for Readiness {
+    fn as_raw_fd(&self) -> RawFd {
+        self.notifier.read.as_raw_fd()
+    }
+}
+
+impl fmt::Debug for Readiness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Readiness")
+            .field("fd", &self.as_raw_fd())
+            .finish()
+    }
+}
