@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+require "io/wait"
+
+# Encrypted ZeroMQ sockets. See the README beside the gem, and `sig/sealwire.rbs` for types.
+module Sealwire
+end
+
+require_relative "sealwire/sealwire"
+require_relative "sealwire/errors"
+require_relative "sealwire/authentication"
+require_relative "sealwire/security"
+require_relative "sealwire/message"
+require_relative "sealwire/monitor"
+require_relative "sealwire/socket"
+
+# What was sent is delivered though the program ends right after it: within the linger times.
+at_exit { Sealwire.close_all }

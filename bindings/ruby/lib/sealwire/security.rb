@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+module Sealwire
+  # The mechanism of a socket, with its keys.
+  #
+  # Who may connect to a server is said with `allow:`, which has no default:
+  #
+  # * `:anyone`: whoever knows the server's public key;
+  # * an Array of public keys, or a Hash of public keys and names (PLAIN: of usernames and passwords);
+  # * a Pathname: a file or directory of allowed keys, read again when it changes;
+  # * a callable, or a block: it gets a Client, and returns a name or `true` to let it in, `nil`,
+  #   `false` or a Refusal to turn it away.
+  class Security
+    class << self
+      # PLAIN: a username and a password, not encrypted.
+      def plain_client(username:, password:)
+        plain_client_with(username, password)
+      end
+
+      def plain_server(allow: nil, &block)
+        allow = one_of(allow, block)
+        plain_server_with(allow.is_a?(Hash) ? Authenticator.passwords(allow) : Authenticator.from(allow))
+      end
+
+      # CURVE, for peers that speak libzmq's mechanism.
+      def curve_client(server_key:, keys:)
+        curve_client_with(server_key, keys)
+      end
+
+      def curve_server(keys:, allow: nil, &block)
+        curve_server_with(keys, Authenticator.from(one_of(allow, block)))
+      end
+
+      # BLAKE3ZMQ. Without keys the client stays anonymous.
+      def blake3_client(server_key:, keys: nil)
+        blake3_client_with(server_key, keys)
+      end
+
+      def blake3_server(keys:, allow: nil, &block)
+        blake3_server_with(keys, Authenticator.from(one_of(allow, block)))
+      end
+
+      private
+
+      def one_of(allow, block)
+        raise ArgumentError, "a server needs allow: or a block, and not both" if allow.nil? == block.nil?
+
+        allow.nil? ? block : allow
+      end
+    end
+
+    private_class_method :plain_client_with, :plain_server_with, :curve_client_with,
+                         :curve_server_with, :blake3_client_with, :blake3_server_with
+  end
+end

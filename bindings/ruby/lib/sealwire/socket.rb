@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+module Sealwire
+  # A ZeroMQ socket. Each type has a class: Sealwire::REQ, Sealwire::REP and so on.
+  #
+  # Options are keyword arguments or attributes, set before the first bind, connect, subscribe,
+  # monitor, send or receive; `send_timeout` and `recv_timeout` at any time. Times are in seconds.
+  class Socket
+    # Methods from text, as those from blocks cannot be called by other Ractors.
+    OPTIONS.each do |name|
+      class_eval <<~RUBY, __FILE__, __LINE__ + 1
+        def #{name} = get_option(:#{name})
+        def #{name}=(value)
+          set_option(:#{name}, value)
+        end
+      RUBY
+    end
+
+    # With a block the socket is closed after it.
+    def self.open(*arguments, **options)
+      socket = new(*arguments, **options)
+      return socket unless block_given?
+
+      begin
+        yield socket
+      ensure
+        socket.close
+      end
+    end
+
+    def initialize(type, **options)
+      of_type(type)
+      options.each do |name, value|
+        raise ArgumentError, "sockets have no option #{name}" unless respond_to?(:"#{name}=")
+
+        public_send(:"#{name}=", value)
+      end
+    end
+
+    # Yields messages until the socket is closed.
+    def each
+      return enum_for unless block_given?
+
+      begin
+        loop { yield receive }
+      rescue ClosedError
+        self
+      end
+    end
+  end
+
+  %i[
+    PAIR PUB SUB REQ REP DEALER ROUTER PULL PUSH XPUB XSUB
+    CLIENT SERVER RADIO DISH GATHER SCATTER PEER CHANNEL STREAM
+  ].each do |type|
+    class_eval <<~RUBY, __FILE__, __LINE__ + 1
+      class #{type} < Socket
+        def initialize(**options) = super(:#{type}, **options)
+      end
+    RUBY
+  end
+end

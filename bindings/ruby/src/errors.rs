@@ -1,0 +1,139 @@
+//! Errors as Ruby sees them.
+
+use std::time::Duration;
+
+use magnus::value::{Lazy, ReprValue as _};
+use magnus::{
+    Class as _, Error, Exception, ExceptionClass, Module as _, Object as _, RModule, RObject, Ruby,
+};
+use sealwire::{ConnectionFailure, Operation};
+
+use crate::monitor::Failure;
+
+macro_rules! classes {
+    ($($constant:ident, $name:literal, $parent:ident;)*) => {
+        $(static $constant: Lazy<ExceptionClass> = Lazy::new(|ruby| {
+            let sealwire: Result<RModule, Error> = ruby.class_object().const_get("Sealwire");
+            sealwire.and_then(|sealwire| sealwire.const_get($name)).expect("defined by `define`")
+        });)*
+
+        pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
+            sealwire.define_error("Error", ruby.exception_standard_error())?;
+            Lazy::force(&ERROR, ruby);
+            $(
+                // The first of them is its own parent here, and defined above.
+                if $name != "Error" {
+                    sealwire.define_error($name, ruby.get_inner(&$parent))?;
+                }
+                // Looked up by the main Ractor, for all of them.
+                Lazy::force(&$constant, ruby);
+            )*
+            Ok(())
+        }
+    };
+}
+
+classes! {
+    ERROR, "Error", ERROR;
+    TIMEOUT, "TimeoutError", ERROR;
+    CLOSED, "ClosedError", ERROR;
+    STATE, "StateError", ERROR;
+    REQUEST_LOST, "RequestLostError", ERROR;
+    UNSUPPORTED, "UnsupportedError", ERROR;
+    UNROUTABLE, "UnroutableError", ERROR;
+    MESSAGE, "MessageError", ERROR;
+    LIMIT, "LimitError", ERROR;
+    ENDPOINT, "EndpointError", ERROR;
+    BIND, "BindError", ENDPOINT;
+    CONNECT, "ConnectError", ENDPOINT;
+    OPTION, "OptionError", ERROR;
+    UNSENT, "UnsentError", ERROR;
+    SYSTEM, "SystemError", ERROR;
+    FORKED, "ForkedError", ERROR;
+    KEY_FILE, "KeyFileError", ERROR;
+}
+
+fn class(error: &sealwire::Error) -> &'static Lazy<ExceptionClass> {
+    use sealwire::Error as E;
+    match error {
+        E::WouldBlock | E::TimedOut { .. } => &TIMEOUT,
+        E::Closed => &CLOSED,
+        E::State(_) => &STATE,
+        E::RequestLost => &REQUEST_LOST,
+        E::Unsupported(_) => &UNSUPPORTED,
+        E::Unroutable(_) => &UNROUTABLE,
+        E::NoRoutingId
+        | E::NoConnection
+        | E::NoRoute
+        | E::NoGroup
+        | E::SinglePart
+        | E::EmptyMessage
+        | E::DatagramTooLarge { .. } => &MESSAGE,
+        E::Limit(_) => &LIMIT,
+        E::Bind { .. } => &BIND,
+        E::Connect { .. } | E::GaveUp => &CONNECT,
+        E::Endpoint(_)
+        | E::Transport { .. }
+        | E::NoHandshake { .. }
+        | E::DatagramDirection(_)
+        | E::UnknownEndpoint(_) => &ENDPOINT,
+        E::Options(_) => &OPTION,
+        E::Unsent(_) => &UNSENT,
+        E::System(_) => &SYSTEM,
+        _ => &ERROR,
+    }
+}
+
+/// What a socket said, in its own words.
+pub(crate) fn raised(ruby: &Ruby, error: &sealwire::Error) -> Error {
+    Error::new(ruby.get_inner(class(error)), error.to_string())
+}
+
+/// Nothing came, or there was no room, within `limit`. The last failure of a connection often says
+/// why, and is there as `failure` too.
+pub(crate) fn timed_out(
+    ruby: &Ruby,
+    operation: Operation,
+    limit: Duration,
+    last_failure: Option<ConnectionFailure>,
+) -> Error {
+    let failure = last_failure.clone();
+    let error = sealwire::Error::TimedOut {
+        operation,
+        limit,
+        last_failure: last_failure.map(Box::new),
+    };
+    let exception: Result<Exception, Error> =
+        ruby.get_inner(&TIMEOUT).new_instance((error.to_string(),));
+    let failure = failure.map(|failure| Failure::wrap(ruby, failure));
+    let attached = exception.and_then(|exception| {
+        let object = RObject::from_value(exception.as_value());
+        object.map_or(Ok(()), |object| object.ivar_set("@failure", failure))?;
+        Ok(exception)
+    });
+    attached.map_or_else(|error| error, Error::from)
+}
+
+pub(crate) fn forked(ruby: &Ruby, problem: &'static str) -> Error {
+    Error::new(ruby.get_inner(&FORKED), problem)
+}
+
+pub(crate) fn closed(ruby: &Ruby) -> Error {
+    raised(ruby, &sealwire::Error::Closed)
+}
+
+pub(crate) fn state(ruby: &Ruby, problem: String) -> Error {
+    Error::new(ruby.get_inner(&STATE), problem)
+}
+
+pub(crate) fn option(ruby: &Ruby, problem: String) -> Error {
+    Error::new(ruby.get_inner(&OPTION), problem)
+}
+
+pub(crate) fn key_file(ruby: &Ruby, error: &sealwire::keys::KeyFileError) -> Error {
+    Error::new(ruby.get_inner(&KEY_FILE), error.to_string())
+}
+
+pub(crate) fn argument(ruby: &Ruby, problem: impl Into<String>) -> Error {
+    Error::new(ruby.exception_arg_error(), problem.into())
+}

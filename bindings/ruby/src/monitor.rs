@@ -1,0 +1,271 @@
+//! What happens on a socket's connections.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use magnus::scan_args::{get_kwargs, scan_args};
+use magnus::typed_data::Obj;
+use magnus::{Class as _, Error, Module as _, RHash, RModule, Ruby, StaticSymbol, Value, method};
+use sealwire::{ConnectionFailure, Event as Inner, FailureCause};
+
+use crate::keys::frozen;
+use crate::options::seconds;
+use crate::peer::Peer;
+use crate::process::Process;
+use crate::waiting;
+
+#[magnus::wrap(class = "Sealwire::Monitor", free_immediately, size, frozen_shareable)]
+pub(crate) struct Monitor {
+    inner: Arc<sealwire::Monitor>,
+    process: Process,
+}
+
+#[magnus::wrap(class = "Sealwire::Event", free_immediately, size, frozen_shareable)]
+pub(crate) struct Event(Inner);
+
+#[magnus::wrap(class = "Sealwire::Failure", free_immediately, size, frozen_shareable)]
+pub(crate) struct Failure(ConnectionFailure);
+
+pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
+    let monitor = sealwire.define_class("Monitor", ruby.class_object())?;
+    monitor.undef_default_alloc_func();
+    monitor.define_method("next", method!(Monitor::next, -1))?;
+    monitor.define_method("lost", method!(Monitor::lost, 0))?;
+
+    let event = sealwire.define_class("Event", ruby.class_object())?;
+    event.undef_default_alloc_func();
+    event.define_method("name", method!(Event::name, 0))?;
+    event.define_method("connection", method!(Event::connection, 0))?;
+    event.define_method("endpoint", method!(Event::endpoint, 0))?;
+    event.define_method("address", method!(Event::address, 0))?;
+    event.define_method("peer", method!(Event::peer, 0))?;
+    event.define_method("failure", method!(Event::failure, 0))?;
+    event.define_method("attempt", method!(Event::attempt, 0))?;
+    event.define_method("delay", method!(Event::delay, 0))?;
+    event.define_method("count", method!(Event::count, 0))?;
+    event.define_method("reason", method!(Event::reason, 0))?;
+    event.define_method("to_s", method!(Event::to_s, 0))?;
+    event.define_method("inspect", method!(Event::inspect, 0))?;
+
+    let failure = sealwire.define_class("Failure", ruby.class_object())?;
+    failure.undef_default_alloc_func();
+    failure.define_method("connection", method!(Failure::connection, 0))?;
+    failure.define_method("endpoint", method!(Failure::endpoint, 0))?;
+    failure.define_method("address", method!(Failure::address, 0))?;
+    failure.define_method("ready?", method!(Failure::was_ready, 0))?;
+    failure.define_method("cause", method!(Failure::cause, 0))?;
+    failure.define_method("reason", method!(Failure::reason, 0))?;
+    failure.define_method("to_s", method!(Failure::to_s, 0))?;
+    failure.define_method("inspect", method!(Failure::inspect, 0))
+}
+
+impl Monitor {
+    pub(crate) fn wrap(ruby: &Ruby, monitor: sealwire::Monitor) -> Obj<Self> {
+        let inner = Arc::new(monitor);
+        let process = Process::current();
+        frozen(ruby, Monitor { inner, process })
+    }
+
+    /// `nil` when there is none within `timeout:`, or never again as the socket is closed.
+    fn next(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<Option<Obj<Event>>, Error> {
+        this.process.check(ruby)?;
+        let scanned = scan_args::<(), (), (), (), RHash, ()>(args)?;
+        let keywords =
+            get_kwargs::<_, (), (Option<Value>,), ()>(scanned.keywords, &[], &["timeout"])?;
+        let limit = match keywords.optional.0 {
+            Some(limit) => seconds(ruby, "timeout", limit)?,
+            None => None,
+        };
+        let event = match this.inner.try_next() {
+            Some(event) => Some(event),
+            None => {
+                let next = this.inner.next();
+                waiting::until(ruby, || None, next, limit)?.flatten()
+            }
+        };
+        Ok(event.map(|event| frozen(ruby, Event(event))))
+    }
+
+    fn lost(&self) -> u64 {
+        self.inner.lost()
+    }
+}
+
+impl Event {
+    fn name(ruby: &Ruby, this: &Self) -> StaticSymbol {
+        ruby.sym_new(match &this.0 {
+            Inner::Listening { .. } => "listening",
+            Inner::Accepted { .. } => "accepted",
+            Inner::AcceptFailed { .. } => "accept_failed",
+            Inner::Connected { .. } => "connected",
+            Inner::Ready { .. } => "ready",
+            Inner::Failed(_) => "failed",
+            Inner::Disconnected { .. } => "disconnected",
+            Inner::Retrying { .. } => "retrying",
+            Inner::GaveUp { .. } => "gave_up",
+            Inner::Warning { .. } => "warning",
+            Inner::DatagramsDropped { .. } => "datagrams_dropped",
+            Inner::Unbound { .. } => "unbound",
+            _ => "other",
+        })
+    }
+
+    fn connection(&self) -> Option<u64> {
+        match &self.0 {
+            Inner::Accepted { connection, .. }
+            | Inner::Connected { connection, .. }
+            | Inner::Warning { connection, .. } => Some(*connection),
+            Inner::Ready { peer } | Inner::Disconnected { peer } => Some(peer.connection()),
+            Inner::Failed(failure) => failure.connection(),
+            _ => None,
+        }
+    }
+
+    fn endpoint(&self) -> Option<String> {
+        match &self.0 {
+            Inner::Listening { endpoint }
+            | Inner::AcceptFailed { endpoint, .. }
+            | Inner::Connected { endpoint, .. }
+            | Inner::Retrying { endpoint, .. }
+            | Inner::GaveUp { endpoint }
+            | Inner::DatagramsDropped { endpoint, .. }
+            | Inner::Unbound { endpoint } => Some(endpoint.to_string()),
+            Inner::Failed(failure) => Some(failure.endpoint().to_string()),
+            _ => None,
+        }
+    }
+
+    fn address(&self) -> Option<String> {
+        match &self.0 {
+            Inner::Accepted { address, .. }
+            | Inner::Connected { address, .. }
+            | Inner::Warning { address, .. }
+            | Inner::DatagramsDropped { address, .. } => Some(address.to_string()),
+            Inner::Ready { peer } | Inner::Disconnected { peer } => {
+                Some(peer.address().to_string())
+            }
+            Inner::Failed(failure) => Some(failure.address().to_string()),
+            _ => None,
+        }
+    }
+
+    fn peer(ruby: &Ruby, this: &Self) -> Option<Obj<Peer>> {
+        match &this.0 {
+            Inner::Ready { peer } | Inner::Disconnected { peer } => {
+                Some(Peer::wrap(ruby, peer.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    fn failure(ruby: &Ruby, this: &Self) -> Option<Obj<Failure>> {
+        match &this.0 {
+            Inner::Failed(failure) => Some(Failure::wrap(ruby, failure.clone())),
+            _ => None,
+        }
+    }
+
+    fn attempt(&self) -> Option<u32> {
+        match &self.0 {
+            Inner::Retrying { attempt, .. } => Some(*attempt),
+            _ => None,
+        }
+    }
+
+    /// In seconds.
+    fn delay(&self) -> Option<f64> {
+        match &self.0 {
+            Inner::Retrying { delay, .. } => Some(Duration::as_secs_f64(delay)),
+            _ => None,
+        }
+    }
+
+    fn count(&self) -> Option<u64> {
+        match &self.0 {
+            Inner::DatagramsDropped { count, .. } => Some(*count),
+            _ => None,
+        }
+    }
+
+    fn reason(&self) -> Option<String> {
+        match &self.0 {
+            Inner::AcceptFailed { reason, .. } => Some(reason.clone()),
+            Inner::Failed(failure) => Some(failure.cause().to_string()),
+            Inner::Warning { warning, .. } => Some(warning.to_string()),
+            Inner::DatagramsDropped { reason, .. } => Some(reason.to_string()),
+            _ => None,
+        }
+    }
+
+    fn to_s(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn inspect(&self) -> String {
+        format!("#<Sealwire::Event {}>", self.0)
+    }
+}
+
+impl Failure {
+    pub(crate) fn wrap(ruby: &Ruby, failure: ConnectionFailure) -> Obj<Self> {
+        frozen(ruby, Failure(failure))
+    }
+
+    fn connection(&self) -> Option<u64> {
+        self.0.connection()
+    }
+
+    fn endpoint(&self) -> String {
+        self.0.endpoint().to_string()
+    }
+
+    fn address(&self) -> String {
+        self.0.address().to_string()
+    }
+
+    fn was_ready(&self) -> bool {
+        self.0.was_ready()
+    }
+
+    /// What kind of failure it is, for programs; `reason` says it in words.
+    fn cause(ruby: &Ruby, this: &Self) -> StaticSymbol {
+        use sealwire::ProtocolError as Protocol;
+        ruby.sym_new(match this.0.cause() {
+            FailureCause::Resolve(_) => "resolve",
+            FailureCause::Connect(_) => "connect",
+            FailureCause::Proxy(_) => "proxy",
+            FailureCause::Transport(_) => "transport",
+            FailureCause::WebSocket(_) => "web_socket",
+            FailureCause::Protocol(error) => match error {
+                Protocol::PeerRefused { .. } => "refused_by_peer",
+                Protocol::Refused(_) => "refused",
+                Protocol::Incompatible(_) => "incompatible",
+                Protocol::Handshake(_) => "handshake",
+                Protocol::HandshakeTimeout { .. } => "handshake_timeout",
+                Protocol::HeartbeatTimeout => "heartbeat_timeout",
+                Protocol::Closed(_) => "closed",
+                Protocol::FrameNotVerified { .. } => "frame_not_verified",
+                Protocol::MessageTooLarge { .. } | Protocol::TooManyFrames { .. } => "too_large",
+                _ => "protocol",
+            },
+            FailureCause::Rejected(_) => "rejected",
+            FailureCause::RefusedByZap { .. } => "refused_by_zap",
+            FailureCause::HandshakeEvicted => "handshake_evicted",
+            FailureCause::TooManyConnections => "too_many_connections",
+            FailureCause::AddressLimit(_) => "address_limit",
+            _ => "other",
+        })
+    }
+
+    fn reason(&self) -> String {
+        self.0.cause().to_string()
+    }
+
+    fn to_s(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn inspect(&self) -> String {
+        format!("#<Sealwire::Failure {}>", self.0)
+    }
+}

@@ -1,0 +1,98 @@
+//! Who is at the other end of a connection.
+
+use std::sync::Arc;
+
+use magnus::typed_data::Obj;
+use magnus::{
+    Class as _, Error, Module as _, RArray, RModule, RString, Ruby, StaticSymbol, method,
+};
+use sealwire::SocketType;
+
+use crate::keys::{PublicKey, frozen};
+
+#[magnus::wrap(class = "Sealwire::Peer", free_immediately, size, frozen_shareable)]
+pub(crate) struct Peer(Arc<sealwire::Peer>);
+
+pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
+    let class = sealwire.define_class("Peer", ruby.class_object())?;
+    class.undef_default_alloc_func();
+    class.define_method("public_key", method!(Peer::public_key, 0))?;
+    class.define_method("user_id", method!(Peer::user_id, 0))?;
+    class.define_method("address", method!(Peer::address, 0))?;
+    class.define_method("routing_id", method!(Peer::routing_id, 0))?;
+    class.define_method("socket_type", method!(Peer::socket_type, 0))?;
+    class.define_method("mechanism", method!(Peer::mechanism, 0))?;
+    class.define_method("connection", method!(Peer::connection, 0))?;
+    class.define_method("route", method!(Peer::route, 0))?;
+    class.define_method("metadata", method!(Peer::metadata, 1))?;
+    class.define_method("process", method!(Peer::process, 0))?;
+    class.define_method("to_s", method!(Peer::to_s, 0))?;
+    class.define_method("inspect", method!(Peer::inspect, 0))
+}
+
+pub(crate) fn type_symbol(ruby: &Ruby, socket_type: SocketType) -> StaticSymbol {
+    ruby.sym_new(socket_type.name())
+}
+
+impl Peer {
+    pub(crate) fn wrap(ruby: &Ruby, peer: Arc<sealwire::Peer>) -> Obj<Self> {
+        frozen(ruby, Peer(peer))
+    }
+
+    fn public_key(ruby: &Ruby, this: &Self) -> Option<Obj<PublicKey>> {
+        let key = this.0.public_key()?;
+        Some(frozen(ruby, PublicKey(key)))
+    }
+
+    fn user_id(&self) -> Option<String> {
+        self.0.user_id().map(Into::into)
+    }
+
+    fn address(&self) -> String {
+        self.0.address().to_string()
+    }
+
+    fn routing_id(ruby: &Ruby, this: &Self) -> RString {
+        ruby.str_from_slice(this.0.routing_id())
+    }
+
+    fn socket_type(ruby: &Ruby, this: &Self) -> StaticSymbol {
+        type_symbol(ruby, this.0.socket_type())
+    }
+
+    fn mechanism(&self) -> Option<&'static str> {
+        self.0.mechanism()
+    }
+
+    fn connection(&self) -> u64 {
+        self.0.connection()
+    }
+
+    fn route(&self) -> u32 {
+        self.0.route()
+    }
+
+    fn metadata(ruby: &Ruby, this: &Self, name: String) -> Option<RString> {
+        let value = this.0.metadata(&name)?;
+        Some(ruby.str_from_slice(value))
+    }
+
+    /// Process, user and group, in this order.
+    fn process(ruby: &Ruby, this: &Self) -> Option<RArray> {
+        let process = this.0.process()?;
+        let numbers = [
+            i64::from(process.process),
+            i64::from(process.user),
+            i64::from(process.group),
+        ];
+        Some(ruby.ary_from_iter(numbers))
+    }
+
+    fn to_s(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn inspect(&self) -> String {
+        format!("#<Sealwire::Peer {}>", self.0)
+    }
+}

@@ -1,0 +1,555 @@
+//! Sockets.
+//!
+//! An object of Ruby takes its options one by one; the socket behind it takes all of them before it
+//! exists. So it is made when it is first needed.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use magnus::scan_args::{get_kwargs, scan_args};
+use magnus::typed_data::Obj;
+use magnus::value::ReprValue as _;
+use magnus::{
+    Class as _, Error, Module as _, RArray, RHash, RModule, RString, Ruby, StaticSymbol, Symbol,
+    Value, method,
+};
+use sealwire::{
+    Endpoint, Error as Failed, Event, Message as Inner, Operation, SocketType, blocking,
+};
+
+use crate::message::{Message, outgoing};
+use crate::monitor::Monitor;
+use crate::options::{Options, names_of_options, seconds};
+use crate::peer::{Peer, type_symbol};
+use crate::process::{self, Open};
+use crate::security::Security;
+use crate::{bytes, errors, gvl, waiting};
+
+/// How long a thread that waits for a message serves its connection itself, which makes an answer
+/// that comes at once come sooner. It cannot be interrupted meanwhile.
+const OWN_SERVICE: Duration = Duration::from_millis(2);
+
+/// Messages of more bytes than this are sealed while other threads of Ruby run.
+const LARGE: usize = 32 * 1024;
+
+#[magnus::wrap(class = "Sealwire::Socket", free_immediately, size, frozen_shareable)]
+#[derive(Default)]
+pub(crate) struct Socket {
+    socket_type: OnceLock<SocketType>,
+    plan: Mutex<Plan>,
+    open: OnceLock<Arc<Open>>,
+    send_timeout: Limit,
+    recv_timeout: Limit,
+}
+
+/// What the socket will be.
+#[derive(Default)]
+struct Plan {
+    options: Options,
+    security: Option<sealwire::Security>,
+    /// Closed before it was made, or after.
+    closed: bool,
+}
+
+/// A time limit that can be changed at any time: nanoseconds, or none.
+struct Limit(AtomicU64);
+
+impl Default for Limit {
+    fn default() -> Self {
+        Limit(AtomicU64::new(u64::MAX))
+    }
+}
+
+impl Limit {
+    fn get(&self) -> Option<Duration> {
+        match self.0.load(Ordering::Relaxed) {
+            u64::MAX => None,
+            nanoseconds => Some(Duration::from_nanos(nanoseconds)),
+        }
+    }
+
+    fn set(&self, limit: Option<Duration>) {
+        let nanoseconds = limit.map(|limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
+        self.0
+            .store(nanoseconds.unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+}
+
+pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
+    let class = sealwire.define_class("Socket", ruby.class_object())?;
+    class.define_alloc_func::<Socket>();
+    let options = ruby.ary_from_iter(names_of_options().map(|name| ruby.sym_new(name)));
+    options.freeze();
+    class.const_set("OPTIONS", options)?;
+    class.define_private_method("of_type", method!(Socket::of_type, 1))?;
+    class.define_private_method("initialize_copy", method!(Socket::copy, 1))?;
+    class.define_private_method("set_option", method!(Socket::set_option, 2))?;
+    class.define_private_method("get_option", method!(Socket::get_option, 1))?;
+    class.define_method("security=", method!(Socket::set_security, 1))?;
+    class.define_method("security", method!(Socket::security, 0))?;
+    class.define_method("send_timeout=", method!(Socket::set_send_timeout, 1))?;
+    class.define_method("send_timeout", method!(Socket::send_timeout, 0))?;
+    class.define_method("recv_timeout=", method!(Socket::set_recv_timeout, 1))?;
+    class.define_method("recv_timeout", method!(Socket::recv_timeout, 0))?;
+    class.define_method("socket_type", method!(Socket::socket_type, 0))?;
+    class.define_method("bind", method!(Socket::bind, 1))?;
+    class.define_method("connect", method!(Socket::connect, 1))?;
+    class.define_method("connect_peer", method!(Socket::connect_peer, -1))?;
+    class.define_method("unbind", method!(Socket::unbind, 1))?;
+    class.define_method("disconnect", method!(Socket::disconnect, 1))?;
+    class.define_method("bound_endpoints", method!(Socket::bound_endpoints, 0))?;
+    class.define_method(
+        "connected_endpoints",
+        method!(Socket::connected_endpoints, 0),
+    )?;
+    class.define_method("peers", method!(Socket::peers, 0))?;
+    class.define_method("send", method!(Socket::send, -1))?;
+    class.define_method("<<", method!(Socket::push, 1))?;
+    class.define_method("try_send", method!(Socket::try_send, 1))?;
+    class.define_method("receive", method!(Socket::receive, -1))?;
+    class.define_method("try_receive", method!(Socket::try_receive, 0))?;
+    class.define_method("receive_many", method!(Socket::receive_many, -1))?;
+    class.define_method("subscribe", method!(Socket::subscribe, 1))?;
+    class.define_method("unsubscribe", method!(Socket::unsubscribe, 1))?;
+    class.define_method("join", method!(Socket::join, 1))?;
+    class.define_method("leave", method!(Socket::leave, 1))?;
+    class.define_method("monitor", method!(Socket::monitor, 0))?;
+    class.define_method("counters", method!(Socket::counters, 0))?;
+    class.define_method("close", method!(Socket::close, 0))?;
+    class.define_method("closed?", method!(Socket::is_closed, 0))?;
+    class.define_method("inspect", method!(Socket::inspect, 0))
+}
+
+/// Making it, and its options.
+impl Socket {
+    fn of_type(ruby: &Ruby, this: &Self, name: Symbol) -> Result<(), Error> {
+        let name = name.name()?;
+        let wanted = SocketType::ALL.into_iter().find(|kind| kind.name() == name);
+        let wanted = wanted
+            .ok_or_else(|| errors::argument(ruby, format!("there is no socket type {name}")))?;
+        this.socket_type
+            .set(wanted)
+            .map_err(|_| errors::state(ruby, "the socket has a type already".into()))
+    }
+
+    fn copy(ruby: &Ruby, _this: &Self, _other: Value) -> Result<(), Error> {
+        let problem = "a socket cannot be copied; threads share the one there is";
+        Err(Error::new(ruby.exception_type_error(), problem))
+    }
+
+    fn kind(&self, ruby: &Ruby) -> Result<SocketType, Error> {
+        let kind = self.socket_type.get().copied();
+        kind.ok_or_else(|| errors::state(ruby, "the socket was not initialized".into()))
+    }
+
+    fn socket_type(ruby: &Ruby, this: &Self) -> Result<StaticSymbol, Error> {
+        Ok(type_symbol(ruby, this.kind(ruby)?))
+    }
+
+    fn plan(&self) -> MutexGuard<'_, Plan> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check_unmade(&self, ruby: &Ruby, name: &str) -> Result<(), Error> {
+        if self.open.get().is_none() {
+            return Ok(());
+        }
+        let problem = format!(
+            "{name} is set before the first bind, connect, subscribe, monitor, send or receive"
+        );
+        Err(errors::state(ruby, problem))
+    }
+
+    fn set_option(ruby: &Ruby, this: &Self, name: Symbol, value: Value) -> Result<(), Error> {
+        let name = name.name()?;
+        this.check_unmade(ruby, &name)?;
+        // Not under the lock: reading the value may run Ruby, and other threads with it.
+        let mut changed = Options::default();
+        changed.set(ruby, &name, value)?;
+        this.plan().options.merge(&name, changed);
+        Ok(())
+    }
+
+    fn get_option(ruby: &Ruby, this: &Self, name: Symbol) -> Result<Value, Error> {
+        let setting = this.plan().options.setting(ruby, &name.name()?)?;
+        Ok(setting.map_or_else(|| ruby.qnil().as_value(), |setting| setting.shown(ruby)))
+    }
+
+    fn set_security(ruby: &Ruby, this: &Self, security: &Security) -> Result<(), Error> {
+        this.check_unmade(ruby, "security")?;
+        this.plan().security = Some(security.0.clone());
+        Ok(())
+    }
+
+    fn security(ruby: &Ruby, this: &Self) -> Obj<Security> {
+        let security = this.plan().security.clone();
+        let security = security.unwrap_or_else(sealwire::Security::null);
+        crate::keys::frozen(ruby, Security(security))
+    }
+
+    fn set_send_timeout(ruby: &Ruby, this: &Self, limit: Value) -> Result<(), Error> {
+        this.send_timeout.set(seconds(ruby, "send_timeout", limit)?);
+        Ok(())
+    }
+
+    fn send_timeout(&self) -> Option<f64> {
+        self.send_timeout.get().map(|limit| limit.as_secs_f64())
+    }
+
+    fn set_recv_timeout(ruby: &Ruby, this: &Self, limit: Value) -> Result<(), Error> {
+        this.recv_timeout.set(seconds(ruby, "recv_timeout", limit)?);
+        Ok(())
+    }
+
+    fn recv_timeout(&self) -> Option<f64> {
+        self.recv_timeout.get().map(|limit| limit.as_secs_f64())
+    }
+
+    /// The socket, made now if it is not there yet.
+    fn made(&self, ruby: &Ruby) -> Result<&Open, Error> {
+        if let Some(open) = self.open.get() {
+            return Ok(open);
+        }
+        let kind = self.kind(ruby)?;
+        let plan = self.plan();
+        if plan.closed {
+            return Err(errors::closed(ruby));
+        }
+        // Another thread may have been here while this one waited for the lock.
+        if let Some(open) = self.open.get() {
+            return Ok(open);
+        }
+        let raised = |error: Failed| errors::raised(ruby, &error);
+        let mut builder = plan.options.builder(ruby, kind)?;
+        if let Some(security) = &plan.security {
+            builder = builder.security(security.clone());
+        }
+        let context = process::context().map_err(raised)?;
+        let socket = builder.context(&context).build().map_err(raised)?;
+        Ok(self.open.get_or_init(|| Open::new(socket)))
+    }
+
+    fn socket(&self, ruby: &Ruby) -> Result<&sealwire::Socket, Error> {
+        self.made(ruby)?.socket(ruby)
+    }
+}
+
+fn endpoint(ruby: &Ruby, text: &str) -> Result<Endpoint, Error> {
+    Endpoint::try_from(text).map_err(|error| errors::raised(ruby, &error.into()))
+}
+
+/// Endpoints and peers.
+impl Socket {
+    /// Gives the endpoint with the port that was chosen, if that was left open.
+    fn bind(ruby: &Ruby, this: &Self, text: String) -> Result<String, Error> {
+        let socket = this.socket(ruby)?;
+        let endpoint = endpoint(ruby, &text)?;
+        // Names may have to be resolved.
+        let bound = gvl::lent(ruby, || socket.bind(endpoint));
+        let bound = bound.map_err(|error| errors::raised(ruby, &error))?;
+        Ok(bound.to_string())
+    }
+
+    fn connect(ruby: &Ruby, this: Obj<Self>, text: String) -> Result<Obj<Self>, Error> {
+        let socket = this.socket(ruby)?;
+        let endpoint = endpoint(ruby, &text)?;
+        gvl::lent(ruby, || socket.connect(endpoint))
+            .map_err(|error| errors::raised(ruby, &error))?;
+        Ok(this)
+    }
+
+    /// Connects, waits for the connection and gives its number (SERVER, PEER).
+    fn connect_peer(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<u32, Error> {
+        let (text, limit) = with_timeout::<(String,)>(ruby, args)?;
+        let limit = limit.unwrap_or_else(|| this.send_timeout.get());
+        let socket = this.socket(ruby)?;
+        let endpoint = endpoint(ruby, &text.0)?;
+        let monitor = socket.monitor();
+        let connected = waiting::until(ruby, || None, socket.connect_peer(endpoint), limit)?;
+        match connected {
+            Some(Ok(route)) => Ok(route),
+            Some(Err(error)) => Err(errors::raised(ruby, &error)),
+            None => {
+                let events = std::iter::from_fn(|| monitor.try_next());
+                let failures = events.filter_map(|event| match event {
+                    Event::Failed(failure) => Some(failure),
+                    _ => None,
+                });
+                let limit = limit.unwrap_or_default();
+                Err(errors::timed_out(
+                    ruby,
+                    Operation::Connect,
+                    limit,
+                    failures.last(),
+                ))
+            }
+        }
+    }
+
+    fn unbind(ruby: &Ruby, this: Obj<Self>, text: String) -> Result<Obj<Self>, Error> {
+        let ended = this.socket(ruby)?.unbind(endpoint(ruby, &text)?);
+        ended.map_err(|error| errors::raised(ruby, &error))?;
+        Ok(this)
+    }
+
+    fn disconnect(ruby: &Ruby, this: Obj<Self>, text: String) -> Result<Obj<Self>, Error> {
+        let ended = this.socket(ruby)?.disconnect(endpoint(ruby, &text)?);
+        ended.map_err(|error| errors::raised(ruby, &error))?;
+        Ok(this)
+    }
+
+    fn bound_endpoints(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
+        let endpoints = this.socket(ruby)?.bound_endpoints().into_iter();
+        Ok(ruby.ary_from_iter(endpoints.map(|endpoint| endpoint.to_string())))
+    }
+
+    fn connected_endpoints(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
+        let endpoints = this.socket(ruby)?.connected_endpoints().into_iter();
+        Ok(ruby.ary_from_iter(endpoints.map(|endpoint| endpoint.to_string())))
+    }
+
+    fn peers(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
+        let peers = this.socket(ruby)?.peers().into_iter();
+        Ok(ruby.ary_from_iter(peers.map(|peer| Peer::wrap(ruby, peer))))
+    }
+
+    fn subscribe(ruby: &Ruby, this: Obj<Self>, topic: RString) -> Result<Obj<Self>, Error> {
+        this.with_bytes(ruby, topic, |socket, bytes| socket.subscribe(bytes))?;
+        Ok(this)
+    }
+
+    fn unsubscribe(ruby: &Ruby, this: Obj<Self>, topic: RString) -> Result<Obj<Self>, Error> {
+        this.with_bytes(ruby, topic, |socket, bytes| socket.unsubscribe(bytes))?;
+        Ok(this)
+    }
+
+    fn join(ruby: &Ruby, this: Obj<Self>, group: RString) -> Result<Obj<Self>, Error> {
+        this.with_bytes(ruby, group, |socket, bytes| socket.join(bytes))?;
+        Ok(this)
+    }
+
+    fn leave(ruby: &Ruby, this: Obj<Self>, group: RString) -> Result<Obj<Self>, Error> {
+        this.with_bytes(ruby, group, |socket, bytes| socket.leave(bytes))?;
+        Ok(this)
+    }
+
+    fn with_bytes(
+        &self,
+        ruby: &Ruby,
+        argument: RString,
+        operation: impl FnOnce(&sealwire::Socket, &[u8]) -> Result<(), Failed>,
+    ) -> Result<(), Error> {
+        let socket = self.socket(ruby)?;
+        let done = bytes::with(argument, |argument| operation(socket, argument));
+        done.map_err(|error| errors::raised(ruby, &error))
+    }
+
+    fn monitor(ruby: &Ruby, this: &Self) -> Result<Obj<Monitor>, Error> {
+        Ok(Monitor::wrap(ruby, this.socket(ruby)?.monitor()))
+    }
+
+    fn counters(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
+        let counters = this.socket(ruby)?.counters();
+        let numbers = [
+            ("messages_sent", counters.messages_sent),
+            ("bytes_sent", counters.bytes_sent),
+            ("messages_received", counters.messages_received),
+            ("bytes_received", counters.bytes_received),
+            ("dropped_at_send", counters.dropped_at_send),
+            ("dropped_unsent", counters.dropped_unsent),
+            ("dropped_at_receive", counters.dropped_at_receive),
+            ("handshakes_completed", counters.handshakes_completed),
+            ("handshakes_failed", counters.handshakes_failed),
+            ("reconnects", counters.reconnects),
+            ("disconnects", counters.disconnects),
+        ];
+        let numbers = numbers.into_iter();
+        Ok(ruby.hash_from_iter(numbers.map(|(name, number)| (ruby.sym_new(name), number))))
+    }
+
+    /// Waits until what is queued has been sent, but no longer than the linger time.
+    fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        this.plan().closed = true;
+        let Some(open) = this.open.get() else {
+            return Ok(());
+        };
+        let socket = open.socket(ruby)?.clone();
+        waiting::forever(ruby, socket.close())?.map_err(|error| errors::raised(ruby, &error))
+    }
+
+    fn is_closed(&self) -> bool {
+        self.plan().closed
+    }
+
+    fn inspect(&self) -> String {
+        let kind = self.socket_type.get().map_or("Socket", |kind| kind.name());
+        let state = if self.is_closed() { " closed" } else { "" };
+        format!("#<Sealwire::{kind}{state}>")
+    }
+}
+
+/// Arguments, then perhaps `timeout:` in seconds; `Some(None)` for a `nil` that was given.
+fn with_timeout<Required: magnus::scan_args::ScanArgsRequired>(
+    ruby: &Ruby,
+    args: &[Value],
+) -> Result<(Required, Option<Option<Duration>>), Error> {
+    let scanned = scan_args::<Required, (), (), (), RHash, ()>(args)?;
+    let keywords =
+        get_kwargs::<_, (), (Option<Option<Value>>,), ()>(scanned.keywords, &[], &["timeout"])?;
+    let limit = match keywords.optional.0 {
+        None => None,
+        Some(None) => Some(None),
+        Some(Some(limit)) => Some(seconds(ruby, "timeout", limit)?),
+    };
+    Ok((scanned.required, limit))
+}
+
+/// Messages.
+impl Socket {
+    fn push(ruby: &Ruby, this: Obj<Self>, message: Value) -> Result<Obj<Self>, Error> {
+        this.send_within(ruby, message, None)?;
+        Ok(this)
+    }
+
+    fn send(ruby: &Ruby, this: Obj<Self>, args: &[Value]) -> Result<Obj<Self>, Error> {
+        if let [message] = args {
+            this.send_within(ruby, *message, None)?;
+        } else {
+            let (message, limit) = with_timeout::<(Value,)>(ruby, args)?;
+            this.send_within(ruby, message.0, limit)?;
+        }
+        Ok(this)
+    }
+
+    /// `limit` is the one that was given, if any was.
+    fn send_within(
+        &self,
+        ruby: &Ruby,
+        message: Value,
+        limit: Option<Option<Duration>>,
+    ) -> Result<(), Error> {
+        let socket = self.socket(ruby)?;
+        let Err(refused) = self.try_once(ruby, socket, outgoing(message)?) else {
+            return Ok(());
+        };
+        let Failed::WouldBlock = refused.error() else {
+            return Err(errors::raised(ruby, refused.error()));
+        };
+        let limit = limit.unwrap_or_else(|| self.send_timeout.get());
+        let message = refused.into_message();
+        let Some(time) = limit else {
+            let sent = waiting::forever(ruby, socket.send(message))?;
+            return sent.map_err(|refused| errors::raised(ruby, refused.error()));
+        };
+        // Copies no payload.
+        let sent = waiting::until(ruby, || None, socket.send(message.clone()), limit)?;
+        // Another attempt for want of time tells why there was no room.
+        let sent = sent.unwrap_or_else(|| blocking(socket).send_for(message, Duration::ZERO));
+        sent.map_err(|refused| raised_within(ruby, refused.into(), time))
+    }
+
+    fn try_once(
+        &self,
+        ruby: &Ruby,
+        socket: &sealwire::Socket,
+        message: Inner,
+    ) -> Result<(), sealwire::SendError> {
+        if message.size() > LARGE {
+            gvl::lent(ruby, || socket.try_send(message))
+        } else {
+            socket.try_send(message)
+        }
+    }
+
+    /// `false` when there is no room.
+    fn try_send(ruby: &Ruby, this: &Self, message: Value) -> Result<bool, Error> {
+        let socket = this.socket(ruby)?;
+        match this.try_once(ruby, socket, outgoing(message)?) {
+            Ok(()) => Ok(true),
+            Err(refused) => match refused.error() {
+                Failed::WouldBlock => Ok(false),
+                error => Err(errors::raised(ruby, error)),
+            },
+        }
+    }
+
+    fn receive(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<Obj<Message>, Error> {
+        let limit = if args.is_empty() {
+            None
+        } else {
+            with_timeout::<()>(ruby, args)?.1
+        };
+        let socket = this.socket(ruby)?;
+        let message = match socket.try_recv() {
+            Err(Failed::WouldBlock) => {
+                let limit = limit.unwrap_or_else(|| this.recv_timeout.get());
+                let first = own_service(socket, limit);
+                let received = waiting::until(ruby, first, socket.recv(), limit)?;
+                // Another attempt for want of time tells why nothing came.
+                let received =
+                    received.unwrap_or_else(|| blocking(socket).recv_for(Duration::ZERO));
+                received.map_err(|error| raised_within(ruby, error, limit.unwrap_or_default()))?
+            }
+            tried => tried.map_err(|error| errors::raised(ruby, &error))?,
+        };
+        Ok(Message::wrap(ruby, message))
+    }
+
+    /// `nil` when there is none.
+    fn try_receive(ruby: &Ruby, this: &Self) -> Result<Option<Obj<Message>>, Error> {
+        match this.socket(ruby)?.try_recv() {
+            Ok(message) => Ok(Some(Message::wrap(ruby, message))),
+            Err(Failed::WouldBlock) => Ok(None),
+            Err(error) => Err(errors::raised(ruby, &error)),
+        }
+    }
+
+    /// Waits for one, then takes up to so many that are there.
+    fn receive_many(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<RArray, Error> {
+        let (most, limit) = with_timeout::<(usize,)>(ruby, args)?;
+        let limit = limit.unwrap_or_else(|| this.recv_timeout.get());
+        let socket = this.socket(ruby)?;
+        let mut messages = Vec::new();
+        let received = {
+            let taken = socket.recv_many(&mut messages, most.0);
+            waiting::until(ruby, || None, taken, limit)?
+        };
+        let received = received.unwrap_or_else(|| {
+            blocking(socket).recv_many_for(&mut messages, most.0, Duration::ZERO)
+        });
+        received.map_err(|error| raised_within(ruby, error, limit.unwrap_or_default()))?;
+        let messages = messages.into_iter();
+        Ok(ruby.ary_from_iter(messages.map(|message| Message::wrap(ruby, message))))
+    }
+}
+
+/// The face with limits.
+fn blocking(socket: &sealwire::Socket) -> blocking::Socket {
+    blocking::Socket::from(socket.clone())
+}
+
+/// An error, where one of time is about the whole limit.
+fn raised_within(ruby: &Ruby, error: Failed, limit: Duration) -> Error {
+    match error {
+        Failed::TimedOut {
+            operation,
+            last_failure,
+            ..
+        } => errors::timed_out(ruby, operation, limit, last_failure.map(|failure| *failure)),
+        error => errors::raised(ruby, &error),
+    }
+}
+
+/// Receives for a moment as threads of Rust do.
+fn own_service(
+    socket: &sealwire::Socket,
+    limit: Option<Duration>,
+) -> impl FnOnce() -> Option<Result<Inner, Failed>> + Send + use<> {
+    let socket = blocking(socket);
+    let limit = limit.map_or(OWN_SERVICE, |limit| limit.min(OWN_SERVICE));
+    move || match socket.recv_for(limit) {
+        Err(Failed::TimedOut { .. }) => None,
+        received => Some(received),
+    }
+}
