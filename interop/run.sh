@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 # Far more than the tests take: a run that hangs ends all the same.
-limit=600
+limit=1500
 
 sh setup.sh
 # The programs' paths start here, whatever the caller has set.

@@ -40,7 +40,7 @@ fi
 if ! has_libzmq; then
     skip zmq-peer-c "no C compiler with libzmq3-dev and libsodium-dev, and apt-get could not install them"
 elif cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -O2 \
-    -o "$peers/zmq-peer-c" zmq_peer.c -lzmq -lsodium; then
+    -o "$peers/zmq-peer-c" zmq_peer.c zmq_peer_*.c -lzmq -lsodium; then
     ready zmq-peer-c "libzmq $(pkg-config --modversion libzmq 2>/dev/null || echo 'of the system')"
 else
     skip zmq-peer-c "zmq_peer.c did not compile"
@@ -52,6 +52,27 @@ elif cc -std=c11 -Wall -Wextra -Werror -O2 -o "$peers/sodium-peer" sodium_peer.c
     ready sodium-peer "libsodium $(pkg-config --modversion libsodium 2>/dev/null || echo 'of the system')"
 else
     skip sodium-peer "sodium_peer.c did not compile"
+fi
+
+has_czmq() {
+    printf '#include <czmq.h>\nint main(void) { return 0; }\n' |
+        cc -x c - -o "$peers/.probe" -lczmq -lzmq 2>/dev/null
+    result=$?
+    rm -f "$peers/.probe"
+    return $result
+}
+
+if ! has_czmq && command -v apt-get >/dev/null; then
+    as_root apt-get install -y libczmq-dev >/dev/null 2>&1 ||
+        { as_root apt-get update >/dev/null 2>&1 &&
+            as_root apt-get install -y libczmq-dev >/dev/null 2>&1; }
+fi
+if ! has_czmq; then
+    skip czmq-peer "no C compiler with libczmq-dev, and apt-get could not install it"
+elif cc -std=gnu11 -Wall -Wextra -Werror -O2 -o "$peers/czmq-peer" czmq_peer.c -lczmq -lzmq; then
+    ready czmq-peer "czmq $(pkg-config --modversion libczmq 2>/dev/null || echo 'of the system')"
+else
+    skip czmq-peer "czmq_peer.c did not compile"
 fi
 
 if ! command -v microsocks >/dev/null && command -v apt-get >/dev/null; then
@@ -111,6 +132,17 @@ if cargo build --quiet --locked --target-dir target --package sealwire-interop-p
 else
     skip omq-peer "cargo could not build it (it needs Rust 1.93 or newer)"
     skip omq-codec-peer "cargo could not build it (it needs Rust 1.93 or newer)"
+fi
+
+# Two minutes, the first time.
+if ! has_libzmq; then
+    skip zmq-peer-drafts "no C compiler with libsodium-dev"
+elif CXXFLAGS=-w cargo build --quiet --locked --target-dir target \
+    --package sealwire-interop-drafts; then
+    ln -sf ../debug/zmq-peer-drafts "$peers/zmq-peer-drafts"
+    ready zmq-peer-drafts "libzmq 4.3.5 with its drafts"
+else
+    skip zmq-peer-drafts "cargo could not build it (it needs a C++ compiler)"
 fi
 
 # Others read the key files that it writes.

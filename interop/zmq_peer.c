@@ -1,13 +1,14 @@
 /*
- * libzmq itself, driven by a test: NULL, PLAIN and CURVE, all eleven socket types.
+ * libzmq itself, driven by a test: NULL, PLAIN and CURVE, every socket type that it was built with.
  *
  * Arguments, payloads and events are those of the other peers; README.md describes them.
- * Build: cc -O2 -o zmq_peer zmq_peer.c -lzmq -lsodium
+ * Build: cc -O2 -o zmq_peer zmq_peer.c zmq_peer_*.c -lzmq -lsodium
  */
 
 #include <poll.h>
 #include <sodium.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,46 +16,30 @@
 #include <unistd.h>
 #include <zmq.h>
 
-enum { SHOWN_WHOLE = 256, SYNC_PERIOD_MS = 10, LINGER_MS = 5000, MAX_PARTS = 64, MAX_TOPICS = 16, MAX_SIZES = 64 };
+#include "zmq_peer.h"
+
+enum { SHOWN_WHOLE = 256, SYNC_PERIOD_MS = 10, LINGER_MS = 5000 };
 
 static const char SYNC_MARK[] = "\0sync";
 enum { SYNC_MARK_LEN = sizeof SYNC_MARK - 1 };
-
-static const struct {
-    const char *name;
-    int type;
-} KINDS[] = {
-    { "pair", ZMQ_PAIR },     { "pub", ZMQ_PUB },       { "sub", ZMQ_SUB },
-    { "xpub", ZMQ_XPUB },     { "xsub", ZMQ_XSUB },     { "req", ZMQ_REQ },
-    { "rep", ZMQ_REP },       { "dealer", ZMQ_DEALER }, { "router", ZMQ_ROUTER },
-    { "push", ZMQ_PUSH },     { "pull", ZMQ_PULL },
-};
-
-struct arguments {
-    int type, send, parts, recv, cancel, echo, delimiter, lockstep, heartbeat_ms, timeout_s;
-    int size[MAX_SIZES], sizes;
-    const char *bind, *connect, *identity, *topic, *subscribe[MAX_TOPICS];
-    int topics;
-    enum { NULL_MECHANISM, PLAIN, CURVE } mechanism;
-    int server;
-    const char *secret_key, *server_key, *allow, *username, *password;
-};
 
 struct message {
     zmq_msg_t part[MAX_PARTS];
     int parts;
 };
 
-static struct arguments args = {
-    .type = -1, .size = { 16 }, .sizes = 1, .parts = 1, .timeout_s = 30, .identity = "", .topic = "",
-};
-static void *sock;
+void *sock;
 static long long deadline_ms;
+#ifdef ZMQ_BUILD_DRAFT_API
+/* PEER that connected: the connection it sends on. */
+static uint32_t peer_route;
+#endif
 
-static void fail(const char *format, ...)
+void fail(const char *format, ...)
 {
     va_list values;
     va_start(values, format);
+    flockfile(stdout);
     printf("{\"event\": \"error\", \"reason\": \"");
     vprintf(format, values);
     printf("\"}\n");
@@ -62,10 +47,20 @@ static void fail(const char *format, ...)
     exit(1);
 }
 
-static void check(int result, const char *what)
+void check(int result, const char *what)
 {
     if (result < 0)
         fail("%s: %s", what, zmq_strerror(zmq_errno()));
+}
+
+void set_int(int option, int value, const char *what)
+{
+    check(zmq_setsockopt(sock, option, &value, sizeof value), what);
+}
+
+void set_bytes(int option, const void *value, size_t size, const char *what)
+{
+    check(zmq_setsockopt(sock, option, value, size), what);
 }
 
 static long long now_ms(void)
@@ -80,115 +75,6 @@ static void limit_to_deadline(int option)
     long long left = deadline_ms - now_ms();
     int timeout = left > 0 ? (int) left : 0;
     check(zmq_setsockopt(sock, option, &timeout, sizeof timeout), "timeout");
-}
-
-static int number(const char *text)
-{
-    char *end;
-    long value = strtol(text, &end, 10);
-    if (*text == 0 || *end != 0 || value < 0 || value > 1 << 30)
-        fail("%s is not a count", text);
-    return (int) value;
-}
-
-/* Counts separated by commas. */
-static void parse_sizes(const char *text)
-{
-    for (args.sizes = 0; text; args.sizes++) {
-        char count[16] = "";
-        const char *comma = strchr(text, ',');
-        size_t len = comma ? (size_t) (comma - text) : strlen(text);
-        if (args.sizes == MAX_SIZES || len >= sizeof count)
-            fail("--size: at most %d counts", MAX_SIZES);
-        memcpy(count, text, len);
-        args.size[args.sizes] = number(count);
-        text = comma ? comma + 1 : NULL;
-    }
-}
-
-static void parse(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        const char *name = argv[i];
-        if (!strcmp(name, "--echo")) {
-            args.echo = 1;
-            continue;
-        }
-        if (!strcmp(name, "--cancel")) {
-            args.cancel = 1;
-            continue;
-        }
-        if (!strcmp(name, "--delimiter")) {
-            args.delimiter = 1;
-            continue;
-        }
-        if (!strcmp(name, "--lockstep")) {
-            args.lockstep = 1;
-            continue;
-        }
-        if (!strcmp(name, "--server")) {
-            args.server = 1;
-            continue;
-        }
-        if (i + 1 == argc)
-            fail("%s: unknown, or its value is missing", name);
-        const char *value = argv[++i];
-        if (!strcmp(name, "--type")) {
-            for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++)
-                if (!strcmp(value, KINDS[k].name))
-                    args.type = KINDS[k].type;
-        } else if (!strcmp(name, "--mechanism")) {
-            if (!strcmp(value, "curve"))
-                args.mechanism = CURVE;
-            else if (!strcmp(value, "plain"))
-                args.mechanism = PLAIN;
-            else if (strcmp(value, "null"))
-                fail("this peer speaks NULL, PLAIN and CURVE");
-        } else if (!strcmp(name, "--bind"))
-            args.bind = value;
-        else if (!strcmp(name, "--connect"))
-            args.connect = value;
-        else if (!strcmp(name, "--identity"))
-            args.identity = value;
-        else if (!strcmp(name, "--topic"))
-            args.topic = value;
-        else if (!strcmp(name, "--subscribe") && args.topics < MAX_TOPICS)
-            args.subscribe[args.topics++] = value;
-        else if (!strcmp(name, "--send"))
-            args.send = number(value);
-        else if (!strcmp(name, "--size"))
-            parse_sizes(value);
-        else if (!strcmp(name, "--parts"))
-            args.parts = number(value);
-        else if (!strcmp(name, "--recv"))
-            args.recv = number(value);
-        else if (!strcmp(name, "--heartbeat-ms"))
-            args.heartbeat_ms = number(value);
-        else if (!strcmp(name, "--secret-key"))
-            args.secret_key = value;
-        else if (!strcmp(name, "--server-key"))
-            args.server_key = value;
-        else if (!strcmp(name, "--allow"))
-            args.allow = value;
-        else if (!strcmp(name, "--username"))
-            args.username = value;
-        else if (!strcmp(name, "--password"))
-            args.password = value;
-        else if (!strcmp(name, "--timeout-s"))
-            args.timeout_s = number(value);
-        else
-            fail("%s: unknown", name);
-    }
-    if (args.type < 0)
-        fail("--type: one of the eleven socket types is needed");
-    if (!args.bind == !args.connect)
-        fail("one of --bind and --connect is needed");
-    if (args.parts < 1 || args.parts >= MAX_PARTS)
-        fail("--parts: 1 to %d", MAX_PARTS - 1);
-    if (args.mechanism == PLAIN && (!args.username || !args.password))
-        fail("PLAIN needs --username and --password");
-    if (args.topics == 0)
-        args.subscribe[args.topics++] = "";
 }
 
 static void add_part(struct message *message, size_t size)
@@ -212,6 +98,12 @@ static void close_message(struct message *message)
 static void send_message(struct message *message)
 {
     limit_to_deadline(ZMQ_SNDTIMEO);
+#ifdef ZMQ_BUILD_DRAFT_API
+    if (args.type == ZMQ_RADIO)
+        check(zmq_msg_set_group(&message->part[0], args.topic), "group");
+    if (args.type == ZMQ_PEER && peer_route != 0)
+        check(zmq_msg_set_routing_id(&message->part[0], peer_route), "route");
+#endif
     for (int i = 0; i < message->parts; i++)
         check(zmq_msg_send(&message->part[i], sock, i + 1 < message->parts ? ZMQ_SNDMORE : 0),
               "send");
@@ -240,7 +132,14 @@ static void print_hex(const unsigned char *bytes, size_t len)
 
 static void report_message(struct message *message, int first)
 {
-    printf("{\"event\": \"message\", \"parts\": [");
+    /* The monitor's thread prints as well. */
+    flockfile(stdout);
+    printf("{\"event\": \"message\", ");
+#ifdef ZMQ_BUILD_DRAFT_API
+    if (args.type == ZMQ_DISH)
+        printf("\"group\": \"%s\", ", zmq_msg_group(&message->part[0]));
+#endif
+    printf("\"parts\": [");
     for (int i = first; i < message->parts; i++) {
         size_t size = zmq_msg_size(&message->part[i]);
         printf("%s{\"length\": %zu, ", i == first ? "" : ", ", size);
@@ -257,6 +156,36 @@ static void report_message(struct message *message, int first)
     }
     printf("]}\n");
     fflush(stdout);
+    funlockfile(stdout);
+}
+
+/* Length of what stands before the payload: RADIO's group is no part of it. */
+static size_t topic_in_body(void)
+{
+#ifdef ZMQ_BUILD_DRAFT_API
+    if (args.type == ZMQ_RADIO)
+        return 0;
+#endif
+    return strlen(args.topic);
+}
+
+/* Subscribers get no message until the publisher knows of them. */
+static int is_subscriber(void)
+{
+#ifdef ZMQ_BUILD_DRAFT_API
+    if (args.type == ZMQ_DISH)
+        return 1;
+#endif
+    return args.type == ZMQ_SUB || args.type == ZMQ_XSUB;
+}
+
+static int is_publisher(void)
+{
+#ifdef ZMQ_BUILD_DRAFT_API
+    if (args.type == ZMQ_RADIO)
+        return 1;
+#endif
+    return args.type == ZMQ_PUB;
 }
 
 /* Octet i of part p of message number `index` is (i + 7 p + 13 index) mod 251; the part's size is
@@ -266,7 +195,7 @@ static void build(struct message *message, int index)
     if (args.delimiter)
         add_part(message, 0);
     for (int p = 0; p < args.parts; p++) {
-        size_t topic = p == 0 ? strlen(args.topic) : 0;
+        size_t topic = p == 0 ? topic_in_body() : 0;
         int size = args.size[(index + p) % args.sizes];
         add_part(message, topic + size);
         unsigned char *data = part_data(message, message->parts - 1);
@@ -288,7 +217,7 @@ static void recv_and_report(struct message *message)
     int synced = 0;
     for (;;) {
         recv_message(message);
-        if ((args.type == ZMQ_SUB || args.type == ZMQ_XSUB) && is_sync(message)) {
+        if (is_subscriber() && is_sync(message)) {
             if (!synced)
                 printf("{\"event\": \"synced\"}\n"), fflush(stdout);
             synced = 1;
@@ -304,7 +233,7 @@ static void recv_and_report(struct message *message)
 static void sync_until_told(void)
 {
     struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-    size_t topic = strlen(args.topic);
+    size_t topic = topic_in_body();
     do {
         if (now_ms() > deadline_ms)
             fail("no line on standard input told this publisher to start");
@@ -341,13 +270,60 @@ static void cancel_subscriptions(void)
     }
 }
 
+/* Bytes as they come, over one connection. Reports its beginning, its end, and all that came with
+ * length and hash; an end that nobody makes is waited for. */
+static void run_stream(void)
+{
+    struct message message = { .parts = 0 };
+    unsigned char id[256];
+    size_t id_size = 0;
+    crypto_hash_sha256_state hash;
+    crypto_hash_sha256_init(&hash);
+    int received = 0, ended = 0;
+    while (!ended) {
+        int is_new = id_size == 0;
+        if (received == args.recv && args.cancel && !is_new) {
+            add_part(&message, id_size);
+            memcpy(part_data(&message, 0), id, id_size);
+            add_part(&message, 0);
+            send_message(&message);
+            break;
+        }
+        recv_message(&message);
+        size_t size = zmq_msg_size(&message.part[1]);
+        id_size = zmq_msg_size(&message.part[0]);
+        memcpy(id, part_data(&message, 0), id_size);
+        ended = !is_new && size == 0;
+        received += (int) size;
+        crypto_hash_sha256_update(&hash, part_data(&message, 1), size);
+        if (args.echo && size > 0)
+            send_message(&message);
+        close_message(&message);
+        for (int index = 0; is_new && index < args.send; index++) {
+            add_part(&message, id_size);
+            memcpy(part_data(&message, 0), id, id_size);
+            build(&message, index);
+            send_message(&message);
+        }
+    }
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_final(&hash, digest);
+    flockfile(stdout);
+    printf("{\"event\": \"bytes\", \"length\": %d, \"ended\": %s, \"sha256\": \"", received,
+           ended ? "true" : "false");
+    print_hex(digest, sizeof digest);
+    printf("\"}\n{\"event\": \"done\", \"sent\": %d, \"received\": %d}\n", args.send, received);
+    fflush(stdout);
+    funlockfile(stdout);
+}
+
 static void run(void)
 {
     struct message message = { .parts = 0 };
     int echoes = args.echo || args.type == ZMQ_REP || args.type == ZMQ_ROUTER;
     int lockstep = args.lockstep || args.type == ZMQ_REQ;
     int received = 0;
-    if (args.type == ZMQ_PUB) {
+    if (is_publisher()) {
         sync_until_told();
     } else if (args.type == ZMQ_XPUB && args.send > 0) {
         recv_message(&message);
@@ -378,91 +354,28 @@ static void run(void)
     fflush(stdout);
 }
 
-static void set_int(int option, int value, const char *what)
+static void connect_to(const char *endpoint)
 {
-    check(zmq_setsockopt(sock, option, &value, sizeof value), what);
-}
-
-static void key_bytes(const char *hex, unsigned char key[32])
-{
-    size_t size = 0;
-    if (hex == NULL || sodium_hex2bin(key, 32, hex, strlen(hex), NULL, &size, NULL) != 0 || size != 32)
-        fail("a key has 64 hexadecimal digits");
-}
-
-enum { ZAP_FRAMES = 12, ZAP_FRAME = 256 };
-
-/* Lets in the one user or the one key that was named (ZAP, RFC 27). */
-static void authenticate(void *handler)
-{
-    unsigned char allowed[32];
-    if (args.allow)
-        key_bytes(args.allow, allowed);
-    for (;;) {
-        unsigned char frame[ZAP_FRAMES][ZAP_FRAME];
-        int size[ZAP_FRAMES] = { 0 }, frames = 0, more = 1;
-        while (more) {
-            int at = frames < ZAP_FRAMES ? frames : ZAP_FRAMES - 1;
-            size[at] = zmq_recv(handler, frame[at], ZAP_FRAME - 1, 0);
-            if (size[at] < 0) {
-                zmq_close(handler);
-                return;
-            }
-            frame[at][size[at] < ZAP_FRAME ? size[at] : ZAP_FRAME - 1] = 0;
-            frames++;
-            size_t more_size = sizeof more;
-            zmq_getsockopt(handler, ZMQ_RCVMORE, &more, &more_size);
-        }
-        /* version, id, domain, address, routing id, mechanism, credentials */
-        int good = 0;
-        if (args.mechanism == CURVE)
-            good = frames >= 7 && size[6] == 32 && (!args.allow || !memcmp(frame[6], allowed, 32));
-        else if (args.mechanism == PLAIN)
-            good = frames >= 8 && !strcmp((char *) frame[6], args.username) &&
-                   !strcmp((char *) frame[7], args.password);
-        zmq_send(handler, "1.0", 3, ZMQ_SNDMORE);
-        zmq_send(handler, frame[1], (size_t) size[1], ZMQ_SNDMORE);
-        zmq_send(handler, good ? "200" : "400", 3, ZMQ_SNDMORE);
-        zmq_send(handler, "", 0, ZMQ_SNDMORE);
-        /* A user id would never let libzmq's REQ send: it takes the id for an answer. */
-        zmq_send(handler, "", 0, ZMQ_SNDMORE);
-        zmq_send(handler, "", 0, 0);
-    }
-}
-
-static void set_bytes(int option, const void *value, size_t size, const char *what)
-{
-    check(zmq_setsockopt(sock, option, value, size), what);
-}
-
-static void protect(void *context)
-{
-    unsigned char secret[32], public[32], server[32];
-    if (args.mechanism == NULL_MECHANISM)
+#ifdef ZMQ_BUILD_DRAFT_API
+    if (args.type == ZMQ_PEER) {
+        peer_route = zmq_connect_peer(sock, endpoint);
+        check(peer_route == 0 ? -1 : 0, endpoint);
         return;
-    if (args.server) {
-        void *handler = zmq_socket(context, ZMQ_REP);
-        check(zmq_bind(handler, "inproc://zeromq.zap.01"), "ZAP");
-        zmq_threadstart(authenticate, handler);
-        set_bytes(ZMQ_ZAP_DOMAIN, "test", 4, "ZAP domain");
     }
-    if (args.mechanism == CURVE) {
-        key_bytes(args.secret_key, secret);
-        crypto_scalarmult_base(public, secret);
-        set_bytes(ZMQ_CURVE_SECRETKEY, secret, sizeof secret, "secret key");
-        if (args.server) {
-            set_int(ZMQ_CURVE_SERVER, 1, "CURVE server");
-        } else {
-            key_bytes(args.server_key, server);
-            set_bytes(ZMQ_CURVE_PUBLICKEY, public, sizeof public, "public key");
-            set_bytes(ZMQ_CURVE_SERVERKEY, server, sizeof server, "server key");
-        }
-    } else if (args.server) {
-        set_int(ZMQ_PLAIN_SERVER, 1, "PLAIN server");
-    } else {
-        set_bytes(ZMQ_PLAIN_USERNAME, args.username, strlen(args.username), "username");
-        set_bytes(ZMQ_PLAIN_PASSWORD, args.password, strlen(args.password), "password");
-    }
+#endif
+    check(zmq_connect(sock, endpoint), endpoint);
+}
+
+/* Held open until standard input ends, so that what was sent can be read at leisure. libzmq works off
+ * what its own threads tell the socket only within calls; a socket never has this event. */
+static void hold(void)
+{
+    zmq_pollitem_t items[] = { { .socket = sock, .events = ZMQ_POLLERR },
+                               { .fd = STDIN_FILENO, .events = ZMQ_POLLIN } };
+    char byte;
+    do {
+        check(zmq_poll(items, 2, -1), "wait");
+    } while (read(STDIN_FILENO, &byte, 1) == 1);
 }
 
 int main(int argc, char **argv)
@@ -473,8 +386,12 @@ int main(int argc, char **argv)
     sock = zmq_socket(context, args.type);
     if (sock == NULL || sodium_init() < 0)
         fail("no socket");
-    set_int(ZMQ_SNDHWM, 0, "high-water mark");
-    set_int(ZMQ_RCVHWM, 0, "high-water mark");
+    set_int(ZMQ_SNDHWM, args.high_water_mark, "high-water mark");
+    set_int(ZMQ_RCVHWM, args.high_water_mark, "high-water mark");
+    if (args.receive_buffer > 0)
+        set_int(ZMQ_RCVBUF, args.receive_buffer, "receive buffer");
+    if (args.handover)
+        set_int(ZMQ_ROUTER_HANDOVER, 1, "handover");
     set_int(ZMQ_LINGER, LINGER_MS, "linger");
     set_int(ZMQ_IPV6, strchr(args.bind ? args.bind : args.connect, '[') != NULL, "IPv6");
     if (args.heartbeat_ms > 0)
@@ -486,7 +403,13 @@ int main(int argc, char **argv)
         check(zmq_setsockopt(sock, ZMQ_SUBSCRIBE, args.subscribe[i], strlen(args.subscribe[i])),
               "subscribe");
 
+#ifdef ZMQ_BUILD_DRAFT_API
+    for (int i = 0; args.type == ZMQ_DISH && i < args.topics; i++)
+        check(zmq_join(sock, args.subscribe[i]), "join");
+#endif
     protect(context);
+    if (args.monitor)
+        watch(context);
 
     char endpoint[256];
     size_t endpoint_len = sizeof endpoint;
@@ -494,7 +417,7 @@ int main(int argc, char **argv)
         check(zmq_bind(sock, args.bind), args.bind);
         check(zmq_getsockopt(sock, ZMQ_LAST_ENDPOINT, endpoint, &endpoint_len), "endpoint");
     } else {
-        check(zmq_connect(sock, args.connect), args.connect);
+        connect_to(args.connect);
         snprintf(endpoint, sizeof endpoint, "%s", args.connect);
     }
     printf("{\"event\": \"ready\", \"endpoint\": \"%s\"}\n", endpoint);
@@ -502,12 +425,12 @@ int main(int argc, char **argv)
 
     for (int i = 0; args.type == ZMQ_XSUB && i < args.topics; i++)
         send_subscription(1, args.subscribe[i]);
-    run();
+    if (args.type == ZMQ_STREAM)
+        run_stream();
+    else
+        run();
 
-    /* Held open until standard input ends, so that what was sent can be read at leisure. */
-    char byte;
-    while (read(STDIN_FILENO, &byte, 1) == 1)
-        ;
+    hold();
     zmq_close(sock);
     zmq_ctx_term(context);
     return 0;

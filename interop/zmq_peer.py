@@ -7,6 +7,7 @@ Arguments, payloads and events are those of the other peers; README.md describes
 import argparse
 import hashlib
 import json
+import os
 import select
 import sys
 import time
@@ -24,10 +25,12 @@ KINDS = "pair pub sub xpub xsub req rep dealer router push pull".split()
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--type", required=True, choices=KINDS)
+    parser.add_argument("--type", choices=KINDS)
     place = parser.add_mutually_exclusive_group(required=True)
     place.add_argument("--bind")
     place.add_argument("--connect")
+    place.add_argument("--make", help="only make a certificate: NAME.key and NAME.key_secret")
+    place.add_argument("--read", help="only read a certificate")
     parser.add_argument("--mechanism", default="null", choices=["null", "plain", "curve"])
     parser.add_argument("--server", action="store_true")
     parser.add_argument("--secret-key")
@@ -196,8 +199,23 @@ def protect(args, context, socket):
     return authenticator
 
 
+def certificate(args):
+    """Makes or reads one, and reports its keys."""
+    if args.make:
+        folder, name = os.path.split(args.make)
+        _, secret_file = zmq.auth.create_certificates(folder, name)
+    public, secret = zmq.auth.load_certificate(args.read or secret_file)
+    keys = {"public": public.decode()}
+    if secret:
+        keys["secret"] = secret.decode()
+    report("certificate", **keys)
+    return 0
+
+
 def main():
     args = arguments()
+    if args.make or args.read:
+        return certificate(args)
     context = zmq.Context()
     socket = context.socket(getattr(zmq, args.type.upper()))
     socket.set_hwm(0)

@@ -3,11 +3,11 @@
 use std::thread;
 use std::time::Duration;
 
-use sealwire::{Event, Frame, Message, Peer as Sender, SocketType};
+use sealwire::{Event, Frame, Message, Peer as Sender, SocketBuilder, SocketType};
 
 use crate::link::Link;
 use crate::pairing::{Flow, Pairing};
-use crate::path::Path;
+use crate::path::{Path, Sides};
 use crate::payload::{self, Shape, describe};
 use crate::watch::{await_ready, options};
 
@@ -27,8 +27,23 @@ impl Path {
     ///
     /// When anything is not as it should be.
     pub fn exchange(&self, pairing: Pairing, shape: &Shape) {
+        self.exchange_with(pairing, shape, self.protection.sides(), |ours| ours);
+    }
+
+    /// The same with these keys, and with our socket's options changed.
+    ///
+    /// # Panics
+    ///
+    /// When anything is not as it should be.
+    pub fn exchange_with(
+        &self,
+        pairing: Pairing,
+        shape: &Shape,
+        sides: Sides,
+        change: impl FnOnce(SocketBuilder) -> SocketBuilder,
+    ) {
         let _case = Case(format!("{self}, {pairing:?}, {} parts", shape.parts));
-        let mut exchange = Exchange::start(*self, pairing, shape);
+        let mut exchange = Exchange::start(*self, pairing, shape, sides, change);
         match pairing.flow {
             Flow::WeAsk => exchange.ask(),
             Flow::TheyAsk => exchange.answer(),
@@ -59,7 +74,13 @@ struct Exchange<'a> {
 
 impl<'a> Exchange<'a> {
     /// Opens both sides; the handshake may still be under way.
-    fn start(path: Path, pairing: Pairing, shape: &'a Shape) -> Self {
+    fn start(
+        path: Path,
+        pairing: Pairing,
+        shape: &'a Shape,
+        sides: Sides,
+        change: impl FnOnce(SocketBuilder) -> SocketBuilder,
+    ) -> Self {
         // A ROUTER that does not know its peer yet must not drop what it is given; and a property
         // that no peer knows must not disturb it.
         let mut ours = options(pairing.ours)
@@ -68,7 +89,7 @@ impl<'a> Exchange<'a> {
         if pairing.ours == SocketType::Router {
             ours = ours.router_mandatory(true);
         }
-        let link = path.open(ours, &script(pairing, shape));
+        let link = path.open_with(change(ours), &script(pairing, shape), sides);
         if matches!(pairing.ours, SocketType::Sub | SocketType::XSub) {
             link.ours.subscribe(TOPIC).expect("it can subscribe");
         }

@@ -24,6 +24,7 @@
 
 mod exchange;
 mod link;
+mod own;
 mod pairing;
 mod path;
 mod payload;
@@ -33,12 +34,14 @@ mod proxy;
 mod watch;
 
 pub use link::Link;
+pub use own::Own;
 pub use pairing::{Flow, PAIRINGS, Pairing};
 pub use path::{Path, Protection, Side, Sides, Transport};
-pub use payload::{MULTIPART, SINGLE_PARTS, Shape, describe};
+pub use payload::{FEW, MULTIPART, SINGLE_PARTS, Shape, describe, is_sync, sync};
 pub use peer::Peer;
 pub use program::{
-    LIBZMQ, MICROSOCKS, OMQ, OMQ_CODEC, PYZMQ, Program, SEALWIRE, TLS_RELAY, ZMQ_UDP,
+    CZMQ, LIBZMQ, LIBZMQ_DRAFTS, MICROSOCKS, OMQ, OMQ_CODEC, PYZMQ, Program, SEALWIRE, TLS_RELAY,
+    ZMQ_UDP,
 };
 pub use proxy::Proxy;
-pub use watch::{PATIENCE, await_event, await_failure, await_ready, options};
+pub use watch::{PATIENCE, await_event, await_failure, await_ready, eventually, options};

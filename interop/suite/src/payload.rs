@@ -42,6 +42,12 @@ pub const SINGLE_PARTS: Shape = Shape {
     ],
 };
 
+/// A few messages, for paths whose sizes are another test's matter.
+pub const FEW: Shape = Shape {
+    parts: 2,
+    sizes: &[0, 70, 1_000],
+};
+
 /// Messages of three parts, with short and long frames side by side.
 pub const MULTIPART: Shape = Shape {
     parts: 3,
@@ -65,7 +71,7 @@ pub const MULTIPART: Shape = Shape {
 impl Shape {
     /// Message number `index`, starting with `topic`: octet i of part p is
     /// (i + 7 p + 13 index) mod 251.
-    pub(crate) fn message(&self, topic: &str, index: usize) -> Vec<Vec<u8>> {
+    pub fn message(&self, topic: &str, index: usize) -> Vec<Vec<u8>> {
         let part = |p: usize| {
             let start = 7 * p + 13 * index;
             let size = self.sizes[(index + p) % self.sizes.len()];
@@ -77,7 +83,7 @@ impl Shape {
     }
 
     /// The sizes as a peer's command line takes them.
-    pub(crate) fn sizes_argument(&self) -> String {
+    pub fn sizes_argument(&self) -> String {
         let sizes: Vec<String> = self.sizes.iter().map(usize::to_string).collect();
         sizes.join(",")
     }
@@ -93,12 +99,12 @@ pub fn describe(part: &[u8]) -> Value {
 }
 
 /// The message a publisher repeats until a subscriber has seen one.
-pub(crate) fn sync(topic: &str) -> Vec<u8> {
+pub fn sync(topic: &str) -> Vec<u8> {
     [topic.as_bytes(), SYNC_MARK].concat()
 }
 
 /// Whether a message is one of those.
-pub(crate) fn is_sync(frames: &[Frame]) -> bool {
+pub fn is_sync(frames: &[Frame]) -> bool {
     matches!(frames, [frame] if frame.ends_with(SYNC_MARK))
 }
 

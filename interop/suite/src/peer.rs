@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::program::Program;
-use crate::watch::PATIENCE;
+use crate::watch::{PATIENCE, eventually};
 
 /// Events shown when a test fails.
 const SHOWN: usize = 6;
@@ -95,6 +95,21 @@ impl Peer {
         found.expect("it was printed").clone()
     }
 
+    /// Waits until so many events of this name were printed.
+    ///
+    /// # Panics
+    ///
+    /// When they do not come in time, or the program prints an error.
+    pub fn events(&mut self, name: &str, count: usize) {
+        let deadline = Instant::now() + PATIENCE;
+        let named = |event: &&Value| event["event"] == name;
+        while self.seen.iter().filter(named).count() < count {
+            assert!(self.read(deadline), "no {count} {name} in time: {self}");
+            let last = self.seen.last().expect("one was read");
+            assert!(last["event"] != "error", "{self}");
+        }
+    }
+
     /// How many events of this name were printed so far.
     pub fn count(&mut self, name: &str) -> usize {
         while self.read(Instant::now()) {}
@@ -162,11 +177,7 @@ impl Peer {
     ///
     /// When that cannot be done.
     pub fn signal(&self, name: &str) {
-        let status = Command::new("kill")
-            .args([format!("-{name}"), self.process.id().to_string()])
-            .status()
-            .expect("kill can be run");
-        assert!(status.success(), "kill -{name}: {status}");
+        signal(&self.process, name);
     }
 
     /// Ends the program at once, as a crash would, and starts it again. If it was bound to a port
@@ -199,6 +210,20 @@ impl Peer {
             Err(RecvTimeoutError::Disconnected) => false,
         }
     }
+}
+
+/// Sends a signal, by its name without `SIG`; returns from `STOP` when the process has stopped.
+pub(crate) fn signal(process: &Child, name: &str) {
+    let status = Command::new("kill")
+        .args([format!("-{name}"), process.id().to_string()])
+        .status()
+        .expect("kill can be run");
+    assert!(status.success(), "kill -{name}: {status}");
+    let state = format!("/proc/{}/stat", process.id());
+    eventually("the process has stopped", || {
+        let state = std::fs::read_to_string(&state).unwrap_or_default();
+        name != "STOP" || state.contains(") T ")
+    });
 }
 
 impl Drop for Peer {

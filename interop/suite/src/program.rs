@@ -33,6 +33,17 @@ pub const OMQ_CODEC: Program = Program {
     what: "omq-proto 0.22",
 };
 
+/// libzmq built with its drafts: the same program with eight more socket types.
+pub const LIBZMQ_DRAFTS: Program = Program {
+    name: "zmq-peer-drafts",
+    what: "libzmq with its drafts",
+};
+/// czmq: its certificates, and PUSH and PULL with them.
+pub const CZMQ: Program = Program {
+    name: "czmq-peer",
+    what: "czmq",
+};
+
 /// RADIO and DISH of libzmq over UDP.
 pub const ZMQ_UDP: Program = Program {
     name: "zmq-udp-peer",

@@ -1,13 +1,17 @@
 //! Waiting for what happens on our side.
 
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use sealwire::blocking::Socket;
 use sealwire::{ConnectionFailure, Event, Monitor, Peer, SocketBuilder, SocketType};
-use std::sync::Arc;
 
 /// Nothing here takes that long unless it is broken.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Pause between two looks.
+const POLL: Duration = Duration::from_millis(2);
 
 /// Options under which a broken test ends, and a peer that restarts is soon found again.
 pub fn options(socket_type: SocketType) -> SocketBuilder {
@@ -34,6 +38,19 @@ pub fn await_event<T>(monitor: &Monitor, what: &str, fits: impl Fn(&Event) -> Op
             return found;
         }
         seen.push(event.to_string());
+    }
+}
+
+/// Waits until this holds; for what no event tells.
+///
+/// # Panics
+///
+/// When it does not in time.
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "not in time: {what}");
+        thread::sleep(POLL);
     }
 }
 

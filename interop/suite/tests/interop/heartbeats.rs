@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use interop::Side::{Ours, Theirs};
 use interop::{
-    LIBZMQ, Link, OMQ, OMQ_CODEC, PYZMQ, Path, Transport, await_failure, await_ready, options,
+    LIBZMQ, Link, OMQ, OMQ_CODEC, Own, PATIENCE, PYZMQ, Path, Peer, SEALWIRE, Transport,
+    await_failure, await_ready, describe, options,
 };
 use sealwire::{Event, FailureCause, ProtocolError, SocketBuilder, SocketType};
 
@@ -20,17 +21,35 @@ fn beating(socket_type: SocketType) -> SocketBuilder {
     options(socket_type).heartbeat(INTERVAL, TIMEOUT, TIMEOUT)
 }
 
+/// Not given up by a machine that only stalls.
+fn patient(socket_type: SocketType) -> SocketBuilder {
+    options(socket_type).heartbeat(INTERVAL, 4 * TIMEOUT, 4 * TIMEOUT)
+}
+
 /// After a time without messages the connection is the same and carries a message there and back.
-fn stays_alive(mut link: Link) {
-    await_ready(&link.monitor);
-    let end = Instant::now() + QUIET;
-    while let Some(event) = link.monitor.wait_next_for(end - Instant::now()) {
-        assert!(matches!(event, Event::Warning { .. }), "{event}");
+/// A machine that stalls may end one; that beats go unanswered ends each.
+fn stays_alive(open: impl Fn() -> Link) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let mut link = open();
+        await_ready(&link.monitor);
+        let end = Instant::now() + QUIET;
+        let ended = loop {
+            match link.monitor.wait_next_for(end - Instant::now()) {
+                None => break None,
+                Some(Event::Warning { .. }) => {}
+                Some(event) => break Some(event),
+            }
+        };
+        if let Some(event) = ended {
+            assert!(Instant::now() < deadline, "{event}");
+            continue;
+        }
+        link.ours.send("still there?").unwrap();
+        assert_eq!(link.ours.recv().unwrap().as_bytes(), b"still there?");
+        link.peer.event("done");
+        return;
     }
-    link.ours.send("still there?").unwrap();
-    assert_eq!(link.ours.recv().unwrap().as_bytes(), b"still there?");
-    assert_eq!(link.ours.counters().handshakes_completed, 1);
-    link.peer.event("done");
 }
 
 fn paths() -> Vec<Path> {
@@ -60,7 +79,7 @@ fn of_peers_are_answered() {
         "100",
     ];
     for path in paths() {
-        stays_alive(path.open(options(SocketType::Pair), &script));
+        stays_alive(|| path.open(options(SocketType::Pair), &script));
     }
 }
 
@@ -68,7 +87,7 @@ fn of_peers_are_answered() {
 fn of_ours_are_answered() {
     let script = ["--type", "pair", "--recv", "1", "--echo"];
     for path in paths() {
-        stays_alive(path.open(beating(SocketType::Pair), &script));
+        stays_alive(|| path.open(beating(SocketType::Pair), &script));
     }
 }
 
@@ -82,14 +101,99 @@ fn a_peer_that_hangs_is_given_up_and_found_again() {
         }
         let mut link = path.open(beating(SocketType::Dealer), &script);
         await_ready(&link.monitor);
-        link.peer.signal("STOP");
-        let failure = await_failure(&link.monitor);
-        let silent = FailureCause::Protocol(ProtocolError::HeartbeatTimeout);
-        assert_eq!(failure.cause().to_string(), silent.to_string());
-        assert!(failure.was_ready());
-        link.peer.signal("CONT");
+        is_given_up(&link);
         link.ours.send("awake?").unwrap();
         assert_eq!(link.ours.recv().unwrap().as_bytes(), b"awake?");
         link.peer.event("done");
+    }
+}
+
+/// A subscriber that was given up comes back with its subscription, to the same publisher; and a
+/// publisher hears ours again.
+#[test]
+fn subscriptions_outlive_a_peer_that_hung() {
+    for side in [Ours, Theirs] {
+        for path in [
+            Path::null(LIBZMQ, Transport::Tcp, side),
+            Path::curve(LIBZMQ, side, side),
+        ] {
+            if !path.program.is_there() {
+                return;
+            }
+            let script = ["--type", "sub", "--recv", "2", "--subscribe", "a."];
+            let mut link = path.open(patient(SocketType::XPub), &script);
+            for message in ["a. first", "a. second"] {
+                assert_eq!(link.ours.recv().unwrap().as_bytes(), b"\x01a.");
+                link.ours.send(message).unwrap();
+                assert_eq!(link.peer.message(), [describe(message.as_bytes())]);
+                if message == "a. first" {
+                    is_given_up(&link);
+                    assert_eq!(link.ours.recv().unwrap().as_bytes(), b"\0a.");
+                }
+            }
+
+            // This one goes on publishing.
+            let script = ["--type", "pub", "--topic", "a."];
+            let link = path.open(patient(SocketType::Sub), &script);
+            link.ours.subscribe("a.").unwrap();
+            for stops in [true, false] {
+                let connection = await_ready(&link.monitor).connection();
+                while link.ours.recv().unwrap().peer().unwrap().connection() != connection {}
+                if stops {
+                    is_given_up(&link);
+                }
+            }
+        }
+    }
+}
+
+/// Stops the peer until our side has given it up.
+fn is_given_up(link: &Link) {
+    link.peer.signal("STOP");
+    let failure = await_failure(&link.monitor);
+    assert!(failure.was_ready(), "{failure}");
+    let silent = FailureCause::Protocol(ProtocolError::HeartbeatTimeout);
+    assert_eq!(failure.cause().to_string(), silent.to_string());
+    link.peer.signal("CONT");
+}
+
+/// Our program is stopped: libzmq gives it up, and both find each other again.
+#[test]
+fn of_libzmq_notice_that_our_program_hangs() {
+    if !LIBZMQ.is_there() || !SEALWIRE.is_there() {
+        return;
+    }
+    let beats = ["--heartbeat-ms", "200", "--monitor"];
+    let publisher = [&["--type", "pub", "--topic", "a."], &beats[..]].concat();
+    let publisher = |place: [&str; 2]| {
+        let script = [&publisher[..], &place].concat();
+        let script = script.into_iter().map(String::from).collect();
+        Peer::start(LIBZMQ, script)
+    };
+    for binds in [Ours, Theirs] {
+        let (ours, mut theirs) = match binds {
+            Ours => {
+                let ours = Own::start(&["sub", "--bind", "tcp://127.0.0.1:0"]);
+                let endpoint = ours.event("listening")["endpoint"].clone();
+                let endpoint = endpoint.as_str().unwrap();
+                let theirs = publisher(["--connect", endpoint]);
+                (ours, theirs)
+            }
+            Theirs => {
+                let mut theirs = publisher(["--bind", "tcp://127.0.0.1:0"]);
+                let ours = Own::start(&["sub", "--connect", &theirs.endpoint()]);
+                (ours, theirs)
+            }
+        };
+        for round in 1..=2 {
+            ours.event("ready");
+            theirs.events("handshake", round);
+            ours.message();
+            ours.signal("STOP");
+            theirs.events("disconnected", round);
+            ours.signal("CONT");
+        }
+        theirs.events("handshake", 3);
+        ours.event("ready");
     }
 }

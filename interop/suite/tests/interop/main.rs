@@ -3,16 +3,22 @@
 
 #![forbid(unsafe_code)]
 
+mod certificates;
 mod curve;
 mod data_phases;
+mod drafts;
+mod errors;
+mod handover;
 mod heartbeats;
 mod libzmq;
 mod omq;
 mod omq_codec;
 mod plain;
+mod pressure;
 mod refusals;
 mod restarts;
 mod socks;
+mod stream;
 mod subscriptions;
 mod udp;
 mod websocket;

@@ -1,14 +1,25 @@
-//! Our servers with a ZAP handler, and libzmq's clients of CURVE and PLAIN.
+//! ZAP on either side: our handler decides about libzmq's sockets, libzmq's about ours, for every
+//! socket type and mechanism.
 
 use std::thread;
+use std::time::Duration;
 
-use interop::Side::Ours;
-use interop::{LIBZMQ, PYZMQ, Path, Program, await_failure, options};
+use interop::Side::{self, Ours, Theirs};
+use interop::{
+    FEW, LIBZMQ, PAIRINGS, PYZMQ, Pairing, Path, Program, Protection, Sides, Transport,
+    await_failure, options,
+};
 use sealwire::auth::{AllowAnyone, zap};
 use sealwire::blocking::Socket;
-use sealwire::{Context, FailureCause, Generate as _, KeyPair, Message, Security, SocketType};
+use sealwire::protocol::CloseKind;
+use sealwire::{
+    Context, FailureCause, Generate as _, KeyPair, Message, ProtocolError, Security, SocketType,
+};
 
 const PUSH: [&str; 4] = ["--type", "push", "--send", "1"];
+/// After which we give up a peer that says nothing.
+const SILENCE: Duration = Duration::from_secs(1);
+const STATUSES: [(&str, u16); 3] = [("300", 300), ("400", 400), ("500", 500)];
 
 /// Answers every request with this status, after comparing its mechanism and credentials; ends with
 /// its socket.
@@ -44,8 +55,8 @@ fn handler(context: &Context, status: &'static str, expected: Vec<Vec<u8>>) -> S
     socket
 }
 
-/// Our servers of both mechanisms, what the client is given, and what the handler must see.
-fn mechanisms() -> [(Security, Vec<String>, Vec<Vec<u8>>); 2] {
+/// Our servers of each mechanism, what the client is given, and what the handler must see.
+fn mechanisms() -> [(Security, Vec<String>, Vec<Vec<u8>>); 3] {
     let (server, client) = (KeyPair::generate(), KeyPair::generate());
     let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
     let with_keys = words(&[
@@ -68,6 +79,7 @@ fn mechanisms() -> [(Security, Vec<String>, Vec<Vec<u8>>); 2] {
             with_password,
             vec![b"PLAIN".to_vec(), b"u".to_vec(), b"p".to_vec()],
         ),
+        (Security::null(), Vec::new(), vec![b"NULL".to_vec()]),
     ]
 }
 
@@ -100,7 +112,7 @@ fn who_is_allowed_has_the_name_and_metadata_of_the_handler() {
 
 #[test]
 fn who_is_refused_is_named_with_the_status() {
-    for (status, number) in [("300", 300), ("400", 400), ("500", 500)] {
+    for (status, number) in STATUSES {
         each(status, |link| {
             let failure = await_failure(&link.monitor);
             match failure.cause() {
@@ -112,5 +124,192 @@ fn who_is_refused_is_named_with_the_status() {
             assert_eq!(link.ours.counters().messages_received, 0);
             assert!(link.ours.peers().is_empty());
         });
+    }
+}
+
+// ---- every socket type --------------------------------------------------------------------------
+
+/// What a client of libzmq is given for our server of each mechanism; the handler decides alone.
+fn asked_about(protection: Protection) -> (Sides, Vec<Vec<u8>>) {
+    let mut sides = protection.sides();
+    let credentials = match protection {
+        Protection::Curve { .. } => {
+            let key = sides.their_key.expect("a client with a key");
+            vec![b"CURVE".to_vec(), key.as_bytes().to_vec()]
+        }
+        Protection::Plain { .. } => {
+            sides.ours = Security::plain_server(AllowAnyone);
+            let value = |option| {
+                let at = sides.theirs.iter().position(|word| word == option);
+                sides.theirs[at.expect("it is given") + 1]
+                    .clone()
+                    .into_bytes()
+            };
+            vec![b"PLAIN".to_vec(), value("--username"), value("--password")]
+        }
+        _ => vec![b"NULL".to_vec()],
+    };
+    (sides, credentials)
+}
+
+/// The three mechanisms with this side as the server; under NULL that is who asks its handler.
+fn served_by(server: Side) -> [Protection; 3] {
+    [
+        Protection::Null,
+        Protection::Plain { server },
+        Protection::Curve { server },
+    ]
+}
+
+fn path(binds: Side, protection: Protection) -> Path {
+    Path {
+        program: LIBZMQ,
+        transport: Transport::Tcp,
+        binds,
+        protection,
+    }
+}
+
+/// libzmq's socket with a handler that gives this status to whoever shows what is expected.
+fn asking_theirs(protection: Protection, status: &str) -> Sides {
+    let mut sides = protection.sides();
+    sides.theirs.extend(["--zap".into(), status.into()]);
+    sides
+}
+
+#[test]
+fn every_socket_type_passes_our_handler() {
+    if !LIBZMQ.is_there() {
+        return;
+    }
+    for protection in served_by(Ours) {
+        for pairing in PAIRINGS {
+            let context = Context::new().unwrap();
+            let (sides, expected) = asked_about(protection);
+            let _handler = handler(&context, "200", expected);
+            path(Ours, protection).exchange_with(pairing, &FEW, sides, |ours| {
+                ours.context(&context).zap_domain("d")
+            });
+        }
+    }
+}
+
+#[test]
+fn every_socket_type_passes_libzmqs_handler() {
+    if !LIBZMQ.is_there() {
+        return;
+    }
+    for protection in served_by(Theirs) {
+        for pairing in PAIRINGS {
+            let sides = asking_theirs(protection, "200");
+            path(Theirs, protection).exchange_with(pairing, &FEW, sides, |ours| ours);
+        }
+    }
+}
+
+/// The peer's part where nothing will be said.
+fn silent(pairing: &Pairing) -> [String; 4] {
+    let kind = pairing.theirs.name().to_lowercase();
+    let waits_to = match pairing.theirs {
+        SocketType::Push | SocketType::Req => "--send",
+        _ => "--recv",
+    };
+    ["--type".into(), kind, waits_to.into(), "1".into()]
+}
+
+#[test]
+fn every_socket_type_is_refused_by_our_handler() {
+    if !LIBZMQ.is_there() {
+        return;
+    }
+    for protection in served_by(Ours) {
+        for pairing in &PAIRINGS {
+            let context = Context::new().unwrap();
+            let (sides, expected) = asked_about(protection);
+            let _handler = handler(&context, "400", expected);
+            let ours = options(pairing.ours).context(&context).zap_domain("d");
+            let link = path(Ours, protection).open_with(ours, &silent(pairing), sides);
+            let failure = await_failure(&link.monitor);
+            let refused = FailureCause::RefusedByZap {
+                status: 400,
+                text: "as told".into(),
+            };
+            let cause = failure.cause().to_string();
+            assert_eq!(cause, refused.to_string(), "{protection:?}, {pairing:?}");
+            assert_eq!(link.ours.counters().handshakes_completed, 0);
+            assert!(link.ours.peers().is_empty());
+        }
+    }
+}
+
+#[test]
+fn every_socket_type_is_refused_by_libzmqs_handler() {
+    if !LIBZMQ.is_there() {
+        return;
+    }
+    for protection in served_by(Theirs) {
+        for pairing in &PAIRINGS {
+            assert_refused(protection, pairing, "400");
+        }
+    }
+}
+
+#[test]
+fn what_libzmqs_handler_says_is_named() {
+    if !LIBZMQ.is_there() {
+        return;
+    }
+    let pairing = Pairing::of(SocketType::Push, SocketType::Pull);
+    for protection in served_by(Theirs) {
+        for status in ["400", "500"] {
+            assert_refused(protection, &pairing, status);
+        }
+    }
+}
+
+/// Our socket is told no by libzmq's handler, and says so.
+fn assert_refused(protection: Protection, pairing: &Pairing, status: &str) {
+    for binds in [Ours, Theirs] {
+        let sides = asking_theirs(protection, status);
+        let ours = options(pairing.ours);
+        let link = path(binds, protection).open_with(ours, &silent(pairing), sides);
+        let failure = await_failure(&link.monitor);
+        let case = format!("{protection:?}, {pairing:?}, {status}: {failure}");
+        match failure.cause() {
+            FailureCause::Protocol(ProtocolError::PeerRefused { reason, .. }) => {
+                assert_eq!(reason, status, "{case}");
+            }
+            _ => panic!("{case}"),
+        }
+        assert!(!failure.was_ready(), "{case}");
+        assert_eq!(link.ours.counters().handshakes_completed, 0, "{case}");
+    }
+}
+
+/// With 300 libzmq says nothing more and keeps the connection until somebody's handshake timeout; it
+/// closes only when something of ours comes after the answer. We come again.
+#[test]
+fn a_handler_of_libzmq_that_cannot_decide_now_is_asked_again() {
+    if !LIBZMQ.is_there() {
+        return;
+    }
+    let pairing = Pairing::of(SocketType::Push, SocketType::Pull);
+    for protection in served_by(Theirs) {
+        let sides = asking_theirs(protection, "300");
+        let ours = options(pairing.ours).handshake_timeout(SILENCE);
+        let link = path(Theirs, protection).open_with(ours, &silent(&pairing), sides);
+        for _ in 0..2 {
+            let failure = await_failure(&link.monitor);
+            let FailureCause::Protocol(cause) = failure.cause() else {
+                panic!("{failure}")
+            };
+            let expected = matches!(
+                cause,
+                ProtocolError::HandshakeTimeout { .. }
+                    | ProtocolError::Closed(CloseKind::DuringHandshake(_))
+            );
+            assert!(expected, "{protection:?}: {failure}");
+        }
+        assert_eq!(link.ours.counters().handshakes_completed, 0);
     }
 }
