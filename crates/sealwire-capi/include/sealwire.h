@@ -1,0 +1,2546 @@
+/*
+ * Sealwire: encrypted ZeroMQ messaging, calls, and the cryptography below.
+ *
+ * Made by check.sh from the comments in crates/sealwire-capi/src; do not edit.
+ *
+ * - Functions return a number (`sealwire_status`): SEALWIRE_OK, which is 0, or what went wrong.
+ *   `sealwire_last_error` has it in words.
+ * - Results are written through pointers, and only after success.
+ * - What a function gives, the caller frees with the function named there. Freeing NULL is fine.
+ *   What "belongs to" an object is valid as long as the object is, and is not freed.
+ * - Texts are UTF-8 and end with a zero octet. Other bytes come with their number.
+ * - Objects may be used from one thread at a time, unless a comment says otherwise; different
+ *   objects from any number of threads.
+ * - A call that got SEALWIRE_ERROR_INTERNAL has found a fault of this library.
+ *
+ * Experimental and not audited: read docs/security.md before you rely on it.
+ */
+
+
+#ifndef SEALWIRE_H
+#define SEALWIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * Bytes of a key.
+ */
+#define SEALWIRE_AEAD_KEY_SIZE 32
+
+/**
+ * Bytes of a nonce.
+ */
+#define SEALWIRE_AEAD_NONCE_SIZE 24
+
+/**
+ * Bytes of a tag: what sealing adds to a message.
+ */
+#define SEALWIRE_AEAD_TAG_SIZE 32
+
+/**
+ * Bytes of a public key, and of a secret one.
+ */
+#define SEALWIRE_KEY_SIZE 32
+
+/**
+ * Bytes of a key as text in Z85, with the zero octet at its end.
+ */
+#define SEALWIRE_KEY_TEXT_SIZE 41
+
+/**
+ * Kind of an event: one that has no number yet. Its text says what it is.
+ */
+#define SEALWIRE_EVENT_OTHER 0
+
+/**
+ * Kind of an event: the socket is bound.
+ */
+#define SEALWIRE_EVENT_LISTENING 1
+
+/**
+ * Kind of an event: a peer connected; the handshake begins.
+ */
+#define SEALWIRE_EVENT_ACCEPTED 2
+
+/**
+ * Kind of an event: accepting failed, for example for want of file descriptors.
+ */
+#define SEALWIRE_EVENT_ACCEPT_FAILED 3
+
+/**
+ * Kind of an event: connected to a peer; the handshake begins.
+ */
+#define SEALWIRE_EVENT_CONNECTED 4
+
+/**
+ * Kind of an event: the handshake is done.
+ */
+#define SEALWIRE_EVENT_READY 5
+
+/**
+ * Kind of an event: a connection could not be made, its handshake failed, or it broke.
+ */
+#define SEALWIRE_EVENT_FAILED 6
+
+/**
+ * Kind of an event: a connection ended as it should.
+ */
+#define SEALWIRE_EVENT_DISCONNECTED 7
+
+/**
+ * Kind of an event: another attempt to connect follows.
+ */
+#define SEALWIRE_EVENT_RETRYING 8
+
+/**
+ * Kind of an event: the endpoint is not connected to any more.
+ */
+#define SEALWIRE_EVENT_GAVE_UP 9
+
+/**
+ * Kind of an event: something to worry about that is no failure.
+ */
+#define SEALWIRE_EVENT_WARNING 10
+
+/**
+ * Kind of an event: datagrams were dropped.
+ */
+#define SEALWIRE_EVENT_DATAGRAMS_DROPPED 11
+
+/**
+ * Kind of an event: the endpoint is no longer bound.
+ */
+#define SEALWIRE_EVENT_UNBOUND 12
+
+/**
+ * Cause of a failure: the event is none.
+ */
+#define SEALWIRE_CAUSE_NONE 0
+
+/**
+ * Cause of a failure: one that has no number yet. The event's text says what it is.
+ */
+#define SEALWIRE_CAUSE_OTHER 1
+
+/**
+ * Cause of a failure: the name does not resolve.
+ */
+#define SEALWIRE_CAUSE_RESOLVE 2
+
+/**
+ * Cause of a failure: nothing accepted the connection.
+ */
+#define SEALWIRE_CAUSE_CONNECT 3
+
+/**
+ * Cause of a failure: the SOCKS5 proxy did not make the connection.
+ */
+#define SEALWIRE_CAUSE_PROXY 4
+
+/**
+ * Cause of a failure: the transport broke, or WebSocket did.
+ */
+#define SEALWIRE_CAUSE_TRANSPORT 5
+
+/**
+ * Cause of a failure: the peer speaks another protocol, or breaks the rules of this one.
+ */
+#define SEALWIRE_CAUSE_PROTOCOL 6
+
+/**
+ * Cause of a failure: the mechanisms or the types of the sockets do not fit.
+ */
+#define SEALWIRE_CAUSE_INCOMPATIBLE 7
+
+/**
+ * Cause of a failure: the handshake does not verify. On a server: the client was given another
+ * server key.
+ */
+#define SEALWIRE_CAUSE_HANDSHAKE 8
+
+/**
+ * Cause of a failure: the peer left during the handshake. On a client: mostly the server has another
+ * key than was given, or wants another mechanism.
+ */
+#define SEALWIRE_CAUSE_CLOSED_IN_HANDSHAKE 9
+
+/**
+ * Cause of a failure: this side refused the peer: its authenticator, a ZAP handler, a limit or the
+ * type of the socket.
+ */
+#define SEALWIRE_CAUSE_REFUSED 10
+
+/**
+ * Cause of a failure: the peer refused this side.
+ */
+#define SEALWIRE_CAUSE_REFUSED_BY_PEER 11
+
+/**
+ * Cause of a failure: what arrived was changed on the way.
+ */
+#define SEALWIRE_CAUSE_TAMPERED 12
+
+/**
+ * Cause of a failure: a handshake or a heartbeat took too long.
+ */
+#define SEALWIRE_CAUSE_TIMEOUT 13
+
+/**
+ * Cause of a failure: the peer sent more than the limits allow.
+ */
+#define SEALWIRE_CAUSE_TOO_LARGE 14
+
+/**
+ * Cause of a failure: the peer left in the middle of a message.
+ */
+#define SEALWIRE_CAUSE_CLOSED 15
+
+/**
+ * Bytes of a key, secret, public or shared.
+ */
+#define SEALWIRE_BOX_KEY_SIZE 32
+
+/**
+ * Bytes of a nonce.
+ */
+#define SEALWIRE_BOX_NONCE_SIZE 24
+
+/**
+ * Bytes of a tag: what sealing adds to a message.
+ */
+#define SEALWIRE_BOX_TAG_SIZE 16
+
+/**
+ * Messages that may be queued towards each peer; 0 for no limit. Default 1,000. libzmq's
+ * `ZMQ_SNDHWM`.
+ */
+#define SEALWIRE_OPTION_SEND_HIGH_WATER_MARK 1
+
+/**
+ * Messages that may be queued from each peer; 0 for no limit. Default 1,000. `ZMQ_RCVHWM`.
+ */
+#define SEALWIRE_OPTION_RECEIVE_HIGH_WATER_MARK 2
+
+/**
+ * Bytes that may be queued towards each peer; 0 for no limit. Default 1 GiB.
+ */
+#define SEALWIRE_OPTION_SEND_BYTE_BUDGET 3
+
+/**
+ * Bytes that may be queued from each peer; 0 for no limit. Default 1 GiB.
+ */
+#define SEALWIRE_OPTION_RECEIVE_BYTE_BUDGET 4
+
+/**
+ * How long a send waits that is called with a timeout of -1, in milliseconds; -1, the default, for
+ * ever. `ZMQ_SNDTIMEO`.
+ */
+#define SEALWIRE_OPTION_SEND_TIMEOUT_MS 5
+
+/**
+ * How long a receive waits that is called with a timeout of -1, in milliseconds; -1, the default,
+ * for ever. `ZMQ_RCVTIMEO`.
+ */
+#define SEALWIRE_OPTION_RECEIVE_TIMEOUT_MS 6
+
+/**
+ * How long closing waits for what is not sent, in milliseconds; -1 for ever. Default 5,000.
+ * `ZMQ_LINGER`.
+ */
+#define SEALWIRE_OPTION_LINGER_MS 7
+
+/**
+ * How long a handshake may take, in milliseconds. Default 15,000. `ZMQ_HANDSHAKE_IVL`.
+ */
+#define SEALWIRE_OPTION_HANDSHAKE_TIMEOUT_MS 8
+
+/**
+ * How long one attempt to connect may take, in milliseconds. Default: as a handshake.
+ * `ZMQ_CONNECT_TIMEOUT`.
+ */
+#define SEALWIRE_OPTION_CONNECT_TIMEOUT_MS 9
+
+/**
+ * Wait before connecting again, in milliseconds. Default 100. `ZMQ_RECONNECT_IVL`.
+ */
+#define SEALWIRE_OPTION_RECONNECT_INTERVAL_MS 10
+
+/**
+ * What that wait grows to, in milliseconds. Default 10,000. `ZMQ_RECONNECT_IVL_MAX`.
+ */
+#define SEALWIRE_OPTION_RECONNECT_MAXIMUM_MS 11
+
+/**
+ * After what an endpoint is not connected to again: the sum of 1 (connection refused), 2
+ * (handshake failed), 4 (connection ended), 8 (not reachable otherwise). Default 0.
+ * `ZMQ_RECONNECT_STOP`.
+ */
+#define SEALWIRE_OPTION_RECONNECT_STOP 12
+
+/**
+ * Sends a PING after so long without traffic, in milliseconds. Default: none. `ZMQ_HEARTBEAT_IVL`.
+ */
+#define SEALWIRE_OPTION_HEARTBEAT_INTERVAL_MS 13
+
+/**
+ * Ends a connection on which nothing came for so long after a PING, in milliseconds. Default: the
+ * interval. `ZMQ_HEARTBEAT_TIMEOUT`.
+ */
+#define SEALWIRE_OPTION_HEARTBEAT_TIMEOUT_MS 14
+
+/**
+ * After how long the peer should do the same, in milliseconds. Default: the interval.
+ * `ZMQ_HEARTBEAT_TTL`.
+ */
+#define SEALWIRE_OPTION_HEARTBEAT_TTL_MS 15
+
+/**
+ * Largest message that is accepted, in bytes. Default 64 MiB. `ZMQ_MAXMSGSIZE`.
+ */
+#define SEALWIRE_OPTION_MAX_MESSAGE_SIZE 16
+
+/**
+ * Connections of one listener. Default 65,536.
+ */
+#define SEALWIRE_OPTION_MAX_CONNECTIONS 17
+
+/**
+ * Connections of one listener from one address. Default: no limit of its own.
+ */
+#define SEALWIRE_OPTION_MAX_CONNECTIONS_PER_ADDRESS 18
+
+/**
+ * Handshakes of one listener at a time. Default 1,024.
+ */
+#define SEALWIRE_OPTION_MAX_HANDSHAKES 19
+
+/**
+ * Handshakes of one listener from one address. Default: no limit of its own.
+ */
+#define SEALWIRE_OPTION_MAX_HANDSHAKES_PER_ADDRESS 20
+
+/**
+ * Switch: sends only to peers whose handshake is done, instead of queueing. Default 0.
+ * `ZMQ_IMMEDIATE`.
+ */
+#define SEALWIRE_OPTION_IMMEDIATE 21
+
+/**
+ * Switch: queues hold the latest message only. Default 0. `ZMQ_CONFLATE`.
+ */
+#define SEALWIRE_OPTION_CONFLATE 22
+
+/**
+ * Switch, REQ: numbers requests, and takes answers with the same number only. Default 0.
+ * `ZMQ_REQ_CORRELATE`.
+ */
+#define SEALWIRE_OPTION_REQ_CORRELATE 23
+
+/**
+ * Switch, REQ: may send again before the answer. Default 0. `ZMQ_REQ_RELAXED`.
+ */
+#define SEALWIRE_OPTION_REQ_RELAXED 24
+
+/**
+ * Switch: sends an empty message to each new peer. Default 0. `ZMQ_PROBE_ROUTER`.
+ */
+#define SEALWIRE_OPTION_PROBE_ROUTER 25
+
+/**
+ * Switch, ROUTER: sending to nobody is an error. Default 0. `ZMQ_ROUTER_MANDATORY`.
+ */
+#define SEALWIRE_OPTION_ROUTER_MANDATORY 26
+
+/**
+ * Switch, ROUTER: a new peer may take over the routing id of another. Default 0.
+ * `ZMQ_ROUTER_HANDOVER`.
+ */
+#define SEALWIRE_OPTION_ROUTER_HANDOVER 27
+
+/**
+ * ROUTER: an empty message for each peer that comes (1), goes (2), or both (3). Default 0.
+ * `ZMQ_ROUTER_NOTIFY`.
+ */
+#define SEALWIRE_OPTION_ROUTER_NOTIFY 28
+
+/**
+ * Switch, STREAM: an empty message for each peer that comes or goes. Default 1.
+ * `ZMQ_STREAM_NOTIFY`.
+ */
+#define SEALWIRE_OPTION_STREAM_NOTIFY 29
+
+/**
+ * Switch, XPUB: every subscription is read. Default 0. `ZMQ_XPUB_VERBOSE`.
+ */
+#define SEALWIRE_OPTION_XPUB_VERBOSE 30
+
+/**
+ * Switch, XPUB: every cancellation too. Default 0. `ZMQ_XPUB_VERBOSER`.
+ */
+#define SEALWIRE_OPTION_XPUB_VERBOSER 31
+
+/**
+ * Switch, XPUB: subscriptions count only as the program grants them. Default 0. `ZMQ_XPUB_MANUAL`.
+ */
+#define SEALWIRE_OPTION_XPUB_MANUAL 32
+
+/**
+ * Switch, PUB and XPUB: waits for slow subscribers instead of dropping. Default 0.
+ * `ZMQ_XPUB_NODROP`.
+ */
+#define SEALWIRE_OPTION_XPUB_NO_DROP 33
+
+/**
+ * Switch, PUB, XPUB, SUB: topics say what is not wanted. Default 0. `ZMQ_INVERT_MATCHING`.
+ */
+#define SEALWIRE_OPTION_INVERT_MATCHING 34
+
+/**
+ * Switch: uses IPv6 beside IPv4. Default 1. `ZMQ_IPV6`.
+ */
+#define SEALWIRE_OPTION_IPV6 35
+
+/**
+ * TCP connections that the system holds before they are accepted. Default 4,096. `ZMQ_BACKLOG`.
+ */
+#define SEALWIRE_OPTION_BACKLOG 36
+
+/**
+ * RADIO over `udp`: networks that multicast passes. Default 1. `ZMQ_MULTICAST_HOPS`.
+ */
+#define SEALWIRE_OPTION_MULTICAST_HOPS 37
+
+/**
+ * Switch, RADIO over `udp`: members on this machine get multicast too. Default 1.
+ * `ZMQ_MULTICAST_LOOP`.
+ */
+#define SEALWIRE_OPTION_MULTICAST_LOOP 38
+
+/**
+ * The octet of that name in IP packets. Default: the system's. `ZMQ_TOS`.
+ */
+#define SEALWIRE_OPTION_TYPE_OF_SERVICE 39
+
+/**
+ * The system's buffer for sending, in bytes. Default: the system's. `ZMQ_SNDBUF`.
+ */
+#define SEALWIRE_OPTION_SEND_BUFFER 40
+
+/**
+ * The system's buffer for receiving, in bytes. Default: the system's. `ZMQ_RCVBUF`.
+ */
+#define SEALWIRE_OPTION_RECEIVE_BUFFER 41
+
+/**
+ * Switch: TCP's own sign of life. Default: the system's. `ZMQ_TCP_KEEPALIVE`.
+ */
+#define SEALWIRE_OPTION_TCP_KEEP_ALIVE 42
+
+/**
+ * Silence before the first, in seconds; with TCP_KEEP_ALIVE. `ZMQ_TCP_KEEPALIVE_IDLE`.
+ */
+#define SEALWIRE_OPTION_TCP_KEEP_ALIVE_IDLE_S 43
+
+/**
+ * Time between two, in seconds; with TCP_KEEP_ALIVE. `ZMQ_TCP_KEEPALIVE_INTVL`.
+ */
+#define SEALWIRE_OPTION_TCP_KEEP_ALIVE_INTERVAL_S 44
+
+/**
+ * How many without an answer; with TCP_KEEP_ALIVE. `ZMQ_TCP_KEEPALIVE_CNT`.
+ */
+#define SEALWIRE_OPTION_TCP_KEEP_ALIVE_COUNT 45
+
+/**
+ * How long sent data may go unacknowledged, in milliseconds; Linux. `ZMQ_TCP_MAXRT`.
+ */
+#define SEALWIRE_OPTION_TCP_MAX_RETRANSMIT_MS 46
+
+/**
+ * How long a receive on a socket with one connection looks before it sleeps, in microseconds.
+ * Default 0.
+ */
+#define SEALWIRE_OPTION_SPIN_US 47
+
+/**
+ * How long a ZAP handler may take, in milliseconds. Default 5,000.
+ */
+#define SEALWIRE_OPTION_ZAP_TIMEOUT_MS 48
+
+/**
+ * Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
+ * `ZMQ_ROUTING_ID`.
+ */
+#define SEALWIRE_OPTION_ROUTING_ID 100
+
+/**
+ * Bytes: asks the ZAP handler of the context about peers, under this name; text. `ZMQ_ZAP_DOMAIN`.
+ */
+#define SEALWIRE_OPTION_ZAP_DOMAIN 101
+
+/**
+ * Bytes: the network device to use, by name; Linux. `ZMQ_BINDTODEVICE`.
+ */
+#define SEALWIRE_OPTION_BIND_TO_DEVICE 102
+
+/**
+ * Bytes: a message of one frame to each new peer. `ZMQ_HELLO_MSG`.
+ */
+#define SEALWIRE_OPTION_HELLO_MESSAGE 103
+
+/**
+ * Bytes: a message of one frame to be received when a peer has gone. `ZMQ_DISCONNECT_MSG`.
+ */
+#define SEALWIRE_OPTION_DISCONNECT_MESSAGE 104
+
+/**
+ * Bytes: a message of one frame to be received when a connection is made again. `ZMQ_HICCUP_MSG`.
+ */
+#define SEALWIRE_OPTION_HICCUP_MESSAGE 105
+
+/**
+ * Bytes, XPUB: a message of one frame to each new subscriber. `ZMQ_XPUB_WELCOME_MSG`.
+ */
+#define SEALWIRE_OPTION_XPUB_WELCOME_MESSAGE 106
+
+/**
+ * Something can be received, or a descriptor read; of a monitor: an event is there.
+ */
+#define SEALWIRE_POLL_IN 1
+
+/**
+ * A message can be sent, or a descriptor written.
+ */
+#define SEALWIRE_POLL_OUT 2
+
+/**
+ * The socket is closed, or nothing more will come from a monitor; of a descriptor: its end or an
+ * error. Told whether it was asked for or not.
+ */
+#define SEALWIRE_POLL_CLOSED 4
+
+/**
+ * A timeout: as long as the options of the socket say, which is for ever unless set.
+ */
+#define SEALWIRE_WAIT -1
+
+/**
+ * A timeout: not at all.
+ */
+#define SEALWIRE_NO_WAIT 0
+
+/**
+ * Type of a socket: one peer, both ways.
+ */
+#define SEALWIRE_PAIR 0
+
+/**
+ * Type of a socket: publishes to every subscriber.
+ */
+#define SEALWIRE_PUB 1
+
+/**
+ * Type of a socket: receives what it subscribed to.
+ */
+#define SEALWIRE_SUB 2
+
+/**
+ * Type of a socket: sends a request, then receives its answer.
+ */
+#define SEALWIRE_REQ 3
+
+/**
+ * Type of a socket: receives a request, then answers it.
+ */
+#define SEALWIRE_REP 4
+
+/**
+ * Type of a socket: sends to its peers in turn, receives from all.
+ */
+#define SEALWIRE_DEALER 5
+
+/**
+ * Type of a socket: addresses peers by routing id, the first frame.
+ */
+#define SEALWIRE_ROUTER 6
+
+/**
+ * Type of a socket: receives from a pipeline.
+ */
+#define SEALWIRE_PULL 7
+
+/**
+ * Type of a socket: sends into a pipeline.
+ */
+#define SEALWIRE_PUSH 8
+
+/**
+ * Type of a socket: PUB that reads the subscriptions.
+ */
+#define SEALWIRE_XPUB 9
+
+/**
+ * Type of a socket: SUB that sends its subscriptions as messages.
+ */
+#define SEALWIRE_XSUB 10
+
+/**
+ * Type of a socket: plain TCP connections, each with a name as the first frame.
+ */
+#define SEALWIRE_STREAM 11
+
+/**
+ * Type of a socket: addresses connections by number, messages of one frame.
+ */
+#define SEALWIRE_SERVER 12
+
+/**
+ * Type of a socket: talks to SERVER, messages of one frame.
+ */
+#define SEALWIRE_CLIENT 13
+
+/**
+ * Type of a socket: publishes to groups.
+ */
+#define SEALWIRE_RADIO 14
+
+/**
+ * Type of a socket: receives what is sent to the groups it joined.
+ */
+#define SEALWIRE_DISH 15
+
+/**
+ * Type of a socket: PULL for messages of one frame.
+ */
+#define SEALWIRE_GATHER 16
+
+/**
+ * Type of a socket: PUSH for messages of one frame.
+ */
+#define SEALWIRE_SCATTER 17
+
+/**
+ * Type of a socket: SERVER among equals.
+ */
+#define SEALWIRE_PEER 19
+
+/**
+ * Type of a socket: PAIR for messages of one frame.
+ */
+#define SEALWIRE_CHANNEL 20
+
+/**
+ * The opening side of a stream: takes messages in their order only, so that none is lost, repeated
+ * or moved unnoticed. The key is wiped when it is freed.
+ *
+ * Threads: one at a time.
+ */
+typedef struct sealwire_aead_opener sealwire_aead_opener;
+
+/**
+ * The sealing side of a stream of messages under one key and nonce, each with a number of its own,
+ * so that no nonce is used twice. The key is wiped when it is freed.
+ *
+ * Threads: may be used from several at a time, but for freeing it.
+ */
+typedef struct sealwire_aead_stream sealwire_aead_stream;
+
+/**
+ * Decides which clients a BLAKE3 or CURVE server talks to. It is copied into a
+ * `sealwire_security`, so it may be freed after that.
+ *
+ * Threads: one at a time.
+ */
+typedef struct sealwire_authenticator sealwire_authenticator;
+
+/**
+ * A client that has proved to hold the secret of its public key and asks to be let in. Valid during
+ * the callback only.
+ */
+typedef struct sealwire_client sealwire_client;
+
+/**
+ * The thread that does the I/O of the sockets made with it, and the names of their `inproc`
+ * endpoints. Most programs need none: sockets share one unless their options name another.
+ *
+ * Threads: may be used from several at a time.
+ */
+typedef struct sealwire_context sealwire_context;
+
+/**
+ * What the callback decides. Refused, unless `sealwire_decision_allow` is called. Valid during the
+ * callback only.
+ */
+typedef struct sealwire_decision sealwire_decision;
+
+/**
+ * Something that happened to an endpoint or a connection.
+ *
+ * Threads: never changes, so it may be used from several at a time.
+ */
+typedef struct sealwire_event sealwire_event;
+
+/**
+ * A key pair for BLAKE3 and CURVE. The secret half is wiped from memory when it is freed.
+ *
+ * Threads: never changes, so it may be used from several at a time.
+ */
+typedef struct sealwire_keys sealwire_keys;
+
+/**
+ * A message: one or more frames of bytes, and for one that was received, who sent it. It may be
+ * kept after its socket was freed.
+ *
+ * Threads: one at a time; reading alone is fine from several.
+ */
+typedef struct sealwire_message sealwire_message;
+
+/**
+ * Reads what happens to a socket from the moment it was made on. Every monitor gets every event;
+ * 4,096 are kept for one that is slow, then the oldest are lost.
+ *
+ * Threads: may be used from several at a time, but for `sealwire_monitor_free`.
+ */
+typedef struct sealwire_monitor sealwire_monitor;
+
+/**
+ * Options of sockets, clients and servers: a list that may be used for any number of them and freed
+ * once they are made. What is not set has the default of libzmq or a safer one.
+ *
+ * Threads: may be used from several at a time, as long as none changes it.
+ */
+typedef struct sealwire_options sealwire_options;
+
+/**
+ * Who is at the other end of a connection: a key that was proved, a name that the server's
+ * authenticator gave to it, an address. Never changes.
+ *
+ * A peer belongs to the message, event or request that it was asked of, and is valid as long as
+ * that is. Threads: may be used from several at a time.
+ */
+typedef struct sealwire_peer sealwire_peer;
+
+/**
+ * A file descriptor that tells when a socket or a monitor is worth a look, for `poll(2)`,
+ * `epoll(7)`, `kqueue(2)` or an event loop. libzmq's `ZMQ_FD`, with fewer traps.
+ *
+ * 1. Wait until the descriptor is readable. It is, from the start, and never to be read or written.
+ * 2. Call `sealwire_readiness_take`, which makes it unreadable and says what can be done.
+ * 3. Do that once or more often, with `SEALWIRE_NO_WAIT`. Then wait again.
+ *
+ * A receive that leaves something makes it readable again, so one message per wake-up is enough. To
+ * send, try first, and wait only after `SEALWIRE_ERROR_WOULD_BLOCK`. A wake-up may be in vain.
+ *
+ * Threads: for one that waits; several make one each. It outlives the socket.
+ */
+typedef struct sealwire_readiness sealwire_readiness;
+
+/**
+ * Calls a server, and may be called by it. Connects when it is first used, and again when the
+ * connection is lost.
+ *
+ * Threads: may be used from several at a time, but for freeing it.
+ */
+typedef struct sealwire_rpc_client sealwire_rpc_client;
+
+/**
+ * A connection of a client or server: both sides may call through it.
+ *
+ * Threads: may be used from several at a time, but for freeing it.
+ */
+typedef struct sealwire_rpc_conn sealwire_rpc_conn;
+
+/**
+ * What is known about a call that failed.
+ *
+ * Threads: never changes, so it may be used from several at a time.
+ */
+typedef struct sealwire_rpc_error sealwire_rpc_error;
+
+/**
+ * A message that nobody answers. Valid during the callback only.
+ */
+typedef struct sealwire_rpc_message sealwire_rpc_message;
+
+/**
+ * The answer to a call.
+ *
+ * Threads: never changes, so it may be used from several at a time.
+ */
+typedef struct sealwire_rpc_reply sealwire_rpc_reply;
+
+/**
+ * A request, to be answered with `sealwire_rpc_request_reply` or `sealwire_rpc_request_fail`, now or
+ * later and on any thread.
+ *
+ * Threads: one at a time.
+ */
+typedef struct sealwire_rpc_request sealwire_rpc_request;
+
+/**
+ * Answers calls, and can call its clients (`sealwire_rpc_request_conn`).
+ *
+ * Threads: may be used from several at a time, but for freeing it.
+ */
+typedef struct sealwire_rpc_server sealwire_rpc_server;
+
+/**
+ * How a socket protects its connections: a mechanism, and what it needs. May be used for any number
+ * of sockets, and freed once they are made.
+ *
+ * Threads: may be used from several at a time, as long as none changes it.
+ */
+typedef struct sealwire_security sealwire_security;
+
+/**
+ * A socket. Its types are those of ZeroMQ and have the same numbers.
+ *
+ * Threads: may be used from several at a time, but for `sealwire_socket_free`.
+ */
+typedef struct sealwire_socket sealwire_socket;
+
+/**
+ * What became of a call: `SEALWIRE_OK`, or one of the numbers `SEALWIRE_ERROR_...`, which are all
+ * above zero and never change their meaning. New numbers may be added.
+ */
+typedef int32_t sealwire_status;
+
+/**
+ * One message of a batch.
+ */
+typedef struct {
+  /**
+   * Its nonce: 24 bytes.
+   */
+  const uint8_t *nonce;
+  /**
+   * What is authenticated and not encrypted; may be NULL with a size of 0.
+   */
+  const uint8_t *aad;
+  /**
+   * Bytes of it.
+   */
+  size_t aad_size;
+  /**
+   * What is encrypted or decrypted where it is. No two jobs share bytes.
+   */
+  uint8_t *buffer;
+  /**
+   * Bytes of it.
+   */
+  size_t size;
+  /**
+   * Its tag: 32 bytes, written when sealing and read when opening.
+   */
+  uint8_t *tag;
+  /**
+   * Written when opening: whether it is authentic. If not, the buffer still holds the ciphertext.
+   */
+  bool authentic;
+} sealwire_aead_job;
+
+/**
+ * Decides about one client: calls `sealwire_decision_allow`, or does not. Called on threads of the
+ * library, several at a time; it may block, and only the client in question waits. It must not
+ * throw.
+ */
+typedef void (*sealwire_authenticate_fn)(const sealwire_client *client,
+                                         sealwire_decision *decision,
+                                         void *user);
+
+/**
+ * Frees what a callback's `user` points to. Called exactly once, on any thread, when the callback
+ * will not be called again. It must not throw, and must not wait for this library. NULL where
+ * nothing is to be done.
+ */
+typedef void (*sealwire_destroy_fn)(void *user);
+
+/**
+ * Frees a buffer that was handed to a message. Called exactly once, on any thread, when nobody reads
+ * it any more. It must not throw, and must not wait for this library.
+ */
+typedef void (*sealwire_free_fn)(void *data, void *hint);
+
+/**
+ * What `sealwire_poll` waits for: a socket, or a monitor where `socket` is NULL, or a file
+ * descriptor where both are.
+ */
+typedef struct {
+  /**
+   * A socket, or NULL.
+   */
+  const sealwire_socket *socket;
+  /**
+   * A monitor, or NULL.
+   */
+  const sealwire_monitor *monitor;
+  /**
+   * A file descriptor; looked at when both of the others are NULL.
+   */
+  int32_t fd;
+  /**
+   * What to wait for: `SEALWIRE_POLL_IN`, `SEALWIRE_POLL_OUT`, or both.
+   */
+  uint32_t events;
+  /**
+   * What there is, written by the call.
+   */
+  uint32_t ready;
+} sealwire_poll_item;
+
+/**
+ * Gets each request, which is the callback's from then on: it must be answered, or freed with
+ * `sealwire_rpc_request_free`. Called where connections are read, so it must be quick and must not
+ * wait for an answer of this client or server: hand long work to a thread, with the request. May be
+ * called on several threads at a time. It must not throw.
+ */
+typedef void (*sealwire_rpc_request_fn)(sealwire_rpc_request *request, void *user);
+
+/**
+ * Gets each message that nobody answers. As `sealwire_rpc_request_fn` otherwise, but the message is
+ * valid during the callback only.
+ */
+typedef void (*sealwire_rpc_message_fn)(const sealwire_rpc_message *message, void *user);
+
+/**
+ * What answers the other side.
+ */
+typedef struct {
+  /**
+   * Gets requests. NULL answers all of them with code 12 (unimplemented).
+   */
+  sealwire_rpc_request_fn request;
+  /**
+   * Gets messages. NULL drops them.
+   */
+  sealwire_rpc_message_fn message;
+  /**
+   * Handed to both.
+   */
+  void *user;
+  /**
+   * Called once with `user` when neither will be called again; not after an error of the function
+   * that the handler was given to. May be NULL.
+   */
+  sealwire_destroy_fn destroy;
+} sealwire_rpc_handler;
+
+/**
+ * Decides about a client that shows a username and a password: calls `sealwire_decision_allow`, or
+ * does not. Compare passwords in constant time. Called on threads of the library, several at a time;
+ * it may block. It must not throw. Nothing but `decision` and `user` is valid after it.
+ */
+typedef void (*sealwire_authenticate_plain_fn)(const char *username,
+                                               const void *password,
+                                               size_t password_size,
+                                               const char *address,
+                                               sealwire_decision *decision,
+                                               void *user);
+
+/**
+ * What a socket has done since it was made. Each number only grows.
+ */
+typedef struct {
+  /**
+   * Messages handed to a connection.
+   */
+  uint64_t messages_sent;
+  /**
+   * Payload bytes of these.
+   */
+  uint64_t bytes_sent;
+  /**
+   * Messages that arrived for the program.
+   */
+  uint64_t messages_received;
+  /**
+   * Payload bytes of these.
+   */
+  uint64_t bytes_received;
+  /**
+   * Copies dropped at a full queue, or because the peer to answer was gone.
+   */
+  uint64_t dropped_at_send;
+  /**
+   * Messages still unsent when their connection or the socket ended.
+   */
+  uint64_t dropped_unsent;
+  /**
+   * Received messages that the type of the socket has no use for.
+   */
+  uint64_t dropped_at_receive;
+  /**
+   * Handshakes completed.
+   */
+  uint64_t handshakes_completed;
+  /**
+   * Handshakes that failed.
+   */
+  uint64_t handshakes_failed;
+  /**
+   * Attempts to connect that followed a failed or ended connection.
+   */
+  uint64_t reconnects;
+  /**
+   * Connections that ended after their handshake.
+   */
+  uint64_t disconnects;
+} sealwire_counters;
+
+/**
+ * It was done.
+ */
+#define SEALWIRE_OK 0
+
+/**
+ * A pointer that must not be NULL is.
+ */
+#define SEALWIRE_ERROR_NULL 1
+
+/**
+ * An argument is out of range, too short or long, or no text in UTF-8.
+ */
+#define SEALWIRE_ERROR_ARGUMENT 2
+
+/**
+ * A fault of this library. Please report it.
+ */
+#define SEALWIRE_ERROR_INTERNAL 3
+
+/**
+ * An error that has no number yet. `sealwire_last_error` says what it is.
+ */
+#define SEALWIRE_ERROR_OTHER 4
+
+/**
+ * The operating system refused: no threads, no file descriptors.
+ */
+#define SEALWIRE_ERROR_SYSTEM 5
+
+/**
+ * The operation would have to wait, and was told not to.
+ */
+#define SEALWIRE_ERROR_WOULD_BLOCK 10
+
+/**
+ * It was not done in time. The text ends with why the last connection failed, if one did.
+ */
+#define SEALWIRE_ERROR_TIMED_OUT 11
+
+/**
+ * The socket is closed.
+ */
+#define SEALWIRE_ERROR_CLOSED 12
+
+/**
+ * The type of the socket does not do that.
+ */
+#define SEALWIRE_ERROR_UNSUPPORTED 13
+
+/**
+ * Not now: REQ and REP take turns; DISH joins a group once.
+ */
+#define SEALWIRE_ERROR_STATE 14
+
+/**
+ * REQ: the peer went away before it answered; the request may have been carried out.
+ */
+#define SEALWIRE_ERROR_REQUEST_LOST 15
+
+/**
+ * ROUTER, SERVER, PEER, STREAM: there is no such peer.
+ */
+#define SEALWIRE_ERROR_UNROUTABLE 16
+
+/**
+ * The message is not of the form that the type of the socket sends.
+ */
+#define SEALWIRE_ERROR_MESSAGE 17
+
+/**
+ * A limit is reached.
+ */
+#define SEALWIRE_ERROR_LIMIT 18
+
+/**
+ * The endpoint cannot be understood.
+ */
+#define SEALWIRE_ERROR_ENDPOINT 19
+
+/**
+ * The socket cannot use the endpoint: its transport does not go with the socket's type or
+ * mechanism.
+ */
+#define SEALWIRE_ERROR_TRANSPORT 20
+
+/**
+ * An option that the type of the socket does not have, or that cannot have this value.
+ */
+#define SEALWIRE_ERROR_OPTION 21
+
+/**
+ * Binding failed, for example because the address is in use.
+ */
+#define SEALWIRE_ERROR_BIND 22
+
+/**
+ * Connecting failed (`udp` only; with other transports it is an event of the monitor).
+ */
+#define SEALWIRE_ERROR_CONNECT 23
+
+/**
+ * The socket has no such endpoint.
+ */
+#define SEALWIRE_ERROR_UNKNOWN_ENDPOINT 24
+
+/**
+ * The endpoint is not connected to any more.
+ */
+#define SEALWIRE_ERROR_GAVE_UP 25
+
+/**
+ * Some messages were not sent within the linger time.
+ */
+#define SEALWIRE_ERROR_UNSENT 26
+
+/**
+ * No more events will come: the socket is closed and all were read.
+ */
+#define SEALWIRE_ERROR_ENDED 27
+
+/**
+ * The text is no key, or the bytes are no public key in canonical form.
+ */
+#define SEALWIRE_ERROR_KEY 30
+
+/**
+ * A key file cannot be read or written, or is none.
+ */
+#define SEALWIRE_ERROR_KEY_FILE 31
+
+/**
+ * Others than its owner may read a file with a secret key.
+ */
+#define SEALWIRE_ERROR_KEY_FILE_PERMISSIONS 32
+
+/**
+ * A public key of low order: what is agreed with it is no secret.
+ */
+#define SEALWIRE_ERROR_WEAK_KEY 33
+
+/**
+ * The message is not authentic. Nothing more is said about it on purpose.
+ */
+#define SEALWIRE_ERROR_NOT_AUTHENTIC 40
+
+/**
+ * All positions of a stream are used up.
+ */
+#define SEALWIRE_ERROR_STREAM_EXHAUSTED 41
+
+/**
+ * The operating system has no randomness to give.
+ */
+#define SEALWIRE_ERROR_RANDOM 42
+
+/**
+ * The other side answered the call with an error; `sealwire_rpc_error_code` tells which.
+ */
+#define SEALWIRE_ERROR_RPC_REMOTE 50
+
+/**
+ * The time limit of the call ran out.
+ */
+#define SEALWIRE_ERROR_RPC_DEADLINE 51
+
+/**
+ * The connection was lost during the call.
+ */
+#define SEALWIRE_ERROR_RPC_CONNECTION_LOST 52
+
+/**
+ * No connection came about.
+ */
+#define SEALWIRE_ERROR_RPC_CONNECT 53
+
+/**
+ * There was no room for the message within the write limit.
+ */
+#define SEALWIRE_ERROR_RPC_CONGESTED 54
+
+/**
+ * The body is larger than the limit.
+ */
+#define SEALWIRE_ERROR_RPC_TOO_LARGE 55
+
+/**
+ * One of both sides shuts down.
+ */
+#define SEALWIRE_ERROR_RPC_SHUTTING_DOWN 56
+
+/**
+ * A call that waits was made by a handler that runs where the connection is read: it would wait
+ * for itself.
+ */
+#define SEALWIRE_ERROR_RPC_WOULD_DEADLOCK 57
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Writes a fresh random key: 32 bytes, which are yours to wipe.
+ *
+ * Errors: `SEALWIRE_ERROR_RANDOM`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_aead_generate_key(uint8_t *key);
+
+/**
+ * Writes a fresh random nonce: 24 bytes. Random nonces do not collide.
+ *
+ * Errors: `SEALWIRE_ERROR_RANDOM`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_aead_generate_nonce(uint8_t *nonce);
+
+/**
+ * Seals a message under a key (32 bytes) and a nonce (24 bytes) that is never used for another
+ * message under that key. `aad` is authenticated, not encrypted; it may be NULL with a size of 0.
+ * Writes `size` + 32 bytes to `sealed`: the ciphertext, then the tag. `sealed` may start where
+ * `plaintext` does; otherwise the two must not overlap, nor `sealed` and `aad`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_aead_seal(const uint8_t *key,
+                                   const uint8_t *nonce,
+                                   const uint8_t *aad,
+                                   size_t aad_size,
+                                   const uint8_t *plaintext,
+                                   size_t size,
+                                   uint8_t *sealed);
+
+/**
+ * Opens what `sealwire_aead_seal` made, of which there are `size` bytes, and writes `size` - 32
+ * bytes to `plaintext`, only if the message is authentic. `plaintext` may be where `sealed` is.
+ *
+ * Errors: `SEALWIRE_ERROR_NOT_AUTHENTIC`, also for less than 32 bytes; `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_aead_open(const uint8_t *key,
+                                   const uint8_t *nonce,
+                                   const uint8_t *aad,
+                                   size_t aad_size,
+                                   const uint8_t *sealed,
+                                   size_t size,
+                                   uint8_t *plaintext);
+
+/**
+ * Encrypts `buffer` where it is and writes the tag (32 bytes) apart. As `sealwire_aead_seal`
+ * otherwise. Allocates nothing.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_aead_seal_detached(const uint8_t *key,
+                                            const uint8_t *nonce,
+                                            const uint8_t *aad,
+                                            size_t aad_size,
+                                            uint8_t *buffer,
+                                            size_t size,
+                                            uint8_t *tag);
+
+/**
+ * Decrypts `buffer` where it is, if the tag (32 bytes) is right; otherwise it still holds the
+ * ciphertext. Allocates nothing.
+ *
+ * Errors: `SEALWIRE_ERROR_NOT_AUTHENTIC`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_aead_open_detached(const uint8_t *key,
+                                            const uint8_t *nonce,
+                                            const uint8_t *aad,
+                                            size_t aad_size,
+                                            uint8_t *buffer,
+                                            size_t size,
+                                            const uint8_t *tag);
+
+/**
+ * Seals several messages, faster than one by one if they are short.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`; then nothing was sealed.
+ */
+sealwire_status sealwire_aead_seal_batch(const uint8_t *key, sealwire_aead_job *jobs, size_t count);
+
+/**
+ * Opens several messages and writes for each whether it is `authentic`. One that is not does not
+ * keep the others from being opened.
+ *
+ * Errors: `SEALWIRE_ERROR_NOT_AUTHENTIC` if any is not; `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`, and then nothing was opened.
+ */
+sealwire_status sealwire_aead_open_batch(const uint8_t *key, sealwire_aead_job *jobs, size_t count);
+
+/**
+ * Starts a stream under a key (32 bytes) and a nonce (24 bytes). The pair of them must be fresh: two
+ * streams that start from the same pair repeat each other's nonces.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_aead_stream_new(const uint8_t *key,
+                                         const uint8_t *nonce,
+                                         sealwire_aead_stream **out);
+
+/**
+ * Encrypts `buffer` where it is as the next message, and writes the tag (32 bytes) and, where
+ * `position` is not NULL, the message's number, counted from 0.
+ *
+ * Errors: `SEALWIRE_ERROR_STREAM_EXHAUSTED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_aead_stream_seal(const sealwire_aead_stream *stream,
+                                          const uint8_t *aad,
+                                          size_t aad_size,
+                                          uint8_t *buffer,
+                                          size_t size,
+                                          uint8_t *tag,
+                                          uint64_t *position);
+
+/**
+ * Wipes and frees it. NULL is fine.
+ */
+void sealwire_aead_stream_free(sealwire_aead_stream *stream);
+
+/**
+ * The opening side of the stream with this key and nonce.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_aead_opener_new(const uint8_t *key,
+                                         const uint8_t *nonce,
+                                         sealwire_aead_opener **out);
+
+/**
+ * Decrypts `buffer` where it is, if it is the next message with its tag (32 bytes). Otherwise it
+ * still holds the ciphertext, and the same message is expected as before.
+ *
+ * Errors: `SEALWIRE_ERROR_NOT_AUTHENTIC`, `SEALWIRE_ERROR_STREAM_EXHAUSTED`,
+ * `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_aead_opener_open(sealwire_aead_opener *opener,
+                                          const uint8_t *aad,
+                                          size_t aad_size,
+                                          uint8_t *buffer,
+                                          size_t size,
+                                          const uint8_t *tag);
+
+/**
+ * Wipes and frees it. NULL is fine.
+ */
+void sealwire_aead_opener_free(sealwire_aead_opener *opener);
+
+/**
+ * Lets in whoever knows the server's public key. Clients are not told apart.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_authenticator_anyone(sealwire_authenticator **out);
+
+/**
+ * Lets in those whose keys are added with `sealwire_authenticator_allow`, at first nobody.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_authenticator_keys(sealwire_authenticator **out);
+
+/**
+ * Adds a public key of 32 bytes to a list of keys, with a name for its owner or NULL. Servers that
+ * have the list already do not see it.
+ *
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED` for an authenticator that is no list,
+ * `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_authenticator_allow(sealwire_authenticator *authenticator,
+                                             const uint8_t *public_key,
+                                             const char *user_id);
+
+/**
+ * Lets in those whose keys are in a file (one key a line, then optionally a name) or in the files of
+ * a directory (one client each, named after the file). Both are read again when they change, and who
+ * is no longer listed is disconnected within about a second.
+ *
+ * Errors: `SEALWIRE_ERROR_KEY_FILE`, `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_authenticator_file(const char *path,
+                                            sealwire_authenticator **out);
+
+/**
+ * Asks a callback about each client. `user` is handed to it; `destroy(user)` is called once, when
+ * neither this object nor a socket needs the callback any more. After an error it is not called.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_authenticator_callback(sealwire_authenticate_fn authenticate,
+                                                void *user,
+                                                sealwire_destroy_fn destroy,
+                                                sealwire_authenticator **out);
+
+/**
+ * Frees an authenticator. Servers that have it keep it. NULL is fine.
+ */
+void sealwire_authenticator_free(sealwire_authenticator *authenticator);
+
+/**
+ * Writes the public key that the client has proved to hold: 32 bytes. An anonymous client shows one
+ * that it made for this connection.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_client_public_key(const sealwire_client *client, uint8_t *public_key);
+
+/**
+ * Where the client is, as text; no proof of anything. NULL for NULL. Valid during the callback.
+ */
+const char *sealwire_client_address(const sealwire_client *client);
+
+/**
+ * What the client says of itself (`Socket-Type`, `Identity`, properties of its own), by name without
+ * case: the bytes, whose number is written to `size` (where that is not NULL), or NULL when there is
+ * no such property or an argument is not valid. Valid during the callback.
+ */
+const void *sealwire_client_metadata(const sealwire_client *client,
+                                     const char *name,
+                                     size_t *size);
+
+/**
+ * Lets the client in; its messages carry this name, or none for NULL.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`; the client is then refused.
+ */
+sealwire_status sealwire_decision_allow(sealwire_decision *decision, const char *user_id);
+
+/**
+ * Turns the client away, with a reason for this side's monitor that BLAKE3 clients are told too (up
+ * to 255 printable ASCII characters), and a status for CURVE clients: 300 (try later), 400 (refused)
+ * or 500 (the authenticator failed).
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`; the client is refused in any case.
+ */
+sealwire_status sealwire_decision_refuse(sealwire_decision *decision,
+                                         int32_t status,
+                                         const char *reason);
+
+/**
+ * Starts a context with its thread. Free it with `sealwire_context_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_context_new(sealwire_context **out);
+
+/**
+ * Gives a context back. Its thread ends once all sockets made with it are freed too; until then
+ * they go on working. NULL is fine.
+ */
+void sealwire_context_free(sealwire_context *context);
+
+/**
+ * Makes a key pair from the system's randomness. Free it with `sealwire_keys_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_RANDOM`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_keys_generate(sealwire_keys **out);
+
+/**
+ * The key pair of a secret key of 32 bytes, which are copied: wipe yours.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_keys_from_bytes(const uint8_t *secret, sealwire_keys **out);
+
+/**
+ * The key pair of a secret key as text: 40 characters in Z85 or 64 in hexadecimal.
+ *
+ * Errors: `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_keys_from_text(const char *secret, sealwire_keys **out);
+
+/**
+ * Reads a key pair from a file: a secret key alone, or a certificate as czmq writes them. Only its
+ * owner may be able to read the file.
+ *
+ * Errors: `SEALWIRE_ERROR_KEY_FILE`, `SEALWIRE_ERROR_KEY_FILE_PERMISSIONS`,
+ * `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_keys_read(const char *path, sealwire_keys **out);
+
+/**
+ * Writes `<stem>.pub` with the public key, and `<stem>.key` with both, which only its owner can
+ * read. Files that are there are left alone: that is an error.
+ *
+ * Errors: `SEALWIRE_ERROR_KEY_FILE`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_keys_write(const sealwire_keys *keys, const char *stem);
+
+/**
+ * Writes a certificate as czmq and pyzmq read them: `<stem>.key` with the public key, and
+ * `<stem>.key_secret` with both. Mind the names: here `.key` is public.
+ *
+ * Errors: as `sealwire_keys_write`.
+ */
+sealwire_status sealwire_keys_write_czmq(const sealwire_keys *keys, const char *stem);
+
+/**
+ * Writes the public key to `public_key`: 32 bytes.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_keys_public(const sealwire_keys *keys, uint8_t *public_key);
+
+/**
+ * Writes the secret key to `secret_key`: 32 bytes, which are yours to wipe.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_keys_secret(const sealwire_keys *keys, uint8_t *secret_key);
+
+/**
+ * Wipes and frees a key pair. NULL is fine. Sockets that were made with it keep their copies until
+ * they are freed.
+ */
+void sealwire_keys_free(sealwire_keys *keys);
+
+/**
+ * Reads a public key from text: 40 characters in Z85 or 64 in hexadecimal. Writes 32 bytes.
+ *
+ * Errors: `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_public_key_from_text(const char *key_text, uint8_t *public_key);
+
+/**
+ * Writes a public key of 32 bytes as text in Z85: 40 characters and a zero octet.
+ *
+ * Errors: `SEALWIRE_ERROR_KEY` for bytes that are no public key, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_public_key_to_text(const uint8_t *public_key, char *key_text);
+
+/**
+ * Reads a public key from a file: a key alone, or a certificate as czmq writes them. Writes 32
+ * bytes.
+ *
+ * Errors: `SEALWIRE_ERROR_KEY_FILE`, `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_public_key_read(const char *path, uint8_t *public_key);
+
+/**
+ * Frees a text that a function of this library gave to the caller. NULL is fine.
+ */
+void sealwire_string_free(char *string);
+
+/**
+ * A message without frames, to add some. Free it with `sealwire_message_free`, unless it was sent.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_message_new(sealwire_message **out);
+
+/**
+ * A message of one frame with a copy of `size` bytes.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_message_from_bytes(const void *data, size_t size, sealwire_message **out);
+
+/**
+ * A message of one frame that is the caller's buffer, without a copy. libzmq's `zmq_msg_init_data`.
+ *
+ * After success the buffer belongs to the library until `free_fn(data, hint)` is called: once, on
+ * any thread, perhaps before this returns. Nobody may change it before that. With a `free_fn` of
+ * NULL it has to stay for as long as the process runs. After an error it is still the caller's.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_message_from_buffer(void *data,
+                                             size_t size,
+                                             sealwire_free_fn free_fn,
+                                             void *hint,
+                                             sealwire_message **out);
+
+/**
+ * Another handle to the same bytes: frames of more than 70 bytes are shared, not copied.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_message_clone(const sealwire_message *message, sealwire_message **out);
+
+/**
+ * Adds a frame with a copy of `size` bytes behind the others. Pointers to the frames' bytes that
+ * were had before are no longer valid.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_message_add(sealwire_message *message, const void *data, size_t size);
+
+/**
+ * Adds a frame that is the caller's buffer behind the others; the buffer as in
+ * `sealwire_message_from_buffer`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_message_add_buffer(sealwire_message *message,
+                                            void *data,
+                                            size_t size,
+                                            sealwire_free_fn free_fn,
+                                            void *hint);
+
+/**
+ * A message for a SERVER or PEER socket to send to the connection of this number
+ * (`sealwire_message_route`, `sealwire_peer_route`), with a copy of `size` bytes.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_message_to_route(uint32_t route,
+                                          const void *data,
+                                          size_t size,
+                                          sealwire_message **out);
+
+/**
+ * A message for a RADIO socket to send to a group of 1 to 255 bytes, with a copy of `size` bytes.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_message_to_group(const void *group,
+                                          size_t group_size,
+                                          const void *data,
+                                          size_t size,
+                                          sealwire_message **out);
+
+/**
+ * How many frames the message has; 0 for NULL.
+ */
+size_t sealwire_message_frames(const sealwire_message *message);
+
+/**
+ * The bytes of a frame, counted from 0, whose number `sealwire_message_frame_size` gives. NULL when
+ * there is no such frame. They belong to the message and are valid until it is changed, sent or
+ * freed.
+ */
+const void *sealwire_message_frame(const sealwire_message *message, size_t index);
+
+/**
+ * How many bytes a frame has, counted from 0; 0 when there is no such frame.
+ */
+size_t sealwire_message_frame_size(const sealwire_message *message, size_t index);
+
+/**
+ * The bytes of the last frame, which is the only one of most messages, and the payload behind an
+ * envelope, topic or group of others. NULL when there is no frame. Valid as those of
+ * `sealwire_message_frame`.
+ */
+const void *sealwire_message_data(const sealwire_message *message);
+
+/**
+ * How many bytes the last frame has; 0 when there is none.
+ */
+size_t sealwire_message_size(const sealwire_message *message);
+
+/**
+ * SERVER and PEER: the number of the connection that the message came through, to answer with
+ * `sealwire_message_to_route`.
+ *
+ * Errors: `SEALWIRE_ERROR_MESSAGE` when the message has no such number, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_message_route(const sealwire_message *message, uint32_t *route);
+
+/**
+ * Who sent a message that was received; NULL for other messages. Belongs to the message.
+ */
+const sealwire_peer *sealwire_message_peer(const sealwire_message *message);
+
+/**
+ * Frees a message. NULL is fine.
+ */
+void sealwire_message_free(sealwire_message *message);
+
+/**
+ * A monitor of the socket. Make it before connecting to miss nothing. It outlives the socket. Free
+ * it with `sealwire_monitor_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_monitor_new(const sealwire_socket *socket, sealwire_monitor **out);
+
+/**
+ * The next event, waiting for it up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` (for ever) or
+ * `SEALWIRE_NO_WAIT`. Free it with `sealwire_event_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_ENDED` once the socket is closed and all events are read (with
+ * `SEALWIRE_WAIT`; else one of the next two), `SEALWIRE_ERROR_WOULD_BLOCK`,
+ * `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_monitor_next(const sealwire_monitor *monitor,
+                                      int64_t timeout_ms,
+                                      sealwire_event **out);
+
+/**
+ * How many events were lost because nobody read them in time; 0 for NULL.
+ */
+uint64_t sealwire_monitor_lost(const sealwire_monitor *monitor);
+
+/**
+ * Frees a monitor. NULL is fine.
+ */
+void sealwire_monitor_free(sealwire_monitor *monitor);
+
+/**
+ * What happened: one of `SEALWIRE_EVENT_...`; -1 for NULL.
+ */
+int32_t sealwire_event_kind(const sealwire_event *event);
+
+/**
+ * Why a connection failed: one of `SEALWIRE_CAUSE_...`; `SEALWIRE_CAUSE_NONE` for other events, and
+ * -1 for NULL.
+ */
+int32_t sealwire_event_cause(const sealwire_event *event);
+
+/**
+ * The event in words. NULL for NULL. Belongs to the event.
+ */
+const char *sealwire_event_text(const sealwire_event *event);
+
+/**
+ * The endpoint that it is about, or NULL. Belongs to the event.
+ */
+const char *sealwire_event_endpoint(const sealwire_event *event);
+
+/**
+ * Where the peer is, or NULL where there is none. Belongs to the event.
+ */
+const char *sealwire_event_address(const sealwire_event *event);
+
+/**
+ * The number of the connection, the same in all its events and in `sealwire_peer_connection`; 0
+ * where there is none.
+ */
+uint64_t sealwire_event_connection(const sealwire_event *event);
+
+/**
+ * The peer, of `SEALWIRE_EVENT_READY` and `SEALWIRE_EVENT_DISCONNECTED`; else NULL. Belongs to the
+ * event.
+ */
+const sealwire_peer *sealwire_event_peer(const sealwire_event *event);
+
+/**
+ * Frees an event. NULL is fine.
+ */
+void sealwire_event_free(sealwire_event *event);
+
+/**
+ * Writes a fresh key pair: 32 bytes each; wipe the secret one. NaCl's `crypto_box_keypair`.
+ *
+ * Errors: `SEALWIRE_ERROR_RANDOM`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_box_generate(uint8_t *public_key, uint8_t *secret_key);
+
+/**
+ * Writes the public key (32 bytes) of a secret one. NaCl's `crypto_scalarmult_base`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_box_public(const uint8_t *secret_key, uint8_t *public_key);
+
+/**
+ * Writes the key (32 bytes) that the owners of two key pairs share, for any number of messages both
+ * ways, with the functions `sealwire_secretbox_...`. NaCl's `crypto_box_beforenm`.
+ *
+ * Errors: `SEALWIRE_ERROR_WEAK_KEY`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_box_shared(const uint8_t *public_key,
+                                    const uint8_t *secret_key,
+                                    uint8_t *shared_key);
+
+/**
+ * Seals a message for the owner of `public_key`, under a nonce (24 bytes) that is never used for
+ * another message between the two. Writes `size` + 16 bytes to `sealed`: the tag, then the
+ * ciphertext. The two may overlap. NaCl's `crypto_box_easy`.
+ *
+ * Errors: `SEALWIRE_ERROR_WEAK_KEY`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_box_seal(const uint8_t *public_key,
+                                  const uint8_t *secret_key,
+                                  const uint8_t *nonce,
+                                  const uint8_t *plaintext,
+                                  size_t size,
+                                  uint8_t *sealed);
+
+/**
+ * Opens what the owner of `public_key` sealed, of which there are `size` bytes, and writes `size` -
+ * 16 bytes to `plaintext`, only if the message is authentic. The two may overlap. NaCl's
+ * `crypto_box_open_easy`.
+ *
+ * Errors: `SEALWIRE_ERROR_NOT_AUTHENTIC`, also for less than 16 bytes; `SEALWIRE_ERROR_WEAK_KEY`,
+ * `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_box_open(const uint8_t *public_key,
+                                  const uint8_t *secret_key,
+                                  const uint8_t *nonce,
+                                  const uint8_t *sealed,
+                                  size_t size,
+                                  uint8_t *plaintext);
+
+/**
+ * Seals a message under a key of 32 bytes. As `sealwire_box_seal` otherwise. NaCl's
+ * `crypto_secretbox_easy`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_secretbox_seal(const uint8_t *key,
+                                        const uint8_t *nonce,
+                                        const uint8_t *plaintext,
+                                        size_t size,
+                                        uint8_t *sealed);
+
+/**
+ * Opens what was sealed under a key of 32 bytes. As `sealwire_box_open` otherwise. NaCl's
+ * `crypto_secretbox_open_easy`.
+ *
+ * Errors: `SEALWIRE_ERROR_NOT_AUTHENTIC`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_secretbox_open(const uint8_t *key,
+                                        const uint8_t *nonce,
+                                        const uint8_t *sealed,
+                                        size_t size,
+                                        uint8_t *plaintext);
+
+/**
+ * No options yet. Free them with `sealwire_options_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_options_new(sealwire_options **out);
+
+/**
+ * Sets an option that is a number, a time in the unit of its name, or a switch (0 or 1): one of
+ * `SEALWIRE_OPTION_...` below 100. Whether the type of a socket has it is told when one is made.
+ *
+ * Errors: `SEALWIRE_ERROR_OPTION` for an unknown option or one that has bytes,
+ * `SEALWIRE_ERROR_ARGUMENT` for a value out of range, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_options_set(sealwire_options *options, int32_t option, int64_t value);
+
+/**
+ * Sets an option that has bytes, which are copied: one of `SEALWIRE_OPTION_...` from 100 on.
+ *
+ * Errors: `SEALWIRE_ERROR_OPTION` for an unknown option or one that is a number,
+ * `SEALWIRE_ERROR_ARGUMENT` where text in UTF-8 is wanted, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_options_set_bytes(sealwire_options *options,
+                                           int32_t option,
+                                           const void *data,
+                                           size_t size);
+
+/**
+ * Adds a property that peers are told in the handshake. libzmq's `ZMQ_METADATA`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_options_add_metadata(sealwire_options *options,
+                                              const char *name,
+                                              const void *data,
+                                              size_t size);
+
+/**
+ * Connects through a SOCKS5 proxy, with a username and a password where `username` is not NULL.
+ * libzmq's `ZMQ_SOCKS_PROXY`, `_USERNAME` and `_PASSWORD`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`; what does not fit a proxy is told when a
+ * socket is made.
+ */
+sealwire_status sealwire_options_set_socks_proxy(sealwire_options *options,
+                                                 const char *host,
+                                                 uint16_t port,
+                                                 const char *username,
+                                                 const void *password,
+                                                 size_t password_size);
+
+/**
+ * Takes so many connections from one address in each period at most.
+ *
+ * Errors: `SEALWIRE_ERROR_ARGUMENT` for a period below 0, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_options_set_connection_rate(sealwire_options *options,
+                                                     uint32_t connections,
+                                                     int64_t period_ms);
+
+/**
+ * Names the context; the object may be freed after that.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_options_set_context(sealwire_options *options,
+                                             const sealwire_context *context);
+
+/**
+ * Frees options. Sockets that were made with them keep theirs. NULL is fine.
+ */
+void sealwire_options_free(sealwire_options *options);
+
+/**
+ * Writes the public key that the peer proved to hold: 32 bytes. A client without a key of its own
+ * shows one made for the connection, so authorise by known keys, not by the presence of one.
+ *
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED` where the mechanism proves none (NULL, PLAIN, `inproc`),
+ * `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_peer_public_key(const sealwire_peer *peer, uint8_t *public_key);
+
+/**
+ * The name that the authenticator gave to the peer; NULL when it gave none. Belongs to the peer.
+ */
+const char *sealwire_peer_user_id(const sealwire_peer *peer);
+
+/**
+ * Where the peer is, as text, for example "tcp://192.0.2.7:40312". NULL for NULL. Belongs to the peer.
+ */
+const char *sealwire_peer_address(const sealwire_peer *peer);
+
+/**
+ * The mechanism that protects the connection: "NULL", "PLAIN", "CURVE", "BLAKE3", or "" where there
+ * is none (`inproc`). NULL for NULL. Belongs to the peer.
+ */
+const char *sealwire_peer_mechanism(const sealwire_peer *peer);
+
+/**
+ * The number of the connection, the same in the events of a monitor; 0 for NULL.
+ */
+uint64_t sealwire_peer_connection(const sealwire_peer *peer);
+
+/**
+ * The number under which SERVER and PEER sockets address the connection; 0 for NULL.
+ */
+uint32_t sealwire_peer_route(const sealwire_peer *peer);
+
+/**
+ * What the peer calls itself, of which nobody verified anything: up to 255 bytes, whose number is
+ * written to `size`. Belongs to the peer.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_peer_routing_id(const sealwire_peer *peer,
+                                         const void **data,
+                                         size_t *size);
+
+/**
+ * A property of the connection by name without case: what a ZAP handler said about the peer, or
+ * else what the peer said in its handshake, which is no proof of anything. Gives the bytes, whose
+ * number is written to `size` (where that is not NULL), or NULL when there is no such property or an
+ * argument is not valid. Belongs to the peer.
+ */
+const void *sealwire_peer_metadata(const sealwire_peer *peer,
+                                   const char *name,
+                                   size_t *size);
+
+/**
+ * A descriptor for a socket. Free it with `sealwire_readiness_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_SYSTEM` without descriptors (it takes two), `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_readiness_of_socket(const sealwire_socket *socket,
+                                             sealwire_readiness **out);
+
+/**
+ * A descriptor for a monitor.
+ *
+ * Errors: as `sealwire_readiness_of_socket`.
+ */
+sealwire_status sealwire_readiness_of_monitor(const sealwire_monitor *monitor,
+                                              sealwire_readiness **out);
+
+/**
+ * The descriptor, valid until the object is freed, which closes it; -1 for NULL.
+ */
+int32_t sealwire_readiness_fd(const sealwire_readiness *readiness);
+
+/**
+ * Makes the descriptor unreadable, then says what can be done without waiting: the sum of
+ * `SEALWIRE_POLL_IN`, `SEALWIRE_POLL_OUT` and `SEALWIRE_POLL_CLOSED`. What changes after that makes
+ * it readable again. 0 for NULL.
+ */
+uint32_t sealwire_readiness_take(const sealwire_readiness *readiness);
+
+/**
+ * Makes the descriptor readable, whatever has happened: for those who want to be told once more of
+ * what they left.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_readiness_rearm(const sealwire_readiness *readiness);
+
+/**
+ * Closes the descriptor and frees the object. NULL is fine.
+ */
+void sealwire_readiness_free(sealwire_readiness *readiness);
+
+/**
+ * Waits until one of `count` items has what it is asked for, up to `timeout_ms` milliseconds,
+ * `SEALWIRE_WAIT` (for ever) or `SEALWIRE_NO_WAIT`, and writes what there is to `ready` of each.
+ * `found`, where it is not NULL, gets how many items have something; after the timeout that is 0,
+ * which is no error. libzmq's `zmq_poll`.
+ *
+ * It looks at what there is, not at what has changed: a message that is left where it is ends the
+ * next call at once. Signals do not interrupt it; put a descriptor of your own among the items for
+ * that. The same socket may be polled by several threads at a time.
+ *
+ * Errors: `SEALWIRE_ERROR_ARGUMENT` for an item without a socket, a monitor and a descriptor, or for
+ * unknown `events`; `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_poll(sealwire_poll_item *items,
+                              size_t count,
+                              int64_t timeout_ms,
+                              size_t *found);
+
+/**
+ * The bytes of an answer, which belong to it. NULL for NULL.
+ */
+const void *sealwire_rpc_reply_data(const sealwire_rpc_reply *reply);
+
+/**
+ * How many bytes an answer has; 0 for NULL.
+ */
+size_t sealwire_rpc_reply_size(const sealwire_rpc_reply *reply);
+
+/**
+ * Frees an answer. NULL is fine.
+ */
+void sealwire_rpc_reply_free(sealwire_rpc_reply *reply);
+
+/**
+ * The same number that the call returned; 0 for NULL.
+ */
+sealwire_status sealwire_rpc_error_status(const sealwire_rpc_error *error);
+
+/**
+ * The other side's code, after `SEALWIRE_ERROR_RPC_REMOTE`: 1 to 16 mean what they mean in gRPC, up
+ * to 999 are the protocol's, and from 1,000 on the application's. 0 after other errors.
+ */
+uint16_t sealwire_rpc_error_code(const sealwire_rpc_error *error);
+
+/**
+ * Whether a handler may have seen the request. False is a promise: asking again does nothing twice.
+ */
+bool sealwire_rpc_error_may_have_run(const sealwire_rpc_error *error);
+
+/**
+ * What went wrong, in words; after `SEALWIRE_ERROR_RPC_REMOTE` what the other side says. NULL for
+ * NULL. Belongs to the error.
+ */
+const char *sealwire_rpc_error_text(const sealwire_rpc_error *error);
+
+/**
+ * What the other side adds for programs, whose number of bytes is written to `size` (where that is
+ * not NULL). NULL where there is nothing. Belongs to the error.
+ */
+const void *sealwire_rpc_error_details(const sealwire_rpc_error *error, size_t *size);
+
+/**
+ * Frees an error. NULL is fine.
+ */
+void sealwire_rpc_error_free(sealwire_rpc_error *error);
+
+/**
+ * A client of the server at this endpoint. `options` may be NULL, and so may `handler`, which
+ * answers the server's calls. Free it with `sealwire_rpc_client_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_RPC_CONNECT` for an endpoint that cannot be understood and options that do
+ * not fit, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_rpc_client_new(const char *endpoint,
+                                        const sealwire_security *security,
+                                        const sealwire_options *options,
+                                        const sealwire_rpc_handler *handler,
+                                        sealwire_rpc_client **out);
+
+/**
+ * Calls the server with a copy of `size` bytes and waits for its answer: up to `timeout_ms`
+ * milliseconds or, with `SEALWIRE_WAIT`, 30 seconds. After success `reply` is to be freed with
+ * `sealwire_rpc_reply_free`. After an error of a call there is more to know: where `error` is not
+ * NULL it then gets an object to be freed with `sealwire_rpc_error_free`. `error` is left alone after
+ * success, and where the arguments are not valid: set it to NULL before.
+ *
+ * Errors: `SEALWIRE_ERROR_RPC_REMOTE` when the server answers with an error,
+ * `SEALWIRE_ERROR_RPC_DEADLINE`, `SEALWIRE_ERROR_RPC_CONNECTION_LOST`,
+ * `SEALWIRE_ERROR_RPC_CONNECT`, `SEALWIRE_ERROR_RPC_CONGESTED`, `SEALWIRE_ERROR_RPC_TOO_LARGE`,
+ * `SEALWIRE_ERROR_RPC_SHUTTING_DOWN`, `SEALWIRE_ERROR_RPC_WOULD_DEADLOCK`, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_rpc_client_request(const sealwire_rpc_client *client,
+                                            const void *data,
+                                            size_t size,
+                                            int64_t timeout_ms,
+                                            sealwire_rpc_reply **reply,
+                                            sealwire_rpc_error **error);
+
+/**
+ * Sends a message that nobody answers, with a copy of `size` bytes. Waits for room, up to 3 seconds.
+ * `error` as in `sealwire_rpc_client_request`.
+ *
+ * Errors: as `sealwire_rpc_client_request`, but for those of an answer.
+ */
+sealwire_status sealwire_rpc_client_send(const sealwire_rpc_client *client,
+                                         const void *data,
+                                         size_t size,
+                                         sealwire_rpc_error **error);
+
+/**
+ * Takes nothing new, lets calls under way end, and closes the connections, within `limit_ms`
+ * milliseconds.
+ *
+ * Errors: `SEALWIRE_ERROR_TIMED_OUT` when that was not enough, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_rpc_client_shutdown(const sealwire_rpc_client *client, int64_t limit_ms);
+
+/**
+ * Closes the connections and frees the client. NULL is fine.
+ */
+void sealwire_rpc_client_free(sealwire_rpc_client *client);
+
+/**
+ * Calls whoever is at the other end. As `sealwire_rpc_client_request` otherwise, but the connection
+ * is not made again.
+ */
+sealwire_status sealwire_rpc_conn_request(const sealwire_rpc_conn *conn,
+                                          const void *data,
+                                          size_t size,
+                                          int64_t timeout_ms,
+                                          sealwire_rpc_reply **reply,
+                                          sealwire_rpc_error **error);
+
+/**
+ * Sends a message that nobody answers. As `sealwire_rpc_client_send` otherwise.
+ */
+sealwire_status sealwire_rpc_conn_send(const sealwire_rpc_conn *conn,
+                                       const void *data,
+                                       size_t size,
+                                       sealwire_rpc_error **error);
+
+/**
+ * Whether the connection is still there. False for NULL.
+ */
+bool sealwire_rpc_conn_is_open(const sealwire_rpc_conn *conn);
+
+/**
+ * Frees the object; the connection stays. NULL is fine.
+ */
+void sealwire_rpc_conn_free(sealwire_rpc_conn *conn);
+
+/**
+ * The bytes of a request, which belong to it. NULL for NULL.
+ */
+const void *sealwire_rpc_request_data(const sealwire_rpc_request *request);
+
+/**
+ * How many bytes a request has; 0 for NULL.
+ */
+size_t sealwire_rpc_request_size(const sealwire_rpc_request *request);
+
+/**
+ * Who asks. Belongs to the request. NULL for NULL.
+ */
+const sealwire_peer *sealwire_rpc_request_peer(const sealwire_rpc_request *request);
+
+/**
+ * How long the caller still waits, in milliseconds; -1 for ever.
+ */
+int64_t sealwire_rpc_request_time_left_ms(const sealwire_rpc_request *request);
+
+/**
+ * Whether the caller has stopped waiting. False for NULL.
+ */
+bool sealwire_rpc_request_is_cancelled(const sealwire_rpc_request *request);
+
+/**
+ * The connection that the request came through, to call its peer. It may be kept longer than the
+ * request. Free it with `sealwire_rpc_conn_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_rpc_request_conn(const sealwire_rpc_request *request,
+                                          sealwire_rpc_conn **out);
+
+/**
+ * Answers, with a copy of `size` bytes, and frees the request in any case. What comes after the
+ * deadline is not sent, as nobody waits for it.
+ *
+ * Errors: `SEALWIRE_ERROR_RPC_TOO_LARGE` (the caller gets an error), `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT` (the caller gets an internal error).
+ */
+sealwire_status sealwire_rpc_request_reply(sealwire_rpc_request *request,
+                                           const void *data,
+                                           size_t size);
+
+/**
+ * Answers with an error, and frees the request in any case: a code (1 to 16 mean what they mean in
+ * gRPC, 1,000 and above are yours), a message for people, and `details` for programs, which may be
+ * NULL with a size of 0.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT` (the caller gets an internal error).
+ */
+sealwire_status sealwire_rpc_request_fail(sealwire_rpc_request *request,
+                                          uint16_t code,
+                                          const char *message,
+                                          const void *details,
+                                          size_t details_size);
+
+/**
+ * Frees a request that was not answered: the caller gets an internal error. NULL is fine.
+ */
+void sealwire_rpc_request_free(sealwire_rpc_request *request);
+
+/**
+ * The bytes of a message, which belong to it. NULL for NULL.
+ */
+const void *sealwire_rpc_message_data(const sealwire_rpc_message *message);
+
+/**
+ * How many bytes a message has; 0 for NULL.
+ */
+size_t sealwire_rpc_message_size(const sealwire_rpc_message *message);
+
+/**
+ * Who sent it. Belongs to the message. NULL for NULL.
+ */
+const sealwire_peer *sealwire_rpc_message_peer(const sealwire_rpc_message *message);
+
+/**
+ * A server that listens nowhere yet. `options` may be NULL. Free it with `sealwire_rpc_server_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_OPTION`, `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_rpc_server_new(const sealwire_security *security,
+                                        const sealwire_options *options,
+                                        const sealwire_rpc_handler *handler,
+                                        sealwire_rpc_server **out);
+
+/**
+ * Listens at an endpoint. As `sealwire_socket_bind` otherwise.
+ */
+sealwire_status sealwire_rpc_server_bind(const sealwire_rpc_server *server,
+                                         const char *endpoint,
+                                         char **bound);
+
+/**
+ * How many connections are served; 0 for NULL.
+ */
+size_t sealwire_rpc_server_connections(const sealwire_rpc_server *server);
+
+/**
+ * Reads what happens to the connections: handshakes, failures.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_rpc_server_monitor(const sealwire_rpc_server *server,
+                                            sealwire_monitor **out);
+
+/**
+ * Accepts no connections any more, turns new requests away as not started, lets those under way end,
+ * and closes the connections, within `limit_ms` milliseconds.
+ *
+ * Errors: `SEALWIRE_ERROR_TIMED_OUT` when that was not enough, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_rpc_server_shutdown(const sealwire_rpc_server *server,
+                                             int64_t limit_ms);
+
+/**
+ * Ends the server and frees it. NULL is fine.
+ */
+void sealwire_rpc_server_free(sealwire_rpc_server *server);
+
+/**
+ * No protection at all: everybody may connect, read and write. For `inproc`, and where something
+ * else protects. There is no default: a socket without encryption has to be asked for.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_security_null(sealwire_security **out);
+
+/**
+ * BLAKE3, the side that has a key which clients know, whether it binds or connects.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_security_blake3_server(const sealwire_keys *keys,
+                                                const sealwire_authenticator *authenticator,
+                                                sealwire_security **out);
+
+/**
+ * BLAKE3, the side that knows the server's public key (32 bytes). With `keys` of NULL the client is
+ * anonymous.
+ *
+ * Errors: `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_security_blake3_client(const uint8_t *server_key,
+                                                const sealwire_keys *keys,
+                                                sealwire_security **out);
+
+/**
+ * CURVE as libzmq speaks it, the side that has a key which clients know. libzmq's
+ * `ZMQ_CURVE_SERVER` and `ZMQ_CURVE_SECRETKEY`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_security_curve_server(const sealwire_keys *keys,
+                                               const sealwire_authenticator *authenticator,
+                                               sealwire_security **out);
+
+/**
+ * CURVE as libzmq speaks it, the side that knows the server's public key (32 bytes). libzmq's
+ * `ZMQ_CURVE_SERVERKEY`, `ZMQ_CURVE_PUBLICKEY` and `ZMQ_CURVE_SECRETKEY`. With `keys` of NULL a pair
+ * is made for it.
+ *
+ * Errors: `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_security_curve_client(const uint8_t *server_key,
+                                               const sealwire_keys *keys,
+                                               sealwire_security **out);
+
+/**
+ * PLAIN, the side that shows a username and a password, in clear, to everybody on the way. For
+ * peers that know nothing better.
+ *
+ * Errors: `SEALWIRE_ERROR_ARGUMENT` for more than 255 bytes, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_security_plain_client(const char *username,
+                                               const void *password,
+                                               size_t password_size,
+                                               sealwire_security **out);
+
+/**
+ * PLAIN, the side that is shown a username and a password. `user` and `destroy` as in
+ * `sealwire_authenticator_callback`. A username that is no text in UTF-8 is refused without asking.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_security_plain_server(sealwire_authenticate_plain_fn authenticate,
+                                               void *user,
+                                               sealwire_destroy_fn destroy,
+                                               sealwire_security **out);
+
+/**
+ * BLAKE3 servers: another key that clients may know, while one is replaced; three at most, as making
+ * a socket says. Must not be called while another thread uses the object.
+ *
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED` for anything but a BLAKE3 server, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_security_add_keys(sealwire_security *security,
+                                           const sealwire_keys *keys);
+
+/**
+ * Frees it. Sockets that were made with it keep what they need. NULL is fine.
+ */
+void sealwire_security_free(sealwire_security *security);
+
+/**
+ * Makes a socket of a type (`SEALWIRE_REQ` and others) with its protection, which must be named:
+ * `sealwire_security_null` for none. `options` may be NULL. `security` and `options` may be freed
+ * after that. Free the socket with `sealwire_socket_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_OPTION`, `SEALWIRE_ERROR_ARGUMENT` for an unknown type,
+ * `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_socket_new(int32_t type_,
+                                    const sealwire_security *security,
+                                    const sealwire_options *options,
+                                    sealwire_socket **out);
+
+/**
+ * Binds to an endpoint such as "tcp://127.0.0.1:5555", "tcp://127.0.0.1:*", "ipc:///run/a.sock",
+ * "inproc://name", "ws://127.0.0.1:8080/path" or "udp://239.0.0.1:5555". Where `bound` is not NULL
+ * it gets the endpoint with the port that was chosen, to be freed with `sealwire_string_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_ENDPOINT`, `SEALWIRE_ERROR_TRANSPORT`, `SEALWIRE_ERROR_BIND`,
+ * `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_socket_bind(const sealwire_socket *socket,
+                                     const char *endpoint,
+                                     char **bound);
+
+/**
+ * Connects to an endpoint, now and whenever the connection is lost. Returns at once: nobody needs to
+ * be there yet, and what happens is told by a `sealwire_monitor`.
+ *
+ * Errors: `SEALWIRE_ERROR_ENDPOINT`, `SEALWIRE_ERROR_TRANSPORT`, `SEALWIRE_ERROR_CONNECT` (`udp`),
+ * `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_socket_connect(const sealwire_socket *socket,
+                                        const char *endpoint);
+
+/**
+ * SERVER, PEER: connects, waits for the handshake up to the send timeout of the options, and writes
+ * the number of the connection, for `sealwire_message_to_route`. libzmq's `zmq_connect_peer`.
+ *
+ * Errors: as `sealwire_socket_connect`, and `SEALWIRE_ERROR_TIMED_OUT` (the socket goes on
+ * connecting), `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_GAVE_UP`.
+ */
+sealwire_status sealwire_socket_connect_peer(const sealwire_socket *socket,
+                                             const char *endpoint,
+                                             uint32_t *route);
+
+/**
+ * Stops listening on an endpoint, as `sealwire_socket_bind` gave it. Connections that came through
+ * it stay.
+ *
+ * Errors: `SEALWIRE_ERROR_UNKNOWN_ENDPOINT`, `SEALWIRE_ERROR_ENDPOINT`, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_socket_unbind(const sealwire_socket *socket, const char *endpoint);
+
+/**
+ * Ends the connection to an endpoint once what is queued for it was sent, and does not connect
+ * again.
+ *
+ * Errors: as `sealwire_socket_unbind`.
+ */
+sealwire_status sealwire_socket_disconnect(const sealwire_socket *socket, const char *endpoint);
+
+/**
+ * How many peers have completed their handshake; 0 for NULL.
+ */
+size_t sealwire_socket_peers(const sealwire_socket *socket);
+
+/**
+ * Sends a message: hands it to the queue of the peer or peers that it goes to, and waits for room
+ * up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or `SEALWIRE_NO_WAIT`. Signals do not interrupt
+ * it.
+ *
+ * After success the message belongs to the library: do not use or free it. After an error it is
+ * the caller's as before.
+ *
+ * Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_STATE`,
+ * `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_UNROUTABLE`, `SEALWIRE_ERROR_MESSAGE`,
+ * `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_socket_send(const sealwire_socket *socket,
+                                     sealwire_message *message,
+                                     int64_t timeout_ms);
+
+/**
+ * Sends a message of one frame with a copy of `size` bytes. As `sealwire_socket_send` otherwise.
+ */
+sealwire_status sealwire_socket_send_bytes(const sealwire_socket *socket,
+                                           const void *data,
+                                           size_t size,
+                                           int64_t timeout_ms);
+
+/**
+ * Receives a message, waiting up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or
+ * `SEALWIRE_NO_WAIT`. Free it with `sealwire_message_free`. Signals do not interrupt it;
+ * `sealwire_socket_close` on another thread does.
+ *
+ * Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_STATE`,
+ * `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_REQUEST_LOST`, `SEALWIRE_ERROR_CLOSED`,
+ * `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_socket_recv(const sealwire_socket *socket,
+                                     int64_t timeout_ms,
+                                     sealwire_message **out);
+
+/**
+ * Waits for at least one message as `sealwire_socket_recv` does, then takes up to `capacity` that
+ * are there, in one go. Writes them to the first elements of `messages` and how many they are to
+ * `count`. Each is freed by itself.
+ *
+ * Errors: as `sealwire_socket_recv`, and `SEALWIRE_ERROR_ARGUMENT` for a capacity of 0.
+ */
+sealwire_status sealwire_socket_recv_many(const sealwire_socket *socket,
+                                          sealwire_message **messages,
+                                          size_t capacity,
+                                          int64_t timeout_ms,
+                                          size_t *count);
+
+/**
+ * SUB, XSUB: asks for messages whose first frame starts with these bytes; with none of them for all.
+ *
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_LIMIT`, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_socket_subscribe(const sealwire_socket *socket,
+                                          const void *topic,
+                                          size_t size);
+
+/**
+ * SUB, XSUB: takes one `sealwire_socket_subscribe` of the same topic back.
+ *
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED`, also when there was none, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_socket_unsubscribe(const sealwire_socket *socket,
+                                            const void *topic,
+                                            size_t size);
+
+/**
+ * DISH: asks for messages to a group of 1 to 255 bytes.
+ *
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_MESSAGE` for a name that is none,
+ * `SEALWIRE_ERROR_STATE` when it has joined already, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_socket_join(const sealwire_socket *socket, const void *group, size_t size);
+
+/**
+ * DISH: takes `sealwire_socket_join` back.
+ *
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_STATE` when it has not joined,
+ * `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_socket_leave(const sealwire_socket *socket,
+                                      const void *group,
+                                      size_t size);
+
+/**
+ * Writes what the socket has done so far.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_socket_counters(const sealwire_socket *socket,
+                                         sealwire_counters *counters);
+
+/**
+ * Closes the socket and waits until what is queued was sent, up to the linger time. Other threads
+ * that wait in it get `SEALWIRE_ERROR_CLOSED`. The object is still to be freed, once no thread uses
+ * it any more.
+ *
+ * Errors: `SEALWIRE_ERROR_UNSENT` when the linger time was not enough, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_socket_close(const sealwire_socket *socket);
+
+/**
+ * Closes the socket if that was not done, which waits as `sealwire_socket_close` does, and frees it.
+ * Messages, monitors and readiness objects that came from it stay valid. NULL is fine.
+ */
+void sealwire_socket_free(sealwire_socket *socket);
+
+/**
+ * What went wrong in the last call of this thread that failed, in words: whom it was about, and
+ * often what to do. Empty when none has failed yet. Never holds a secret.
+ *
+ * The text belongs to the library and is valid until the next call that fails on this thread, or
+ * the end of the thread. Calls that succeed leave it alone. Never NULL.
+ */
+const char *sealwire_last_error(void);
+
+/**
+ * What a number means, in English. Never NULL; valid for ever. Numbers that mean nothing have a
+ * text that says so.
+ */
+const char *sealwire_status_text(sealwire_status status);
+
+/**
+ * The version of the library as text, for example "0.1.0". Valid for ever.
+ */
+const char *sealwire_version(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* SEALWIRE_H */

@@ -1,0 +1,36 @@
+//! Sealwire for C and for every language that calls C. The header `include/sealwire.h` is made from
+//! this crate, comments and all; `docs/c.md` tells how to build and use it.
+//!
+//! ```text
+//!   C ──▶ extern "C" functions ──▶ pointers (checked) ──▶ sealwire, sealwire-rpc, -aead, -nacl
+//!         a file per noun          panics (stopped)       status (numbers, text)
+//! ```
+//!
+//! Nothing here decides anything: a function checks its arguments, calls the Rust API and turns what
+//! comes back into a number. All pointers are followed in `pointers.rs`, in no other place.
+
+// Waiting is done on file descriptors; without them there is nothing to build.
+#![cfg(unix)]
+#![allow(
+    non_camel_case_types,
+    reason = "types have the names that the header gives them"
+)]
+
+pub mod aead;
+pub mod auth;
+pub mod callback;
+pub mod context;
+pub mod keys;
+pub mod message;
+pub mod monitor;
+pub mod nacl;
+pub mod options;
+mod panics;
+pub mod peer;
+mod pointers;
+pub mod poll;
+pub mod rpc;
+pub mod security;
+pub mod socket;
+pub mod status;
+mod time;

@@ -1,0 +1,322 @@
+//! What happens on the connections of a socket.
+
+use std::ffi::{CString, c_char};
+use std::sync::Arc;
+
+use sealwire::protocol::{CloseKind, Error as ProtocolError};
+use sealwire::{Event, FailureCause, Monitor, Peer};
+
+use crate::panics::{free, guard, value};
+use crate::peer::{LazyPeer, Source, sealwire_peer};
+use crate::pointers::{c_text, give, output, required};
+use crate::socket::sealwire_socket;
+use crate::status::{
+    Failure, SEALWIRE_ERROR_ENDED, SEALWIRE_ERROR_TIMED_OUT, SEALWIRE_ERROR_WOULD_BLOCK,
+    sealwire_status,
+};
+use crate::time::Wait;
+
+/// Kind of an event: one that has no number yet. Its text says what it is.
+pub const SEALWIRE_EVENT_OTHER: i32 = 0;
+/// Kind of an event: the socket is bound.
+pub const SEALWIRE_EVENT_LISTENING: i32 = 1;
+/// Kind of an event: a peer connected; the handshake begins.
+pub const SEALWIRE_EVENT_ACCEPTED: i32 = 2;
+/// Kind of an event: accepting failed, for example for want of file descriptors.
+pub const SEALWIRE_EVENT_ACCEPT_FAILED: i32 = 3;
+/// Kind of an event: connected to a peer; the handshake begins.
+pub const SEALWIRE_EVENT_CONNECTED: i32 = 4;
+/// Kind of an event: the handshake is done.
+pub const SEALWIRE_EVENT_READY: i32 = 5;
+/// Kind of an event: a connection could not be made, its handshake failed, or it broke.
+pub const SEALWIRE_EVENT_FAILED: i32 = 6;
+/// Kind of an event: a connection ended as it should.
+pub const SEALWIRE_EVENT_DISCONNECTED: i32 = 7;
+/// Kind of an event: another attempt to connect follows.
+pub const SEALWIRE_EVENT_RETRYING: i32 = 8;
+/// Kind of an event: the endpoint is not connected to any more.
+pub const SEALWIRE_EVENT_GAVE_UP: i32 = 9;
+/// Kind of an event: something to worry about that is no failure.
+pub const SEALWIRE_EVENT_WARNING: i32 = 10;
+/// Kind of an event: datagrams were dropped.
+pub const SEALWIRE_EVENT_DATAGRAMS_DROPPED: i32 = 11;
+/// Kind of an event: the endpoint is no longer bound.
+pub const SEALWIRE_EVENT_UNBOUND: i32 = 12;
+
+/// Cause of a failure: the event is none.
+pub const SEALWIRE_CAUSE_NONE: i32 = 0;
+/// Cause of a failure: one that has no number yet. The event's text says what it is.
+pub const SEALWIRE_CAUSE_OTHER: i32 = 1;
+/// Cause of a failure: the name does not resolve.
+pub const SEALWIRE_CAUSE_RESOLVE: i32 = 2;
+/// Cause of a failure: nothing accepted the connection.
+pub const SEALWIRE_CAUSE_CONNECT: i32 = 3;
+/// Cause of a failure: the SOCKS5 proxy did not make the connection.
+pub const SEALWIRE_CAUSE_PROXY: i32 = 4;
+/// Cause of a failure: the transport broke, or WebSocket did.
+pub const SEALWIRE_CAUSE_TRANSPORT: i32 = 5;
+/// Cause of a failure: the peer speaks another protocol, or breaks the rules of this one.
+pub const SEALWIRE_CAUSE_PROTOCOL: i32 = 6;
+/// Cause of a failure: the mechanisms or the types of the sockets do not fit.
+pub const SEALWIRE_CAUSE_INCOMPATIBLE: i32 = 7;
+/// Cause of a failure: the handshake does not verify. On a server: the client was given another
+/// server key.
+pub const SEALWIRE_CAUSE_HANDSHAKE: i32 = 8;
+/// Cause of a failure: the peer left during the handshake. On a client: mostly the server has another
+/// key than was given, or wants another mechanism.
+pub const SEALWIRE_CAUSE_CLOSED_IN_HANDSHAKE: i32 = 9;
+/// Cause of a failure: this side refused the peer: its authenticator, a ZAP handler, a limit or the
+/// type of the socket.
+pub const SEALWIRE_CAUSE_REFUSED: i32 = 10;
+/// Cause of a failure: the peer refused this side.
+pub const SEALWIRE_CAUSE_REFUSED_BY_PEER: i32 = 11;
+/// Cause of a failure: what arrived was changed on the way.
+pub const SEALWIRE_CAUSE_TAMPERED: i32 = 12;
+/// Cause of a failure: a handshake or a heartbeat took too long.
+pub const SEALWIRE_CAUSE_TIMEOUT: i32 = 13;
+/// Cause of a failure: the peer sent more than the limits allow.
+pub const SEALWIRE_CAUSE_TOO_LARGE: i32 = 14;
+/// Cause of a failure: the peer left in the middle of a message.
+pub const SEALWIRE_CAUSE_CLOSED: i32 = 15;
+
+/// Reads what happens to a socket from the moment it was made on. Every monitor gets every event;
+/// 4,096 are kept for one that is slow, then the oldest are lost.
+///
+/// Threads: may be used from several at a time, but for `sealwire_monitor_free`.
+pub struct sealwire_monitor {
+    pub(crate) monitor: Monitor,
+}
+
+/// Something that happened to an endpoint or a connection.
+///
+/// Threads: never changes, so it may be used from several at a time.
+pub struct sealwire_event {
+    event: Event,
+    text: CString,
+    endpoint: Option<CString>,
+    address: Option<CString>,
+    peer: LazyPeer,
+}
+
+/// A monitor of the socket. Make it before connecting to miss nothing. It outlives the socket. Free
+/// it with `sealwire_monitor_free`.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_monitor_new(
+    socket: Option<&sealwire_socket>,
+    out: *mut *mut sealwire_monitor,
+) -> sealwire_status {
+    guard(|| {
+        let socket = required(socket, "socket")?;
+        let monitor = socket.socket.monitor();
+        output(out, "out")?.write(give(sealwire_monitor { monitor }));
+        Ok(())
+    })
+}
+
+/// The next event, waiting for it up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` (for ever) or
+/// `SEALWIRE_NO_WAIT`. Free it with `sealwire_event_free`.
+///
+/// Errors: `SEALWIRE_ERROR_ENDED` once the socket is closed and all events are read (with
+/// `SEALWIRE_WAIT`; else one of the next two), `SEALWIRE_ERROR_WOULD_BLOCK`,
+/// `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_monitor_next(
+    monitor: Option<&sealwire_monitor>,
+    timeout_ms: i64,
+    out: *mut *mut sealwire_event,
+) -> sealwire_status {
+    guard(|| {
+        let monitor = &required(monitor, "monitor")?.monitor;
+        let out = output(out, "out")?;
+        let (event, status, text) = match Wait::from_ms(timeout_ms)? {
+            Wait::Default => (
+                monitor.wait_next(),
+                SEALWIRE_ERROR_ENDED,
+                "no more events will come",
+            ),
+            Wait::No => (
+                monitor.try_next(),
+                SEALWIRE_ERROR_WOULD_BLOCK,
+                "no event is there",
+            ),
+            Wait::For(limit) => {
+                let event = monitor.wait_next_for(limit);
+                (event, SEALWIRE_ERROR_TIMED_OUT, "no event came in time")
+            }
+        };
+        let event = event.ok_or_else(|| Failure::new(status, text))?;
+        out.write(give(sealwire_event::new(event)));
+        Ok(())
+    })
+}
+
+/// How many events were lost because nobody read them in time; 0 for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_monitor_lost(monitor: Option<&sealwire_monitor>) -> u64 {
+    value(0, || monitor.map_or(0, |monitor| monitor.monitor.lost()))
+}
+
+/// Frees a monitor. NULL is fine.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_monitor_free(monitor: Option<Box<sealwire_monitor>>) {
+    free(monitor);
+}
+
+impl sealwire_event {
+    fn new(event: Event) -> Self {
+        let (endpoint, address) = match &event {
+            Event::Listening { endpoint }
+            | Event::AcceptFailed { endpoint, .. }
+            | Event::Retrying { endpoint, .. }
+            | Event::GaveUp { endpoint }
+            | Event::Unbound { endpoint } => (Some(endpoint), None),
+            Event::Accepted { address, .. } | Event::Warning { address, .. } => {
+                (None, Some(address))
+            }
+            Event::Connected {
+                endpoint, address, ..
+            }
+            | Event::DatagramsDropped {
+                endpoint, address, ..
+            } => (Some(endpoint), Some(address)),
+            Event::Ready { peer } | Event::Disconnected { peer } => (None, Some(peer.address())),
+            Event::Failed(failure) => (Some(failure.endpoint()), Some(failure.address())),
+            _ => (None, None),
+        };
+        sealwire_event {
+            text: c_text(&event.to_string()),
+            endpoint: endpoint.map(|endpoint| c_text(&endpoint.to_string())),
+            address: address.map(|address| c_text(&address.to_string())),
+            peer: LazyPeer::default(),
+            event,
+        }
+    }
+
+    fn peer(&self) -> Option<&Arc<Peer>> {
+        match &self.event {
+            Event::Ready { peer } | Event::Disconnected { peer } => Some(peer),
+            _ => None,
+        }
+    }
+
+    fn connection(&self) -> Option<u64> {
+        match &self.event {
+            Event::Accepted { connection, .. }
+            | Event::Connected { connection, .. }
+            | Event::Warning { connection, .. } => Some(*connection),
+            Event::Ready { peer } | Event::Disconnected { peer } => Some(peer.connection()),
+            Event::Failed(failure) => failure.connection(),
+            _ => None,
+        }
+    }
+}
+
+/// What happened: one of `SEALWIRE_EVENT_...`; -1 for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_kind(event: Option<&sealwire_event>) -> i32 {
+    event.map_or(-1, |event| match &event.event {
+        Event::Listening { .. } => SEALWIRE_EVENT_LISTENING,
+        Event::Accepted { .. } => SEALWIRE_EVENT_ACCEPTED,
+        Event::AcceptFailed { .. } => SEALWIRE_EVENT_ACCEPT_FAILED,
+        Event::Connected { .. } => SEALWIRE_EVENT_CONNECTED,
+        Event::Ready { .. } => SEALWIRE_EVENT_READY,
+        Event::Failed(_) => SEALWIRE_EVENT_FAILED,
+        Event::Disconnected { .. } => SEALWIRE_EVENT_DISCONNECTED,
+        Event::Retrying { .. } => SEALWIRE_EVENT_RETRYING,
+        Event::GaveUp { .. } => SEALWIRE_EVENT_GAVE_UP,
+        Event::Warning { .. } => SEALWIRE_EVENT_WARNING,
+        Event::DatagramsDropped { .. } => SEALWIRE_EVENT_DATAGRAMS_DROPPED,
+        Event::Unbound { .. } => SEALWIRE_EVENT_UNBOUND,
+        _ => SEALWIRE_EVENT_OTHER,
+    })
+}
+
+/// Why a connection failed: one of `SEALWIRE_CAUSE_...`; `SEALWIRE_CAUSE_NONE` for other events, and
+/// -1 for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_cause(event: Option<&sealwire_event>) -> i32 {
+    event.map_or(-1, |event| match &event.event {
+        Event::Failed(failure) => cause(failure.cause()),
+        _ => SEALWIRE_CAUSE_NONE,
+    })
+}
+
+fn cause(cause: &FailureCause) -> i32 {
+    match cause {
+        FailureCause::Resolve(_) => SEALWIRE_CAUSE_RESOLVE,
+        FailureCause::Connect(_) => SEALWIRE_CAUSE_CONNECT,
+        FailureCause::Proxy(_) => SEALWIRE_CAUSE_PROXY,
+        FailureCause::Transport(_) | FailureCause::WebSocket(_) => SEALWIRE_CAUSE_TRANSPORT,
+        FailureCause::Rejected(_)
+        | FailureCause::RefusedByZap { .. }
+        | FailureCause::HandshakeEvicted
+        | FailureCause::TooManyConnections
+        | FailureCause::AddressLimit(_) => SEALWIRE_CAUSE_REFUSED,
+        FailureCause::Protocol(error) => match error {
+            ProtocolError::Wire(_) => SEALWIRE_CAUSE_PROTOCOL,
+            ProtocolError::Incompatible(_) => SEALWIRE_CAUSE_INCOMPATIBLE,
+            ProtocolError::Handshake(_) => SEALWIRE_CAUSE_HANDSHAKE,
+            ProtocolError::Refused(_) => SEALWIRE_CAUSE_REFUSED,
+            ProtocolError::PeerRefused { .. } => SEALWIRE_CAUSE_REFUSED_BY_PEER,
+            ProtocolError::FrameNotVerified { .. } => SEALWIRE_CAUSE_TAMPERED,
+            ProtocolError::MessageTooLarge { .. } | ProtocolError::TooManyFrames { .. } => {
+                SEALWIRE_CAUSE_TOO_LARGE
+            }
+            ProtocolError::HandshakeTimeout { .. } | ProtocolError::HeartbeatTimeout => {
+                SEALWIRE_CAUSE_TIMEOUT
+            }
+            ProtocolError::Closed(CloseKind::DuringHandshake(_)) => {
+                SEALWIRE_CAUSE_CLOSED_IN_HANDSHAKE
+            }
+            ProtocolError::Closed(_) => SEALWIRE_CAUSE_CLOSED,
+            _ => SEALWIRE_CAUSE_OTHER,
+        },
+        _ => SEALWIRE_CAUSE_OTHER,
+    }
+}
+
+/// The event in words. NULL for NULL. Belongs to the event.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_text(event: Option<&sealwire_event>) -> *const c_char {
+    event.map_or(std::ptr::null(), |event| event.text.as_ptr())
+}
+
+/// The endpoint that it is about, or NULL. Belongs to the event.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_endpoint(event: Option<&sealwire_event>) -> *const c_char {
+    let endpoint = event.and_then(|event| event.endpoint.as_ref());
+    endpoint.map_or(std::ptr::null(), |endpoint| endpoint.as_ptr())
+}
+
+/// Where the peer is, or NULL where there is none. Belongs to the event.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_address(event: Option<&sealwire_event>) -> *const c_char {
+    let address = event.and_then(|event| event.address.as_ref());
+    address.map_or(std::ptr::null(), |address| address.as_ptr())
+}
+
+/// The number of the connection, the same in all its events and in `sealwire_peer_connection`; 0
+/// where there is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_connection(event: Option<&sealwire_event>) -> u64 {
+    event.and_then(sealwire_event::connection).unwrap_or(0)
+}
+
+/// The peer, of `SEALWIRE_EVENT_READY` and `SEALWIRE_EVENT_DISCONNECTED`; else NULL. Belongs to the
+/// event.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_peer(event: Option<&sealwire_event>) -> *const sealwire_peer {
+    value(std::ptr::null(), || {
+        event.map_or(std::ptr::null(), |event| {
+            event.peer.get(|| event.peer().cloned().map(Source::Peer))
+        })
+    })
+}
+
+/// Frees an event. NULL is fine.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_event_free(event: Option<Box<sealwire_event>>) {
+    free(event);
+}

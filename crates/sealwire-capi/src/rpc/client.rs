@@ -1,0 +1,141 @@
+//! The calling side.
+
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sealwire_rpc::{CallOptions, Client};
+
+use super::answer::{Outcome, failed, sealwire_rpc_error, sealwire_rpc_reply};
+use super::request::{Callbacks, sealwire_rpc_handler};
+use crate::options::sealwire_options;
+use crate::panics::{free, guard};
+use crate::pointers::{bytes, give, optional_output, output, required, text};
+use crate::security::sealwire_security;
+use crate::status::{Failure, SEALWIRE_ERROR_TIMED_OUT, sealwire_status};
+use crate::time::{Wait, duration_ms};
+
+/// Calls a server, and may be called by it. Connects when it is first used, and again when the
+/// connection is lost.
+///
+/// Threads: may be used from several at a time, but for freeing it.
+pub struct sealwire_rpc_client {
+    client: Client,
+}
+
+/// A client of the server at this endpoint. `options` may be NULL, and so may `handler`, which
+/// answers the server's calls. Free it with `sealwire_rpc_client_free`.
+///
+/// Errors: `SEALWIRE_ERROR_RPC_CONNECT` for an endpoint that cannot be understood and options that do
+/// not fit, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_client_new(
+    endpoint: *const c_char,
+    security: Option<&sealwire_security>,
+    options: Option<&sealwire_options>,
+    handler: Option<&sealwire_rpc_handler>,
+    out: *mut *mut sealwire_rpc_client,
+) -> sealwire_status {
+    guard(|| {
+        let out = output(out, "out")?;
+        let endpoint = text(endpoint, "endpoint")?;
+        let security = required(security, "security")?;
+        let mut builder = Client::builder(security.security.clone());
+        if let Some(options) = options {
+            builder = builder.socket(|socket| options.apply(socket));
+        }
+        let callbacks = handler.map(|handler| Arc::new(Callbacks::new(handler)));
+        if let Some(callbacks) = &callbacks {
+            builder = builder.handler(super::request::Shared(callbacks.clone()));
+        }
+        let built = builder.build(endpoint);
+        if let (Err(_), Some(callbacks)) = (&built, &callbacks) {
+            callbacks.forget();
+        }
+        out.write(give(sealwire_rpc_client { client: built? }));
+        Ok(())
+    })
+}
+
+/// Calls the server with a copy of `size` bytes and waits for its answer: up to `timeout_ms`
+/// milliseconds or, with `SEALWIRE_WAIT`, 30 seconds. After success `reply` is to be freed with
+/// `sealwire_rpc_reply_free`. After an error of a call there is more to know: where `error` is not
+/// NULL it then gets an object to be freed with `sealwire_rpc_error_free`. `error` is left alone after
+/// success, and where the arguments are not valid: set it to NULL before.
+///
+/// Errors: `SEALWIRE_ERROR_RPC_REMOTE` when the server answers with an error,
+/// `SEALWIRE_ERROR_RPC_DEADLINE`, `SEALWIRE_ERROR_RPC_CONNECTION_LOST`,
+/// `SEALWIRE_ERROR_RPC_CONNECT`, `SEALWIRE_ERROR_RPC_CONGESTED`, `SEALWIRE_ERROR_RPC_TOO_LARGE`,
+/// `SEALWIRE_ERROR_RPC_SHUTTING_DOWN`, `SEALWIRE_ERROR_RPC_WOULD_DEADLOCK`, `SEALWIRE_ERROR_NULL`,
+/// `SEALWIRE_ERROR_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_client_request(
+    client: Option<&sealwire_rpc_client>,
+    data: *const c_void,
+    size: usize,
+    timeout_ms: i64,
+    reply: *mut *mut sealwire_rpc_reply,
+    error: *mut *mut sealwire_rpc_error,
+) -> sealwire_status {
+    guard(|| {
+        let client = required(client, "client")?.client.blocking();
+        let body = bytes(data.cast(), size, "data")?;
+        let outcome = Outcome::new(reply, error)?;
+        let options = match Wait::from_ms(timeout_ms)? {
+            Wait::Default => CallOptions::default(),
+            Wait::No => CallOptions::within(Duration::ZERO),
+            Wait::For(limit) => CallOptions::within(limit),
+        };
+        outcome.settle(client.request_with(body, options))
+    })
+}
+
+/// Sends a message that nobody answers, with a copy of `size` bytes. Waits for room, up to 3 seconds.
+/// `error` as in `sealwire_rpc_client_request`.
+///
+/// Errors: as `sealwire_rpc_client_request`, but for those of an answer.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_client_send(
+    client: Option<&sealwire_rpc_client>,
+    data: *const c_void,
+    size: usize,
+    error: *mut *mut sealwire_rpc_error,
+) -> sealwire_status {
+    guard(|| {
+        let client = required(client, "client")?.client.blocking();
+        let body = bytes(data.cast(), size, "data")?;
+        let out = optional_output(error, "error")?;
+        client.send(body).map_err(|error| failed(error, out))
+    })
+}
+
+/// Takes nothing new, lets calls under way end, and closes the connections, within `limit_ms`
+/// milliseconds.
+///
+/// Errors: `SEALWIRE_ERROR_TIMED_OUT` when that was not enough, `SEALWIRE_ERROR_NULL`,
+/// `SEALWIRE_ERROR_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_client_shutdown(
+    client: Option<&sealwire_rpc_client>,
+    limit_ms: i64,
+) -> sealwire_status {
+    guard(|| {
+        let client = required(client, "client")?.client.blocking();
+        ended(client.shutdown(duration_ms(limit_ms, "limit_ms")?))
+    })
+}
+
+/// Whether the time for shutting down was enough.
+pub(super) fn ended(in_time: bool) -> Result<(), Failure> {
+    if in_time {
+        return Ok(());
+    }
+    let text = "calls were still under way when the time to shut down was over";
+    Err(Failure::new(SEALWIRE_ERROR_TIMED_OUT, text))
+}
+
+/// Closes the connections and frees the client. NULL is fine.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_client_free(client: Option<Box<sealwire_rpc_client>>) {
+    free(client);
+}

@@ -1,0 +1,13 @@
+//! Calls: clients, servers, and what goes between them.
+
+mod answer;
+mod client;
+mod conn;
+mod request;
+mod server;
+
+pub use answer::*;
+pub use client::*;
+pub use conn::*;
+pub use request::*;
+pub use server::*;

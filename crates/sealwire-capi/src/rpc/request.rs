@@ -1,0 +1,252 @@
+//! What a handler gets: requests to be answered, and messages that are not.
+
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+
+use sealwire_rpc::handler::Handler;
+use sealwire_rpc::{Code, OneWay, Request, Status};
+
+use super::conn::sealwire_rpc_conn;
+use crate::callback::{User, sealwire_destroy_fn};
+use crate::panics::{free, guard, value};
+use crate::peer::{LazyPeer, Source, sealwire_peer};
+use crate::pointers::{bytes, give, output, required, text};
+use crate::status::{Failure, sealwire_status};
+
+/// A request, to be answered with `sealwire_rpc_request_reply` or `sealwire_rpc_request_fail`, now or
+/// later and on any thread.
+///
+/// Threads: one at a time.
+pub struct sealwire_rpc_request {
+    request: Request,
+    peer: LazyPeer,
+}
+
+/// A message that nobody answers. Valid during the callback only.
+pub struct sealwire_rpc_message {
+    message: OneWay,
+    peer: LazyPeer,
+}
+
+/// Gets each request, which is the callback's from then on: it must be answered, or freed with
+/// `sealwire_rpc_request_free`. Called where connections are read, so it must be quick and must not
+/// wait for an answer of this client or server: hand long work to a thread, with the request. May be
+/// called on several threads at a time. It must not throw.
+pub type sealwire_rpc_request_fn =
+    Option<extern "C" fn(request: *mut sealwire_rpc_request, user: *mut c_void)>;
+
+/// Gets each message that nobody answers. As `sealwire_rpc_request_fn` otherwise, but the message is
+/// valid during the callback only.
+pub type sealwire_rpc_message_fn =
+    Option<extern "C" fn(message: *const sealwire_rpc_message, user: *mut c_void)>;
+
+/// What answers the other side.
+#[repr(C)]
+pub struct sealwire_rpc_handler {
+    /// Gets requests. NULL answers all of them with code 12 (unimplemented).
+    pub request: sealwire_rpc_request_fn,
+    /// Gets messages. NULL drops them.
+    pub message: sealwire_rpc_message_fn,
+    /// Handed to both.
+    pub user: *mut c_void,
+    /// Called once with `user` when neither will be called again; not after an error of the function
+    /// that the handler was given to. May be NULL.
+    pub destroy: sealwire_destroy_fn,
+}
+
+pub(super) struct Callbacks {
+    request: sealwire_rpc_request_fn,
+    message: sealwire_rpc_message_fn,
+    user: User,
+}
+
+impl Callbacks {
+    pub(super) fn new(handler: &sealwire_rpc_handler) -> Self {
+        Callbacks {
+            request: handler.request,
+            message: handler.message,
+            user: User::new(handler.user, handler.destroy),
+        }
+    }
+
+    /// Gives up without calling `destroy`: the user's pointer stays the caller's.
+    pub(super) fn forget(&self) {
+        self.user.forget();
+    }
+}
+
+impl Handler for Callbacks {
+    fn request(&self, request: Request) {
+        let Some(callback) = self.request else {
+            let status = Status::new(Code::UNIMPLEMENTED, "nothing is served on this side");
+            return request.fail(status.not_started());
+        };
+        let request = give(sealwire_rpc_request {
+            request,
+            peer: LazyPeer::default(),
+        });
+        callback(request, self.user.pointer());
+    }
+
+    fn message(&self, message: OneWay) {
+        if let Some(callback) = self.message {
+            let message = sealwire_rpc_message {
+                message,
+                peer: LazyPeer::default(),
+            };
+            callback(&raw const message, self.user.pointer());
+        }
+    }
+}
+
+/// What a client or server holds, while the function that made it may still take it back.
+pub(super) struct Shared(pub(super) Arc<Callbacks>);
+
+impl Handler for Shared {
+    fn request(&self, request: Request) {
+        self.0.request(request);
+    }
+
+    fn message(&self, message: OneWay) {
+        self.0.message(message);
+    }
+}
+
+/// The bytes of a request, which belong to it. NULL for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_request_data(
+    request: Option<&sealwire_rpc_request>,
+) -> *const c_void {
+    request.map_or(std::ptr::null(), |request| {
+        request.request.body().as_ptr().cast()
+    })
+}
+
+/// How many bytes a request has; 0 for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_request_size(request: Option<&sealwire_rpc_request>) -> usize {
+    request.map_or(0, |request| request.request.body().len())
+}
+
+/// Who asks. Belongs to the request. NULL for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_request_peer(
+    request: Option<&sealwire_rpc_request>,
+) -> *const sealwire_peer {
+    value(std::ptr::null(), || {
+        request.map_or(std::ptr::null(), |request| {
+            let conn = request.request.conn();
+            request.peer.get(|| Some(Source::Call(conn.clone())))
+        })
+    })
+}
+
+/// How long the caller still waits, in milliseconds; -1 for ever.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_request_time_left_ms(request: Option<&sealwire_rpc_request>) -> i64 {
+    let left = request.and_then(|request| request.request.time_left());
+    left.map_or(-1, |left| left.as_millis().try_into().unwrap_or(i64::MAX))
+}
+
+/// Whether the caller has stopped waiting. False for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_request_is_cancelled(
+    request: Option<&sealwire_rpc_request>,
+) -> bool {
+    value(false, || {
+        request.is_some_and(|request| request.request.is_cancelled())
+    })
+}
+
+/// The connection that the request came through, to call its peer. It may be kept longer than the
+/// request. Free it with `sealwire_rpc_conn_free`.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_request_conn(
+    request: Option<&sealwire_rpc_request>,
+    out: *mut *mut sealwire_rpc_conn,
+) -> sealwire_status {
+    guard(|| {
+        let request = required(request, "request")?;
+        let conn = request.request.conn().clone();
+        output(out, "out")?.write(give(sealwire_rpc_conn::new(conn)));
+        Ok(())
+    })
+}
+
+/// Answers, with a copy of `size` bytes, and frees the request in any case. What comes after the
+/// deadline is not sent, as nobody waits for it.
+///
+/// Errors: `SEALWIRE_ERROR_RPC_TOO_LARGE` (the caller gets an error), `SEALWIRE_ERROR_NULL`,
+/// `SEALWIRE_ERROR_ARGUMENT` (the caller gets an internal error).
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_request_reply(
+    request: Option<Box<sealwire_rpc_request>>,
+    data: *const c_void,
+    size: usize,
+) -> sealwire_status {
+    guard(|| {
+        let request = required(request, "request")?;
+        let body = bytes(data.cast(), size, "data")?;
+        request.request.reply(body).map_err(Failure::from)
+    })
+}
+
+/// Answers with an error, and frees the request in any case: a code (1 to 16 mean what they mean in
+/// gRPC, 1,000 and above are yours), a message for people, and `details` for programs, which may be
+/// NULL with a size of 0.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT` (the caller gets an internal error).
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_request_fail(
+    request: Option<Box<sealwire_rpc_request>>,
+    code: u16,
+    message: *const c_char,
+    details: *const c_void,
+    details_size: usize,
+) -> sealwire_status {
+    guard(|| {
+        let request = required(request, "request")?;
+        let message = text(message, "message")?;
+        let details = bytes(details.cast(), details_size, "details")?;
+        let status = Status::new(Code(code), message).with_details(details);
+        request.request.fail(status);
+        Ok(())
+    })
+}
+
+/// Frees a request that was not answered: the caller gets an internal error. NULL is fine.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_request_free(request: Option<Box<sealwire_rpc_request>>) {
+    free(request);
+}
+
+/// The bytes of a message, which belong to it. NULL for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_message_data(
+    message: Option<&sealwire_rpc_message>,
+) -> *const c_void {
+    message.map_or(std::ptr::null(), |message| {
+        message.message.body().as_ptr().cast()
+    })
+}
+
+/// How many bytes a message has; 0 for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_message_size(message: Option<&sealwire_rpc_message>) -> usize {
+    message.map_or(0, |message| message.message.body().len())
+}
+
+/// Who sent it. Belongs to the message. NULL for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_message_peer(
+    message: Option<&sealwire_rpc_message>,
+) -> *const sealwire_peer {
+    value(std::ptr::null(), || {
+        message.map_or(std::ptr::null(), |message| {
+            let conn = message.message.conn();
+            message.peer.get(|| Some(Source::Call(conn.clone())))
+        })
+    })
+}

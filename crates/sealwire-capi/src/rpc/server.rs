@@ -1,0 +1,116 @@
+//! The answering side.
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use sealwire_rpc::Server;
+
+use super::client::ended;
+use super::request::{Callbacks, Shared, sealwire_rpc_handler};
+use crate::keys::write_text;
+use crate::monitor::sealwire_monitor;
+use crate::options::sealwire_options;
+use crate::panics::{free, guard, value};
+use crate::pointers::{give, output, required, text};
+use crate::security::sealwire_security;
+use crate::status::sealwire_status;
+use crate::time::duration_ms;
+
+/// Answers calls, and can call its clients (`sealwire_rpc_request_conn`).
+///
+/// Threads: may be used from several at a time, but for freeing it.
+pub struct sealwire_rpc_server {
+    server: Server,
+}
+
+/// A server that listens nowhere yet. `options` may be NULL. Free it with `sealwire_rpc_server_free`.
+///
+/// Errors: `SEALWIRE_ERROR_OPTION`, `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_server_new(
+    security: Option<&sealwire_security>,
+    options: Option<&sealwire_options>,
+    handler: Option<&sealwire_rpc_handler>,
+    out: *mut *mut sealwire_rpc_server,
+) -> sealwire_status {
+    guard(|| {
+        let out = output(out, "out")?;
+        let security = required(security, "security")?;
+        let handler = required(handler, "handler")?;
+        let mut builder = Server::builder(security.security.clone());
+        if let Some(options) = options {
+            builder = builder.socket(|socket| options.apply(socket));
+        }
+        let callbacks = Arc::new(Callbacks::new(handler));
+        let built = builder.build(Shared(callbacks.clone()));
+        if built.is_err() {
+            callbacks.forget();
+        }
+        out.write(give(sealwire_rpc_server { server: built? }));
+        Ok(())
+    })
+}
+
+/// Listens at an endpoint. As `sealwire_socket_bind` otherwise.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_server_bind(
+    server: Option<&sealwire_rpc_server>,
+    endpoint: *const c_char,
+    bound: *mut *mut c_char,
+) -> sealwire_status {
+    guard(|| {
+        let server = required(server, "server")?;
+        let endpoint = server.server.bind(text(endpoint, "endpoint")?)?;
+        write_text(bound, "bound", &endpoint.to_string())
+    })
+}
+
+/// How many connections are served; 0 for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_server_connections(server: Option<&sealwire_rpc_server>) -> usize {
+    value(0, || {
+        server.map_or(0, |server| server.server.connections().len())
+    })
+}
+
+/// Reads what happens to the connections: handshakes, failures.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_server_monitor(
+    server: Option<&sealwire_rpc_server>,
+    out: *mut *mut sealwire_monitor,
+) -> sealwire_status {
+    guard(|| {
+        let server = required(server, "server")?;
+        let monitor = server.server.monitor();
+        output(out, "out")?.write(give(sealwire_monitor { monitor }));
+        Ok(())
+    })
+}
+
+/// Accepts no connections any more, turns new requests away as not started, lets those under way end,
+/// and closes the connections, within `limit_ms` milliseconds.
+///
+/// Errors: `SEALWIRE_ERROR_TIMED_OUT` when that was not enough, `SEALWIRE_ERROR_NULL`,
+/// `SEALWIRE_ERROR_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_server_shutdown(
+    server: Option<&sealwire_rpc_server>,
+    limit_ms: i64,
+) -> sealwire_status {
+    guard(|| {
+        let server = required(server, "server")?;
+        ended(
+            server
+                .server
+                .shutdown_blocking(duration_ms(limit_ms, "limit_ms")?),
+        )
+    })
+}
+
+/// Ends the server and frees it. NULL is fine.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_server_free(server: Option<Box<sealwire_rpc_server>>) {
+    free(server);
+}

@@ -1,0 +1,224 @@
+//! How a socket protects its connections.
+
+use std::ffi::{c_char, c_void};
+
+use sealwire::auth::{Decision, PlainClient};
+use sealwire::{Generate as _, KeyPair, Security};
+
+use crate::auth::{needed, sealwire_authenticator, sealwire_decision};
+use crate::callback::{User, sealwire_destroy_fn};
+use crate::keys::{public_key, sealwire_keys};
+use crate::panics::{free, guard};
+use crate::pointers::{bytes, c_text, give, output, required, text};
+use crate::status::{
+    Failure, SEALWIRE_ERROR_ARGUMENT, SEALWIRE_ERROR_UNSUPPORTED, sealwire_status,
+};
+
+/// How a socket protects its connections: a mechanism, and what it needs. May be used for any number
+/// of sockets, and freed once they are made.
+///
+/// Threads: may be used from several at a time, as long as none changes it.
+pub struct sealwire_security {
+    pub(crate) security: Security,
+    /// It may have further keys.
+    blake3_server: bool,
+}
+
+fn write(
+    out: *mut *mut sealwire_security,
+    make: impl FnOnce() -> Result<Security, Failure>,
+) -> sealwire_status {
+    guard(|| {
+        let out = output(out, "out")?;
+        let security = make()?;
+        out.write(give(sealwire_security {
+            security,
+            blake3_server: false,
+        }));
+        Ok(())
+    })
+}
+
+/// No protection at all: everybody may connect, read and write. For `inproc`, and where something
+/// else protects. There is no default: a socket without encryption has to be asked for.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_security_null(out: *mut *mut sealwire_security) -> sealwire_status {
+    write(out, || Ok(Security::null()))
+}
+
+/// BLAKE3, the side that has a key which clients know, whether it binds or connects.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_security_blake3_server(
+    keys: Option<&sealwire_keys>,
+    authenticator: Option<&sealwire_authenticator>,
+    out: *mut *mut sealwire_security,
+) -> sealwire_status {
+    guard(|| {
+        let out = output(out, "out")?;
+        let keys = required(keys, "keys")?.keys.clone();
+        out.write(give(sealwire_security {
+            security: Security::blake3_server(keys, needed(authenticator)?),
+            blake3_server: true,
+        }));
+        Ok(())
+    })
+}
+
+/// BLAKE3, the side that knows the server's public key (32 bytes). With `keys` of NULL the client is
+/// anonymous.
+///
+/// Errors: `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_security_blake3_client(
+    server_key: *const u8,
+    keys: Option<&sealwire_keys>,
+    out: *mut *mut sealwire_security,
+) -> sealwire_status {
+    write(out, || {
+        let server_key = public_key(server_key, "server_key")?;
+        Ok(match keys {
+            Some(keys) => Security::blake3_client_with_keys(server_key, keys.keys.clone()),
+            None => Security::blake3_client(server_key),
+        })
+    })
+}
+
+/// CURVE as libzmq speaks it, the side that has a key which clients know. libzmq's
+/// `ZMQ_CURVE_SERVER` and `ZMQ_CURVE_SECRETKEY`.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_security_curve_server(
+    keys: Option<&sealwire_keys>,
+    authenticator: Option<&sealwire_authenticator>,
+    out: *mut *mut sealwire_security,
+) -> sealwire_status {
+    write(out, || {
+        let keys = required(keys, "keys")?.keys.clone();
+        Ok(Security::curve_server(keys, needed(authenticator)?))
+    })
+}
+
+/// CURVE as libzmq speaks it, the side that knows the server's public key (32 bytes). libzmq's
+/// `ZMQ_CURVE_SERVERKEY`, `ZMQ_CURVE_PUBLICKEY` and `ZMQ_CURVE_SECRETKEY`. With `keys` of NULL a pair
+/// is made for it.
+///
+/// Errors: `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_security_curve_client(
+    server_key: *const u8,
+    keys: Option<&sealwire_keys>,
+    out: *mut *mut sealwire_security,
+) -> sealwire_status {
+    write(out, || {
+        let server_key = public_key(server_key, "server_key")?;
+        let keys = keys.map_or_else(KeyPair::generate, |keys| keys.keys.clone());
+        Ok(Security::curve_client(server_key, keys))
+    })
+}
+
+/// A username or password has at most so many bytes.
+const MAX_CREDENTIAL: usize = 255;
+
+/// PLAIN, the side that shows a username and a password, in clear, to everybody on the way. For
+/// peers that know nothing better.
+///
+/// Errors: `SEALWIRE_ERROR_ARGUMENT` for more than 255 bytes, `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_security_plain_client(
+    username: *const c_char,
+    password: *const c_void,
+    password_size: usize,
+    out: *mut *mut sealwire_security,
+) -> sealwire_status {
+    write(out, || {
+        let username = text(username, "username")?;
+        let password = bytes(password.cast(), password_size, "password")?;
+        if username.len() > MAX_CREDENTIAL || password.len() > MAX_CREDENTIAL {
+            let text = "a username and a password have at most 255 bytes";
+            return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
+        }
+        Ok(Security::plain_client(username, password))
+    })
+}
+
+/// Decides about a client that shows a username and a password: calls `sealwire_decision_allow`, or
+/// does not. Compare passwords in constant time. Called on threads of the library, several at a time;
+/// it may block. It must not throw. Nothing but `decision` and `user` is valid after it.
+pub type sealwire_authenticate_plain_fn = Option<
+    extern "C" fn(
+        username: *const c_char,
+        password: *const c_void,
+        password_size: usize,
+        address: *const c_char,
+        decision: *mut sealwire_decision,
+        user: *mut c_void,
+    ),
+>;
+
+/// PLAIN, the side that is shown a username and a password. `user` and `destroy` as in
+/// `sealwire_authenticator_callback`. A username that is no text in UTF-8 is refused without asking.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_security_plain_server(
+    authenticate: sealwire_authenticate_plain_fn,
+    user: *mut c_void,
+    destroy: sealwire_destroy_fn,
+    out: *mut *mut sealwire_security,
+) -> sealwire_status {
+    write(out, || {
+        let authenticate = required(authenticate, "authenticate")?;
+        let user = User::new(user, destroy);
+        Ok(Security::plain_server(move |client: &PlainClient<'_>| {
+            let shown = client.credentials();
+            let refusal = Decision::refuse("wrong username or password");
+            let username = match std::str::from_utf8(shown.username()) {
+                Ok(username) if !username.contains('\0') => c_text(username),
+                _ => return refusal,
+            };
+            let address = c_text(&client.address().to_string());
+            let mut decision = sealwire_decision::refused(refusal);
+            authenticate(
+                username.as_ptr(),
+                shown.password().as_ptr().cast(),
+                shown.password().len(),
+                address.as_ptr(),
+                &raw mut decision,
+                user.pointer(),
+            );
+            decision.made()
+        }))
+    })
+}
+
+/// BLAKE3 servers: another key that clients may know, while one is replaced; three at most, as making
+/// a socket says. Must not be called while another thread uses the object.
+///
+/// Errors: `SEALWIRE_ERROR_UNSUPPORTED` for anything but a BLAKE3 server, `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_security_add_keys(
+    security: Option<&mut sealwire_security>,
+    keys: Option<&sealwire_keys>,
+) -> sealwire_status {
+    guard(|| {
+        let security = required(security, "security")?;
+        let keys = required(keys, "keys")?.keys.clone();
+        if !security.blake3_server {
+            let text = "only a BLAKE3 server has further keys";
+            return Err(Failure::new(SEALWIRE_ERROR_UNSUPPORTED, text));
+        }
+        security.security = security.security.clone().with_further_keys(keys);
+        Ok(())
+    })
+}
+
+/// Frees it. Sockets that were made with it keep what they need. NULL is fine.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_security_free(security: Option<Box<sealwire_security>>) {
+    free(security);
+}

@@ -1,0 +1,264 @@
+//! What functions return: numbers that never change their meaning, and a text for each.
+
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+
+use sealwire::keys::KeyFileError;
+
+use crate::pointers::c_text;
+
+/// What became of a call: `SEALWIRE_OK`, or one of the numbers `SEALWIRE_ERROR_...`, which are all
+/// above zero and never change their meaning. New numbers may be added.
+pub type sealwire_status = i32;
+
+/// It was done.
+pub const SEALWIRE_OK: sealwire_status = 0;
+/// A pointer that must not be NULL is.
+pub const SEALWIRE_ERROR_NULL: sealwire_status = 1;
+/// An argument is out of range, too short or long, or no text in UTF-8.
+pub const SEALWIRE_ERROR_ARGUMENT: sealwire_status = 2;
+/// A fault of this library. Please report it.
+pub const SEALWIRE_ERROR_INTERNAL: sealwire_status = 3;
+/// An error that has no number yet. `sealwire_last_error` says what it is.
+pub const SEALWIRE_ERROR_OTHER: sealwire_status = 4;
+/// The operating system refused: no threads, no file descriptors.
+pub const SEALWIRE_ERROR_SYSTEM: sealwire_status = 5;
+/// The operation would have to wait, and was told not to.
+pub const SEALWIRE_ERROR_WOULD_BLOCK: sealwire_status = 10;
+/// It was not done in time. The text ends with why the last connection failed, if one did.
+pub const SEALWIRE_ERROR_TIMED_OUT: sealwire_status = 11;
+/// The socket is closed.
+pub const SEALWIRE_ERROR_CLOSED: sealwire_status = 12;
+/// The type of the socket does not do that.
+pub const SEALWIRE_ERROR_UNSUPPORTED: sealwire_status = 13;
+/// Not now: REQ and REP take turns; DISH joins a group once.
+pub const SEALWIRE_ERROR_STATE: sealwire_status = 14;
+/// REQ: the peer went away before it answered; the request may have been carried out.
+pub const SEALWIRE_ERROR_REQUEST_LOST: sealwire_status = 15;
+/// ROUTER, SERVER, PEER, STREAM: there is no such peer.
+pub const SEALWIRE_ERROR_UNROUTABLE: sealwire_status = 16;
+/// The message is not of the form that the type of the socket sends.
+pub const SEALWIRE_ERROR_MESSAGE: sealwire_status = 17;
+/// A limit is reached.
+pub const SEALWIRE_ERROR_LIMIT: sealwire_status = 18;
+/// The endpoint cannot be understood.
+pub const SEALWIRE_ERROR_ENDPOINT: sealwire_status = 19;
+/// The socket cannot use the endpoint: its transport does not go with the socket's type or
+/// mechanism.
+pub const SEALWIRE_ERROR_TRANSPORT: sealwire_status = 20;
+/// An option that the type of the socket does not have, or that cannot have this value.
+pub const SEALWIRE_ERROR_OPTION: sealwire_status = 21;
+/// Binding failed, for example because the address is in use.
+pub const SEALWIRE_ERROR_BIND: sealwire_status = 22;
+/// Connecting failed (`udp` only; with other transports it is an event of the monitor).
+pub const SEALWIRE_ERROR_CONNECT: sealwire_status = 23;
+/// The socket has no such endpoint.
+pub const SEALWIRE_ERROR_UNKNOWN_ENDPOINT: sealwire_status = 24;
+/// The endpoint is not connected to any more.
+pub const SEALWIRE_ERROR_GAVE_UP: sealwire_status = 25;
+/// Some messages were not sent within the linger time.
+pub const SEALWIRE_ERROR_UNSENT: sealwire_status = 26;
+/// No more events will come: the socket is closed and all were read.
+pub const SEALWIRE_ERROR_ENDED: sealwire_status = 27;
+/// The text is no key, or the bytes are no public key in canonical form.
+pub const SEALWIRE_ERROR_KEY: sealwire_status = 30;
+/// A key file cannot be read or written, or is none.
+pub const SEALWIRE_ERROR_KEY_FILE: sealwire_status = 31;
+/// Others than its owner may read a file with a secret key.
+pub const SEALWIRE_ERROR_KEY_FILE_PERMISSIONS: sealwire_status = 32;
+/// A public key of low order: what is agreed with it is no secret.
+pub const SEALWIRE_ERROR_WEAK_KEY: sealwire_status = 33;
+/// The message is not authentic. Nothing more is said about it on purpose.
+pub const SEALWIRE_ERROR_NOT_AUTHENTIC: sealwire_status = 40;
+/// All positions of a stream are used up.
+pub const SEALWIRE_ERROR_STREAM_EXHAUSTED: sealwire_status = 41;
+/// The operating system has no randomness to give.
+pub const SEALWIRE_ERROR_RANDOM: sealwire_status = 42;
+/// The other side answered the call with an error; `sealwire_rpc_error_code` tells which.
+pub const SEALWIRE_ERROR_RPC_REMOTE: sealwire_status = 50;
+/// The time limit of the call ran out.
+pub const SEALWIRE_ERROR_RPC_DEADLINE: sealwire_status = 51;
+/// The connection was lost during the call.
+pub const SEALWIRE_ERROR_RPC_CONNECTION_LOST: sealwire_status = 52;
+/// No connection came about.
+pub const SEALWIRE_ERROR_RPC_CONNECT: sealwire_status = 53;
+/// There was no room for the message within the write limit.
+pub const SEALWIRE_ERROR_RPC_CONGESTED: sealwire_status = 54;
+/// The body is larger than the limit.
+pub const SEALWIRE_ERROR_RPC_TOO_LARGE: sealwire_status = 55;
+/// One of both sides shuts down.
+pub const SEALWIRE_ERROR_RPC_SHUTTING_DOWN: sealwire_status = 56;
+/// A call that waits was made by a handler that runs where the connection is read: it would wait
+/// for itself.
+pub const SEALWIRE_ERROR_RPC_WOULD_DEADLOCK: sealwire_status = 57;
+
+/// A call that failed: its number, and what there is to say about it.
+pub(crate) struct Failure {
+    status: sealwire_status,
+    detail: String,
+}
+
+impl Failure {
+    pub(crate) fn new(status: sealwire_status, detail: impl Into<String>) -> Self {
+        Failure {
+            status,
+            detail: detail.into(),
+        }
+    }
+
+    pub(crate) fn status(&self) -> sealwire_status {
+        self.status
+    }
+
+    /// Keeps the text for `sealwire_last_error`.
+    pub(crate) fn remember(self) -> sealwire_status {
+        let detail = c_text(&self.detail);
+        // While a thread ends there may be nowhere to keep it.
+        let _ = LAST_ERROR.try_with(|last| last.replace(detail));
+        self.status
+    }
+}
+
+thread_local! {
+    static LAST_ERROR: RefCell<CString> = RefCell::new(CString::default());
+}
+
+/// What went wrong in the last call of this thread that failed, in words: whom it was about, and
+/// often what to do. Empty when none has failed yet. Never holds a secret.
+///
+/// The text belongs to the library and is valid until the next call that fails on this thread, or
+/// the end of the thread. Calls that succeed leave it alone. Never NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_last_error() -> *const c_char {
+    LAST_ERROR
+        .try_with(|last| last.borrow().as_ptr())
+        .unwrap_or(c"".as_ptr())
+}
+
+/// What a number means, in English. Never NULL; valid for ever. Numbers that mean nothing have a
+/// text that says so.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_status_text(status: sealwire_status) -> *const c_char {
+    let text = match status {
+        SEALWIRE_OK => c"done",
+        SEALWIRE_ERROR_NULL => c"a pointer is NULL",
+        SEALWIRE_ERROR_ARGUMENT => c"an argument is not valid",
+        SEALWIRE_ERROR_INTERNAL => c"a fault of the library",
+        SEALWIRE_ERROR_OTHER => c"another error",
+        SEALWIRE_ERROR_SYSTEM => c"the operating system refused",
+        SEALWIRE_ERROR_WOULD_BLOCK => c"the operation would have to wait",
+        SEALWIRE_ERROR_TIMED_OUT => c"not done in time",
+        SEALWIRE_ERROR_CLOSED => c"the socket is closed",
+        SEALWIRE_ERROR_UNSUPPORTED => c"the type of the socket does not do that",
+        SEALWIRE_ERROR_STATE => c"not in this state of the socket",
+        SEALWIRE_ERROR_REQUEST_LOST => c"the peer went away before it answered",
+        SEALWIRE_ERROR_UNROUTABLE => c"there is no such peer",
+        SEALWIRE_ERROR_MESSAGE => c"a message of the wrong form",
+        SEALWIRE_ERROR_LIMIT => c"a limit is reached",
+        SEALWIRE_ERROR_ENDPOINT => c"an endpoint that cannot be understood",
+        SEALWIRE_ERROR_TRANSPORT => c"the socket cannot use the endpoint",
+        SEALWIRE_ERROR_OPTION => c"an option that cannot be",
+        SEALWIRE_ERROR_BIND => c"cannot bind",
+        SEALWIRE_ERROR_CONNECT => c"cannot connect",
+        SEALWIRE_ERROR_UNKNOWN_ENDPOINT => c"the socket has no such endpoint",
+        SEALWIRE_ERROR_GAVE_UP => c"the endpoint is not connected to any more",
+        SEALWIRE_ERROR_UNSENT => c"messages were not sent within the linger time",
+        SEALWIRE_ERROR_ENDED => c"no more events will come",
+        SEALWIRE_ERROR_KEY => c"not a key",
+        SEALWIRE_ERROR_KEY_FILE => c"a key file cannot be used",
+        SEALWIRE_ERROR_KEY_FILE_PERMISSIONS => c"others may read the secret key",
+        SEALWIRE_ERROR_WEAK_KEY => c"a public key of low order",
+        SEALWIRE_ERROR_NOT_AUTHENTIC => c"the message is not authentic",
+        SEALWIRE_ERROR_STREAM_EXHAUSTED => c"all positions of the stream are used up",
+        SEALWIRE_ERROR_RANDOM => c"the operating system has no randomness",
+        SEALWIRE_ERROR_RPC_REMOTE => c"the other side answered with an error",
+        SEALWIRE_ERROR_RPC_DEADLINE => c"no answer in time",
+        SEALWIRE_ERROR_RPC_CONNECTION_LOST => c"the connection was lost",
+        SEALWIRE_ERROR_RPC_CONNECT => c"no connection came about",
+        SEALWIRE_ERROR_RPC_CONGESTED => c"no room for the message",
+        SEALWIRE_ERROR_RPC_TOO_LARGE => c"the body is too large",
+        SEALWIRE_ERROR_RPC_SHUTTING_DOWN => c"shutting down",
+        SEALWIRE_ERROR_RPC_WOULD_DEADLOCK => c"the call would wait for itself",
+        _ => c"not a number of this library",
+    };
+    text.as_ptr()
+}
+
+/// The version of the library as text, for example "0.1.0". Valid for ever.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_version() -> *const c_char {
+    const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
+    VERSION.as_ptr().cast()
+}
+
+impl Failure {
+    /// The number of an error of a socket.
+    pub(crate) fn of_socket(error: &sealwire::Error) -> sealwire_status {
+        use sealwire::Error;
+        match error {
+            Error::WouldBlock => SEALWIRE_ERROR_WOULD_BLOCK,
+            Error::TimedOut { .. } => SEALWIRE_ERROR_TIMED_OUT,
+            Error::Closed => SEALWIRE_ERROR_CLOSED,
+            Error::Unsupported(_) => SEALWIRE_ERROR_UNSUPPORTED,
+            Error::State(_) => SEALWIRE_ERROR_STATE,
+            Error::RequestLost => SEALWIRE_ERROR_REQUEST_LOST,
+            Error::Unroutable(_) => SEALWIRE_ERROR_UNROUTABLE,
+            Error::NoRoutingId
+            | Error::NoConnection
+            | Error::NoRoute
+            | Error::NoGroup
+            | Error::SinglePart
+            | Error::EmptyMessage
+            | Error::DatagramTooLarge { .. } => SEALWIRE_ERROR_MESSAGE,
+            Error::Limit(_) => SEALWIRE_ERROR_LIMIT,
+            Error::Endpoint(_) => SEALWIRE_ERROR_ENDPOINT,
+            Error::Transport { .. } | Error::NoHandshake { .. } | Error::DatagramDirection(_) => {
+                SEALWIRE_ERROR_TRANSPORT
+            }
+            Error::Options(_) => SEALWIRE_ERROR_OPTION,
+            Error::Bind { .. } => SEALWIRE_ERROR_BIND,
+            Error::Connect { .. } => SEALWIRE_ERROR_CONNECT,
+            Error::UnknownEndpoint(_) => SEALWIRE_ERROR_UNKNOWN_ENDPOINT,
+            Error::GaveUp => SEALWIRE_ERROR_GAVE_UP,
+            Error::Unsent(_) => SEALWIRE_ERROR_UNSENT,
+            Error::System(_) => SEALWIRE_ERROR_SYSTEM,
+            _ => SEALWIRE_ERROR_OTHER,
+        }
+    }
+}
+
+impl From<sealwire::Error> for Failure {
+    fn from(error: sealwire::Error) -> Self {
+        Failure::new(Failure::of_socket(&error), error.to_string())
+    }
+}
+
+impl From<KeyFileError> for Failure {
+    fn from(error: KeyFileError) -> Self {
+        let status = match &error {
+            KeyFileError::Permissions { .. } => SEALWIRE_ERROR_KEY_FILE_PERMISSIONS,
+            KeyFileError::NotAKey { .. } => SEALWIRE_ERROR_KEY,
+            _ => SEALWIRE_ERROR_KEY_FILE,
+        };
+        Failure::new(status, error.to_string())
+    }
+}
+
+impl From<sealwire_rpc::Error> for Failure {
+    fn from(error: sealwire_rpc::Error) -> Self {
+        use sealwire_rpc::Error;
+        let status = match &error {
+            Error::Remote(_) => SEALWIRE_ERROR_RPC_REMOTE,
+            Error::DeadlineExceeded { .. } => SEALWIRE_ERROR_RPC_DEADLINE,
+            Error::ConnectionLost { .. } => SEALWIRE_ERROR_RPC_CONNECTION_LOST,
+            Error::Connect(_) => SEALWIRE_ERROR_RPC_CONNECT,
+            Error::Congested(_) => SEALWIRE_ERROR_RPC_CONGESTED,
+            Error::WouldBlock => SEALWIRE_ERROR_WOULD_BLOCK,
+            Error::TooLarge { .. } => SEALWIRE_ERROR_RPC_TOO_LARGE,
+            Error::ShuttingDown => SEALWIRE_ERROR_RPC_SHUTTING_DOWN,
+            Error::WouldDeadlock => SEALWIRE_ERROR_RPC_WOULD_DEADLOCK,
+            _ => SEALWIRE_ERROR_OTHER,
+        };
+        Failure::new(status, error.to_string())
+    }
+}

@@ -1,0 +1,234 @@
+/* The types of sockets over BLAKE3, CURVE and none; who a peer is; closing. */
+#include "test.h"
+
+static void one_way(mechanism *with, int32_t receiver, int32_t sender) {
+    char *endpoint = NULL;
+    sealwire_socket *server = make_socket(receiver, with->server);
+    sealwire_socket *client = make_socket(sender, with->client);
+    OK(sealwire_socket_bind(server, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_socket_connect(client, endpoint));
+    send_text(client, "work");
+    sealwire_message *message = receive(server);
+    const sealwire_peer *peer = sealwire_message_peer(message);
+    CHECK(says(message, "work"));
+    CHECK(strcmp(sealwire_peer_mechanism(peer), with->name) == 0);
+    CHECK(strncmp(sealwire_peer_address(peer), "tcp://127.0.0.1:", 16) == 0);
+    CHECK(sealwire_peer_user_id(peer) == NULL);
+    CHECK(sealwire_peer_connection(peer) > 0);
+    uint8_t key[SEALWIRE_KEY_SIZE];
+    int proved = strcmp(with->name, "NULL") != 0;
+    RETURNS(proved ? SEALWIRE_OK : SEALWIRE_ERROR_UNSUPPORTED, sealwire_peer_public_key(peer, key));
+    /* A message outlives its socket. */
+    sealwire_socket_free(client);
+    sealwire_socket_free(server);
+    CHECK(says(message, "work"));
+    CHECK(strcmp(sealwire_peer_mechanism(peer), with->name) == 0);
+    sealwire_message_free(message);
+    sealwire_string_free(endpoint);
+}
+
+static void both_ways(mechanism *with, int32_t bound, int32_t connected) {
+    char *endpoint = NULL;
+    sealwire_socket *server = make_socket(bound, with->server);
+    sealwire_socket *client = make_socket(connected, with->client);
+    OK(sealwire_socket_bind(server, "tcp://127.0.0.1:*", &endpoint));
+    OK(sealwire_socket_connect(client, endpoint));
+    for (int round = 0; round < 3; round++) {
+        send_text(client, "question");
+        receive_text(server, "question");
+        send_text(server, "answer");
+        receive_text(client, "answer");
+    }
+    CHECK(sealwire_socket_peers(server) == 1);
+    sealwire_counters counters;
+    OK(sealwire_socket_counters(client, &counters));
+    CHECK(counters.messages_sent == 3 && counters.messages_received == 3);
+    CHECK(counters.handshakes_completed == 1 && counters.handshakes_failed == 0);
+    OK(sealwire_socket_disconnect(client, endpoint));
+    RETURNS(SEALWIRE_ERROR_UNKNOWN_ENDPOINT, sealwire_socket_disconnect(client, endpoint));
+    OK(sealwire_socket_unbind(server, endpoint));
+    RETURNS(SEALWIRE_ERROR_UNKNOWN_ENDPOINT, sealwire_socket_unbind(server, endpoint));
+    sealwire_socket_free(client);
+    sealwire_socket_free(server);
+    sealwire_string_free(endpoint);
+}
+
+static void publish(mechanism *with) {
+    char *endpoint = NULL;
+    sealwire_socket *publisher = make_socket(SEALWIRE_XPUB, with->server);
+    sealwire_socket *subscriber = make_socket(SEALWIRE_SUB, with->client);
+    OK(sealwire_socket_bind(publisher, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_socket_subscribe(subscriber, "news", 4));
+    OK(sealwire_socket_connect(subscriber, endpoint));
+    receive_text(publisher, "\x01" "news");
+    sealwire_message *message = NULL;
+    OK(sealwire_message_from_bytes("weather", 7, &message));
+    OK(sealwire_socket_send(publisher, message, SEALWIRE_WAIT));
+    OK(sealwire_message_from_bytes("news of today", 13, &message));
+    OK(sealwire_message_add(message, "body", 4));
+    OK(sealwire_socket_send(publisher, message, SEALWIRE_WAIT));
+    message = receive(subscriber);
+    CHECK(sealwire_message_frames(message) == 2 && says(message, "body"));
+    CHECK(sealwire_message_frame_size(message, 0) == 13);
+    CHECK(memcmp(sealwire_message_frame(message, 0), "news of today", 13) == 0);
+    CHECK(sealwire_message_frame(message, 2) == NULL);
+    sealwire_message_free(message);
+    OK(sealwire_socket_unsubscribe(subscriber, "news", 4));
+    RETURNS(SEALWIRE_ERROR_UNSUPPORTED, sealwire_socket_unsubscribe(subscriber, "news", 4));
+    sealwire_socket_free(subscriber);
+    sealwire_socket_free(publisher);
+    sealwire_string_free(endpoint);
+}
+
+static void route(mechanism *with) {
+    char *endpoint = NULL;
+    sealwire_socket *router = make_socket(SEALWIRE_ROUTER, with->server);
+    sealwire_options *options = patient_options();
+    sealwire_socket *dealer = NULL;
+    OK(sealwire_options_set_bytes(options, SEALWIRE_OPTION_ROUTING_ID, "dealer", 6));
+    OK(sealwire_options_add_metadata(options, "X-Colour", "blue", 4));
+    OK(sealwire_socket_new(SEALWIRE_DEALER, with->client, options, &dealer));
+    sealwire_options_free(options);
+    OK(sealwire_socket_bind(router, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_socket_connect(dealer, endpoint));
+    send_text(dealer, "question");
+    sealwire_message *message = receive(router);
+    CHECK(sealwire_message_frames(message) == 2 && says(message, "question"));
+    CHECK(memcmp(sealwire_message_frame(message, 0), "dealer", 6) == 0);
+    const void *id = NULL;
+    size_t size = 0;
+    OK(sealwire_peer_routing_id(sealwire_message_peer(message), &id, &size));
+    CHECK(size == 6 && memcmp(id, "dealer", 6) == 0);
+    const void *colour = sealwire_peer_metadata(sealwire_message_peer(message), "x-colour", &size);
+    CHECK(size == 4 && memcmp(colour, "blue", 4) == 0);
+    CHECK(sealwire_peer_metadata(sealwire_message_peer(message), "X-Other", NULL) == NULL);
+    sealwire_message_free(message);
+    OK(sealwire_message_from_bytes("dealer", 6, &message));
+    OK(sealwire_message_add(message, "answer", 6));
+    OK(sealwire_socket_send(router, message, SEALWIRE_WAIT));
+    receive_text(dealer, "answer");
+    sealwire_socket_free(dealer);
+    sealwire_socket_free(router);
+    sealwire_string_free(endpoint);
+}
+
+static void by_number(mechanism *with) {
+    char *endpoint = NULL;
+    uint32_t number = 0;
+    sealwire_socket *server = make_socket(SEALWIRE_SERVER, with->server);
+    sealwire_socket *client = make_socket(SEALWIRE_PEER, with->client);
+    sealwire_socket *peer = make_socket(SEALWIRE_PEER, with->server);
+    OK(sealwire_socket_bind(peer, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_socket_connect_peer(client, endpoint, &number));
+    sealwire_message *message = NULL;
+    OK(sealwire_message_to_route(number, "question", 8, &message));
+    OK(sealwire_socket_send(client, message, SEALWIRE_WAIT));
+    message = receive(peer);
+    CHECK(says(message, "question"));
+    OK(sealwire_message_route(message, &number));
+    CHECK(number == sealwire_peer_route(sealwire_message_peer(message)));
+    sealwire_message_free(message);
+    OK(sealwire_message_to_route(number + 1, "nobody", 6, &message));
+    RETURNS(SEALWIRE_ERROR_UNROUTABLE, sealwire_socket_send(peer, message, SEALWIRE_WAIT));
+    /* What was not sent is still the caller's. */
+    CHECK(says(message, "nobody"));
+    sealwire_message_free(message);
+    sealwire_socket_free(peer);
+    sealwire_socket_free(client);
+    sealwire_socket_free(server);
+    sealwire_string_free(endpoint);
+}
+
+static void groups(mechanism *with) {
+    char *endpoint = NULL;
+    sealwire_socket *dish = make_socket(SEALWIRE_DISH, with->server);
+    sealwire_socket *radio = make_socket(SEALWIRE_RADIO, with->client);
+    OK(sealwire_socket_bind(dish, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_socket_join(dish, "sports", 6));
+    RETURNS(SEALWIRE_ERROR_STATE, sealwire_socket_join(dish, "sports", 6));
+    OK(sealwire_socket_connect(radio, endpoint));
+    /* The radio drops what nobody has joined yet, so it goes on until somebody has. */
+    sealwire_message *received = NULL;
+    sealwire_status status = SEALWIRE_ERROR_TIMED_OUT;
+    for (int attempt = 0; attempt < PATIENCE / 20 && status == SEALWIRE_ERROR_TIMED_OUT; attempt++) {
+        sealwire_message *message = NULL;
+        OK(sealwire_message_to_group("sports", 6, "goal", 4, &message));
+        OK(sealwire_socket_send(radio, message, SEALWIRE_WAIT));
+        status = sealwire_socket_recv(dish, 20, &received);
+    }
+    CHECK(status == SEALWIRE_OK && says(received, "goal"));
+    CHECK(memcmp(sealwire_message_frame(received, 0), "sports", 6) == 0);
+    sealwire_message_free(received);
+    OK(sealwire_socket_leave(dish, "sports", 6));
+    RETURNS(SEALWIRE_ERROR_STATE, sealwire_socket_leave(dish, "sports", 6));
+    sealwire_socket_free(radio);
+    sealwire_socket_free(dish);
+    sealwire_string_free(endpoint);
+}
+
+static void many_at_a_time(mechanism *with) {
+    enum { COUNT = 300, CAPACITY = 64 };
+    char *endpoint = NULL;
+    sealwire_socket *pull = make_socket(SEALWIRE_PULL, with->server);
+    sealwire_socket *push = make_socket(SEALWIRE_PUSH, with->client);
+    OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_socket_connect(push, endpoint));
+    for (int number = 0; number < COUNT; number++) {
+        OK(sealwire_socket_send_bytes(push, &number, sizeof number, PATIENCE));
+    }
+    int next = 0;
+    while (next < COUNT) {
+        sealwire_message *messages[CAPACITY];
+        size_t count = 0;
+        OK(sealwire_socket_recv_many(pull, messages, CAPACITY, PATIENCE, &count));
+        CHECK(count > 0 && count <= CAPACITY);
+        for (size_t i = 0; i < count; i++, next++) {
+            CHECK(memcmp(sealwire_message_data(messages[i]), &next, sizeof next) == 0);
+            sealwire_message_free(messages[i]);
+        }
+    }
+    sealwire_socket_free(push);
+    sealwire_socket_free(pull);
+    sealwire_string_free(endpoint);
+}
+
+static void closing(void) {
+    sealwire_security *none = no_security();
+    sealwire_options *options = NULL;
+    OK(sealwire_options_new(&options));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_LINGER_MS, 0));
+    sealwire_context *context = NULL;
+    OK(sealwire_context_new(&context));
+    OK(sealwire_options_set_context(options, context));
+    sealwire_context_free(context);
+    sealwire_socket *push = NULL;
+    OK(sealwire_socket_new(SEALWIRE_PUSH, none, options, &push));
+    OK(sealwire_socket_connect(push, "inproc://nobody"));
+    send_text(push, "never read");
+    RETURNS(SEALWIRE_ERROR_UNSENT, sealwire_socket_close(push));
+    RETURNS(SEALWIRE_ERROR_CLOSED, sealwire_socket_send_bytes(push, "", 0, SEALWIRE_WAIT));
+    sealwire_socket_free(push);
+    sealwire_options_free(options);
+    sealwire_security_free(none);
+}
+
+int main(void) {
+    const char *names[] = {"NULL", "BLAKE3", "CURVE"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        mechanism with = make_mechanism(names[i]);
+        one_way(&with, SEALWIRE_PULL, SEALWIRE_PUSH);
+        one_way(&with, SEALWIRE_GATHER, SEALWIRE_SCATTER);
+        both_ways(&with, SEALWIRE_REP, SEALWIRE_REQ);
+        both_ways(&with, SEALWIRE_PAIR, SEALWIRE_PAIR);
+        both_ways(&with, SEALWIRE_DEALER, SEALWIRE_DEALER);
+        both_ways(&with, SEALWIRE_CHANNEL, SEALWIRE_CHANNEL);
+        publish(&with);
+        route(&with);
+        by_number(&with);
+        groups(&with);
+        many_at_a_time(&with);
+        free_mechanism(&with);
+    }
+    closing();
+    return 0;
+}
