@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all test unit interop lint docs wasm aarch64 constant-time fuzz bench deny clean
+.PHONY: all test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench deny clean
 
 all: test lint docs
 
@@ -36,10 +36,17 @@ aarch64:
 	cargo clippy -p sealwire-aead -p sealwire-nacl -p sealwire-newplex --target $(AARCH64) -- -D warnings
 	cargo clippy -p sealwire-zmtp --features blake3/pure --target $(AARCH64) -- -D warnings
 
-## Sealing and opening take a time that does not depend on secrets: checked with valgrind and
-## MemorySanitizer.
+## Sealing and opening take a time that does not depend on secrets: checked with valgrind,
+## MemorySanitizer and traces of an emulator.
 constant-time:
 	sh crates/sealwire-constant-time/check.sh
+
+## The unit tests of the cryptography on AArch64. Needs qemu-user and gcc-aarch64-linux-gnu, which
+## `make constant-time` installs.
+emulated: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER = aarch64-linux-gnu-gcc
+emulated: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64 -L /usr/aarch64-linux-gnu
+emulated:
+	cargo test -p sealwire-aead -p sealwire-nacl -p sealwire-newplex --target $(AARCH64) --release --lib
 
 ## Every fuzz target for SECONDS each.
 SECONDS ?= 10

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Checks that the time taken does not depend on secrets: the tests `constant_time` of the crates that have
-# some, with every secret marked as undefined memory, under valgrind and under LLVM's MemorySanitizer.
+# some, with every secret marked as undefined memory, under valgrind and under LLVM's MemorySanitizer;
+# and for AArch64, in an emulator, with secrets that differ from run to run.
 #
-# Needs an x86-64 CPU, valgrind, and rustup for a nightly toolchain with the source of the standard
-# library, which are installed if they are missing. Without them the second part is a stated skip,
-# and a failure where CI=true.
+# Needs an x86-64 CPU with Linux, valgrind, and rustup for a nightly toolchain with the source of the
+# standard library; qemu's user mode and a C compiler for AArch64. What is missing is installed. What
+# cannot be had is a stated skip, and a failure where CI=true.
 set -eu
 cd "$(dirname "$0")/../.."
 target=x86_64-unknown-linux-gnu
@@ -67,6 +68,44 @@ under_memory_sanitizer() {
     done
 }
 
+# Compares traces of the machine code for AArch64 in qemu's user mode, which hands every instruction to
+# `traces.c`. Every name is checked with four sets of secrets.
+under_emulation() {
+    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+    binary=$(build "$1" cargo test --target aarch64-unknown-linux-gnu)
+    log=$(emulated is_constant_time) || fail "$1 for AArch64: $log"
+    report "$2"
+    count=$(echo "$2" | tr , '\n' | wc -l)
+    [ "$(echo "$log" | grep -c "traces: [0-9]* steps, the same as before")" = $((3 * count)) ] \
+        || fail "$1 for AArch64: not every trace was compared: $log"
+    for control in "a_branch_on_a_secret a branch" "an_index_that_is_secret an address"; do
+        log=$(emulated "${control%% *}") && fail "$control went unnoticed in traces: $log"
+        echo "$log" | grep -q "traces: ${control#* } depends on a secret: .* in .*traced" \
+            || fail "$control failed for another reason: $log"
+        echo "control: ${control%% *} was noticed in traces"
+    done
+}
+
+# The allocator merges what is freed at once: it does the same in every run.
+emulated() {
+    SEALWIRE_TRACES=1 GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0 \
+        qemu-aarch64 -L /usr/aarch64-linux-gnu -plugin "$traces" \
+        "$binary" --test-threads=1 --nocapture "$1" 2>&1
+}
+
+# Installs what the emulation needs, and builds the plugin.
+has_emulator() {
+    if ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-gcc >/dev/null; then
+        { apt-get update -qq && apt-get install -y -qq qemu-user gcc-aarch64-linux-gnu; } \
+            >/dev/null 2>&1 || return
+    fi
+    rustup target add aarch64-unknown-linux-gnu 2>/dev/null || return
+    traces=$PWD/target/traces.so
+    mkdir -p target
+    cc -std=c11 -Wall -Wextra -Werror -O2 -shared -fPIC \
+        -o "$traces" crates/sealwire-constant-time/traces.c
+}
+
 # Installs what MemorySanitizer needs; the standard library has to be built with it.
 has_nightly() {
     command -v rustup >/dev/null || return
@@ -78,6 +117,15 @@ has_nightly() {
 under_valgrind sealwire-aead portable,sse41,avx2
 under_valgrind sealwire-nacl portable,sse2,avx2,agreement
 under_valgrind sealwire-newplex "portable,aesni,aesni with avx"
+if has_emulator; then
+    under_emulation sealwire-aead portable,neon
+    under_emulation sealwire-nacl portable,agreement
+    under_emulation sealwire-newplex portable,armv8
+elif [ "${CI:-}" = true ]; then
+    fail "no emulator with plugins and no C compiler for AArch64 (qemu-user, gcc-aarch64-linux-gnu)"
+else
+    echo "AArch64: skipped, no qemu-aarch64 or no aarch64-linux-gnu-gcc"
+fi
 if has_nightly; then
     under_memory_sanitizer sealwire-aead portable portable,sse41,avx2,avx512 avx512bw
     under_memory_sanitizer sealwire-nacl portable,agreement portable,sse2,avx2,avx512,agreement \

@@ -61,7 +61,7 @@ mod aarch64;
 mod back_end;
 pub mod batch;
 mod cipher;
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod constant_time;
 mod engine;
 mod error;

@@ -1,47 +1,96 @@
-//! Constant time, checked: every secret is marked as undefined memory.
+//! Constant time, checked: no branch and no address may depend on a secret.
 //!
-//! A tool that follows undefined bits through every operation reports a branch or an address that
-//! depends on them, which is just what constant-time code must not have. Two tools do, and
-//! `check.sh` runs the tests `constant_time` of the crates with secrets under both; elsewhere these
-//! say that they are skipped.
+//! Tests mark what is secret, and say what they check. `check.sh` runs the tests `constant_time` of
+//! the crates with secrets under three tools; elsewhere these say that they are skipped.
 //!
-//! * Valgrind's memcheck follows the machine code that is shipped, but not every instruction set:
-//!   version 3.19 knows neither VAES nor AVX-512.
-//! * MemorySanitizer follows the optimised LLVM code, every instruction set of it.
+//! * Valgrind's memcheck, on x86-64, takes secrets for undefined memory and reports whatever depends
+//!   on them. It follows the machine code that is shipped, but not every instruction set: version
+//!   3.19 knows neither VAES nor AVX-512.
+//! * MemorySanitizer, on x86-64, does the same in the optimised LLVM code, for every instruction set.
+//! * An emulator, for AArch64: the same check runs several times, each time with other secrets, and
+//!   `traces.c` compares the instructions and the addresses. It follows the machine code that is
+//!   shipped, but only along the secrets that were tried. It refuses divisions as well, which take a
+//!   time that depends on what is divided.
 //!
-//! For the tests of this workspace, on x86-64 Linux.
+//! For the tests of this workspace, on Linux.
 //!
 //! ```
-//! # #[cfg(target_arch = "x86_64")]
 //! sealwire_constant_time::finds_nothing("doubling", || {
-//!     let mut secret = [7];
+//!     let mut secret = [7; 8];
 //!     sealwire_constant_time::classify(&mut secret);
-//!     let mut doubled = [secret[0] << 1];
+//!     let mut expected = secret.map(|byte: u8| byte << 1);
+//!     let mut doubled = secret.map(|byte: u8| byte << 1);
 //!     sealwire_constant_time::assert_secret(&doubled);
 //!     sealwire_constant_time::declassify(&mut doubled);
-//!     assert_eq!(doubled, [14]);
+//!     sealwire_constant_time::declassify(&mut expected);
+//!     assert_eq!(doubled, expected);
 //! });
 //! ```
 
-#![cfg(target_arch = "x86_64")]
+#![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #![deny(unsafe_code)]
 #![allow(
     unexpected_cfgs,
     reason = "`memory_sanitizer`, which `check.sh` sets for the tests"
 )]
 
-#[cfg_attr(memory_sanitizer, path = "memory_sanitizer.rs")]
-#[cfg_attr(not(memory_sanitizer), path = "valgrind.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "traces.rs")]
+#[cfg_attr(
+    all(target_arch = "x86_64", memory_sanitizer),
+    path = "memory_sanitizer.rs"
+)]
+#[cfg_attr(
+    all(target_arch = "x86_64", not(memory_sanitizer)),
+    path = "valgrind.rs"
+)]
 mod tool;
 
-/// Marks memory as secret.
-pub fn classify<T>(secret: &mut [T]) {
-    tool::make_undefined(secret.as_mut_ptr().cast(), size_of_val(secret));
+/// What can be secret: plain numbers.
+pub trait Number: Copy + sealed::Sealed {}
+
+mod sealed {
+    /// No padding, and every pattern of bits is a value.
+    pub trait Sealed {
+        #[cfg(target_arch = "aarch64")]
+        /// The same number with other bits turned around.
+        fn turned(self, bits: u64) -> Self;
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {
+        $(
+            impl Number for $number {}
+            impl sealed::Sealed for $number {
+                #[cfg(target_arch = "aarch64")]
+                #[allow(clippy::cast_possible_truncation, reason = "as many bits as there are")]
+                fn turned(self, bits: u64) -> Self {
+                    self ^ bits as $number
+                }
+            }
+        )*
+    };
+}
+
+numbers!(u8, u32, u64);
+
+impl<T: Number, const N: usize> Number for [T; N] {}
+impl<T: Number, const N: usize> sealed::Sealed for [T; N] {
+    #[cfg(target_arch = "aarch64")]
+    fn turned(self, bits: u64) -> Self {
+        self.map(|number| number.turned(bits))
+    }
+}
+
+/// Marks memory as secret. What is in it afterwards is for the tool to say: who needs to compare it
+/// keeps a copy that is made then.
+pub fn classify<T: Number>(secret: &mut [T]) {
+    tool::classify(secret);
 }
 
 /// Marks memory as public.
-pub fn declassify<T>(public: &mut [T]) {
-    tool::make_defined(public.as_mut_ptr().cast(), size_of_val(public));
+pub fn declassify<T: Number>(public: &mut [T]) {
+    tool::declassify(public);
 }
 
 /// The same value, as one that may be branched on.
@@ -55,13 +104,11 @@ pub fn declassified(mut value: u8) -> u8 {
 ///
 /// # Panics
 ///
-/// When one does not.
+/// When one does not; where traces are compared, [`finds_nothing`] panics at its end if eight bytes
+/// or more were the same with other secrets.
 #[track_caller]
 pub fn assert_secret(bytes: &[u8]) {
-    assert!(
-        tool::is_undefined(bytes),
-        "the tool lost track of the secrets"
-    );
+    assert!(tool::is_secret(bytes), "the tool lost track of the secrets");
 }
 
 /// Runs a check under the tool, and says what became of it; without a tool it is skipped.
@@ -69,13 +116,13 @@ pub fn assert_secret(bytes: &[u8]) {
 /// # Panics
 ///
 /// When the tool found a branch or an address that depends on a secret.
-pub fn finds_nothing(name: &str, check: impl FnOnce()) {
+pub fn finds_nothing(name: &str, check: impl Fn()) {
     if !tool::is_running() {
         eprintln!("{name}: skipped, not under {}", tool::NAME);
         return;
     }
     let before = tool::errors();
-    check();
+    tool::follow(check);
     assert_eq!(
         tool::errors(),
         before,
@@ -88,11 +135,11 @@ pub fn finds_nothing(name: &str, check: impl FnOnce()) {
 ///
 /// # Panics
 ///
-/// When it is not. MemorySanitizer ends the process when it is, which `check.sh` expects.
+/// When it is not. Some tools end the process when it is, which `check.sh` expects.
 #[inline(always)]
 pub fn notices_a_branch() {
     is_noticed(|secret| {
-        if core::hint::black_box(secret) == 0 {
+        if core::hint::black_box(secret) & 1 == 0 {
             eprintln!("control: branched on a secret");
         }
     });
@@ -118,9 +165,14 @@ fn is_noticed(misuse: impl Fn(u8)) {
         return;
     }
     let before = tool::errors();
-    let mut secret = [1_u8; 16];
-    classify(core::hint::black_box(&mut secret));
-    misuse(secret[3]);
+    tool::follow(
+        #[inline(always)]
+        || {
+            let mut secret = [1_u8; 16];
+            classify(core::hint::black_box(&mut secret));
+            misuse(secret[3]);
+        },
+    );
     assert!(
         tool::errors() > before,
         "the misuse of a secret went unnoticed"

@@ -24,18 +24,25 @@ pub(crate) const fn errors() -> usize {
     0
 }
 
-pub(crate) fn make_undefined(start: *mut u8, length: usize) {
-    // SAFETY: changes what is known of the memory, not the memory.
-    unsafe { __msan_poison(start.cast(), length) }
+#[inline(always)]
+pub(crate) fn follow(check: impl Fn()) {
+    check();
 }
 
-pub(crate) fn make_defined(start: *mut u8, length: usize) {
+/// Makes the memory undefined.
+pub(crate) fn classify<T>(secret: &mut [T]) {
+    // SAFETY: changes what is known of the memory, not the memory.
+    unsafe { __msan_poison(secret.as_ptr().cast(), size_of_val(secret)) }
+}
+
+/// Makes the memory defined.
+pub(crate) fn declassify<T>(public: &mut [T]) {
     // SAFETY: see above.
-    unsafe { __msan_unpoison(start.cast(), length) }
+    unsafe { __msan_unpoison(public.as_ptr().cast(), size_of_val(public)) }
 }
 
 /// Whether every byte is undefined.
-pub(crate) fn is_undefined(bytes: &[u8]) -> bool {
+pub(crate) fn is_secret(bytes: &[u8]) -> bool {
     // SAFETY: reads what is known of a byte that exists.
     let is_undefined = |byte: &u8| unsafe { __msan_test_shadow((&raw const *byte).cast(), 1) == 0 };
     bytes.iter().all(is_undefined)

@@ -43,16 +43,25 @@ pub(crate) fn errors() -> usize {
     request(COUNT_ERRORS, 0, 0, 0)
 }
 
-pub(crate) fn make_undefined(start: *mut u8, length: usize) {
-    request(MAKE_UNDEFINED, start as usize, length, 0);
+#[inline(always)]
+pub(crate) fn follow(check: impl Fn()) {
+    check();
 }
 
-pub(crate) fn make_defined(start: *mut u8, length: usize) {
-    request(MAKE_DEFINED, start as usize, length, 0);
+/// Makes the memory undefined.
+pub(crate) fn classify<T>(secret: &mut [T]) {
+    let length = size_of_val(secret);
+    request(MAKE_UNDEFINED, secret.as_mut_ptr() as usize, length, 0);
+}
+
+/// Makes the memory defined.
+pub(crate) fn declassify<T>(public: &mut [T]) {
+    let length = size_of_val(public);
+    request(MAKE_DEFINED, public.as_mut_ptr() as usize, length, 0);
 }
 
 /// Whether every byte is undefined.
-pub(crate) fn is_undefined(bytes: &[u8]) -> bool {
+pub(crate) fn is_secret(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| {
         let mut bits = 0u8;
         let (from, to) = (&raw const *byte as usize, &raw mut bits as usize);

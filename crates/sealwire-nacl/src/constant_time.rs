@@ -20,26 +20,30 @@ fn has_no_secret_branches(name: &str, back_end: Option<impl BackEnd>) {
         eprintln!("{name}: skipped, the instructions are not here");
         return;
     };
+    // Made here: a division takes a time that depends on what is divided.
+    let batches: [Vec<usize>; 4] =
+        [1, 70, 300, 3_500].map(|limit| (0..37).map(|i| i * 997 % limit).collect());
     finds_nothing(name, || {
         for forged in [false, true] {
             for length in [
                 0, 1, 16, 31, 32, 33, 64, 200, 767, 768, 1_000, 2_559, 2_560, 9_000,
             ] {
-                batch(back_end, vec![length], forged);
+                batch(back_end, &[length], forged);
             }
-            for limit in [1, 70, 300, 3_500] {
-                batch(back_end, (0..37).map(|i| i * 997 % limit).collect(), forged);
+            for lengths in &batches {
+                batch(back_end, lengths, forged);
             }
         }
     });
 }
 
-fn batch(back_end: impl BackEnd, lengths: Vec<usize>, forged: bool) {
+fn batch(back_end: impl BackEnd, lengths: &[usize], forged: bool) {
     let mut key = [0x0102_0304; 8];
     let mut texts: Vec<Vec<u8>> = lengths.iter().map(|&length| vec![1; length]).collect();
     let mut tags = vec![[0; 16]; texts.len()];
     classify(&mut key);
     texts.iter_mut().for_each(|text| classify(text));
+    let mut originals = texts.clone();
     let nonce = |index: usize| (index as u64).to_be_bytes();
     let pairs = texts.iter_mut().zip(&mut tags).enumerate();
     let mut jobs: Vec<_> = pairs
@@ -64,8 +68,9 @@ fn batch(back_end: impl BackEnd, lengths: Vec<usize>, forged: bool) {
     assert_eq!(verdicts[0], !forged);
     assert!(verdicts[1..].iter().all(|verified| *verified));
     texts.iter_mut().for_each(|text| declassify(text));
-    let opened = &texts[usize::from(forged)..];
-    assert!(opened.iter().flatten().all(|byte| *byte == 1));
+    originals.iter_mut().for_each(|text| declassify(text));
+    let opened = usize::from(forged)..;
+    assert!(texts[opened.clone()] == originals[opened]);
 }
 
 #[test]
@@ -73,16 +78,19 @@ fn portable_is_constant_time() {
     has_no_secret_branches("portable", Some(Portable));
 }
 
+#[cfg(target_arch = "x86_64")]
 #[test]
 fn sse2_is_constant_time() {
     has_no_secret_branches("sse2", crate::x86::sse2::Sse2::detect());
 }
 
+#[cfg(target_arch = "x86_64")]
 #[test]
 fn avx2_is_constant_time() {
     has_no_secret_branches("avx2", crate::x86::avx2::Avx2::detect());
 }
 
+#[cfg(target_arch = "x86_64")]
 #[test]
 fn avx512_is_constant_time() {
     has_no_secret_branches("avx512", crate::x86::avx512::Avx512::detect());
@@ -103,7 +111,7 @@ fn agreement_is_constant_time() {
     });
 }
 
-/// MemorySanitizer ends the process there, which `check.sh` expects of both controls.
+/// Some tools end the process there, which `check.sh` expects of both controls.
 #[test]
 fn a_branch_on_a_secret_is_noticed() {
     notices_a_branch();

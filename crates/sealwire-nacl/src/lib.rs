@@ -54,7 +54,7 @@ extern crate alloc;
 extern crate std;
 
 mod back_end;
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod constant_time;
 mod counter_box;
 mod engine;

@@ -51,7 +51,7 @@ pub(crate) fn tags_equal(expected: &[u8; TAG_SIZE], tag: &[u8; TAG_SIZE]) -> boo
     let words = |bytes: &[[u8; 8]]| [u64::from_ne_bytes(bytes[0]), u64::from_ne_bytes(bytes[1])];
     let equal = words(expected).as_slice().ct_eq(&words(tag)).unwrap_u8();
     // The verdict is no secret any more.
-    #[cfg(all(test, target_arch = "x86_64"))]
+    #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
     let equal = crate::constant_time::declassified(equal);
     equal == 1
 }
@@ -243,7 +243,7 @@ impl Accumulator {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
     use alloc::vec::Vec;
 
@@ -286,6 +286,7 @@ mod tests {
         }
     }
 
+    #[cfg(target_arch = "x86_64")]
     #[test]
     fn pieces_make_no_difference() {
         let text: Vec<u8> = (0..5_000).map(|i| (i * 37) as u8).collect();

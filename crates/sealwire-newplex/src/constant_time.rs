@@ -38,6 +38,7 @@ fn aead(length: usize, forged: bool) {
     let mut text = vec![1; length];
     classify(&mut key);
     classify(&mut text);
+    let mut original = text.clone();
     let cipher: Aead = Aead::new("constant time", &key);
     let nonce = [5; 16].into();
     let mut tag = cipher.seal_detached(&nonce, b"header", &mut text);
@@ -50,7 +51,8 @@ fn aead(length: usize, forged: bool) {
     let opened = cipher.open_detached(&nonce, b"header", &mut text, &tag);
     assert_eq!(opened.is_err(), forged);
     declassify(&mut text);
-    assert!(forged || text.iter().all(|byte| *byte == 1));
+    declassify(&mut original);
+    assert!(forged || text == original);
 }
 
 fn aead_batch(forged: bool) {
@@ -120,7 +122,7 @@ fn derived_and_masked(length: usize) {
     protocol.ratchet("ratchet");
 }
 
-/// MemorySanitizer ends the process there, which `check.sh` expects of both controls.
+/// Some tools end the process there, which `check.sh` expects of both controls.
 #[test]
 fn a_branch_on_a_secret_is_noticed() {
     notices_a_branch();

@@ -61,7 +61,12 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
-#[cfg(all(test, feature = "std", target_arch = "x86_64", target_os = "linux"))]
+#[cfg(all(
+    test,
+    feature = "std",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 mod constant_time;
 mod duplex;
 mod error;
