@@ -197,58 +197,77 @@ mod tests {
     }
 
     fn batches_agree_with_portable(back_end: impl BackEnd) {
-        let key = [0x5c; 32];
-        let keys = Portable.derive_message_keys(&key, &[3; 24]);
         for round in 0..60 {
             let count = round * 7 % 40;
-            let mut ours: Vec<Vec<u8>> = (0..count)
-                .map(|i| {
-                    bytes(
-                        (i * 379 + round * 61) % [40, 300, 2_500, 9_000][round % 4],
-                        i,
-                    )
-                })
-                .collect();
-            let aads: Vec<Vec<u8>> = (0..count).map(|i| bytes((i * 5 + round) % 61, i)).collect();
-            let mut theirs = ours.clone();
-            for continuous in [false, true] {
-                let mut our_tags = alloc::vec![[0; TAG_SIZE]; count];
-                let mut their_tags = our_tags.clone();
-                let mut our_jobs = seal_jobs(&aads, &mut ours, &mut our_tags);
-                let mut their_jobs = seal_jobs(&aads, &mut theirs, &mut their_tags);
-                if continuous {
-                    back_end.seal_run(&keys, u64::MAX, &mut our_jobs);
-                    Portable.seal_run(&keys, u64::MAX, &mut their_jobs);
-                } else {
-                    back_end.seal_batch(&key, &mut our_jobs);
-                    Portable.seal_batch(&key, &mut their_jobs);
-                }
-                assert!(
-                    ours == theirs && our_tags == their_tags,
-                    "sealing, round {round}"
-                );
+            let limit = [40, 300, 2_500, 9_000][round % 4];
+            let length = |i: usize| (i * 379 + round * 61) % limit;
+            let texts = (0..count).map(|i| bytes(length(i), i)).collect();
+            let aads: Vec<_> = (0..count).map(|i| bytes((i * 5 + round) % 61, i)).collect();
+            batch_agrees_with_portable(back_end, texts, &aads, round);
+        }
+    }
 
-                let mut opened = ours.clone();
-                let forged = round % (count + 5);
-                if let Some(tag) = our_tags.get_mut(forged) {
-                    tag[round % TAG_SIZE] ^= 0x10;
-                }
-                let mut jobs = open_jobs(&aads, &mut opened, &our_tags);
-                let mut expected = ours.clone();
-                let mut expected_jobs = open_jobs(&aads, &mut expected, &our_tags);
-                if continuous {
-                    back_end.open_run(&keys, u64::MAX, &mut jobs);
-                    Portable.open_run(&keys, u64::MAX, &mut expected_jobs);
-                } else {
-                    back_end.open_batch(&key, &mut jobs);
-                    Portable.open_batch(&key, &mut expected_jobs);
-                }
-                let verdicts: Vec<_> = jobs.iter().map(|job| job.verdict).collect();
-                let expected_verdicts: Vec<_> =
-                    expected_jobs.iter().map(|job| job.verdict).collect();
-                assert_eq!(verdicts, expected_verdicts, "opening, round {round}");
-                assert!(opened == expected, "opening, round {round}");
+    /// Messages of the same lengths have a way of their own.
+    fn batches_alike_agree_with_portable(back_end: impl BackEnd) {
+        let lengths = (0..200).chain([255, 256, 257, 500]).chain(930..1_030);
+        for (case, length) in lengths.enumerate() {
+            let count = [3, 4, 7, 8, 9, 16, 17, 35, 65][case % 9];
+            for aad_len in [0, [1, 2, 3, 4, 9, 31, 55, 56][case % 8]] {
+                let texts = (0..count).map(|i| bytes(length, i + case)).collect();
+                let aads: Vec<_> = (0..count).map(|i| bytes(aad_len, i)).collect();
+                batch_agrees_with_portable(back_end, texts, &aads, case);
             }
+        }
+    }
+
+    fn batch_agrees_with_portable(
+        back_end: impl BackEnd,
+        texts: Vec<Vec<u8>>,
+        aads: &[Vec<u8>],
+        case: usize,
+    ) {
+        let key = [0x5c; 32];
+        let keys = Portable.derive_message_keys(&key, &[3; 24]);
+        // Close to the end of all counters, and of their lower halves.
+        let counter = [u64::MAX, u64::from(u32::MAX) - 20][case % 2];
+        let count = texts.len();
+        let (mut ours, mut theirs) = (texts.clone(), texts);
+        for continuous in [false, true] {
+            let mut our_tags = alloc::vec![[0; TAG_SIZE]; count];
+            let mut their_tags = our_tags.clone();
+            let mut our_jobs = seal_jobs(aads, &mut ours, &mut our_tags);
+            let mut their_jobs = seal_jobs(aads, &mut theirs, &mut their_tags);
+            if continuous {
+                back_end.seal_run(&keys, counter, &mut our_jobs);
+                Portable.seal_run(&keys, counter, &mut their_jobs);
+            } else {
+                back_end.seal_batch(&key, &mut our_jobs);
+                Portable.seal_batch(&key, &mut their_jobs);
+            }
+            assert!(
+                ours == theirs && our_tags == their_tags,
+                "sealing, case {case}"
+            );
+
+            let mut opened = ours.clone();
+            let forged = case % (count + 5);
+            if let Some(tag) = our_tags.get_mut(forged) {
+                tag[case % TAG_SIZE] ^= 0x10;
+            }
+            let mut jobs = open_jobs(aads, &mut opened, &our_tags);
+            let mut expected = ours.clone();
+            let mut expected_jobs = open_jobs(aads, &mut expected, &our_tags);
+            if continuous {
+                back_end.open_run(&keys, counter, &mut jobs);
+                Portable.open_run(&keys, counter, &mut expected_jobs);
+            } else {
+                back_end.open_batch(&key, &mut jobs);
+                Portable.open_batch(&key, &mut expected_jobs);
+            }
+            let verdicts: Vec<_> = jobs.iter().map(|job| job.verdict).collect();
+            let expected_verdicts: Vec<_> = expected_jobs.iter().map(|job| job.verdict).collect();
+            assert_eq!(verdicts, expected_verdicts, "opening, case {case}");
+            assert!(opened == expected, "opening, case {case}");
         }
     }
 
@@ -290,6 +309,7 @@ mod tests {
                     Some(back_end) => {
                         agrees_with_portable(back_end);
                         batches_agree_with_portable(back_end);
+                        batches_alike_agree_with_portable(back_end);
                     }
                     None => std::eprintln!("skipped: this CPU does not have the instructions"),
                 }

@@ -28,7 +28,7 @@ impl Neon {
     }
 }
 
-kernels!(Neon, "neon");
+kernels!(Neon, "neon", lanes V128);
 
 /// Four words.
 #[derive(Clone, Copy)]

@@ -182,16 +182,14 @@ pub(crate) fn xor_run<I: Isa, J: Job>(isa: I, keys: &MessageKeys, counter: u64, 
     isa.wipe(&mut keystream);
 }
 
-/// Tags of the messages in `group`, one a lane, under the keys in `key`.
+/// Tags of the messages in `lanes` under the keys in `key`.
 #[inline(always)]
-pub(crate) fn tags<I: Isa, V: Vector<Isa = I>, J: Job>(
+pub(crate) fn tags<I: Isa, V: Vector<Isa = I>>(
     isa: I,
     key: &[V; 8],
-    jobs: &[J],
-    group: &[Index],
+    lanes: &Lanes<'_>,
     tags: &mut [Node; MAX_LANES],
 ) {
-    let lanes = Lanes::new(jobs, group);
     let block_counts = lanes.shapes.map(Shape::blocks);
     let last_lengths = lanes.shapes.map(|shape| shape.last_len() as u32);
     let shortest = block_counts.iter().copied().min().unwrap_or(0);
@@ -267,7 +265,7 @@ pub(crate) fn tags<I: Isa, V: Vector<Isa = I>, J: Job>(
 }
 
 /// What is authenticated in each lane. Lanes that are left over do what the first does.
-struct Lanes<'a> {
+pub(crate) struct Lanes<'a> {
     aads: [&'a [u8]; MAX_LANES],
     texts: [&'a [u8]; MAX_LANES],
     shapes: [Shape; MAX_LANES],
@@ -277,7 +275,7 @@ struct Lanes<'a> {
 
 impl<'a> Lanes<'a> {
     #[inline(always)]
-    fn new<J: Job>(jobs: &'a [J], group: &[Index]) -> Self {
+    pub(crate) fn new<J: Job>(jobs: &'a [J], group: &[Index]) -> Self {
         let first = &jobs[usize::from(group[0])];
         let mut aads = [first.aad(); MAX_LANES];
         let mut texts = [first.text(); MAX_LANES];
@@ -311,7 +309,7 @@ impl<'a> Lanes<'a> {
             let shapes = self.shapes.iter().enumerate().take(V::LANES);
             for (lane, shape) in shapes.clone() {
                 if index < shape.blocks() && shape.inside(index).is_none() {
-                    self.write_edge(isa, &Edge::new(*shape, index), lane, edges);
+                    self.write_edge(isa, &Edge::new(isa, *shape, index), lane, edges);
                 }
             }
             let mut blocks = edges.0.each_ref();
@@ -326,7 +324,7 @@ impl<'a> Lanes<'a> {
         if let Some(at) = shape.inside(index) {
             return gather_blocks(isa, &core::array::from_fn(|lane| self.text_block(lane, at)));
         }
-        let edge = Edge::new(shape, index);
+        let edge = Edge::new(isa, shape, index);
         for lane in 0..V::LANES {
             self.write_edge(isa, &edge, lane, edges);
         }

@@ -1,5 +1,43 @@
 //! Compiles the generic algorithms for one instruction set.
 
+use super::batch::Lanes;
+use super::blake3::Node;
+use super::vector::{MAX_LANES, Vector};
+
+/// What is compiled once for a kind of vector, and called.
+pub(crate) trait LaneKernels: Vector {
+    /// [`batch::tags`](super::batch::tags).
+    fn tags(isa: Self::Isa, key: &[Self; 8], lanes: &Lanes<'_>, tags: &mut [Node; MAX_LANES]);
+}
+
+/// Implements [`LaneKernels`] for a vector of an instruction set.
+macro_rules! lane_kernels {
+    ($isa:ident, $features:tt, $vector:ident) => {
+        impl $crate::simd::kernels::LaneKernels for $vector {
+            #[inline]
+            #[allow(unsafe_code, reason = "calling into a function with CPU features on")]
+            fn tags(
+                isa: $isa,
+                key: &[Self; 8],
+                lanes: &$crate::simd::batch::Lanes<'_>,
+                tags: &mut [$crate::simd::blake3::Node; $crate::simd::vector::MAX_LANES],
+            ) {
+                #[target_feature(enable = $features)]
+                fn enter(
+                    isa: $isa,
+                    key: &[$vector; 8],
+                    lanes: &$crate::simd::batch::Lanes<'_>,
+                    tags: &mut [$crate::simd::blake3::Node; $crate::simd::vector::MAX_LANES],
+                ) {
+                    $crate::simd::batch::tags(isa, key, lanes, tags)
+                }
+                // SAFETY: the value `isa` exists only where the CPU was seen to have the features.
+                unsafe { enter(isa, key, lanes, tags) }
+            }
+        }
+    };
+}
+
 /// A method on an instruction set that runs `$body` with the CPU features `$features` on.
 macro_rules! method {
     (
@@ -21,7 +59,9 @@ macro_rules! method {
 
 /// Implements [`BackEnd`](crate::back_end::BackEnd) for an instruction set.
 macro_rules! kernels {
-    ($isa:ident, $features:tt) => {
+    ($isa:ident, $features:tt, lanes $($vector:ident),+) => {
+        $($crate::simd::kernels::lane_kernels!($isa, $features, $vector);)+
+
         impl $crate::simd::tree::Subtree for $isa {
             $crate::simd::kernels::method!(
                 $isa, $features,
@@ -102,4 +142,4 @@ macro_rules! kernels {
     };
 }
 
-pub(crate) use {kernels, method};
+pub(crate) use {kernels, lane_kernels, method};

@@ -3,9 +3,10 @@
 //! Lanes run until the longest message among them ends, so messages are grouped by length. Lengths
 //! are no secret; nothing else decides.
 
-use super::batch::{Index, Job, derive_keys, tags, xor_messages, xor_run};
+use super::batch::{Index, Job, Lanes, derive_keys, xor_messages, xor_run};
 use super::blake3::Node;
 use super::framing::Framing;
+use super::kernels::LaneKernels;
 use super::vector::{Isa, MAX_LANES, Vector, splat_words};
 use crate::KEY_SIZE;
 use crate::back_end::{BackEnd, tags_equal};
@@ -106,7 +107,7 @@ pub(crate) fn open_batch<I: Isa + BackEnd>(isa: I, key: &[u8; KEY_SIZE], jobs: &
 }
 
 #[inline(always)]
-fn seal_group<I: Isa, V: Vector<Isa = I>>(
+fn seal_group<I: Isa, V: LaneKernels<Isa = I>>(
     isa: I,
     key: &[u8; KEY_SIZE],
     jobs: &mut [SealJob<'_>],
@@ -115,14 +116,15 @@ fn seal_group<I: Isa, V: Vector<Isa = I>>(
     let keys = derive_keys::<V, _>(isa, key, jobs, group);
     xor_messages(isa, &keys, jobs, group, &[true; MAX_LANES]);
     let mut lane_tags = [[0; 32]; MAX_LANES];
-    tags(isa, &keys.authentication, jobs, group, &mut lane_tags);
+    let lanes = Lanes::new(jobs, group);
+    V::tags(isa, &keys.authentication, &lanes, &mut lane_tags);
     for (index, tag) in group.iter().zip(&lane_tags) {
         *jobs[usize::from(*index)].tag = *tag;
     }
 }
 
 #[inline(always)]
-fn open_group<I: Isa, V: Vector<Isa = I>>(
+fn open_group<I: Isa, V: LaneKernels<Isa = I>>(
     isa: I,
     key: &[u8; KEY_SIZE],
     jobs: &mut [OpenJob<'_>],
@@ -130,7 +132,8 @@ fn open_group<I: Isa, V: Vector<Isa = I>>(
 ) {
     let keys = derive_keys::<V, _>(isa, key, jobs, group);
     let mut lane_tags = [[0; 32]; MAX_LANES];
-    tags(isa, &keys.authentication, jobs, group, &mut lane_tags);
+    let lanes = Lanes::new(jobs, group);
+    V::tags(isa, &keys.authentication, &lanes, &mut lane_tags);
     let mut live = [false; MAX_LANES];
     for (lane, index) in group.iter().enumerate() {
         let job = &mut jobs[usize::from(*index)];
@@ -202,12 +205,13 @@ fn run_tags<I: Isa + BackEnd, J: Job>(
             continue;
         }
         let mut lane_tags = [[0; 32]; MAX_LANES];
+        let lanes = Lanes::new(jobs, group);
         if group.len() <= I::Middle::LANES {
             let key = splat_words::<I::Middle>(isa, &keys.authentication);
-            tags(isa, &key, jobs, group, &mut lane_tags);
+            I::Middle::tags(isa, &key, &lanes, &mut lane_tags);
         } else {
             let key = splat_words::<I::Wide>(isa, &keys.authentication);
-            tags(isa, &key, jobs, group, &mut lane_tags);
+            I::Wide::tags(isa, &key, &lanes, &mut lane_tags);
         }
         for (index, tag) in group.iter().zip(&lane_tags) {
             deliver(&mut jobs[usize::from(*index)], *tag);

@@ -2,6 +2,7 @@
 
 use super::blake3::Node;
 use super::framing::{Edge, Header};
+use super::kernels::LaneKernels;
 use crate::keys::MessageKeys;
 use crate::portable::blake3::{CHUNK_SIZE, Chain};
 
@@ -28,9 +29,9 @@ pub(crate) trait Isa: Copy {
     /// Vector of four lanes, also used for rows.
     type Narrow: Vector<Isa = Self>;
     /// Vector for five to eight lanes; `Wide` where there is none between.
-    type Middle: Vector<Isa = Self>;
+    type Middle: LaneKernels<Isa = Self>;
     /// Vector with the most lanes.
-    type Wide: Vector<Isa = Self>;
+    type Wide: LaneKernels<Isa = Self>;
     /// A block of BLAKE3 input from which rows of message words can be picked.
     type Message: Copy;
 
@@ -79,6 +80,27 @@ pub(crate) trait Isa: Copy {
         for (byte, key_byte) in rest.iter_mut().zip(&keystream[words.len() * 8..]) {
             *byte ^= key_byte;
         }
+    }
+
+    /// A block of zeros but for the eight bytes of each number at its place, which may be outside.
+    #[inline(always)]
+    fn place_numbers(self, numbers: [(u64, isize); 2]) -> [u8; 64] {
+        /// Eight bytes of the block, from `at` on. In whole words: a vector that is read where its
+        /// bytes were written one by one has to wait.
+        #[inline(always)]
+        const fn word_at(at: isize, (number, place): (u64, isize)) -> u64 {
+            match at - place {
+                behind @ 0..8 => number >> (8 * behind),
+                before @ -7..0 => number << (-8 * before),
+                _ => 0,
+            }
+        }
+        let mut block = [0; 64];
+        for (index, word) in block.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            let [first, second] = numbers.map(|number| word_at(index as isize * 8, number));
+            *word = (first | second).to_le_bytes();
+        }
+        block
     }
 
     /// Writes the block `edge` of a message with this associated data and text.

@@ -32,7 +32,7 @@ impl Avx2 {
     }
 }
 
-kernels!(Avx2, "avx2");
+kernels!(Avx2, "avx2", lanes V256);
 
 vector! {
     V128(__m128i) of Avx2, 4 lanes:

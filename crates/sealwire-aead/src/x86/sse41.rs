@@ -26,7 +26,7 @@ impl Sse41 {
     }
 }
 
-kernels!(Sse41, "sse4.1");
+kernels!(Sse41, "sse4.1", lanes V128);
 
 vector! {
     V128(__m128i) of Sse41, 4 lanes:
