@@ -1,0 +1,134 @@
+"""What the sockets of the package have in common: options as attributes, and conveniences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from ._constants import SocketType
+
+if TYPE_CHECKING:
+    from ._sealwire import SocketCore
+
+T = TypeVar("T")
+
+
+class Option(Generic[T]):
+    """An option of a socket as an attribute. All but ``rcvtimeo`` and ``sndtimeo`` are set before
+    the first use."""
+
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+        self._name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, socket: None, owner: type) -> Option[T]: ...
+    @overload
+    def __get__(self, socket: Any, owner: type) -> T: ...
+    def __get__(self, socket: SocketCore | None, owner: type) -> Option[T] | T:
+        if socket is None:
+            return self
+        value: T = socket._get_option(self._name)
+        return value
+
+    def __set__(self, socket: Any, value: T) -> None:
+        socket._set_option(self._name, value)
+
+
+class Options:
+    """The options of a socket under pyzmq's names, to be set before the first ``bind``,
+    ``connect`` or other use. Times are milliseconds. ``docs/options.md`` has what each does."""
+
+    sndhwm = Option[int]("Messages queued for each peer; 0 for no limit.")
+    rcvhwm = Option[int]("Messages queued from each peer; 0 for no limit.")
+    snd_byte_budget = Option[int]("Payload bytes queued for each peer; 0 for no limit.")
+    rcv_byte_budget = Option[int]("Payload bytes queued from each peer; 0 for no limit.")
+    linger = Option[int]("How long closing waits for unsent messages; -1 for ever.")
+    sndtimeo = Option[int]("How long a send waits; -1 for ever. May be set at any time.")
+    rcvtimeo = Option[int]("How long a receive waits; -1 for ever. May be set at any time.")
+    maxmsgsize = Option[int]("Largest message taken, all frames together; -1 for no limit.")
+    routing_id = Option[bytes]("What ROUTER peers are to call this socket.")
+    immediate = Option[bool]("Sending waits for a peer whose handshake is done.")
+    conflate = Option[bool]("Each queue holds the latest message only.")
+    ipv6 = Option[bool]("Whether IPv6 is used.")
+    backlog = Option[int]("Connections the system holds before they are accepted.")
+    tos = Option[int]("Type of service of outgoing packets; -1 for the system's.")
+    sndbuf = Option[int]("The system's send buffer in bytes; -1 for its default.")
+    rcvbuf = Option[int]("The system's receive buffer in bytes; -1 for its default.")
+    handshake_ivl = Option[int]("How long a handshake may take.")
+    connect_timeout = Option[int]("How long one attempt to connect may take; 0 as a handshake.")
+    reconnect_ivl = Option[int]("Wait before connecting again; -1 for never again.")
+    reconnect_ivl_max = Option[int]("Longest wait before connecting again.")
+    heartbeat_ivl = Option[int]("Time without traffic before a PING; 0 for no heartbeats.")
+    heartbeat_timeout = Option[int]("How long to wait for a sign of life; -1 as the interval.")
+    heartbeat_ttl = Option[int]("What the peer is asked to wait.")
+    tcp_keepalive = Option[int]("1 on, 0 off, -1 the system's default.")
+    tcp_keepalive_cnt = Option[int]("Probes; -1 for the system's default.")
+    tcp_keepalive_idle = Option[int]("Seconds before the first probe; -1 for the default.")
+    tcp_keepalive_intvl = Option[int]("Seconds between probes; -1 for the default.")
+    tcp_maxrt = Option[int]("How long sent data may stay unacknowledged; 0 for the default.")
+    bindtodevice = Option[str]("Network interface that TCP is bound to.")
+    multicast_hops = Option[int]("RADIO: networks that multicast passes through.")
+    multicast_loop = Option[bool]("RADIO: whether this machine gets its own multicast.")
+    probe_router = Option[bool]("Says hello to each ROUTER with an empty message.")
+    router_mandatory = Option[bool]("ROUTER: sending to an unknown routing id is an error.")
+    router_handover = Option[bool]("ROUTER: a new connection takes a routing id over.")
+    router_notify = Option[int]("ROUTER: empty messages tell of peers: 1 who came, 2 who left.")
+    req_correlate = Option[bool]("REQ: takes only the answer to its own request.")
+    req_relaxed = Option[bool]("REQ: sending again gives the earlier request up.")
+    xpub_verbose = Option[bool]("XPUB: reads every subscription.")
+    xpub_verboser = Option[bool]("XPUB: reads every subscription and cancellation.")
+    xpub_manual = Option[bool]("XPUB: grants subscriptions itself.")
+    xpub_nodrop = Option[bool]("XPUB, PUB: sending waits for slow subscribers.")
+    xpub_welcome_msg = Option[bytes]("XPUB: a message to each new subscriber.")
+    invert_matching = Option[bool]("Subscribers get what they did not subscribe to.")
+    stream_notify = Option[bool]("STREAM: empty messages tell of connections.")
+    hello_msg = Option[bytes]("The first message to each new peer.")
+    disconnect_msg = Option[bytes]("What this socket receives when a peer is gone.")
+    hiccup_msg = Option[bytes]("What this socket receives when a connection is made again.")
+    socks_proxy = Option[str]("HOST:PORT of a SOCKS5 proxy for all TCP connections.")
+    socks_username = Option[str]("For a proxy that asks.")
+    socks_password = Option[str]("For a proxy that asks.")
+    zap_domain = Option[str]("Asks the ZAP handler of the context under this name.")
+    zap_timeout = Option[int]("How long the ZAP handler may take.")
+    spin_us = Option[int]("Microseconds that the Rust thread looks before it sleeps.")
+    max_handshakes = Option[int]("Handshakes one listener serves at a time.")
+    max_connections = Option[int]("Connections one listener keeps.")
+    max_connections_per_address = Option[int]("The same from one address; -1 for no limit.")
+    max_handshakes_per_address = Option[int]("The same for handshakes; -1 for no limit.")
+
+    if TYPE_CHECKING:
+
+        def bind(self, endpoint: str) -> str: ...
+        @property
+        def socket_type(self) -> int: ...
+
+    @property
+    def type(self) -> SocketType:
+        """The type of the socket."""
+        return SocketType(self.socket_type)
+
+    @property
+    def hwm(self) -> int:
+        """Both high-water marks at once; reading gives that of sending."""
+        return self.sndhwm
+
+    @hwm.setter
+    def hwm(self, messages: int) -> None:
+        self.sndhwm = messages
+        self.rcvhwm = messages
+
+    @property
+    def identity(self) -> bytes:
+        """The older name of ``routing_id``."""
+        return self.routing_id
+
+    @identity.setter
+    def identity(self, name: bytes) -> None:
+        self.routing_id = name
+
+    def bind_to_random_port(self, address: str) -> int:
+        """Binds ``tcp://HOST`` to a port that the system chooses, and gives the port."""
+        return int(self.bind(f"{address}:0").rsplit(":", 1)[1].split("/")[0])

@@ -1,0 +1,130 @@
+"""Contexts and sockets whose calls block."""
+
+from __future__ import annotations
+
+import json
+from types import TracebackType
+from typing import Any, Iterator
+
+from . import _poll
+from ._base import Options
+from ._constants import POLLIN, POLLOUT
+from ._exceptions import Unsent
+from ._sealwire import BlockingSocket, ContextCore, Monitor, Readiness, Security
+
+
+class Context(ContextCore):
+    """What sockets share: the thread that does their I/O, and the names of ``inproc`` endpoints.
+    Most programs never name one."""
+
+    _instance: Context | None = None
+
+    @classmethod
+    def instance(cls) -> Context:
+        """The context of all sockets that were given no other."""
+        # A child of ``fork`` makes its own.
+        if Context._instance is None or not Context._instance._usable:
+            Context._instance = Context()
+        return Context._instance
+
+    def socket(
+        self, socket_type: int, *, security: Security | None = None, **options: Any
+    ) -> Socket:
+        """A socket of this context."""
+        return Socket(socket_type, self, security=security, **options)
+
+    def destroy(self) -> None:
+        """Another name of ``term``."""
+        self.term()
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.term()
+
+
+class Socket(Options, BlockingSocket):
+    """A socket whose calls block the thread. Other threads run meanwhile, signals interrupt, and it
+    may be used from several threads at once.
+
+    Options are attributes (``socket.rcvhwm = 10``) or keywords, and so is ``security``; they are set
+    before the first ``bind``, ``connect`` or other use."""
+
+    def __new__(
+        cls,
+        socket_type: int,
+        context: ContextCore | None = None,
+        *,
+        security: Security | None = None,
+        **options: Any,
+    ) -> Socket:
+        context = Context.instance() if context is None else context
+        return super().__new__(cls, socket_type, context, security=security, **options)
+
+    def send_string(
+        self, text: str, flags: int = 0, *, encoding: str = "utf-8"
+    ) -> None:
+        """Sends text as a message of one frame."""
+        self.send(text.encode(encoding), flags)
+
+    def recv_string(self, flags: int = 0, *, encoding: str = "utf-8") -> str:
+        """Receives a message of one frame as text."""
+        return self.recv(flags).decode(encoding)
+
+    def send_json(self, value: Any, flags: int = 0, **how: Any) -> None:
+        """Sends what ``json.dumps`` makes of a value."""
+        self.send(json.dumps(value, separators=(",", ":"), **how).encode(), flags)
+
+    def recv_json(self, flags: int = 0, **how: Any) -> Any:
+        """Receives a message of one frame and gives what ``json.loads`` makes of it."""
+        return json.loads(self.recv(flags), **how)
+
+    def monitor(self) -> Monitor:
+        """Reads what happens to the connections from now on."""
+        return self._monitor()
+
+    def poll(self, timeout: float | None = None, flags: int = POLLIN) -> int:
+        """Waits until something of ``flags`` can be done, for up to ``timeout`` milliseconds, and
+        gives what of it can be."""
+        return _poll.wait(self.readiness(), flags, timeout)
+
+    def fileno(self) -> int:
+        """A descriptor for an event loop: it becomes readable when ``events`` may have changed, and
+        unreadable when those are read."""
+        return self._own_readiness().fileno()
+
+    @property
+    def events(self) -> int:
+        """What can be done now: ``POLLIN``, ``POLLOUT``."""
+        return _poll.events_of(self._own_readiness(), POLLIN | POLLOUT)
+
+    def _own_readiness(self) -> Readiness:
+        own: Readiness | None = self.__dict__.get("_readiness")
+        if own is None:
+            own = self.__dict__.setdefault("_readiness", self.readiness())
+        return own
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Receives messages of one frame, one after the other, without end."""
+        while True:
+            yield self.recv()
+
+    def __enter__(self) -> Socket:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            self.close()
+        except Unsent:
+            # Not instead of what went wrong before.
+            if error is None:
+                raise
+
+
+__all__ = ["Context", "Socket"]

@@ -1,0 +1,286 @@
+"""The sockets for ``asyncio``, as ``zmq.asyncio`` has them: the same names, with coroutines.
+
+Cancelling a coroutine gives its operation up: nothing was sent or taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, AsyncIterator, Iterable, Literal, overload
+
+from . import _forms, _socket
+from ._base import Options
+from ._constants import NOBLOCK, POLLIN, POLLOUT
+from ._exceptions import Again, Unsent
+from ._loop import Expired, driver, run
+from ._poll import events_of
+from ._sealwire import ContextCore, Event, Frame, Message, Security, SocketCore
+from ._sealwire import Monitor as _Monitor
+
+if TYPE_CHECKING:
+    from .types import Buffer
+
+
+class Context(_socket.Context):
+    """A context whose sockets are those of this module."""
+
+    _async_instance: Context | None = None
+
+    @classmethod
+    def instance(cls) -> Context:
+        """The context of all sockets of this module that were given no other. Its ``inproc``
+        names are not those of ``sealwire.Context.instance()``."""
+        if Context._async_instance is None or not Context._async_instance._usable:
+            Context._async_instance = Context()
+        return Context._async_instance
+
+    def socket(  # type: ignore[override]
+        self, socket_type: int, *, security: Security | None = None, **options: Any
+    ) -> Socket:
+        """A socket of this context."""
+        return Socket(socket_type, self, security=security, **options)
+
+
+class Monitor:
+    """Reads the events of one socket: ``async for event in monitor``."""
+
+    def __init__(self, monitor: _Monitor) -> None:
+        self._monitor = monitor
+
+    async def next(self) -> Event | None:
+        """The next event; ``None`` once the socket is closed and all events are read."""
+        event: Event | None = await run(self._monitor._next_operation())
+        return event
+
+    @property
+    def lost(self) -> int:
+        """How many events were dropped because nobody read them in time."""
+        return self._monitor.lost
+
+    def __aiter__(self) -> Monitor:
+        return self
+
+    async def __anext__(self) -> Event:
+        event = await self.next()
+        if event is None:
+            raise StopAsyncIteration
+        return event
+
+
+class Socket(Options, SocketCore):
+    """A socket for coroutines of any number of tasks, and of any loop.
+
+    Options are attributes or keywords, and so is ``security``; they are set before the first
+    ``bind``, ``connect`` or other use."""
+
+    def __new__(
+        cls,
+        socket_type: int,
+        context: ContextCore | None = None,
+        *,
+        security: Security | None = None,
+        **options: Any,
+    ) -> Socket:
+        context = _socket.Context.instance() if context is None else context
+        return super().__new__(cls, socket_type, context, security=security, **options)
+
+    async def send(
+        self,
+        data: Buffer,
+        flags: int = 0,
+        *,
+        routing_id: int | None = None,
+        group: str | bytes | None = None,
+    ) -> None:
+        """Sends a message of one frame."""
+        await self._send(data, False, flags, routing_id, group)
+
+    async def send_multipart(self, frames: Iterable[Buffer], flags: int = 0) -> None:
+        """Sends a message of several frames."""
+        frames = frames if isinstance(frames, (list, tuple, bytes, str)) else list(frames)
+        await self._send(frames, True, flags, None, None)
+
+    async def send_many(self, messages: Iterable[Buffer]) -> int:
+        """Sends messages of one frame each, in order, and gives their number."""
+        sent = 0
+        for message in messages:
+            await self._send(message, False, 0, None, None)
+            sent += 1
+        return sent
+
+    async def send_string(
+        self, text: str, flags: int = 0, *, encoding: str = "utf-8"
+    ) -> None:
+        """Sends text as a message of one frame."""
+        await self.send(text.encode(encoding), flags)
+
+    async def send_json(self, value: Any, flags: int = 0, **how: Any) -> None:
+        """Sends what ``json.dumps`` makes of a value."""
+        await self.send(json.dumps(value, separators=(",", ":"), **how).encode(), flags)
+
+    async def _send(
+        self,
+        data: Any,
+        multipart: bool,
+        flags: int,
+        routing_id: int | None,
+        group: str | bytes | None,
+    ) -> None:
+        here = driver()
+        await here.turn()
+        operation = self._start_send(data, multipart, routing_id, group)
+        if operation is None:
+            return
+        if flags & NOBLOCK:
+            operation.cancel()
+            raise Again("the operation would have to wait")
+        limit = self.sndtimeo
+        try:
+            await here.run(operation, None if limit < 0 else limit / 1000)
+        except Expired:
+            self._last_send(data, multipart, routing_id, group, float(limit))
+
+    @overload
+    async def recv(self, flags: int = 0, copy: Literal[True] = True) -> bytes: ...
+    @overload
+    async def recv(self, flags: int = 0, *, copy: Literal[False]) -> Frame: ...
+    async def recv(self, flags: int = 0, copy: bool = True) -> bytes | Frame:
+        """Receives a message of one frame: ``bytes``, or with ``copy=False`` a ``Frame``."""
+        received: bytes | Frame = await self._recv(_forms.BYTES if copy else _forms.FRAME, flags)
+        return received
+
+    @overload
+    async def recv_multipart(self, flags: int = 0, copy: Literal[True] = True) -> list[bytes]: ...
+    @overload
+    async def recv_multipart(self, flags: int = 0, *, copy: Literal[False]) -> list[Frame]: ...
+    async def recv_multipart(
+        self, flags: int = 0, copy: bool = True
+    ) -> list[bytes] | list[Frame]:
+        """Receives a message as the list of its frames."""
+        form = _forms.BYTES_LIST if copy else _forms.FRAME_LIST
+        received: list[bytes] | list[Frame] = await self._recv(form, flags)
+        return received
+
+    async def recv_message(self, flags: int = 0) -> Message:
+        """Receives a message with who sent it."""
+        received: Message = await self._recv(_forms.MESSAGE, flags)
+        return received
+
+    async def recv_string(self, flags: int = 0, *, encoding: str = "utf-8") -> str:
+        """Receives a message of one frame as text."""
+        return (await self.recv(flags)).decode(encoding)
+
+    async def recv_json(self, flags: int = 0, **how: Any) -> Any:
+        """Receives a message of one frame and gives what ``json.loads`` makes of it."""
+        return json.loads(await self.recv(flags), **how)
+
+    async def _recv(self, form: int, flags: int) -> Any:
+        here = driver()
+        await here.turn()
+        started = self._start_recv(form)
+        if isinstance(started, tuple):
+            return started[0]
+        if flags & NOBLOCK:
+            started.cancel()
+            raise Again("the operation would have to wait")
+        limit = self.rcvtimeo
+        try:
+            return await here.run(started, None if limit < 0 else limit / 1000)
+        except Expired:
+            return self._last_recv(form, float(limit))
+
+    async def recv_many(self, limit: int = 1000) -> list[bytes]:
+        """Waits for a message, then takes up to ``limit`` that are there, as ``bytes``."""
+        received: list[bytes] = await self._recv_many(_forms.BYTES, limit)
+        return received
+
+    async def recv_many_multipart(self, limit: int = 1000) -> list[list[bytes]]:
+        """The same with messages as lists of frames."""
+        received: list[list[bytes]] = await self._recv_many(_forms.BYTES_LIST, limit)
+        return received
+
+    async def recv_many_messages(self, limit: int = 1000) -> list[Message]:
+        """The same with messages that know who sent them."""
+        received: list[Message] = await self._recv_many(_forms.MESSAGE, limit)
+        return received
+
+    async def _recv_many(self, form: int, limit: int) -> Any:
+        wait = self.rcvtimeo
+        try:
+            operation = self._start_recv_many(form, limit)
+            return await run(operation, None if wait < 0 else wait / 1000)
+        except Expired:
+            return [self._last_recv(form, float(wait))]
+
+    async def connect_peer(self, endpoint: str) -> int:
+        """SERVER, PEER: connects, waits for the handshake, and gives the number of the
+        connection."""
+        route: int = await run(self._start_connect_peer(endpoint))
+        return route
+
+    async def poll(self, timeout: float | None = None, flags: int = POLLIN) -> int:
+        """Waits until something of ``flags`` can be done, for up to ``timeout`` milliseconds, and
+        gives what of it can be."""
+        readiness = self.readiness()
+        loop = asyncio.get_running_loop()
+        changed = asyncio.Event()
+
+        async def wait() -> int:
+            while not (events := events_of(readiness, flags)):
+                changed.clear()
+                await changed.wait()
+            return events
+
+        loop.add_reader(readiness.fileno(), changed.set)
+        try:
+            limit = None if timeout is None or timeout < 0 else timeout / 1000
+            return await asyncio.wait_for(wait(), limit)
+        except asyncio.TimeoutError:
+            return events_of(readiness, flags)
+        finally:
+            loop.remove_reader(readiness.fileno())
+
+    def monitor(self) -> Monitor:
+        """Reads what happens to the connections from now on."""
+        return Monitor(self._monitor())
+
+    async def close(self, linger: float | None = None) -> None:
+        """Closes the socket and waits until what is queued was sent, within the linger time. With
+        ``linger``, in milliseconds, the call waits no longer than that, and the rest goes on in the
+        background."""
+        operation = self._start_close()
+        if operation is None:
+            return
+        try:
+            await run(operation, None if linger is None or linger < 0 else linger / 1000)
+        except Expired:
+            self._close_later()
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """Receives messages of one frame, one after the other, without end."""
+        return self._messages()
+
+    async def _messages(self) -> AsyncIterator[bytes]:
+        while True:
+            yield await self.recv()
+
+    async def __aenter__(self) -> Socket:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            await self.close()
+        except Unsent:
+            # Not instead of what went wrong before.
+            if error is None:
+                raise
+
+
+__all__ = ["POLLIN", "POLLOUT", "Context", "Monitor", "Socket"]

@@ -1,0 +1,33 @@
+"""Names for annotations."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Callable, Protocol, Union
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from ._sealwire import Client, PublicKey
+elif sys.version_info >= (3, 12):
+    from collections.abc import Buffer
+else:
+    # Anything with the buffer protocol, which had no name before.
+    Buffer = Any
+
+#: A public key, or what one can be made of: Z85 or hex text, or 32 bytes.
+AnyPublicKey = Union["PublicKey", str, bytes]
+
+#: Decides about a client: let in or not, or let in under this name.
+Authenticator = Callable[["Client"], Union[bool, str, None]]
+
+
+class HasFileno(Protocol):
+    """A file or socket of the system."""
+
+    def fileno(self) -> int:
+        """Its descriptor."""
+        ...
+
+
+__all__ = ["AnyPublicKey", "Authenticator", "Buffer", "HasFileno"]

@@ -1,0 +1,329 @@
+//! Who may connect: sets and files of keys, passwords, or a callable of Python.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyMapping, PyString};
+use sealwire::auth::{
+    Authenticator, Decision, PasswordTable, PlainAuthenticator, PlainClient, Status,
+};
+
+use crate::keys::PublicKey;
+
+/// Lets in whoever knows the server's public key.
+#[pyclass(frozen, module = "sealwire")]
+pub(crate) struct AllowAnyone;
+
+#[pymethods]
+impl AllowAnyone {
+    #[new]
+    fn new() -> Self {
+        AllowAnyone
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "AllowAnyone()"
+    }
+}
+
+/// A fixed set of keys: an iterable of keys, or a mapping from keys to names.
+#[pyclass(frozen, module = "sealwire")]
+pub(crate) struct AllowedKeys(sealwire::auth::AllowedKeys);
+
+#[pymethods]
+impl AllowedKeys {
+    #[new]
+    fn new(keys: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut allowed = sealwire::auth::AllowedKeys::new();
+        if let Ok(named) = keys.cast::<PyMapping>() {
+            for item in named.items()?.iter() {
+                let (key, name) = item.extract::<(Bound<'_, PyAny>, Option<String>)>()?;
+                let key = PublicKey::any(&key)?;
+                allowed = match name {
+                    Some(name) => allowed.allow_as(key, name),
+                    None => allowed.allow(key),
+                };
+            }
+        } else {
+            for key in keys.try_iter()? {
+                allowed = allowed.allow(PublicKey::any(&key?)?);
+            }
+        }
+        Ok(AllowedKeys(allowed))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<sealwire.AllowedKeys of {} keys>", self.0.len())
+    }
+}
+
+/// The keys of a file or directory, read again when it changes. Whoever is taken off it is
+/// disconnected within about a second.
+#[pyclass(frozen, module = "sealwire")]
+pub(crate) struct AllowedKeysFile(Arc<sealwire::auth::AllowedKeysFile>);
+
+#[pymethods]
+impl AllowedKeysFile {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        sealwire::auth::AllowedKeysFile::open(path)
+            .map(|keys| AllowedKeysFile(Arc::new(keys)))
+            .map_err(|error| crate::error::plain(py, "KeyFileError", error))
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "<sealwire.AllowedKeysFile>"
+    }
+}
+
+/// Usernames with their passwords, compared in constant time. For PLAIN.
+#[pyclass(frozen, module = "sealwire")]
+pub(crate) struct Passwords(PasswordTable);
+
+#[pymethods]
+impl Passwords {
+    #[new]
+    fn new(table: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let mut passwords = PasswordTable::new();
+        for (username, password) in table.iter() {
+            passwords.insert(text_or_bytes(&username)?, text_or_bytes(&password)?);
+        }
+        Ok(Passwords(passwords))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<sealwire.Passwords of {} users>", self.0.len())
+    }
+}
+
+/// UTF-8 of text, or the bytes that are given.
+pub(crate) fn text_or_bytes(given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    match given.cast::<PyString>() {
+        Ok(text) => Ok(text.to_cow()?.as_bytes().to_vec()),
+        Err(_) => crate::buffer::copy(given),
+    }
+}
+
+/// A client that asks to be let in.
+#[pyclass(frozen, module = "sealwire")]
+pub(crate) struct Client {
+    public_key: Option<sealwire::PublicKey>,
+    address: String,
+    routing_id: Vec<u8>,
+    username: Option<Vec<u8>>,
+    password: Option<Vec<u8>>,
+}
+
+#[pymethods]
+impl Client {
+    /// The key it proved to hold; `None` with PLAIN.
+    #[getter]
+    fn public_key(&self) -> Option<PublicKey> {
+        self.public_key.map(PublicKey::from)
+    }
+
+    /// Where the connection comes from.
+    #[getter]
+    fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// What it calls itself; empty with PLAIN, which asks before that is said.
+    #[getter]
+    fn routing_id<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.routing_id)
+    }
+
+    /// PLAIN: the username it shows.
+    #[getter]
+    fn username<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.username.as_ref().map(|name| PyBytes::new(py, name))
+    }
+
+    /// PLAIN: the password it shows. Compare with `hmac.compare_digest`.
+    #[getter]
+    fn password<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.password.as_ref().map(|word| PyBytes::new(py, word))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<sealwire.Client at {}>", self.address)
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.password);
+    }
+}
+
+/// What decides about clients that prove a key.
+pub(crate) enum OfKeys {
+    Anyone,
+    Keys(sealwire::auth::AllowedKeys),
+    File(Arc<sealwire::auth::AllowedKeysFile>),
+    Callable(Py<PyAny>),
+}
+
+impl OfKeys {
+    pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if given.is_instance_of::<AllowAnyone>() {
+            return Ok(OfKeys::Anyone);
+        }
+        if let Ok(keys) = given.cast::<AllowedKeys>() {
+            return Ok(OfKeys::Keys(keys.get().0.clone()));
+        }
+        if let Ok(file) = given.cast::<AllowedKeysFile>() {
+            return Ok(OfKeys::File(file.get().0.clone()));
+        }
+        if given.is_callable() && given.cast::<pyo3::types::PyType>().is_err() {
+            return Ok(OfKeys::Callable(given.clone().unbind()));
+        }
+        Err(PyTypeError::new_err(
+            "an authenticator is AllowAnyone(), AllowedKeys(..), AllowedKeysFile(..) or a callable",
+        ))
+    }
+}
+
+impl Authenticator for OfKeys {
+    fn authenticate(&self, client: &sealwire::auth::Client<'_>) -> Decision {
+        match self {
+            OfKeys::Anyone => Authenticator::authenticate(&sealwire::auth::AllowAnyone, client),
+            OfKeys::Keys(keys) => keys.authenticate(client),
+            OfKeys::File(file) => file.authenticate(client),
+            OfKeys::Callable(callable) => ask(callable, || Client {
+                public_key: Some(client.public_key()),
+                address: client.address().to_string(),
+                routing_id: client.metadata("Identity").unwrap_or_default().to_vec(),
+                username: None,
+                password: None,
+            }),
+        }
+    }
+
+    fn revision(&self) -> Option<u64> {
+        match self {
+            OfKeys::File(file) => file.revision(),
+            _ => None,
+        }
+    }
+
+    fn may_block(&self) -> bool {
+        match self {
+            OfKeys::Anyone | OfKeys::Keys(_) => false,
+            OfKeys::File(file) => file.may_block(),
+            OfKeys::Callable(_) => true,
+        }
+    }
+}
+
+/// What decides about clients that show a password.
+pub(crate) enum OfPasswords {
+    Anyone,
+    Table(PasswordTable),
+    Callable(Py<PyAny>),
+}
+
+impl OfPasswords {
+    pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if given.is_instance_of::<AllowAnyone>() {
+            return Ok(OfPasswords::Anyone);
+        }
+        if let Ok(table) = given.cast::<Passwords>() {
+            return Ok(OfPasswords::Table(table.get().0.clone()));
+        }
+        if given.is_callable() && given.cast::<pyo3::types::PyType>().is_err() {
+            return Ok(OfPasswords::Callable(given.clone().unbind()));
+        }
+        Err(PyTypeError::new_err(
+            "an authenticator for PLAIN is Passwords(..), AllowAnyone() or a callable",
+        ))
+    }
+}
+
+impl PlainAuthenticator for OfPasswords {
+    fn authenticate(&self, client: &PlainClient<'_>) -> Decision {
+        match self {
+            OfPasswords::Anyone => {
+                PlainAuthenticator::authenticate(&sealwire::auth::AllowAnyone, client)
+            }
+            OfPasswords::Table(table) => table.authenticate(client),
+            OfPasswords::Callable(callable) => ask(callable, || Client {
+                public_key: None,
+                address: client.address().to_string(),
+                routing_id: Vec::new(),
+                username: Some(client.credentials().username().to_vec()),
+                password: Some(client.credentials().password().to_vec()),
+            }),
+        }
+    }
+
+    fn may_block(&self) -> bool {
+        matches!(self, OfPasswords::Callable(_))
+    }
+}
+
+/// Calls Python from the thread of the engine that waits for the decision.
+fn ask(callable: &Py<PyAny>, client: impl FnOnce() -> Client) -> Decision {
+    let decided = crate::lifecycle::call_python(|py| {
+        let callable = callable.bind(py);
+        let answer = callable
+            .call1((client(),))
+            .and_then(|answer| decision(&answer));
+        answer.unwrap_or_else(|error| match refusal(py, &error) {
+            Some(refused) => refused,
+            None => {
+                // To `sys.unraisablehook`: nobody else could catch it.
+                error.write_unraisable(py, Some(callable));
+                Decision::refuse_as(Status::Failed, "the server could not decide")
+            }
+        })
+    });
+    decided.unwrap_or_else(|| Decision::refuse_as(Status::Temporary, "the server is ending"))
+}
+
+fn decision(answer: &Bound<'_, PyAny>) -> PyResult<Decision> {
+    if answer.is_none() {
+        return Ok(false.into());
+    }
+    if let Ok(allowed) = answer.cast::<PyBool>() {
+        return Ok(allowed.is_true().into());
+    }
+    if let Ok(user_id) = answer.cast::<PyString>() {
+        return Ok(Decision::allow_as(user_id.to_cow()?));
+    }
+    Err(PyTypeError::new_err(format!(
+        "an authenticator gives True, False, None or the name of the client, not {}",
+        answer.get_type().name()?
+    )))
+}
+
+/// What `sealwire.Refused` says.
+fn refusal(py: Python<'_>, error: &PyErr) -> Option<Decision> {
+    let refused = py
+        .import("sealwire._exceptions")
+        .ok()?
+        .getattr("Refused")
+        .ok()?;
+    if !error.is_instance(py, &refused) {
+        return None;
+    }
+    let error = error.value(py);
+    let reason: String = error.getattr("reason").ok()?.str().ok()?.to_string();
+    let status = match error.getattr("status").ok()?.extract().ok()? {
+        300 => Status::Temporary,
+        500 => Status::Failed,
+        _ => Status::Refused,
+    };
+    Some(Decision::refuse_as(status, reason))
+}

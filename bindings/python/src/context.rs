@@ -1,0 +1,141 @@
+//! Contexts, and the sockets that are open or still sending what they were given.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context as TaskContext, Waker};
+
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+use crate::lifecycle::OfProcess;
+use crate::socket::Opened;
+
+/// All sockets that may be open. Locked with the GIL held and never for long, so that a fork finds
+/// it free.
+static SOCKETS: Mutex<Vec<Weak<Opened>>> = Mutex::new(Vec::new());
+/// Sockets that were dropped without being closed and may have something to send still.
+static ENDING: Mutex<Vec<Ending>> = Mutex::new(Vec::new());
+
+type Ending = Pin<Box<dyn Future<Output = Result<(), sealwire::Error>> + Send>>;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Has it closed at the end of the process, if it is there still.
+pub(crate) fn remember(socket: &Arc<Opened>) {
+    let mut sockets = lock(&SOCKETS);
+    // Each socket is passed over once or twice on the average.
+    if sockets.len() == sockets.capacity() {
+        sockets.retain(|socket| socket.strong_count() > 0);
+    }
+    sockets.push(Arc::downgrade(socket));
+}
+
+/// Closes it in the background; the end of the process waits for that.
+pub(crate) fn close_later(socket: sealwire::Socket) {
+    let mut ending: Ending = Box::pin(socket.close());
+    if has_ended(&mut ending) {
+        return;
+    }
+    let mut others = lock(&ENDING);
+    others.retain_mut(|other| !has_ended(other));
+    others.push(ending);
+}
+
+/// Also begins the closing.
+fn has_ended(ending: &mut Ending) -> bool {
+    let mut nobody = TaskContext::from_waker(Waker::noop());
+    ending.as_mut().poll(&mut nobody).is_ready()
+}
+
+/// Closes every socket of the process, each with its linger time, and waits.
+pub(crate) fn close_all(py: Python<'_>) -> PyResult<()> {
+    let mut endings = close_where(|_| true);
+    endings.append(&mut lock(&ENDING));
+    wait_for(py, endings)
+}
+
+fn close_where(belongs: impl Fn(&Opened) -> bool) -> Vec<Ending> {
+    let sockets: Vec<_> = lock(&SOCKETS).iter().filter_map(Weak::upgrade).collect();
+    let of_this_process = sockets.iter().filter(|socket| belongs(socket));
+    of_this_process
+        .filter_map(|socket| socket.take_for_closing())
+        .map(|socket| {
+            let mut ending: Ending = Box::pin(socket.close());
+            // Begun now, so that all linger at the same time. One that has ended is not polled
+            // again.
+            if has_ended(&mut ending) {
+                ending = Box::pin(std::future::ready(Ok(())));
+            }
+            ending
+        })
+        .collect()
+}
+
+fn wait_for(py: Python<'_>, endings: Vec<Ending>) -> PyResult<()> {
+    for ending in endings {
+        // What was not sent within the linger time was said by the linger time.
+        crate::wait::block_on(py, ending, None)?;
+    }
+    Ok(())
+}
+
+pub(crate) struct Shared {
+    inner: OfProcess<sealwire::Context>,
+    terminated: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn is_terminated(&self) -> bool {
+        self.terminated.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn inner(&self, py: Python<'_>) -> PyResult<&sealwire::Context> {
+        self.inner.get(py)
+    }
+}
+
+/// What sockets share: the thread that does their I/O, and the names of `inproc` endpoints.
+#[pyclass(frozen, subclass, module = "sealwire._sealwire", name = "ContextCore")]
+pub(crate) struct Context {
+    pub(crate) shared: Arc<Shared>,
+}
+
+#[pymethods]
+impl Context {
+    #[new]
+    #[classmethod]
+    #[pyo3(signature = ())]
+    fn new(_: &Bound<'_, PyType>, py: Python<'_>) -> PyResult<Self> {
+        let inner = crate::wait::without_signals(sealwire::Context::new)
+            .map_err(|error| crate::error::of_socket(py, error))?;
+        Ok(Context {
+            shared: Arc::new(Shared {
+                inner: OfProcess::new(inner),
+                terminated: AtomicBool::new(false),
+            }),
+        })
+    }
+
+    /// Whether it has been terminated.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.shared.is_terminated()
+    }
+
+    /// Whether it was made by this process, and not before a fork.
+    #[getter]
+    fn _usable(&self, py: Python<'_>) -> bool {
+        !self.shared.is_terminated() && self.shared.inner(py).is_ok()
+    }
+
+    /// Closes its sockets, each with its linger time, and waits. Whoever waits on one of them gets
+    /// `ContextTerminated`.
+    fn term(&self, py: Python<'_>) -> PyResult<()> {
+        self.shared.terminated.store(true, Ordering::SeqCst);
+        wait_for(py, close_where(|socket| socket.is_of(&self.shared)))
+    }
+}

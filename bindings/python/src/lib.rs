@@ -1,0 +1,65 @@
+//! The native half of the Python package `sealwire`: classes over the Rust crates. What Python
+//! programs import is written in `python/sealwire`, which adds names and conveniences.
+//!
+//! * Waiting ([`wait`]): a blocking call drives a future on its own thread and sleeps in `ppoll`
+//!   with the GIL released, so that signals end it. `asyncio` drives the same futures on its loop
+//!   ([`reactor`]), one descriptor per loop.
+//! * Python is called from Rust threads for authenticators only, through [`lifecycle`], which
+//!   knows when that is over.
+//! * Bytes come in and go out through [`buffer`], the only module with `unsafe` code.
+
+mod aead;
+mod auth;
+mod buffer;
+mod context;
+mod error;
+mod keys;
+mod lifecycle;
+mod message;
+mod monitor;
+mod options;
+mod peer;
+mod reactor;
+mod rpc;
+mod security;
+mod socket;
+mod wait;
+
+use pyo3::prelude::*;
+
+/// Native classes; import `sealwire`, not this.
+#[pymodule]
+fn _sealwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<aead::Cipher>()?;
+    module.add_class::<aead::Stream>()?;
+    module.add_class::<aead::StreamOpener>()?;
+    module.add_class::<aead::Session>()?;
+    module.add_function(wrap_pyfunction!(aead::generate_key, module)?)?;
+    module.add_function(wrap_pyfunction!(aead::generate_nonce, module)?)?;
+    module.add_class::<auth::AllowAnyone>()?;
+    module.add_class::<auth::AllowedKeys>()?;
+    module.add_class::<auth::AllowedKeysFile>()?;
+    module.add_class::<auth::Passwords>()?;
+    module.add_class::<auth::Client>()?;
+    module.add_class::<context::Context>()?;
+    module.add_class::<keys::PublicKey>()?;
+    module.add_class::<keys::SecretKey>()?;
+    module.add_class::<keys::KeyPair>()?;
+    module.add_class::<message::Frame>()?;
+    module.add_class::<message::Message>()?;
+    module.add_class::<monitor::Monitor>()?;
+    module.add_class::<monitor::Event>()?;
+    module.add_class::<peer::Peer>()?;
+    module.add_class::<reactor::Operation>()?;
+    module.add_class::<reactor::Reactor>()?;
+    module.add_class::<security::Security>()?;
+    module.add_class::<socket::SocketCore>()?;
+    module.add_class::<socket::BlockingSocket>()?;
+    module.add_class::<socket::Readiness>()?;
+    module.add_function(wrap_pyfunction!(error::report, module)?)?;
+    module.add_function(wrap_pyfunction!(wait::poll_descriptors, module)?)?;
+    module.add_function(wrap_pyfunction!(lifecycle::at_exit, module)?)?;
+    module.add_function(wrap_pyfunction!(lifecycle::after_fork_in_child, module)?)?;
+    rpc::register(module)
+}

@@ -1,0 +1,204 @@
+//! What happens on a socket's connections.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use sealwire::Event as Happened;
+
+use crate::lifecycle::OfProcess;
+use crate::peer::Peer;
+use crate::reactor::Operation;
+
+/// Something that happened to an endpoint or a connection.
+#[pyclass(frozen, module = "sealwire")]
+pub(crate) struct Event {
+    inner: Happened,
+}
+
+#[pymethods]
+impl Event {
+    /// What it is: `listening`, `accepted`, `accept_failed`, `connected`, `ready`, `failed`,
+    /// `disconnected`, `retrying`, `gave_up`, `warning`, `datagrams_dropped` or `unbound`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match &self.inner {
+            Happened::Listening { .. } => "listening",
+            Happened::Accepted { .. } => "accepted",
+            Happened::AcceptFailed { .. } => "accept_failed",
+            Happened::Connected { .. } => "connected",
+            Happened::Ready { .. } => "ready",
+            Happened::Failed(_) => "failed",
+            Happened::Disconnected { .. } => "disconnected",
+            Happened::Retrying { .. } => "retrying",
+            Happened::GaveUp { .. } => "gave_up",
+            Happened::Warning { .. } => "warning",
+            Happened::DatagramsDropped { .. } => "datagrams_dropped",
+            Happened::Unbound { .. } => "unbound",
+            _ => "other",
+        }
+    }
+
+    /// The endpoint that was bound or connected to.
+    #[getter]
+    fn endpoint(&self) -> Option<String> {
+        match &self.inner {
+            Happened::Listening { endpoint }
+            | Happened::AcceptFailed { endpoint, .. }
+            | Happened::Connected { endpoint, .. }
+            | Happened::Retrying { endpoint, .. }
+            | Happened::GaveUp { endpoint }
+            | Happened::DatagramsDropped { endpoint, .. }
+            | Happened::Unbound { endpoint } => Some(endpoint.to_string()),
+            Happened::Failed(failure) => Some(failure.endpoint().to_string()),
+            _ => None,
+        }
+    }
+
+    /// Where the other end is.
+    #[getter]
+    fn address(&self) -> Option<String> {
+        match &self.inner {
+            Happened::Accepted { address, .. }
+            | Happened::Connected { address, .. }
+            | Happened::Warning { address, .. }
+            | Happened::DatagramsDropped { address, .. } => Some(address.to_string()),
+            Happened::Failed(failure) => Some(failure.address().to_string()),
+            Happened::Ready { peer } | Happened::Disconnected { peer } => {
+                Some(peer.address().to_string())
+            }
+            _ => None,
+        }
+    }
+
+    /// Number of the connection, the same in all its events.
+    #[getter]
+    fn connection(&self) -> Option<u64> {
+        match &self.inner {
+            Happened::Accepted { connection, .. }
+            | Happened::Connected { connection, .. }
+            | Happened::Warning { connection, .. } => Some(*connection),
+            Happened::Failed(failure) => failure.connection(),
+            Happened::Ready { peer } | Happened::Disconnected { peer } => Some(peer.connection()),
+            _ => None,
+        }
+    }
+
+    /// Who is or was there.
+    #[getter]
+    fn peer(&self) -> Option<Peer> {
+        match &self.inner {
+            Happened::Ready { peer } | Happened::Disconnected { peer } => {
+                Some(Arc::clone(peer).into())
+            }
+            _ => None,
+        }
+    }
+
+    /// Why something failed, or what to worry about.
+    #[getter]
+    fn reason(&self) -> Option<String> {
+        match &self.inner {
+            Happened::AcceptFailed { reason, .. } => Some(reason.clone()),
+            Happened::Failed(failure) => Some(failure.cause().to_string()),
+            Happened::Warning { warning, .. } => Some(warning.to_string()),
+            Happened::DatagramsDropped { reason, .. } => Some(reason.to_string()),
+            _ => None,
+        }
+    }
+
+    /// A failed connection: whether its handshake failed, as the peers did not agree.
+    #[getter]
+    fn is_handshake_failure(&self) -> bool {
+        match &self.inner {
+            Happened::Failed(failure) => {
+                !failure.was_ready() && crate::error::is_of_handshake(failure.cause())
+            }
+            _ => false,
+        }
+    }
+
+    /// How many attempts in a row failed, or how many datagrams were dropped.
+    #[getter]
+    fn count(&self) -> Option<u64> {
+        match &self.inner {
+            Happened::Retrying { attempt, .. } => Some((*attempt).into()),
+            Happened::DatagramsDropped { count, .. } => Some(*count),
+            _ => None,
+        }
+    }
+
+    /// Seconds until the next attempt.
+    #[getter]
+    fn delay(&self) -> Option<f64> {
+        match &self.inner {
+            Happened::Retrying { delay, .. } => Some(delay.as_secs_f64()),
+            _ => None,
+        }
+    }
+
+    fn __str__(&self) -> String {
+        self.inner.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<sealwire.Event {}>", self.inner)
+    }
+}
+
+/// Reads the events of one socket, from the moment it was made on.
+#[pyclass(frozen, module = "sealwire")]
+pub(crate) struct Monitor {
+    inner: OfProcess<Arc<sealwire::Monitor>>,
+}
+
+impl From<sealwire::Monitor> for Monitor {
+    fn from(monitor: sealwire::Monitor) -> Self {
+        Monitor {
+            inner: OfProcess::new(Arc::new(monitor)),
+        }
+    }
+}
+
+#[pymethods]
+impl Monitor {
+    /// The next event, waiting for it for up to `timeout` seconds. `None` once the socket is closed
+    /// and all events are read, or when the time is over.
+    #[pyo3(signature = (timeout = None))]
+    fn next(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Event>> {
+        let limit = crate::wait::seconds(timeout)?;
+        let event = crate::wait::block_on(py, self.inner.get(py)?.next(), limit)?;
+        Ok(event.flatten().map(|inner| Event { inner }))
+    }
+
+    /// The next event if there is one already.
+    fn try_next(&self, py: Python<'_>) -> PyResult<Option<Event>> {
+        let event = self.inner.get(py)?.try_next();
+        Ok(event.map(|inner| Event { inner }))
+    }
+
+    /// How many events were dropped because nobody read them in time.
+    #[getter]
+    fn lost(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.inner.get(py)?.lost())
+    }
+
+    /// For `sealwire.asyncio`.
+    fn _next_operation(&self, py: Python<'_>) -> PyResult<Operation> {
+        let monitor = self.inner.get(py)?.clone();
+        Ok(Operation::of(
+            async move { monitor.next().await },
+            |py, event| {
+                let event = event.map(|inner| Event { inner });
+                Ok(event.into_pyobject(py)?.unbind())
+            },
+        ))
+    }
+
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Event>> {
+        self.next(py, None)
+    }
+}

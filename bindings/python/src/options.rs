@@ -1,0 +1,446 @@
+//! Options of a socket under pyzmq's names, collected until it is made.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
+use sealwire::SocketBuilder;
+use sealwire::options::{SocksProxy, TcpKeepAlive};
+
+#[derive(Clone, PartialEq)]
+pub(crate) enum Value {
+    Int(i64),
+    Flag(bool),
+    Bytes(Vec<u8>),
+    Text(String),
+}
+
+/// What an option takes.
+enum Kind {
+    /// From so much on.
+    Int(i64),
+    Flag,
+    Bytes,
+    Text,
+}
+
+struct Spec {
+    name: &'static str,
+    kind: Kind,
+    default: Value,
+}
+
+const fn int(name: &'static str, least: i64, default: i64) -> Spec {
+    Spec {
+        name,
+        kind: Kind::Int(least),
+        default: Value::Int(default),
+    }
+}
+
+const fn flag(name: &'static str, default: bool) -> Spec {
+    Spec {
+        name,
+        kind: Kind::Flag,
+        default: Value::Flag(default),
+    }
+}
+
+const fn bytes(name: &'static str) -> Spec {
+    Spec {
+        name,
+        kind: Kind::Bytes,
+        default: Value::Bytes(Vec::new()),
+    }
+}
+
+const fn text(name: &'static str) -> Spec {
+    Spec {
+        name,
+        kind: Kind::Text,
+        default: Value::Text(String::new()),
+    }
+}
+
+/// All options with their defaults. Times are milliseconds, -1 is "no limit" or "the system's".
+static OPTIONS: &[Spec] = &[
+    int("sndhwm", 0, 1_000),
+    int("rcvhwm", 0, 1_000),
+    int("snd_byte_budget", 0, 1 << 30),
+    int("rcv_byte_budget", 0, 1 << 30),
+    int("linger", -1, 5_000),
+    int("sndtimeo", -1, -1),
+    int("rcvtimeo", -1, -1),
+    int("maxmsgsize", -1, 64 << 20),
+    bytes("routing_id"),
+    flag("immediate", false),
+    flag("conflate", false),
+    flag("ipv6", true),
+    int("backlog", 1, 4_096),
+    int("tos", -1, -1),
+    int("sndbuf", -1, -1),
+    int("rcvbuf", -1, -1),
+    int("handshake_ivl", 1, 15_000),
+    int("connect_timeout", 0, 0),
+    int("reconnect_ivl", -1, 100),
+    int("reconnect_ivl_max", 0, 10_000),
+    int("heartbeat_ivl", 0, 0),
+    int("heartbeat_timeout", -1, -1),
+    int("heartbeat_ttl", 0, 0),
+    int("tcp_keepalive", -1, -1),
+    int("tcp_keepalive_cnt", -1, -1),
+    int("tcp_keepalive_idle", -1, -1),
+    int("tcp_keepalive_intvl", -1, -1),
+    int("tcp_maxrt", 0, 0),
+    text("bindtodevice"),
+    int("multicast_hops", 1, 1),
+    flag("multicast_loop", true),
+    flag("probe_router", false),
+    flag("router_mandatory", false),
+    flag("router_handover", false),
+    int("router_notify", 0, 0),
+    flag("req_correlate", false),
+    flag("req_relaxed", false),
+    flag("xpub_verbose", false),
+    flag("xpub_verboser", false),
+    flag("xpub_manual", false),
+    flag("xpub_nodrop", false),
+    bytes("xpub_welcome_msg"),
+    flag("invert_matching", false),
+    flag("stream_notify", true),
+    bytes("hello_msg"),
+    bytes("disconnect_msg"),
+    bytes("hiccup_msg"),
+    text("socks_proxy"),
+    text("socks_username"),
+    text("socks_password"),
+    text("zap_domain"),
+    int("zap_timeout", 1, 5_000),
+    int("spin_us", 0, 0),
+    int("max_handshakes", 1, 1_024),
+    int("max_connections", 1, 65_536),
+    int("max_connections_per_address", -1, -1),
+    int("max_handshakes_per_address", -1, -1),
+];
+
+fn find(name: &str) -> PyResult<&'static Spec> {
+    OPTIONS
+        .iter()
+        .find(|option| option.name == name)
+        .ok_or_else(|| PyAttributeError::new_err(format!("a socket has no option '{name}'")))
+}
+
+type Setter<T> = fn(SocketBuilder, T) -> SocketBuilder;
+
+/// Options that were set.
+#[derive(Default)]
+pub(crate) struct Options {
+    set: BTreeMap<&'static str, Value>,
+    metadata: Vec<(String, Vec<u8>)>,
+}
+
+impl Options {
+    pub(crate) fn set(&mut self, name: &str, given: &Bound<'_, PyAny>) -> PyResult<Value> {
+        let option = find(name)?;
+        let wrong = |wanted: &str| PyTypeError::new_err(format!("{name} takes {wanted}"));
+        let value = match option.kind {
+            Kind::Int(least) => {
+                let number: i64 = given
+                    .cast::<PyInt>()
+                    .map_err(|_| wrong("a whole number"))?
+                    .extract()?;
+                if number < least {
+                    return Err(PyValueError::new_err(format!(
+                        "{name} is {least} or more, not {number}"
+                    )));
+                }
+                Value::Int(number)
+            }
+            Kind::Flag => match given.cast::<PyBool>() {
+                Ok(flag) => Value::Flag(flag.is_true()),
+                // As pyzmq writes it.
+                Err(_) => match given.extract::<i64>() {
+                    Ok(number @ (0 | 1)) => Value::Flag(number == 1),
+                    _ => return Err(wrong("True or False")),
+                },
+            },
+            Kind::Bytes => Value::Bytes(crate::auth::text_or_bytes(given)?),
+            Kind::Text => match given.cast::<PyString>() {
+                Ok(text) => Value::Text(text.to_cow()?.into_owned()),
+                Err(_) => return Err(wrong("text")),
+            },
+        };
+        self.set.insert(option.name, value.clone());
+        Ok(value)
+    }
+
+    pub(crate) fn get<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let option = find(name)?;
+        let value = self.set.get(option.name).unwrap_or(&option.default);
+        Ok(match value {
+            Value::Int(number) => number.into_pyobject(py)?.into_any(),
+            Value::Flag(flag) => PyBool::new(py, *flag).to_owned().into_any(),
+            Value::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),
+            Value::Text(text) => PyString::new(py, text).into_any(),
+        })
+    }
+
+    pub(crate) fn add_metadata(&mut self, name: String, value: Vec<u8>) {
+        self.metadata.push((name, value));
+    }
+
+    pub(crate) fn drops_unsent(&self) -> bool {
+        self.number("linger") == Some(0)
+    }
+
+    fn number(&self, name: &str) -> Option<i64> {
+        match self.set.get(name) {
+            Some(Value::Int(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Unless it is -1, or not set.
+    fn count(&self, name: &str) -> Option<usize> {
+        self.number(name)
+            .and_then(|number| usize::try_from(number).ok())
+    }
+
+    fn time(&self, name: &str) -> Option<Duration> {
+        self.number(name).map(milliseconds)
+    }
+
+    fn flag(&self, name: &str) -> Option<bool> {
+        match self.set.get(name) {
+            Some(Value::Flag(flag)) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        match self.set.get(name) {
+            Some(Value::Bytes(bytes)) => Some(bytes.clone()),
+            _ => None,
+        }
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        match self.set.get(name) {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Gives all of them to a builder.
+    pub(crate) fn apply(&self, builder: SocketBuilder) -> PyResult<SocketBuilder> {
+        let builder = self.apply_queues(builder);
+        let builder = self.apply_behaviour(builder);
+        let builder = self.apply_connections(builder)?;
+        self.apply_transport(builder)
+    }
+
+    fn apply_queues(&self, builder: SocketBuilder) -> SocketBuilder {
+        let mut builder = builder;
+        let counts: [(_, Setter<usize>); 8] = [
+            ("sndhwm", SocketBuilder::send_high_water_mark),
+            ("rcvhwm", SocketBuilder::receive_high_water_mark),
+            ("snd_byte_budget", SocketBuilder::send_byte_budget),
+            ("rcv_byte_budget", SocketBuilder::receive_byte_budget),
+            ("max_handshakes", SocketBuilder::max_handshakes),
+            ("max_connections", SocketBuilder::max_connections),
+            (
+                "max_connections_per_address",
+                SocketBuilder::max_connections_per_address,
+            ),
+            (
+                "max_handshakes_per_address",
+                SocketBuilder::max_handshakes_per_address,
+            ),
+        ];
+        for (name, apply) in counts {
+            if let Some(count) = self.count(name) {
+                builder = apply(builder, count);
+            }
+        }
+        if let Some(size) = self.number("maxmsgsize") {
+            // -1 is libzmq's "no limit".
+            builder = builder.max_message_size(usize::try_from(size).unwrap_or(usize::MAX));
+        }
+        if let Some(linger) = self.time("linger") {
+            builder = builder.linger(linger);
+        }
+        for (name, value) in &self.metadata {
+            builder = builder.metadata(name, value.clone());
+        }
+        builder
+    }
+
+    fn apply_behaviour(&self, builder: SocketBuilder) -> SocketBuilder {
+        let mut builder = builder;
+        let flags: [(_, Setter<bool>); 15] = [
+            ("immediate", SocketBuilder::immediate),
+            ("conflate", SocketBuilder::conflate),
+            ("ipv6", SocketBuilder::ipv6),
+            ("multicast_loop", SocketBuilder::multicast_loop),
+            ("probe_router", SocketBuilder::probe_router),
+            ("router_mandatory", SocketBuilder::router_mandatory),
+            ("router_handover", SocketBuilder::router_handover),
+            ("req_correlate", SocketBuilder::req_correlate),
+            ("req_relaxed", SocketBuilder::req_relaxed),
+            ("xpub_verbose", SocketBuilder::xpub_verbose),
+            ("xpub_verboser", SocketBuilder::xpub_verboser),
+            ("xpub_manual", SocketBuilder::xpub_manual),
+            ("xpub_nodrop", SocketBuilder::xpub_no_drop),
+            ("invert_matching", SocketBuilder::invert_matching),
+            ("stream_notify", SocketBuilder::stream_notify),
+        ];
+        for (name, apply) in flags {
+            if let Some(flag) = self.flag(name) {
+                builder = apply(builder, flag);
+            }
+        }
+        let messages: [(_, Setter<Vec<u8>>); 5] = [
+            ("routing_id", SocketBuilder::routing_id),
+            ("xpub_welcome_msg", SocketBuilder::xpub_welcome_message),
+            ("hello_msg", SocketBuilder::hello_message),
+            ("disconnect_msg", SocketBuilder::disconnect_message),
+            ("hiccup_msg", SocketBuilder::hiccup_message),
+        ];
+        for (name, apply) in messages {
+            if let Some(message) = self.bytes(name) {
+                builder = apply(builder, message);
+            }
+        }
+        if let Some(bits) = self.number("router_notify") {
+            builder = builder.router_notify(bits & 1 != 0, bits & 2 != 0);
+        }
+        builder
+    }
+
+    fn apply_connections(&self, builder: SocketBuilder) -> PyResult<SocketBuilder> {
+        let mut builder = builder;
+        if let Some(limit) = self.time("handshake_ivl") {
+            builder = builder.handshake_timeout(limit);
+        }
+        if let Some(limit) = self
+            .time("connect_timeout")
+            .filter(|limit| !limit.is_zero())
+        {
+            builder = builder.connect_timeout(limit);
+        }
+        match self.number("reconnect_ivl") {
+            Some(-1) => {
+                builder = builder.reconnect_stop(sealwire::options::ReconnectStop::ALWAYS);
+            }
+            first => {
+                let longest = self.number("reconnect_ivl_max");
+                if first.is_some() || longest.is_some() {
+                    builder = builder.reconnect(
+                        milliseconds(first.unwrap_or(100)),
+                        milliseconds(longest.unwrap_or(10_000)),
+                    );
+                }
+            }
+        }
+        if let Some(interval) = self
+            .time("heartbeat_ivl")
+            .filter(|interval| !interval.is_zero())
+        {
+            let timeout = match self.number("heartbeat_timeout") {
+                None | Some(-1) => interval,
+                Some(timeout) => milliseconds(timeout),
+            };
+            let ttl = self.time("heartbeat_ttl").unwrap_or_default();
+            builder = builder.heartbeat(interval, timeout, ttl);
+        }
+        if let Some(domain) = self.text("zap_domain") {
+            builder = builder.zap_domain(domain);
+        }
+        if let Some(limit) = self.time("zap_timeout") {
+            builder = builder.zap_timeout(limit);
+        }
+        if let Some(spin) = self.count("spin_us") {
+            builder = builder.spin(Duration::from_micros(spin as u64));
+        }
+        if let Some(proxy) = self.text("socks_proxy").filter(|proxy| !proxy.is_empty()) {
+            builder = builder.socks_proxy(self.socks_proxy(proxy)?);
+        }
+        Ok(builder)
+    }
+
+    fn socks_proxy(&self, address: &str) -> PyResult<SocksProxy> {
+        let (host, port) = address
+            .rsplit_once(':')
+            .and_then(|(host, port)| Some((host, port.parse().ok()?)))
+            .ok_or_else(|| {
+                PyValueError::new_err(format!("socks_proxy is HOST:PORT, not '{address}'"))
+            })?;
+        let proxy = SocksProxy::new(host.trim_start_matches('[').trim_end_matches(']'), port);
+        Ok(match self.text("socks_username") {
+            None | Some("") => proxy,
+            Some(username) => {
+                proxy.with_login(username, self.text("socks_password").unwrap_or_default())
+            }
+        })
+    }
+
+    fn apply_transport(&self, builder: SocketBuilder) -> PyResult<SocketBuilder> {
+        let mut builder = builder;
+        let octet = |name: &str| {
+            self.count(name)
+                .map(|number| {
+                    u8::try_from(number)
+                        .map_err(|_| PyValueError::new_err(format!("{name} is at most 255")))
+                })
+                .transpose()
+        };
+        if let Some(octet) = octet("tos")? {
+            builder = builder.type_of_service(octet);
+        }
+        if let Some(hops) = octet("multicast_hops")? {
+            builder = builder.multicast_hops(hops);
+        }
+        if let Some(connections) = self.count("backlog") {
+            builder = builder.backlog(u32::try_from(connections).unwrap_or(u32::MAX));
+        }
+        if let Some(size) = self.count("sndbuf") {
+            builder = builder.send_buffer(size);
+        }
+        if let Some(size) = self.count("rcvbuf") {
+            builder = builder.receive_buffer(size);
+        }
+        if let Some(limit) = self.time("tcp_maxrt").filter(|limit| !limit.is_zero()) {
+            builder = builder.tcp_max_retransmit(limit);
+        }
+        if let Some(device) = self
+            .text("bindtodevice")
+            .filter(|device| !device.is_empty())
+        {
+            builder = builder.bind_to_device(device);
+        }
+        Ok(match self.number("tcp_keepalive") {
+            Some(0) => builder.tcp_keep_alive(None),
+            Some(1) => {
+                let whole = |name| {
+                    self.count(name)
+                        .map(|count| Duration::from_secs(count as u64))
+                };
+                builder.tcp_keep_alive(Some(TcpKeepAlive {
+                    idle: whole("tcp_keepalive_idle"),
+                    interval: whole("tcp_keepalive_intvl"),
+                    count: self
+                        .count("tcp_keepalive_cnt")
+                        .and_then(|count| u32::try_from(count).ok()),
+                }))
+            }
+            _ => builder,
+        })
+    }
+}
+
+/// Negative is "no limit".
+fn milliseconds(number: i64) -> Duration {
+    u64::try_from(number).map_or(Duration::MAX, Duration::from_millis)
+}

@@ -1,0 +1,87 @@
+//! Who is at the other end.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::keys::PublicKey;
+
+/// A connected peer, as the handshake proved it.
+#[pyclass(frozen, module = "sealwire")]
+pub(crate) struct Peer {
+    inner: Arc<sealwire::Peer>,
+}
+
+impl From<Arc<sealwire::Peer>> for Peer {
+    fn from(inner: Arc<sealwire::Peer>) -> Self {
+        Peer { inner }
+    }
+}
+
+#[pymethods]
+impl Peer {
+    /// Where it is.
+    #[getter]
+    fn address(&self) -> String {
+        self.inner.address().to_string()
+    }
+
+    /// Number of the connection, unique in its context.
+    #[getter]
+    fn connection(&self) -> u64 {
+        self.inner.connection()
+    }
+
+    /// SERVER and PEER: the number to send to.
+    #[getter]
+    fn route(&self) -> u32 {
+        self.inner.route()
+    }
+
+    /// The key it proved to hold; `None` where the mechanism proves none.
+    #[getter]
+    fn public_key(&self) -> Option<PublicKey> {
+        self.inner.public_key().map(PublicKey::from)
+    }
+
+    /// The name that the authenticator gave to it.
+    #[getter]
+    fn user_id(&self) -> Option<String> {
+        self.inner.user_id().map(str::to_owned)
+    }
+
+    /// What it calls itself. Not verified by anyone.
+    #[getter]
+    fn routing_id<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.inner.routing_id())
+    }
+
+    /// The type of its socket, as it stands on the wire.
+    #[getter]
+    fn socket_type(&self) -> &'static str {
+        self.inner.socket_type().name()
+    }
+
+    /// What protects the connection: `BLAKE3`, `CURVE`, `PLAIN`, `NULL`, or `None` where there is
+    /// no handshake.
+    #[getter]
+    fn mechanism(&self) -> Option<&'static str> {
+        self.inner.mechanism()
+    }
+
+    /// A property that a ZAP handler or the peer itself gave, by name without case.
+    fn metadata<'py>(&self, py: Python<'py>, name: &str) -> Option<Bound<'py, PyBytes>> {
+        self.inner
+            .metadata(name)
+            .map(|value| PyBytes::new(py, value))
+    }
+
+    fn __str__(&self) -> String {
+        self.inner.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<sealwire.Peer {}>", self.inner)
+    }
+}

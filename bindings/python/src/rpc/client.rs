@@ -1,0 +1,210 @@
+//! The calling side.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use super::conn::{Conn, options};
+use super::inbox::Inbox;
+use super::stream::CallStream;
+use crate::context::Context;
+use crate::lifecycle::OfProcess;
+use crate::monitor::Monitor;
+use crate::reactor::Operation;
+use crate::security::Security;
+use crate::wait::{block_on, seconds, without_signals};
+
+/// Calls a server, over connections that are opened as they are needed.
+#[pyclass(frozen, subclass, module = "sealwire._sealwire", name = "ClientCore")]
+pub(crate) struct Client {
+    inner: OfProcess<sealwire_rpc::Client>,
+}
+
+#[pymethods]
+impl Client {
+    #[new]
+    #[pyo3(signature = (
+        endpoint,
+        security,
+        context,
+        inbox = None,
+        *,
+        max_connections = 4,
+        calls_per_connection = 64,
+        dial_attempts = 1,
+        dial_timeout = 3.0,
+        handshake_timeout = 3.0,
+        retries = 2,
+        **limits
+    ))]
+    #[allow(clippy::too_many_arguments)] // Each has a name for whoever calls it.
+    fn new(
+        py: Python<'_>,
+        endpoint: &str,
+        security: &Bound<'_, Security>,
+        context: &Bound<'_, Context>,
+        inbox: Option<&Bound<'_, Inbox>>,
+        max_connections: usize,
+        calls_per_connection: usize,
+        dial_attempts: u32,
+        dial_timeout: f64,
+        handshake_timeout: f64,
+        retries: u32,
+        limits: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let context = context.get().shared.inner(py)?.clone();
+        let mut builder = sealwire_rpc::Client::builder(security.get().inner())
+            .max_connections(max_connections)
+            .calls_per_connection(calls_per_connection)
+            .dial_attempts(dial_attempts)
+            .dial_limit(seconds(Some(dial_timeout))?.unwrap_or_default())
+            .handshake_limit(seconds(Some(handshake_timeout))?.unwrap_or_default())
+            .retries(retries)
+            .limits(super::limits::limits(limits)?)
+            .socket(|socket| socket.context(&context));
+        if let Some(inbox) = inbox {
+            builder = builder.handler(inbox.get().handler());
+        }
+        let client = without_signals(|| builder.build(endpoint))
+            .map_err(|error| crate::error::of_call(py, error))?;
+        Ok(Client {
+            inner: OfProcess::new(client),
+        })
+    }
+
+    /// What happens to the connections.
+    fn _monitor(&self, py: Python<'_>) -> PyResult<Monitor> {
+        Ok(self.inner.get(py)?.monitor().into())
+    }
+
+    /// Connections that are ready.
+    #[getter]
+    fn connections(&self, py: Python<'_>) -> PyResult<Vec<Conn>> {
+        let connections = self.inner.get(py)?.connections();
+        Ok(connections.into_iter().map(Conn::from).collect())
+    }
+
+    /// What it has done so far, by name.
+    #[getter]
+    fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        super::counters(py, self.inner.get(py)?.counters())
+    }
+
+    fn _request<'py>(
+        &self,
+        py: Python<'py>,
+        body: &Bound<'py, PyAny>,
+        timeout: Option<f64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (body, options) = (crate::buffer::bytes(body)?, options(timeout)?);
+        let call = self.inner.get(py)?.request_with(&body, options);
+        match block_on(py, call, None)? {
+            Some(answer) => super::answered(py, answer),
+            None => Ok(PyBytes::new(py, b"")),
+        }
+    }
+
+    fn _send(&self, py: Python<'_>, body: &Bound<'_, PyAny>) -> PyResult<()> {
+        let body = crate::buffer::bytes(body)?;
+        match block_on(py, self.inner.get(py)?.send(&body), None)? {
+            Some(outcome) => super::sent(py, outcome),
+            None => Ok(()),
+        }
+    }
+
+    fn _conn(&self, py: Python<'_>) -> PyResult<Conn> {
+        match block_on(py, self.inner.get(py)?.conn(), None)? {
+            Some(Ok(conn)) => Ok(conn.into()),
+            Some(Err(error)) => Err(crate::error::of_call(py, error)),
+            None => Err(crate::error::again(py)),
+        }
+    }
+
+    fn _open(
+        &self,
+        py: Python<'_>,
+        body: &Bound<'_, PyAny>,
+        timeout: Option<f64>,
+    ) -> PyResult<CallStream> {
+        let (body, options) = (crate::buffer::bytes(body)?, options(timeout)?);
+        let client = self.inner.get(py)?;
+        let open = async { client.conn().await?.open(&body, options).await };
+        match block_on(py, open, None)? {
+            Some(Ok(stream)) => Ok(stream.into()),
+            Some(Err(error)) => Err(crate::error::of_call(py, error)),
+            None => Err(crate::error::again(py)),
+        }
+    }
+
+    fn _shutdown(&self, py: Python<'_>, limit: f64) -> PyResult<bool> {
+        let limit = seconds(Some(limit))?.unwrap_or_default();
+        let client = self.inner.get(py)?;
+        let ended = block_on(py, client.shutdown(limit), None)?;
+        Ok(ended.unwrap_or(false))
+    }
+
+    fn _start_request(
+        &self,
+        py: Python<'_>,
+        body: &Bound<'_, PyAny>,
+        timeout: Option<f64>,
+    ) -> PyResult<Operation> {
+        let (body, options) = (crate::buffer::bytes(body)?, options(timeout)?);
+        let client = self.inner.get(py)?.clone();
+        Ok(Operation::of(
+            async move { client.request_with(&body, options).await },
+            super::finished,
+        ))
+    }
+
+    fn _start_send(&self, py: Python<'_>, body: &Bound<'_, PyAny>) -> PyResult<Operation> {
+        let (body, client) = (crate::buffer::bytes(body)?, self.inner.get(py)?.clone());
+        Ok(Operation::of(
+            async move { client.send(&body).await },
+            |py, outcome| super::sent(py, outcome).map(|()| py.None()),
+        ))
+    }
+
+    fn _start_conn(&self, py: Python<'_>) -> PyResult<Operation> {
+        let client = self.inner.get(py)?.clone();
+        Ok(Operation::of(
+            async move { client.conn().await },
+            |py, conn| match conn {
+                Ok(conn) => Ok(Bound::new(py, Conn::from(conn))?.into_any().unbind()),
+                Err(error) => Err(crate::error::of_call(py, error)),
+            },
+        ))
+    }
+
+    fn _start_open(
+        &self,
+        py: Python<'_>,
+        body: &Bound<'_, PyAny>,
+        timeout: Option<f64>,
+    ) -> PyResult<Operation> {
+        let (body, options) = (crate::buffer::bytes(body)?, options(timeout)?);
+        let client = self.inner.get(py)?.clone();
+        Ok(Operation::of(
+            async move { client.conn().await?.open(&body, options).await },
+            |py, opened| match opened {
+                Ok(stream) => Ok(Bound::new(py, CallStream::from(stream))?
+                    .into_any()
+                    .unbind()),
+                Err(error) => Err(crate::error::of_call(py, error)),
+            },
+        ))
+    }
+
+    fn _start_shutdown(&self, py: Python<'_>, limit: f64) -> PyResult<Operation> {
+        let limit = seconds(Some(limit))?.unwrap_or_default();
+        let client = self.inner.get(py)?.clone();
+        Ok(Operation::of(
+            async move { client.shutdown(limit).await },
+            |py, ended| {
+                Ok(pyo3::types::PyBool::new(py, ended)
+                    .to_owned()
+                    .into_any()
+                    .unbind())
+            },
+        ))
+    }
+}

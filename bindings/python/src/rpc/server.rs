@@ -1,0 +1,105 @@
+//! The answering side.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::conn::Conn;
+use super::inbox::Inbox;
+use crate::context::Context;
+use crate::lifecycle::OfProcess;
+use crate::monitor::Monitor;
+use crate::reactor::Operation;
+use crate::security::Security;
+use crate::wait::{block_on, seconds, without_signals};
+
+/// Puts the requests of its clients into an inbox.
+#[pyclass(frozen, subclass, module = "sealwire._sealwire", name = "ServerCore")]
+pub(crate) struct Server {
+    inner: OfProcess<sealwire_rpc::Server>,
+}
+
+#[pymethods]
+impl Server {
+    #[new]
+    #[pyo3(signature = (
+        security,
+        context,
+        inbox,
+        *,
+        max_connections = 1024,
+        connection_wait = 3.0,
+        handshake_timeout = 3.0,
+        **limits
+    ))]
+    #[allow(clippy::too_many_arguments)] // Each has a name for whoever calls it.
+    fn new(
+        py: Python<'_>,
+        security: &Bound<'_, Security>,
+        context: &Bound<'_, Context>,
+        inbox: &Bound<'_, Inbox>,
+        max_connections: usize,
+        connection_wait: f64,
+        handshake_timeout: f64,
+        limits: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let context = context.get().shared.inner(py)?.clone();
+        let builder = sealwire_rpc::Server::builder(security.get().inner())
+            .max_connections(max_connections)
+            .connection_wait(seconds(Some(connection_wait))?.unwrap_or_default())
+            .handshake_limit(seconds(Some(handshake_timeout))?.unwrap_or_default())
+            .limits(super::limits::limits(limits)?)
+            .socket(|socket| socket.context(&context));
+        let server = without_signals(|| builder.build(inbox.get().handler()))
+            .map_err(|error| crate::error::of_socket(py, error))?;
+        Ok(Server {
+            inner: OfProcess::new(server),
+        })
+    }
+
+    /// Listens on an endpoint and gives it with the port that was chosen, if that was left open.
+    fn bind(&self, py: Python<'_>, endpoint: &str) -> PyResult<String> {
+        let server = self.inner.get(py)?;
+        py.detach(|| server.bind(endpoint))
+            .map(|endpoint| endpoint.to_string())
+            .map_err(|error| crate::error::of_socket(py, error))
+    }
+
+    /// Connections that are served.
+    #[getter]
+    fn connections(&self, py: Python<'_>) -> PyResult<Vec<Conn>> {
+        let connections = self.inner.get(py)?.connections();
+        Ok(connections.into_iter().map(Conn::from).collect())
+    }
+
+    /// What it has done so far, by name.
+    #[getter]
+    fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        super::counters(py, self.inner.get(py)?.counters())
+    }
+
+    /// What happens to the connections.
+    fn _monitor(&self, py: Python<'_>) -> PyResult<Monitor> {
+        Ok(self.inner.get(py)?.monitor().into())
+    }
+
+    fn _shutdown(&self, py: Python<'_>, limit: f64) -> PyResult<bool> {
+        let limit = seconds(Some(limit))?.unwrap_or_default();
+        let server = self.inner.get(py)?;
+        let ended = block_on(py, server.shutdown(limit), None)?;
+        Ok(ended.unwrap_or(false))
+    }
+
+    fn _start_shutdown(&self, py: Python<'_>, limit: f64) -> PyResult<Operation> {
+        let limit = seconds(Some(limit))?.unwrap_or_default();
+        let server = self.inner.get(py)?.clone();
+        Ok(Operation::of(
+            async move { server.shutdown(limit).await },
+            |py, ended| {
+                Ok(pyo3::types::PyBool::new(py, ended)
+                    .to_owned()
+                    .into_any()
+                    .unbind())
+            },
+        ))
+    }
+}

@@ -1,0 +1,278 @@
+//! Calls that block the thread, with the GIL released and signals heard.
+
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sealwire::{Error, Message};
+
+use super::SocketCore;
+use super::receiving::Form;
+use super::sending;
+use crate::context::Context;
+use crate::security::Security;
+use crate::wait::block_on;
+
+/// libzmq's `ZMQ_DONTWAIT`.
+const NOBLOCK: i32 = 1;
+
+/// How many messages of a batch are made and sent with the GIL released once.
+const SENT_AT_ONCE: usize = 256;
+
+/// A socket whose calls block the thread.
+#[pyclass(frozen, subclass, extends = SocketCore, module = "sealwire._sealwire")]
+pub(crate) struct BlockingSocket;
+
+fn core<'a>(socket: &'a Bound<'_, BlockingSocket>) -> &'a SocketCore {
+    socket.as_super().get()
+}
+
+fn send(py: Python<'_>, core: &SocketCore, message: Message, flags: i32) -> PyResult<()> {
+    let socket = core.socket(py)?;
+    let Err(unsent) = py.detach(|| socket.try_send(message)) else {
+        return Ok(());
+    };
+    if !matches!(unsent.error(), Error::WouldBlock) {
+        return Err(core.failed(py, unsent.into()));
+    }
+    if flags & NOBLOCK != 0 {
+        return Err(crate::error::again(py));
+    }
+    let message = unsent.into_message();
+    let limit = core.opened.send_limit();
+    // Few bytes or a reference: for the last attempt.
+    let again = limit.map(|limit| (limit, message.clone()));
+    match (block_on(py, socket.send(message), limit)?, again) {
+        (Some(Ok(())), _) => Ok(()),
+        (Some(Err(unsent)), _) => Err(core.failed(py, unsent.into())),
+        (None, Some((limit, message))) => core.opened.last_send(py, message, limit),
+        (None, None) => Err(crate::error::again(py)),
+    }
+}
+
+fn recv(py: Python<'_>, core: &SocketCore, flags: i32) -> PyResult<Message> {
+    let socket = core.socket(py)?;
+    match socket.try_recv() {
+        Ok(message) => return Ok(message),
+        Err(Error::WouldBlock) if flags & NOBLOCK == 0 => {}
+        Err(error) => return Err(core.failed(py, error)),
+    }
+    let limit = core.opened.receive_limit();
+    match block_on(py, socket.recv(), limit)? {
+        Some(received) => received.map_err(|error| core.failed(py, error)),
+        None => core.opened.last_recv(py, limit.unwrap_or_default()),
+    }
+}
+
+fn recv_many(
+    py: Python<'_>,
+    core: &SocketCore,
+    limit: usize,
+    flags: i32,
+) -> PyResult<Vec<Message>> {
+    let socket = core.socket(py)?;
+    let mut messages = Vec::new();
+    let wait = if flags & NOBLOCK == 0 {
+        core.opened.receive_limit()
+    } else {
+        Some(Duration::ZERO)
+    };
+    match block_on(py, socket.recv_many(&mut messages, limit), wait)? {
+        Some(Ok(_)) => {}
+        Some(Err(error)) => return Err(core.failed(py, error)),
+        None if flags & NOBLOCK != 0 => return Err(crate::error::again(py)),
+        None => messages.push(core.opened.last_recv(py, wait.unwrap_or_default())?),
+    }
+    Ok(messages)
+}
+
+#[pymethods]
+impl BlockingSocket {
+    #[new]
+    #[pyo3(signature = (socket_type, context, *, security = None, **options))]
+    fn new(
+        py: Python<'_>,
+        socket_type: i32,
+        context: &Bound<'_, Context>,
+        security: Option<&Bound<'_, Security>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let core = SocketCore::make(py, socket_type, context, security, options)?;
+        Ok(PyClassInitializer::from(core).add_subclass(BlockingSocket))
+    }
+
+    /// Sends a message of one frame.
+    #[pyo3(signature = (data, flags = 0, *, routing_id = None, group = None))]
+    fn send(
+        slf: &Bound<'_, Self>,
+        data: &Bound<'_, PyAny>,
+        flags: i32,
+        routing_id: Option<u32>,
+        group: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let message = sending::single(data, routing_id, group)?;
+        send(slf.py(), core(slf), message, flags)
+    }
+
+    /// Sends a message of several frames.
+    #[pyo3(signature = (frames, flags = 0))]
+    fn send_multipart(
+        slf: &Bound<'_, Self>,
+        frames: &Bound<'_, PyAny>,
+        flags: i32,
+    ) -> PyResult<()> {
+        let message = sending::outgoing(frames, true, None, None)?;
+        send(slf.py(), core(slf), message, flags)
+    }
+
+    /// Sends messages of one frame each, in order, and gives their number. An exception has in
+    /// `sent` how many were sent before it.
+    fn send_many(slf: &Bound<'_, Self>, messages: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let py = slf.py();
+        let mut sent = 0;
+        let outcome = send_all(py, core(slf), messages, &mut sent);
+        match outcome {
+            Ok(()) => Ok(sent),
+            Err(error) => {
+                error.value(py).setattr("sent", sent)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Receives a message of one frame: `bytes`, or with `copy=False` a `Frame`.
+    #[pyo3(signature = (flags = 0, copy = true))]
+    fn recv<'py>(slf: &Bound<'py, Self>, flags: i32, copy: bool) -> PyResult<Bound<'py, PyAny>> {
+        let (py, core) = (slf.py(), core(slf));
+        let message = recv(py, core, flags)?;
+        Form::single(copy).give(py, message, core.opened.socket_type())
+    }
+
+    /// Receives a message as the list of its frames.
+    #[pyo3(signature = (flags = 0, copy = true))]
+    fn recv_multipart<'py>(
+        slf: &Bound<'py, Self>,
+        flags: i32,
+        copy: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, core) = (slf.py(), core(slf));
+        let message = recv(py, core, flags)?;
+        Form::list(copy).give(py, message, core.opened.socket_type())
+    }
+
+    /// Receives a message with who sent it.
+    #[pyo3(signature = (flags = 0))]
+    fn recv_message<'py>(slf: &Bound<'py, Self>, flags: i32) -> PyResult<Bound<'py, PyAny>> {
+        let (py, core) = (slf.py(), core(slf));
+        let message = recv(py, core, flags)?;
+        Form::Message.give(py, message, core.opened.socket_type())
+    }
+
+    /// Waits for a message, then takes up to `limit` that are there, as `bytes`: one hold of the
+    /// lock and of the GIL for all of them.
+    #[pyo3(signature = (limit = 1000, flags = 0))]
+    fn recv_many<'py>(
+        slf: &Bound<'py, Self>,
+        limit: usize,
+        flags: i32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, core) = (slf.py(), core(slf));
+        let messages = recv_many(py, core, limit, flags)?;
+        Form::Bytes.give_many(py, messages, core.opened.socket_type())
+    }
+
+    /// The same with messages as lists of frames.
+    #[pyo3(signature = (limit = 1000, flags = 0))]
+    fn recv_many_multipart<'py>(
+        slf: &Bound<'py, Self>,
+        limit: usize,
+        flags: i32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, core) = (slf.py(), core(slf));
+        let messages = recv_many(py, core, limit, flags)?;
+        Form::BytesList.give_many(py, messages, core.opened.socket_type())
+    }
+
+    /// The same with messages that know who sent them.
+    #[pyo3(signature = (limit = 1000, flags = 0))]
+    fn recv_many_messages<'py>(
+        slf: &Bound<'py, Self>,
+        limit: usize,
+        flags: i32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, core) = (slf.py(), core(slf));
+        let messages = recv_many(py, core, limit, flags)?;
+        Form::Message.give_many(py, messages, core.opened.socket_type())
+    }
+
+    /// SERVER, PEER: connects, waits for the handshake, and gives the number of the connection.
+    fn connect_peer(slf: &Bound<'_, Self>, endpoint: &str) -> PyResult<u32> {
+        let (py, core) = (slf.py(), core(slf));
+        let limit = core.opened.send_limit();
+        let connected = block_on(py, core.socket(py)?.connect_peer(endpoint), limit)?;
+        match connected {
+            Some(connected) => connected.map_err(|error| core.failed(py, error)),
+            None => Err(crate::error::again(py)),
+        }
+    }
+
+    /// Closes the socket and waits until what is queued was sent, within the linger time. With
+    /// `linger`, in milliseconds, the call waits no longer than that, and the rest goes on in the
+    /// background.
+    #[pyo3(signature = (linger = None))]
+    fn close(slf: &Bound<'_, Self>, linger: Option<f64>) -> PyResult<()> {
+        let (py, core) = (slf.py(), core(slf));
+        let Some(socket) = core.opened.take_for_closing() else {
+            return Ok(());
+        };
+        let limit = linger.and_then(crate::wait::milliseconds);
+        match block_on(py, socket.close(), limit)? {
+            Some(closed) => core.opened.closed(py, closed),
+            None => {
+                core.opened.close_later();
+                Ok(())
+            }
+        }
+    }
+}
+
+fn send_all(
+    py: Python<'_>,
+    core: &SocketCore,
+    messages: &Bound<'_, PyAny>,
+    sent: &mut usize,
+) -> PyResult<()> {
+    let mut messages = messages.try_iter()?;
+    let mut batch = Vec::with_capacity(SENT_AT_ONCE);
+    loop {
+        for message in messages.by_ref().take(SENT_AT_ONCE) {
+            batch.push(Message::from(crate::buffer::frame(&message?)?));
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let socket = core.socket(py)?;
+        let mut waiting = batch.drain(..);
+        loop {
+            let (count, unsent) = py.detach(|| {
+                let mut count = 0;
+                for message in waiting.by_ref() {
+                    match socket.try_send(message) {
+                        Ok(()) => count += 1,
+                        Err(unsent) => return (count, Some(unsent)),
+                    }
+                }
+                (count, None)
+            });
+            *sent += count;
+            match unsent {
+                None => break,
+                Some(unsent) if matches!(unsent.error(), Error::WouldBlock) => {
+                    send(py, core, unsent.into_message(), 0)?;
+                    *sent += 1;
+                }
+                Some(unsent) => return Err(core.failed(py, unsent.into())),
+            }
+        }
+    }
+}

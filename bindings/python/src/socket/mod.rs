@@ -1,0 +1,392 @@
+//! Sockets: what the blocking ones and those of `sealwire.asyncio` share ([`SocketCore`]), and the
+//! calls that block ([`BlockingSocket`]).
+//!
+//! The Rust socket has its options for good, so it is made at the first use: `bind`, `connect`,
+//! `send` and so on. Until then options, security and subscriptions are collected here.
+
+mod blocking;
+mod opened;
+mod readiness;
+mod receiving;
+mod sending;
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use sealwire::Endpoint;
+
+pub(crate) use blocking::BlockingSocket;
+pub(crate) use opened::Opened;
+pub(crate) use readiness::Readiness;
+use receiving::Form;
+
+use crate::context::Context;
+use crate::error::of_socket;
+use crate::monitor::Monitor;
+use crate::peer::Peer;
+use crate::reactor::Operation;
+use crate::security::Security;
+
+/// What all sockets have.
+#[pyclass(frozen, subclass, module = "sealwire._sealwire")]
+pub(crate) struct SocketCore {
+    opened: Arc<Opened>,
+}
+
+impl SocketCore {
+    pub(crate) fn make(
+        py: Python<'_>,
+        socket_type: i32,
+        context: &Bound<'_, Context>,
+        security: Option<&Bound<'_, Security>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let opened = Opened::new(py, socket_type, context.get().shared.clone())?;
+        let core = SocketCore {
+            opened: Arc::new(opened),
+        };
+        if let Some(security) = security {
+            core.opened.set_security(py, security.get().inner())?;
+        }
+        for (name, value) in options.into_iter().flatten() {
+            core.opened
+                .set_option(py, &name.extract::<String>()?, &value)?;
+        }
+        crate::context::remember(&core.opened);
+        Ok(core)
+    }
+
+    fn socket(&self, py: Python<'_>) -> PyResult<&sealwire::Socket> {
+        self.opened.socket(py)
+    }
+
+    fn failed(&self, py: Python<'_>, error: sealwire::Error) -> PyErr {
+        self.opened.failed(py, error)
+    }
+}
+
+#[pymethods]
+impl SocketCore {
+    #[new]
+    #[pyo3(signature = (socket_type, context, *, security = None, **options))]
+    fn new(
+        py: Python<'_>,
+        socket_type: i32,
+        context: &Bound<'_, Context>,
+        security: Option<&Bound<'_, Security>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        Self::make(py, socket_type, context, security, options)
+    }
+
+    /// The number of the type, as in `sealwire.REQ`.
+    #[getter]
+    #[pyo3(name = "socket_type")]
+    fn number_of_type(&self) -> i32 {
+        self.opened.number_of_type()
+    }
+
+    /// Whether it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.opened.is_closed()
+    }
+
+    /// Mechanism and keys, to be set before the first use.
+    #[getter]
+    fn security(&self) -> Security {
+        self.opened.security().into()
+    }
+
+    #[setter]
+    fn set_security(&self, py: Python<'_>, security: &Bound<'_, Security>) -> PyResult<()> {
+        self.opened.set_security(py, security.get().inner())
+    }
+
+    /// Name of the mechanism.
+    #[getter]
+    fn mechanism(&self) -> &'static str {
+        self.opened.mechanism()
+    }
+
+    fn _set_option(&self, py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.opened.set_option(py, name, value)
+    }
+
+    fn _get_option<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.opened.option(py, name)
+    }
+
+    /// A property for the peers to read, to be set before the first use. Names start with `X-`.
+    fn add_metadata(&self, py: Python<'_>, name: String, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let value = crate::auth::text_or_bytes(value)?;
+        self.opened
+            .before_use(py, |options| options.add_metadata(name, value))
+    }
+
+    /// Binds and gives the endpoint with the port that was chosen, if that was left open.
+    fn bind(&self, py: Python<'_>, endpoint: &str) -> PyResult<String> {
+        let socket = self.socket(py)?;
+        py.detach(|| socket.bind(endpoint))
+            .map(|endpoint| {
+                let text = endpoint.to_string();
+                self.opened.remember_endpoint(text.clone());
+                text
+            })
+            .map_err(|error| self.failed(py, error))
+    }
+
+    /// Connects, now and whenever the connection is lost. Returns at once.
+    fn connect(&self, py: Python<'_>, endpoint: &str) -> PyResult<()> {
+        let socket = self.socket(py)?;
+        py.detach(|| socket.connect(endpoint))
+            .map(|()| self.opened.remember_endpoint(endpoint.to_owned()))
+            .map_err(|error| self.failed(py, error))
+    }
+
+    /// Stops listening. Connections that came through it stay.
+    fn unbind(&self, py: Python<'_>, endpoint: &str) -> PyResult<()> {
+        let socket = self.socket(py)?;
+        py.detach(|| socket.unbind(endpoint))
+            .map_err(|error| self.failed(py, error))
+    }
+
+    /// Ends the connection, once what is queued for it was sent.
+    fn disconnect(&self, py: Python<'_>, endpoint: &str) -> PyResult<()> {
+        let socket = self.socket(py)?;
+        py.detach(|| socket.disconnect(endpoint))
+            .map_err(|error| self.failed(py, error))
+    }
+
+    /// What was bound or connected last.
+    #[getter]
+    fn last_endpoint(&self) -> Option<String> {
+        self.opened.last_endpoint()
+    }
+
+    /// Endpoints it is bound to.
+    #[getter]
+    fn bound_endpoints(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(texts(self.socket(py)?.bound_endpoints()))
+    }
+
+    /// Endpoints it is, or is trying to be, connected to.
+    #[getter]
+    fn connected_endpoints(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(texts(self.socket(py)?.connected_endpoints()))
+    }
+
+    /// Peers whose handshake is complete.
+    #[getter]
+    fn peers(&self, py: Python<'_>) -> PyResult<Vec<Peer>> {
+        Ok(self
+            .socket(py)?
+            .peers()
+            .into_iter()
+            .map(Peer::from)
+            .collect())
+    }
+
+    /// SUB, XSUB: asks for messages that start with this topic.
+    fn subscribe(&self, py: Python<'_>, topic: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.opened
+            .subscribe(py, crate::auth::text_or_bytes(topic)?)
+    }
+
+    /// Takes one `subscribe` of the same topic back.
+    fn unsubscribe(&self, py: Python<'_>, topic: &Bound<'_, PyAny>) -> PyResult<()> {
+        let topic = crate::auth::text_or_bytes(topic)?;
+        self.socket(py)?
+            .unsubscribe(topic)
+            .map_err(|error| self.failed(py, error))
+    }
+
+    /// DISH: asks for messages to this group.
+    fn join(&self, py: Python<'_>, group: &Bound<'_, PyAny>) -> PyResult<()> {
+        let group = crate::auth::text_or_bytes(group)?;
+        self.socket(py)?
+            .join(group)
+            .map_err(|error| self.failed(py, error))
+    }
+
+    /// DISH: takes `join` back.
+    fn leave(&self, py: Python<'_>, group: &Bound<'_, PyAny>) -> PyResult<()> {
+        let group = crate::auth::text_or_bytes(group)?;
+        self.socket(py)?
+            .leave(group)
+            .map_err(|error| self.failed(py, error))
+    }
+
+    fn _monitor(&self, py: Python<'_>) -> PyResult<Monitor> {
+        Ok(self.socket(py)?.monitor().into())
+    }
+
+    /// What it has done so far, by name.
+    #[getter]
+    fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counters = self.socket(py)?.counters();
+        let named = PyDict::new(py);
+        for (name, number) in [
+            ("messages_sent", counters.messages_sent),
+            ("bytes_sent", counters.bytes_sent),
+            ("messages_received", counters.messages_received),
+            ("bytes_received", counters.bytes_received),
+            ("dropped_at_send", counters.dropped_at_send),
+            ("dropped_unsent", counters.dropped_unsent),
+            ("dropped_at_receive", counters.dropped_at_receive),
+            ("handshakes_completed", counters.handshakes_completed),
+            ("handshakes_failed", counters.handshakes_failed),
+            ("reconnects", counters.reconnects),
+            ("disconnects", counters.disconnects),
+        ] {
+            named.set_item(name, number)?;
+        }
+        Ok(named)
+    }
+
+    /// A descriptor to wait on, for one waiter.
+    fn readiness(&self, py: Python<'_>) -> PyResult<Readiness> {
+        Readiness::of(py, self.socket(py)?)
+    }
+
+    /// `(message,)`, or the operation that waits for one.
+    fn _start_recv<'py>(&self, py: Python<'py>, form: u8) -> PyResult<Bound<'py, PyAny>> {
+        let form = Form::of(form)?;
+        let socket = self.socket(py)?;
+        match socket.try_recv() {
+            Ok(message) => {
+                let received = form.give(py, message, self.opened.socket_type())?;
+                Ok(PyTuple::new(py, [received])?.into_any())
+            }
+            Err(sealwire::Error::WouldBlock) => {
+                let (socket, opened) = (socket.clone(), self.opened.clone());
+                let operation =
+                    Operation::of(async move { socket.recv().await }, move |py, received| {
+                        match received {
+                            Ok(message) => form
+                                .give(py, message, opened.socket_type())
+                                .map(Bound::unbind),
+                            Err(error) => Err(opened.failed(py, error)),
+                        }
+                    });
+                Ok(Bound::new(py, operation)?.into_any())
+            }
+            Err(error) => Err(self.failed(py, error)),
+        }
+    }
+
+    /// The operation that waits for at least one message and takes up to `limit`.
+    fn _start_recv_many(&self, py: Python<'_>, form: u8, limit: usize) -> PyResult<Operation> {
+        let form = Form::of(form)?;
+        let (socket, opened) = (self.socket(py)?.clone(), self.opened.clone());
+        let receive = async move {
+            let mut messages = Vec::new();
+            let received = socket.recv_many(&mut messages, limit).await;
+            received.map(|_| messages)
+        };
+        Ok(Operation::of(receive, move |py, received| match received {
+            Ok(messages) => form
+                .give_many(py, messages, opened.socket_type())
+                .map(Bound::unbind),
+            Err(error) => Err(opened.failed(py, error)),
+        }))
+    }
+
+    /// `None` when it was sent, or the operation that waits for room.
+    #[pyo3(signature = (data, multipart, routing_id = None, group = None))]
+    fn _start_send(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        multipart: bool,
+        routing_id: Option<u32>,
+        group: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<Operation>> {
+        let socket = self.socket(py)?;
+        let message = sending::outgoing(data, multipart, routing_id, group)?;
+        let Err(unsent) = py.detach(|| socket.try_send(message)) else {
+            return Ok(None);
+        };
+        if !matches!(unsent.error(), sealwire::Error::WouldBlock) {
+            return Err(self.failed(py, unsent.into()));
+        }
+        let (socket, opened) = (socket.clone(), self.opened.clone());
+        let message = unsent.into_message();
+        Ok(Some(Operation::of(
+            async move { socket.send(message).await },
+            move |py, sent| match sent {
+                Ok(()) => Ok(py.None()),
+                Err(unsent) => Err(opened.failed(py, unsent.into())),
+            },
+        )))
+    }
+
+    /// SERVER, PEER: the operation that waits for the connection and gives its number.
+    fn _start_connect_peer(&self, py: Python<'_>, endpoint: &str) -> PyResult<Operation> {
+        let endpoint: Endpoint = endpoint
+            .parse()
+            .map_err(|error: sealwire::EndpointError| of_socket(py, error.into()))?;
+        let (socket, opened) = (self.socket(py)?.clone(), self.opened.clone());
+        Ok(Operation::of(
+            async move { socket.connect_peer(endpoint).await },
+            move |py, connected| match connected {
+                Ok(route) => Ok(route.into_pyobject(py)?.into_any().unbind()),
+                Err(error) => Err(opened.failed(py, error)),
+            },
+        ))
+    }
+
+    /// The operation that closes it; `None` when that was done.
+    fn _start_close(&self) -> Option<Operation> {
+        let socket = self.opened.take_for_closing()?;
+        let opened = self.opened.clone();
+        Some(Operation::of(
+            async move { socket.close().await },
+            move |py, outcome| opened.closed(py, outcome).map(|()| py.None()),
+        ))
+    }
+
+    /// Leaves the closing, which has begun, to the background and the end of the process.
+    fn _close_later(&self) {
+        self.opened.close_later();
+    }
+
+    /// After a time limit that ran out: what has come by now, or the exception that says why
+    /// nothing did.
+    fn _last_recv<'py>(
+        &self,
+        py: Python<'py>,
+        form: u8,
+        limit_ms: f64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let form = Form::of(form)?;
+        let limit = crate::wait::milliseconds(limit_ms).unwrap_or_default();
+        let message = self.opened.last_recv(py, limit)?;
+        form.give(py, message, self.opened.socket_type())
+    }
+
+    /// The same for sending.
+    #[pyo3(signature = (data, multipart, routing_id, group, limit_ms))]
+    fn _last_send(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        multipart: bool,
+        routing_id: Option<u32>,
+        group: Option<&Bound<'_, PyAny>>,
+        limit_ms: f64,
+    ) -> PyResult<()> {
+        let limit = crate::wait::milliseconds(limit_ms).unwrap_or_default();
+        let message = sending::outgoing(data, multipart, routing_id, group)?;
+        self.opened.last_send(py, message, limit)
+    }
+
+    fn __repr__(&self) -> String {
+        self.opened.describe()
+    }
+}
+
+fn texts(endpoints: Vec<Endpoint>) -> Vec<String> {
+    endpoints.iter().map(Endpoint::to_string).collect()
+}

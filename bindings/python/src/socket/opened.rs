@@ -1,0 +1,328 @@
+//! A socket before and after it is made.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use sealwire::{Error, Security, SocketType, blocking};
+
+use crate::context::Shared;
+use crate::error::of_socket;
+use crate::lifecycle::OfProcess;
+use crate::options::{Options, Value};
+
+/// libzmq's numbers.
+const NUMBERS: [(i32, SocketType); 20] = [
+    (0, SocketType::Pair),
+    (1, SocketType::Pub),
+    (2, SocketType::Sub),
+    (3, SocketType::Req),
+    (4, SocketType::Rep),
+    (5, SocketType::Dealer),
+    (6, SocketType::Router),
+    (7, SocketType::Pull),
+    (8, SocketType::Push),
+    (9, SocketType::XPub),
+    (10, SocketType::XSub),
+    (11, SocketType::Stream),
+    (12, SocketType::Server),
+    (13, SocketType::Client),
+    (14, SocketType::Radio),
+    (15, SocketType::Dish),
+    (16, SocketType::Gather),
+    (17, SocketType::Scatter),
+    (19, SocketType::Peer),
+    (20, SocketType::Channel),
+];
+
+/// What there is of a socket.
+pub(crate) struct Opened {
+    number_of_type: i32,
+    socket_type: SocketType,
+    context: Arc<Shared>,
+    setup: Mutex<Setup>,
+    made: OnceLock<OfProcess<sealwire::Socket>>,
+    closed: AtomicBool,
+    receive_timeout_ms: AtomicI64,
+    send_timeout_ms: AtomicI64,
+}
+
+struct Setup {
+    options: Options,
+    security: Security,
+    topics: Vec<Vec<u8>>,
+    last_endpoint: Option<String>,
+}
+
+impl Opened {
+    pub(super) fn new(py: Python<'_>, number: i32, context: Arc<Shared>) -> PyResult<Self> {
+        if context.is_terminated() {
+            return Err(crate::error::plain(
+                py,
+                "ContextTerminated",
+                "the context has been terminated",
+            ));
+        }
+        let known = NUMBERS.iter().find(|(known, _)| *known == number);
+        let (number_of_type, socket_type) = *known
+            .ok_or_else(|| PyValueError::new_err(format!("there is no socket type {number}")))?;
+        Ok(Opened {
+            number_of_type,
+            socket_type,
+            context,
+            setup: Mutex::new(Setup {
+                options: Options::default(),
+                security: Security::null(),
+                topics: Vec::new(),
+                last_endpoint: None,
+            }),
+            made: OnceLock::new(),
+            closed: AtomicBool::new(false),
+            receive_timeout_ms: AtomicI64::new(-1),
+            send_timeout_ms: AtomicI64::new(-1),
+        })
+    }
+
+    /// Locked with the GIL held only, and never for long.
+    fn setup(&self) -> MutexGuard<'_, Setup> {
+        self.setup.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn socket_type(&self) -> SocketType {
+        self.socket_type
+    }
+
+    pub(super) fn number_of_type(&self) -> i32 {
+        self.number_of_type
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn is_of(&self, context: &Arc<Shared>) -> bool {
+        Arc::ptr_eq(&self.context, context)
+    }
+
+    pub(super) fn mechanism(&self) -> &'static str {
+        self.setup().security.mechanism()
+    }
+
+    /// The Rust socket, made now if this is the first use.
+    #[inline]
+    pub(super) fn socket(&self, py: Python<'_>) -> PyResult<&sealwire::Socket> {
+        if let Some(made) = self.made.get()
+            && !self.is_closed()
+        {
+            return made.get(py);
+        }
+        self.make(py)
+    }
+
+    #[cold]
+    fn make(&self, py: Python<'_>) -> PyResult<&sealwire::Socket> {
+        let setup = self.setup();
+        if self.is_closed() {
+            return Err(self.failed(py, Error::Closed));
+        }
+        if let Some(made) = self.made.get() {
+            return made.get(py);
+        }
+        let builder = sealwire::Socket::builder(self.socket_type)
+            .context(self.context.inner(py)?)
+            .security(setup.security.clone());
+        let socket = setup
+            .options
+            .apply(builder)?
+            .build()
+            .map_err(|error| of_socket(py, error))?;
+        for topic in &setup.topics {
+            socket
+                .subscribe(topic)
+                .map_err(|error| of_socket(py, error))?;
+        }
+        self.made.get_or_init(|| OfProcess::new(socket)).get(py)
+    }
+
+    /// Changes what must be known before the first use.
+    pub(super) fn before_use<R>(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&mut Options) -> R,
+    ) -> PyResult<R> {
+        let mut setup = self.setup();
+        self.check_unused(py)?;
+        Ok(change(&mut setup.options))
+    }
+
+    fn check_unused(&self, py: Python<'_>) -> PyResult<()> {
+        if self.made.get().is_some() {
+            return Err(crate::error::state(
+                py,
+                "options and security are set before the first bind, connect or other use",
+            ));
+        }
+        Ok(())
+    }
+
+    pub(super) fn security(&self) -> Security {
+        self.setup().security.clone()
+    }
+
+    pub(super) fn set_security(&self, py: Python<'_>, security: Security) -> PyResult<()> {
+        let mut setup = self.setup();
+        self.check_unused(py)?;
+        setup.security = security;
+        Ok(())
+    }
+
+    pub(super) fn set_option(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let waiting = match name {
+            "rcvtimeo" => Some(&self.receive_timeout_ms),
+            "sndtimeo" => Some(&self.send_timeout_ms),
+            _ => None,
+        };
+        let mut setup = self.setup();
+        let Some(waiting) = waiting else {
+            self.check_unused(py)?;
+            return setup.options.set(name, value).map(|_| ());
+        };
+        // How long a call waits is decided by each call.
+        if let Value::Int(limit) = setup.options.set(name, value)? {
+            waiting.store(limit, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    pub(super) fn option<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.setup().options.get(py, name)
+    }
+
+    /// Before the first use subscriptions are kept, so that options may still be set.
+    pub(super) fn subscribe(&self, py: Python<'_>, topic: Vec<u8>) -> PyResult<()> {
+        if self.made.get().is_none()
+            && !self.is_closed()
+            && matches!(self.socket_type, SocketType::Sub | SocketType::XSub)
+        {
+            self.setup().topics.push(topic);
+            return Ok(());
+        }
+        self.socket(py)?
+            .subscribe(topic)
+            .map_err(|error| self.failed(py, error))
+    }
+
+    pub(super) fn remember_endpoint(&self, endpoint: String) {
+        self.setup().last_endpoint = Some(endpoint);
+    }
+
+    pub(super) fn last_endpoint(&self) -> Option<String> {
+        self.setup().last_endpoint.clone()
+    }
+
+    pub(super) fn receive_limit(&self) -> Option<Duration> {
+        limit(&self.receive_timeout_ms)
+    }
+
+    pub(super) fn send_limit(&self) -> Option<Duration> {
+        limit(&self.send_timeout_ms)
+    }
+
+    /// The end of an operation, as an exception.
+    pub(super) fn failed(&self, py: Python<'_>, error: Error) -> PyErr {
+        if matches!(error, Error::Closed) && self.context.is_terminated() {
+            return crate::error::plain(
+                py,
+                "ContextTerminated",
+                "the context of this socket has been terminated",
+            );
+        }
+        of_socket(py, error)
+    }
+
+    /// After `limit`: the message that has come by now, or why none came.
+    pub(super) fn last_recv(&self, py: Python<'_>, limit: Duration) -> PyResult<sealwire::Message> {
+        // Only a call that waits tells of the last failure, so it waits for no time.
+        let socket = blocking::Socket::from(self.socket(py)?.clone());
+        py.detach(|| socket.recv_for(Duration::ZERO))
+            .map_err(|error| self.expired(py, error, limit))
+    }
+
+    /// After `limit`: sends the message if there is room by now, or says why there is none.
+    pub(super) fn last_send(
+        &self,
+        py: Python<'_>,
+        message: sealwire::Message,
+        limit: Duration,
+    ) -> PyResult<()> {
+        let socket = blocking::Socket::from(self.socket(py)?.clone());
+        py.detach(|| socket.send_for(message, Duration::ZERO))
+            .map_err(|unsent| self.expired(py, unsent.into(), limit))
+    }
+
+    fn expired(&self, py: Python<'_>, error: Error, limit: Duration) -> PyErr {
+        match error {
+            Error::TimedOut { .. } => crate::error::timed_out(py, limit, &error),
+            error => self.failed(py, error),
+        }
+    }
+
+    /// The Rust socket, for whoever closes it; `None` when that was done, or there is none.
+    pub(crate) fn take_for_closing(&self) -> Option<sealwire::Socket> {
+        if self.closed.swap(true, Ordering::SeqCst) {
+            return None;
+        }
+        self.made.get()?.here().cloned()
+    }
+
+    /// The end of closing, as an exception. Whoever set the linger time to zero wanted what is
+    /// queued dropped.
+    pub(super) fn closed(&self, py: Python<'_>, outcome: Result<(), Error>) -> PyResult<()> {
+        match outcome {
+            Err(Error::Unsent(_)) if self.setup().options.drops_unsent() => Ok(()),
+            outcome => outcome.map_err(|error| of_socket(py, error)),
+        }
+    }
+
+    pub(super) fn close_later(&self) {
+        if let Some(socket) = self.made.get().and_then(OfProcess::here) {
+            crate::context::close_later(socket.clone());
+        }
+    }
+
+    pub(super) fn describe(&self) -> String {
+        let state = if self.is_closed() {
+            "closed".to_owned()
+        } else {
+            self.last_endpoint()
+                .unwrap_or_else(|| "not bound or connected".to_owned())
+        };
+        format!(
+            "<sealwire.Socket {} {}, {state}>",
+            self.socket_type.name(),
+            self.mechanism()
+        )
+    }
+}
+
+/// Its queues may hold messages still: they are sent in the background.
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if let Some(socket) = self.take_for_closing() {
+            crate::context::close_later(socket);
+        }
+    }
+}
+
+fn limit(milliseconds: &AtomicI64) -> Option<Duration> {
+    u64::try_from(milliseconds.load(Ordering::Relaxed))
+        .ok()
+        .map(Duration::from_millis)
+}

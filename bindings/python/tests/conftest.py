@@ -1,0 +1,120 @@
+"""What the tests share. Nothing sleeps here: tests wait for events, with a patience of a minute."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from typing import Any, Callable, Iterator, NoReturn
+
+import pytest
+
+import sealwire
+
+#: Seconds, and milliseconds, for what should happen.
+PATIENCE = 60
+PATIENCE_MS = 60_000
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+def missing(what: str) -> NoReturn:
+    """A test cannot run here: skipped with the reason, and a failure in CI."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(what)
+    pytest.skip(what)
+
+
+@pytest.fixture
+def server_keys() -> sealwire.KeyPair:
+    return sealwire.KeyPair.generate()
+
+
+class Pairs:
+    """Makes two sockets that are connected over TCP, with a mechanism."""
+
+    def __init__(self) -> None:
+        self.sockets: list[sealwire.Socket] = []
+
+    def socket(
+        self, socket_type: int, security: sealwire.Security | None = None, **options: Any
+    ) -> sealwire.Socket:
+        options.setdefault("rcvtimeo", PATIENCE_MS)
+        options.setdefault("sndtimeo", PATIENCE_MS)
+        socket = sealwire.Socket(socket_type, security=security, **options)
+        self.sockets.append(socket)
+        return socket
+
+    def __call__(
+        self, bound: int, connected: int, mechanism: str = "BLAKE3"
+    ) -> tuple[sealwire.Socket, sealwire.Socket]:
+        server_security, client_security = securities(mechanism)
+        server = self.socket(bound, server_security)
+        client = self.socket(connected, client_security)
+        client.connect(server.bind("tcp://127.0.0.1:0"))
+        return server, client
+
+
+def securities(mechanism: str) -> tuple[sealwire.Security, sealwire.Security]:
+    """Of a server and of a client whom it calls alice."""
+    keys, alice = sealwire.KeyPair.generate(), sealwire.KeyPair.generate()
+    allowed = sealwire.AllowedKeys({alice.public: "alice"})
+    of: dict[str, Callable[[], tuple[sealwire.Security, sealwire.Security]]] = {
+        "NULL": lambda: (sealwire.Security.null(), sealwire.Security.null()),
+        "PLAIN": lambda: (
+            sealwire.Security.plain_server(sealwire.Passwords({"alice": "secret"})),
+            sealwire.Security.plain_client("alice", "secret"),
+        ),
+        "CURVE": lambda: (
+            sealwire.Security.curve_server(keys, allowed),
+            sealwire.Security.curve_client(keys.public, alice),
+        ),
+        "BLAKE3": lambda: (
+            sealwire.Security.blake3_server(keys, allowed),
+            sealwire.Security.blake3_client(keys.public, alice),
+        ),
+    }
+    return of[mechanism]()
+
+
+@pytest.fixture
+def pair() -> Iterator[Pairs]:
+    pairs = Pairs()
+    yield pairs
+    for socket in pairs.sockets:
+        # What a failed test left unsent is not the next one's.
+        socket.close(linger=0)
+
+
+@pytest.fixture
+def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a program in a fresh interpreter."""
+
+    def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-X", "dev", "-c", program, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def program() -> str:
+    """The program `sealwire`, built from the same tree: a peer in Rust."""
+    given = os.environ.get("SEALWIRE_PROGRAM")
+    if given:
+        return given
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    for profile in ("release", "debug"):
+        built = target / profile / "sealwire"
+        if built.exists():
+            return str(built)
+    if shutil.which("cargo") is None:
+        missing("the program sealwire is not built, and there is no cargo")
+    subprocess.run(["cargo", "build", "--quiet", "-p", "sealwire-cli"], cwd=ROOT, check=True)
+    return str(target / "debug" / "sealwire")

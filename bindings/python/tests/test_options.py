@@ -1,0 +1,142 @@
+"""Options: names, defaults, values, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import sealwire
+from conftest import Pairs
+from sealwire._base import Option, Options
+
+NAMES = [name for name, value in vars(Options).items() if isinstance(value, Option)]
+
+
+def test_every_option_has_a_default_and_takes_it_back() -> None:
+    assert len(NAMES) > 50
+    for name in NAMES:
+        socket = sealwire.Socket(sealwire.PULL)
+        value = getattr(socket, name)
+        setattr(socket, name, value)
+        assert getattr(socket, name) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("sndhwm", 5),
+        ("rcvhwm", 0),
+        ("snd_byte_budget", 1 << 20),
+        ("linger", -1),
+        ("maxmsgsize", -1),
+        ("routing_id", b"me"),
+        ("immediate", True),
+        ("ipv6", False),
+        ("backlog", 3),
+        ("tos", 8),
+        ("sndbuf", 65536),
+        ("rcvbuf", 65536),
+        ("handshake_ivl", 1000),
+        ("connect_timeout", 1000),
+        ("reconnect_ivl", 5),
+        ("reconnect_ivl", -1),
+        ("reconnect_ivl_max", 50),
+        ("heartbeat_ivl", 100),
+        ("tcp_keepalive", 1),
+        ("tcp_keepalive", 0),
+        ("zap_timeout", 5),
+        ("spin_us", 50),
+        ("max_handshakes", 4),
+        ("max_connections", 4),
+        ("max_connections_per_address", 4),
+        ("max_handshakes_per_address", 4),
+    ],
+)
+def test_options_reach_a_socket_that_works(pair: Pairs, name: str, value: Any) -> None:
+    router = pair.socket(sealwire.ROUTER, **{name: value})
+    dealer = pair.socket(sealwire.DEALER, **{name: value})
+    dealer.connect(router.bind("tcp://127.0.0.1:0"))
+    dealer.send(b"x")
+    routing_id, message = router.recv_multipart()
+    assert message == b"x"
+    if name == "routing_id":
+        assert routing_id == b"me"
+
+
+def test_limits_bind(pair: Pairs) -> None:
+    pull = pair.socket(sealwire.PULL, maxmsgsize=10)
+    push = pair.socket(sealwire.PUSH)
+    monitor = pull.monitor()
+    push.connect(pull.bind("tcp://127.0.0.1:0"))
+    push.send(b"x" * 11)
+    failures = (event for event in monitor if event.kind == "failed")
+    assert "large" in str(next(failures)) or "limit" in str(next(failures))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("sndhwm", -1, ValueError),
+        ("sndhwm", "5", TypeError),
+        ("sndhwm", 1.5, TypeError),
+        ("linger", -2, ValueError),
+        ("immediate", 2, TypeError),
+        ("immediate", "yes", TypeError),
+        ("routing_id", 7, TypeError),
+        ("socks_proxy", b"host:1", TypeError),
+        ("handshake_ivl", 0, ValueError),
+        ("sndhwm", 1 << 70, OverflowError),
+    ],
+)
+def test_wrong_values_are_refused(name: str, value: Any, error: type[Exception]) -> None:
+    socket = sealwire.Socket(sealwire.PUSH)
+    with pytest.raises(error):
+        setattr(socket, name, value)
+    with pytest.raises(error):
+        sealwire.Socket(sealwire.PUSH, **{name: value})
+
+
+def test_unknown_options_are_refused() -> None:
+    with pytest.raises(AttributeError, match="no option 'affinity'"):
+        sealwire.Socket(sealwire.PUSH, affinity=1)
+
+
+def test_what_a_type_has_no_use_for_is_refused_at_its_first_use() -> None:
+    socket = sealwire.Socket(sealwire.PUSH, router_mandatory=True)
+    with pytest.raises(sealwire.OptionsError, match="router_mandatory"):
+        socket.bind("tcp://127.0.0.1:0")
+    # It was not made, so the mistake can be put right.
+    socket.router_mandatory = False
+    socket.bind("tcp://127.0.0.1:0")
+    with pytest.raises(sealwire.StateError, match="before the first"):
+        socket.sndhwm = 1
+    with pytest.raises(sealwire.StateError):
+        socket.security = sealwire.Security.null()
+    socket.rcvtimeo = 5
+    assert socket.rcvtimeo == 5
+    wrong: list[dict[str, Any]] = [{"tos": 256}, {"multicast_hops": 300}, {"socks_proxy": "x"}]
+    for options in wrong:
+        with pytest.raises(ValueError):
+            sealwire.Socket(sealwire.PUSH, **options).bind("tcp://127.0.0.1:0")
+
+
+def test_older_names(pair: Pairs) -> None:
+    socket = pair.socket(sealwire.DEALER)
+    socket.identity = b"name"
+    assert socket.routing_id == socket.identity == b"name"
+    socket.hwm = 7
+    assert socket.sndhwm == socket.rcvhwm == socket.hwm == 7
+
+
+def test_metadata_is_read_by_the_peer(pair: Pairs) -> None:
+    pull, push = pair.socket(sealwire.PULL), pair.socket(sealwire.PUSH)
+    push.add_metadata("X-Version", b"1.2")
+    push.connect(pull.bind("tcp://127.0.0.1:0"))
+    push.send(b"x")
+    peer = pull.recv_message().peer
+    assert peer is not None
+    assert peer.metadata("x-version") == b"1.2"
+    assert peer.metadata("X-Other") is None
+    with pytest.raises(sealwire.StateError):
+        push.add_metadata("X-Late", b"")

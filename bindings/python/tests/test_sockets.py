@@ -1,0 +1,474 @@
+"""Blocking sockets: patterns, mechanisms, messages of every form, and what is refused."""
+
+from __future__ import annotations
+
+import array
+import threading
+
+import pytest
+
+import sealwire
+from conftest import PATIENCE, PATIENCE_MS, Pairs, securities
+from sealwire.types import Buffer
+
+MECHANISMS = ["NULL", "PLAIN", "CURVE", "BLAKE3"]
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_request_is_answered_and_says_who_asked(pair: Pairs, mechanism: str) -> None:
+    server, client = pair(sealwire.REP, sealwire.REQ, mechanism)
+    client.send(b"hello")
+    request = server.recv_message()
+    assert request.body == b"hello"
+    assert request.text == "hello"
+    assert request.peer is not None
+    assert request.peer.user_id == (None if mechanism == "NULL" else "alice")
+    assert request.peer.mechanism == mechanism
+    assert request.peer.address.startswith("tcp://127.0.0.1:")
+    server.send(b"welcome")
+    assert client.recv() == b"welcome"
+
+
+@pytest.mark.parametrize("size", [0, 1, 70, 71, 4095, 4096, 4097, 100_000, 3_000_000])
+def test_every_size_arrives_from_every_kind_of_buffer(pair: Pairs, size: int) -> None:
+    server, client = pair(sealwire.PULL, sealwire.PUSH)
+    payload = bytes(i * 7 % 251 for i in range(size))
+    given: list[Buffer] = [
+        payload,
+        bytearray(payload),
+        memoryview(payload),
+        array.array("B", payload),
+        sealwire.Frame(payload),
+    ]
+    for data in given:
+        client.send(data)
+    for _ in given:
+        assert server.recv() == payload
+
+
+def test_a_frame_lends_its_bytes(pair: Pairs) -> None:
+    server, client = pair(sealwire.PULL, sealwire.PUSH)
+    for payload in [b"short", b"long" * 10_000]:
+        client.send(payload)
+        frame = server.recv(copy=False)
+        view = memoryview(frame)
+        assert view.readonly
+        assert view == payload
+        assert frame.buffer == view
+        assert bytes(frame) == frame.bytes == payload
+        assert len(frame) == len(payload)
+        assert frame == payload
+        assert hash(frame) == hash(payload)
+        assert frame.peer is not None
+        assert frame.peer.user_id == "alice"
+        del frame
+        # The view keeps the frame alive.
+        assert bytes(view) == payload
+        with pytest.raises(TypeError):
+            view[0] = 1
+
+
+def test_items_of_other_sizes_are_sent_as_bytes_and_gaps_are_refused(pair: Pairs) -> None:
+    server, client = pair(sealwire.PULL, sealwire.PUSH)
+    numbers = array.array("d", [1.5, -2.0])
+    client.send(numbers)
+    assert array.array("d", server.recv()) == numbers
+    with pytest.raises(BufferError):
+        client.send(memoryview(b"abcdef")[::2])
+
+
+@pytest.mark.parametrize("wrong", ["text", 7, None, [b"a"]])
+def test_what_has_no_bytes_is_a_type_error(pair: Pairs, wrong: object) -> None:
+    _, client = pair(sealwire.PULL, sealwire.PUSH)
+    with pytest.raises(TypeError, match="expected"):
+        client.send(wrong)  # type: ignore[arg-type]
+
+
+def test_frames_of_a_message_stay_together(pair: Pairs) -> None:
+    router, dealer = pair(sealwire.ROUTER, sealwire.DEALER)
+    dealer.send_multipart([b"a", bytearray(b"b" * 5000), b""])
+    name, *frames = router.recv_multipart()
+    assert frames == [b"a", b"b" * 5000, b""]
+    router.send_multipart([name, b"back"])
+    frames_back = dealer.recv_multipart(copy=False)
+    assert [bytes(frame) for frame in frames_back] == [b"back"]
+    with pytest.raises(TypeError, match="send_multipart|frames"):
+        dealer.send_multipart(b"not a list")  # type: ignore[arg-type]
+    with pytest.raises(sealwire.MessageError):
+        dealer.send_multipart([])
+
+
+def test_several_frames_where_one_is_wanted_are_not_lost(pair: Pairs) -> None:
+    server, client = pair(sealwire.PULL, sealwire.PUSH)
+    client.send_multipart([b"a", b"b"])
+    with pytest.raises(sealwire.MessageError, match="recv_multipart") as caught:
+        server.recv()
+    assert caught.value.messages == [[b"a", b"b"]]
+    client.send_multipart([b"c", b"d"])
+    with pytest.raises(ValueError) as of_many:
+        server.recv_many()
+    assert of_many.value.messages == [[b"c", b"d"]]  # type: ignore[attr-defined]
+
+
+def test_a_message_is_a_sequence_of_its_frames(pair: Pairs) -> None:
+    server, client = pair(sealwire.PULL, sealwire.PUSH)
+    client.send_multipart([b"a", b"bc"])
+    message = server.recv_message()
+    assert len(message) == 2
+    assert message[0] == b"a"
+    assert message[-1] == b"bc"
+    assert message.frames == [b"a", b"bc"]
+    assert bytes(message.frame(1)) == b"bc"
+    assert bytes(message) == b"bc"
+    for beyond in (2, -3):
+        with pytest.raises(IndexError):
+            message[beyond]
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_batches_keep_order_and_lose_nothing(pair: Pairs, mechanism: str) -> None:
+    server, client = pair(sealwire.PULL, sealwire.PUSH, mechanism)
+    count = 20_000
+    sent = [str(number).encode() for number in range(count)]
+    sender = threading.Thread(target=client.send_many, args=(iter(sent),))
+    sender.start()
+    received: list[bytes] = []
+    while len(received) < count:
+        batch = server.recv_many(limit=700)
+        assert 1 <= len(batch) <= 700
+        received += batch
+    sender.join(PATIENCE)
+    assert received == sent
+
+
+def test_batches_of_frames_and_of_messages(pair: Pairs) -> None:
+    server, client = pair(sealwire.PULL, sealwire.PUSH)
+    client.send_multipart([b"a", b"b"])
+    assert server.recv_many_multipart() == [[b"a", b"b"]]
+    client.send_multipart([b"c", b"d"])
+    (message,) = server.recv_many_messages()
+    assert message.frames == [b"c", b"d"]
+    assert message.peer is not None
+
+
+def test_sending_many_says_how_many_were_sent(pair: Pairs) -> None:
+    _, client = pair(sealwire.PULL, sealwire.PUSH)
+    with pytest.raises(TypeError) as caught:
+        client.send_many([b"a", b"b", "no bytes"])  # type: ignore[list-item]
+    assert caught.value.sent == 0  # type: ignore[attr-defined]
+    assert client.send_many([b"a", b"b"]) == 2
+
+
+def test_topics(pair: Pairs) -> None:
+    xpub, subscriber = pair(sealwire.XPUB, sealwire.SUB)
+    subscriber.subscribe("news")
+    assert xpub.recv() == b"\x01news"
+    xpub.send(b"other")
+    xpub.send(b"news: rain")
+    assert subscriber.recv() == b"news: rain"
+    subscriber.unsubscribe("news")
+    assert xpub.recv() == b"\x00news"
+    with pytest.raises(sealwire.Unsupported):
+        subscriber.unsubscribe("news")
+
+
+def test_topics_may_be_asked_for_before_options_are_set() -> None:
+    with sealwire.Socket(sealwire.SUB) as subscriber:
+        subscriber.subscribe(b"")
+        subscriber.rcvhwm = 10
+        subscriber.connect("tcp://127.0.0.1:1")
+        with pytest.raises(sealwire.StateError):
+            subscriber.rcvhwm = 11
+    with sealwire.Socket(sealwire.PUSH) as push, pytest.raises(sealwire.Unsupported):
+        push.subscribe(b"")
+
+
+def test_groups_and_numbered_connections(pair: Pairs) -> None:
+    server, client = pair(sealwire.SERVER, sealwire.CLIENT)
+    client.send(b"question")
+    question = server.recv_message()
+    assert question.routing_id is not None
+    assert question.body == b"question"
+    server.send(b"answer", routing_id=question.routing_id)
+    assert client.recv() == b"answer"
+    client.send(b"again")
+    assert server.recv() == b"again"
+    with pytest.raises(sealwire.Unroutable):
+        server.send(b"nobody", routing_id=0xFFFF_FFF0)
+
+    dish, radio = pair(sealwire.DISH, sealwire.RADIO)
+    dish.join("weather")
+    with pytest.raises(sealwire.StateError):
+        dish.join("weather")
+    # Whether the radio has heard of the group shows in what arrives: sent until it does.
+    arrived = threading.Event()
+
+    def broadcast() -> None:
+        while not arrived.is_set():
+            radio.send(b"rain", group="weather")
+            arrived.wait(0.01)
+
+    sender = threading.Thread(target=broadcast)
+    sender.start()
+    try:
+        message = dish.recv_message()
+    finally:
+        arrived.set()
+        sender.join(PATIENCE)
+    assert (message.group, message.body) == (b"weather", b"rain")
+
+
+def test_connect_peer_gives_the_number_to_send_to(pair: Pairs) -> None:
+    server_security, client_security = securities("BLAKE3")
+    server = pair.socket(sealwire.PEER, server_security)
+    client = pair.socket(sealwire.PEER, client_security)
+    route = client.connect_peer(server.bind("tcp://127.0.0.1:0"))
+    client.send(b"first", routing_id=route)
+    assert server.recv() == b"first"
+
+
+def test_inproc_and_ipc(pair: Pairs, tmp_path: object) -> None:
+    for endpoint in ["inproc://here", f"ipc://{tmp_path}/socket"]:
+        pull, push = pair.socket(sealwire.PULL), pair.socket(sealwire.PUSH)
+        assert pull.bind(endpoint) == endpoint
+        push.connect(endpoint)
+        push.send(b"x")
+        assert pull.recv() == b"x"
+
+
+def test_websocket(pair: Pairs) -> None:
+    server_security, client_security = securities("BLAKE3")
+    pull = pair.socket(sealwire.PULL, server_security)
+    push = pair.socket(sealwire.PUSH, client_security)
+    push.connect(pull.bind("ws://127.0.0.1:0/path"))
+    push.send(b"x")
+    assert pull.recv() == b"x"
+
+
+def test_text_and_json(pair: Pairs) -> None:
+    server, client = pair(sealwire.PULL, sealwire.PUSH)
+    client.send_string("grüße")
+    assert server.recv_string() == "grüße"
+    client.send_json({"a": [1, None]})
+    assert server.recv_json() == {"a": [1, None]}
+    client.send(b"\xff")
+    message = server.recv_message()
+    with pytest.raises(UnicodeDecodeError):
+        _ = message.text
+
+
+def test_turns_are_kept(pair: Pairs) -> None:
+    server, client = pair(sealwire.REP, sealwire.REQ)
+    with pytest.raises(sealwire.StateError, match="request"):
+        client.recv()
+    with pytest.raises(sealwire.StateError):
+        server.send(b"unasked")
+
+
+def test_nothing_there_is_again(pair: Pairs) -> None:
+    server, _ = pair(sealwire.PULL, sealwire.PUSH)
+    for attempt in (server.recv, server.recv_multipart, server.recv_message):
+        with pytest.raises(sealwire.Again):
+            attempt(sealwire.NOBLOCK)
+    with pytest.raises(sealwire.Again):
+        server.recv_many(10, sealwire.NOBLOCK)
+
+
+def test_a_time_limit_ends_waiting_and_says_how_long() -> None:
+    with sealwire.Socket(sealwire.PULL, rcvtimeo=20) as pull:
+        pull.bind("tcp://127.0.0.1:0")
+        for attempt in (pull.recv, pull.recv_many, pull.recv_message):
+            with pytest.raises(sealwire.TimedOut, match="20ms"):
+                attempt()
+        assert issubclass(sealwire.TimedOut, TimeoutError)
+        assert issubclass(sealwire.TimedOut, sealwire.Again)
+    with sealwire.Socket(sealwire.PUSH, sndtimeo=20, linger=0) as push:
+        push.bind("tcp://127.0.0.1:0")
+        with pytest.raises(sealwire.TimedOut, match="no peer had room"):
+            push.send(b"to nobody")
+        with pytest.raises(sealwire.TimedOut):
+            push.send_many([b"to nobody"])
+        with pytest.raises(sealwire.Again):
+            push.send(b"to nobody", sealwire.NOBLOCK)
+
+
+def test_mistakes_are_named() -> None:
+    socket = sealwire.Socket(sealwire.PUSH)
+    with pytest.raises(sealwire.EndpointError, match="is not an endpoint"):
+        socket.bind("localhost:5555")
+    with pytest.raises(ValueError):
+        socket.connect("tcp://127.0.0.1:99999")
+    with pytest.raises(sealwire.EndpointError):
+        socket.disconnect("tcp://127.0.0.1:1")
+    with pytest.raises(ValueError):
+        sealwire.Socket(99)
+    with sealwire.Socket(sealwire.PULL) as first, sealwire.Socket(sealwire.PULL) as second:
+        endpoint = first.bind("tcp://127.0.0.1:0")
+        with pytest.raises(sealwire.SystemRefused) as caught:
+            second.bind(endpoint)
+        assert isinstance(caught.value, OSError)
+        assert caught.value.errno is not None
+    socket.close()
+
+
+def test_a_closed_socket_says_so() -> None:
+    socket = sealwire.Socket(sealwire.PULL)
+    socket.bind("tcp://127.0.0.1:0")
+    assert not socket.closed
+    socket.close()
+    assert socket.closed
+    socket.close()
+    for attempt in (socket.recv, socket.recv_many, lambda: socket.bind("tcp://127.0.0.1:0")):
+        with pytest.raises(sealwire.SocketClosed):
+            attempt()
+    unused = sealwire.Socket(sealwire.PULL)
+    unused.close()
+    with pytest.raises(sealwire.SocketClosed):
+        unused.recv()
+
+
+def test_closing_waits_for_what_is_queued(pair: Pairs) -> None:
+    server, client = pair(sealwire.PULL, sealwire.PUSH)
+    count = 3000
+    receiver_done: list[int] = []
+
+    def receive() -> None:
+        taken = 0
+        while taken < count:
+            taken += len(server.recv_many())
+        receiver_done.append(taken)
+
+    receiver = threading.Thread(target=receive)
+    receiver.start()
+    with client:
+        client.send_many([b"x" * 100] * count)
+    receiver.join(PATIENCE)
+    assert receiver_done == [count]
+
+
+def test_what_cannot_be_sent_is_counted_when_the_linger_time_is_over() -> None:
+    socket = sealwire.Socket(sealwire.PUSH, linger=10)
+    socket.connect("tcp://127.0.0.1:1")
+    socket.send(b"to nobody")
+    with pytest.raises(sealwire.Unsent) as caught:
+        socket.close()
+    assert caught.value.count == 1
+
+
+def test_another_exception_is_not_hidden_by_closing() -> None:
+    with pytest.raises(RuntimeError, match="the first"):
+        with sealwire.Socket(sealwire.PUSH, linger=10) as socket:
+            socket.connect("tcp://127.0.0.1:1")
+            socket.send(b"to nobody")
+            raise RuntimeError("the first")
+
+
+def test_the_context_ends_its_sockets_and_who_waits_on_them() -> None:
+    context = sealwire.Context()
+    socket = context.socket(sealwire.PULL)
+    socket.bind("tcp://127.0.0.1:0")
+    caught: list[BaseException] = []
+    waiting = threading.Event()
+
+    def wait() -> None:
+        waiting.set()
+        try:
+            socket.recv()
+        except BaseException as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    waiting.wait(PATIENCE)
+    context.term()
+    thread.join(PATIENCE)
+    assert [type(error) for error in caught] == [sealwire.ContextTerminated]
+    assert context.closed
+    with pytest.raises(sealwire.ContextTerminated):
+        context.socket(sealwire.PULL)
+    with pytest.raises(sealwire.ContextTerminated):
+        socket.recv()
+
+
+def test_contexts_have_names_of_their_own() -> None:
+    with sealwire.Context() as one, sealwire.Context() as other:
+        with one.socket(sealwire.PULL) as first, other.socket(sealwire.PULL) as second:
+            first.bind("inproc://name")
+            second.bind("inproc://name")
+    assert sealwire.Context.instance() is sealwire.Context.instance()
+
+
+def test_many_threads_share_a_socket(pair: Pairs) -> None:
+    server, client = pair(sealwire.PULL, sealwire.PUSH)
+    count, threads = 500, 4
+    received: list[bytes] = []
+    lock = threading.Lock()
+
+    def receive() -> None:
+        for _ in range(count):
+            message = server.recv()
+            with lock:
+                received.append(message)
+
+    def send(number: int) -> None:
+        for index in range(count):
+            client.send(f"{number} {index}".encode())
+
+    workers = [threading.Thread(target=receive) for _ in range(threads)]
+    workers += [threading.Thread(target=send, args=(number,)) for number in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(PATIENCE)
+    expected = {f"{n} {i}".encode() for n in range(threads) for i in range(count)}
+    assert len(received) == len(expected)
+    assert set(received) == expected
+
+
+def test_iterating_receives(pair: Pairs) -> None:
+    server, client = pair(sealwire.PULL, sealwire.PUSH)
+    client.send_many([b"a", b"b", b"end"])
+    received = []
+    for message in server:
+        received.append(message)
+        if message == b"end":
+            break
+    assert received == [b"a", b"b", b"end"]
+
+
+def test_endpoints_and_peers_are_listed(pair: Pairs) -> None:
+    server, client = pair(sealwire.REP, sealwire.REQ)
+    (bound,) = server.bound_endpoints
+    assert server.last_endpoint == bound
+    assert client.connected_endpoints == [bound]
+    client.send(b"x")
+    server.recv()
+    (peer,) = server.peers
+    assert peer.user_id == "alice"
+    assert peer.socket_type == "REQ"
+    assert server.counters["messages_received"] == 1
+    server.unbind(bound)
+    assert server.bound_endpoints == []
+    client.disconnect(bound)
+    assert client.connected_endpoints == []
+
+
+def test_a_random_port(pair: Pairs) -> None:
+    pull, push = pair.socket(sealwire.PULL), pair.socket(sealwire.PUSH)
+    port = pull.bind_to_random_port("tcp://127.0.0.1")
+    push.connect(f"tcp://127.0.0.1:{port}")
+    push.send(b"x")
+    assert pull.recv() == b"x"
+    assert PATIENCE_MS == pull.rcvtimeo
+
+
+def test_what_a_socket_prints_says_what_it_is() -> None:
+    keys = sealwire.KeyPair.generate()
+    security = sealwire.Security.blake3_server(keys, sealwire.AllowAnyone())
+    with sealwire.Socket(sealwire.REP, security=security) as socket:
+        assert repr(socket) == "<sealwire.Socket REP BLAKE3, not bound or connected>"
+        endpoint = socket.bind("tcp://127.0.0.1:0")
+        assert endpoint in repr(socket)
+        assert socket.type is sealwire.REP
+        assert socket.mechanism == "BLAKE3"
+    assert "closed" in repr(socket)
