@@ -102,6 +102,7 @@ fn a_peer_that_hangs_is_given_up_and_found_again() {
         let mut link = path.open(beating(SocketType::Dealer), &script);
         await_ready(&link.monitor);
         is_given_up(&link);
+        link.peer.signal("CONT");
         link.ours.send("awake?").unwrap();
         assert_eq!(link.ours.recv().unwrap().as_bytes(), b"awake?");
         link.peer.event("done");
@@ -129,6 +130,7 @@ fn subscriptions_outlive_a_peer_that_hung() {
                 if message == "a. first" {
                     is_given_up(&link);
                     assert_eq!(link.ours.recv().unwrap().as_bytes(), b"\0a.");
+                    link.peer.signal("CONT");
                 }
             }
 
@@ -141,6 +143,7 @@ fn subscriptions_outlive_a_peer_that_hung() {
                 while link.ours.recv().unwrap().peer().unwrap().connection() != connection {}
                 if stops {
                     is_given_up(&link);
+                    link.peer.signal("CONT");
                 }
             }
         }
@@ -154,7 +157,6 @@ fn is_given_up(link: &Link) {
     assert!(failure.was_ready(), "{failure}");
     let silent = FailureCause::Protocol(ProtocolError::HeartbeatTimeout);
     assert_eq!(failure.cause().to_string(), silent.to_string());
-    link.peer.signal("CONT");
 }
 
 /// Our program is stopped: libzmq gives it up, and both find each other again.

@@ -287,7 +287,7 @@ fn assert_refused(protection: Protection, pairing: &Pairing, status: &str) {
 }
 
 /// With 300 libzmq says nothing more and keeps the connection until somebody's handshake timeout; it
-/// closes only when something of ours comes after the answer. We come again.
+/// closes only when something of ours comes after the answer, as READY may. We come again.
 #[test]
 fn a_handler_of_libzmq_that_cannot_decide_now_is_asked_again() {
     if !LIBZMQ.is_there() {
