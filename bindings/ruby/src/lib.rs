@@ -26,6 +26,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     let sealwire = ruby.define_module("Sealwire")?;
     sealwire.const_set("VERSION", env!("CARGO_PKG_VERSION"))?;
     errors::define(ruby, sealwire)?;
+    waiting::define(ruby, sealwire)?;
     aead::define(ruby, sealwire)?;
     keys::define(ruby, sealwire)?;
     message::define(ruby, sealwire)?;

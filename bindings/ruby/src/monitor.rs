@@ -80,7 +80,7 @@ impl Monitor {
             Some(event) => Some(event),
             None => {
                 let next = this.inner.next();
-                waiting::until(ruby, || None, next, limit)?.flatten()
+                waiting::within(ruby, next, limit)?.flatten()
             }
         };
         Ok(event.map(|event| frozen(ruby, Event(event))))

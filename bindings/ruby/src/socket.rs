@@ -266,7 +266,7 @@ impl Socket {
         let socket = this.socket(ruby)?;
         let endpoint = endpoint(ruby, &text.0)?;
         let monitor = socket.monitor();
-        let connected = waiting::until(ruby, || None, socket.connect_peer(endpoint), limit)?;
+        let connected = waiting::within(ruby, socket.connect_peer(endpoint), limit)?;
         match connected {
             Some(Ok(route)) => Ok(route),
             Some(Err(error)) => Err(errors::raised(ruby, &error)),
@@ -443,7 +443,7 @@ impl Socket {
             return sent.map_err(|refused| errors::raised(ruby, refused.error()));
         };
         // Copies no payload.
-        let sent = waiting::until(ruby, || None, socket.send(message.clone()), limit)?;
+        let sent = waiting::within(ruby, socket.send(message.clone()), limit)?;
         // Another attempt for want of time tells why there was no room.
         let sent = sent.unwrap_or_else(|| blocking(socket).send_for(message, Duration::ZERO));
         sent.map_err(|refused| raised_within(ruby, refused.into(), time))
@@ -513,7 +513,7 @@ impl Socket {
         let mut messages = Vec::new();
         let received = {
             let taken = socket.recv_many(&mut messages, most.0);
-            waiting::until(ruby, || None, taken, limit)?
+            waiting::within(ruby, taken, limit)?
         };
         let received = received.unwrap_or_else(|| {
             blocking(socket).recv_many_for(&mut messages, most.0, Duration::ZERO)

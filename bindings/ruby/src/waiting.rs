@@ -1,25 +1,50 @@
 //! Waiting for a future, in threads and in fibers.
 //!
-//! A thread lets go of the interpreter's lock and sleeps; a fiber under a scheduler waits for a
-//! descriptor, so that the others run on. Both can be interrupted, and what was waited for is not
-//! lost then: a future that is dropped has taken nothing.
+//! The future is waited for as Ruby waits for a descriptor, with `IO#wait_readable`: other threads
+//! run meanwhile, or other fibers under a scheduler, and signals, `Thread#kill` and `Timeout` end it.
+//! (Letting go of the lock and sleeping would be quicker, but Ruby 3.1 does not tell a sleeping main
+//! thread of signals when all other threads sleep that way too.) What was waited for is not lost when
+//! a wait ends early: a future that is dropped has taken nothing.
 
 use std::future::Future;
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
-use std::pin::{Pin, pin};
+use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use magnus::value::ReprValue as _;
-use magnus::{Error, Ruby, Value, kwargs};
+use magnus::typed_data::Obj;
+use magnus::value::{Lazy, ReprValue as _};
+use magnus::{Class as _, Error, Module as _, RArray, RClass, RModule, Ruby, Value, kwargs};
 
 use crate::gvl;
+use crate::keys::frozen;
+use crate::process::Process;
 
 /// A hundred years: longer limits are taken for this one, so that no sum of times overflows.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// Where a Ractor keeps the bells that nobody waits for.
+const POOL: &str = "sealwire_bells";
+
+static RACTOR: Lazy<RClass> = Lazy::new(|ruby| class(ruby, "Ractor"));
+static FIBER: Lazy<RClass> = Lazy::new(|ruby| class(ruby, "Fiber"));
+
+fn class(ruby: &Ruby, name: &str) -> RClass {
+    let class = ruby.class_object().const_get(name);
+    class.expect("a class of every Ruby since 3.0")
+}
+
+pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
+    // Looked up by the main Ractor, for all of them.
+    Lazy::force(&RACTOR, ruby);
+    Lazy::force(&FIBER, ruby);
+    let class = sealwire.define_class("Bell", ruby.class_object())?;
+    class.undef_default_alloc_func();
+    Ok(())
+}
 
 /// Waits until the future is ready, or `limit` is over: `None` then.
 ///
@@ -37,27 +62,39 @@ pub(crate) fn until<T, F, A>(
 ) -> Result<Option<T>, Error>
 where
     T: Send,
-    F: Future<Output = T> + Send,
+    F: Future<Output = T>,
     A: FnOnce() -> Option<T> + Send,
 {
     let deadline = limit.map(|limit| Instant::now() + limit.min(LONGEST));
-    let future = pin!(future);
-    if has_scheduler(ruby)? {
-        in_fiber(ruby, future, deadline)
-    } else {
-        in_thread(ruby, attempt, future, deadline)
+    if !has_scheduler(ruby)?
+        && let Some(value) = gvl::lent(ruby, attempt)
+    {
+        return Ok(Some(value));
     }
+    in_ruby(ruby, future, deadline)
 }
 
-/// As [`until`] for what nobody attempts first and that has no limit.
+/// As [`until`] for what nobody attempts first.
+pub(crate) fn within<T, F>(
+    ruby: &Ruby,
+    future: F,
+    limit: Option<Duration>,
+) -> Result<Option<T>, Error>
+where
+    F: Future<Output = T>,
+{
+    let deadline = limit.map(|limit| Instant::now() + limit.min(LONGEST));
+    in_ruby(ruby, future, deadline)
+}
+
+/// As [`within`] without a limit.
 pub(crate) fn forever<T, F>(ruby: &Ruby, future: F) -> Result<T, Error>
 where
-    T: Send,
-    F: Future<Output = T> + Send,
+    F: Future<Output = T>,
 {
     let mut future = pin!(future);
     loop {
-        if let Some(value) = until(ruby, || None, future.as_mut(), None)? {
+        if let Some(value) = in_ruby(ruby, future.as_mut(), None)? {
             return Ok(value);
         }
     }
@@ -65,137 +102,26 @@ where
 
 /// Whether this is a fiber that gives way to others when it waits.
 fn has_scheduler(ruby: &Ruby) -> Result<bool, Error> {
-    let fiber: Value = ruby.class_object().funcall("const_get", ("Fiber",))?;
-    let scheduler: Value = fiber.funcall("current_scheduler", ())?;
+    let scheduler: Value = ruby.get_inner(&FIBER).funcall("current_scheduler", ())?;
     Ok(!scheduler.is_nil())
 }
 
-/// Where a thread sleeps.
-#[derive(Default)]
-struct Bed {
-    state: Mutex<Sleep>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct Sleep {
-    woken: bool,
-    interrupted: bool,
-}
-
-impl Bed {
-    fn state(&self) -> MutexGuard<'_, Sleep> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn interrupt(&self) {
-        self.state().interrupted = true;
-        self.changed.notify_all();
-    }
-
-    /// Sleeps until woken, which this takes back, or interrupted, or the deadline.
-    fn sleep(&self, deadline: Option<Instant>) -> Woken {
-        let mut state = self.state();
-        loop {
-            if std::mem::take(&mut state.woken) {
-                return Woken::Progress;
-            }
-            if state.interrupted {
-                return Woken::Interrupted;
-            }
-            state = match deadline {
-                None => self
-                    .changed
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner),
-                Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return Woken::TimedOut;
-                    }
-                    let waited = self.changed.wait_timeout(state, left);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
-        }
-    }
-}
-
-enum Woken {
-    Progress,
-    Interrupted,
-    TimedOut,
-}
-
-impl Wake for Bed {
-    fn wake(self: Arc<Self>) {
-        self.state().woken = true;
-        self.changed.notify_all();
-    }
-}
-
-enum Waited<T> {
-    Ready(T),
-    TimedOut,
-    Interrupted,
-}
-
-fn in_thread<T, F, A>(
-    ruby: &Ruby,
-    attempt: A,
-    mut future: Pin<&mut F>,
-    deadline: Option<Instant>,
-) -> Result<Option<T>, Error>
-where
-    T: Send,
-    F: Future<Output = T> + Send,
-    A: FnOnce() -> Option<T> + Send,
-{
-    let bed = Arc::new(Bed::default());
-    let waker = Waker::from(bed.clone());
-    let mut attempt = Some(attempt);
-    loop {
-        bed.state().interrupted = false;
-        let work = || {
-            if let Some(value) = attempt.take().and_then(|attempt| attempt()) {
-                return Waited::Ready(value);
-            }
-            loop {
-                let mut context = Context::from_waker(&waker);
-                if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-                    return Waited::Ready(value);
-                }
-                match bed.sleep(deadline) {
-                    Woken::Progress => {}
-                    Woken::Interrupted => return Waited::Interrupted,
-                    Woken::TimedOut => return Waited::TimedOut,
-                }
-            }
-        };
-        let waited = gvl::released(ruby, work, || bed.interrupt());
-        match waited.unwrap_or_else(|_| Waited::Interrupted) {
-            Waited::Ready(value) => return Ok(Some(value)),
-            Waited::TimedOut => return Ok(None),
-            // Raises, or runs what was to be run here (a handler of a signal) and waits again.
-            Waited::Interrupted => ruby.thread_check_ints()?,
-        }
-    }
-}
-
-/// What makes a descriptor readable.
-struct Bell {
+/// Makes a descriptor readable.
+struct Ringing {
     rung: AtomicBool,
     reader: PipeReader,
     writer: PipeWriter,
+    process: Process,
 }
 
-impl Bell {
+impl Ringing {
     fn new() -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
-        Ok(Bell {
+        Ok(Ringing {
             rung: AtomicBool::new(false),
             reader,
             writer,
+            process: Process::current(),
         })
     }
 
@@ -211,36 +137,84 @@ impl Bell {
     }
 }
 
-impl Wake for Bell {
+impl Wake for Ringing {
     fn wake(self: Arc<Self>) {
         if !self.rung.swap(true, Ordering::AcqRel) {
-            // One byte at a time always fits. Without it the waiter would never look again, and a
-            // pipe of which this process holds both ends does not fail.
+            // One byte at a time always fits, and a pipe of which this process holds both ends does
+            // not fail.
             let _ = (&self.writer).write_all(&[1]);
         }
     }
 }
 
-fn in_fiber<T, F>(
+/// What a wait needs. It is used again, by another wait: one that rings for an earlier one makes the
+/// later look once more than it had to.
+#[magnus::wrap(class = "Sealwire::Bell", free_immediately, size)]
+struct Bell(Arc<Ringing>);
+
+/// A bell with the `IO` of its descriptor.
+struct Place {
+    bell: Obj<Bell>,
+    io: Value,
+}
+
+/// The bells of this Ractor that nobody waits for: an array of `[bell, io]`.
+fn pool(ruby: &Ruby) -> Result<RArray, Error> {
+    let ractor: Value = ruby.get_inner(&RACTOR).funcall("current", ())?;
+    let pool: Option<RArray> = ractor.funcall("[]", (POOL,))?;
+    match pool {
+        Some(pool) => Ok(pool),
+        None => ractor.funcall("[]=", (POOL, ruby.ary_new())),
+    }
+}
+
+fn take_place(ruby: &Ruby, pool: RArray) -> Result<Place, Error> {
+    while let Some((bell, io)) = pool.pop::<Option<(Obj<Bell>, Value)>>()? {
+        // A child of the process shares pipes with its parent, and must not ring there.
+        if bell.0.process.is_current() {
+            return Ok(Place { bell, io });
+        }
+    }
+    let ringing = Ringing::new().map_err(|error| refused(ruby, &error))?;
+    // Ruby gets the number of the descriptor only: closing it is the bell's business.
+    let keywords = kwargs!("autoclose" => false);
+    let io: Value = ruby
+        .class_io()
+        .funcall("for_fd", (ringing.reader.as_raw_fd(), keywords))?;
+    let bell = frozen(ruby, Bell(Arc::new(ringing)));
+    Ok(Place { bell, io })
+}
+
+fn refused(ruby: &Ruby, error: &io::Error) -> Error {
+    let problem = format!("the system has no pipe to wait with: {error}");
+    Error::new(ruby.exception_io_error(), problem)
+}
+
+fn in_ruby<T, F>(ruby: &Ruby, future: F, deadline: Option<Instant>) -> Result<Option<T>, Error>
+where
+    F: Future<Output = T>,
+{
+    let pool = pool(ruby)?;
+    let place = take_place(ruby, pool)?;
+    let waited = wait(ruby, &place, future, deadline);
+    pool.push((place.bell, place.io))?;
+    waited
+}
+
+fn wait<T, F>(
     ruby: &Ruby,
-    mut future: Pin<&mut F>,
+    place: &Place,
+    future: F,
     deadline: Option<Instant>,
 ) -> Result<Option<T>, Error>
 where
     F: Future<Output = T>,
 {
-    let refused = |error: io::Error| {
-        let problem = format!("the system has no pipe to wait with: {error}");
-        Error::new(ruby.exception_io_error(), problem)
-    };
-    let bell = Arc::new(Bell::new().map_err(refused)?);
-    let waker = Waker::from(bell.clone());
-    // Ruby gets the number of the descriptor only: closing it is the bell's business.
-    let keywords = kwargs!("autoclose" => false);
-    let io: Value = ruby
-        .class_io()
-        .funcall("for_fd", (bell.reader.as_raw_fd(), keywords))?;
+    let ringing = &place.bell.0;
+    let waker = Waker::from(ringing.clone());
+    let mut future = pin!(future);
     loop {
+        ringing.hush().map_err(|error| refused(ruby, &error))?;
         if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return Ok(Some(value));
         }
@@ -249,7 +223,6 @@ where
             return Ok(None);
         }
         let left = left.map(|left| left.as_secs_f64());
-        io.funcall::<_, _, Value>("wait_readable", (left,))?;
-        bell.hush().map_err(refused)?;
+        place.io.funcall::<_, _, Value>("wait_readable", (left,))?;
     }
 }

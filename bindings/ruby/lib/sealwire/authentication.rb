@@ -78,7 +78,7 @@ module Sealwire
       when Refusal then pending.refuse(verdict.reason, verdict.status)
       else pending.allow(nil)
       end
-    rescue Exception => error # rubocop:disable Lint/RescueException
+    rescue Exception => error
       warn "sealwire: an authenticator raised #{error.class}: #{error.message}; client refused"
     ensure
       # Does nothing when there is an answer; a thread that is killed gives this one.

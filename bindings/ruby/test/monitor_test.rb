@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+
+class MonitorTest < SealwireTest
+  def test_a_connection_from_beginning_to_end
+    server_security, client_security = securities(:blake3)
+    pull, push = socket(:PULL, security: server_security), socket(:PUSH, security: client_security)
+    server, client = pull.monitor, push.monitor
+    endpoint = pull.bind("tcp://127.0.0.1:0")
+    listening = server.next(timeout: PATIENCE)
+    assert_equal [:listening, endpoint, "listening on #{endpoint}"], [listening.name, listening.endpoint, listening.to_s]
+    push.connect(endpoint)
+    accepted = await(server, :accepted)
+    assert_match(/\Atcp:\/\/127\.0\.0\.1/, accepted.address)
+    ready = await(server, :ready)
+    assert_equal accepted.connection, ready.connection
+    assert_equal ["alice", :PUSH, "BLAKE3"], [ready.peer.user_id, ready.peer.socket_type, ready.peer.mechanism]
+    assert_nil ready.failure
+    assert_equal endpoint, await(client, :connected).endpoint
+    await(client, :ready)
+    push.close
+    assert_equal ready.connection, await(server, :disconnected).connection
+    pull.close
+    assert_empty server.map(&:name) - %i[unbound disconnected]
+    assert_nil server.next
+    assert_equal 0, server.lost
+  end
+
+  def test_failures_and_retries
+    push = socket(:PUSH, reconnect_interval: 0.01)
+    monitor = push.monitor
+    push.connect("tcp://127.0.0.1:1")
+    event = await(monitor, :failed)
+    failure = event.failure
+    assert_equal [:connect, "tcp://127.0.0.1:1", false], [failure.cause, failure.endpoint, failure.ready?]
+    assert_includes event.to_s, failure.reason
+    retrying = await(monitor, :retrying)
+    assert_equal 1, retrying.attempt
+    assert_operator retrying.delay, :<=, 0.01
+  end
+
+  def test_an_endpoint_that_is_given_up
+    push = socket(:PUSH, reconnect_stop: %i[connection_refused unreachable])
+    monitor = push.monitor
+    push.connect("tcp://127.0.0.1:1")
+    assert_equal "tcp://127.0.0.1:1", await(monitor, :gave_up).endpoint
+  end
+
+  def test_nothing_happens
+    pull = socket(:PULL)
+    assert_nil pull.monitor.next(timeout: 0.01)
+    assert_nil pull.monitor.next(timeout: 0)
+  end
+
+  def test_a_thread_that_waits_can_be_killed
+    monitor = socket(:PULL).monitor
+    waiting = Thread.new { monitor.next }
+    Timeout.timeout(PATIENCE) { Thread.pass until waiting.status == "sleep" }
+    waiting.kill
+    assert waiting.join(PATIENCE)
+  end
+end

@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+
+class OptionsTest < SealwireTest
+  VALUES = {
+    send_hwm: 5, recv_hwm: 6, linger: 0.25, max_message_size: 1000, routing_id: "name", immediate: true,
+    handshake_timeout: 3.0, reconnect_interval: 0.5, heartbeat_interval: 1.0, metadata: { "X-Name" => "value" },
+    router_notify: [:connect], reconnect_stop: %i[connection_refused], connection_rate_per_address: [5, 1.0],
+    tcp_keepalive: true, tcp_keepalive_idle: 60.0, backlog: 10, type_of_service: 40, hello_message: ["hello"],
+    socks_proxy: "127.0.0.1:1080"
+  }.freeze
+
+  def test_options_are_read_back
+    router = Sealwire::ROUTER.new(**VALUES)
+    VALUES.each { |name, value| assert_equal value, router.public_send(name) }
+    assert_nil router.spin
+    router.bind("tcp://127.0.0.1:0")
+    router.close
+  end
+
+  def test_every_option_has_a_reader_and_a_writer
+    Sealwire::Socket::OPTIONS.each do |name|
+      pull = Sealwire::PULL.new
+      assert_nil pull.public_send(name), name
+      pull.public_send(:"#{name}=", nil)
+    end
+  end
+
+  def test_timeouts_change_at_any_time_and_others_do_not
+    pull = socket(:PULL, recv_timeout: 5)
+    assert_equal 5.0, pull.recv_timeout
+    pull.bind("tcp://127.0.0.1:0")
+    pull.recv_timeout = nil
+    assert_nil pull.recv_timeout
+    error = assert_raises(Sealwire::StateError) { pull.linger = 1 }
+    assert_match(/linger is set before the first bind/, error.message)
+    assert_raises(Sealwire::StateError) { pull.security = Sealwire::Security.null }
+  end
+
+  def test_what_means_nothing_is_refused
+    assert_match(/no option spam/, assert_raises(ArgumentError) { Sealwire::PULL.new(spam: 1) }.message)
+    assert_raises(ArgumentError) { Sealwire::PULL.new(linger: -1) }
+    assert_raises(ArgumentError) { Sealwire::PULL.new(recv_timeout: -1) }
+    assert_raises(ArgumentError) { Sealwire::PULL.new(recv_hwm: -1) }
+    assert_raises(TypeError) { Sealwire::PULL.new(recv_timeout: "soon") }
+    assert_raises(TypeError) { Sealwire::PULL.new(security: :null) }
+    bind = ->(type, **options) { Sealwire.const_get(type).new(**options).bind("tcp://127.0.0.1:0") }
+    assert_match(/PULL socket has no option router_mandatory/,
+                 assert_raises(Sealwire::OptionError) { bind.call(:PULL, router_mandatory: true) }.message)
+    assert_raises(Sealwire::OptionError) { bind.call(:PULL, routing_id: "\0x") }
+    assert_raises(Sealwire::OptionError) { bind.call(:PULL, type_of_service: 300) }
+    assert_raises(Sealwire::OptionError) { bind.call(:PULL, reconnect_stop: :sometimes) }
+    assert_raises(Sealwire::OptionError) { bind.call(:PULL, socks_proxy: "nowhere") }
+    assert_raises(Sealwire::OptionError) { bind.call(:ROUTER, router_notify: :sometimes) }
+  end
+
+  def test_times_without_end
+    pull = socket(:PULL, linger: Float::INFINITY, recv_timeout: Float::INFINITY)
+    assert_equal Float::INFINITY, pull.linger
+    assert_nil pull.recv_timeout
+    pull.bind("tcp://127.0.0.1:0")
+  end
+
+  def test_a_secret_option_is_not_read_back
+    pull = Sealwire::PULL.new(socks_proxy: "127.0.0.1:1080", socks_username: "me", socks_password: "secret")
+    assert_equal true, pull.socks_password
+    refute_includes pull.inspect, "secret"
+  end
+
+  def test_options_take_effect
+    pull, push = socket(:PULL, max_message_size: 100), socket(:PUSH)
+    monitor = pull.monitor
+    push.connect(pull.bind("tcp://127.0.0.1:0"))
+    push << "x" * 101
+    assert_equal :too_large, await(monitor, :failed).failure.cause
+    router, dealer = socket(:ROUTER), socket(:DEALER, metadata: { "X-Name" => "value" })
+    dealer.connect(router.bind("tcp://127.0.0.1:0"))
+    dealer << "x"
+    assert_equal "value", router.receive.peer.metadata("X-Name")
+  end
+end

@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+
+class ProcessTest < SealwireTest
+  def test_a_program_may_send_and_return
+    pull = socket(:PULL)
+    endpoint = pull.bind("tcp://127.0.0.1:0")
+    in_another_ruby(<<~RUBY, endpoint)
+      require "sealwire"
+      push = Sealwire::PUSH.new
+      push.connect(ARGV[0])
+      50.times { |number| push << number.to_s }
+    RUBY
+    assert_equal(50.times.map(&:to_s), Array.new(50) { pull.receive.to_s })
+  end
+
+  def test_a_socket_that_nobody_has_any_more_sends_what_it_holds
+    pull = socket(:PULL)
+    endpoint = pull.bind("tcp://127.0.0.1:0")
+    in_another_ruby(<<~RUBY, endpoint)
+      require "sealwire"
+      def leave
+        push = Sealwire::PUSH.new
+        push.connect(ARGV[0])
+        push << "left"
+        nil
+      end
+      10.times { leave }
+      GC.start
+    RUBY
+    assert_equal(["left"] * 10, Array.new(10) { pull.receive.to_s })
+  end
+
+  def test_a_program_ends_in_the_middle_of_everything
+    # Threads wait, a callback never answers, and a client is about to be decided about.
+    output = in_another_ruby(<<~RUBY)
+      require "sealwire"
+      keys = Sealwire::KeyPair.generate
+      asked = Queue.new
+      security = Sealwire::Security.blake3_server(keys: keys) { asked << true; sleep }
+      server = Sealwire::REP.new(security: security, linger: 0)
+      endpoint = server.bind("tcp://127.0.0.1:0")
+      client = Sealwire::REQ.new(security: Sealwire::Security.blake3_client(server_key: keys.public_key), linger: 0)
+      client.connect(endpoint)
+      Thread.new { server.receive }.report_on_exception = false
+      asked.pop
+      puts "done"
+    RUBY
+    assert_equal "done\n", output
+  end
+
+  def test_a_child_says_that_sockets_stay_with_their_parent_and_makes_its_own
+    skip "this system cannot fork" unless Process.respond_to?(:fork)
+    output = in_another_ruby(<<~RUBY)
+      require "sealwire"
+      keys = Sealwire::KeyPair.generate
+      allow = ->(_client) { "somebody" }
+      make = lambda do
+        server = Sealwire::REP.new(security: Sealwire::Security.blake3_server(keys: keys, allow: allow), recv_timeout: #{PATIENCE})
+        client = Sealwire::REQ.new(
+          security: Sealwire::Security.blake3_client(server_key: keys.public_key), recv_timeout: #{PATIENCE}
+        )
+        client.connect(server.bind("tcp://127.0.0.1:0"))
+        [server, client]
+      end
+      talk = lambda do |(server, client)|
+        client << "hello"
+        name = server.receive.peer.user_id
+        server << name
+        client.receive.to_s
+      end
+      $stdout.sync = true
+      parents = make.call
+      puts "parent: \#{talk.call(parents)}"
+      monitor = parents[0].monitor
+      child = fork do
+        [-> { parents[0].receive }, -> { parents[1] << "x" }, -> { parents[0].close }, -> { monitor.next }].each do |use|
+          use.call
+        rescue Sealwire::ForkedError => error
+          puts "child: \#{error.class}"
+        end
+        puts "child: \#{talk.call(make.call)}"
+        parents = monitor = nil
+        GC.start
+      end
+      Process.wait(child)
+      puts "parent: \#{talk.call(parents)} \#{$?.success?}"
+    RUBY
+    assert_equal <<~TEXT, output
+      parent: somebody
+      child: Sealwire::ForkedError
+      child: Sealwire::ForkedError
+      child: Sealwire::ForkedError
+      child: Sealwire::ForkedError
+      child: somebody
+      parent: somebody true
+    TEXT
+  end
+end

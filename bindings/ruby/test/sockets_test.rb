@@ -1,0 +1,272 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+
+class SocketsTest < SealwireTest
+  %i[null plain curve blake3].each do |mechanism|
+    define_method(:"test_request_and_reply_with_#{mechanism}") do
+      server, client = connected(:REP, :REQ, mechanism: mechanism)
+      client << "hello"
+      request = server.receive
+      assert_equal "hello", request.to_s
+      assert_equal [(mechanism == :null ? nil : "alice")], [request.peer.user_id]
+      assert_equal mechanism.to_s.upcase, request.peer.mechanism
+      assert_equal :REQ, request.peer.socket_type
+      assert_equal %i[curve blake3].include?(mechanism), !request.peer.public_key.nil?
+      server << %w[two frames]
+      assert_equal %w[two frames], client.receive.frames
+    end
+  end
+
+  def test_messages_keep_their_frames
+    pull, push = connected(:PULL, :PUSH, mechanism: :blake3)
+    sent = [[""], ["\0\xff".b], ["a", "", "b" * 70, "c" * 71, "d" * 100_000], ["e" * 3_000_000]]
+    sent.each { |frames| push << frames }
+    sent.each do |frames|
+      message = pull.receive
+      assert_equal frames, message.frames
+      assert_equal frames, message.to_a
+      assert_equal frames.last, message.to_s
+      assert_equal [frames.size, frames.sum(&:bytesize)], [message.length, message.bytesize]
+      assert_equal [frames[0], frames[-1], nil, nil], [message[0], message[-1], message[9], message[-9]]
+      message.frames.each do |frame|
+        assert_equal Encoding::BINARY, frame.encoding
+        assert_predicate frame, :frozen?
+      end
+    end
+  end
+
+  def test_messages_are_text_when_they_are
+    pull, push = connected(:PULL, :PUSH)
+    push << "Grüße" << "\xff"
+    assert_equal "Grüße", pull.receive.text
+    assert_raises(EncodingError) { pull.receive.text }
+  end
+
+  def test_messages_can_be_passed_on
+    first, second = connected(:PULL, :PUSH), connected(:PULL, :PUSH)
+    first[1] << %w[a b]
+    message = first[0].receive
+    second[1] << message
+    assert_equal message, second[0].receive
+    assert_equal Sealwire::Message.new(%w[a b]), message
+  end
+
+  def test_publish_and_subscribe
+    publisher, subscriber = connected(:XPUB, :SUB, mechanism: :blake3)
+    subscriber.subscribe("news.")
+    assert_equal "\x01news.".b, publisher.receive.to_s
+    publisher << "sport.1" << "news.1" << ["news.2", "body"]
+    assert_equal "news.1", subscriber.receive.to_s
+    assert_equal ["news.2", "body"], subscriber.receive.frames
+    subscriber.unsubscribe("news.")
+    assert_equal "\x00news.".b, publisher.receive.to_s
+    assert_raises(Sealwire::UnsupportedError) { subscriber.unsubscribe("never") }
+  end
+
+  def test_push_and_pull_from_many
+    pull = socket(:PULL)
+    endpoint = pull.bind("tcp://127.0.0.1:0")
+    3.times { |number| socket(:PUSH).connect(endpoint) << number.to_s }
+    assert_equal(%w[0 1 2], Array.new(3) { pull.receive.to_s }.sort)
+  end
+
+  def test_dealer_and_router
+    router = socket(:ROUTER, router_mandatory: true)
+    dealer = socket(:DEALER, routing_id: "worker")
+    dealer.connect(router.bind("tcp://127.0.0.1:0"))
+    dealer << "ready"
+    assert_equal %w[worker ready], router.receive.frames
+    router << %w[worker work]
+    assert_equal "work", dealer.receive.to_s
+    assert_raises(Sealwire::UnroutableError) { router << %w[nobody work] }
+  end
+
+  def test_pairs_within_the_process
+    one, other = socket(:PAIR), socket(:PAIR)
+    one.bind("inproc://pairs")
+    other.connect("inproc://pairs")
+    one << "there"
+    assert_equal "there", other.receive.to_s
+    other << "back"
+    assert_equal "back", one.receive.to_s
+  end
+
+  def test_xsub_and_pub_over_ipc
+    publisher, subscriber = connected(:XPUB, :XSUB, over: "ipc://@sealwire-ruby-#{Process.pid}")
+    subscriber << "\x01".b
+    publisher.receive
+    publisher << "all"
+    assert_equal "all", subscriber.receive.to_s
+  end
+
+  def test_server_and_client
+    server, client = connected(:SERVER, :CLIENT, mechanism: :curve)
+    client << "question"
+    question = server.receive
+    assert_equal "question", question.to_s
+    assert_equal question.peer.route, question.route
+    server << Sealwire::Message.to_route(question.route, "answer")
+    assert_equal "answer", client.receive.to_s
+  end
+
+  def test_peers_connect_by_number
+    one, other = socket(:PEER), socket(:PEER)
+    route = one.connect_peer(other.bind("tcp://127.0.0.1:0"), timeout: PATIENCE)
+    one << Sealwire::Message.to_route(route, "hello")
+    assert_equal "hello", other.receive.to_s
+    error = assert_raises(Sealwire::TimeoutError) { one.connect_peer("tcp://127.0.0.1:1", timeout: 0.3) }
+    assert_equal :connect, error.failure.cause
+  end
+
+  def test_groups
+    radio, dish = socket(:RADIO), socket(:DISH)
+    monitor = radio.monitor
+    dish.join("weather")
+    dish.connect(radio.bind("tcp://127.0.0.1:0"))
+    await(monitor, :ready)
+    # JOIN is on its way after the handshake: sent until it has arrived.
+    message = nil
+    until message
+      radio << Sealwire::Message.to_group("sport", "1:0") << Sealwire::Message.to_group("weather", "rain")
+      message = dish.try_receive
+    end
+    assert_equal ["weather", "rain"], [message.group, message.to_s]
+    assert_raises(Sealwire::StateError) { dish.join("weather") }
+    dish.leave("weather")
+    assert_raises(Sealwire::MessageError) { radio << "no group" }
+  end
+
+  def test_scatter_gather_and_channel
+    gather, scatter = connected(:GATHER, :SCATTER)
+    scatter << "work"
+    assert_equal "work", gather.receive.to_s
+    assert_raises(Sealwire::MessageError) { scatter << %w[two frames] }
+    one, other = connected(:CHANNEL, :CHANNEL)
+    other << "hello"
+    assert_equal "hello", one.receive.to_s
+  end
+
+  def test_stream_speaks_tcp
+    stream = socket(:STREAM)
+    port = stream.bind("tcp://127.0.0.1:0")[/\d+\z/]
+    require "socket"
+    TCPSocket.open("127.0.0.1", port) do |tcp|
+      id, empty = stream.receive.frames
+      assert_equal "", empty
+      tcp.write("plain")
+      assert_equal [id, "plain"], stream.receive.frames
+      stream << [id, "text"]
+      assert_equal "text", tcp.readpartial(10)
+    end
+  end
+
+  def test_the_turn_of_a_request
+    server, client = connected(:REP, :REQ)
+    assert_raises(Sealwire::StateError) { client.receive }
+    assert_raises(Sealwire::StateError) { server << "nothing was asked" }
+    client << "one"
+    assert_raises(Sealwire::StateError) { client << "two" }
+    assert_equal "one", server.receive.to_s
+  end
+
+  def test_many_at_once_and_one_by_one
+    pull, push = connected(:PULL, :PUSH)
+    assert_nil pull.try_receive
+    50.times { |number| push << number.to_s }
+    received = []
+    received.concat(pull.receive_many(20)) while received.size < 50
+    assert_equal 50.times.map(&:to_s), received.map(&:to_s)
+    assert_raises(Sealwire::TimeoutError) { pull.receive_many(1, timeout: 0) }
+    assert push.try_send("last")
+    assert_equal "last", pull.receive.to_s
+  end
+
+  def test_what_cannot_be_sent
+    push = socket(:PUSH)
+    push.connect("tcp://127.0.0.1:1")
+    assert_raises(TypeError) { push << 7 }
+    assert_raises(TypeError) { push << ["a", nil] }
+    assert_raises(Sealwire::MessageError) { push << [] }
+    assert_raises(Sealwire::UnsupportedError) { push.receive }
+    assert_raises(Sealwire::UnsupportedError) { socket(:PULL) << "x" }
+  end
+
+  def test_endpoints
+    pull = socket(:PULL)
+    endpoint = pull.bind("tcp://127.0.0.1:0")
+    assert_match(/\Atcp:\/\/127\.0\.0\.1:[1-9]\d*\z/, endpoint)
+    assert_equal [endpoint], pull.bound_endpoints
+    assert_raises(Sealwire::BindError) { socket(:PULL).bind(endpoint) }
+    assert_raises(Sealwire::EndpointError) { pull.bind("http://127.0.0.1:0") }
+    assert_raises(Sealwire::EndpointError) { pull.connect("tcp://*:1") }
+    pull.unbind(endpoint)
+    assert_equal [], pull.bound_endpoints
+    assert_raises(Sealwire::EndpointError) { pull.unbind(endpoint) }
+    pull.connect("tcp://127.0.0.1:1")
+    assert_equal ["tcp://127.0.0.1:1"], pull.connected_endpoints
+    pull.disconnect("tcp://127.0.0.1:1")
+    assert_equal [], pull.connected_endpoints
+  end
+
+  def test_web_sockets
+    server, client = connected(:REP, :REQ, mechanism: :blake3, over: "ws://127.0.0.1:0/path")
+    client << "over HTTP"
+    assert_equal "over HTTP", server.receive.to_s
+  end
+
+  def test_a_socket_that_is_closed
+    pull, push = connected(:PULL, :PUSH)
+    push << "text"
+    pull.receive
+    pull.close
+    assert_predicate pull, :closed?
+    assert_raises(Sealwire::ClosedError) { pull.receive }
+    pull.close
+    unmade = socket(:PULL)
+    unmade.close
+    assert_raises(Sealwire::ClosedError) { unmade.bind("tcp://127.0.0.1:0") }
+  end
+
+  def test_what_is_not_sent_is_told
+    push = Sealwire::PUSH.new(linger: 0.05)
+    push.connect("tcp://127.0.0.1:1")
+    push << "to nobody"
+    assert_raises(Sealwire::UnsentError) { push.close }
+  end
+
+  def test_sockets_are_iterated_until_they_close
+    pull, push = connected(:PULL, :PUSH)
+    3.times { |number| push << number.to_s }
+    seen = []
+    pull.each do |message|
+      seen << message.to_s
+      pull.close if seen.size == 3
+    end
+    assert_equal %w[0 1 2], seen
+    Sealwire::PULL.open { |socket| @inner = socket }
+    assert_predicate @inner, :closed?
+  end
+
+  def test_peers_and_counters
+    server, client = connected(:REP, :REQ, mechanism: :blake3)
+    client << "hello"
+    server.receive
+    peer, = server.peers
+    assert_equal "alice", peer.user_id
+    assert_match(/\Atcp:\/\/127\.0\.0\.1:\d+\z/, peer.address)
+    assert_equal "REQ", peer.metadata("Socket-Type")
+    assert_nil peer.metadata("X-None")
+    assert_equal [1, 5], server.counters.values_at(:messages_received, :bytes_received)
+    assert_equal 1, server.counters[:handshakes_completed]
+  end
+
+  def test_a_socket_is_not_copied
+    pull = socket(:PULL)
+    assert_raises(TypeError) { pull.dup }
+    assert_raises(TypeError) { Marshal.dump(pull) }
+    assert_raises(ArgumentError) { Sealwire::Socket.new(:SEALWIRE) }
+    assert_raises(Sealwire::StateError) { Sealwire::Socket.allocate.bind("tcp://127.0.0.1:0") }
+    assert_equal :PULL, Sealwire::Socket.new(:PULL).socket_type
+  end
+end
