@@ -6,7 +6,7 @@ require "io/wait"
 module Sealwire
 end
 
-require_relative "sealwire/sealwire"
+require "sealwire/sealwire"
 require_relative "sealwire/errors"
 require_relative "sealwire/authentication"
 require_relative "sealwire/security"

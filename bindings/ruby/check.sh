@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# The gem, installed with its one command into an empty GEM_HOME, and its tests against it.
+#
+# Installs what Debian has of what is missing. Uses CARGO_TARGET_DIR if it is set.
+set -euo pipefail
+cd "$(dirname "$0")"
+here=$PWD
+root=$(cd ../.. && pwd)
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+missing=
+command -v ruby >/dev/null || missing="$missing ruby"
+ruby -rmkmf -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))' 2>/dev/null ||
+    missing="$missing ruby-dev"
+ruby -rminitest -e '' 2>/dev/null || missing="$missing ruby-minitest"
+ldconfig -p | grep -q libclang || [ -n "${LIBCLANG_PATH:-}" ] || missing="$missing libclang-dev"
+ldconfig -p | grep -q 'libzmq\.so\.5' || missing="$missing libzmq5"
+python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
+if [ -n "$missing" ]; then
+    echo "installing$missing"
+    # shellcheck disable=SC2086
+    as_root apt-get update -qq && as_root apt-get install -y -qq $missing
+fi
+
+GEM_HOME=$(mktemp -d)
+trap 'rm -rf "$GEM_HOME"' EXIT
+export GEM_HOME GEM_PATH=$GEM_HOME
+./install.sh
+
+# Peers: the program, the C library, and the Python package in an environment of its own.
+(cd "$root" && cargo build --release --locked --quiet -p sealwire-cli -p sealwire-capi)
+export SEALWIRE_PROGRAM=$CARGO_TARGET_DIR/release/sealwire
+export SEALWIRE_C_LIBRARY=$CARGO_TARGET_DIR/release/libsealwire_c.so
+if [ -z "${SEALWIRE_PYTHON:-}" ]; then
+    python3 -m venv "$GEM_HOME/python"
+    "$GEM_HOME/python/bin/pip" install --quiet "$root/bindings/python"
+    export SEALWIRE_PYTHON=$GEM_HOME/python/bin/python
+fi
+
+# Away from the sources: what is loaded is the installed gem. Far more time than the tests take: a
+# run that hangs ends all the same.
+cd "$GEM_HOME"
+limit=900
+timeout "$limit" ruby -w -r sealwire -e '
+  expected = File.realpath(ENV.fetch("GEM_HOME"))
+  loaded = $LOADED_FEATURES.grep(/sealwire\/sealwire\./).first
+  abort "not the installed gem: #{loaded}" unless File.realpath(loaded).start_with?(expected)
+  Dir[File.join(ARGV.fetch(0), "*_test.rb")].sort.each { |test| require test }
+' "$here/test"

@@ -1,0 +1,39 @@
+#!/usr/bin/env ruby
+# frozen_string_literal: true
+
+# Makes pkg/sealwire-VERSION.gem from this checkout and prints its path.
+#
+# The gem has the crates that the native part is made of, at the same places relative to each other
+# as here: their manifests take versions and lints from the one at the root.
+
+require "fileutils"
+require "rubygems/package"
+
+HERE = __dir__
+ROOT = File.expand_path("../..", HERE)
+CRATES = %w[sealwire sealwire-aead sealwire-nacl sealwire-zmtp].freeze
+PATTERNS = [
+  "Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT",
+  *CRATES.flat_map { |crate| ["crates/#{crate}/Cargo.toml", "crates/#{crate}/src/**/*"] },
+  "bindings/ruby/{Cargo.toml,Cargo.lock,extconf.rb,README.md}",
+  "bindings/ruby/src/**/*", "bindings/ruby/lib/**/*.rb", "bindings/ruby/sig/**/*"
+].freeze
+
+stage = File.join(HERE, "pkg", "stage")
+FileUtils.rm_rf(stage)
+files = Dir.chdir(ROOT) { Dir[*PATTERNS].select { |path| File.file?(path) } }
+files.each do |path|
+  target = File.join(stage, path)
+  FileUtils.mkdir_p(File.dirname(target))
+  FileUtils.cp(File.join(ROOT, path), target)
+end
+# The specification stands at the top of a gem, and reads the version beside it.
+specification = File.read(File.join(HERE, "sealwire.gemspec"))
+specification = specification.sub('__dir__, "Cargo.toml"', '__dir__, "bindings/ruby/Cargo.toml"')
+File.write(File.join(stage, "sealwire.gemspec"), specification)
+
+built = Dir.chdir(stage) { Gem::Package.build(Gem::Specification.load("sealwire.gemspec")) }
+gem = File.join(HERE, "pkg", File.basename(built))
+FileUtils.mv(File.join(stage, built), gem)
+FileUtils.rm_rf(stage)
+puts gem

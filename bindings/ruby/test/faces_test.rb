@@ -1,0 +1,148 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+require "fiddle"
+require "fiddle/import"
+require "open3"
+
+# The other faces of Sealwire, each with a copy of the library of its own: C's, called from this
+# process, and Python's in another. Each is server and client of BLAKE3 and CURVE.
+class FacesTest < SealwireTest
+  MECHANISMS = %i[blake3 curve].freeze
+
+  def setup
+    super
+    @server_keys, @client_keys = Sealwire::KeyPair.generate, Sealwire::KeyPair.generate
+  end
+
+  def our_server(mechanism)
+    allow = { @client_keys.public_key => "the other" }
+    Sealwire::Security.public_send(:"#{mechanism}_server", keys: @server_keys, allow: allow)
+  end
+
+  def our_client(mechanism)
+    Sealwire::Security.public_send(:"#{mechanism}_client", server_key: @server_keys.public_key, keys: @client_keys)
+  end
+
+  # What is used of sealwire.h.
+  module C
+    extend Fiddle::Importer
+    LIBRARY = ENV["SEALWIRE_C_LIBRARY"] || File.join(ROOT, "target/release/libsealwire_c.so")
+    AVAILABLE = File.exist?(LIBRARY)
+    REQ, REP, WAIT = 3, 4, -1
+    if AVAILABLE
+      dlload LIBRARY
+      extern "const char *sealwire_last_error()"
+      extern "int sealwire_keys_from_bytes(void *, void *)"
+      extern "int sealwire_authenticator_anyone(void *)"
+      extern "int sealwire_security_blake3_server(void *, void *, void *)"
+      extern "int sealwire_security_blake3_client(void *, void *, void *)"
+      extern "int sealwire_security_curve_server(void *, void *, void *)"
+      extern "int sealwire_security_curve_client(void *, void *, void *)"
+      extern "int sealwire_socket_new(int, void *, void *, void *)"
+      extern "int sealwire_socket_bind(void *, const char *, void *)"
+      extern "int sealwire_socket_connect(void *, const char *)"
+      extern "int sealwire_socket_send_bytes(void *, void *, size_t, long long)"
+      extern "int sealwire_socket_recv(void *, long long, void *)"
+      extern "void sealwire_socket_free(void *)"
+      extern "void *sealwire_message_data(void *)"
+      extern "size_t sealwire_message_size(void *)"
+      extern "void sealwire_message_free(void *)"
+    end
+
+    def self.made(name, *arguments)
+      out = Fiddle::Pointer.malloc(Fiddle::SIZEOF_VOIDP, Fiddle::RUBY_FREE)
+      done(name, *arguments, out)
+      out.ptr
+    end
+
+    def self.done(name, *arguments)
+      status = public_send(:"sealwire_#{name}", *arguments)
+      raise "#{name}: #{sealwire_last_error}" unless status.zero?
+    end
+
+    def self.receive(socket)
+      message = made(:socket_recv, socket, PATIENCE * 1000)
+      sealwire_message_data(message)[0, sealwire_message_size(message)]
+    ensure
+      sealwire_message_free(message) if message
+    end
+  end
+
+  def c_socket(type, security)
+    absent "the C library is not built: set SEALWIRE_C_LIBRARY" unless C::AVAILABLE
+    C.made(:socket_new, type, security.call, nil)
+  end
+
+  MECHANISMS.each do |mechanism|
+    define_method(:"test_a_client_in_c_with_#{mechanism}") do
+      theirs = c_socket(C::REQ, lambda do
+        keys = C.made(:keys_from_bytes, @client_keys.secret_key.to_bytes)
+        C.made(:"security_#{mechanism}_client", @server_keys.public_key.to_bytes, keys)
+      end)
+      ours = socket(:REP, security: our_server(mechanism))
+      C.done(:socket_connect, theirs, ours.bind("tcp://127.0.0.1:0"))
+      C.done(:socket_send_bytes, theirs, "from C", 6, C::WAIT)
+      request = ours.receive
+      assert_equal ["from C", "the other"], [request.to_s, request.peer.user_id]
+      ours << "from Ruby"
+      assert_equal "from Ruby", C.receive(theirs)
+    ensure
+      C.sealwire_socket_free(theirs) if theirs
+    end
+
+    define_method(:"test_a_server_in_c_with_#{mechanism}") do
+      theirs = c_socket(C::REP, lambda do
+        keys = C.made(:keys_from_bytes, @server_keys.secret_key.to_bytes)
+        C.made(:"security_#{mechanism}_server", keys, C.made(:authenticator_anyone))
+      end)
+      endpoint = C.made(:socket_bind, theirs, "tcp://127.0.0.1:0").to_s
+      ours = socket(:REQ, security: our_client(mechanism))
+      ours.connect(endpoint)
+      ours << "from Ruby"
+      assert_equal "from Ruby", C.receive(theirs)
+      C.done(:socket_send_bytes, theirs, "from C", 6, C::WAIT)
+      assert_equal "from C", ours.receive.to_s
+    ensure
+      C.sealwire_socket_free(theirs) if theirs
+    end
+
+    define_method(:"test_python_with_#{mechanism}") do
+      python = ENV["SEALWIRE_PYTHON"] || "python3"
+      _, _, status = Open3.capture3(python, "-c", "import sealwire")
+      absent "#{python} has no sealwire: set SEALWIRE_PYTHON" unless status.success?
+      ours = socket(:REP, security: our_server(mechanism))
+      # Python is the client of one socket and the server of the other.
+      script = <<~PYTHON
+        import sys, sealwire
+        from sealwire import AllowedKeys, KeyPair, Security, Socket
+        endpoint, server, client = sys.argv[1:]
+        server, client = KeyPair(server), KeyPair(client)
+        with Socket(sealwire.REP, security=Security.#{mechanism}_server(server, AllowedKeys([client.public]))) as rep:
+            print(rep.bind("tcp://127.0.0.1:0"), flush=True)
+            with Socket(sealwire.REQ, security=Security.#{mechanism}_client(server.public, client)) as req:
+                req.connect(endpoint)
+                req.send(b"from Python")
+                assert req.recv() == b"from Ruby"
+            assert rep.recv() == b"from Ruby"
+            rep.send(b"from Python")
+      PYTHON
+      keys = [@server_keys, @client_keys].map { |pair| pair.secret_key.to_z85 }
+      arguments = [python, "-c", script, ours.bind("tcp://127.0.0.1:0"), *keys]
+      Open3.popen2e(*arguments) do |input, output, running|
+        input.close
+        endpoint = output.gets.to_s.chomp
+        assert_match(/\Atcp:/, endpoint)
+        request = ours.receive
+        assert_equal ["from Python", "the other"], [request.to_s, request.peer.user_id]
+        ours << "from Ruby"
+        client = socket(:REQ, security: our_client(mechanism))
+        client.connect(endpoint)
+        client << "from Ruby"
+        assert_equal "from Python", client.receive.to_s
+        rest = output.read
+        assert_predicate running.value, :success?, rest
+      end
+    end
+  end
+end
