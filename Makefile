@@ -62,7 +62,16 @@ bench:
 
 ## Licences, advisories (from a local copy if there is one) and sources of all dependencies.
 deny:
+	cargo deny --manifest-path bindings/python/Cargo.toml --config deny.toml \
+		--all-features check bans licenses sources
 	cargo deny --all-features check bans licenses sources
+
+.PHONY: python
+## The Python package: installed into a clean virtual environment, tested, types and examples too.
+python:
+	cd bindings/python && cargo fmt --check && \
+		CARGO_TARGET_DIR="$(CURDIR)/target" cargo clippy --all-targets --features abi3 -- -D warnings
+	CARGO_TARGET_DIR="$(CURDIR)/target" bindings/python/check.sh
 
 clean:
 	cargo clean
