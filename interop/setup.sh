@@ -142,7 +142,7 @@ elif CXXFLAGS=-w cargo build --quiet --locked --target-dir target \
     ln -sf ../debug/zmq-peer-drafts "$peers/zmq-peer-drafts"
     ready zmq-peer-drafts "libzmq 4.3.5 with its drafts"
 else
-    skip zmq-peer-drafts "cargo could not build it (it needs a C++ compiler)"
+    skip zmq-peer-drafts "cargo could not build it (it needs a C++ compiler and pkg-config)"
 fi
 
 # Others read the key files that it writes.

@@ -169,7 +169,7 @@ static size_t topic_in_body(void)
     return strlen(args.topic);
 }
 
-/* Subscribers get no message until the publisher knows of them. */
+/* Who sees the messages by which a publisher finds its subscribers. */
 static int is_subscriber(void)
 {
 #ifdef ZMQ_BUILD_DRAFT_API
@@ -179,6 +179,7 @@ static int is_subscriber(void)
     return args.type == ZMQ_SUB || args.type == ZMQ_XSUB;
 }
 
+/* Who sends them. */
 static int is_publisher(void)
 {
 #ifdef ZMQ_BUILD_DRAFT_API

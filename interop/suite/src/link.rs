@@ -1,5 +1,7 @@
 //! Our socket and a peer's, opened over a path.
 
+use std::time::Instant;
+
 use sealwire::blocking::Socket;
 use sealwire::{Monitor, PublicKey, Security, SocketBuilder};
 use tempfile::TempDir;
@@ -16,6 +18,8 @@ pub struct Link {
     pub monitor: Monitor,
     /// The peer.
     pub peer: Peer,
+    /// When the second of the two was started or told to connect.
+    pub begun: Instant,
     /// Where they meet.
     pub endpoint: String,
     /// What protects our socket, for another one in its place.
@@ -51,24 +55,27 @@ impl Path {
         let mut arguments: Vec<String> = script.iter().map(|word| word.as_ref().into()).collect();
         arguments.extend(sides.theirs);
         let (endpoint, folder) = self.transport.endpoint();
-        let (peer, endpoint) = match self.binds {
+        let (peer, endpoint, begun) = match self.binds {
             Side::Ours => {
                 let endpoint = ours.bind(endpoint).expect("a free endpoint").to_string();
                 arguments.extend(["--connect".into(), endpoint.clone()]);
-                (Peer::start(self.program, arguments), endpoint)
+                let begun = Instant::now();
+                (Peer::start(self.program, arguments), endpoint, begun)
             }
             Side::Theirs => {
                 arguments.extend(["--bind".into(), endpoint]);
                 let mut peer = Peer::start(self.program, arguments);
                 let endpoint = peer.endpoint();
+                let begun = Instant::now();
                 ours.connect(endpoint.as_str()).expect("an endpoint");
-                (peer, endpoint)
+                (peer, endpoint, begun)
             }
         };
         Link {
             ours,
             monitor,
             peer,
+            begun,
             endpoint,
             security: sides.ours,
             their_key: sides.their_key,

@@ -11,7 +11,7 @@ use sealwire::auth::{AllowAnyone, AllowedKeys, PasswordTable};
 use sealwire::{FailureCause, Generate as _, KeyPair, ProtocolError, Security, SocketType};
 
 const PULL: [&str; 4] = ["--type", "pull", "--recv", "1"];
-/// From the start of the second side to the error.
+/// From where the second side is started, or told to connect, to the error.
 const PROMISE: Duration = Duration::from_secs(1);
 
 fn words(words: &[&str]) -> Vec<String> {
@@ -45,10 +45,9 @@ impl Case {
             their_key: None,
         };
         let path = Path::null(program, Transport::Tcp, binds);
-        let start = Instant::now();
         let link = path.open_with(options(SocketType::Push), &PULL, sides);
         let failure = await_failure(&link.monitor);
-        let time = start.elapsed();
+        let time = link.begun.elapsed();
         assert!(!failure.was_ready(), "{failure}");
         assert!(link.ours.peers().is_empty());
         assert_eq!(link.ours.counters().handshakes_completed, 0);
@@ -210,17 +209,17 @@ fn mismatches() -> Vec<Case> {
         Security::blake3_server(server.clone(), AllowAnyone),
     ];
     let theirs = [
-        ("NULL", Vec::new()),
-        ("PLAIN", plain("a", "b")),
-        ("PLAIN", plain_server("a", "b")),
-        ("CURVE", curve_client(&client, &server)),
-        ("CURVE", curve_server(&server, &client)),
+        ("NULL", "peer", Vec::new()),
+        ("PLAIN", "client", plain("a", "b")),
+        ("PLAIN", "server", plain_server("a", "b")),
+        ("CURVE", "client", curve_client(&client, &server)),
+        ("CURVE", "server", curve_server(&server, &client)),
     ];
     let mut cases = Vec::new();
     for ours in &ours {
-        for (mechanism, theirs) in &theirs {
+        for (mechanism, role, theirs) in &theirs {
             if ours.mechanism() != *mechanism {
-                let what = format!("{} here, {theirs:?} there", ours.mechanism());
+                let what = format!("{} here, {mechanism} {role} there", ours.mechanism());
                 let named = format!(
                     "the peer uses the mechanism {mechanism}, this side {}",
                     ours.mechanism()
