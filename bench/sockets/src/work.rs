@@ -12,8 +12,10 @@ use crate::libraries::{Kind, Node, Socket};
 use crate::machine;
 use crate::task::{Task, Work};
 
-/// Published messages that wait for no acknowledgement yet, as parts of a subscriber's queue.
-const BURSTS_PER_QUEUE: usize = 2;
+/// A subscriber acknowledges bursts, this many to a queue, and two may be under way: libzmq tells
+/// the publisher of what left its queue only by halves of the queue, and what is more it drops.
+const BURSTS_PER_QUEUE: usize = 5;
+const BURSTS_UNDER_WAY: usize = 2;
 /// The first byte of what tells a publisher's subscribers that they are heard.
 const PROBE: u8 = 1;
 const PROBE_PERIOD: Duration = Duration::from_millis(2);
@@ -224,7 +226,7 @@ async fn publish(socket: &mut impl Socket, control: TcpListener, task: &Task) ->
         socket.send(&probe).await?;
     }
     let burst = task.queue() / BURSTS_PER_QUEUE;
-    let mut credit = BURSTS_PER_QUEUE - 1;
+    let mut credit = BURSTS_UNDER_WAY;
     loop {
         if credit == 0 {
             match control.signs(None).await {
