@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench deny clean
+.PHONY: all test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench deny c install-c clean
 
 all: test lint docs
 
@@ -47,6 +47,15 @@ emulated: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER = aarch64-linux-g
 emulated: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64 -L /usr/aarch64-linux-gnu
 emulated:
 	cargo test -p sealwire-aead -p sealwire-nacl -p sealwire-newplex --target $(AARCH64) --release --lib
+
+## The C face: header, installation, tests in C and C++, valgrind.
+c:
+	bash crates/sealwire-capi/check.sh
+
+## libsealwire with header, pkg-config and CMake files, under PREFIX.
+PREFIX ?= /usr/local
+install-c:
+	sh crates/sealwire-capi/install.sh $(PREFIX)
 
 ## Every fuzz target for SECONDS each.
 SECONDS ?= 10

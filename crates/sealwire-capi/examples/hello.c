@@ -1,4 +1,3 @@
-/* A server with a key, a client that knows it, and one encrypted message. */
 #include <sealwire.h>
 #include <stdio.h>
 
@@ -23,7 +22,9 @@ int main(void) {
         fprintf(stderr, "%s\n", sealwire_last_error());
         return 1;
     }
-    printf("%.*s\n", (int)sealwire_message_size(message), (const char *)sealwire_message_data(message));
-    sealwire_message_free(message);
+    const char *text = sealwire_message_data(message);
+    printf("%.*s from %s\n", (int)sealwire_message_size(message), text,
+           sealwire_peer_address(sealwire_message_peer(message)));
+    /* Where the process goes on, sealwire_message_free and so on, for each of them. */
     return 0;
 }

@@ -1280,18 +1280,20 @@ sealwire_status sealwire_aead_seal_batch(const uint8_t *key, sealwire_aead_job *
 sealwire_status sealwire_aead_open_batch(const uint8_t *key, sealwire_aead_job *jobs, size_t count);
 
 /**
- * Starts a stream under a key (32 bytes) and a nonce (24 bytes). The pair of them must be fresh: two
- * streams that start from the same pair repeat each other's nonces.
+ * Starts a stream under a key (32 bytes) and a nonce (24 bytes), with `position` the number of its
+ * first message: 0, or where an earlier one stopped. Two streams with the same key, nonce and numbers
+ * repeat each other's nonces, which must not be.
  *
  * Errors: `SEALWIRE_ERROR_NULL`.
  */
 sealwire_status sealwire_aead_stream_new(const uint8_t *key,
                                          const uint8_t *nonce,
+                                         uint64_t position,
                                          sealwire_aead_stream **out);
 
 /**
  * Encrypts `buffer` where it is as the next message, and writes the tag (32 bytes) and, where
- * `position` is not NULL, the message's number, counted from 0.
+ * `position` is not NULL, the message's number.
  *
  * Errors: `SEALWIRE_ERROR_STREAM_EXHAUSTED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
  */
@@ -1309,12 +1311,14 @@ sealwire_status sealwire_aead_stream_seal(const sealwire_aead_stream *stream,
 void sealwire_aead_stream_free(sealwire_aead_stream *stream);
 
 /**
- * The opening side of the stream with this key and nonce.
+ * The opening side of the stream with this key and nonce, with `position` the number of the first
+ * message that is expected.
  *
  * Errors: `SEALWIRE_ERROR_NULL`.
  */
 sealwire_status sealwire_aead_opener_new(const uint8_t *key,
                                          const uint8_t *nonce,
+                                         uint64_t position,
                                          sealwire_aead_opener **out);
 
 /**
@@ -1996,6 +2000,24 @@ sealwire_status sealwire_poll(sealwire_poll_item *items,
                               size_t count,
                               int64_t timeout_ms,
                               size_t *found);
+
+/**
+ * Connects two sockets: what arrives on one goes out on the other, both ways. ROUTER and DEALER make
+ * a queue, XSUB and XPUB a forwarder, PULL and PUSH a streamer; each may have a protection of its own.
+ * Blocks until one of them is closed. libzmq's `zmq_proxy_steerable`.
+ *
+ * `capture`, which may be NULL, gets a copy of every message it has room for (PUB, PUSH, PAIR,
+ * DEALER). `control`, which may be NULL, receives commands (REP, PAIR, PULL, SUB): "PAUSE", "RESUME",
+ * "TERMINATE", "STATISTICS". The peer of a message is not handed on: the other side sees this
+ * process. The sockets stay the caller's and must not be freed before this returns.
+ *
+ * Errors: `SEALWIRE_ERROR_CLOSED` when a socket is closed, which is how to stop it without `control`;
+ * after "TERMINATE" it returns `SEALWIRE_OK`. `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_proxy(const sealwire_socket *frontend,
+                               const sealwire_socket *backend,
+                               const sealwire_socket *capture,
+                               const sealwire_socket *control);
 
 /**
  * The bytes of an answer, which belong to it. NULL for NULL.

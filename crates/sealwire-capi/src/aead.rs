@@ -284,26 +284,29 @@ pub struct sealwire_aead_opener {
     opener: StreamOpener,
 }
 
-/// Starts a stream under a key (32 bytes) and a nonce (24 bytes). The pair of them must be fresh: two
-/// streams that start from the same pair repeat each other's nonces.
+/// Starts a stream under a key (32 bytes) and a nonce (24 bytes), with `position` the number of its
+/// first message: 0, or where an earlier one stopped. Two streams with the same key, nonce and numbers
+/// repeat each other's nonces, which must not be.
 ///
 /// Errors: `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_aead_stream_new(
     key: *const u8,
     nonce: *const u8,
+    position: u64,
     out: *mut *mut sealwire_aead_stream,
 ) -> sealwire_status {
     guard(|| {
         let out = output(out, "out")?;
-        let stream = Stream::new(array(key, "key")?, array(nonce, "nonce")?);
+        let (key, nonce) = (array(key, "key")?, array(nonce, "nonce")?);
+        let stream = Stream::starting_at(key, nonce, position);
         out.write(give(sealwire_aead_stream { stream }));
         Ok(())
     })
 }
 
 /// Encrypts `buffer` where it is as the next message, and writes the tag (32 bytes) and, where
-/// `position` is not NULL, the message's number, counted from 0.
+/// `position` is not NULL, the message's number.
 ///
 /// Errors: `SEALWIRE_ERROR_STREAM_EXHAUSTED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
 #[unsafe(no_mangle)]
@@ -337,18 +340,21 @@ pub extern "C" fn sealwire_aead_stream_free(stream: Option<Box<sealwire_aead_str
     free(stream);
 }
 
-/// The opening side of the stream with this key and nonce.
+/// The opening side of the stream with this key and nonce, with `position` the number of the first
+/// message that is expected.
 ///
 /// Errors: `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_aead_opener_new(
     key: *const u8,
     nonce: *const u8,
+    position: u64,
     out: *mut *mut sealwire_aead_opener,
 ) -> sealwire_status {
     guard(|| {
         let out = output(out, "out")?;
-        let opener = StreamOpener::new(array(key, "key")?, array(nonce, "nonce")?);
+        let (key, nonce) = (array(key, "key")?, array(nonce, "nonce")?);
+        let opener = StreamOpener::starting_at(key, nonce, position);
         out.write(give(sealwire_aead_opener { opener }));
         Ok(())
     })

@@ -29,6 +29,7 @@ mod panics;
 pub mod peer;
 mod pointers;
 pub mod poll;
+pub mod proxy;
 pub mod rpc;
 pub mod security;
 pub mod socket;

@@ -262,3 +262,25 @@ impl From<sealwire_rpc::Error> for Failure {
         Failure::new(status, error.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn errors_that_are_hard_to_bring_about_have_their_numbers() {
+        let number = |error: sealwire_rpc::Error| Failure::from(error).status();
+        let congested = sealwire_rpc::Error::Congested(Duration::from_secs(3));
+        assert_eq!(number(congested), SEALWIRE_ERROR_RPC_CONGESTED);
+        assert_eq!(
+            number(sealwire_rpc::Error::WouldBlock),
+            SEALWIRE_ERROR_WOULD_BLOCK
+        );
+        assert_eq!(
+            number(sealwire_rpc::Error::StreamEnded),
+            SEALWIRE_ERROR_OTHER
+        );
+    }
+}

@@ -1,6 +1,8 @@
 /* The types of sockets over BLAKE3, CURVE and none; who a peer is; closing. */
 #include "test.h"
 
+#include <pthread.h>
+
 static void one_way(mechanism *with, int32_t receiver, int32_t sender) {
     char *endpoint = NULL;
     sealwire_socket *server = make_socket(receiver, with->server);
@@ -192,6 +194,69 @@ static void many_at_a_time(mechanism *with) {
     sealwire_string_free(endpoint);
 }
 
+typedef struct {
+    sealwire_socket *frontend, *backend, *capture, *control;
+    sealwire_status status;
+} device;
+
+static void *run(void *argument) {
+    device *between = (device *)argument;
+    between->status =
+        sealwire_proxy(between->frontend, between->backend, between->capture, between->control);
+    return NULL;
+}
+
+static void proxies(mechanism *with) {
+    sealwire_security *none = no_security();
+    char *front = NULL;
+    pthread_t thread;
+    device between = {make_socket(SEALWIRE_ROUTER, with->server), make_socket(SEALWIRE_DEALER, none),
+                      make_socket(SEALWIRE_PUSH, none), make_socket(SEALWIRE_REP, none), -1};
+    sealwire_socket *seen = make_socket(SEALWIRE_PULL, none);
+    sealwire_socket *operator_ = make_socket(SEALWIRE_REQ, none);
+    sealwire_socket *client = make_socket(SEALWIRE_REQ, with->client);
+    sealwire_socket *worker = make_socket(SEALWIRE_REP, none);
+    OK(sealwire_socket_bind(between.frontend, "tcp://127.0.0.1:0", &front));
+    OK(sealwire_socket_bind(between.backend, "inproc://back", NULL));
+    OK(sealwire_socket_bind(between.control, "inproc://control", NULL));
+    OK(sealwire_socket_bind(seen, "inproc://seen", NULL));
+    OK(sealwire_socket_connect(between.capture, "inproc://seen"));
+    OK(sealwire_socket_connect(operator_, "inproc://control"));
+    OK(sealwire_socket_connect(client, front));
+    OK(sealwire_socket_connect(worker, "inproc://back"));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_proxy(NULL, between.backend, NULL, NULL));
+    CHECK(pthread_create(&thread, NULL, run, &between) == 0);
+    send_text(client, "question");
+    receive_text(worker, "question");
+    send_text(worker, "answer");
+    receive_text(client, "answer");
+    receive_text(seen, "question");
+    receive_text(seen, "answer");
+    send_text(operator_, "TERMINATE");
+    sealwire_message_free(receive(operator_));
+    CHECK(pthread_join(thread, NULL) == 0);
+    OK(between.status);
+    /* Without a socket for commands, closing one of the two ends it. */
+    sealwire_socket *sockets[] = {between.capture, between.control, operator_};
+    between.capture = between.control = NULL;
+    CHECK(pthread_create(&thread, NULL, run, &between) == 0);
+    send_text(client, "question");
+    receive_text(worker, "question");
+    OK(sealwire_socket_close(between.frontend));
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(between.status == SEALWIRE_ERROR_CLOSED);
+    for (size_t i = 0; i < sizeof sockets / sizeof sockets[0]; i++) {
+        sealwire_socket_free(sockets[i]);
+    }
+    sealwire_socket_free(client);
+    sealwire_socket_free(worker);
+    sealwire_socket_free(seen);
+    sealwire_socket_free(between.frontend);
+    sealwire_socket_free(between.backend);
+    sealwire_string_free(front);
+    sealwire_security_free(none);
+}
+
 static void closing(void) {
     sealwire_security *none = no_security();
     sealwire_options *options = NULL;
@@ -227,6 +292,7 @@ int main(void) {
         by_number(&with);
         groups(&with);
         many_at_a_time(&with);
+        proxies(&with);
         free_mechanism(&with);
     }
     closing();

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# The C face: the header is what the crate says it is, everything installs, and what is installed
+# works in C99 and C++17, through pkg-config and CMake, against libzmq and libsodium, without a leak.
+#
+# Needs a C and a C++ compiler, pkg-config, CMake, valgrind, python3, libzmq3-dev, libsodium-dev and
+# cbindgen, which are installed if they are missing.
+set -euo pipefail
+cd "$(dirname "$0")"
+root=$(cd ../.. && pwd)
+
+# Another version may lay the header out in another way.
+CBINDGEN=0.29.4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    echo "the C face: $*" >&2
+    exit 1
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+has_tools() {
+    for tool in cc c++ pkg-config cmake make valgrind python3; do
+        command -v "$tool" >/dev/null || return 1
+    done
+    pkg-config --exists libzmq libsodium
+}
+
+if ! has_tools; then
+    packages="build-essential pkg-config cmake valgrind python3 libzmq3-dev libsodium-dev"
+    as_root apt-get update -qq >/dev/null || true
+    # shellcheck disable=SC2086
+    as_root apt-get install -y -qq $packages >/dev/null || true
+    has_tools || fail "some of these are missing, and apt-get could not install them: $packages"
+fi
+cbindgen=$(command -v cbindgen || true)
+if [ "$("${cbindgen:-false}" --version 2>/dev/null)" != "cbindgen $CBINDGEN" ]; then
+    cargo install --quiet cbindgen --version "$CBINDGEN" --locked --root "$root/target/cbindgen"
+    cbindgen=$root/target/cbindgen/bin/cbindgen
+fi
+
+"$cbindgen" --quiet --config cbindgen.toml --output "$work/sealwire.h" . 2>"$work/log" \
+    || fail "cbindgen: $(cat "$work/log")"
+if ! cmp -s "$work/sealwire.h" include/sealwire.h; then
+    if [ "${1:-}" = --update ]; then
+        cp "$work/sealwire.h" include/sealwire.h
+        echo "header: updated"
+    else
+        diff -u include/sealwire.h "$work/sealwire.h" | head -n 40 || true
+        fail "include/sealwire.h is not what the crate says: run $0 --update"
+    fi
+fi
+echo "header: as the crate has it"
+
+prefix=$work/prefix
+./install.sh "$prefix"
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
+
+# Every function that is declared is there, and nothing else is.
+grep -o 'sealwire_[a-z0-9_]*(' include/sealwire.h | tr -d '(' | sort -u >"$work/declared"
+nm -D --defined-only "$prefix/lib/libsealwire.so" | awk '{ print $3 }' | sort -u >"$work/exported"
+diff "$work/declared" "$work/exported" || fail "declared and exported functions differ"
+echo "library: $(wc -l <"$work/exported") functions, all of them declared"
+
+python3 tests/vectors.py "$root/vectors/chacha20-blake3.json" "$work/aead_vectors.h"
+warnings="-Wall -Wextra -Wpedantic -Werror"
+common="-O1 -g -pthread -D_XOPEN_SOURCE=700 $warnings -I$work"
+libraries() {
+    case $1 in
+        nacl) pkg-config --cflags --libs sealwire libsodium ;;
+        libzmq) pkg-config --cflags --libs sealwire libzmq ;;
+        *) pkg-config --cflags --libs sealwire ;;
+    esac
+}
+tests="sockets messages errors auth poll aead nacl libzmq rpc"
+# shellcheck disable=SC2046,SC2086
+for test in $tests leak; do
+    cc -std=c99 $common -o "$work/$test" "tests/$test.c" $(libraries "$test")
+    c++ -std=c++17 $common -o "$work/$test++" -x c++ "tests/$test.c" -x none $(libraries "$test")
+done
+for test in $tests; do
+    timeout 300 "$work/$test" || fail "$test (C99) failed"
+    timeout 300 "$work/$test++" || fail "$test (C++17) failed"
+done
+echo "pkg-config: $(echo "$tests" | wc -w) tests in C99 and C++17"
+
+cmake -S tests/cmake -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 \
+    && cmake --build "$work/cmake" >>"$work/log" 2>&1 || fail "CMake: $(cat "$work/log")"
+for test in sockets sockets_static rpc rpc_static; do
+    timeout 300 env -u LD_LIBRARY_PATH "$work/cmake/$test" || fail "$test (CMake) failed"
+done
+echo "CMake: shared and static library"
+
+# What the process holds until it ends is no leak: the context that sockets share, with its thread.
+# Rust's hash tables point into the middle of their memory, so such shows as "possibly lost".
+memcheck() {
+    timeout 600 valgrind --quiet --error-exitcode=9 --leak-check=full \
+        --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite,indirect "$@"
+}
+for test in $tests; do
+    argument=
+    [ "$test" != errors ] || argument=under-valgrind
+    # shellcheck disable=SC2086
+    memcheck "$work/$test" $argument >"$work/log" 2>&1 || fail "$test under valgrind: $(cat "$work/log")"
+done
+if memcheck "$work/leak" >"$work/log" 2>&1; then
+    fail "valgrind did not notice a message that was leaked on purpose"
+fi
+grep -q "definitely lost" "$work/log" || fail "the leak failed for another reason: $(cat "$work/log")"
+echo "valgrind: no error and no leak, and one on purpose was noticed"
+
+[ "$(wc -l <examples/hello.c)" -le 30 ] || fail "the example has more than 30 lines"
+# The README's section, exactly as printed: its program, then its commands.
+section=$(awk '/^## /{ inside = ($0 == "## In C") } inside' "$root/README.md")
+block() {
+    echo "$section" | awk -v fence="\`\`\`$1" '
+        $0 == "```" { inside = 0 } inside { print } $0 == fence { inside = 1 }'
+}
+mkdir "$work/readme"
+block c >"$work/readme/hello.c"
+cmp "$work/readme/hello.c" examples/hello.c || fail "README.md does not have examples/hello.c"
+# shellcheck disable=SC2086
+cc -std=c99 $warnings -fsyntax-only -I"$prefix/include" examples/hello.c
+block sh >"$work/readme/commands"
+grep -q "pkg-config" "$work/readme/commands" || fail "README.md has no command in ## In C"
+ln -s "$root/Makefile" "$root/crates" "$work/readme/"
+output=$(cd "$work/readme" && env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH sh -eu commands | tail -n 1)
+[[ $output == "hello from tcp://127.0.0.1:"* ]] || fail "the README's example says: $output"
+echo "README: its example, as printed, says: $output"
