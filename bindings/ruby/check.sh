@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The gem, installed with its one command into an empty GEM_HOME, and its tests against it.
 #
-# Installs what Debian has of what is missing. Uses CARGO_TARGET_DIR if it is set.
+# Installs what Debian has of what is missing. Uses CARGO_TARGET_DIR if it is set. With CI=true a
+# peer that is missing is a failure.
 set -euo pipefail
 cd "$(dirname "$0")"
 here=$PWD
@@ -28,13 +29,19 @@ fi
 
 GEM_HOME=$(mktemp -d)
 trap 'rm -rf "$GEM_HOME"' EXIT
-export GEM_HOME GEM_PATH=$GEM_HOME
+export GEM_HOME
 ./install.sh
 
-# Peers: the program, the C library, and the Python package in an environment of its own.
-(cd "$root" && cargo build --release --locked --quiet -p sealwire-cli -p sealwire-capi)
-export SEALWIRE_PROGRAM=$CARGO_TARGET_DIR/release/sealwire
-export SEALWIRE_C_LIBRARY=$CARGO_TARGET_DIR/release/libsealwire_c.so
+# Peers: the program, the C library, and the Python package in an environment of its own; or those
+# that the caller names.
+if [ -z "${SEALWIRE_PROGRAM:-}" ]; then
+    (cd "$root" && cargo build --release --locked --quiet -p sealwire-cli)
+    export SEALWIRE_PROGRAM=$CARGO_TARGET_DIR/release/sealwire
+fi
+if [ -z "${SEALWIRE_C_LIBRARY:-}" ]; then
+    (cd "$root" && cargo build --release --locked --quiet -p sealwire-capi)
+    export SEALWIRE_C_LIBRARY=$CARGO_TARGET_DIR/release/libsealwire_c.so
+fi
 if [ -z "${SEALWIRE_PYTHON:-}" ]; then
     python3 -m venv "$GEM_HOME/python"
     "$GEM_HOME/python/bin/pip" install --quiet "$root/bindings/python"

@@ -4,7 +4,7 @@
 # Makes pkg/sealwire-VERSION.gem from this checkout and prints its path.
 #
 # The gem has the crates that the native part is made of, at the same places relative to each other
-# as here: their manifests take versions and lints from the one at the root.
+# as here: their manifests take versions and lints from the one at the root. Their tests stay here.
 
 require "fileutils"
 require "rubygems/package"
@@ -19,13 +19,21 @@ PATTERNS = [
   "bindings/ruby/src/**/*", "bindings/ruby/lib/**/*.rb", "bindings/ruby/sig/**/*"
 ].freeze
 
+# A manifest without the sections that are about files which the gem does not have.
+def without_tests(manifest)
+  sections = manifest.split(/^(?=\[)/)
+  sections.reject { |section| section.match?(/\A\[(\[(test|bench|example)\]|dev-dependencies)/) }.join
+end
+
 stage = File.join(HERE, "pkg", "stage")
 FileUtils.rm_rf(stage)
 files = Dir.chdir(ROOT) { Dir[*PATTERNS].select { |path| File.file?(path) } }
 files.each do |path|
   target = File.join(stage, path)
   FileUtils.mkdir_p(File.dirname(target))
-  FileUtils.cp(File.join(ROOT, path), target)
+  content = File.binread(File.join(ROOT, path))
+  content = without_tests(content) if path.match?(%r{\Acrates/[^/]+/Cargo\.toml\z})
+  File.binwrite(target, content)
 end
 # The specification stands at the top of a gem, and reads the version beside it.
 specification = File.read(File.join(HERE, "sealwire.gemspec"))

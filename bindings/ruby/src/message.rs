@@ -57,6 +57,10 @@ pub(crate) fn outgoing(value: Value) -> Result<Inner, Error> {
 
 impl Message {
     pub(crate) fn wrap(ruby: &Ruby, message: Inner) -> Obj<Self> {
+        // The collector does not see payloads, and would let them pile up.
+        if message.size() > Frame::INLINE {
+            ruby.gc_adjust_memory_usage(message.size().try_into().unwrap_or(isize::MAX));
+        }
         frozen(ruby, Message(message))
     }
 

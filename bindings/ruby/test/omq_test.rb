@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "helper"
+require "socket" # which is another Socket than that of omq
 require "sealwire/omq"
 
 class OmqTest < SealwireTest

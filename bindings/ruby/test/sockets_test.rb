@@ -182,6 +182,17 @@ class SocketsTest < SealwireTest
     assert_equal "last", pull.receive.to_s
   end
 
+  def test_the_collector_knows_of_payloads
+    pull, push = connected(:PULL, :PUSH)
+    payload = "x" * (1 << 20)
+    before = GC.count
+    200.times do
+      push << payload
+      pull.receive
+    end
+    assert_operator GC.count, :>, before
+  end
+
   def test_what_cannot_be_sent
     push = socket(:PUSH)
     push.connect("tcp://127.0.0.1:1")

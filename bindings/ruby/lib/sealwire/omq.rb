@@ -7,7 +7,7 @@ require_relative "chacha20blake3"
 # The names that users of the gems omq, protocol-zmtp and omq-blake3zmq know, on sockets of Sealwire.
 # They cannot be loaded together with those gems, whose names these are.
 module OMQ
-  raise LoadError, "sealwire/omq has the names of the gem omq, which is loaded already" if const_defined?(:Socket)
+  raise LoadError, "sealwire/omq has the names of the gem omq, which is loaded already" if const_defined?(:Socket, false)
 
   # What an authenticator gets to see of a client.
   PeerInfo = Struct.new(:public_key, :identity, keyword_init: true)
