@@ -58,6 +58,12 @@ pub(crate) fn close_all(py: Python<'_>) -> PyResult<()> {
     wait_for(py, endings)
 }
 
+/// In a child of a fork: what the parent closes is the parent's.
+pub(crate) fn forget_all() {
+    std::mem::forget(std::mem::take(&mut *lock(&ENDING)));
+    lock(&SOCKETS).clear();
+}
+
 fn close_where(belongs: impl Fn(&Opened) -> bool) -> Vec<Ending> {
     let sockets: Vec<_> = lock(&SOCKETS).iter().filter_map(Weak::upgrade).collect();
     let of_this_process = sockets.iter().filter(|socket| belongs(socket));

@@ -18,19 +18,26 @@ static CALLS: AtomicUsize = AtomicUsize::new(0);
 static CALL_ENDED: Event = Event::new();
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-struct Call;
+/// A call under way, in this process.
+struct Call {
+    generation: u32,
+}
 
 impl Drop for Call {
     fn drop(&mut self) {
-        CALLS.fetch_sub(1, Ordering::SeqCst);
-        CALL_ENDED.notify(usize::MAX);
+        if self.generation == generation() {
+            CALLS.fetch_sub(1, Ordering::SeqCst);
+            CALL_ENDED.notify(usize::MAX);
+        }
     }
 }
 
 /// Calls Python from a thread of Rust; `None` when the interpreter is about to end.
 pub(crate) fn call_python<R>(call: impl FnOnce(Python<'_>) -> R) -> Option<R> {
     CALLS.fetch_add(1, Ordering::SeqCst);
-    let _call = Call;
+    let _call = Call {
+        generation: generation(),
+    };
     if OVER.load(Ordering::SeqCst) {
         return None;
     }
@@ -58,10 +65,13 @@ pub(crate) fn at_exit(py: Python<'_>) -> PyResult<()> {
     closed.and(ended.map(|_| ()))
 }
 
-/// For `os.register_at_fork`.
+/// For `os.register_at_fork`. No other thread is there, and no lock of ours is held, as they are
+/// taken with the GIL.
 #[pyfunction]
 pub(crate) fn after_fork_in_child() {
     FORKS.fetch_add(1, Ordering::SeqCst);
+    CALLS.store(0, Ordering::SeqCst);
+    crate::context::forget_all();
 }
 
 /// A number that is another one in a child.

@@ -22,6 +22,8 @@ use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::{SigSet, SigmaskHow};
 use pyo3::prelude::*;
 
+use crate::lifecycle;
+
 /// A descriptor that becomes readable when a future should be looked at again.
 pub(crate) struct Wakeup {
     write: UnixStream,
@@ -82,7 +84,8 @@ impl Wake for Wakeup {
 
 thread_local! {
     /// A call that blocks borrows it. A signal handler may block as well, and finds none here.
-    static SPARE: RefCell<Option<Arc<Wakeup>>> = const { RefCell::new(None) };
+    /// A child of a fork shares the descriptors with its parent, and must not use it.
+    static SPARE: RefCell<Option<(u32, Arc<Wakeup>)>> = const { RefCell::new(None) };
 }
 
 struct Borrowed(Arc<Wakeup>);
@@ -90,8 +93,10 @@ struct Borrowed(Arc<Wakeup>);
 impl Borrowed {
     fn take() -> io::Result<Self> {
         match SPARE.with_borrow_mut(Option::take) {
-            Some(wakeup) => Ok(Borrowed(wakeup)),
-            None => Wakeup::new().map(Arc::new).map(Borrowed),
+            Some((generation, wakeup)) if generation == lifecycle::generation() => {
+                Ok(Borrowed(wakeup))
+            }
+            _ => Wakeup::new().map(Arc::new).map(Borrowed),
         }
     }
 }
@@ -99,7 +104,8 @@ impl Borrowed {
 impl Drop for Borrowed {
     fn drop(&mut self) {
         // A future that lives on may still wake it: that is a look in vain for the next one.
-        SPARE.with_borrow_mut(|spare| *spare = Some(self.0.clone()));
+        let spare = (lifecycle::generation(), self.0.clone());
+        SPARE.with_borrow_mut(|place| *place = Some(spare));
     }
 }
 

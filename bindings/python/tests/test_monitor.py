@@ -30,6 +30,9 @@ def test_the_life_of_a_connection(pair: Pairs) -> None:
     connected = of_client.next(PATIENCE)
     assert connected is not None and connected.kind == "connected"
     assert connected.endpoint == endpoint
+    # Both sides are, or closing would break the handshake.
+    ready = of_client.next(PATIENCE)
+    assert ready is not None and ready.kind == "ready"
     client.close()
     ended = of_server.next(PATIENCE)
     assert ended is not None and ended.kind == "disconnected"
