@@ -4,8 +4,8 @@
 # benchmark once.
 #
 # PYTHON chooses the interpreter; CARGO_TARGET_DIR is used if it is set. The peers of the tests are
-# the program and the C face, as cargo builds them, and the Ruby gem, which is installed into the
-# same place if there is a ruby. With CI=true what is missing is installed, or a failure.
+# the program, the C face and, if there is a ruby, the Ruby one, as cargo builds them. With CI=true
+# what is missing is installed, or a failure.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
@@ -30,8 +30,11 @@ trap 'rm -rf "$environment"' EXIT
 (cd "$root" && cargo build --release --locked --quiet -p sealwire-cli -p sealwire-capi)
 export SEALWIRE_PROGRAM=$CARGO_TARGET_DIR/release/sealwire
 if command -v ruby >/dev/null; then
-    export GEM_HOME=$environment/gems GEM_PATH=$environment/gems
-    ../ruby/install.sh >/dev/null
+    # In its place, from the crates that are built: the gem would build all of them again.
+    (cd ../ruby && RUBY=$(command -v ruby) cargo build --release --locked --quiet)
+    cp -r ../ruby/lib "$environment/ruby"
+    cp "$CARGO_TARGET_DIR/release/libsealwire_ruby.so" "$environment/ruby/sealwire/sealwire.so"
+    export SEALWIRE_RUBY_LIB=$environment/ruby
 fi
 
 "$environment/bin/python" -m pytest -p no:cacheprovider

@@ -65,13 +65,11 @@ def in_c(tmp_path_factory: pytest.TempPathFactory) -> Peer:
 def in_ruby() -> Peer:
     if shutil.which("ruby") is None:
         missing("there is no ruby")
-    built = ROOT / "bindings" / "ruby" / "lib"
-    # An installed gem, or the one that was built in its place.
-    command = ["ruby", "-W0"]
-    if "GEM_HOME" not in os.environ and (built / "sealwire" / "sealwire.so").exists():
-        command += ["-I", str(built)]
+    # What was built for the tests, in its own place, or an installed gem.
+    in_place = str(ROOT / "bindings" / "ruby" / "lib")
+    command = ["ruby", "-W0", "-I", os.environ.get("SEALWIRE_RUBY_LIB", in_place)]
     if subprocess.run([*command, "-r", "sealwire", "-e", ""], capture_output=True).returncode:
-        missing("the gem sealwire is not installed: bindings/ruby/install.sh")
+        missing("the Ruby face is neither built nor installed: bindings/ruby/install.sh")
 
     def start(*arguments: object) -> subprocess.Popen[str]:
         return peer([*command, "-e", RUBY, "--"], *arguments)
