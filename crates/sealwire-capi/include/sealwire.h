@@ -891,10 +891,10 @@ typedef struct {
 } sealwire_poll_item;
 
 /**
- * Gets each request, which is the callback's from then on: it must be answered, or freed with
- * `sealwire_rpc_request_free`. Called where connections are read, so it must be quick and must not
- * wait for an answer of this client or server: hand long work to a thread, with the request. May be
- * called on several threads at a time. It must not throw.
+ * Gets each request, which is the callback's from then on: it must be answered, now or later, or
+ * freed with `sealwire_rpc_request_free`. Without threads of its own (`sealwire_rpc_handler`) it is
+ * called where connections are read, so it must be quick and must not wait for an answer of this
+ * client or server. May be called on several threads at a time. It must not throw.
  */
 typedef void (*sealwire_rpc_request_fn)(sealwire_rpc_request *request, void *user);
 
@@ -925,6 +925,12 @@ typedef struct {
    * that the handler was given to. May be NULL.
    */
   sealwire_destroy_fn destroy;
+  /**
+   * On how many threads of their own the two are called, where they may wait. 1,024 requests wait
+   * for one; further ones are answered with code 8 (resource exhausted). 0: where connections are
+   * read.
+   */
+  uint32_t threads;
 } sealwire_rpc_handler;
 
 /**
@@ -2072,7 +2078,7 @@ void sealwire_rpc_error_free(sealwire_rpc_error *error);
  * answers the server's calls. Free it with `sealwire_rpc_client_free`.
  *
  * Errors: `SEALWIRE_ERROR_RPC_CONNECT` for an endpoint that cannot be understood and options that do
- * not fit, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ * not fit, `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
  */
 sealwire_status sealwire_rpc_client_new(const char *endpoint,
                                         const sealwire_security *security,

@@ -30,7 +30,16 @@ static int asks(const sealwire_rpc_request *request, const char *text) {
 
 static void on_request(sealwire_rpc_request *request, void *user) {
     service *serving = (service *)user;
-    if (asks(request, "wait here")) {
+    if (asks(request, "call back")) {
+        /* On a thread of its own a handler may wait. */
+        sealwire_rpc_conn *conn = NULL;
+        sealwire_rpc_reply *reply = NULL;
+        OK(sealwire_rpc_request_conn(request, &conn));
+        OK(sealwire_rpc_conn_request(conn, "and you?", 8, PATIENCE, &reply, NULL));
+        OK(sealwire_rpc_request_reply(request, sealwire_rpc_reply_data(reply), sealwire_rpc_reply_size(reply)));
+        sealwire_rpc_reply_free(reply);
+        sealwire_rpc_conn_free(conn);
+    } else if (asks(request, "wait here")) {
         /* The thread that reads the connection would wait for itself. */
         sealwire_rpc_conn *conn = NULL;
         sealwire_rpc_reply *reply = NULL;
@@ -157,8 +166,8 @@ int main(void) {
     OK(sealwire_security_blake3_server(keys, list, &of_server));
     OK(sealwire_security_blake3_client(key, alice, &of_client));
 
-    sealwire_rpc_handler handler = {on_request, on_message, &serving, on_destroy};
-    sealwire_rpc_handler client_handler = {on_request, on_message, &client_side, on_destroy};
+    sealwire_rpc_handler handler = {on_request, on_message, &serving, on_destroy, 0};
+    sealwire_rpc_handler client_handler = {on_request, on_message, &client_side, on_destroy, 0};
     /* What fails leaves the handler alone. */
     sealwire_options *unfit = NULL;
     OK(sealwire_options_new(&unfit));
@@ -289,6 +298,23 @@ int main(void) {
     sealwire_rpc_client_free(client);
     await_count(&serving, &serving.destroyed, 3);
     await_count(&client_side, &client_side.destroyed, 1);
+
+    /* Handlers with threads of their own. */
+    handler.threads = 2;
+    OK(sealwire_rpc_server_new(of_server, NULL, &handler, &server));
+    sealwire_string_free(endpoint);
+    OK(sealwire_rpc_server_bind(server, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_rpc_client_new(endpoint, of_client, NULL, &client_handler, &client));
+    for (int i = 0; i < 20; i++) {
+        request(client, "call back", "and you?");
+        request(client, "hello", "hello");
+        OK(sealwire_rpc_client_send(client, "hey", 3, NULL));
+    }
+    await_count(&serving, &serving.one_way, 30);
+    sealwire_rpc_client_free(client);
+    sealwire_rpc_server_free(server);
+    await_count(&serving, &serving.destroyed, 4);
+    await_count(&client_side, &client_side.destroyed, 2);
 
     sealwire_security_free(wrong);
     sealwire_security_free(of_server);

@@ -1,13 +1,12 @@
 //! The calling side.
 
 use std::ffi::{c_char, c_void};
-use std::sync::Arc;
 use std::time::Duration;
 
 use sealwire_rpc::{CallOptions, Client};
 
 use super::answer::{Outcome, failed, sealwire_rpc_error, sealwire_rpc_reply};
-use super::request::{Callbacks, sealwire_rpc_handler};
+use super::request::{Shared, sealwire_rpc_handler};
 use crate::options::sealwire_options;
 use crate::panics::{free, guard};
 use crate::pointers::{bytes, give, optional_output, output, required, text};
@@ -27,7 +26,7 @@ pub struct sealwire_rpc_client {
 /// answers the server's calls. Free it with `sealwire_rpc_client_free`.
 ///
 /// Errors: `SEALWIRE_ERROR_RPC_CONNECT` for an endpoint that cannot be understood and options that do
-/// not fit, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+/// not fit, `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_rpc_client_new(
     endpoint: *const c_char,
@@ -44,9 +43,11 @@ pub extern "C" fn sealwire_rpc_client_new(
         if let Some(options) = options {
             builder = builder.socket(|socket| options.apply(socket));
         }
-        let callbacks = handler.map(|handler| Arc::new(Callbacks::new(handler)));
-        if let Some(callbacks) = &callbacks {
-            builder = builder.handler(super::request::Shared(callbacks.clone()));
+        let mut callbacks = None;
+        if let Some(handler) = handler {
+            let (shared, held) = Shared::new(handler)?;
+            callbacks = Some(held);
+            builder = builder.handler(shared);
         }
         let built = builder.build(endpoint);
         if let (Err(_), Some(callbacks)) = (&built, &callbacks) {

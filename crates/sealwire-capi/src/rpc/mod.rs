@@ -5,6 +5,7 @@ mod client;
 mod conn;
 mod request;
 mod server;
+mod threads;
 
 pub use answer::*;
 pub use client::*;

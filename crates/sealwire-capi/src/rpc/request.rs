@@ -7,6 +7,7 @@ use sealwire_rpc::handler::Handler;
 use sealwire_rpc::{Code, OneWay, Request, Status};
 
 use super::conn::sealwire_rpc_conn;
+use super::threads::Threads;
 use crate::callback::{User, sealwire_destroy_fn};
 use crate::panics::{free, guard, value};
 use crate::peer::{LazyPeer, Source, sealwire_peer};
@@ -28,10 +29,10 @@ pub struct sealwire_rpc_message {
     peer: LazyPeer,
 }
 
-/// Gets each request, which is the callback's from then on: it must be answered, or freed with
-/// `sealwire_rpc_request_free`. Called where connections are read, so it must be quick and must not
-/// wait for an answer of this client or server: hand long work to a thread, with the request. May be
-/// called on several threads at a time. It must not throw.
+/// Gets each request, which is the callback's from then on: it must be answered, now or later, or
+/// freed with `sealwire_rpc_request_free`. Without threads of its own (`sealwire_rpc_handler`) it is
+/// called where connections are read, so it must be quick and must not wait for an answer of this
+/// client or server. May be called on several threads at a time. It must not throw.
 pub type sealwire_rpc_request_fn =
     Option<extern "C" fn(request: *mut sealwire_rpc_request, user: *mut c_void)>;
 
@@ -52,6 +53,10 @@ pub struct sealwire_rpc_handler {
     /// Called once with `user` when neither will be called again; not after an error of the function
     /// that the handler was given to. May be NULL.
     pub destroy: sealwire_destroy_fn,
+    /// On how many threads of their own the two are called, where they may wait. 1,024 requests wait
+    /// for one; further ones are answered with code 8 (resource exhausted). 0: where connections are
+    /// read.
+    pub threads: u32,
 }
 
 pub(super) struct Callbacks {
@@ -61,7 +66,7 @@ pub(super) struct Callbacks {
 }
 
 impl Callbacks {
-    pub(super) fn new(handler: &sealwire_rpc_handler) -> Self {
+    fn new(handler: &sealwire_rpc_handler) -> Self {
         Callbacks {
             request: handler.request,
             message: handler.message,
@@ -100,15 +105,46 @@ impl Handler for Callbacks {
 }
 
 /// What a client or server holds, while the function that made it may still take it back.
-pub(super) struct Shared(pub(super) Arc<Callbacks>);
+pub(super) struct Shared {
+    callbacks: Arc<Callbacks>,
+    threads: Option<Threads>,
+}
+
+impl Shared {
+    /// Also gives the callbacks, to be forgotten should something fail.
+    pub(super) fn new(handler: &sealwire_rpc_handler) -> Result<(Self, Arc<Callbacks>), Failure> {
+        let callbacks = Arc::new(Callbacks::new(handler));
+        let threads = match handler.threads {
+            0 => None,
+            count => match Threads::start(count, callbacks.clone()) {
+                Ok(threads) => Some(threads),
+                Err(failure) => {
+                    callbacks.forget();
+                    return Err(failure);
+                }
+            },
+        };
+        let shared = Shared {
+            callbacks: callbacks.clone(),
+            threads,
+        };
+        Ok((shared, callbacks))
+    }
+}
 
 impl Handler for Shared {
     fn request(&self, request: Request) {
-        self.0.request(request);
+        match &self.threads {
+            Some(threads) => threads.request(request),
+            None => self.callbacks.request(request),
+        }
     }
 
     fn message(&self, message: OneWay) {
-        self.0.message(message);
+        match &self.threads {
+            Some(threads) => threads.message(message),
+            None => self.callbacks.message(message),
+        }
     }
 }
 

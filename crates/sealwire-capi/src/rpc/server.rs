@@ -1,12 +1,11 @@
 //! The answering side.
 
 use std::ffi::c_char;
-use std::sync::Arc;
 
 use sealwire_rpc::Server;
 
 use super::client::ended;
-use super::request::{Callbacks, Shared, sealwire_rpc_handler};
+use super::request::{Shared, sealwire_rpc_handler};
 use crate::keys::write_text;
 use crate::monitor::sealwire_monitor;
 use crate::options::sealwire_options;
@@ -41,8 +40,8 @@ pub extern "C" fn sealwire_rpc_server_new(
         if let Some(options) = options {
             builder = builder.socket(|socket| options.apply(socket));
         }
-        let callbacks = Arc::new(Callbacks::new(handler));
-        let built = builder.build(Shared(callbacks.clone()));
+        let (shared, callbacks) = Shared::new(handler)?;
+        let built = builder.build(shared);
         if built.is_err() {
             callbacks.forget();
         }
