@@ -219,6 +219,29 @@ fn a_verbose_xpub_reads_repeated_subscriptions_and_a_verboser_one_cancellations_
     }
 }
 
+/// What one peer asks for and takes back, another may ask for right after.
+#[test]
+fn an_xpub_reads_subscriptions_in_the_order_in_which_they_came() {
+    for path in both() {
+        let xpub = path.server(SocketType::XPub).build_blocking().unwrap();
+        let endpoint = xpub.bind(path.endpoint()).unwrap();
+        let arrived = |count| eventually("what was sent", || xpub.counters().messages_received == count);
+        let first = subscriber(&path, &endpoint, "t");
+        arrived(1);
+        first.unsubscribe("t").unwrap();
+        arrived(2);
+        let second = subscriber(&path, &endpoint, "t");
+        arrived(3);
+        second.close().unwrap();
+        eventually("the second is gone", || xpub.peers().len() == 1);
+        let _third = subscriber(&path, &endpoint, "t");
+        arrived(4);
+        for expected in [b"\x01t", b"\x00t", b"\x01t", b"\x00t", b"\x01t"] {
+            assert_eq!(xpub.recv().unwrap().as_bytes(), expected);
+        }
+    }
+}
+
 #[test]
 fn a_manual_xpub_grants_what_it_likes() {
     for path in both() {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use sealwire_zmtp::{Frame, Message as Frames};
 
-use super::fair_queue::FairQueue;
 use super::pipe::{Item, PipeId, Pipes};
 use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
@@ -31,12 +30,21 @@ pub(crate) struct Publish {
     requested: Subscriptions,
     /// With `manual`: who sent the last subscription that was read.
     last_reader: Option<PipeId>,
-    inbound: FairQueue,
-    /// Cancellations on behalf of peers that left, for XPUB to read.
-    departures: VecDeque<(Frames, Arc<Peer>)>,
+    /// What XPUB reads, as it came: of two peers the one may cancel what the other asks for.
+    arrivals: VecDeque<Arrival>,
+    /// How many of them are of peers that left.
+    departures: usize,
     departures_limit: usize,
     /// Scratch of [`Subscriptions::matching`], kept for its memory.
     matching: Vec<PipeId>,
+}
+
+/// Something for the application to read.
+enum Arrival {
+    /// The next message in this peer's queue.
+    From(PipeId),
+    /// A cancellation on behalf of a peer that left.
+    Departure(Frames, Arc<Peer>),
 }
 
 /// What the options change.
@@ -67,8 +75,8 @@ impl Publish {
             subscriptions: Subscriptions::default(),
             requested: Subscriptions::default(),
             last_reader: None,
-            inbound: FairQueue::default(),
-            departures: VecDeque::new(),
+            arrivals: VecDeque::new(),
+            departures: 0,
             departures_limit: options.receive_high_water_mark,
             matching: Vec::new(),
         }
@@ -78,7 +86,12 @@ impl Publish {
         if !changed || self.upstream == Upstream::Hidden {
             return Delivery::Handled;
         }
-        self.inbound.push(pipes, id, Frames::single(frame));
+        self.arrived(pipes, id, Frames::single(frame))
+    }
+
+    fn arrived(&mut self, pipes: &mut Pipes, id: PipeId, frames: Frames) -> Delivery {
+        pipes.push_inbound(id, frames);
+        self.arrivals.push_back(Arrival::From(id));
         Delivery::Queued
     }
 
@@ -139,12 +152,13 @@ impl Pattern for Publish {
                     continue;
                 }
                 let limit = self.departures_limit;
-                if limit > 0 && self.departures.len() >= limit {
+                if limit > 0 && self.departures >= limit {
                     break;
                 }
-                let frame = announcement(0, &topic);
-                self.departures
-                    .push_back((Frames::single(frame), peer.clone()));
+                let frames = Frames::single(announcement(0, &topic));
+                self.departures += 1;
+                self.arrivals
+                    .push_back(Arrival::Departure(frames, peer.clone()));
             }
         }
         unsent.len()
@@ -168,8 +182,7 @@ impl Pattern for Publish {
                 self.announce(pipes, id, told, announcement(0, &topic))
             }
             Item::Message(frames) | Item::Notice(frames) if self.upstream == Upstream::Readable => {
-                self.inbound.push(pipes, id, frames);
-                Delivery::Queued
+                self.arrived(pipes, id, frames)
             }
             Item::Message(_) | Item::Notice(_) => Delivery::Ignored,
         }
@@ -204,11 +217,18 @@ impl Pattern for Publish {
         if self.upstream == Upstream::Hidden {
             return Err(Error::Unsupported(Operation::Receive));
         }
-        if let Some((id, frames, peer)) = self.inbound.pop(pipes) {
-            self.last_reader = pipes.is_live(id).then_some(id);
-            return Ok(Some((frames, peer)));
+        match self.arrivals.pop_front() {
+            None => Ok(None),
+            Some(Arrival::From(id)) => {
+                let received = pipes.pop_inbound(id);
+                self.last_reader = pipes.is_live(id).then_some(id);
+                Ok(received)
+            }
+            Some(Arrival::Departure(frames, peer)) => {
+                self.departures -= 1;
+                Ok(Some((frames, peer)))
+            }
         }
-        Ok(self.departures.pop_front())
     }
 
     fn writable(&self, pipes: &Pipes) -> bool {
@@ -216,7 +236,7 @@ impl Pattern for Publish {
     }
 
     fn readable(&self) -> bool {
-        !self.inbound.is_empty() || !self.departures.is_empty()
+        !self.arrivals.is_empty()
     }
 
     fn subscribe(&mut self, _pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
