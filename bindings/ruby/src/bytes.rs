@@ -8,6 +8,8 @@ use magnus::{Error, RString, Ruby};
 use rb_sys::{RSTRING_LEN, RSTRING_PTR};
 use sealwire_aead::TAG_SIZE;
 
+use crate::errors;
+
 /// Looks at the bytes of a string. `look` must not call into Ruby.
 pub(crate) fn with<T>(string: RString, look: impl FnOnce(&[u8]) -> T) -> T {
     // SAFETY: the lock of the interpreter is held, as a string can be had no other way, and is not
@@ -24,7 +26,7 @@ pub(crate) fn array<const N: usize>(
 ) -> Result<[u8; N], Error> {
     with(string, |bytes| bytes.try_into()).map_err(|_| {
         let problem = format!("{name} must have {N} bytes, this has {}", string.len());
-        Error::new(ruby.exception_arg_error(), problem)
+        errors::new(ruby, ruby.exception_arg_error(), problem)
     })
 }
 

@@ -84,9 +84,16 @@ fn class(error: &sealwire::Error) -> &'static Lazy<ExceptionClass> {
     }
 }
 
+/// An error with its exception made here and now. magnus makes one when it raises, and ends the
+/// process when the thread is killed just then.
+pub(crate) fn new(ruby: &Ruby, class: ExceptionClass, problem: impl AsRef<str>) -> Error {
+    let exception = class.new_instance((ruby.str_new(problem.as_ref()),));
+    exception.map_or_else(|error| error, Error::from)
+}
+
 /// What a socket said, in its own words.
 pub(crate) fn raised(ruby: &Ruby, error: &sealwire::Error) -> Error {
-    Error::new(ruby.get_inner(class(error)), error.to_string())
+    new(ruby, ruby.get_inner(class(error)), error.to_string())
 }
 
 /// Nothing came, or there was no room, within `limit`. The last failure of a connection often says
@@ -115,7 +122,7 @@ pub(crate) fn timed_out(
 }
 
 pub(crate) fn forked(ruby: &Ruby, problem: &'static str) -> Error {
-    Error::new(ruby.get_inner(&FORKED), problem)
+    new(ruby, ruby.get_inner(&FORKED), problem)
 }
 
 pub(crate) fn closed(ruby: &Ruby) -> Error {
@@ -123,17 +130,17 @@ pub(crate) fn closed(ruby: &Ruby) -> Error {
 }
 
 pub(crate) fn state(ruby: &Ruby, problem: String) -> Error {
-    Error::new(ruby.get_inner(&STATE), problem)
+    new(ruby, ruby.get_inner(&STATE), problem)
 }
 
 pub(crate) fn option(ruby: &Ruby, problem: String) -> Error {
-    Error::new(ruby.get_inner(&OPTION), problem)
+    new(ruby, ruby.get_inner(&OPTION), problem)
 }
 
 pub(crate) fn key_file(ruby: &Ruby, error: &sealwire::keys::KeyFileError) -> Error {
-    Error::new(ruby.get_inner(&KEY_FILE), error.to_string())
+    new(ruby, ruby.get_inner(&KEY_FILE), error.to_string())
 }
 
-pub(crate) fn argument(ruby: &Ruby, problem: impl Into<String>) -> Error {
-    Error::new(ruby.exception_arg_error(), problem.into())
+pub(crate) fn argument(ruby: &Ruby, problem: impl AsRef<str>) -> Error {
+    new(ruby, ruby.exception_arg_error(), problem)
 }

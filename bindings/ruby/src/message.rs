@@ -12,6 +12,9 @@ use crate::bytes;
 use crate::keys::frozen;
 use crate::peer::Peer;
 
+/// Messages of more bytes than this have the collector look at once.
+const LARGE: usize = 1024;
+
 /// A message as it was received or made. Its frames become strings when they are asked for.
 #[magnus::wrap(class = "Sealwire::Message", free_immediately, size, frozen_shareable)]
 pub(crate) struct Message(Inner);
@@ -57,9 +60,13 @@ pub(crate) fn outgoing(value: Value) -> Result<Inner, Error> {
 
 impl Message {
     pub(crate) fn wrap(ruby: &Ruby, message: Inner) -> Obj<Self> {
-        // The collector does not see payloads, and would let them pile up.
+        // The collector does not see payloads, and would let them pile up. It looks at what it is told
+        // when the next string is made that does not fit into its object.
         if message.size() > Frame::INLINE {
             ruby.gc_adjust_memory_usage(message.size().try_into().unwrap_or(isize::MAX));
+        }
+        if message.size() > LARGE {
+            ruby.str_buf_new(256);
         }
         frozen(ruby, Message(message))
     }

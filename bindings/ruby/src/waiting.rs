@@ -19,9 +19,9 @@ use magnus::typed_data::Obj;
 use magnus::value::{Lazy, ReprValue as _};
 use magnus::{Class as _, Error, Module as _, RArray, RClass, RModule, Ruby, Value, kwargs};
 
-use crate::gvl;
 use crate::keys::frozen;
 use crate::process::Process;
+use crate::{errors, gvl};
 
 /// A hundred years: longer limits are taken for this one, so that no sum of times overflows.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
@@ -187,7 +187,7 @@ fn take_place(ruby: &Ruby, pool: RArray) -> Result<Place, Error> {
 
 fn refused(ruby: &Ruby, error: &io::Error) -> Error {
     let problem = format!("the system has no pipe to wait with: {error}");
-    Error::new(ruby.exception_io_error(), problem)
+    errors::new(ruby, ruby.exception_io_error(), problem)
 }
 
 fn in_ruby<T, F>(ruby: &Ruby, future: F, deadline: Option<Instant>) -> Result<Option<T>, Error>

@@ -7,6 +7,7 @@ use sealwire_aead::{NONCE_SIZE, TAG_SIZE};
 use super::cipher::{Cipher, nonce};
 use super::decryption_error;
 use crate::bytes::{self, Source};
+use crate::errors;
 
 type Nonce = [u8; NONCE_SIZE];
 
@@ -18,7 +19,7 @@ fn sources(ruby: &Ruby, messages: RArray) -> Result<(Vec<Nonce>, Vec<Source>), E
         let fields = RArray::try_convert(message)?;
         if !(2..=3).contains(&fields.len()) {
             let problem = "a message is [nonce, text] or [nonce, text, aad]";
-            return Err(Error::new(ruby.exception_arg_error(), problem));
+            return Err(errors::new(ruby, ruby.exception_arg_error(), problem));
         }
         nonces.push(nonce(ruby, fields.entry(0)?)?);
         sources.push(Source {

@@ -5,7 +5,7 @@ use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, function, prel
 use sealwire_aead::{KEY_SIZE, RandomError};
 use zeroize::Zeroizing;
 
-use crate::bytes;
+use crate::{bytes, errors};
 
 /// Longest key that is derived. BLAKE3 would give more, and nobody has a use for it.
 const LONGEST_KEY: usize = 65_535;
@@ -28,7 +28,7 @@ fn frozen(ruby: &Ruby, bytes: &[u8]) -> RString {
 }
 
 fn random_error(ruby: &Ruby, error: RandomError) -> Error {
-    Error::new(ruby.exception_runtime_error(), error.to_string())
+    errors::new(ruby, ruby.exception_runtime_error(), error.to_string())
 }
 
 fn generate_key(ruby: &Ruby) -> Result<RString, Error> {
@@ -52,14 +52,14 @@ fn derive_key(ruby: &Ruby, args: &[Value]) -> Result<RString, Error> {
     let length = keywords.optional.0.unwrap_or(KEY_SIZE);
     if !(1..=LONGEST_KEY).contains(&length) {
         let problem = format!("length must be 1 to {LONGEST_KEY}, this is {length}");
-        return Err(Error::new(ruby.exception_arg_error(), problem));
+        return Err(errors::new(ruby, ruby.exception_arg_error(), problem));
     }
     let hasher = bytes::with(context, |context| {
         std::str::from_utf8(context).map(blake3::Hasher::new_derive_key)
     });
     let Ok(mut hasher) = hasher else {
         let problem = "the context is not valid UTF-8";
-        return Err(Error::new(ruby.exception_arg_error(), problem));
+        return Err(errors::new(ruby, ruby.exception_arg_error(), problem));
     };
     bytes::with(material, |material| {
         hasher.update(material);

@@ -11,6 +11,8 @@ use magnus::value::{Lazy, LazyId};
 use magnus::{Error, ExceptionClass, Module as _, RModule, RString, Ruby, TryConvert as _, Value};
 use sealwire_aead::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
 
+use crate::errors;
+
 /// Size of the nonce of a session in bytes: ChaCha20's own.
 const SESSION_NONCE_SIZE: usize = 8;
 
@@ -49,19 +51,19 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
 
 fn decryption_error(ruby: &Ruby) -> Error {
     let problem = sealwire_aead::DecryptionError.to_string();
-    Error::new(ruby.get_inner(&DECRYPTION_ERROR), problem)
+    errors::new(ruby, ruby.get_inner(&DECRYPTION_ERROR), problem)
 }
 
 fn stream_exhausted(ruby: &Ruby) -> Error {
     let problem = sealwire_aead::StreamExhausted.to_string();
-    Error::new(ruby.get_inner(&STREAM_EXHAUSTED), problem)
+    errors::new(ruby, ruby.get_inner(&STREAM_EXHAUSTED), problem)
 }
 
 /// A stream or session was to seal after it has opened, or the other way round: the same nonces or
 /// the same keystream would serve both directions.
 fn direction_error(ruby: &Ruby) -> Error {
     let problem = "one side seals and the other opens: make an object for each direction";
-    Error::new(ruby.get_inner(&DIRECTION_ERROR), problem)
+    errors::new(ruby, ruby.get_inner(&DIRECTION_ERROR), problem)
 }
 
 /// `N` strings, then perhaps `aad:`.
@@ -75,7 +77,7 @@ fn arguments<const N: usize>(args: &[Value]) -> Result<([RString; N], Option<RSt
         let ruby = Ruby::get_with(scanned.splat);
         if given != N {
             let problem = format!("wrong number of arguments (given {given}, expected {N})");
-            return Err(Error::new(ruby.exception_arg_error(), problem));
+            return Err(errors::new(&ruby, ruby.exception_arg_error(), problem));
         }
         let keywords = get_kwargs::<_, (), (Option<RString>,), ()>(scanned.keywords, &[], &[*AAD])?;
         (&args[..N], keywords.optional.0)

@@ -127,7 +127,7 @@ impl Socket {
 
     fn copy(ruby: &Ruby, _this: &Self, _other: Value) -> Result<(), Error> {
         let problem = "a socket cannot be copied; threads share the one there is";
-        Err(Error::new(ruby.exception_type_error(), problem))
+        Err(errors::new(ruby, ruby.exception_type_error(), problem))
     }
 
     fn kind(&self, ruby: &Ruby) -> Result<SocketType, Error> {
