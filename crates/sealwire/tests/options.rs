@@ -225,7 +225,11 @@ fn an_xpub_reads_subscriptions_in_the_order_in_which_they_came() {
     for path in both() {
         let xpub = path.server(SocketType::XPub).build_blocking().unwrap();
         let endpoint = xpub.bind(path.endpoint()).unwrap();
-        let arrived = |count| eventually("what was sent", || xpub.counters().messages_received == count);
+        let arrived = |count| {
+            eventually("what was sent", || {
+                xpub.counters().messages_received == count
+            })
+        };
         let first = subscriber(&path, &endpoint, "t");
         arrived(1);
         first.unsubscribe("t").unwrap();
