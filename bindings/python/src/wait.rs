@@ -59,9 +59,14 @@ impl Wakeup {
             return;
         }
         let mut bytes = [0; 8];
-        while let Err(error) = (&self.read).read(&mut bytes)
-            && error.kind() == ErrorKind::Interrupted
-        {}
+        loop {
+            match (&self.read).read(&mut bytes) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // The byte is still about to be: it stays announced, or nobody would take it out.
+                Err(_) => return,
+                Ok(_) => break,
+            }
+        }
         self.notified.store(false, Ordering::SeqCst);
     }
 }
@@ -126,8 +131,9 @@ impl Held {
     fn sleep(&self, polled: &mut [PollFd<'_>], deadline: Option<Instant>) -> Slept {
         let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
         match self.poll(polled, left) {
-            Ok(0) if deadline.is_some_and(|at| at <= Instant::now()) => Slept::TimedOut,
             Err(Errno::EINTR) => Slept::Interrupted,
+            // Whatever is readable: who is woken all the time has an end too.
+            _ if deadline.is_some_and(|at| at <= Instant::now()) => Slept::TimedOut,
             // Errors of a descriptor show when it is used; a wait of more than a day goes on.
             Ok(_) | Err(_) => Slept::Woken,
         }
@@ -219,7 +225,7 @@ where
         let held = Held::hold();
         py.check_signals()?;
         let ended = py.detach(|| {
-            let mut expired = false;
+            let (mut expired, mut woken) = (false, false);
             loop {
                 wakeup.0.clear();
                 if let Poll::Ready(output) = poll() {
@@ -228,9 +234,13 @@ where
                 if expired {
                     return Some(None);
                 }
+                if woken {
+                    // In vain: signals have their turn, which a sleep that is none does not give them.
+                    return None;
+                }
                 let mut polled = [PollFd::new(wakeup.0.as_fd(), PollFlags::POLLIN)];
                 match held.sleep(&mut polled, deadline) {
-                    Slept::Woken => {}
+                    Slept::Woken => woken = true,
                     Slept::TimedOut => expired = true,
                     Slept::Interrupted => return None,
                 }
