@@ -54,6 +54,8 @@ pub(crate) fn bounded(limit: Duration) -> Duration {
     limit.min(LONGEST)
 }
 
+/// How long a thread that waits for the other side looks for its message before it sleeps.
+pub(crate) const SPIN: Duration = Duration::from_micros(50);
 /// Messages in each queue of a connection.
 const QUEUE: usize = 8_192;
 /// Bytes in each queue of a connection.

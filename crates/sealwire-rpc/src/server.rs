@@ -11,7 +11,7 @@ use crate::conn::{Conn, ConnState};
 use crate::counters::Counters;
 use crate::handler::{Handler, Intercepted, Interceptor, Request};
 use crate::hub::{Greeter, Hub, HubOptions, StateHandler};
-use crate::limits::{Limits, bounded};
+use crate::limits::{Limits, SPIN, bounded};
 use crate::proto::Side;
 use crate::status::Status;
 
@@ -155,7 +155,9 @@ impl Server {
     /// [`Security::blake3_server`] with whoever decides about clients.
     pub fn builder(security: Security) -> ServerBuilder {
         ServerBuilder {
-            socket: sealwire::Socket::builder(SocketType::Peer).security(security),
+            socket: sealwire::Socket::builder(SocketType::Peer)
+                .security(security)
+                .spin(SPIN),
             limits: Limits::default(),
             max_connections: 1_024,
             connection_wait: Duration::from_secs(3),

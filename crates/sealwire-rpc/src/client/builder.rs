@@ -13,7 +13,7 @@ use crate::call::{Interceptor, Outgoing};
 use crate::conn::{Conn, ConnState};
 use crate::handler::{Handler, Nothing};
 use crate::hub::{Greeter, Hub, HubOptions, StateHandler};
-use crate::limits::{Limits, bounded};
+use crate::limits::{Limits, SPIN, bounded};
 use crate::proto::Side;
 use crate::status::{Error, Status};
 
@@ -34,7 +34,9 @@ pub struct ClientBuilder {
 impl ClientBuilder {
     pub(super) fn new(security: Security) -> Self {
         ClientBuilder {
-            socket: sealwire::Socket::builder(SocketType::Peer).security(security),
+            socket: sealwire::Socket::builder(SocketType::Peer)
+                .security(security)
+                .spin(SPIN),
             limits: Limits::default(),
             dial: DialOptions {
                 max_connections: 4,
