@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench deny c install-c ruby clean
+.PHONY: all test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench deny c install-c ruby python clean
 
 all: test lint docs
 
@@ -70,10 +70,11 @@ bench:
 	bench/target/release/sealwire-bench-sockets render docs/performance/sockets.json docs/performance.md
 
 ## The Ruby gem: its one command in an empty GEM_HOME, and its tests, peers among them.
+## The check comes first: it installs what the lints need too.
 ruby:
+	CARGO_TARGET_DIR="$(CURDIR)/target" bindings/ruby/check.sh
 	cd bindings/ruby && cargo fmt --check && \
 		CARGO_TARGET_DIR="$(CURDIR)/target" cargo clippy --locked -- -D warnings
-	CARGO_TARGET_DIR="$(CURDIR)/target" bindings/ruby/check.sh
 
 ## Licences, advisories (from a local copy if there is one) and sources of all dependencies.
 deny:
@@ -83,7 +84,6 @@ deny:
 	cargo deny --manifest-path bindings/ruby/Cargo.toml --config deny.toml \
 		check bans licenses sources
 
-.PHONY: python
 ## The Python package: installed into a clean virtual environment, tested, types and examples too.
 python:
 	cd bindings/python && cargo fmt --check && \
