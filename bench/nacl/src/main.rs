@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Contenders take turns within each size; each figure is the median of its turns. `sealwire bench
-//! box` prints the same without libsodium.
+//! box` prints less of the same; with the feature `box-peers` of `sealwire-cli` beside libsodium too.
 
 #[cfg(feature = "libsodium")]
 mod sodium;
