@@ -309,7 +309,7 @@ impl<'a> Lanes<'a> {
             let shapes = self.shapes.iter().enumerate().take(V::LANES);
             for (lane, shape) in shapes.clone() {
                 if index < shape.blocks() && shape.inside(index).is_none() {
-                    self.write_edge(isa, &Edge::new(isa, *shape, index), lane, edges);
+                    self.write_edge(isa, &Edge::new(*shape, index), lane, edges);
                 }
             }
             let mut blocks = edges.0.each_ref();
@@ -324,7 +324,7 @@ impl<'a> Lanes<'a> {
         if let Some(at) = shape.inside(index) {
             return gather_blocks(isa, &core::array::from_fn(|lane| self.text_block(lane, at)));
         }
-        let edge = Edge::new(isa, shape, index);
+        let edge = Edge::new(shape, index);
         for lane in 0..V::LANES {
             self.write_edge(isa, &edge, lane, edges);
         }

@@ -86,13 +86,16 @@ pub(crate) struct Edge {
 impl Edge {
     /// Block `index` of messages of a shape.
     #[inline(always)]
-    pub(crate) fn new<I: Isa>(isa: I, shape: Shape, index: usize) -> Self {
+    pub(crate) fn new(shape: Shape, index: usize) -> Self {
         let (start, header) = (index * BLOCK_SIZE, shape.header());
-        let place = |at: usize| at as isize - start as isize;
-        let lengths = isa.place_numbers([
-            (shape.aad_len as u64, place(shape.aad_len)),
-            (shape.text_len as u64, place(header + shape.text_len)),
-        ]);
+        let text_end = header + shape.text_len;
+        let mut lengths = [0; BLOCK_SIZE];
+        for (number, word) in lengths.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            let at = start + number * 8;
+            let both = bytes_from(at, shape.aad_len as u64, shape.aad_len)
+                | bytes_from(at, shape.text_len as u64, text_end);
+            *word = both.to_le_bytes();
+        }
         let text_byte = |at: usize| at.saturating_sub(header).min(shape.text_len);
         Self {
             lengths,
@@ -100,6 +103,21 @@ impl Edge {
             text: text_byte(start)..text_byte(start + BLOCK_SIZE),
             text_at: header.saturating_sub(start),
         }
+    }
+}
+
+/// Eight bytes of the concatenation from `at` on, with nothing in it but `value` at `place`.
+///
+/// In whole words: a vector that is read where its bytes were written one by one has to wait.
+#[inline(always)]
+const fn bytes_from(at: usize, value: u64, place: usize) -> u64 {
+    let (behind, before) = (at.wrapping_sub(place), place.wrapping_sub(at));
+    if behind < 8 {
+        value >> (8 * behind)
+    } else if before < 8 {
+        value << (8 * before)
+    } else {
+        0
     }
 }
 

@@ -82,27 +82,6 @@ pub(crate) trait Isa: Copy {
         }
     }
 
-    /// A block of zeros but for the eight bytes of each number at its place, which may be outside.
-    #[inline(always)]
-    fn place_numbers(self, numbers: [(u64, isize); 2]) -> [u8; 64] {
-        /// Eight bytes of the block, from `at` on. In whole words: a vector that is read where its
-        /// bytes were written one by one has to wait.
-        #[inline(always)]
-        const fn word_at(at: isize, (number, place): (u64, isize)) -> u64 {
-            match at - place {
-                behind @ 0..8 => number >> (8 * behind),
-                before @ -7..0 => number << (-8 * before),
-                _ => 0,
-            }
-        }
-        let mut block = [0; 64];
-        for (index, word) in block.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            let [first, second] = numbers.map(|number| word_at(index as isize * 8, number));
-            *word = (first | second).to_le_bytes();
-        }
-        block
-    }
-
     /// Writes the block `edge` of a message with this associated data and text.
     #[inline(always)]
     fn write_edge(self, edge: &Edge, aad: &[u8], text: &[u8], block: &mut [u8; 64]) {

@@ -18,10 +18,10 @@ use core::arch::x86_64::{
     _mm256_permutex2var_epi32, _mm256_ror_epi32, _mm256_set1_epi32, _mm256_shuffle_epi32,
     _mm256_storeu_si256, _mm256_xor_si256, _mm512_add_epi32, _mm512_and_si512, _mm512_andnot_si512,
     _mm512_broadcast_i32x4, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
-    _mm512_maskz_set1_epi64, _mm512_or_si512, _mm512_permutex2var_epi32, _mm512_ror_epi32,
-    _mm512_set1_epi32, _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_shuffle_epi32,
-    _mm512_shuffle_i32x4, _mm512_storeu_si512, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64,
-    _mm512_unpacklo_epi32, _mm512_unpacklo_epi64, _mm512_xor_si512,
+    _mm512_or_si512, _mm512_permutex2var_epi32, _mm512_ror_epi32, _mm512_set1_epi32,
+    _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_shuffle_i32x4,
+    _mm512_storeu_si512, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32,
+    _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 use core::hint::black_box;
 
@@ -173,17 +173,6 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn place_numbers(self, numbers: [(u64, isize); 2]) -> [u8; 64] {
-        let mut block = [0; 64];
-        // SAFETY: `self` is the proof that the CPU has the instructions; `block` has room for a vector.
-        unsafe {
-            let [first, second] = numbers.map(|(number, place)| number_at(number, place));
-            _mm512_storeu_si512(block.as_mut_ptr().cast(), _mm512_or_si512(first, second));
-        }
-        block
-    }
-
-    #[inline(always)]
     fn write_edge(self, edge: &Edge, aad: &[u8], text: &[u8], block: &mut [u8; 64]) {
         let (aad, text) = (&aad[..edge.aad], &text[edge.text.clone()]);
         // SAFETY: `self` is the proof that the CPU has the instructions; the masks keep the loads
@@ -223,28 +212,6 @@ impl Isa for Avx512 {
                 }
             }
         }
-    }
-}
-
-/// The eight bytes of a number at a place of a vector, of which they may be outside. The others are
-/// zero.
-///
-/// # Safety
-/// The CPU must have AVX-512 F.
-#[inline(always)]
-unsafe fn number_at(number: u64, place: isize) -> __m512i {
-    let bits = (place & 7) * 8;
-    let (lower, upper) = (number << bits, number.unbounded_shr(64 - bits as u32));
-    // The word that it begins in; there may be one in front of the vector, and behind it.
-    let word = (place >> 3).clamp(-2, 9);
-    let lanes = (1u32 << (word + 2)) >> 2;
-    let next_lanes = (1u32 << (word + 3)) >> 2;
-    // SAFETY: the caller's promise.
-    unsafe {
-        _mm512_or_si512(
-            _mm512_maskz_set1_epi64(lanes as u8, lower.cast_signed()),
-            _mm512_maskz_set1_epi64(next_lanes as u8, upper.cast_signed()),
-        )
     }
 }
 
