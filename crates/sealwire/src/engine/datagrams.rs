@@ -19,7 +19,7 @@ use super::session::SessionKey;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::monitor::{DatagramDrop, Event, add};
-use crate::pattern::{Item, Link, PipeId};
+use crate::pattern::{Item, Link, PipeId, Room};
 use crate::peer::{Peer, PeerAddress};
 use crate::socket::{Registration, RegistrationKind, SocketCore};
 use crate::transport::udp::{self, MAX_DATAGRAM};
@@ -258,7 +258,7 @@ impl Datagrams {
         for _ in 0..DATAGRAMS_PER_TURN {
             if self.unsent.is_empty() {
                 self.core
-                    .take_outbound(self.pipe, &mut self.unsent, SEND_BUDGET);
+                    .take_outbound(self.pipe, &mut self.unsent, Room::of_bytes(SEND_BUDGET));
             }
             let Some(item) = self.unsent.front() else {
                 return Turn::Done;
@@ -332,7 +332,7 @@ impl Datagrams {
     fn forget_groups(&mut self) {
         loop {
             self.core
-                .take_outbound(self.pipe, &mut self.unsent, usize::MAX);
+                .take_outbound(self.pipe, &mut self.unsent, Room::of_bytes(usize::MAX));
             if self.unsent.is_empty() {
                 return;
             }

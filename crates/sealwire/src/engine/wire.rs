@@ -10,7 +10,7 @@ use sealwire_zmtp::{Connection as Protocol, Error, Event, Message as Frames, Soc
 
 use super::raw::Raw;
 use crate::entropy;
-use crate::pattern::Item;
+use crate::pattern::{Item, Room};
 use crate::socket::SocketCore;
 
 /// Bytes handed to one write call. Loopback gets two to three times slower from 65,536 on.
@@ -145,16 +145,11 @@ impl Wire {
         }
     }
 
-    /// Moves messages that come next into a queue, as many as it has room for by their number and
-    /// bytes. Returns their bytes.
-    pub(super) fn take_messages(
-        &mut self,
-        into: &mut VecDeque<Frames>,
-        limit: usize,
-        bytes: usize,
-    ) -> usize {
+    /// Moves messages that come next into a queue, as many as it has room for. Returns their
+    /// bytes.
+    pub(super) fn take_messages(&mut self, into: &mut VecDeque<Frames>, room: Room) -> usize {
         match self {
-            Wire::Zmtp(protocol) => protocol.take_messages(into, limit, bytes),
+            Wire::Zmtp(protocol) => protocol.take_messages(into, room.messages, room.bytes),
             Wire::Raw(_) => 0,
         }
     }

@@ -30,7 +30,8 @@ counters! {
     messages_sent,
     /// Payload bytes of these.
     bytes_sent,
-    /// Messages that arrived for the application.
+    /// Messages that arrived for the application. Within the process they arrive in batches, when
+    /// those before them have been read.
     messages_received,
     /// Payload bytes of these.
     bytes_received,

@@ -44,7 +44,7 @@ use std::sync::Arc;
 
 use sealwire_zmtp::{Frame, Message as Frames, SocketType};
 
-pub(crate) use pipe::{DirectReader, HighWaterMarks, Item, Link, PipeId, Pipes};
+pub(crate) use pipe::{DirectReader, HighWaterMarks, Item, Link, PipeId, Pipes, Room};
 
 use round_robin::RoundRobin;
 use single_part::SinglePart;
@@ -96,14 +96,8 @@ pub(crate) struct Delivered {
 pub(crate) trait Source {
     fn next(&mut self) -> Option<Item>;
 
-    /// Moves messages that come next into a queue, as many as it has room for by their number and
-    /// bytes, and stops before anything else. Returns their bytes.
-    fn take_messages(
-        &mut self,
-        _into: &mut VecDeque<Frames>,
-        _limit: usize,
-        _bytes: usize,
-    ) -> usize {
+    /// Moves messages that come next into a queue, as many as it has room for, and stops before anything else. Returns their bytes.
+    fn take_messages(&mut self, _into: &mut VecDeque<Frames>, _room: Room) -> usize {
         0
     }
 }
@@ -112,6 +106,20 @@ pub(crate) trait Source {
 impl Source for VecDeque<Item> {
     fn next(&mut self) -> Option<Item> {
         self.pop_front()
+    }
+
+    fn take_messages(&mut self, into: &mut VecDeque<Frames>, room: Room) -> usize {
+        let mut taken = 0;
+        for _ in 0..room.messages {
+            if taken >= room.bytes || !matches!(self.front(), Some(Item::Message(_))) {
+                break;
+            }
+            if let Some(Item::Message(frames)) = self.pop_front() {
+                taken += frames.size();
+                into.push_back(frames);
+            }
+        }
+        taken
     }
 }
 

@@ -56,8 +56,14 @@ pub(crate) trait Link: Send + Sync {
     fn output_ready(&self, alone: bool);
     /// The outbound queue is full and a caller waits: moves what can be moved at once.
     fn push_output(&self) {}
-    /// The inbound queue has room again after it had been full.
+    /// The inbound queue has room again after it had been full, or is empty again where the
+    /// link keeps messages back.
     fn input_wanted(&self);
+    /// Whether the link leaves messages with their sender while the receiver has others to read.
+    /// It is told when the receiver has read those, and when the sender's queue fills up.
+    fn keeps_output_back(&self) -> bool {
+        false
+    }
     /// The socket wants this peer gone, with this reason; what is queued for it is dropped.
     fn disconnect(&self, reason: &'static str);
     /// The socket wants this peer gone once what is queued for it has been sent.
@@ -114,19 +120,40 @@ impl Mark {
         (self.messages == 0 || messages < self.messages) && (self.bytes == 0 || bytes < self.bytes)
     }
 
-    /// Messages and bytes that a queue which holds so much has room for.
-    fn room(self, messages: usize, bytes: usize) -> (usize, usize) {
+    /// What a queue which holds so much has room for.
+    fn room(self, messages: usize, bytes: usize) -> Room {
         let left = |limit: usize, held| match limit {
             0 => usize::MAX,
             limit => limit.saturating_sub(held),
         };
-        (left(self.messages, messages), left(self.bytes, bytes))
+        Room {
+            messages: left(self.messages, messages),
+            bytes: left(self.bytes, bytes),
+        }
     }
 
     /// Whether at least half the queue is free.
     fn half_free(self, messages: usize, bytes: usize) -> bool {
         (self.messages == 0 || messages <= self.messages / 2)
             && (self.bytes == 0 || bytes <= self.bytes / 2)
+    }
+}
+
+/// How much may be moved: messages, and bytes of payload that are not yet reached by those before
+/// the last one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) messages: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Room {
+    /// Any number of messages, until they have so many bytes.
+    pub(crate) fn of_bytes(bytes: usize) -> Self {
+        Room {
+            messages: usize::MAX,
+            bytes,
+        }
     }
 }
 
@@ -158,6 +185,8 @@ impl HighWaterMarks {
 pub(crate) struct Pipe {
     pub(crate) peer: Arc<Peer>,
     link: Arc<dyn Link>,
+    /// What the link says of itself.
+    keeps_output_back: bool,
     marks: HighWaterMarks,
     /// Number of the `connect` that the pipe came from.
     connector: Option<u64>,
@@ -183,6 +212,12 @@ impl Pipe {
     fn has_room(&self) -> bool {
         let (messages, bytes) = (self.outbound_messages, self.outbound_bytes);
         self.marks.conflate || self.marks.send.admits(messages, bytes)
+    }
+
+    /// Whether the last message made the outbound queue half full, or left no room. Half, so that
+    /// it can be moved on before another thread finds no room.
+    fn fills_up(&self) -> bool {
+        self.outbound_messages * 2 == self.marks.send.messages || !self.has_room()
     }
 }
 
@@ -235,6 +270,7 @@ impl Pipes {
     ) -> PipeId {
         self.slab.insert(Pipe {
             peer,
+            keeps_output_back: link.keeps_output_back(),
             link,
             marks,
             connector,
@@ -335,20 +371,20 @@ impl Pipes {
         }
         pipe.outbound_cost += cost;
         pipe.outbound.push_back(item);
-        if !pipe.output_signalled {
+        if !pipe.output_signalled || (pipe.keeps_output_back && pipe.fills_up()) {
             pipe.output_signalled = true;
             self.signals.push(Signal::OutputReady(pipe.link.clone()));
         }
     }
 
-    /// Moves queued items to the link, into an empty queue, until `budget` bytes of payload are
-    /// taken. Finding the queue empty ends the signalled state, so that the next push signals
+    /// Moves queued items to the link, into an empty queue, as many as there is room for. Finding the queue empty ends the signalled state, so that the next push signals
     /// again.
-    pub(crate) fn take_outbound(&mut self, id: PipeId, into: &mut VecDeque<Item>, budget: usize) {
+    pub(crate) fn take_outbound(&mut self, id: PipeId, into: &mut VecDeque<Item>, room: Room) {
         let Some(pipe) = self.slab.get_mut(id) else {
             return;
         };
-        if pipe.outbound_cost <= budget && into.is_empty() {
+        let all_fit = pipe.outbound_cost <= room.bytes && pipe.outbound_messages <= room.messages;
+        if all_fit && into.is_empty() {
             // All of it, whatever it is, without touching a message.
             std::mem::swap(&mut pipe.outbound, into);
             pipe.outbound_messages = 0;
@@ -357,8 +393,8 @@ impl Pipes {
             pipe.output_signalled = !into.is_empty();
             return;
         }
-        let mut taken = 0;
-        while taken < budget {
+        let (mut messages, mut taken) = (0, 0);
+        while messages < room.messages && taken < room.bytes {
             let Some(item) = pipe.outbound.pop_front() else {
                 break;
             };
@@ -366,6 +402,7 @@ impl Pipes {
             pipe.outbound_cost -= cost;
             taken += cost;
             if matches!(item, Item::Message(_)) {
+                messages += 1;
                 pipe.outbound_messages -= 1;
                 pipe.outbound_bytes -= cost - ITEM_COST;
             }
@@ -386,6 +423,20 @@ impl Pipes {
         fits
     }
 
+    /// What the peer's inbound queue has room for; `None` when that is nothing: then the link is
+    /// told once there is room again.
+    pub(crate) fn input_room(&mut self, id: PipeId) -> Option<Room> {
+        let fits = self.accepts_input(id);
+        let limited = self.slab.get(id).filter(|pipe| !pipe.marks.conflate);
+        fits.then(|| match limited {
+            Some(pipe) => pipe
+                .marks
+                .receive
+                .room(pipe.inbound.len(), pipe.inbound_bytes),
+            None => Room::of_bytes(usize::MAX),
+        })
+    }
+
     pub(crate) fn push_inbound(&mut self, id: PipeId, frames: Frames) {
         if let Some(pipe) = self.slab.get_mut(id) {
             if pipe.marks.conflate {
@@ -404,8 +455,8 @@ impl Pipes {
             return (0, 0);
         };
         let before = pipe.inbound.len();
-        let (messages, bytes) = pipe.marks.receive.room(before, pipe.inbound_bytes);
-        let bytes = source.take_messages(&mut pipe.inbound, messages, bytes);
+        let room = pipe.marks.receive.room(before, pipe.inbound_bytes);
+        let bytes = source.take_messages(&mut pipe.inbound, room);
         pipe.inbound_bytes += bytes;
         (pipe.inbound.len() - before, bytes)
     }
@@ -427,7 +478,8 @@ impl Pipes {
         pipe.inbound_bytes -= frames.size();
         // Reading goes on when half the queue is free: once per half a queue, not per message.
         let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
-        if pipe.input_paused && pipe.marks.receive.half_free(messages, bytes) {
+        let resumes = pipe.input_paused && pipe.marks.receive.half_free(messages, bytes);
+        if resumes || (pipe.keeps_output_back && messages == 0) {
             pipe.input_paused = false;
             self.signals.push(Signal::InputWanted(pipe.link.clone()));
         }
@@ -483,6 +535,13 @@ impl Pipes {
             .filter(|(_, pipe)| !pipe.ended && !pipe.has_room())
             .map(|(_, pipe)| pipe.link.clone());
         [full.next(), full.next()]
+    }
+
+    /// Links that leave messages with their senders.
+    #[cfg(unix)]
+    pub(crate) fn links_that_keep_back(&self) -> Vec<Arc<dyn Link>> {
+        let keeping = self.slab.iter().filter(|(_, pipe)| pipe.keeps_output_back);
+        keeping.map(|(_, pipe)| pipe.link.clone()).collect()
     }
 
     /// Messages queued towards peers.

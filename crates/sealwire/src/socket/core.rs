@@ -23,8 +23,8 @@ use crate::message::Message;
 use crate::monitor::{Hub, LiveCounters, add};
 use crate::options::SocketOptions;
 use crate::pattern::{
-    Delivered, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, Received, SendFailure, Source,
-    pattern,
+    Delivered, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, Received, Room, SendFailure,
+    Source, pattern,
 };
 use crate::peer::{Peer, PeerAddress};
 use crate::socket::readable::Readable;
@@ -297,6 +297,25 @@ impl SocketCore {
         }
     }
 
+    /// Moves here what peers of this process keep back until more is wanted.
+    #[cfg(unix)]
+    pub(super) fn fetch_what_is_kept_back(&self) {
+        let links = self.lock().pipes.links_that_keep_back();
+        for link in links {
+            link.input_wanted();
+        }
+    }
+
+    /// Whether everything for this socket has to be moved to it at once: somebody waits for each
+    /// arrival, subscriptions take effect, or the latest message replaces the one before.
+    pub(crate) fn takes_at_once(&self) -> bool {
+        #[cfg(unix)]
+        if self.pollers.any() {
+            return true;
+        }
+        self.options.behaviour.conflate || self.options.socket_type.takes_subscriptions()
+    }
+
     /// The link of the only peer there is.
     pub(super) fn sole_link(&self) -> Option<Arc<dyn Link>> {
         self.lock().pipes.sole_link()
@@ -446,10 +465,16 @@ impl SocketCore {
         }
     }
 
-    /// Moves queued items to a link, up to `budget` bytes.
-    pub(crate) fn take_outbound(&self, id: PipeId, into: &mut VecDeque<Item>, budget: usize) {
+    /// What a link may deliver now; `None` when that is nothing: then it is told once there is
+    /// room.
+    pub(crate) fn input_room(&self, id: PipeId) -> Option<Room> {
+        self.lock().pipes.input_room(id)
+    }
+
+    /// Moves queued items to a link, as many as there is room for.
+    pub(crate) fn take_outbound(&self, id: PipeId, into: &mut VecDeque<Item>, room: Room) {
         self.with(|state| {
-            state.pipes.take_outbound(id, into, budget);
+            state.pipes.take_outbound(id, into, room);
             if !into.is_empty() {
                 state.pattern.room_freed(&mut state.pipes);
             }

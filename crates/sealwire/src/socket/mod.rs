@@ -428,6 +428,7 @@ impl Socket {
         let readiness = Readiness::new(&core.pollers, core.clone())?;
         // Who reads directly would take what the descriptor is to tell of.
         drop(core.share_readable());
+        core.fetch_what_is_kept_back();
         Ok(readiness)
     }
 

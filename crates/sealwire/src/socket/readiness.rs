@@ -115,6 +115,11 @@ impl Pollers {
         }
     }
 
+    /// Whether somebody wants to know.
+    pub(crate) fn any(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
     fn add(&self, notifier: &Arc<Notifier>) {
         let mut notifiers = self.lock();
         notifiers.retain(|other| other.strong_count() > 0);

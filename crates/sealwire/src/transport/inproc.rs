@@ -1,5 +1,7 @@
 //! `inproc`: two sockets of one context hand messages to each other. No bytes, no mechanism, no
-//! I/O thread: whoever makes progress possible moves the messages on.
+//! I/O thread: whoever makes progress possible moves the messages on. While the receiver has
+//! something to read they stay with the sender; whoever reads the last one fetches what has
+//! gathered there, all at once.
 //!
 //! ```text
 //!  client: pipe.outbound ──▶ lane 0 ──▶ pipe.inbound :server
@@ -22,9 +24,6 @@ use crate::monitor::{ConnectionFailure, Event, FailureCause};
 use crate::pattern::{Item, Link, PipeId};
 use crate::peer::{Peer, PeerAddress};
 use crate::socket::{Registration, RegistrationKind, SocketCore};
-
-/// Bytes moved at a time before looking whether the other side still has room.
-const BATCH: usize = 64 << 10;
 
 /// The end that connected, and the one that was bound.
 const CLIENT: usize = 0;
@@ -310,7 +309,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Moves what can be moved. If the lane is being moved already, whoever does it goes on.
+    /// Moves on what the receiver needs. If the lane is being moved already, whoever does it goes
+    /// on.
     fn pump(&self, side: usize) {
         let lane = &self.lanes[side];
         lane.wanted.store(true, Ordering::SeqCst);
@@ -329,22 +329,38 @@ impl Connection {
         }
     }
 
-    /// `true` when nothing is left to move.
+    /// `true` when nothing is left to move. Something may be left although there is room: a
+    /// receiver that has something to read asks for more once it has read it.
     fn move_items(&self, side: usize, moving: &mut VecDeque<Item>) -> bool {
         let (from, to) = (&self.ends[side], &self.ends[1 - side]);
         let (Some((source, _)), Some((sink, _))) = (from.pipe.get(), to.pipe.get()) else {
             return false;
         };
         while !self.ended.load(Ordering::SeqCst) {
-            if !moving.is_empty() && to.core.deliver(*sink, moving).full {
-                return false;
+            if !moving.is_empty() {
+                let delivered = to.core.deliver(*sink, moving);
+                let suffices = delivered.queued > 0 && self.may_wait(side);
+                if delivered.full || suffices {
+                    return false;
+                }
             }
-            from.core.take_outbound(*source, moving, BATCH);
+            let Some(room) = to.core.input_room(*sink) else {
+                return false;
+            };
+            from.core.take_outbound(*source, moving, room);
             if moving.is_empty() {
                 return true;
             }
         }
         false
+    }
+
+    /// Whether messages may stay with the sender while the receiver has others to read.
+    fn may_wait(&self, side: usize) -> bool {
+        let [sender, receiver] = [side, 1 - side].map(|side| &self.ends[side].core);
+        !self.lanes[side].finishing.load(Ordering::SeqCst)
+            && !sender.options().behaviour.conflate
+            && !receiver.takes_at_once()
     }
 
     fn finish(&self, side: usize) {
@@ -394,6 +410,10 @@ impl Link for Side {
         self.connection.pump(1 - self.side);
     }
 
+    fn keeps_output_back(&self) -> bool {
+        true
+    }
+
     fn disconnect(&self, reason: &'static str) {
         let Connection { name, number, .. } = &*self.connection;
         let cause = FailureCause::Rejected(reason);
@@ -409,7 +429,7 @@ impl Link for Side {
     }
 
     fn finish(&self) {
-        self.connection.pump(self.side);
+        self.connection.finish(self.side);
         self.connection.end();
     }
 }

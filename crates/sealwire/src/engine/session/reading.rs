@@ -10,7 +10,7 @@ use sealwire_zmtp::{Event as ProtocolEvent, Message as Frames};
 use super::{End, Session, Turn};
 use crate::engine::io_thread::Reactor;
 use crate::engine::wire::Wire;
-use crate::pattern::{Item, Source};
+use crate::pattern::{Item, Room, Source};
 
 /// Reads in a row before other connections get their turn.
 const READS_PER_TURN: usize = 8;
@@ -110,7 +110,7 @@ impl Source for Received<'_> {
         })
     }
 
-    fn take_messages(&mut self, into: &mut VecDeque<Frames>, limit: usize, bytes: usize) -> usize {
-        self.protocol.take_messages(into, limit, bytes)
+    fn take_messages(&mut self, into: &mut VecDeque<Frames>, room: Room) -> usize {
+        self.protocol.take_messages(into, room)
     }
 }

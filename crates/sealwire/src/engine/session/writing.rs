@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{End, Session};
-use crate::pattern::Item;
+use crate::pattern::{Item, Room};
 
 /// The protocol is given more messages while it holds fewer bytes than this.
 const WRITE_BUDGET: usize = 128 << 10;
@@ -40,7 +40,8 @@ impl Session {
             return;
         };
         while self.output_waiting && self.protocol.pending_bytes() < WRITE_BUDGET {
-            self.core.take_outbound(pipe, &mut self.taken, WRITE_BUDGET);
+            self.core
+                .take_outbound(pipe, &mut self.taken, Room::of_bytes(WRITE_BUDGET));
             self.output_waiting = !self.taken.is_empty();
             for item in self.taken.drain(..) {
                 self.in_flight += usize::from(matches!(item, Item::Message(_) | Item::Notice(_)));
