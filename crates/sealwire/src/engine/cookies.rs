@@ -61,6 +61,14 @@ impl CookieKeeper for SharedCookies {
         let mut candidates = keys.candidates();
         [candidates.next(), candidates.next()]
     }
+
+    fn remember(&self, connection: u64, transcript: [u8; 32]) {
+        self.lock().remember(connection, transcript);
+    }
+
+    fn recall(&self, connection: u64) -> Option<[u8; 32]> {
+        self.lock().recall(connection)
+    }
 }
 
 /// The configuration of the protocol state machine for all connections of a socket.

@@ -2,7 +2,7 @@
 //! the bytes between them.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
@@ -215,15 +215,28 @@ fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, Failure> {
 #[derive(Debug)]
 struct Cookies(Mutex<CookieKeys>);
 
+impl Cookies {
+    fn lock(&self) -> MutexGuard<'_, CookieKeys> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl CookieKeeper for Cookies {
     fn issue(&self) -> (CookieKey, u64) {
-        let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        keys.issue()
+        self.lock().issue()
     }
 
     fn candidates(&self) -> [Option<CookieKey>; 2] {
-        let keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let keys = self.lock();
         let mut candidates = keys.candidates();
         [candidates.next(), candidates.next()]
+    }
+
+    fn remember(&self, connection: u64, transcript: [u8; 32]) {
+        self.lock().remember(connection, transcript);
+    }
+
+    fn recall(&self, connection: u64) -> Option<[u8; 32]> {
+        self.lock().recall(connection)
     }
 }

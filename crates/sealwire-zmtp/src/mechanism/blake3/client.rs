@@ -13,7 +13,7 @@ use super::sealed_box::{self, SealedBox};
 use super::transcript::Transcript;
 use crate::connection::{Blake3Client, Entropy};
 use crate::error::{Error, HandshakeError, Step};
-use crate::keys::{KeyPair, PublicKey};
+use crate::keys::{KeyPair, PublicKey, SecretKey};
 use crate::mechanism::{Established, HandshakeFrame, Local, Progress};
 use crate::provider::{Provider, SharedSecret};
 use crate::wire::command;
@@ -54,7 +54,7 @@ impl Client {
         let ephemeral = KeyPair::with_provider(entropy.ephemeral(), provider);
         let one_time = || KeyPair::with_provider(entropy.one_time_client_key(), provider);
         let client = settings.keys.clone().unwrap_or_else(one_time);
-        let dh1 = agree(provider, &ephemeral, &settings.server_key)?;
+        let dh1 = agree(provider, ephemeral.secret(), &settings.server_key)?;
 
         let ephemeral_public = ephemeral.public();
         let hello_box = SealedBox::derive(
@@ -148,8 +148,8 @@ impl AwaitWelcome {
         let server_ephemeral = public_key(server_ephemeral)?;
 
         let h2 = self.h1.then(provider, welcome.wire);
-        let dh2 = agree(provider, &self.ephemeral, &server_ephemeral)?;
-        let dh3 = agree(provider, &self.client, &server_ephemeral)?;
+        let dh2 = agree(provider, self.ephemeral.secret(), &server_ephemeral)?;
+        let dh3 = agree(provider, self.client.secret(), &server_ephemeral)?;
         let dh3 = [&dh3.as_bytes()[..]];
         let vouch = SealedBox::derive(provider, &sealed_box::VOUCH, &dh3, &dh3).seal(&[
             self.ephemeral.public().as_bytes(),
@@ -199,10 +199,10 @@ pub(super) fn public_key(bytes: &[u8; 32]) -> Result<PublicKey, HandshakeError> 
 /// X25519 with an all-zero result refused.
 pub(super) fn agree(
     provider: &dyn Provider,
-    ours: &KeyPair,
+    ours: &SecretKey,
     theirs: &PublicKey,
 ) -> Result<SharedSecret, HandshakeError> {
     provider
-        .diffie_hellman(ours.secret(), theirs)
+        .diffie_hellman(ours, theirs)
         .map_err(|_| HandshakeError::WeakKey)
 }

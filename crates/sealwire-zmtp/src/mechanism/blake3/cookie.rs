@@ -5,6 +5,7 @@
 //! number that enters the cookie's associated data, so that a cookie is good for one connection
 //! only.
 
+use alloc::vec::Vec;
 use core::fmt::{self, Debug};
 
 use zeroize::ZeroizeOnDrop;
@@ -115,7 +116,19 @@ pub trait CookieKeeper: Send + Sync + Debug {
 
     /// The keys under which a cookie may open: the current one and its predecessor.
     fn candidates(&self) -> [Option<CookieKey>; 2];
+
+    /// Notes the transcript of a connection up to WELCOME. It is no secret, and may be forgotten:
+    /// a server that remembers it is spared two X25519 multiplications of ten.
+    fn remember(&self, _connection: u64, _transcript: [u8; 32]) {}
+
+    /// What was noted of this connection, unless it is forgotten.
+    fn recall(&self, _connection: u64) -> Option<[u8; 32]> {
+        None
+    }
 }
+
+/// Transcripts that are kept, 48 bytes each. Of more handshakes at a time the oldest are forgotten.
+const REMEMBERED: usize = 256;
 
 /// `K`, its predecessor and the connection numbers.
 ///
@@ -125,6 +138,9 @@ pub struct CookieKeys {
     current: CookieKey,
     previous: Option<CookieKey>,
     next_number: u64,
+    /// Connections and their transcripts up to WELCOME, each in the place of its number. Empty
+    /// until there is one.
+    transcripts: Vec<Option<(u64, [u8; 32])>>,
 }
 
 impl CookieKeys {
@@ -134,6 +150,7 @@ impl CookieKeys {
             current: CookieKey(fresh),
             previous: None,
             next_number: 0,
+            transcripts: Vec::new(),
         }
     }
 
@@ -153,17 +170,55 @@ impl CookieKeys {
         (self.current.clone(), number)
     }
 
+    /// Notes a transcript; see [`CookieKeeper::remember`]. The latest
+    /// 256 are kept, in 12 KiB.
+    pub fn remember(&mut self, connection: u64, transcript: [u8; 32]) {
+        self.transcripts.resize(REMEMBERED, None);
+        self.transcripts[place(connection)] = Some((connection, transcript));
+    }
+
+    /// What was noted of this connection, unless it is forgotten.
+    pub fn recall(&self, connection: u64) -> Option<[u8; 32]> {
+        let (noted, transcript) = (*self.transcripts.get(place(connection))?)?;
+        (noted == connection).then_some(transcript)
+    }
+
     /// The current key, then the previous one.
     pub fn candidates(&self) -> impl Iterator<Item = CookieKey> {
         core::iter::once(self.current.clone()).chain(self.previous.clone())
     }
 }
 
+fn place(connection: u64) -> usize {
+    (connection % REMEMBERED as u64) as usize
+}
+
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
-
     use super::*;
+
+    #[test]
+    fn transcripts_of_the_latest_connections_are_remembered() {
+        let mut keys = CookieKeys::new([1; 32]);
+        let transcript = |connection: u64| [connection as u8; 32];
+        for last in 0..3 * REMEMBERED as u64 {
+            // Some clients say no more than a greeting.
+            if last % 7 != 3 {
+                keys.remember(last, transcript(last));
+            }
+            let oldest = (last + 1).saturating_sub(REMEMBERED as u64);
+            for connection in oldest..=last {
+                let noted = (connection % 7 != 3).then(|| transcript(connection));
+                assert_eq!(keys.recall(connection), noted);
+            }
+            assert!((0..oldest).all(|connection| {
+                keys.recall(connection)
+                    .is_none_or(|noted| noted == transcript(connection))
+            }));
+            assert_eq!(keys.recall(last + 1), None);
+        }
+        assert_eq!(keys.transcripts.len(), REMEMBERED);
+    }
 
     fn candidates(keys: &CookieKeys) -> Vec<[u8; 32]> {
         keys.candidates().map(|key| *key.as_bytes()).collect()

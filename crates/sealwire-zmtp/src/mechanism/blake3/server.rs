@@ -2,7 +2,8 @@
 //!
 //! Source: wire reference, sections 4 and 8. Between WELCOME and INITIATE nothing is kept but the
 //! number of the connection; what is needed then comes back in the cookie, and the WELCOME frame
-//! that was sent is made again, since sealing is deterministic.
+//! that was sent is made again, since sealing is deterministic. A few transcripts, of the latest
+//! connections whichever they are, spare most servers that.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -89,7 +90,9 @@ impl Server {
                 let seal_cookie = |cookie: &Cookie, nonce| {
                     cookie.seal(local.provider, &cookie_key, connection_number, nonce)
                 };
-                let (frame, key) = state.receive(local.provider, settings, frame, seal_cookie)?;
+                let (frame, h2, key) =
+                    state.receive(local.provider, settings, frame, seal_cookie)?;
+                settings.cookies.remember(connection_number, *h2.as_bytes());
                 self.0 = State::AwaitInitiate {
                     connection_number,
                     key,
@@ -114,7 +117,11 @@ impl Server {
                     })
                     .ok_or(HandshakeError::CookieRejected)?;
                 let keys = settings.key(key);
-                let pending = receive_initiate(local, keys, frame, &initiate, &cookie)?;
+                let h2 = match settings.cookies.recall(connection_number) {
+                    Some(h2) => Transcript::from_bytes(h2),
+                    None => up_to_welcome(local.provider, keys, &initiate, &cookie)?,
+                };
+                let pending = receive_initiate(local, keys, frame, &initiate, &cookie, h2)?;
                 let credentials = Credentials {
                     public_key: pending.public_key,
                     socket_type: pending.metadata.socket_type()?,
@@ -164,7 +171,8 @@ impl AwaitHello {
         }
     }
 
-    /// Opens HELLO and answers with WELCOME, and says which of the server's keys opened it.
+    /// Opens HELLO and answers with WELCOME, and says what the transcript is then and which of the
+    /// server's keys opened HELLO.
     /// `seal_cookie` gives the cookie its wire form.
     pub(super) fn receive(
         self,
@@ -172,13 +180,13 @@ impl AwaitHello {
         settings: &Blake3Server,
         frame: &HandshakeFrame<'_>,
         seal_cookie: impl FnOnce(&Cookie, [u8; 24]) -> [u8; COOKIE_SIZE],
-    ) -> Result<(Vec<u8>, u8), Error> {
+    ) -> Result<(Vec<u8>, Transcript, u8), Error> {
         let hello = Hello::parse(frame.data)?;
         let client_ephemeral = public_key(hello.ephemeral)?;
         // The client does not say which key it knows; the right one opens its HELLO.
         let mut known = None;
         for (key, keys) in (0..).zip(settings.all_keys()) {
-            let dh1 = agree(provider, keys, &client_ephemeral)?;
+            let dh1 = agree(provider, keys.secret(), &client_ephemeral)?;
             let opened = SealedBox::derive(
                 provider,
                 &sealed_box::HELLO,
@@ -201,7 +209,8 @@ impl AwaitHello {
         };
         let cookie = seal_cookie(&cookie, self.cookie_nonce);
         let welcome = welcome_frame(provider, &dh1, &h1, &server_ephemeral, &cookie);
-        Ok((welcome, key))
+        let h2 = h1.then(provider, &welcome);
+        Ok((welcome, h2, key))
     }
 }
 
@@ -247,6 +256,19 @@ fn welcome_frame(
     command::frame(WELCOME.as_bytes(), &[&welcome_box])
 }
 
+/// `h2` from what the cookie brought back: WELCOME is made once more.
+pub(super) fn up_to_welcome(
+    provider: &dyn Provider,
+    keys: &KeyPair,
+    initiate: &Initiate<'_>,
+    cookie: &Cookie,
+) -> Result<Transcript, Error> {
+    let ephemeral = provider.public_key(&cookie.server_ephemeral);
+    let dh1 = agree(provider, keys.secret(), &cookie.client_ephemeral)?;
+    let welcome = welcome_frame(provider, &dh1, &cookie.h1, &ephemeral, initiate.cookie);
+    Ok(cookie.h1.then(provider, &welcome))
+}
+
 /// Opens INITIATE with what its cookie brought back, and verifies the vouch.
 pub(super) fn receive_initiate(
     local: &Local<'_>,
@@ -254,20 +276,11 @@ pub(super) fn receive_initiate(
     frame: &HandshakeFrame<'_>,
     initiate: &Initiate<'_>,
     cookie: &Cookie,
+    h2: Transcript,
 ) -> Result<AwaitDecision, Error> {
     let provider = local.provider;
-    let ephemeral = KeyPair::with_provider(cookie.server_ephemeral.clone(), provider);
-    let dh1 = agree(provider, keys, &cookie.client_ephemeral)?;
-    let welcome = welcome_frame(
-        provider,
-        &dh1,
-        &cookie.h1,
-        &ephemeral.public(),
-        initiate.cookie,
-    );
-    let h2 = cookie.h1.then(provider, &welcome);
-
-    let dh2 = agree(provider, &ephemeral, &cookie.client_ephemeral)?;
+    let ephemeral = &cookie.server_ephemeral;
+    let dh2 = agree(provider, ephemeral, &cookie.client_ephemeral)?;
     let material = [&dh2.as_bytes()[..], h2.as_bytes()];
     let opened = SealedBox::derive(provider, &sealed_box::INITIATE, &material, &material)
         .open(initiate.initiate_box)
@@ -278,7 +291,7 @@ pub(super) fn receive_initiate(
     let (vouch, metadata) = rest.split_at(VOUCH_SIZE);
 
     let client = public_key(client)?;
-    let dh3 = agree(provider, &ephemeral, &client)?;
+    let dh3 = agree(provider, ephemeral, &client)?;
     let dh3 = [&dh3.as_bytes()[..]];
     let vouched = SealedBox::derive(provider, &sealed_box::VOUCH, &dh3, &dh3)
         .open(vouch)

@@ -291,14 +291,17 @@ fn the_server_sends_what_the_peers_server_sent() {
         let welcome = hello_state
             .receive(provider, &settings, &handshake_frame(&hello), seal_cookie)
             .unwrap();
-        assert_eq!(welcome, (recording.wire("welcome"), 0));
+        let (welcome, h2, key) = welcome;
+        assert_eq!((welcome, key), (recording.wire("welcome"), 0));
 
         let wire = recording.wire("initiate");
         let frame = handshake_frame(&wire);
         let initiate = Initiate::parse(frame.data).unwrap();
+        let (keys, cookie) = (&settings.keys, carried.unwrap());
+        let made_again = server::up_to_welcome(provider, keys, &initiate, &cookie).unwrap();
+        assert_eq!(made_again.as_bytes(), h2.as_bytes());
         let pending =
-            server::receive_initiate(&local, &settings.keys, &frame, &initiate, &carried.unwrap())
-                .unwrap();
+            server::receive_initiate(&local, keys, &frame, &initiate, &cookie, h2).unwrap();
         let (ready, established) = pending.ready(&local, &settings).unwrap();
         assert_eq!(ready, recording.wire("ready"));
         let client = recording.keys("/client/secret_key").public();
