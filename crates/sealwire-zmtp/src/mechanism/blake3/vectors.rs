@@ -288,10 +288,9 @@ fn the_server_sends_what_the_peers_server_sent() {
             assert_eq!(wire, recording.array("/cookie"));
             wire
         };
-        let welcome = hello_state
+        let (welcome, h2, key) = hello_state
             .receive(provider, &settings, &handshake_frame(&hello), seal_cookie)
             .unwrap();
-        let (welcome, h2, key) = welcome;
         assert_eq!((welcome, key), (recording.wire("welcome"), 0));
 
         let wire = recording.wire("initiate");
@@ -335,7 +334,7 @@ fn shared_secrets_and_transcript_agree() {
             ("dh2", &client_ephemeral, &server_ephemeral),
             ("dh3", &client, &server_ephemeral),
         ] {
-            let secret = agree(provider, ours, &theirs.public()).unwrap();
+            let secret = agree(provider, ours.secret(), &theirs.public()).unwrap();
             let expected = recording.bytes(&std::format!("/shared_secrets/{name}"));
             assert_eq!(
                 hex::encode(secret.as_bytes()),
