@@ -134,7 +134,7 @@ fn the_cipher_alone() {
 }
 
 #[test]
-fn both_mechanisms_without_sockets() {
+fn mechanisms_without_sockets() {
     let counts = [
         "--handshakes",
         "3",
@@ -161,11 +161,21 @@ fn both_mechanisms_without_sockets() {
     }
     let results = record["results"].as_array().expect("figures");
     let ratios = record["blake3_over_curve"].as_array().expect("ratios");
+    let over_libsodium = record["blake3_over_libsodium"].as_array().expect("ratios");
+    let beside_libsodium = cfg!(feature = "box-peers");
+    assert_eq!(record["libsodium"].is_string(), beside_libsodium);
     let is_cell = |entry: &Value, part: &str, size: Option<u64>| {
         entry["part"] == part && entry["size"].as_u64() == size
     };
+    let mut of_libsodium = 0;
     for &(part, size) in &cells {
-        for mechanism in ["BLAKE3", "CURVE"] {
+        let mut mechanisms = vec!["BLAKE3", "CURVE"];
+        // It has no state machine, which a socket needs.
+        if beside_libsodium && part != "unix" {
+            mechanisms.push("CURVE, libsodium");
+            of_libsodium += 1;
+        }
+        for &mechanism in &mechanisms {
             let here =
                 |figure: &&Value| figure["mechanism"] == mechanism && is_cell(figure, part, size);
             let figures: Vec<_> = results.iter().filter(here).collect();
@@ -178,9 +188,14 @@ fn both_mechanisms_without_sockets() {
         }
         let here = |ratio: &&Value| is_cell(ratio, part, size);
         assert_eq!(ratios.iter().filter(here).count(), 1, "{part}, {size:?}");
+        let further = over_libsodium.iter().filter(here).count();
+        assert_eq!(1 + further, mechanisms.len() - 1, "{part}, {size:?}");
     }
-    assert_eq!(results.len(), 2 * cells.len(), "{record}");
+    assert_eq!(results.len(), 2 * cells.len() + of_libsodium, "{record}");
     assert_eq!(ratios.len(), cells.len(), "{record}");
+    assert_eq!(over_libsodium.len(), of_libsodium, "{record}");
+    let mut all_ratios = ratios.iter().chain(over_libsodium);
+    assert!(all_ratios.all(|ratio| ratio["ratio"].is_f64()), "{record}");
 
     let shown = support::run(&[&["bench", "mechanism"], &counts[..]].concat()).expect_code(0);
     assert_eq!(
@@ -188,5 +203,10 @@ fn both_mechanisms_without_sockets() {
         cells.len(),
         "{shown:?}"
     );
+    let figures = shown.text().matches("CURVE, libsodium ").count();
+    assert_eq!(figures, of_libsodium, "{shown:?}");
+    let ratios = shown.text().matches(" x").count();
+    assert_eq!(ratios, cells.len() + of_libsodium, "{shown:?}");
+    assert_eq!(shown.text().contains("libsodium"), beside_libsodium);
     support::run(&["bench", "mechanism", "--messages", "0"]).expect_code(2);
 }

@@ -21,6 +21,7 @@ use super::measure;
 use super::result::rounded;
 use crate::exit::{Code, Failure};
 use contenders::{Boxed, ONE_STEP_OPEN, ONE_STEP_SEAL, TWO_STEP_OPEN, TWO_STEP_SEAL};
+pub(super) use peers::version as libsodium_version;
 
 /// Keeps the buffers of all contenders together below 128 MiB.
 const MAX_SIZE: u32 = 4 << 20;

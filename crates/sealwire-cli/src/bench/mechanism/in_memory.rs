@@ -3,9 +3,10 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
-use super::pair::{End, Parties, failed};
+use super::pair::failed;
+use super::{Times, medians};
 use crate::exit::Failure;
 
 /// Turns in which handshakes and messages are measured.
@@ -13,39 +14,63 @@ const TURNS: usize = 10;
 /// Payload that is on its way at once: it stays in the cache, as that of a connection does.
 const IN_FLIGHT: usize = 256 << 10;
 
+/// Two parties that connect to each other without a socket.
+pub(super) trait InMemory {
+    fn name(&self) -> &'static str;
+
+    /// Does both sides of a handshake.
+    fn connect(&self) -> Result<Box<dyn Channel>, Failure>;
+}
+
+/// A connection, in the direction in which its messages go.
+pub(super) trait Channel {
+    /// Seals messages, up to the bytes to be written.
+    fn seal(&mut self, payloads: Vec<Bytes>) -> Result<(), Failure>;
+
+    /// Brings what is sealed to the other side; not measured.
+    fn carry(&mut self);
+
+    /// Opens what was carried: messages and their bytes.
+    fn open(&mut self) -> Result<(usize, usize), Failure>;
+}
+
 /// Nanoseconds a handshake, both sides together: the median of the turns.
-pub(super) fn handshakes(parties: &[Parties; 2], count: usize) -> Result<[f64; 2], Failure> {
-    let mut times = [Vec::new(), Vec::new()];
+pub(super) fn handshakes(all: &[&dyn InMemory], count: usize) -> Result<Times, Failure> {
+    let mut times = vec![Vec::new(); all.len()];
     for share in shares(count) {
-        for (parties, times) in parties.iter().zip(&mut times) {
+        for (parties, times) in all.iter().zip(&mut times) {
             let started = Instant::now();
             for _ in 0..share {
-                black_box(parties.connected()?);
+                black_box(parties.connect()?);
             }
             times.push(started.elapsed().as_nanos() as f64 / share as f64);
         }
     }
-    Ok(times.map(super::median))
+    Ok(medians(names(all), times))
 }
 
 /// Nanoseconds a message, of sealing and of opening.
 pub(super) fn messages(
-    parties: &[Parties; 2],
+    all: &[&dyn InMemory],
     size: usize,
     count: usize,
-) -> Result<[[f64; 2]; 2], Failure> {
-    let [first, second] = parties;
-    let mut ends = [first.connected()?, second.connected()?];
-    let mut sealing = [Vec::new(), Vec::new()];
-    let mut opening = [Vec::new(), Vec::new()];
+) -> Result<[Times; 2], Failure> {
+    let channels = all.iter().map(|parties| parties.connect());
+    let mut channels = channels.collect::<Result<Vec<_>, _>>()?;
+    let mut sealing = vec![Vec::new(); all.len()];
+    let mut opening = sealing.clone();
     for share in shares(count) {
-        for (index, [client, server]) in ends.iter_mut().enumerate() {
-            let [seal, open] = send(client, server, size, share)?;
+        for (index, channel) in channels.iter_mut().enumerate() {
+            let [seal, open] = send(channel.as_mut(), size, share)?;
             sealing[index].push(seal.as_nanos() as f64 / share as f64);
             opening[index].push(open.as_nanos() as f64 / share as f64);
         }
     }
-    Ok([sealing.map(super::median), opening.map(super::median)])
+    Ok([sealing, opening].map(|times| medians(names(all), times)))
+}
+
+fn names(all: &[&dyn InMemory]) -> impl Iterator<Item = &'static str> {
+    all.iter().map(|parties| parties.name())
 }
 
 /// The messages of each turn.
@@ -55,12 +80,7 @@ fn shares(count: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Sends messages, as many at once as may be on their way: the time that sealing and opening took.
-fn send(
-    client: &mut End,
-    server: &mut End,
-    size: usize,
-    count: usize,
-) -> Result<[Duration; 2], Failure> {
+fn send(channel: &mut dyn Channel, size: usize, count: usize) -> Result<[Duration; 2], Failure> {
     let at_once = (IN_FLIGHT / size).max(1);
     let [mut sealing, mut opening] = [Duration::ZERO; 2];
     let mut left = count;
@@ -69,18 +89,12 @@ fn send(
         left -= now;
         let payloads: Vec<Bytes> = (0..now).map(|_| vec![0x5a; size].into()).collect();
         let started = Instant::now();
-        for payload in payloads {
-            client.stage(payload)?;
-        }
-        client.seal();
+        channel.seal(payloads)?;
         sealing += started.elapsed();
 
-        let mut wire = BytesMut::new();
-        client.take_output(&mut wire);
-        *server.input() = wire;
+        channel.carry();
         let started = Instant::now();
-        server.open()?;
-        let (messages, bytes) = server.take_messages();
+        let (messages, bytes) = channel.open()?;
         opening += started.elapsed();
         if (messages, bytes) != (now, now * size) {
             return Err(failed(format!(

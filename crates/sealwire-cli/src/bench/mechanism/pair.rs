@@ -15,9 +15,11 @@ use sealwire_zmtp::{
 };
 use zeroize::Zeroizing;
 
+use super::in_memory::{Channel, InMemory};
+use super::{BLAKE3, CURVE};
 use crate::exit::{Code, Failure};
 
-/// The two that are compared.
+/// Those of the compared that are protocol state machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Contender {
     Blake3,
@@ -27,10 +29,10 @@ pub(super) enum Contender {
 impl Contender {
     pub(super) const ALL: [Contender; 2] = [Contender::Blake3, Contender::Curve];
 
-    pub(super) fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
-            Contender::Blake3 => "BLAKE3",
-            Contender::Curve => "CURVE",
+            Contender::Blake3 => BLAKE3,
+            Contender::Curve => CURVE,
         }
     }
 }
@@ -44,6 +46,7 @@ pub(super) fn failed(error: impl std::fmt::Display) -> Failure {
 
 /// What all connections between the same two parties share.
 pub(super) struct Parties {
+    contender: Contender,
     provider: Arc<dyn Provider>,
     client: Arc<Config>,
     server: Arc<Config>,
@@ -89,6 +92,7 @@ impl Parties {
             Arc::new(config)
         };
         Ok(Parties {
+            contender,
             provider: default_provider(),
             client: config(SocketType::Push, client),
             server: config(SocketType::Pull, server),
@@ -103,8 +107,12 @@ impl Parties {
         End::new(&self.server, &self.provider)
     }
 
+    pub(super) fn name(&self) -> &'static str {
+        self.contender.name()
+    }
+
     /// Both ends, with the handshake done.
-    pub(super) fn connected(&self) -> Result<[End; 2], Failure> {
+    fn connected(&self) -> Result<[End; 2], Failure> {
         let (mut client, mut server) = (self.client()?, self.server()?);
         while !(client.is_ready() && server.is_ready()) {
             let before = client.moved + server.moved;
@@ -115,6 +123,44 @@ impl Parties {
             }
         }
         Ok([client, server])
+    }
+}
+
+impl InMemory for Parties {
+    fn name(&self) -> &'static str {
+        Parties::name(self)
+    }
+
+    fn connect(&self) -> Result<Box<dyn Channel>, Failure> {
+        let [client, server] = self.connected()?;
+        Ok(Box::new(Ends { client, server }))
+    }
+}
+
+/// Both sides of a connection; the messages go to the server.
+struct Ends {
+    client: End,
+    server: End,
+}
+
+impl Channel for Ends {
+    fn seal(&mut self, payloads: Vec<Bytes>) -> Result<(), Failure> {
+        for payload in payloads {
+            self.client.stage(payload)?;
+        }
+        self.client.seal();
+        Ok(())
+    }
+
+    fn carry(&mut self) {
+        let mut wire = BytesMut::new();
+        self.client.take_output(&mut wire);
+        *self.server.input() = wire;
+    }
+
+    fn open(&mut self) -> Result<(usize, usize), Failure> {
+        self.server.open()?;
+        Ok(self.server.take_messages())
     }
 }
 
@@ -148,7 +194,7 @@ impl End {
     }
 
     /// Seals what is staged and says how many bytes are to be written.
-    pub(super) fn seal(&mut self) -> usize {
+    fn seal(&mut self) -> usize {
         self.protocol.transmit().remaining()
     }
 

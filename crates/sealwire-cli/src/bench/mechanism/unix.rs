@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 
+use super::Times;
 use super::pair::{End, Parties, failed};
 use crate::exit::Failure;
 
@@ -18,18 +19,18 @@ const READ_SIZE: usize = 64 << 10;
 
 /// Nanoseconds from connecting to the last message, for each mechanism.
 pub(super) fn medians(
-    parties: &[Parties; 2],
+    parties: &[Parties],
     size: usize,
     messages: usize,
     turns: usize,
-) -> Result<[f64; 2], Failure> {
-    let mut times = [Vec::new(), Vec::new()];
+) -> Result<Times, Failure> {
+    let mut times = vec![Vec::new(); parties.len()];
     for _ in 0..turns {
         for (parties, times) in parties.iter().zip(&mut times) {
             times.push(one(parties, size, messages)?.as_nanos() as f64);
         }
     }
-    Ok(times.map(super::median))
+    Ok(super::medians(parties.iter().map(Parties::name), times))
 }
 
 fn one(parties: &Parties, size: usize, messages: usize) -> Result<Duration, Failure> {

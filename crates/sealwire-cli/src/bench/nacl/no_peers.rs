@@ -13,6 +13,6 @@ pub(super) fn all(_size: usize) -> [Boxed; 0] {
     []
 }
 
-pub(super) fn version() -> Option<&'static str> {
+pub(in crate::bench) fn version() -> Option<&'static str> {
     None
 }
