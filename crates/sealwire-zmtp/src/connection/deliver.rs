@@ -44,13 +44,12 @@ impl Connection {
     fn message_frame(&mut self, frame: Frame, more: bool) {
         if more || !self.assembly.is_empty() {
             if let Some(message) = self.assembly.push(frame, more) {
-                self.events.push_back(Event::Message(message));
+                self.events.push_message(message);
             }
         } else if self.config.socket_type.takes_subscriptions() {
-            self.events.push_back(subscription_or_message(frame));
+            self.events.push(subscription_or_message(frame));
         } else {
-            self.events
-                .push_back(Event::Message(Message::single(frame)));
+            self.events.push_message(Message::single(frame));
         }
     }
 
@@ -59,21 +58,21 @@ impl Connection {
         match Command::parse(body)? {
             Command::Subscribe(topic) if takes_subscriptions => {
                 self.events
-                    .push_back(Event::Subscribe(Bytes::copy_from_slice(topic)));
+                    .push(Event::Subscribe(Bytes::copy_from_slice(topic)));
             }
             Command::Cancel(topic) if takes_subscriptions => {
                 self.events
-                    .push_back(Event::Cancel(Bytes::copy_from_slice(topic)));
+                    .push(Event::Cancel(Bytes::copy_from_slice(topic)));
             }
             Command::Join(name) if self.config.socket_type.takes_groups() => {
                 let group = group(name, "JOIN")?;
                 self.events
-                    .push_back(Event::Subscribe(Bytes::copy_from_slice(group)));
+                    .push(Event::Subscribe(Bytes::copy_from_slice(group)));
             }
             Command::Leave(name) if self.config.socket_type.takes_groups() => {
                 let group = group(name, "LEAVE")?;
                 self.events
-                    .push_back(Event::Cancel(Bytes::copy_from_slice(group)));
+                    .push(Event::Cancel(Bytes::copy_from_slice(group)));
             }
             Command::Ping(ping) => self.liveness.pinged(ping),
             Command::Error(reason) => {

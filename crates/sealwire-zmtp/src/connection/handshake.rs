@@ -250,13 +250,13 @@ impl Connection {
             Progress::Reply { command, frame } => self.reply(command, &frame),
             Progress::Wait => {}
             Progress::Authenticate(credentials) => {
-                self.events.push_back(Event::Authenticate(credentials));
+                self.events.push(Event::Authenticate(credentials));
             }
             Progress::AuthenticatePassword(shown) => {
-                self.events.push_back(Event::AuthenticatePassword(shown));
+                self.events.push(Event::AuthenticatePassword(shown));
             }
             Progress::AuthenticateAddress => {
-                self.events.push_back(Event::AuthenticateAddress);
+                self.events.push(Event::AuthenticateAddress);
             }
             Progress::Done { reply, established } => {
                 if let Some((command, frame)) = reply {
@@ -299,13 +299,13 @@ impl Connection {
         self.receiver.protect(opener);
         self.liveness
             .established(&self.config, peer.zmtp_minor, now);
-        self.events.push_back(Event::Ready(Arc::clone(&peer)));
+        self.events.push(Event::Ready(Arc::clone(&peer)));
         self.peer = Some(peer);
         if self.config.mechanism.data_phase()
             == Some(DataPhase::ContinuousKeystreamUnauthenticatedOrder)
         {
             self.events
-                .push_back(Event::Warning(Warning::UnauthenticatedOrder));
+                .push(Event::Warning(Warning::UnauthenticatedOrder));
         }
     }
 }

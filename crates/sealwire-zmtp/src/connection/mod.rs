@@ -21,6 +21,7 @@ mod config;
 mod deliver;
 mod entropy;
 mod event;
+mod events;
 mod handshake;
 mod liveness;
 mod output;
@@ -42,6 +43,7 @@ pub use self::config::{
 };
 pub use self::entropy::Entropy;
 pub use self::event::{Credentials, Event, PeerInfo, Warning};
+use self::events::Events;
 use self::handshake::{GreetingExchange, HandshakeInProgress};
 use self::liveness::Liveness;
 use self::output::Output;
@@ -72,7 +74,7 @@ pub struct Connection {
     receiver: Receiver,
     assembly: Assembly,
     blocks: Blocks,
-    events: VecDeque<Event>,
+    events: Events,
     output: Output,
     liveness: Liveness,
     trace: Trace,
@@ -120,7 +122,7 @@ impl Connection {
             receiver: Receiver::default(),
             assembly: Assembly::default(),
             blocks: Blocks::default(),
-            events: VecDeque::new(),
+            events: Events::default(),
             output,
             liveness,
             trace,
@@ -131,7 +133,7 @@ impl Connection {
     /// The oldest event not yet taken.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.events.pop()
     }
 
     /// Moves messages that are the next events behind what `into` holds, up to `limit` of them and
@@ -142,17 +144,7 @@ impl Connection {
         limit: usize,
         bytes: usize,
     ) -> usize {
-        let mut taken = 0;
-        for _ in 0..limit {
-            if taken >= bytes || !matches!(self.events.front(), Some(Event::Message(_))) {
-                break;
-            }
-            if let Some(Event::Message(message)) = self.events.pop_front() {
-                taken += message.size();
-                into.push_back(message);
-            }
-        }
-        taken
+        self.events.take_messages(into, limit, bytes)
     }
 
     /// Whether [`poll_event`](Self::poll_event) has something to give.
