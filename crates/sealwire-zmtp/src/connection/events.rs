@@ -52,7 +52,7 @@ impl Events {
         bytes: usize,
     ) -> usize {
         let count = self.messages_before_others();
-        let all = count == self.messages.len() && count <= limit && self.bytes <= bytes;
+        let all = count == self.messages.len() && count <= limit && self.bytes < bytes;
         if all && into.is_empty() {
             core::mem::swap(&mut self.messages, into);
             let taken = self.bytes;
@@ -146,6 +146,17 @@ mod tests {
             }),
         ];
         prop::collection::vec(step, 0..40)
+    }
+
+    #[test]
+    fn an_empty_message_behind_the_last_byte_stays() {
+        let mut events = Events::default();
+        [2, 0]
+            .into_iter()
+            .for_each(|size| events.push(message(size)));
+        let mut into = VecDeque::new();
+        assert_eq!(events.take_messages(&mut into, usize::MAX, 2), 2);
+        assert_eq!(into.len(), 1);
     }
 
     proptest! {
