@@ -172,8 +172,11 @@ fn between_processes(options: &Options, report: &mut Report) -> Result<(), Error
 }
 
 fn in_one_process(options: &Options, report: &mut Report) -> Result<(), Error> {
+    const CALLERS_PART: &str =
+        "sealwire-rpc, in one process, send without waiting, the caller's part";
     let shapes = shapes::Pair::new()?;
     for _ in 0..options.rounds {
+        report.measure_time(CALLERS_PART, || shapes.measure_caller(options.turn))?;
         for shape in &shapes::SHAPES {
             let name = format!("sealwire-rpc, in one process, {}", shape.name);
             report.measure_time(&name, || shapes.measure(shape, options.turn))?;
@@ -193,5 +196,10 @@ fn in_one_process(options: &Options, report: &mut Report) -> Result<(), Error> {
             &theirs,
         );
     }
+    report.ratio(
+        "in one process, send without waiting, the caller's part: time of monte's",
+        CALLERS_PART,
+        "monte, in one process, send without waiting",
+    );
     Ok(())
 }
