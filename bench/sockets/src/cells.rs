@@ -3,8 +3,8 @@
 use clap::ValueEnum;
 
 use crate::contender::{
-    Contender, LIBZMQ_CURVE, LIBZMQ_NULL, OMQ_BLAKE3, OMQ_CURVE, OMQ_NULL, SEALWIRE_BLAKE3,
-    SEALWIRE_CURVE, SEALWIRE_NULL, TCP, TLS, ZMQ_RS_NULL, ZMTP,
+    CURVE_PAIRS, Contender, LIBZMQ_CURVE, LIBZMQ_NULL, OMQ_BLAKE3, OMQ_CURVE, OMQ_NULL,
+    SEALWIRE_BLAKE3, SEALWIRE_CURVE, SEALWIRE_NULL, TCP, TLS, ZMQ_RS_NULL, ZMTP,
 };
 use crate::task::Work;
 
@@ -13,6 +13,8 @@ pub(crate) enum Table {
     PushPullTcp,
     PushPullIpc,
     PushPullInproc,
+    /// Senders and receivers of two libraries, in all four pairs.
+    PushPullMixed,
     /// A core for each process.
     ReqRepTwoCores,
     /// Both processes on one core.
@@ -107,6 +109,16 @@ pub(crate) const PLANS: &[Plan] = &[
         axis: Axis::Size,
         columns: SIZES,
         contenders: &[SEALWIRE_NULL, LIBZMQ_NULL, OMQ_NULL],
+    },
+    Plan {
+        table: Table::PushPullMixed,
+        title: "PUSH to PULL over TCP with CURVE, one side of each library, messages a second",
+        work: Work::PushPull,
+        endpoint: TCP_ENDPOINT,
+        one_core: false,
+        axis: Axis::Size,
+        columns: &[64, 1 << 10, 4 << 10, 64 << 10],
+        contenders: CURVE_PAIRS,
     },
     Plan {
         table: Table::ReqRepTwoCores,

@@ -30,14 +30,35 @@ pub(crate) enum Mechanism {
     Blake3,
 }
 
+/// Which library each side runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sides {
+    Same(Library),
+    /// One of the pairs that a table sets beside each other, be they equal or not.
+    Pair {
+        client: Library,
+        server: Library,
+    },
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Contender {
-    pub(crate) library: Library,
+    pub(crate) sides: Sides,
     pub(crate) mechanism: Mechanism,
 }
 
 const fn contender(library: Library, mechanism: Mechanism) -> Contender {
-    Contender { library, mechanism }
+    Contender {
+        sides: Sides::Same(library),
+        mechanism,
+    }
+}
+
+const fn curve_pair(client: Library, server: Library) -> Contender {
+    Contender {
+        sides: Sides::Pair { client, server },
+        mechanism: Mechanism::Curve,
+    }
 }
 
 pub(crate) const SEALWIRE_NULL: Contender = contender(Library::Sealwire, Mechanism::Null);
@@ -52,7 +73,20 @@ pub(crate) const ZMQ_RS_NULL: Contender = contender(Library::ZmqRs, Mechanism::N
 pub(crate) const TCP: Contender = contender(Library::Tcp, Mechanism::Null);
 pub(crate) const TLS: Contender = contender(Library::Tls, Mechanism::Null);
 
-/// All that speak ZMTP, encrypted ones first.
+pub(crate) const LIBZMQ_TO_LIBZMQ: Contender = curve_pair(Library::Libzmq, Library::Libzmq);
+pub(crate) const LIBZMQ_TO_SEALWIRE: Contender = curve_pair(Library::Libzmq, Library::Sealwire);
+pub(crate) const SEALWIRE_TO_LIBZMQ: Contender = curve_pair(Library::Sealwire, Library::Libzmq);
+pub(crate) const SEALWIRE_TO_SEALWIRE: Contender = curve_pair(Library::Sealwire, Library::Sealwire);
+
+/// A running system, each of its sides replaced, and both.
+pub(crate) const CURVE_PAIRS: &[Contender] = &[
+    LIBZMQ_TO_LIBZMQ,
+    LIBZMQ_TO_SEALWIRE,
+    SEALWIRE_TO_LIBZMQ,
+    SEALWIRE_TO_SEALWIRE,
+];
+
+/// All that speak ZMTP with themselves, encrypted ones first.
 pub(crate) const ZMTP: &[Contender] = &[
     SEALWIRE_BLAKE3,
     SEALWIRE_CURVE,
@@ -65,23 +99,52 @@ pub(crate) const ZMTP: &[Contender] = &[
     ZMQ_RS_NULL,
 ];
 
-impl fmt::Display for Contender {
+impl Contender {
+    /// What the side that connects runs.
+    pub(crate) fn client(&self) -> Library {
+        match self.sides {
+            Sides::Same(library) => library,
+            Sides::Pair { client, .. } => client,
+        }
+    }
+
+    /// What the side that binds runs.
+    pub(crate) fn server(&self) -> Library {
+        match self.sides {
+            Sides::Same(library) => library,
+            Sides::Pair { server, .. } => server,
+        }
+    }
+}
+
+impl fmt::Display for Library {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self.library {
+        f.pad(match self {
             Library::Sealwire => "Sealwire",
             Library::Libzmq => "libzmq",
             Library::Omq => "omq",
             Library::OmqBlake3 => "omq 0.13",
             Library::ZmqRs => "zmq.rs",
-            Library::Tcp => return f.pad("TCP"),
-            Library::Tls => return f.pad("TLS 1.3"),
+            Library::Tcp => "TCP",
+            Library::Tls => "TLS 1.3",
+        })
+    }
+}
+
+impl fmt::Display for Contender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let library = match self.sides {
+            Sides::Same(library @ (Library::Tcp | Library::Tls)) => return library.fmt(f),
+            Sides::Same(library) => library,
+            // The table's title names the mechanism.
+            Sides::Pair { client, server } => return f.pad(&format!("{client} to {server}")),
         };
         let mechanism = match self.mechanism {
             Mechanism::Null => "NULL",
             Mechanism::Curve => "CURVE",
             Mechanism::Blake3 => "BLAKE3",
         };
-        f.pad(&format!("{name} {mechanism}"))
+        f.pad(&format!("{library} {mechanism}"))
     }
 }
 
@@ -89,9 +152,24 @@ impl FromStr for Contender {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let all = ZMTP.iter().chain([&TCP, &TLS]);
+        let all = ZMTP.iter().chain([&TCP, &TLS]).chain(CURVE_PAIRS);
         all.copied()
             .find(|contender| contender.to_string().eq_ignore_ascii_case(name))
             .ok_or_else(|| format!("there is no contender {name:?}; try \"sealwire blake3\""))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Contender;
+    use crate::cells::PLANS;
+
+    #[test]
+    fn every_contender_is_chosen_by_its_name() {
+        for contender in PLANS.iter().flat_map(|plan| plan.contenders) {
+            for name in [contender.to_string(), contender.to_string().to_lowercase()] {
+                assert_eq!(name.parse::<Contender>().as_ref(), Ok(contender));
+            }
+        }
     }
 }

@@ -31,7 +31,9 @@ pub(crate) fn table(plan: &Plan, results: &Results) -> String {
     if columns.is_empty() {
         return text;
     }
-    let _ = write!(text, "{:<16}", format!("| {}", first_heading(plan)));
+    let names = plan.contenders.iter().map(|name| name.to_string().len());
+    let width = names.fold(first_heading(plan).len(), usize::max);
+    let _ = write!(text, "| {:<width$}", first_heading(plan));
     for &column in &columns {
         let _ = write!(text, " | {:>15}", plan.column_name(column));
     }
@@ -47,7 +49,7 @@ pub(crate) fn table(plan: &Plan, results: &Results) -> String {
         if cells.iter().all(Option::is_none) {
             continue;
         }
-        let _ = write!(text, "| {name:<14}");
+        let _ = write!(text, "| {name:<width$}");
         for cell in cells {
             let shown = cell.map_or_else(|| "-".to_owned(), |figure| shown(figure, plan.unit()));
             let _ = write!(text, " | {shown:>15}");

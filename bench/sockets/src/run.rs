@@ -11,7 +11,7 @@ use clap::Args;
 use serde::de::DeserializeOwned;
 
 use crate::cells::{PLANS, Plan, Table, Unit};
-use crate::contender::Contender;
+use crate::contender::{Contender, Library};
 use crate::results::{Figure, Results};
 use crate::side::Introduction;
 use crate::task::Work;
@@ -161,11 +161,11 @@ fn turn_of(contender: Contender, plan: &Plan, column: usize, turn: u64) -> Outco
     let (size, peers) = plan.shape(column);
     let patience =
         PATIENCE + Duration::from_millis(turn) * 2 + PATIENCE_PER_PEER * peers.min(20_000) as u32;
-    let arguments = |role: &str, core: usize, endpoint: &str| {
+    let arguments = |role: &str, library: Library, core: usize, endpoint: &str| {
         [
             name_of(&plan.work),
             role.to_owned(),
-            format!("--library={}", name_of(&contender.library)),
+            format!("--library={}", name_of(&library)),
             format!("--mechanism={}", name_of(&contender.mechanism)),
             format!("--size={size}"),
             format!("--peers={peers}"),
@@ -177,7 +177,8 @@ fn turn_of(contender: Contender, plan: &Plan, column: usize, turn: u64) -> Outco
         .to_vec()
     };
     if plan.endpoint.starts_with("inproc") {
-        let mut both = Side::start(arguments("both", last, plan.endpoint))?;
+        let library = contender.server();
+        let mut both = Side::start(arguments("both", library, last, plan.endpoint))?;
         return both.read(patience);
     }
     let directory = env::temp_dir().join(format!("sealwire-bench-{}", process::id()));
@@ -190,9 +191,11 @@ fn turn_of(contender: Contender, plan: &Plan, column: usize, turn: u64) -> Outco
         plan.endpoint.to_owned()
     };
     let server_core = if plan.one_core { first } else { last };
-    let mut server = Side::start(arguments("server", server_core, &endpoint))?;
+    let server_arguments = arguments("server", contender.server(), server_core, &endpoint);
+    let mut server = Side::start(server_arguments)?;
     let introduction: Introduction = server.read(patience)?;
-    let mut client_arguments = arguments("client", first, &introduction.endpoint);
+    let mut client_arguments =
+        arguments("client", contender.client(), first, &introduction.endpoint);
     client_arguments.push(format!("--key={}", introduction.key));
     client_arguments.push(format!("--control={}", introduction.control));
     let mut client = Side::start(client_arguments)?;

@@ -3,29 +3,31 @@
 use std::fmt::Write as _;
 
 use crate::cells::Plan;
-use crate::contender::{Contender, Library, Mechanism};
+use crate::contender::{Contender, Library, Mechanism, Sides};
 use crate::results::Results;
 
-const WIDTH: f64 = 860.0;
+const WIDTH: f64 = 890.0;
 const HEIGHT: f64 = 460.0;
 const LEFT: f64 = 70.0;
-const RIGHT: f64 = 170.0;
+const RIGHT: f64 = 200.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 40.0;
 
-/// One colour for each library, one kind of line for each mechanism.
+/// One colour for each library, one kind of line for each mechanism. A pair has its client's colour,
+/// and a broken line where its sides differ.
 fn style(contender: Contender) -> (&'static str, &'static str) {
-    let colour = match contender.library {
+    let colour = match contender.client() {
         Library::Sealwire => "#c1121f",
         Library::Libzmq => "#1d4e89",
         Library::Omq | Library::OmqBlake3 => "#2a9d4a",
         Library::ZmqRs => "#8a5a00",
         Library::Tcp | Library::Tls => "#666666",
     };
-    let dashes = match contender.mechanism {
-        Mechanism::Blake3 => "none",
-        Mechanism::Curve => "8 4",
-        Mechanism::Null => "2 4",
+    let dashes = match (contender.sides, contender.mechanism) {
+        (Sides::Pair { client, server }, _) if client == server => "none",
+        (Sides::Same(_), Mechanism::Blake3) => "none",
+        (Sides::Pair { .. }, _) | (Sides::Same(_), Mechanism::Curve) => "8 4",
+        (Sides::Same(_), Mechanism::Null) => "2 4",
     };
     (colour, dashes)
 }

@@ -1,8 +1,9 @@
 //! The ratios that the project set itself.
 
 use crate::contender::{
-    Contender, LIBZMQ_CURVE, LIBZMQ_NULL, OMQ_BLAKE3, OMQ_CURVE, OMQ_NULL, SEALWIRE_BLAKE3,
-    SEALWIRE_CURVE, SEALWIRE_NULL, TCP, TLS, ZMQ_RS_NULL,
+    Contender, LIBZMQ_CURVE, LIBZMQ_NULL, LIBZMQ_TO_LIBZMQ, LIBZMQ_TO_SEALWIRE, OMQ_BLAKE3,
+    OMQ_CURVE, OMQ_NULL, SEALWIRE_BLAKE3, SEALWIRE_CURVE, SEALWIRE_NULL, SEALWIRE_TO_LIBZMQ, TCP,
+    TLS, ZMQ_RS_NULL,
 };
 
 pub(crate) struct Target {
@@ -51,6 +52,17 @@ const fn target(
     }
 }
 
+/// Replacing one side of a running system never makes it slower.
+const fn one_side_replaced(ours: Contender) -> Target {
+    Target {
+        table: "push-pull-mixed",
+        columns: &[64, KIB, 4 * KIB, 64 * KIB],
+        ours,
+        against: &[LIBZMQ_TO_LIBZMQ],
+        ratio: 1.0,
+    }
+}
+
 pub(crate) const TARGETS: &[Target] = &[
     push_pull(
         &[64, 256, KIB, 4 * KIB],
@@ -71,6 +83,8 @@ pub(crate) const TARGETS: &[Target] = &[
         CURVE_PEERS,
         1.5,
     ),
+    one_side_replaced(LIBZMQ_TO_SEALWIRE),
+    one_side_replaced(SEALWIRE_TO_LIBZMQ),
     target(
         "req-rep-two-cores",
         &[64, KIB],
@@ -104,3 +118,36 @@ pub(crate) const TARGETS: &[Target] = &[
     target("handshakes", &[64], SEALWIRE_BLAKE3, &[LIBZMQ_CURVE], 2.0),
     target("handshakes", &[64], SEALWIRE_BLAKE3, &[TLS], 1.0),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::TARGETS;
+    use crate::cells::PLANS;
+
+    /// A target of what is not measured would be left out of the report without a word.
+    #[test]
+    fn every_target_is_measured() {
+        for target in TARGETS {
+            let plan = PLANS.iter().find(|plan| plan.slug() == target.table);
+            let plan = plan.unwrap_or_else(|| panic!("no table {}", target.table));
+            for column in target.columns {
+                assert!(plan.columns.contains(column), "{}, {column}", target.table);
+            }
+            assert!(
+                plan.contenders.contains(&target.ours),
+                "{}, {}",
+                target.table,
+                target.ours
+            );
+            assert!(
+                target
+                    .against
+                    .iter()
+                    .any(|peer| plan.contenders.contains(peer)),
+                "{}, {}: nobody to compare with",
+                target.table,
+                target.ours
+            );
+        }
+    }
+}
