@@ -28,7 +28,11 @@ impl Node {
             Kind::Dealer => zmq::DEALER,
             Kind::Router => zmq::ROUTER,
         })?;
-        socket.set_sndhwm(self.queue)?;
+        // A sender looks for what was read of its queue once in 3 million ticks of the processor's
+        // clock. Until then a publisher drops what does not fit, although its subscribers have read
+        // all; what is under way is bounded by their acknowledgements here.
+        let send_queue = if kind == Kind::Pub { 0 } else { self.queue };
+        socket.set_sndhwm(send_queue)?;
         socket.set_rcvhwm(self.queue)?;
         socket.set_linger(0)?;
         Ok(socket)
