@@ -11,7 +11,7 @@ use sealwire_zmtp::{Frame, Message as Frames};
 use super::fair_queue::FairQueue;
 use super::pipe::{Item, PipeId, Pipes};
 use super::subscriptions::Subscriptions;
-use super::{Delivery, Pattern, Received, SendFailure};
+use super::{Delivery, Pattern, Received, SendFailure, Source};
 use crate::error::{Error, Operation};
 use crate::options::SocketOptions;
 
@@ -73,6 +73,19 @@ impl Pattern for Subscribe {
         }
         self.inbound.push(pipes, id, frames);
         Delivery::Queued
+    }
+
+    fn delivered_many(
+        &mut self,
+        pipes: &mut Pipes,
+        id: PipeId,
+        source: &mut dyn Source,
+    ) -> (usize, usize) {
+        if self.filter.wants_everything() && !self.invert {
+            self.inbound.fill(pipes, id, source)
+        } else {
+            (0, 0)
+        }
     }
 
     fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {

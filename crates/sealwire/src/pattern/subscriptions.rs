@@ -20,6 +20,9 @@ pub(crate) struct TooManyTopics;
 
 #[derive(Default)]
 pub(crate) struct Subscriptions {
+    /// Peers with the empty topic, which everything begins with.
+    everything: BTreeSet<PipeId>,
+    /// Peers of all other topics.
     topics: HashMap<Vec<u8>, BTreeSet<PipeId>>,
     /// How many topics have each length.
     lengths: BTreeMap<usize, usize>,
@@ -47,10 +50,13 @@ impl Subscriptions {
         }
         peer.bytes = bytes;
         peer.counts.insert(topic.to_vec(), 1);
-        let peers = self.topics.entry(topic.to_vec()).or_default();
+        let peers = match topic {
+            [] => &mut self.everything,
+            topic => self.topics.entry(topic.to_vec()).or_default(),
+        };
         let first = peers.is_empty();
         peers.insert(id);
-        if first {
+        if first && !topic.is_empty() {
             *self.lengths.entry(topic.len()).or_default() += 1;
         }
         Ok(first)
@@ -90,6 +96,7 @@ impl Subscriptions {
     /// The peers that want a message starting with `head`, in order, without repeats.
     pub(crate) fn matching(&self, head: &[u8], into: &mut Vec<PipeId>) {
         into.clear();
+        into.extend(&self.everything);
         for &length in self.lengths.keys() {
             let Some(prefix) = head.get(..length) else {
                 break;
@@ -98,7 +105,7 @@ impl Subscriptions {
                 into.extend(peers);
             }
         }
-        if self.lengths.len() > 1 {
+        if self.lengths.len() + usize::from(!self.everything.is_empty()) > 1 {
             into.sort_unstable();
             into.dedup();
         }
@@ -107,10 +114,21 @@ impl Subscriptions {
     /// The peers that want exactly this, in order.
     pub(crate) fn exactly(&self, topic: &[u8], into: &mut Vec<PipeId>) {
         into.clear();
-        into.extend(self.topics.get(topic).into_iter().flatten());
+        match topic {
+            [] => into.extend(&self.everything),
+            topic => into.extend(self.topics.get(topic).into_iter().flatten()),
+        }
+    }
+
+    /// Whether somebody wants every message.
+    pub(crate) fn wants_everything(&self) -> bool {
+        !self.everything.is_empty()
     }
 
     fn unlink(&mut self, id: PipeId, topic: &[u8]) -> bool {
+        if topic.is_empty() {
+            return self.everything.remove(&id) && self.everything.is_empty();
+        }
         let Some(peers) = self.topics.get_mut(topic) else {
             return false;
         };
@@ -164,6 +182,27 @@ mod tests {
             !subscriptions.cancel(1, b"a"),
             "cancelling twice changes nothing"
         );
+    }
+
+    #[test]
+    fn the_empty_topic_ends_with_the_last_peer_that_has_it() {
+        let mut subscriptions = Subscriptions::default();
+        assert!(!subscriptions.wants_everything());
+        assert!(subscriptions.add(1, b"").unwrap());
+        assert!(!subscriptions.add(2, b"").unwrap());
+        assert!(!subscriptions.add(1, b"").unwrap());
+        assert_eq!(matching(&subscriptions, b"abc"), [1, 2]);
+        assert_eq!(matching(&subscriptions, b""), [1, 2]);
+        let mut exactly = Vec::new();
+        subscriptions.exactly(b"", &mut exactly);
+        assert_eq!(exactly, [1, 2]);
+        assert!(!subscriptions.cancel(1, b""), "it was added twice");
+        assert!(!subscriptions.cancel(1, b""), "another has it");
+        assert!(!subscriptions.cancel(1, b""), "there is no more of it");
+        assert!(subscriptions.wants_everything());
+        assert_eq!(subscriptions.remove_peer(2), [(Vec::new(), true)]);
+        assert!(!subscriptions.wants_everything());
+        assert!(matching(&subscriptions, b"abc").is_empty());
     }
 
     #[test]
