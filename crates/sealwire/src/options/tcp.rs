@@ -10,6 +10,12 @@ use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 /// on their own.
 pub const DEFAULT_BACKLOG: u32 = 4_096;
 
+/// Unsent bytes up to which the system takes more from us. What the system keeps beyond a write or
+/// two is transmitted when acknowledgements arrive, within one machine at the expense of the
+/// receiver's core; and messages that wait there are out of reach of the high-water marks.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const UNSENT: u32 = 128 << 10;
+
 /// TCP keep-alive: probes that the system sends on an idle connection (libzmq's `TCP_KEEPALIVE`,
 /// `TCP_KEEPALIVE_IDLE`, `_INTVL` and `_CNT`). What is `None` is left to the system.
 ///
@@ -67,6 +73,9 @@ impl TcpOptions {
             Some(None) => socket.set_keepalive(false)?,
             Some(Some(keep_alive)) => socket.set_tcp_keepalive(&parameters(keep_alive))?,
         }
+        // A system without it works as well.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let _ = socket.set_tcp_notsent_lowat(UNSENT);
         if let Some(limit) = self.max_retransmit {
             set_user_timeout(&socket, limit)?;
         }
@@ -158,6 +167,26 @@ fn unsupported(what: &str) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn both_ends_hold_little_that_is_unsent() {
+        let options = TcpOptions::default();
+        let listener = options.socket("127.0.0.1:0".parse().unwrap()).unwrap();
+        listener
+            .bind(&"127.0.0.1:0".parse::<SocketAddr>().unwrap().into())
+            .unwrap();
+        listener.listen(1).unwrap();
+        let address = listener.local_addr().unwrap();
+        let client = options.socket(address.as_socket().unwrap()).unwrap();
+        client.set_nonblocking(false).unwrap();
+        client.connect(&address).unwrap();
+        listener.set_nonblocking(false).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        for socket in [client, accepted] {
+            assert_eq!(socket.tcp_notsent_lowat().unwrap(), UNSENT);
+        }
+    }
 
     #[test]
     fn what_is_set_reaches_the_system() {

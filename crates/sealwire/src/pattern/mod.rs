@@ -23,6 +23,8 @@
 mod dealer;
 mod dish;
 mod fair_queue;
+mod high_water_mark;
+mod link;
 mod pair;
 mod pipe;
 mod publish;
@@ -44,7 +46,9 @@ use std::sync::Arc;
 
 use sealwire_zmtp::{Frame, Message as Frames, SocketType};
 
-pub(crate) use pipe::{DirectReader, HighWaterMarks, Item, Link, PipeId, Pipes, Room};
+pub(crate) use high_water_mark::{HighWaterMarks, Room};
+pub(crate) use link::{DirectReader, Link};
+pub(crate) use pipe::{Item, PipeId, Pipes};
 
 use round_robin::RoundRobin;
 use single_part::SinglePart;
@@ -96,7 +100,8 @@ pub(crate) struct Delivered {
 pub(crate) trait Source {
     fn next(&mut self) -> Option<Item>;
 
-    /// Moves messages that come next into a queue, as many as it has room for, and stops before anything else. Returns their bytes.
+    /// Moves messages that come next into a queue, as many as it has room for, and stops before
+    /// anything else. Returns their bytes.
     fn take_messages(&mut self, _into: &mut VecDeque<Frames>, _room: Room) -> usize {
         0
     }

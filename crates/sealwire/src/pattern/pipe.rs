@@ -16,10 +16,10 @@ use sealwire_zmtp::Message as Frames;
 use slab::Slab;
 
 use super::Source;
+use super::high_water_mark::{HighWaterMarks, Room};
+use super::link::{Link, Signal, Signals};
 use crate::message::Message;
-use crate::options::SocketOptions;
 use crate::peer::Peer;
-use crate::transport::Polled;
 
 /// Names a pipe within its socket. Reused only after the pipe is gone from every list.
 pub(crate) type PipeId = usize;
@@ -46,139 +46,6 @@ impl Item {
                 Item::Message(frames) | Item::Notice(frames) => frames.size(),
                 Item::Subscribe(topic) | Item::Cancel(topic) => topic.len(),
             }
-    }
-}
-
-/// The other end of a pipe. Its methods are called without the socket's lock held.
-pub(crate) trait Link: Send + Sync {
-    /// The outbound queue went from idle to having something in it; `alone` when no other link
-    /// has to be told.
-    fn output_ready(&self, alone: bool);
-    /// The outbound queue is full and a caller waits: moves what can be moved at once.
-    fn push_output(&self) {}
-    /// The inbound queue has room again after it had been full, or is empty again where the
-    /// link keeps messages back.
-    fn input_wanted(&self);
-    /// Whether the link leaves messages with their sender while the receiver has others to read.
-    /// It is told when the receiver has read those, and when the sender's queue fills up.
-    fn keeps_output_back(&self) -> bool {
-        false
-    }
-    /// The socket wants this peer gone, with this reason; what is queued for it is dropped.
-    fn disconnect(&self, reason: &'static str);
-    /// The socket wants this peer gone once what is queued for it has been sent.
-    fn finish(&self);
-    /// How a caller that waits can read from the peer itself, if it can.
-    fn direct_reader(self: Arc<Self>) -> Option<Arc<dyn DirectReader>> {
-        None
-    }
-}
-
-/// What a waiting caller needs to read a peer's bytes itself, without a hand-over between threads.
-pub(crate) trait DirectReader: Send + Sync {
-    /// Begins to wait: until [`leave`](Self::leave) the engine leaves reading to the caller.
-    /// `None` when that cannot be.
-    fn enter(&self) -> Option<Polled>;
-    /// Reads once and delivers what came. Tells whether more can be read at once; `None` when
-    /// the peer is gone.
-    fn read(&self) -> Option<bool>;
-    /// Stops waiting.
-    fn leave(&self);
-    /// The engine shall read again from now on.
-    fn end_lease(&self);
-}
-
-/// What the core has to tell a link once the lock is released.
-enum Signal {
-    OutputReady(Arc<dyn Link>),
-    InputWanted(Arc<dyn Link>),
-    Disconnect(Arc<dyn Link>, &'static str),
-    Finish(Arc<dyn Link>),
-}
-
-impl Signal {
-    fn deliver(self, alone: bool) {
-        match self {
-            Signal::OutputReady(link) => link.output_ready(alone),
-            Signal::InputWanted(link) => link.input_wanted(),
-            Signal::Disconnect(link, reason) => link.disconnect(reason),
-            Signal::Finish(link) => link.finish(),
-        }
-    }
-}
-
-/// The limit of one queue. Zero means no limit, as in libzmq.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Mark {
-    pub(crate) messages: usize,
-    pub(crate) bytes: usize,
-}
-
-impl Mark {
-    /// Whether a queue that holds so much takes one more message.
-    pub(crate) fn admits(self, messages: usize, bytes: usize) -> bool {
-        (self.messages == 0 || messages < self.messages) && (self.bytes == 0 || bytes < self.bytes)
-    }
-
-    /// What a queue which holds so much has room for.
-    fn room(self, messages: usize, bytes: usize) -> Room {
-        let left = |limit: usize, held| match limit {
-            0 => usize::MAX,
-            limit => limit.saturating_sub(held),
-        };
-        Room {
-            messages: left(self.messages, messages),
-            bytes: left(self.bytes, bytes),
-        }
-    }
-
-    /// Whether at least half the queue is free.
-    fn half_free(self, messages: usize, bytes: usize) -> bool {
-        (self.messages == 0 || messages <= self.messages / 2)
-            && (self.bytes == 0 || bytes <= self.bytes / 2)
-    }
-}
-
-/// How much may be moved: messages, and bytes of payload that are not yet reached by those before
-/// the last one.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Room {
-    pub(crate) messages: usize,
-    pub(crate) bytes: usize,
-}
-
-impl Room {
-    /// Any number of messages, until they have so many bytes.
-    pub(crate) fn of_bytes(bytes: usize) -> Self {
-        Room {
-            messages: usize::MAX,
-            bytes,
-        }
-    }
-}
-
-/// Queue limits of one pipe.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct HighWaterMarks {
-    pub(crate) send: Mark,
-    pub(crate) receive: Mark,
-    /// Both queues hold the latest message only.
-    pub(crate) conflate: bool,
-}
-
-impl HighWaterMarks {
-    pub(crate) fn of(options: &SocketOptions) -> Self {
-        HighWaterMarks {
-            send: Mark {
-                messages: options.send_high_water_mark,
-                bytes: options.send_byte_budget,
-            },
-            receive: Mark {
-                messages: options.receive_high_water_mark,
-                bytes: options.receive_byte_budget,
-            },
-            conflate: options.behaviour.conflate,
-        }
     }
 }
 
@@ -227,29 +94,6 @@ pub(crate) struct Pipes {
     signals: Signals,
     /// The only pipe that has something to read, as far as the fair queue knows.
     sole: Option<PipeId>,
-}
-
-/// Signals to be delivered; the usual single one takes no allocation.
-#[derive(Default)]
-pub(crate) struct Signals {
-    first: Option<Signal>,
-    others: Vec<Signal>,
-}
-
-impl Signals {
-    fn push(&mut self, signal: Signal) {
-        match self.first {
-            None => self.first = Some(signal),
-            Some(_) => self.others.push(signal),
-        }
-    }
-
-    pub(crate) fn deliver(self) {
-        let alone = self.others.is_empty();
-        for signal in self.first.into_iter().chain(self.others) {
-            signal.deliver(alone);
-        }
-    }
 }
 
 impl Pipes {
@@ -377,8 +221,8 @@ impl Pipes {
         }
     }
 
-    /// Moves queued items to the link, into an empty queue, as many as there is room for. Finding the queue empty ends the signalled state, so that the next push signals
-    /// again.
+    /// Moves queued items to the link, into an empty queue, as many as there is room for. Finding
+    /// the queue empty ends the signalled state, so that the next push signals again.
     pub(crate) fn take_outbound(&mut self, id: PipeId, into: &mut VecDeque<Item>, room: Room) {
         let Some(pipe) = self.slab.get_mut(id) else {
             return;
@@ -553,10 +397,7 @@ impl Pipes {
     }
 
     pub(crate) fn take_signals(&mut self) -> Option<Signals> {
-        self.signals
-            .first
-            .is_some()
-            .then(|| std::mem::take(&mut self.signals))
+        self.signals.take()
     }
 
     /// The link of the only pipe there is.

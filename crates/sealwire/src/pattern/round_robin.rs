@@ -10,7 +10,8 @@ use std::collections::VecDeque;
 
 use sealwire_zmtp::Message as Frames;
 
-use super::pipe::{HighWaterMarks, Item, Mark, PipeId, Pipes};
+use super::high_water_mark::{HighWaterMarks, Mark};
+use super::pipe::{Item, PipeId, Pipes};
 use crate::options::SocketOptions;
 
 pub(crate) struct RoundRobin {

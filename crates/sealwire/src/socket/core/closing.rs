@@ -1,0 +1,67 @@
+//! The end of a socket: no more operations, then nothing left to be sent.
+
+use super::{Phase, SocketCore, State};
+use crate::monitor::add;
+
+impl SocketCore {
+    /// Ends all operations; queued messages may still go out. `false` when that was done before.
+    pub(crate) fn begin_close(&self) -> bool {
+        let (begun, ended) = self.with(|state| {
+            let begun = state.phase == Phase::Open;
+            if begun {
+                state.phase = Phase::Closing;
+            }
+            (begun, state.end_if_done())
+        });
+        if ended {
+            self.announce_end();
+        }
+        self.notify_readable(usize::MAX);
+        self.notify_writable();
+        begun
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.lock().phase != Phase::Open
+    }
+
+    pub(in crate::socket) fn has_ended(&self) -> bool {
+        self.lock().phase == Phase::Ended
+    }
+
+    pub(in crate::socket) fn unsent(&self) -> usize {
+        self.lock().unsent
+    }
+
+    /// Messages for which no peer has been found yet.
+    pub(crate) fn backlog(&self) -> usize {
+        self.lock().pattern.backlog()
+    }
+
+    /// Gives up on the backlog: the linger time is over.
+    pub(crate) fn abandon_backlog(&self) {
+        let dropped = self.with(|state| {
+            let dropped = state.pattern.clear_backlog();
+            state.unsent += dropped;
+            dropped
+        });
+        add(&self.counters.dropped_unsent, dropped);
+    }
+
+    pub(super) fn announce_end(&self) {
+        self.hub.end();
+        self.ended.notify(usize::MAX);
+    }
+}
+
+impl State {
+    /// A closing socket has ended once nothing works for it any more.
+    pub(super) fn end_if_done(&mut self) -> bool {
+        let done = self.phase == Phase::Closing && self.attachments == 0;
+        if done {
+            self.unsent += self.pattern.clear_backlog() + self.pipes.outbound_messages();
+            self.phase = Phase::Ended;
+        }
+        done
+    }
+}

@@ -1,0 +1,160 @@
+//! What the links of a socket ask of it: attaching, delivering, taking.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use sealwire_zmtp::Message as Frames;
+
+use super::{Phase, SocketCore, State};
+use crate::monitor::add;
+use crate::options::SocketOptions;
+use crate::pattern::{Delivered, HighWaterMarks, Item, Link, PipeId, Received, Room, Source};
+use crate::peer::Peer;
+
+impl SocketCore {
+    /// A peer is ready. The error is for both sides to read.
+    /// `connector` is the number of the `connect` that led to it, if one did.
+    pub(crate) fn attach(
+        &self,
+        peer: Arc<Peer>,
+        link: Arc<dyn Link>,
+        connector: Option<u64>,
+    ) -> Result<PipeId, &'static str> {
+        let attached = self.with(|state| {
+            let welcome = match state.phase {
+                Phase::Open => true,
+                Phase::Closing => state.pattern.backlog() > 0,
+                Phase::Ended => false,
+            };
+            if !welcome {
+                return Err("the socket is closing");
+            }
+            let marks = HighWaterMarks::of(&self.options);
+            let id = state.pipes.insert(peer, link, marks, connector);
+            for frames in self.options.behaviour.greetings() {
+                state.pipes.push(id, Item::Notice(frames));
+            }
+            match state.pattern.attached(&mut state.pipes, id) {
+                Ok(()) => Ok((id, state.pattern.readable())),
+                Err(reason) => {
+                    state.pipes.remove(id);
+                    Err(reason)
+                }
+            }
+        });
+        self.notify_writable();
+        let (id, readable) = attached?;
+        if readable {
+            self.notify_readable(1);
+        }
+        Ok(id)
+    }
+
+    /// A peer is gone.
+    pub(crate) fn detach(&self, id: PipeId) {
+        let (dropped, readable) = self.with(|state| {
+            if let Some(frames) = state.farewell(id, &self.options) {
+                let item = Item::Message(frames);
+                state.pattern.delivered(&mut state.pipes, id, item);
+            }
+            let unsent = state.pipes.end(id);
+            let mut dropped = state.pattern.detached(&mut state.pipes, id, unsent);
+            state.pipes.release(id);
+            if state.phase != Phase::Open && state.attachments <= 1 {
+                dropped += state.pattern.clear_backlog();
+            }
+            state.unsent += dropped;
+            (dropped, state.pattern.readable())
+        });
+        add(&self.counters.dropped_unsent, dropped);
+        // Whoever reads from this peer directly has to look elsewhere.
+        self.readable.wake_direct_reader();
+        if readable {
+            self.notify_readable(1);
+        }
+        self.notify_writable();
+    }
+
+    /// Messages that a connection had taken and could not send.
+    pub(crate) fn count_unsent(&self, messages: usize) {
+        if messages > 0 {
+            self.lock().unsent += messages;
+            add(&self.counters.dropped_unsent, messages);
+        }
+    }
+
+    /// Takes items from a link until there are no more or the pipe is full: then the link stops
+    /// reading until it is told that input is wanted. The source is asked under the lock.
+    pub(crate) fn deliver(&self, id: PipeId, source: &mut dyn Source) -> Delivered {
+        let delivered = self.with(|state| state.pattern.deliver_all(&mut state.pipes, id, source));
+        self.count_delivered(&delivered);
+        delivered
+    }
+
+    /// The same for datagrams, each with its sender.
+    pub(crate) fn deliver_datagrams(
+        &self,
+        id: PipeId,
+        next: &mut dyn FnMut() -> Option<Received>,
+    ) -> Delivered {
+        let delivered =
+            self.with(|state| state.pattern.deliver_datagrams(&mut state.pipes, id, next));
+        self.count_delivered(&delivered);
+        delivered
+    }
+
+    fn count_delivered(&self, delivered: &Delivered) {
+        add(&self.counters.messages_received, delivered.queued);
+        add(&self.counters.bytes_received, delivered.bytes);
+        add(&self.counters.dropped_at_receive, delivered.ignored);
+        if delivered.queued > 0 {
+            self.notify_readable_more(delivered.queued);
+        }
+    }
+
+    /// What a link may deliver now; `None` when that is nothing: then it is told once there is
+    /// room.
+    pub(crate) fn input_room(&self, id: PipeId) -> Option<Room> {
+        self.lock().pipes.input_room(id)
+    }
+
+    /// Moves queued items to a link, as many as there is room for.
+    pub(crate) fn take_outbound(&self, id: PipeId, into: &mut VecDeque<Item>, room: Room) {
+        self.with(|state| {
+            state.pipes.take_outbound(id, into, room);
+            if !into.is_empty() {
+                state.pattern.room_freed(&mut state.pipes);
+            }
+        });
+        let (mut messages, mut bytes) = (0, 0);
+        for item in into.iter() {
+            if let Item::Message(frames) = item {
+                messages += 1;
+                bytes += frames.size();
+            }
+        }
+        if messages > 0 {
+            add(&self.counters.messages_sent, messages);
+            add(&self.counters.bytes_sent, bytes);
+            self.notify_writable();
+        }
+    }
+}
+
+impl State {
+    /// What the application is to read about a peer that is gone.
+    fn farewell(&self, id: PipeId, options: &SocketOptions) -> Option<Frames> {
+        let again = !options.reconnect.stop.after_disconnect
+            && self
+                .pipes
+                .connector(id)
+                .is_some_and(|connector| self.endpoints.iter().any(|entry| entry.id == connector));
+        let behaviour = &options.behaviour;
+        let message = if again {
+            &behaviour.hiccup_message
+        } else {
+            &behaviour.disconnect_message
+        };
+        message.clone().filter(|_| self.phase == Phase::Open)
+    }
+}
