@@ -70,6 +70,16 @@ impl Pairing {
         *PAIRINGS.iter().find(fits).expect("a legal pairing")
     }
 
+    /// The peer's part where nothing will be said.
+    pub fn silent_script(&self) -> [String; 4] {
+        let kind = self.theirs.name().to_lowercase();
+        let waits_to = match self.theirs {
+            Push | Req => "--send",
+            _ => "--recv",
+        };
+        ["--type".into(), kind, waits_to.into(), "1".into()]
+    }
+
     /// The frames before the body of each message on our side: the routing id of the peer that a
     /// ROUTER shows and takes, and the delimiter that REQ and REP hide.
     pub(crate) fn our_envelope<'a>(&self, their_id: &'a [u8]) -> Vec<&'a [u8]> {

@@ -1,16 +1,16 @@
 //! Wrong keys, wrong passwords, wrong mechanisms and no keys against libzmq: our monitor names each,
-//! within a second, whoever is bound.
+//! within a second, for every socket type, whoever is bound.
 
 use std::time::{Duration, Instant};
 
 use interop::Side::{self, Ours, Theirs};
 use interop::{
-    LIBZMQ, Link, PATIENCE, PYZMQ, Path, Program, Sides, Transport, await_failure, options,
+    LIBZMQ, Link, PAIRINGS, PATIENCE, PYZMQ, Pairing, Path, Program, Sides, Transport,
+    await_failure, options,
 };
 use sealwire::auth::{AllowAnyone, AllowedKeys, PasswordTable};
 use sealwire::{FailureCause, Generate as _, KeyPair, ProtocolError, Security, SocketType};
 
-const PULL: [&str; 4] = ["--type", "pull", "--recv", "1"];
 /// From where the second side is started, or told to connect, to the error.
 const PROMISE: Duration = Duration::from_secs(1);
 
@@ -38,14 +38,19 @@ impl Case {
     }
 
     /// One attempt: how long it took until the error was there, and what it says.
-    fn attempt(&self, program: Program, binds: Side) -> (Duration, FailureCause, String) {
+    fn attempt(
+        &self,
+        program: Program,
+        pairing: &Pairing,
+        binds: Side,
+    ) -> (Duration, FailureCause, String) {
         let sides = Sides {
             ours: self.ours.clone(),
             theirs: self.theirs.clone(),
             their_key: None,
         };
         let path = Path::null(program, Transport::Tcp, binds);
-        let link = path.open_with(options(SocketType::Push), &PULL, sides);
+        let link = path.open_with(options(pairing.ours), &pairing.silent_script(), sides);
         let failure = await_failure(&link.monitor);
         let time = link.begun.elapsed();
         assert!(!failure.was_ready(), "{failure}");
@@ -57,11 +62,14 @@ impl Case {
 
     /// The error is named whenever it comes, and comes in time unless the machine stalls again and
     /// again.
-    fn check(&self, program: Program, binds: Side) -> FailureCause {
+    fn check(&self, program: Program, pairing: &Pairing, binds: Side) -> FailureCause {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let (time, cause, text) = self.attempt(program, binds);
-            let case = format!("{}, {}, bound: {binds:?}", self.what, program.what);
+            let (time, cause, text) = self.attempt(program, pairing, binds);
+            let case = format!(
+                "{}, {}, {pairing:?}, bound: {binds:?}",
+                self.what, program.what
+            );
             let named = self.named.iter().any(|words| text.contains(words));
             assert!(named, "{case}: {text}");
             if time < PROMISE {
@@ -71,10 +79,14 @@ impl Case {
         }
     }
 
-    fn check_both_ways(&self) {
-        for binds in [Ours, Theirs] {
-            if LIBZMQ.is_there() {
-                self.check(LIBZMQ, binds);
+    /// Every pairing of socket types, whoever is bound, against libzmq.
+    fn check_all(&self, cause_is: impl Fn(&FailureCause)) {
+        if !LIBZMQ.is_there() {
+            return;
+        }
+        for pairing in &PAIRINGS {
+            for binds in [Ours, Theirs] {
+                cause_is(&self.check(LIBZMQ, pairing, binds));
             }
         }
     }
@@ -129,8 +141,8 @@ fn a_wrong_server_key_is_named() {
         curve_server(&server, &client),
         "its key is probably not the one",
     );
-    theirs_is_wrong.check_both_ways();
-    ours_is_wrong.check_both_ways();
+    theirs_is_wrong.check_all(|_| {});
+    ours_is_wrong.check_all(|_| {});
 }
 
 #[test]
@@ -148,15 +160,13 @@ fn a_wrong_client_key_is_named() {
         curve_server(&server, &other),
         "refuses this key",
     );
-    for binds in [Ours, Theirs] {
-        if !LIBZMQ.is_there() {
-            return;
-        }
-        let cause = refused_by_us.check(LIBZMQ, binds);
-        let refused = matches!(cause, FailureCause::Protocol(ProtocolError::Refused(_)));
-        assert!(refused, "{cause}");
-        assert_status(&refused_by_libzmq.check(LIBZMQ, binds), "400");
-    }
+    refused_by_us.check_all(assert_refused_here);
+    refused_by_libzmq.check_all(|cause| assert_status(cause, "400"));
+}
+
+fn assert_refused_here(cause: &FailureCause) {
+    let refused = matches!(cause, FailureCause::Protocol(ProtocolError::Refused(_)));
+    assert!(refused, "{cause}");
 }
 
 fn assert_status(cause: &FailureCause, status: &str) {
@@ -182,15 +192,8 @@ fn a_wrong_password_is_named() {
         plain_server("admin", "secret"),
         "refuse",
     );
-    for binds in [Ours, Theirs] {
-        if !LIBZMQ.is_there() {
-            return;
-        }
-        let cause = refused_by_us.check(LIBZMQ, binds);
-        let refused = matches!(cause, FailureCause::Protocol(ProtocolError::Refused(_)));
-        assert!(refused, "{cause}");
-        assert_status(&refused_by_libzmq.check(LIBZMQ, binds), "400");
-    }
+    refused_by_us.check_all(assert_refused_here);
+    refused_by_libzmq.check_all(|cause| assert_status(cause, "400"));
 }
 
 // ---- mechanisms ---------------------------------------------------------------------------------
@@ -238,7 +241,7 @@ fn mismatches() -> Vec<Case> {
 fn another_mechanism_and_no_key_are_named_with_libzmq() {
     let cases = mismatches();
     assert_eq!(cases.len(), 4 + 2 * 3 + 2 * 3 + 2 * 5);
-    cases.iter().for_each(Case::check_both_ways);
+    cases.iter().for_each(|case| case.check_all(|_| {}));
 }
 
 #[test]
@@ -246,7 +249,8 @@ fn another_mechanism_and_no_key_are_named_with_pyzmq() {
     if PYZMQ.is_there() {
         // Python takes long to start: where it connects, that is most of the second.
         for case in mismatches() {
-            case.check(PYZMQ, Theirs);
+            let pairing = Pairing::of(SocketType::Push, SocketType::Pull);
+            case.check(PYZMQ, &pairing, Theirs);
         }
     }
 }

@@ -240,16 +240,6 @@ fn every_socket_type_passes_libzmqs_handler() {
     }
 }
 
-/// The peer's part where nothing will be said.
-fn silent(pairing: &Pairing) -> [String; 4] {
-    let kind = pairing.theirs.name().to_lowercase();
-    let waits_to = match pairing.theirs {
-        SocketType::Push | SocketType::Req => "--send",
-        _ => "--recv",
-    };
-    ["--type".into(), kind, waits_to.into(), "1".into()]
-}
-
 #[test]
 fn every_socket_type_is_refused_by_our_handler() {
     if !LIBZMQ.is_there() {
@@ -261,7 +251,7 @@ fn every_socket_type_is_refused_by_our_handler() {
             let (sides, expected) = asked_about(protection);
             let _handler = handler(&context, "400", expected);
             let ours = options(pairing.ours).context(&context).zap_domain("d");
-            let link = path(Ours, protection).open_with(ours, &silent(pairing), sides);
+            let link = path(Ours, protection).open_with(ours, &pairing.silent_script(), sides);
             let failure = await_failure(&link.monitor);
             let refused = FailureCause::RefusedByZap {
                 status: 400,
@@ -305,7 +295,7 @@ fn assert_refused(protection: Protection, pairing: &Pairing, status: &str) {
     for binds in [Ours, Theirs] {
         let sides = asking_theirs(protection, status);
         let ours = options(pairing.ours);
-        let link = path(binds, protection).open_with(ours, &silent(pairing), sides);
+        let link = path(binds, protection).open_with(ours, &pairing.silent_script(), sides);
         let failure = await_failure(&link.monitor);
         let case = format!("{protection:?}, {pairing:?}, {status}: {failure}");
         match failure.cause() {
@@ -330,7 +320,7 @@ fn a_handler_of_libzmq_that_cannot_decide_now_is_asked_again() {
     for protection in served_by(Theirs) {
         let sides = asking_theirs(protection, "300");
         let ours = options(pairing.ours).handshake_timeout(SILENCE);
-        let link = path(Theirs, protection).open_with(ours, &silent(&pairing), sides);
+        let link = path(Theirs, protection).open_with(ours, &pairing.silent_script(), sides);
         for _ in 0..2 {
             let failure = await_failure(&link.monitor);
             let FailureCause::Protocol(cause) = failure.cause() else {
