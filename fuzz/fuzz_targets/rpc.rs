@@ -13,10 +13,9 @@ use libfuzzer_sys::fuzz_target;
 use sealwire::Frame;
 
 // Not part of the crate's interface, and needs nothing else of it. Not all of it is used here.
-#[allow(dead_code, unused_imports)]
+#[allow(unused_imports)]
 #[path = "../../crates/sealwire-rpc/src/proto/mod.rs"]
 mod proto;
-#[allow(dead_code)]
 #[path = "../../crates/sealwire-rpc/src/status.rs"]
 mod status;
 

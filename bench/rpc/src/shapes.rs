@@ -57,11 +57,15 @@ fn send(client: &blocking::Client, body: &[u8]) -> Result<(), sealwire_rpc::Erro
     client.send(body)
 }
 
-/// Waits only when the other side is so far behind that there is no room.
 fn send_no_wait(client: &blocking::Client, body: &[u8]) -> Result<(), sealwire_rpc::Error> {
+    send_at_once(client, body).map(drop)
+}
+
+/// Waits only when the other side is so far behind that there is no room; `false` then.
+fn send_at_once(client: &blocking::Client, body: &[u8]) -> Result<bool, sealwire_rpc::Error> {
     match client.send_no_wait(body) {
-        Err(sealwire_rpc::Error::WouldBlock) => client.send(body),
-        done => done,
+        Err(sealwire_rpc::Error::WouldBlock) => client.send(body).map(|()| false),
+        sent => sent.map(|()| true),
     }
 }
 
@@ -118,17 +122,11 @@ impl Pair {
         while started.elapsed() < turn || counted == 0 {
             let before = self.arrived.load(Ordering::Relaxed);
             let began = Instant::now();
-            let mut waited = false;
+            let mut at_once = true;
             for _ in 0..BURST {
-                match self.client.send_no_wait(&body) {
-                    Err(sealwire_rpc::Error::WouldBlock) => {
-                        waited = true;
-                        self.client.send(&body)?;
-                    }
-                    sent => sent?,
-                }
+                at_once &= send_at_once(&self.client, &body)?;
             }
-            if !waited {
+            if at_once {
                 spent += began.elapsed();
                 counted += BURST;
             }

@@ -1,17 +1,19 @@
 //! BLAKE3: who gets in, what both sides know afterwards, and how a failure explains itself.
 
+use std::sync::Arc;
+
 use sealwire_zmtp::connection::{Blake3Client, DataPhase, Event, Warning};
 use sealwire_zmtp::error::{Blame, CloseKind, Error, HandshakeError, Incompatible, Refusal, Step};
-use sealwire_zmtp::{Config, MechanismConfig, Message, SocketType};
+use sealwire_zmtp::{Config, MechanismConfig, Message, Provider, SocketType};
 
 use crate::support::{
-    CLIENT_SEED, Cookies, Pair, SERVER_SEED, Side, client, keys, provider, providers, recorded,
-    server,
+    CLIENT_SEED, Cookies, Counting, Pair, SERVER_SEED, Side, client, keys, provider, providers,
+    recorded, server,
 };
 
 const PHASE: DataPhase = DataPhase::PerMessageNonces;
 
-fn pair(provider: &std::sync::Arc<dyn sealwire_zmtp::Provider>) -> Pair {
+fn pair(provider: &Arc<dyn Provider>) -> Pair {
     Pair::new(
         client(SocketType::Dealer, PHASE),
         server(SocketType::Router, PHASE, Cookies::new(1)),
@@ -49,6 +51,24 @@ fn both_sides_know_the_others_key() {
             pair.b.events[..],
             [Event::Authenticate(_), Event::Ready(_)]
         ));
+    }
+}
+
+#[test]
+fn a_server_that_remembers_multiplies_twice_less() {
+    for (remembers, multiplications) in [(true, 8), (false, 10)] {
+        let counting = Counting::new(provider());
+        let provider: Arc<dyn Provider> = counting.clone();
+        let cookies = Cookies::with_memory(1, remembers);
+        let mut pair = Pair::ready(
+            client(SocketType::Dealer, PHASE),
+            server(SocketType::Router, PHASE, cookies),
+            &provider,
+        );
+        assert_eq!(counting.multiplications(), multiplications);
+        pair.a.send("to the server");
+        pair.settle();
+        assert_eq!(pair.b.messages(), [Message::from("to the server")]);
     }
 }
 

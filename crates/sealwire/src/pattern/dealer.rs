@@ -5,7 +5,7 @@ use sealwire_zmtp::Message as Frames;
 use super::fair_queue::FairQueue;
 use super::pipe::{Item, PipeId, Pipes};
 use super::round_robin::RoundRobin;
-use super::{Delivery, Pattern, Received, SendFailure, Source};
+use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::Error;
 use crate::options::SocketOptions;
 
@@ -42,13 +42,8 @@ impl Pattern for Dealer {
         Delivery::Queued
     }
 
-    fn delivered_many(
-        &mut self,
-        pipes: &mut Pipes,
-        id: PipeId,
-        source: &mut dyn Source,
-    ) -> (usize, usize) {
-        self.inbound.fill(pipes, id, source)
+    fn queue_of_all(&mut self) -> Option<&mut FairQueue> {
+        Some(&mut self.inbound)
     }
 
     fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {

@@ -50,6 +50,7 @@ pub(crate) use high_water_mark::{HighWaterMarks, Room};
 pub(crate) use link::{DirectReader, Link};
 pub(crate) use pipe::{Item, PipeId, Pipes};
 
+use fair_queue::FairQueue;
 use round_robin::RoundRobin;
 use single_part::SinglePart;
 
@@ -143,15 +144,9 @@ pub(crate) trait Pattern: Send {
     /// An item arrived from a peer. There is room for it.
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery;
 
-    /// Takes the messages that come next as they are, where the socket type has use for all of
-    /// them, as many as there is room for. Returns their number and bytes.
-    fn delivered_many(
-        &mut self,
-        _pipes: &mut Pipes,
-        _id: PipeId,
-        _source: &mut dyn Source,
-    ) -> (usize, usize) {
-        (0, 0)
+    /// Where messages go as they are, where the socket type has use for all of them.
+    fn queue_of_all(&mut self) -> Option<&mut FairQueue> {
+        None
     }
 
     /// Takes items from a peer until there are no more or its queue is full.
@@ -162,7 +157,10 @@ pub(crate) trait Pattern: Send {
                 delivered.full = true;
                 return delivered;
             }
-            let (messages, bytes) = self.delivered_many(pipes, id, source);
+            let (messages, bytes) = match self.queue_of_all() {
+                Some(queue) => queue.fill(pipes, id, source),
+                None => (0, 0),
+            };
             if messages > 0 {
                 delivered.queued += messages;
                 delivered.bytes += bytes;

@@ -84,7 +84,7 @@ impl Pipe {
     /// Whether the last message made the outbound queue half full, or left no room. Half, so that
     /// it can be moved on before another thread finds no room.
     fn fills_up(&self) -> bool {
-        self.outbound_messages * 2 == self.marks.send.messages || !self.has_room()
+        self.outbound_messages == self.marks.send.messages.div_ceil(2) || !self.has_room()
     }
 }
 

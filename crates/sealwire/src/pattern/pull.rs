@@ -4,7 +4,7 @@ use sealwire_zmtp::Message as Frames;
 
 use super::fair_queue::FairQueue;
 use super::pipe::{Item, PipeId, Pipes};
-use super::{Delivery, Pattern, Received, SendFailure, Source};
+use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation};
 
 #[derive(Default)]
@@ -29,13 +29,8 @@ impl Pattern for Pull {
         Delivery::Queued
     }
 
-    fn delivered_many(
-        &mut self,
-        pipes: &mut Pipes,
-        id: PipeId,
-        source: &mut dyn Source,
-    ) -> (usize, usize) {
-        self.inbound.fill(pipes, id, source)
+    fn queue_of_all(&mut self) -> Option<&mut FairQueue> {
+        Some(&mut self.inbound)
     }
 
     fn send(&mut self, _pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {

@@ -11,7 +11,7 @@ use sealwire_zmtp::{Frame, Message as Frames};
 use super::fair_queue::FairQueue;
 use super::pipe::{Item, PipeId, Pipes};
 use super::subscriptions::Subscriptions;
-use super::{Delivery, Pattern, Received, SendFailure, Source};
+use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation};
 use crate::options::SocketOptions;
 
@@ -75,17 +75,9 @@ impl Pattern for Subscribe {
         Delivery::Queued
     }
 
-    fn delivered_many(
-        &mut self,
-        pipes: &mut Pipes,
-        id: PipeId,
-        source: &mut dyn Source,
-    ) -> (usize, usize) {
-        if self.filter.wants_everything() && !self.invert {
-            self.inbound.fill(pipes, id, source)
-        } else {
-            (0, 0)
-        }
+    fn queue_of_all(&mut self) -> Option<&mut FairQueue> {
+        let wants_all = self.filter.wants_everything() && !self.invert;
+        wants_all.then_some(&mut self.inbound)
     }
 
     fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {

@@ -133,7 +133,6 @@ const REMEMBERED: usize = 256;
 /// `K`, its predecessor and the connection numbers.
 ///
 /// Pure: the caller owns clock, lock and randomness.
-#[derive(Debug)]
 pub struct CookieKeys {
     current: CookieKey,
     previous: Option<CookieKey>,
@@ -186,6 +185,14 @@ impl CookieKeys {
     /// The current key, then the previous one.
     pub fn candidates(&self) -> impl Iterator<Item = CookieKey> {
         core::iter::once(self.current.clone()).chain(self.previous.clone())
+    }
+}
+
+impl Debug for CookieKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CookieKeys")
+            .field("next_number", &self.next_number)
+            .finish_non_exhaustive()
     }
 }
 

@@ -19,7 +19,7 @@ use sealwire_zmtp::{
 };
 
 pub(crate) use self::handshake::{Leg, handshake, recorded};
-pub(crate) use self::provider::OtherProvider;
+pub(crate) use self::provider::{Counting, OtherProvider};
 pub(crate) use self::side::{Pair, Side};
 
 /// The start of every test's clock.
@@ -49,27 +49,46 @@ pub(crate) fn keys(seed: u8) -> KeyPair {
 
 /// Cookie keys behind a lock, rotated by hand.
 #[derive(Debug)]
-pub(crate) struct Cookies(Mutex<CookieKeys>);
+pub(crate) struct Cookies {
+    keys: Mutex<CookieKeys>,
+    /// Whether transcripts are kept.
+    remembers: bool,
+}
 
 impl Cookies {
     pub(crate) fn new(seed: u8) -> Arc<Self> {
-        Arc::new(Self(Mutex::new(CookieKeys::new([seed; 32]))))
+        Self::with_memory(seed, true)
+    }
+
+    pub(crate) fn with_memory(seed: u8, remembers: bool) -> Arc<Self> {
+        let keys = Mutex::new(CookieKeys::new([seed; 32]));
+        Arc::new(Self { keys, remembers })
     }
 
     pub(crate) fn rotate(&self, seed: u8) {
-        self.0.lock().unwrap().rotate([seed; 32]);
+        self.keys.lock().unwrap().rotate([seed; 32]);
     }
 }
 
 impl CookieKeeper for Cookies {
     fn issue(&self) -> (CookieKey, u64) {
-        self.0.lock().unwrap().issue()
+        self.keys.lock().unwrap().issue()
     }
 
     fn candidates(&self) -> [Option<CookieKey>; 2] {
-        let keys = self.0.lock().unwrap();
+        let keys = self.keys.lock().unwrap();
         let mut candidates = keys.candidates();
         [candidates.next(), candidates.next()]
+    }
+
+    fn remember(&self, connection: u64, transcript: [u8; 32]) {
+        if self.remembers {
+            self.keys.lock().unwrap().remember(connection, transcript);
+        }
+    }
+
+    fn recall(&self, connection: u64) -> Option<[u8; 32]> {
+        self.keys.lock().unwrap().recall(connection)
     }
 }
 

@@ -1,4 +1,7 @@
-//! A provider from other crates: `graviola`, `chacha20-blake3` and no batches.
+//! A provider from other crates (`graviola`, `chacha20-blake3` and no batches), and one that counts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chacha20_blake3::{ChaCha20Blake3, Session};
 use graviola::key_agreement::x25519;
@@ -53,6 +56,68 @@ impl Provider for OtherProvider {
             *authentication_key,
             *nonce,
         )))
+    }
+}
+
+/// Counts the multiplications that another one makes.
+#[derive(Debug)]
+pub(crate) struct Counting {
+    provider: Arc<dyn Provider>,
+    multiplications: AtomicUsize,
+}
+
+impl Counting {
+    pub(crate) fn new(provider: Arc<dyn Provider>) -> Arc<Self> {
+        Arc::new(Self {
+            provider,
+            multiplications: AtomicUsize::new(0),
+        })
+    }
+
+    pub(crate) fn multiplications(&self) -> usize {
+        self.multiplications.load(Ordering::Relaxed)
+    }
+
+    fn count(&self) {
+        self.multiplications.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Provider for Counting {
+    fn public_key(&self, secret: &SecretKey) -> PublicKey {
+        self.count();
+        self.provider.public_key(secret)
+    }
+
+    fn diffie_hellman(
+        &self,
+        secret: &SecretKey,
+        public: &PublicKey,
+    ) -> Result<SharedSecret, WeakKey> {
+        self.count();
+        self.provider.diffie_hellman(secret, public)
+    }
+
+    fn hash(&self, parts: &[&[u8]]) -> [u8; 32] {
+        self.provider.hash(parts)
+    }
+
+    fn derive_key(&self, context: &str, material: &[&[u8]], output: &mut [u8]) {
+        self.provider.derive_key(context, material, output);
+    }
+
+    fn cipher(&self, key: &[u8; 32]) -> Box<dyn MessageCipher> {
+        self.provider.cipher(key)
+    }
+
+    fn continuous_cipher(
+        &self,
+        encryption_key: &[u8; 32],
+        authentication_key: &[u8; 32],
+        nonce: &[u8; 8],
+    ) -> Box<dyn ContinuousCipher> {
+        self.provider
+            .continuous_cipher(encryption_key, authentication_key, nonce)
     }
 }
 
