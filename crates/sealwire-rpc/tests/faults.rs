@@ -8,7 +8,7 @@ use std::hash::BuildHasher as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use relay::Relay;
 use sealwire_rpc::handler::{Inline, Pool};
@@ -260,6 +260,27 @@ fn a_slow_handler_holds_up_nobody_else() {
     go.send(()).unwrap();
     assert_eq!(&asker.join().unwrap().unwrap()[..], b"held");
     nothing_left(&server, &client);
+}
+
+#[test]
+fn a_server_that_falls_silent_is_given_up_after_the_read_limit() {
+    let (tells, handle) = until_cancelled();
+    let pool = Pool::new(1, 8, handle).unwrap();
+    let mut limits = patient();
+    limits.read = Duration::from_secs(2);
+    let (_server, relay, client) = relayed(pool, |client| client.limits(limits));
+    let conn = client.blocking().conn().unwrap();
+    let call = conn.start(b"", CallOptions::default()).unwrap();
+    assert_eq!(tells.recv_timeout(PATIENCE), Ok("began"));
+    let silent_since = Instant::now();
+    relay.hold();
+    let error = call.wait().unwrap_err();
+    assert_eq!(error, Error::ConnectionLost { may_have_run: true });
+    // Something may have been heard up to then. The server's own limit is longer than this.
+    let silent_for = silent_since.elapsed();
+    assert!((limits.read / 3..PATIENCE / 2).contains(&silent_for));
+    relay.go_on();
+    assert_eq!(tells.recv_timeout(PATIENCE), Ok("cancelled"));
 }
 
 #[test]
