@@ -239,7 +239,7 @@ impl Datagrams {
     }
 
     /// Sends and receives what can be at once.
-    pub(super) fn take_turn(&mut self, buffer: &mut [u8], now: Duration) -> Turn {
+    pub(super) fn take_turn(&mut self, buffer: &mut Vec<u8>, now: Duration) -> Turn {
         let turn = match self.target {
             Some(target) => self.send(target, now),
             None => self.receive(buffer, now),
@@ -287,16 +287,16 @@ impl Datagrams {
         Turn::Again
     }
 
-    fn receive(&mut self, buffer: &mut [u8], now: Duration) -> Turn {
+    fn receive(&mut self, buffer: &mut Vec<u8>, now: Duration) -> Turn {
         self.forget_groups();
         if !self.deliver() {
             return Turn::Idle;
         }
         // One byte more than may be, to see what is too large.
-        let buffer = &mut buffer[..=MAX_DATAGRAM];
+        buffer.resize(MAX_DATAGRAM + 1, 0);
         let mut turn = Turn::Again;
         for _ in 0..DATAGRAMS_PER_TURN {
-            let (length, from) = match self.socket.recv_from(buffer) {
+            let (length, from) = match self.socket.recv_from(&mut buffer[..]) {
                 Ok(received) => received,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     turn = Turn::Idle;

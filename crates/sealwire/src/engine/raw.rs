@@ -6,6 +6,9 @@ use std::collections::VecDeque;
 use bytes::{Buf as _, Bytes, BytesMut};
 use sealwire_zmtp::{Frame, Message as Frames};
 
+/// Part of the buffer's size from which on a message is a slice of it instead of a copy.
+const SLICE_FRACTION: usize = 16;
+
 #[derive(Default)]
 pub(super) struct Raw {
     received: Option<Frames>,
@@ -17,7 +20,15 @@ impl Raw {
     /// Takes all of the input as one message, unless the last one is still there.
     pub(super) fn receive(&mut self, input: &mut BytesMut) {
         if self.received.is_none() && !input.is_empty() {
-            self.received = Some(Frames::single(Frame::from(input.split().freeze())));
+            // A few bytes must not keep a whole buffer in memory.
+            let slice = input.len() >= input.capacity() / SLICE_FRACTION;
+            let received = if slice {
+                input.split().freeze()
+            } else {
+                Bytes::copy_from_slice(input)
+            };
+            input.clear();
+            self.received = Some(Frames::single(Frame::from(received)));
         }
     }
 

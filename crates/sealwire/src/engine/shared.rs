@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use bytes::BytesMut;
 use mio::Registry;
 
-use super::io_thread::READ_SIZE;
 use super::mailbox::{Command, Mailbox};
 use super::session::{End, Session, SessionKey};
 use crate::pattern::{DirectReader, Link};
@@ -201,14 +201,13 @@ impl DirectReader for SharedSession {
 
     fn read(&self) -> Option<bool> {
         thread_local! {
-            static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+            static SPARE: RefCell<BytesMut> = RefCell::new(BytesMut::new());
         }
-        BUFFER.with_borrow_mut(|buffer| {
-            buffer.resize(READ_SIZE, 0);
+        SPARE.with_borrow_mut(|spare| {
             let mut more = None;
             self.act(&mut self.lock(), |session| {
                 session.transport_event(true, false, false);
-                session.read_directly(buffer, self.now());
+                session.read_directly(spare, self.now());
                 session.write_directly(WRITES_PER_CALL);
                 more = Some(session.wants_to_read());
             });

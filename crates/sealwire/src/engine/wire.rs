@@ -13,8 +13,6 @@ use crate::entropy;
 use crate::pattern::{Item, Room};
 use crate::socket::SocketCore;
 
-/// Bytes handed to one write call. Loopback gets two to three times slower from 65,536 on.
-const WRITE_SIZE: usize = 65_472;
 /// Slices handed to one write call.
 const SLICES_PER_WRITE: usize = 16;
 
@@ -123,6 +121,14 @@ impl Wire {
         }
     }
 
+    /// See [`Protocol::wanted`].
+    pub(super) fn wanted(&self) -> usize {
+        match self {
+            Wire::Zmtp(protocol) => protocol.wanted(),
+            Wire::Raw(_) => 0,
+        }
+    }
+
     pub(super) fn has_events(&self) -> bool {
         match self {
             Wire::Zmtp(protocol) => protocol.has_events(),
@@ -187,9 +193,11 @@ impl Wire {
         }
     }
 
-    /// Hands what is to be sent to one call of `write`. `false` when there was nothing.
+    /// Hands what is to be sent, up to `most` bytes, to one call of `write`. `false` when there was
+    /// nothing.
     pub(super) fn write_with(
         &mut self,
+        most: usize,
         write: impl FnOnce(&[IoSlice<'_>]) -> io::Result<usize>,
     ) -> io::Result<bool> {
         match self {
@@ -198,14 +206,14 @@ impl Wire {
                 if !transmit.has_remaining() {
                     return Ok(false);
                 }
-                let written = write_chunks(transmit.chunks(), write)?;
+                let written = write_chunks(transmit.chunks(), most, write)?;
                 transmit.advance(written);
             }
             Wire::Raw(raw) => {
                 if raw.pending_bytes() == 0 {
                     return Ok(false);
                 }
-                let written = write_chunks(raw.chunks(), write)?;
+                let written = write_chunks(raw.chunks(), most, write)?;
                 raw.advance(written);
             }
         }
@@ -215,10 +223,11 @@ impl Wire {
 
 fn write_chunks<'a>(
     chunks: impl Iterator<Item = &'a [u8]>,
+    most: usize,
     write: impl FnOnce(&[IoSlice<'_>]) -> io::Result<usize>,
 ) -> io::Result<usize> {
     let mut slices = [IoSlice::new(&[]); SLICES_PER_WRITE];
-    let mut room = WRITE_SIZE;
+    let mut room = most;
     let mut count = 0;
     for (slice, chunk) in slices.iter_mut().zip(chunks) {
         let length = chunk.len().min(room);

@@ -86,6 +86,40 @@ impl Pipe {
     fn fills_up(&self) -> bool {
         self.outbound_messages == self.marks.send.messages.div_ceil(2) || !self.has_room()
     }
+
+    fn half_free(&self) -> bool {
+        let (messages, bytes) = (self.outbound_messages, self.outbound_bytes);
+        self.marks.send.half_free(messages, bytes)
+    }
+
+    fn take_outbound(&mut self, into: &mut VecDeque<Item>, room: Room) {
+        let all_fit = self.outbound_cost <= room.bytes && self.outbound_messages <= room.messages;
+        if all_fit && into.is_empty() {
+            // All of it, whatever it is, without touching a message.
+            std::mem::swap(&mut self.outbound, into);
+            self.outbound_messages = 0;
+            self.outbound_bytes = 0;
+            self.outbound_cost = 0;
+            self.output_signalled = !into.is_empty();
+            return;
+        }
+        let (mut messages, mut taken) = (0, 0);
+        while messages < room.messages && taken < room.bytes {
+            let Some(item) = self.outbound.pop_front() else {
+                break;
+            };
+            let cost = item.cost();
+            self.outbound_cost -= cost;
+            taken += cost;
+            if matches!(item, Item::Message(_)) {
+                messages += 1;
+                self.outbound_messages -= 1;
+                self.outbound_bytes -= cost - ITEM_COST;
+            }
+            into.push_back(item);
+        }
+        self.output_signalled = !into.is_empty();
+    }
 }
 
 /// All pipes of one socket.
@@ -223,36 +257,21 @@ impl Pipes {
 
     /// Moves queued items to the link, into an empty queue, as many as there is room for. Finding
     /// the queue empty ends the signalled state, so that the next push signals again.
-    pub(crate) fn take_outbound(&mut self, id: PipeId, into: &mut VecDeque<Item>, room: Room) {
+    ///
+    /// Returns whether this made half of the queue free: then those who wait for room are told,
+    /// once per half a queue and not per message.
+    pub(crate) fn take_outbound(
+        &mut self,
+        id: PipeId,
+        into: &mut VecDeque<Item>,
+        room: Room,
+    ) -> bool {
         let Some(pipe) = self.slab.get_mut(id) else {
-            return;
+            return false;
         };
-        let all_fit = pipe.outbound_cost <= room.bytes && pipe.outbound_messages <= room.messages;
-        if all_fit && into.is_empty() {
-            // All of it, whatever it is, without touching a message.
-            std::mem::swap(&mut pipe.outbound, into);
-            pipe.outbound_messages = 0;
-            pipe.outbound_bytes = 0;
-            pipe.outbound_cost = 0;
-            pipe.output_signalled = !into.is_empty();
-            return;
-        }
-        let (mut messages, mut taken) = (0, 0);
-        while messages < room.messages && taken < room.bytes {
-            let Some(item) = pipe.outbound.pop_front() else {
-                break;
-            };
-            let cost = item.cost();
-            pipe.outbound_cost -= cost;
-            taken += cost;
-            if matches!(item, Item::Message(_)) {
-                messages += 1;
-                pipe.outbound_messages -= 1;
-                pipe.outbound_bytes -= cost - ITEM_COST;
-            }
-            into.push_back(item);
-        }
-        pipe.output_signalled = !into.is_empty();
+        let before = pipe.half_free();
+        pipe.take_outbound(into, room);
+        !before && pipe.half_free()
     }
 
     /// Whether one more received message fits; when not, the link is remembered as paused and

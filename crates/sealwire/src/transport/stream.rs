@@ -11,6 +11,10 @@ use mio::net::TcpStream;
 #[cfg(unix)]
 use mio::net::UnixStream;
 use mio::{Interest, Registry, Token};
+#[cfg(unix)]
+use rustix::buffer::spare_capacity;
+#[cfg(unix)]
+use socket2::SockRef;
 
 #[cfg(feature = "wss")]
 use super::tls::Tls;
@@ -113,6 +117,15 @@ pub(crate) type Polled = Arc<std::os::fd::OwnedFd>;
 #[cfg(not(unix))]
 pub(crate) type Polled = std::convert::Infallible;
 
+/// Loopback gets two to three times slower from 65,536 on.
+const TCP_WRITE_SIZE: usize = 65_472;
+#[cfg(unix)]
+const UNIX_WRITE_SIZE: usize = 256 << 10;
+
+/// Bytes that a Unix socket may hold, where nobody says otherwise and the system allows it.
+#[cfg(unix)]
+const UNIX_SEND_BUFFER: usize = 256 << 10;
+
 pub(crate) enum Stream {
     Tcp(TcpStream),
     #[cfg(unix)]
@@ -195,6 +208,34 @@ fn carrier(endpoint: &Endpoint, role: Role, options: &SocketOptions) -> Carrier 
     Carrier::Tls(Box::new(tls))
 }
 
+/// A Unix socket's buffer is not adapted by the system, as TCP's are. Linux then wakes the sender only
+/// when three quarters are free again, so the receiver soon finds it empty.
+#[cfg(unix)]
+fn set_unix_send_buffer(stream: &UnixStream, wanted: Option<usize>) -> io::Result<()> {
+    let socket = SockRef::from(stream);
+    match wanted {
+        Some(bytes) => socket.set_send_buffer_size(bytes),
+        None if socket.send_buffer_size()? >= UNIX_SEND_BUFFER => Ok(()),
+        None => socket.set_send_buffer_size(UNIX_SEND_BUFFER),
+    }
+}
+
+/// Reads into memory that nobody has written to yet.
+#[cfg(unix)]
+fn read_unwritten(stream: &impl std::os::fd::AsFd, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    uninterrupted(|| Ok(rustix::io::read(stream, spare_capacity(buffer))?))
+}
+
+/// Again while signals come between.
+fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            outcome => return outcome,
+        }
+    }
+}
+
 impl Stream {
     /// Begins to connect; [`Stream::connected`] tells the outcome once the stream is writable.
     pub(crate) fn connect(target: &Target, tcp: &TcpOptions) -> io::Result<Stream> {
@@ -232,11 +273,15 @@ impl Stream {
         }
     }
 
-    /// Small messages must not wait for the acknowledgement of earlier ones.
-    pub(crate) fn tune(&self) {
-        if let Stream::Tcp(stream) = self {
-            // A stream that is already broken fails here; reading will tell why.
-            let _ = stream.set_nodelay(true);
+    /// A stream that is already broken fails here; reading will tell why.
+    pub(crate) fn tune(&self, options: &TcpOptions) {
+        match self {
+            // Small messages must not wait for the acknowledgement of earlier ones.
+            Stream::Tcp(stream) => drop(stream.set_nodelay(true)),
+            #[cfg(unix)]
+            Stream::Unix(stream) => drop(set_unix_send_buffer(stream, options.send_buffer)),
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(_) => {}
         }
     }
 
@@ -273,19 +318,43 @@ impl Stream {
         let _ = on_stream!(self, mut stream => stream.deregister(registry));
     }
 
+    /// Reads once. [`Interrupted`](io::ErrorKind::Interrupted) says that something was read, but
+    /// nothing for the protocol.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let outcome = match self {
-                Stream::Tcp(stream) => stream.read(buffer),
-                #[cfg(unix)]
-                Stream::Unix(stream) => stream.read(buffer),
-                #[cfg(feature = "ws")]
-                Stream::WebSocket(layer) => layer.read(buffer),
-            };
-            match outcome {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                outcome => return outcome,
+        match self {
+            Stream::Tcp(stream) => uninterrupted(|| stream.read(buffer)),
+            #[cfg(unix)]
+            Stream::Unix(stream) => uninterrupted(|| stream.read(buffer)),
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(layer) => layer.read(buffer),
+        }
+    }
+
+    /// The same into the room that the buffer has left, which must be some.
+    pub(crate) fn read_behind(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        debug_assert!(buffer.len() < buffer.capacity(), "nothing read is the end");
+        match self {
+            #[cfg(unix)]
+            Stream::Tcp(stream) => read_unwritten(stream, buffer),
+            #[cfg(unix)]
+            Stream::Unix(stream) => read_unwritten(stream, buffer),
+            #[allow(unreachable_patterns, reason = "there may be no other stream")]
+            stream => {
+                let before = buffer.len();
+                buffer.resize(buffer.capacity(), 0);
+                let outcome = stream.read(&mut buffer[before..]);
+                buffer.truncate(before + *outcome.as_ref().unwrap_or(&0));
+                outcome
             }
+        }
+    }
+
+    /// Bytes that one write should carry at most.
+    pub(crate) fn write_size(&self) -> usize {
+        match self {
+            #[cfg(unix)]
+            Stream::Unix(_) => UNIX_WRITE_SIZE,
+            _ => TCP_WRITE_SIZE,
         }
     }
 

@@ -37,7 +37,7 @@ impl IoThread {
         let Some(Source::Datagrams(datagrams)) = self.sources.get_mut(slot) else {
             return;
         };
-        match datagrams.take_turn(&mut self.reactor.read_buffer, now) {
+        match datagrams.take_turn(&mut self.reactor.datagram, now) {
             Turn::Idle => {}
             Turn::Again => {
                 self.again.push(slot);

@@ -10,6 +10,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
+use bytes::BytesMut;
 use mio::{Events, Poll, Registry, Token, Waker};
 use slab::Slab;
 
@@ -24,8 +25,6 @@ use super::shared::SharedSession;
 use super::timers::{Timer, Timers};
 use crate::socket::SocketCore;
 
-/// Size of one read, in bytes.
-pub(in crate::engine) const READ_SIZE: usize = 64 << 10;
 /// Events taken from the poll at a time.
 const EVENTS: usize = 1_024;
 /// How often authenticators are asked whether they have changed their mind.
@@ -42,7 +41,8 @@ pub(crate) fn start() -> io::Result<Arc<Mailbox>> {
         decisions: Decisions::new(mailbox.clone()),
         mailbox: mailbox.clone(),
         timers: Timers::default(),
-        read_buffer: vec![0; READ_SIZE].into(),
+        spare: BytesMut::new(),
+        datagram: Vec::new(),
         epoch: Instant::now(),
         became_ready: Vec::new(),
     };
@@ -67,7 +67,10 @@ pub(super) struct Reactor {
     pub(super) mailbox: Arc<Mailbox>,
     pub(super) decisions: Decisions,
     timers: Timers,
-    pub(super) read_buffer: Box<[u8]>,
+    /// Memory to read into.
+    pub(super) spare: BytesMut,
+    /// The same for datagrams.
+    datagram: Vec<u8>,
     epoch: Instant,
     became_ready: Vec<(Origin, SessionKey)>,
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use bytes::BytesMut;
 use mio::{Registry, Token};
 
 use super::{End, Session};
@@ -46,18 +47,17 @@ impl Session {
 
     /// Reads once, unless there was something left to deliver. Whoever calls this found the pipe
     /// empty, so it has room.
-    pub(in crate::engine) fn read_directly(&mut self, buffer: &mut [u8], now: Duration) {
+    pub(in crate::engine) fn read_directly(&mut self, spare: &mut BytesMut, now: Duration) {
         if self.paused {
             self.input_wanted(now);
         }
         if self.protocol.has_events() {
             return self.deliver(now);
         }
-        let outcome = self.fill(buffer).and_then(|filled| {
-            if !filled {
+        let outcome = self.receive(spare, now).and_then(|received| {
+            let Some(received) = received else {
                 return Ok(());
-            }
-            let received = self.protocol.receive(&mut self.input, now);
+            };
             self.deliver(now);
             received.map_err(|error| self.fail(error))
         });

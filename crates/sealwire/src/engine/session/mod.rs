@@ -13,6 +13,7 @@
 mod direct;
 mod ending;
 mod handshake;
+mod input;
 mod reading;
 mod writing;
 
@@ -20,10 +21,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use bytes::BytesMut;
 use sealwire_zmtp::connection::Warning;
 
 use self::direct::Lease;
+use self::input::Input;
 use super::decisions::Pending;
 use super::io_thread::Reactor;
 use super::shared::{Pace, SharedSession};
@@ -101,7 +102,7 @@ pub(in crate::engine) struct Session {
     pub(in crate::engine) address: PeerAddress,
     stream: Stream,
     protocol: Wire,
-    input: BytesMut,
+    input: Input,
     /// Set once the handshake is done and the socket has taken the peer.
     attached: Option<(PipeId, Arc<Peer>)>,
     /// When that was.
@@ -147,7 +148,7 @@ impl Session {
         stream: Stream,
         now: Duration,
     ) -> Self {
-        stream.tune();
+        stream.tune(&core.options().tcp);
         let mut protocol = Wire::new(&core, now);
         if stream.has_heartbeat() {
             protocol.heartbeat_by_transport();
@@ -169,7 +170,7 @@ impl Session {
             address,
             stream,
             protocol,
-            input: BytesMut::new(),
+            input: Input::default(),
             attached: None,
             ready_since: None,
             readable: false,
@@ -272,6 +273,7 @@ impl Session {
             self.protocol
                 .handle_timeout(now)
                 .map_err(|error| self.fail(error))?;
+            self.input.give_back();
             if self.protocol.take_transport_ping() {
                 self.stream.ping();
             }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
+use bytes::BytesMut;
 use sealwire_zmtp::connection::Warning;
 use sealwire_zmtp::{Event as ProtocolEvent, Message as Frames};
 
@@ -24,10 +25,10 @@ impl Session {
             if left_to_others || !self.wants_to_read() {
                 return Ok(Turn::Idle);
             }
-            if !self.fill(&mut reactor.read_buffer)? {
+            let now = reactor.now();
+            let Some(received) = self.receive(&mut reactor.spare, now)? else {
                 return Ok(Turn::Idle);
-            }
-            let received = self.protocol.receive(&mut self.input, reactor.now());
+            };
             self.take_events(reactor)?;
             received.map_err(|error| self.fail(error))?;
         }
@@ -38,32 +39,45 @@ impl Session {
         })
     }
 
-    /// One read. `false` when the transport was empty.
-    pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<bool, End> {
+    /// One read, which the protocol is given. `None` when the transport was empty; else what the
+    /// protocol says, which may have events beside an error.
+    pub(super) fn receive(
+        &mut self,
+        spare: &mut BytesMut,
+        now: Duration,
+    ) -> Result<Option<Result<(), sealwire_zmtp::Error>>, End> {
         // What was read may be what writing had to wait for.
         self.writable |= self.stream.buffers();
-        let length = match self.stream.read(buffer) {
-            Ok(0) => return Err(self.end_of_stream()),
-            Ok(length) => length,
+        let wanted = self.protocol.wanted();
+        let outcome = self.input.read(&mut self.stream, wanted, spare);
+        let received = match outcome {
+            Ok((0, _)) => Err(self.end_of_stream()),
+            Ok((_, emptied)) => {
+                // The end of the stream may be behind what was there.
+                self.readable = !emptied || self.hung_up || self.stream.buffers();
+                // Once everything was sent and said, only the end of the stream is still of
+                // interest.
+                Ok(Some(match self.finished {
+                    true => {
+                        self.input.bytes().clear();
+                        Ok(())
+                    }
+                    false => self.protocol.receive(self.input.bytes(), now),
+                }))
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.readable = false;
-                return Ok(false);
+                Ok(None)
             }
             // Nothing in it was for ZMTP, and more may be behind it.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
                 self.readable = true;
-                return Ok(true);
+                Ok(Some(Ok(())))
             }
-            Err(error) => return Err(self.transport_failed(error)),
+            Err(error) => Err(self.transport_failed(error)),
         };
-        // A read that does not fill the buffer has emptied the transport, unless the end of the
-        // stream is behind it.
-        self.readable = length == buffer.len() || self.hung_up || self.stream.buffers();
-        // Once everything was sent and said, only the end of the stream is still of interest.
-        if !self.finished {
-            self.input.extend_from_slice(&buffer[..length]);
-        }
-        Ok(true)
+        self.input.settle(self.protocol.wanted(), spare);
+        received
     }
 
     /// A full pipe stops the reading, except for the end of the stream.

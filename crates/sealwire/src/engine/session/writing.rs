@@ -54,7 +54,7 @@ impl Session {
     pub(super) fn write_once(&mut self) -> io::Result<bool> {
         let stream = &mut self.stream;
         self.protocol
-            .write_with(|slices| stream.write_vectored(slices))
+            .write_with(stream.write_size(), |slices| stream.write_vectored(slices))
     }
 
     pub(super) fn nothing_to_send(&self) -> bool {

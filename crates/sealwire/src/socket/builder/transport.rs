@@ -81,8 +81,9 @@ impl SocketBuilder {
         self
     }
 
-    /// Size of the system's send buffer of a TCP connection, in bytes; systems round it. Default:
-    /// the system's, which adapts it.
+    /// Size of the system's send buffer of a TCP or Unix connection, in bytes; systems round it.
+    /// Default: the system's for TCP, which adapts it; at least 256 KiB for `ipc`, or what the system
+    /// allows.
     pub fn send_buffer(mut self, bytes: usize) -> Self {
         self.options.tcp.send_buffer = Some(bytes);
         self

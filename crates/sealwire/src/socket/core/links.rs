@@ -120,11 +120,12 @@ impl SocketCore {
 
     /// Moves queued items to a link, as many as there is room for.
     pub(crate) fn take_outbound(&self, id: PipeId, into: &mut VecDeque<Item>, room: Room) {
-        self.with(|state| {
-            state.pipes.take_outbound(id, into, room);
+        let half_free = self.with(|state| {
+            let half_free = state.pipes.take_outbound(id, into, room);
             if !into.is_empty() {
                 state.pattern.room_freed(&mut state.pipes);
             }
+            half_free
         });
         let (mut messages, mut bytes) = (0, 0);
         for item in into.iter() {
@@ -136,6 +137,8 @@ impl SocketCore {
         if messages > 0 {
             add(&self.counters.messages_sent, messages);
             add(&self.counters.bytes_sent, bytes);
+        }
+        if half_free {
             self.notify_writable();
         }
     }

@@ -1,0 +1,283 @@
+//! What was read and is not used yet, and the memory to read into.
+//!
+//! The system writes bytes to where the protocol parses them, and a large payload stays there: it
+//! becomes a slice of the buffer. Buffers belong to the thread that reads and pass from session to
+//! session; a session that waits for the rest of a frame keeps the one with its beginning, or a
+//! copy of that where it is short. So a quiet connection holds no buffer, however many there are.
+
+use std::io;
+use std::mem;
+
+use bytes::BytesMut;
+
+use crate::transport::Stream;
+
+/// Size of one read, in bytes, as long as frames are small.
+pub(in crate::engine) const READ_SIZE: usize = 64 << 10;
+/// The beginning of a frame that is up to so long is copied to before the next read.
+const SHORT: usize = 4 << 10;
+/// Frames that are expected to be so long get a buffer each, which ends where they do.
+const LONG: usize = READ_SIZE / 4 * 3;
+/// The longest frame that a buffer is made for before any of it is there.
+const LONGEST: usize = 1 << 20;
+
+#[derive(Default)]
+pub(super) struct Input {
+    bytes: BytesMut,
+    /// Memory for the beginning of a frame, until it is read on.
+    beginning: Vec<u8>,
+    /// Something was read since the last [`give_back`](Self::give_back).
+    busy: bool,
+    /// How many they were before the protocol took frames from their front.
+    given: usize,
+    /// Size of the last frame that needed more than one read.
+    frame: usize,
+}
+
+impl Input {
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// What there is to parse. Has to be followed by [`settle`](Self::settle).
+    pub(super) fn bytes(&mut self) -> &mut BytesMut {
+        &mut self.bytes
+    }
+
+    /// Reads once, behind what is there already. Returns the number of bytes, and whether there was
+    /// room for more. `wanted` is what the frame in progress lacks, as far as that is known.
+    pub(super) fn read(
+        &mut self,
+        stream: &mut Stream,
+        wanted: usize,
+        spare: &mut BytesMut,
+    ) -> io::Result<(usize, bool)> {
+        let mut buffer = self.buffer(wanted, spare);
+        let room = buffer.capacity() - buffer.len();
+        let outcome = stream.read_behind(&mut buffer);
+        // A vector that is collected from itself stays where it is.
+        self.bytes = BytesMut::from_iter(buffer);
+        self.given = self.bytes.len();
+        self.busy = true;
+        outcome.map(|length| (length, length < room))
+    }
+
+    /// Gives the memory of what was used back, and remembers what the next read may be.
+    pub(super) fn settle(&mut self, wanted: usize, spare: &mut BytesMut) {
+        let here = self.bytes.len();
+        if wanted > 0 && wanted <= 3 * here {
+            self.frame = (here + wanted).min(LONGEST);
+        }
+        if here <= SHORT {
+            let mut beginning = mem::take(&mut self.beginning);
+            beginning.extend_from_slice(&self.bytes);
+            *spare = mem::replace(&mut self.bytes, BytesMut::from_iter(beginning));
+            spare.clear();
+        }
+    }
+
+    /// Frees what a quiet session does not need.
+    pub(super) fn give_back(&mut self) {
+        if mem::take(&mut self.busy) {
+            return;
+        }
+        self.beginning = Vec::new();
+        if self.bytes.is_empty() {
+            self.bytes = BytesMut::new();
+        }
+    }
+
+    /// A buffer with room behind what is there already.
+    fn buffer(&mut self, wanted: usize, spare: &mut BytesMut) -> Vec<u8> {
+        let here = self.bytes.len();
+        let size = if self.frame <= SHORT {
+            READ_SIZE
+        } else if self.frame < LONG {
+            READ_SIZE - READ_SIZE % self.frame
+        } else {
+            self.frame
+        };
+        if here > SHORT {
+            // Not all that the frame announces: memory follows what has come.
+            let room = wanted.min(3 * here).max(SHORT);
+            let bytes = mem::take(&mut self.bytes);
+            if here == self.given {
+                let mut buffer = Vec::from(bytes);
+                buffer.reserve(room);
+                return buffer;
+            }
+            // Payloads from before it may share its memory.
+            let mut buffer = Vec::with_capacity(size.max(here + room));
+            buffer.extend_from_slice(&bytes);
+            return buffer;
+        }
+        // What is still shared comes out as an empty buffer.
+        let mut buffer = match spare.try_reclaim(size) {
+            true => Vec::from(mem::take(spare)),
+            false => Vec::new(),
+        };
+        if buffer.capacity() < size || buffer.capacity() > 2 * size {
+            buffer = Vec::with_capacity(size);
+        }
+        buffer.extend_from_slice(&self.bytes);
+        self.beginning = mem::take(&mut self.bytes).into();
+        self.beginning.clear();
+        buffer
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixStream;
+
+    use bytes::{Buf as _, Bytes};
+    use mio::net::UnixStream as Mio;
+
+    use super::*;
+
+    fn pair() -> (UnixStream, Stream) {
+        let (write, read) = UnixStream::pair().unwrap();
+        for end in [&write, &read] {
+            end.set_nonblocking(true).unwrap();
+        }
+        (write, Stream::Unix(Mio::from_std(read)))
+    }
+
+    /// Takes whole frames, each a length in 4 bytes and that many more, and tells what the next one
+    /// lacks.
+    fn take_frames(bytes: &mut BytesMut, frames: &mut Vec<Bytes>) -> usize {
+        loop {
+            let Some(length) = bytes.first_chunk().copied() else {
+                return 4 - bytes.len();
+            };
+            let size = 4 + u32::from_le_bytes(length) as usize;
+            if bytes.len() < size {
+                return size - bytes.len();
+            }
+            let mut frame = bytes.split_to(size).freeze();
+            frame.advance(4);
+            frames.push(frame);
+        }
+    }
+
+    fn frame(number: usize, size: usize) -> Vec<u8> {
+        let mut frame = (size as u32).to_le_bytes().to_vec();
+        frame.extend((0..size).map(|i| (i * 7 + number) as u8));
+        frame
+    }
+
+    #[test]
+    fn frames_of_any_size_come_through_whether_earlier_ones_are_kept_or_not() {
+        for keep in [0, 1, 5, usize::MAX] {
+            let (mut write, mut stream) = pair();
+            let sizes = [
+                10, 4_000, 70_000, 65_536, 5, 20_000, 300_000, 5_000, 5_000, 3, 1_500_000,
+            ];
+            let sizes: Vec<_> = sizes.iter().copied().cycle().take(66).collect();
+            let sent: Vec<_> = (0..).zip(&sizes).map(|(n, size)| frame(n, *size)).collect();
+            let mut unsent = Bytes::from(sent.concat());
+            let (mut input, mut spare) = (Input::default(), BytesMut::new());
+            let (mut frames, mut wanted, mut seen) = (Vec::new(), 0, 0);
+            while seen < sizes.len() {
+                while let Ok(written) = write.write(&unsent) {
+                    unsent.advance(written);
+                    if unsent.is_empty() {
+                        break;
+                    }
+                }
+                let (length, _) = input.read(&mut stream, wanted, &mut spare).unwrap();
+                assert!(length > 0);
+                let before = frames.len();
+                wanted = take_frames(input.bytes(), &mut frames);
+                input.settle(wanted, &mut spare);
+                for received in &frames[before..] {
+                    assert_eq!(received[..], sent[seen][4..], "frame {seen}");
+                    seen += 1;
+                }
+                frames.drain(..frames.len().saturating_sub(keep));
+            }
+            assert!(input.is_empty());
+        }
+    }
+
+    #[test]
+    fn memory_follows_what_has_come_and_a_quiet_session_has_none() {
+        let (mut write, mut stream) = pair();
+        let (mut input, mut spare) = (Input::default(), BytesMut::new());
+        let large = frame(0, 100 << 20);
+        write.write_all(&large[..10_000]).unwrap();
+        input.read(&mut stream, 0, &mut spare).unwrap();
+        input.settle(large.len() - 10_000, &mut spare);
+        write.write_all(&large[10_000..10_001]).unwrap();
+        input
+            .read(&mut stream, large.len() - 10_000, &mut spare)
+            .unwrap();
+        assert!(input.bytes.capacity() <= READ_SIZE.max(8 * 10_000));
+
+        let (mut write, mut stream) = pair();
+        let mut input = Input::default();
+        for number in 0..3 {
+            write.write_all(&frame(number, 60_000)).unwrap();
+            let mut wanted = 0;
+            let mut frames = Vec::new();
+            while frames.is_empty() {
+                input.read(&mut stream, wanted, &mut spare).unwrap();
+                wanted = take_frames(input.bytes(), &mut frames);
+                input.settle(wanted, &mut spare);
+            }
+            input.give_back();
+            input.give_back();
+            assert_eq!((input.bytes.capacity(), input.beginning.capacity()), (0, 0));
+        }
+    }
+
+    #[test]
+    fn bytes_are_parsed_where_the_system_wrote_them() {
+        let (mut write, mut stream) = pair();
+        let (mut input, mut spare) = (Input::default(), BytesMut::with_capacity(READ_SIZE));
+        let memory = spare.as_ptr();
+        for number in 0..3 {
+            write.write_all(&frame(number, 3_000)).unwrap();
+            input.read(&mut stream, 0, &mut spare).unwrap();
+            assert_eq!(input.bytes().as_ptr(), memory);
+            input.bytes().advance(3_004);
+            input.settle(0, &mut spare);
+        }
+    }
+
+    #[test]
+    fn an_empty_transport_loses_nothing() {
+        let (mut write, mut stream) = pair();
+        let (mut input, mut spare) = (Input::default(), BytesMut::new());
+        for (expected, more) in [(3, "abc"), (10_003, &*"d".repeat(10_000)), (10_004, "e")] {
+            write.write_all(more.as_bytes()).unwrap();
+            while input.bytes().len() < expected {
+                input.read(&mut stream, 1, &mut spare).unwrap();
+                input.settle(1, &mut spare);
+            }
+            let error = input.read(&mut stream, 1, &mut spare).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+            input.settle(1, &mut spare);
+            assert_eq!(input.bytes().len(), expected);
+            assert!(input.bytes().starts_with(b"abc"));
+        }
+    }
+
+    /// TCP and Unix sockets fill memory that holds nothing yet, other streams memory that was
+    /// written to first.
+    #[test]
+    fn both_ways_to_read_give_the_same() {
+        let (mut write, mut stream) = pair();
+        let bytes = frame(1, 50_000);
+        write.write_all(&bytes).unwrap();
+        let mut unwritten = Vec::with_capacity(20_000);
+        unwritten.extend_from_slice(b"before");
+        let length = stream.read_behind(&mut unwritten).unwrap();
+        assert_eq!(unwritten.len(), 6 + length);
+        let mut written = vec![0; 50_004 - length];
+        assert_eq!(stream.read(&mut written).unwrap(), written.len());
+        assert_eq!([&unwritten[6..], &written].concat(), bytes);
+        assert_eq!(unwritten[..6], *b"before");
+    }
+}
