@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
 use crate::control::{Control, pause};
-use crate::libraries::{Kind, Node, Socket};
+use crate::libraries::{Kind, Messages as _, Node, Socket};
 use crate::machine;
 use crate::task::{Task, Work};
 
@@ -84,7 +84,8 @@ impl<S: Socket> Server<S> {
         } = self;
         match (task.work, control) {
             (Work::PushPull, _) => {
-                per_second(task, 1, async || socket.receive().await.map(drop)).await
+                let mut messages = socket.messages();
+                per_second(task, 1, async || messages.next().await.map(drop)).await
             }
             (Work::PubSub, Some(control)) => publish(&mut socket, control, task).await,
             (Work::Idle, Some(control)) => idle(&mut socket, control, &baseline, task).await,
@@ -257,11 +258,12 @@ async fn subscribe<N: Node>(node: &N, task: &Task) -> Outcome<Measured> {
     control.give_sign()?;
     let burst = task.queue() / BURSTS_PER_QUEUE;
     let deliveries = burst * task.peers;
+    let mut subscribers: Vec<_> = sockets.iter_mut().map(Socket::messages).collect();
     per_second(task, deliveries, async || {
-        for socket in &mut sockets {
+        for messages in &mut subscribers {
             let mut received = 0;
             while received < burst {
-                received += usize::from(socket.receive().await? == PAYLOAD);
+                received += usize::from(messages.next().await? == PAYLOAD);
             }
         }
         control.give_sign()

@@ -87,9 +87,9 @@ pub use sealwire_zmtp::{
     SocketType,
 };
 pub use security::Security;
+pub use socket::{Incoming, Socket, SocketBuilder, blocking};
 #[cfg(unix)]
 pub use socket::{Readiness, Ready};
-pub use socket::{Socket, SocketBuilder, blocking};
 #[cfg(feature = "wss")]
 pub use transport::TlsError;
 #[cfg(feature = "ws")]

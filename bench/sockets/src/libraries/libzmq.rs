@@ -81,6 +81,12 @@ impl super::Node for Node {
 pub(crate) struct Socket(zmq::Socket);
 
 impl super::Socket for Socket {
+    type Messages<'a> = &'a mut Self;
+
+    fn messages(&mut self) -> &mut Self {
+        self
+    }
+
     async fn bind(&mut self, endpoint: &str) -> Outcome<String> {
         self.0.bind(endpoint)?;
         let bound = self.0.get_last_endpoint()?;

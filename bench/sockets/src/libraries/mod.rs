@@ -47,6 +47,13 @@ pub(crate) trait Node: Sized {
 /// Runs on one thread; libraries without async calls block in them.
 #[allow(async_fn_in_trait)]
 pub(crate) trait Socket {
+    type Messages<'a>: Messages
+    where
+        Self: 'a;
+
+    /// Its messages, one after the other, for a socket that does nothing but receive.
+    fn messages(&mut self) -> Self::Messages<'_>;
+
     /// Says where it is bound.
     async fn bind(&mut self, endpoint: &str) -> Outcome<String>;
 
@@ -64,6 +71,20 @@ pub(crate) trait Socket {
     async fn echo(&mut self) -> Outcome<()>;
 
     async fn close(self) -> Outcome<()>;
+}
+
+/// Messages one after the other.
+#[allow(async_fn_in_trait)]
+pub(crate) trait Messages {
+    /// Waits for the next one and says its first byte.
+    async fn next(&mut self) -> Outcome<u8>;
+}
+
+/// A library that has nothing for it but to receive one and again one.
+impl<S: Socket> Messages for &mut S {
+    async fn next(&mut self) -> Outcome<u8> {
+        self.receive().await
+    }
 }
 
 /// Runs a future whose calls block, so that it is ready at once.

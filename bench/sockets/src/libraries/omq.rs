@@ -84,6 +84,12 @@ macro_rules! node {
             pub(crate) struct Socket($library::Socket);
 
             impl crate::libraries::Socket for Socket {
+                type Messages<'a> = &'a mut Self;
+
+                fn messages(&mut self) -> &mut Self {
+                    self
+                }
+
                 async fn bind(&mut self, endpoint: &str) -> Outcome<String> {
                     Ok(self
                         .0

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sealwire::auth::AllowAnyone;
+use sealwire::blocking::Incoming;
 use sealwire::{Frame, Generate as _, KeyPair, Message, PublicKey, Security, SocketType};
 
 use super::{Kind, first_byte, run_blocking};
@@ -79,7 +80,20 @@ impl super::Node for Node {
 
 pub(crate) struct Socket(sealwire::blocking::Socket);
 
+impl super::Messages for Incoming<'_> {
+    async fn next(&mut self) -> Outcome<u8> {
+        let message = Iterator::next(self).ok_or("the socket is closed")??;
+        Ok(first_byte(message.as_bytes()))
+    }
+}
+
 impl super::Socket for Socket {
+    type Messages<'a> = Incoming<'a>;
+
+    fn messages(&mut self) -> Incoming<'_> {
+        self.0.incoming()
+    }
+
     async fn bind(&mut self, endpoint: &str) -> Outcome<String> {
         Ok(self.0.bind(endpoint)?.to_string())
     }

@@ -71,6 +71,12 @@ impl Socket {
 }
 
 impl super::Socket for Socket {
+    type Messages<'a> = &'a mut Self;
+
+    fn messages(&mut self) -> &mut Self {
+        self
+    }
+
     async fn bind(&mut self, endpoint: &str) -> Outcome<String> {
         let listener = TcpListener::bind(endpoint.trim_start_matches("tcp://"))?;
         let bound = format!("tcp://{}", listener.local_addr()?);

@@ -99,6 +99,12 @@ impl Socket {
 }
 
 impl super::Socket for Socket {
+    type Messages<'a> = &'a mut Self;
+
+    fn messages(&mut self) -> &mut Self {
+        self
+    }
+
     async fn bind(&mut self, endpoint: &str) -> Outcome<String> {
         Ok(on_socket!(self, socket => socket.bind(endpoint).await)?.to_string())
     }

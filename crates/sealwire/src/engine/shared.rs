@@ -158,12 +158,18 @@ impl Link for SharedSession {
     }
 
     fn input_wanted(&self) {
-        // Whoever reads directly goes on as soon as it has read what there is.
-        let direct = self.waited_for.load(Ordering::SeqCst)
-            && self.session.try_lock().is_ok_and(|mut session| {
-                self.act(&mut session, |session| session.input_wanted(self.now()))
+        let mut read_by_others = false;
+        if self.waited_for.load(Ordering::SeqCst)
+            && let Ok(mut session) = self.session.try_lock()
+        {
+            self.act(&mut session, |session| {
+                session.input_wanted(self.now());
+                // Whoever reads directly goes on as soon as it has read what there is. It may have
+                // been about to and not be able to: then there is no lease.
+                read_by_others = session.is_leased();
             });
-        if !direct {
+        }
+        if !read_by_others {
             self.mailbox.post(Command::Input(self.key));
         }
     }

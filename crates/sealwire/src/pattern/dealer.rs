@@ -64,6 +64,10 @@ impl Pattern for Dealer {
         true
     }
 
+    fn sends_unchanged(&self) -> bool {
+        true
+    }
+
     fn writable(&self, pipes: &Pipes) -> bool {
         self.outbound.has_room(pipes)
     }

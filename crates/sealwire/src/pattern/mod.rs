@@ -249,6 +249,12 @@ pub(crate) trait Pattern: Send {
         false
     }
 
+    /// Whether [`Pattern::send`] passes messages on as they are, to its peers in turn, and keeps no
+    /// count of them, so that they may go past it where there is one peer.
+    fn sends_unchanged(&self) -> bool {
+        false
+    }
+
     /// Whether [`Pattern::send`] takes a message now, whoever it goes to. Where that depends on the
     /// addressee, whether it may.
     fn writable(&self, pipes: &Pipes) -> bool;

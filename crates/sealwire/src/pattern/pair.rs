@@ -54,6 +54,10 @@ impl Pattern for Pair {
         self.dealer.receives_unchanged()
     }
 
+    fn sends_unchanged(&self) -> bool {
+        self.dealer.sends_unchanged()
+    }
+
     fn writable(&self, pipes: &Pipes) -> bool {
         self.dealer.writable(pipes)
     }

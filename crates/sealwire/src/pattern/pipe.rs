@@ -87,6 +87,27 @@ impl Pipe {
         self.outbound_messages == self.marks.send.messages.div_ceil(2) || !self.has_room()
     }
 
+    /// Queues an item. Returns whether the link has to be told.
+    #[inline]
+    fn push(&mut self, item: Item) -> bool {
+        let cost = item.cost();
+        if matches!(item, Item::Message(_)) {
+            if self.marks.conflate {
+                self.outbound
+                    .retain(|queued| !matches!(queued, Item::Message(_)));
+                (self.outbound_messages, self.outbound_bytes) = (0, 0);
+                self.outbound_cost = self.outbound.iter().map(Item::cost).sum();
+            }
+            self.outbound_messages += 1;
+            self.outbound_bytes += cost - ITEM_COST;
+        }
+        self.outbound_cost += cost;
+        self.outbound.push_back(item);
+        let tell = !self.output_signalled || (self.keeps_output_back && self.fills_up());
+        self.output_signalled |= tell;
+        tell
+    }
+
     fn half_free(&self) -> bool {
         let (messages, bytes) = (self.outbound_messages, self.outbound_bytes);
         self.marks.send.half_free(messages, bytes)
@@ -128,6 +149,8 @@ pub(crate) struct Pipes {
     signals: Signals,
     /// The only pipe that has something to read, as far as the fair queue knows.
     sole: Option<PipeId>,
+    /// The only pipe that messages go to, as far as the round robin knows.
+    sole_target: Option<PipeId>,
 }
 
 impl Pipes {
@@ -136,6 +159,7 @@ impl Pipes {
             slab: Slab::new(),
             signals: Signals::default(),
             sole: None,
+            sole_target: None,
         }
     }
 
@@ -230,29 +254,30 @@ impl Pipes {
 
     /// Queues an item for the peer. The caller has checked [`Pipes::has_room`] where it matters.
     pub(crate) fn push(&mut self, id: PipeId, item: Item) {
-        let Some(pipe) = self.slab.get_mut(id) else {
-            return;
-        };
-        if pipe.ended {
-            return;
-        }
-        let cost = item.cost();
-        if matches!(item, Item::Message(_)) {
-            if pipe.marks.conflate {
-                pipe.outbound
-                    .retain(|queued| !matches!(queued, Item::Message(_)));
-                (pipe.outbound_messages, pipe.outbound_bytes) = (0, 0);
-                pipe.outbound_cost = pipe.outbound.iter().map(Item::cost).sum();
-            }
-            pipe.outbound_messages += 1;
-            pipe.outbound_bytes += cost - ITEM_COST;
-        }
-        pipe.outbound_cost += cost;
-        pipe.outbound.push_back(item);
-        if !pipe.output_signalled || (pipe.keeps_output_back && pipe.fills_up()) {
-            pipe.output_signalled = true;
+        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.ended)
+            && pipe.push(item)
+        {
             self.signals.push(Signal::OutputReady(pipe.link.clone()));
         }
+    }
+
+    /// Notes the only pipe that messages go to, where nothing waits before them.
+    pub(crate) fn note_sole_target(&mut self, target: Option<PipeId>) {
+        self.sole_target = target;
+    }
+
+    /// Queues a message that needs no look at whose turn it is: for the only peer there is, as long
+    /// as it has room.
+    #[inline]
+    pub(crate) fn push_sole(&mut self, frames: Frames) -> Result<(), Frames> {
+        let pipe = self.sole_target.and_then(|id| self.slab.get_mut(id));
+        let Some(pipe) = pipe.filter(|pipe| !pipe.ended && pipe.has_room()) else {
+            return Err(frames);
+        };
+        if pipe.push(Item::Message(frames)) {
+            self.signals.push(Signal::OutputReady(pipe.link.clone()));
+        }
+        Ok(())
     }
 
     /// Moves queued items to the link, into an empty queue, as many as there is room for. Finding
@@ -367,6 +392,28 @@ impl Pipes {
         }
         let (frames, peer) = self.pop_inbound(id)?;
         Some(Message::received(frames, peer))
+    }
+
+    /// The same for up to `limit` messages.
+    pub(crate) fn pop_sole_many(&mut self, into: &mut Vec<Message>, limit: usize) -> usize {
+        let Some(pipe) = self.sole.and_then(|id| self.slab.get_mut(id)) else {
+            return 0;
+        };
+        if !pipe.senders.is_empty() {
+            return 0;
+        }
+        let count = limit.min(pipe.inbound.len().saturating_sub(1));
+        into.reserve(count);
+        for frames in pipe.inbound.drain(..count) {
+            pipe.inbound_bytes -= frames.size();
+            into.push(Message::received(frames, pipe.peer.clone()));
+        }
+        let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
+        if pipe.input_paused && pipe.marks.receive.half_free(messages, bytes) {
+            pipe.input_paused = false;
+            self.signals.push(Signal::InputWanted(pipe.link.clone()));
+        }
+        count
     }
 
     pub(crate) fn has_inbound(&self, id: PipeId) -> bool {

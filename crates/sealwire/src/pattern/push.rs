@@ -46,6 +46,10 @@ impl Pattern for Push {
         Err(Error::Unsupported(Operation::Receive))
     }
 
+    fn sends_unchanged(&self) -> bool {
+        true
+    }
+
     fn writable(&self, pipes: &Pipes) -> bool {
         self.outbound.has_room(pipes)
     }

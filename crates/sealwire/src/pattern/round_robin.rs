@@ -102,13 +102,15 @@ impl RoundRobin {
     pub(crate) fn drain_backlog(&mut self, pipes: &mut Pipes) {
         while !self.backlog.is_empty() {
             let Some(id) = self.next_with_room(pipes) else {
-                return;
+                break;
             };
             if let Some(frames) = self.backlog.pop_front() {
                 self.backlog_bytes -= frames.size();
                 pipes.push(id, Item::Message(frames));
             }
         }
+        let sole = self.turn.front().filter(|_| self.turn.len() == 1);
+        pipes.note_sole_target(sole.copied().filter(|_| self.backlog.is_empty()));
     }
 
     pub(crate) fn backlog_len(&self) -> usize {

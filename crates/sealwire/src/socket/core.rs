@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event as Signal;
-use sealwire_zmtp::{Frame, Message as Frames};
+use sealwire_zmtp::{Frame, Message as Frames, SocketType};
 
 use crate::auth::{Decision, SharedAuthenticator};
 use crate::context::Context;
@@ -51,7 +51,10 @@ struct State {
     pattern: Box<dyn Pattern>,
     /// What the pattern says of itself.
     receives_unchanged: bool,
+    sends_unchanged: bool,
     pipes: Pipes,
+    /// Taken in a batch and given back: the next to be received.
+    returned: VecDeque<Message>,
     phase: Phase,
     endpoints: Vec<Registration>,
     /// Listeners, connectors and connections that work for this socket.
@@ -88,8 +91,10 @@ impl SocketCore {
         let pattern = pattern(&options);
         let state = State {
             receives_unchanged: pattern.receives_unchanged(),
+            sends_unchanged: pattern.sends_unchanged(),
             pattern,
             pipes: Pipes::new(),
+            returned: VecDeque::new(),
             phase: Phase::Open,
             endpoints: Vec::new(),
             attachments: 0,
@@ -197,12 +202,22 @@ impl SocketCore {
         if frames.is_empty() {
             return Err(SendFailure::failed(Error::EmptyMessage, frames));
         }
-        let dropped = self.with(|state| {
-            if state.phase != Phase::Open {
-                return Err(SendFailure::failed(Error::Closed, frames));
-            }
-            state.pattern.send(&mut state.pipes, frames)
-        })?;
+        let mut state = self.lock();
+        if state.phase != Phase::Open {
+            return Err(SendFailure::failed(Error::Closed, frames));
+        }
+        let sent = match state.sends_unchanged {
+            true => state.pipes.push_sole(frames).map(|()| 0),
+            false => Err(frames),
+        };
+        let State { pattern, pipes, .. } = &mut *state;
+        let sent = sent.or_else(|frames| pattern.send(pipes, frames));
+        let signals = pipes.take_signals();
+        drop(state);
+        if let Some(signals) = signals {
+            signals.deliver();
+        }
+        let dropped = sent?;
         add(&self.counters.dropped_at_send, dropped);
         Ok(())
     }
@@ -238,7 +253,7 @@ impl SocketCore {
     #[inline]
     pub(super) fn next_of_sole_peer(&self) -> Option<Message> {
         let mut state = self.lock();
-        if !state.receives_unchanged || state.phase != Phase::Open {
+        if !state.receives_unchanged || state.phase != Phase::Open || !state.returned.is_empty() {
             return None;
         }
         let message = state.pipes.pop_sole();
@@ -258,7 +273,7 @@ impl SocketCore {
     fn try_receive_in_turn(&self) -> Result<Option<Message>, Error> {
         let (received, left) = self.with(|state| {
             let received = state.receive()?;
-            Ok::<_, Error>((received, state.pattern.readable()))
+            Ok::<_, Error>((received, state.readable()))
         })?;
         if received.is_some() && left {
             // Someone else may be waiting for what is left.
@@ -274,16 +289,31 @@ impl SocketCore {
         limit: usize,
     ) -> Result<usize, Error> {
         let (taken, left) = self.with(|state| {
-            if state.phase != Phase::Open {
-                return Err(Error::Closed);
-            }
-            let taken = state.pattern.receive_many(&mut state.pipes, into, limit)?;
-            Ok((taken, state.pattern.readable()))
+            let taken = state.receive_many(into, limit)?;
+            Ok::<_, Error>((taken, state.readable()))
         })?;
         if left {
             self.notify_readable(1);
         }
         Ok(taken)
+    }
+
+    /// Whether messages may be taken before somebody asks for them: what receives one at a time has
+    /// more to do with it than to read it, and who waits elsewhere is not to wait in vain.
+    pub(super) fn hands_out_batches(&self) -> bool {
+        let one_at_a_time = matches!(self.options.socket_type, SocketType::Req | SocketType::Rep);
+        !one_at_a_time && !self.readable.is_waited_for()
+    }
+
+    /// Takes messages back that were received and are to be received again, in this order.
+    pub(super) fn give_back(&self, messages: VecDeque<Message>) {
+        let count = messages.len();
+        self.with(|state| {
+            for message in messages.into_iter().rev() {
+                state.returned.push_front(message);
+            }
+        });
+        self.notify_readable(count);
     }
 
     /// Moves what is queued for peers without room, as far as that goes at once.
@@ -366,8 +396,34 @@ impl State {
         if self.phase != Phase::Open {
             return Err(Error::Closed);
         }
+        if let Some(message) = self.returned.pop_front() {
+            return Ok(Some(message));
+        }
         let received = self.pattern.receive(&mut self.pipes)?;
         Ok(received.map(|(frames, peer)| Message::received(frames, peer)))
+    }
+
+    fn receive_many(&mut self, into: &mut Vec<Message>, limit: usize) -> Result<usize, Error> {
+        if self.phase != Phase::Open {
+            return Err(Error::Closed);
+        }
+        let returned = limit.min(self.returned.len());
+        into.extend(self.returned.drain(..returned));
+        let mut taken = returned;
+        if self.receives_unchanged {
+            taken += self.pipes.pop_sole_many(into, limit - taken);
+        }
+        match self
+            .pattern
+            .receive_many(&mut self.pipes, into, limit - taken)
+        {
+            Err(error) if taken == 0 => Err(error),
+            more => Ok(taken + more.unwrap_or(0)),
+        }
+    }
+
+    fn readable(&self) -> bool {
+        !self.returned.is_empty() || self.pattern.readable()
     }
 
     fn endpoints_changed(&mut self, options: &SocketOptions) {

@@ -3,6 +3,7 @@
 pub mod blocking;
 mod builder;
 mod core;
+mod incoming;
 mod readable;
 #[cfg(unix)]
 mod readiness;
@@ -15,6 +16,7 @@ use sealwire_zmtp::{Frame, SocketType};
 
 pub use builder::SocketBuilder;
 pub(crate) use core::{Registration, RegistrationKind, SocketCore};
+pub use incoming::Incoming;
 #[cfg(unix)]
 pub(crate) use readiness::{Pollable, Pollers};
 #[cfg(unix)]
@@ -354,6 +356,30 @@ impl Socket {
             }
             listener.await;
         }
+    }
+
+    /// The messages of this socket, one after the other, as a stream: the cheapest way to receive
+    /// them, since one lock takes up to 64 that are there, after the first.
+    ///
+    /// What was taken and not handed out goes back when the stream is dropped, and stays in front. It is
+    /// in no queue meanwhile, so up to 64 messages may be there beside the high-water mark's. REQ and REP take
+    /// one at a time, and so does everybody as long as others wait for messages of the same socket.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # use sealwire::{Socket, SocketType};
+    /// # let (pull, push) = (Socket::new(SocketType::Pull)?, Socket::new(SocketType::Push)?);
+    /// # push.connect(pull.bind("tcp://127.0.0.1:0")?)?;
+    /// # push.send("work").await?;
+    /// let mut incoming = pull.incoming();
+    /// while let Some(message) = incoming.next().await {
+    ///     assert_eq!(message?.as_bytes(), b"work");
+    /// #   break;
+    /// }
+    /// # Ok::<(), sealwire::Error>(()) }).unwrap();
+    /// ```
+    pub fn incoming(&self) -> Incoming<'_> {
+        Incoming::new(self)
     }
 
     /// Receives a message if there is one.

@@ -57,6 +57,11 @@ impl Readable {
         self.wake_direct_reader();
     }
 
+    /// Whether anybody waits for something to receive.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.direct.parked.load(Ordering::SeqCst) || self.signal.total_listeners() > 0
+    }
+
     pub(crate) fn wake_direct_reader(&self) {
         if self.direct.parked.load(Ordering::SeqCst)
             && self.direct.parked.swap(false, Ordering::SeqCst)

@@ -36,7 +36,7 @@ impl Pollable for SocketCore {
         let State { pattern, pipes, .. } = &*state;
         let open = state.phase == Phase::Open;
         Ready {
-            receive: open && pattern.readable(),
+            receive: open && state.readable(),
             send: open && pattern.writable(pipes),
             closed: !open,
         }

@@ -1,0 +1,145 @@
+//! Messages one after the other, taken from the queue in batches: one lock for all of a batch.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::mem;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use event_listener::EventListener;
+use futures_core::Stream;
+
+use super::{Socket, SocketCore};
+use crate::error::Error;
+use crate::message::Message;
+
+/// Messages that one lock takes at most. Each further one would save less than it may have to wait
+/// for those before it.
+const BATCH: usize = 64;
+
+/// Messages that were taken and not handed out yet. Dropping it gives them back.
+pub(super) struct Batch<'a> {
+    core: &'a SocketCore,
+    messages: VecDeque<Message>,
+    /// To be told after the messages.
+    failed: Option<Error>,
+}
+
+impl<'a> Batch<'a> {
+    pub(super) fn new(core: &'a SocketCore) -> Self {
+        Batch {
+            core,
+            messages: VecDeque::new(),
+            failed: None,
+        }
+    }
+
+    /// What comes next, if it is here already.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<Result<Message, Error>> {
+        match self.messages.pop_front() {
+            Some(message) => Some(Ok(message)),
+            None => self.failed.take().map(Err),
+        }
+    }
+
+    /// Takes what is there behind a message that was just received.
+    pub(super) fn fill(&mut self) {
+        if !self.core.hands_out_batches() {
+            return;
+        }
+        // Neither of these moves a message.
+        let mut messages = Vec::from(mem::take(&mut self.messages));
+        self.failed = self.core.try_receive_many(&mut messages, BATCH).err();
+        self.messages = messages.into();
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        if !self.messages.is_empty() {
+            self.core.give_back(mem::take(&mut self.messages));
+        }
+    }
+}
+
+/// The messages of a socket, one after the other, without end; made by [`Socket::incoming`].
+///
+/// A [`Stream`], with a [`next`](Incoming::next) of its own for those who need no more. It ends when the socket
+/// closes.
+pub struct Incoming<'a> {
+    socket: &'a Socket,
+    batch: Batch<'a>,
+    listener: Option<EventListener>,
+}
+
+impl<'a> Incoming<'a> {
+    pub(super) fn new(socket: &'a Socket) -> Self {
+        Incoming {
+            socket,
+            batch: Batch::new(socket.core()),
+            listener: None,
+        }
+    }
+
+    /// The next message; `None` once the socket is closed.
+    ///
+    /// **Cancel-safe** like [`Socket::recv`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Socket::recv`], but for [`Error::Closed`]; the next message may follow.
+    pub async fn next(&mut self) -> Option<Result<Message, Error>> {
+        std::future::poll_fn(|context| self.poll(context)).await
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Message, Error>>> {
+        if let Some(next) = self.batch.next() {
+            return Poll::Ready(Some(next));
+        }
+        let core = self.socket.core();
+        loop {
+            let received = core.try_receive();
+            if !matches!(received, Ok(None)) {
+                // Whoever else waits is not to be taken for this one.
+                self.listener = None;
+            }
+            match received {
+                Ok(Some(message)) => {
+                    self.batch.fill();
+                    return Poll::Ready(Some(Ok(message)));
+                }
+                Err(Error::Closed) => return Poll::Ready(None),
+                Err(error) => return Poll::Ready(Some(Err(error))),
+                Ok(None) => {}
+            }
+            match &mut self.listener {
+                // Listening comes before the attempt that decides, or a signal could slip through.
+                None => self.listener = Some(core.share_readable()),
+                Some(listener) => {
+                    ready!(Pin::new(listener).poll(context));
+                    self.listener = None;
+                }
+            }
+        }
+    }
+}
+
+impl Stream for Incoming<'_> {
+    type Item = Result<Message, Error>;
+
+    fn poll_next(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Message, Error>>> {
+        self.get_mut().poll(context)
+    }
+}
+
+impl fmt::Debug for Incoming<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Incoming")
+            .field("socket", self.socket)
+            .finish_non_exhaustive()
+    }
+}
