@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// something to receive, room to send or the end of the socket may have come, and after each
 /// receive that leaves something. It is readable from the start. It is never to be read or written
 /// by the caller, and never becomes readable *because* a message can be sent: that would be always.
+/// Room to send after there was none is told once half of the queue is free.
 ///
 /// How to use it:
 ///

@@ -13,7 +13,7 @@ use bytes::BytesMut;
 use crate::transport::Stream;
 
 /// Size of one read, in bytes, as long as frames are small.
-pub(in crate::engine) const READ_SIZE: usize = 64 << 10;
+const READ_SIZE: usize = 64 << 10;
 /// The beginning of a frame that is up to so long is copied to before the next read.
 const SHORT: usize = 4 << 10;
 /// Frames that are expected to be so long get a buffer each, which ends where they do.

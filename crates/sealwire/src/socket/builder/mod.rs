@@ -79,7 +79,8 @@ impl SocketBuilder {
     }
 
     /// Messages queued for each peer before sending waits or drops. Default 1,000; 0 for no limit.
-    /// The connection holds up to 128 KiB (or one message) more on its way into the transport.
+    /// The connection holds up to 128 KiB (or one message) more on its way into the transport. Who
+    /// waits for room goes on once half of the queue is free, as in libzmq.
     pub fn send_high_water_mark(mut self, messages: usize) -> Self {
         self.options.send_high_water_mark = messages;
         self
