@@ -7,8 +7,8 @@ use std::time::Duration;
 
 pub use incoming::Incoming;
 
-use event_listener::Listener as _;
-use sealwire_zmtp::SocketType;
+use event_listener::{Listener as _, listener};
+use sealwire_zmtp::{Message as Frames, SocketType};
 
 use super::SocketBuilder;
 use super::readable::Waited;
@@ -517,34 +517,46 @@ impl Socket {
 
     fn send_within(&self, message: Message, limit: Option<Duration>) -> Result<(), SendError> {
         let core = self.inner.core();
-        let mut deadline = None;
-        let mut frames = message.into_frames();
-        let mut listener = None;
-        let mut expired = false;
+        let sent = core.try_send(message.into_frames());
+        let mut frames = match Self::refused(sent)? {
+            None => return Ok(()),
+            Some(frames) => frames,
+        };
+        let deadline = limit.map(from_now);
         loop {
-            frames = match core.try_send(frames) {
-                Ok(()) => return Ok(()),
-                Err(SendFailure::Failed(error, frames)) => {
-                    return Err(SendError::new(*error, frames.into()));
+            // Listening comes before the attempt that decides, or a signal could slip through. On the
+            // stack, as whoever sends faster than others receive comes here often.
+            listener!(core.writable => room);
+            core.push_output();
+            frames = match Self::refused(core.try_send(frames))? {
+                None => return Ok(()),
+                Some(frames) => frames,
+            };
+            let expired = match deadline {
+                Some(deadline) => room.wait_deadline(deadline).is_none(),
+                None => {
+                    room.wait();
+                    false
                 }
-                Err(SendFailure::WouldBlock(frames)) => frames,
             };
             if expired {
-                let error = self.timed_out(Operation::Send, limit.unwrap_or_default());
-                return Err(SendError::new(error, frames.into()));
+                return match Self::refused(core.try_send(frames))? {
+                    None => Ok(()),
+                    Some(frames) => {
+                        let error = self.timed_out(Operation::Send, limit.unwrap_or_default());
+                        Err(SendError::new(error, frames.into()))
+                    }
+                };
             }
-            match (listener.take(), deadline) {
-                // Listening comes before the attempt that decides, or a signal could slip through.
-                (None, _) => {
-                    deadline = limit.map(from_now);
-                    listener = Some(core.writable.listen());
-                    core.push_output();
-                }
-                (Some(waiting), None) => waiting.wait(),
-                (Some(waiting), Some(deadline)) => {
-                    expired = waiting.wait_deadline(deadline).is_none();
-                }
-            }
+        }
+    }
+
+    /// What there was no room for.
+    fn refused(sent: Result<(), SendFailure>) -> Result<Option<Frames>, SendError> {
+        match sent {
+            Ok(()) => Ok(None),
+            Err(SendFailure::WouldBlock(frames)) => Ok(Some(frames)),
+            Err(SendFailure::Failed(error, frames)) => Err(SendError::new(*error, frames.into())),
         }
     }
 

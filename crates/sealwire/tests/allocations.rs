@@ -1,0 +1,124 @@
+//! After warm-up no message allocates, on either side, with any mechanism and any way to receive.
+//! Both sides and their threads run in this process, whose allocator counts.
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use bytes::Bytes;
+use sealwire::blocking::Socket;
+use sealwire::{Message, SocketType};
+use support::{every_mechanism, options};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every method passes its arguments on to the system's allocator unchanged, which keeps
+// the promises of the trait; the counter allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the promises of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: `memory` came from `alloc` above, with this layout.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as for `dealloc`; the new size is the caller's promise.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const MESSAGES: usize = 50_000;
+/// Allocations that belong to no message: queues that grow beyond what the warm-up needed when a
+/// thread lags (each doubles a few times at most), buffers given back and taken again, timers, and
+/// threads that block for the first time. One in every five hundredth message would be as many.
+const SLACK: u64 = 100;
+const BATCH: usize = 200;
+
+/// In place of a frame, and in memory that others share.
+const SIZES: [usize; 2] = [64, 1_400];
+
+#[derive(Debug, Clone, Copy)]
+enum Receiving {
+    One,
+    Incoming,
+    Batch,
+}
+
+/// One test, so that nothing else allocates meanwhile.
+#[test]
+fn messages_allocate_nothing() {
+    for (mechanism, server, client) in every_mechanism() {
+        for endpoint in ["tcp://127.0.0.1:*".to_owned(), ipc()] {
+            let pull = options(SocketType::Pull).security(server.clone());
+            let pull = pull.build_blocking().unwrap();
+            let push = options(SocketType::Push).security(client.clone());
+            let push = push.build_blocking().unwrap();
+            push.connect(pull.bind(&*endpoint).unwrap()).unwrap();
+            let mut batch = Vec::with_capacity(BATCH);
+            for size in SIZES {
+                let payload = Bytes::from(vec![7; size]);
+                for receiving in [Receiving::One, Receiving::Incoming, Receiving::Batch] {
+                    transfer(&push, &pull, &payload, receiving, &mut batch);
+                    let before = ALLOCATIONS.load(Ordering::SeqCst);
+                    transfer(&push, &pull, &payload, receiving, &mut batch);
+                    let count = ALLOCATIONS.load(Ordering::SeqCst) - before;
+                    println!("{mechanism}, {endpoint}, {size} B, {receiving:?}: {count}");
+                    assert!(
+                        count <= SLACK,
+                        "{mechanism}, {MESSAGES} of {size} B, {receiving:?}: {count} allocations"
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn ipc() -> String {
+    let name = format!("sealwire-allocations-{}", std::process::id());
+    format!("ipc://{}", std::env::temp_dir().join(name).display())
+}
+
+/// One message at a time from here, received by this thread.
+fn transfer(
+    push: &Socket,
+    pull: &Socket,
+    payload: &Bytes,
+    receiving: Receiving,
+    batch: &mut Vec<Message>,
+) {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..MESSAGES {
+                push.send(payload.clone()).unwrap();
+            }
+        });
+        let check = |message: &Message| assert_eq!(message.as_bytes(), payload);
+        match receiving {
+            Receiving::One => (0..MESSAGES).for_each(|_| check(&pull.recv().unwrap())),
+            Receiving::Incoming => {
+                let incoming = pull.incoming().take(MESSAGES);
+                incoming.for_each(|message| check(&message.unwrap()));
+            }
+            Receiving::Batch => {
+                let mut left = MESSAGES;
+                while left > 0 {
+                    left -= pull.recv_many(batch, BATCH.min(left)).unwrap();
+                    batch.drain(..).for_each(|message| check(&message));
+                }
+            }
+        }
+    });
+}
