@@ -1,17 +1,17 @@
 //! The same socket with calls that block, for programs without an async runtime.
 
 mod incoming;
+mod waiting;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use event_listener::Listener as _;
+use sealwire_zmtp::SocketType;
+
 pub use incoming::Incoming;
 
-use event_listener::{Listener as _, listener};
-use sealwire_zmtp::{Message as Frames, SocketType};
-
 use super::SocketBuilder;
-use super::readable::Waited;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation, SendError};
 use crate::message::Message;
@@ -454,118 +454,6 @@ impl Socket {
                 return;
             }
             listener.wait();
-        }
-    }
-
-    fn recv_within(&self, limit: Option<Duration>) -> Result<Message, Error> {
-        self.wait_readable(limit, || self.inner.core().try_receive())
-    }
-
-    /// Waits like others do, also when there is something that `attempt` does not take now.
-    fn wait_for_signal<T>(
-        &self,
-        mut attempt: impl FnMut() -> Result<Option<T>, Error>,
-    ) -> Result<T, Error> {
-        loop {
-            let listener = self.inner.core().share_readable();
-            if let Some(done) = attempt()? {
-                return Ok(done);
-            }
-            listener.wait();
-        }
-    }
-
-    fn wait_readable<T>(
-        &self,
-        limit: Option<Duration>,
-        mut attempt: impl FnMut() -> Result<Option<T>, Error>,
-    ) -> Result<T, Error> {
-        if let Some(done) = attempt()? {
-            return Ok(done);
-        }
-        let deadline = limit.map(from_now);
-        let core = self.inner.core();
-        let mut reading = core.read_directly();
-        while let Some(direct) = &mut reading {
-            direct.park();
-            if let Some(done) = attempt()? {
-                return Ok(done);
-            }
-            match (direct.wait(deadline), limit) {
-                (Waited::TimedOut, Some(limit)) => {
-                    return attempt()?.ok_or_else(|| self.timed_out(Operation::Receive, limit));
-                }
-                (Waited::Over, _) => reading = None,
-                (Waited::Retry | Waited::TimedOut, _) => {}
-            }
-        }
-        loop {
-            let listener = core.listen_readable();
-            if let Some(done) = attempt()? {
-                return Ok(done);
-            }
-            match (deadline, limit) {
-                (Some(deadline), Some(limit)) => {
-                    if listener.wait_deadline(deadline).is_none() {
-                        return attempt()?.ok_or_else(|| self.timed_out(Operation::Receive, limit));
-                    }
-                }
-                _ => listener.wait(),
-            }
-        }
-    }
-
-    fn send_within(&self, message: Message, limit: Option<Duration>) -> Result<(), SendError> {
-        let core = self.inner.core();
-        let sent = core.try_send(message.into_frames());
-        let mut frames = match Self::refused(sent)? {
-            None => return Ok(()),
-            Some(frames) => frames,
-        };
-        let deadline = limit.map(from_now);
-        loop {
-            // Listening comes before the attempt that decides, or a signal could slip through. On the
-            // stack, as whoever sends faster than others receive comes here often.
-            listener!(core.writable => room);
-            core.push_output();
-            frames = match Self::refused(core.try_send(frames))? {
-                None => return Ok(()),
-                Some(frames) => frames,
-            };
-            let expired = match deadline {
-                Some(deadline) => room.wait_deadline(deadline).is_none(),
-                None => {
-                    room.wait();
-                    false
-                }
-            };
-            if expired {
-                return match Self::refused(core.try_send(frames))? {
-                    None => Ok(()),
-                    Some(frames) => {
-                        let error = self.timed_out(Operation::Send, limit.unwrap_or_default());
-                        Err(SendError::new(error, frames.into()))
-                    }
-                };
-            }
-        }
-    }
-
-    /// What there was no room for.
-    fn refused(sent: Result<(), SendFailure>) -> Result<Option<Frames>, SendError> {
-        match sent {
-            Ok(()) => Ok(None),
-            Err(SendFailure::WouldBlock(frames)) => Ok(Some(frames)),
-            Err(SendFailure::Failed(error, frames)) => Err(SendError::new(*error, frames.into())),
-        }
-    }
-
-    fn timed_out(&self, operation: Operation, limit: Duration) -> Error {
-        let last_failure = self.inner.core().hub.last_failure().map(Box::new);
-        Error::TimedOut {
-            operation,
-            limit,
-            last_failure,
         }
     }
 }

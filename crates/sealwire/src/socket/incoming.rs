@@ -50,7 +50,9 @@ impl<'a> Batch<'a> {
         }
         // Neither of these moves a message.
         let mut messages = Vec::from(mem::take(&mut self.messages));
-        self.failed = self.core.try_receive_many(&mut messages, BATCH).err();
+        let failed = self.core.try_receive_many(&mut messages, BATCH).err();
+        // The end is for the next call to find.
+        self.failed = failed.filter(|error| !matches!(error, Error::Closed));
         self.messages = messages.into();
     }
 }
