@@ -1,46 +1,20 @@
 //! After warm-up no call and no one-way message allocates, on either side. Both sides and all their
 //! threads run in this process, whose allocator counts.
 
+#[path = "../../sealwire/tests/support/counting.rs"]
+mod counting;
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use counting::allocations_of;
 use sealwire_rpc::blocking::Conn;
 use sealwire_rpc::handler::Inline;
 use sealwire_rpc::{Call, CallOptions, OneWay};
 use support::{Scene, bind, echo, eventually};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every method passes its arguments on to the system's allocator unchanged, which keeps
-// the promises of the trait; the counter allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the promises of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: `memory` came from `alloc` above, with this layout.
-        unsafe { System.dealloc(memory, layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as for `dealloc`; the new size is the caller's promise.
-        unsafe { System.realloc(memory, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const MESSAGES: u64 = 100_000;
 /// A machine that is too slow for so many has its say after this.
@@ -51,12 +25,6 @@ const IN_FLIGHT: usize = 64;
 /// and taken again with the heartbeats, timers, and threads that block for the first time. One
 /// allocation in every thousandth message would be as many.
 const SLACK: u64 = 100;
-
-fn allocations_of(action: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.load(Ordering::SeqCst);
-    action();
-    ALLOCATIONS.load(Ordering::SeqCst) - before
-}
 
 /// One test, so that nothing else allocates meanwhile.
 #[test]

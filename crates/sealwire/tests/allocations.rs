@@ -1,44 +1,17 @@
 //! After warm-up no message allocates, on either side, with any mechanism and any way to receive.
 //! Both sides and their threads run in this process, whose allocator counts.
 
+#[path = "support/counting.rs"]
+mod counting;
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use bytes::Bytes;
+use counting::allocations_of;
 use sealwire::blocking::Socket;
 use sealwire::{Message, SocketType};
 use support::{every_mechanism, options};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every method passes its arguments on to the system's allocator unchanged, which keeps
-// the promises of the trait; the counter allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the promises of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: `memory` came from `alloc` above, with this layout.
-        unsafe { System.dealloc(memory, layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as for `dealloc`; the new size is the caller's promise.
-        unsafe { System.realloc(memory, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const MESSAGES: usize = 50_000;
 /// Allocations that belong to no message: queues that grow beyond what the warm-up needed when a
@@ -72,9 +45,9 @@ fn messages_allocate_nothing() {
                 let payload = Bytes::from(vec![7; size]);
                 for receiving in [Receiving::One, Receiving::Incoming, Receiving::Batch] {
                     transfer(&push, &pull, &payload, receiving, &mut batch);
-                    let before = ALLOCATIONS.load(Ordering::SeqCst);
-                    transfer(&push, &pull, &payload, receiving, &mut batch);
-                    let count = ALLOCATIONS.load(Ordering::SeqCst) - before;
+                    let count = allocations_of(|| {
+                        transfer(&push, &pull, &payload, receiving, &mut batch);
+                    });
                     println!("{mechanism}, {endpoint}, {size} B, {receiving:?}: {count}");
                     assert!(
                         count <= SLACK,

@@ -87,9 +87,9 @@ impl Pipe {
         self.outbound_messages == self.marks.send.messages.div_ceil(2) || !self.has_room()
     }
 
-    /// Queues an item. Returns whether the link has to be told.
+    /// Queues an item, and has the link told where it has to be.
     #[inline]
-    fn push(&mut self, item: Item) -> bool {
+    fn push(&mut self, item: Item, signals: &mut Signals) {
         let cost = item.cost();
         if matches!(item, Item::Message(_)) {
             if self.marks.conflate {
@@ -103,9 +103,23 @@ impl Pipe {
         }
         self.outbound_cost += cost;
         self.outbound.push_back(item);
-        let tell = !self.output_signalled || (self.keeps_output_back && self.fills_up());
-        self.output_signalled |= tell;
-        tell
+        if !self.output_signalled || (self.keeps_output_back && self.fills_up()) {
+            self.output_signalled = true;
+            signals.push(Signal::OutputReady(self.link.clone()));
+        }
+    }
+
+    /// Has the link told that more is wanted, once messages were taken from the inbound queue:
+    /// when half of a full queue is free, once per half a queue and not per message, or where the
+    /// link keeps messages back and the queue is empty.
+    #[inline]
+    fn taken_inbound(&mut self, signals: &mut Signals) {
+        let (messages, bytes) = (self.inbound.len(), self.inbound_bytes);
+        let resumes = self.input_paused && self.marks.receive.half_free(messages, bytes);
+        if resumes || (self.keeps_output_back && messages == 0) {
+            self.input_paused = false;
+            signals.push(Signal::InputWanted(self.link.clone()));
+        }
     }
 
     fn half_free(&self) -> bool {
@@ -254,10 +268,8 @@ impl Pipes {
 
     /// Queues an item for the peer. The caller has checked [`Pipes::has_room`] where it matters.
     pub(crate) fn push(&mut self, id: PipeId, item: Item) {
-        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.ended)
-            && pipe.push(item)
-        {
-            self.signals.push(Signal::OutputReady(pipe.link.clone()));
+        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.ended) {
+            pipe.push(item, &mut self.signals);
         }
     }
 
@@ -274,9 +286,7 @@ impl Pipes {
         let Some(pipe) = pipe.filter(|pipe| !pipe.ended && pipe.has_room()) else {
             return Err(frames);
         };
-        if pipe.push(Item::Message(frames)) {
-            self.signals.push(Signal::OutputReady(pipe.link.clone()));
-        }
+        pipe.push(Item::Message(frames), &mut self.signals);
         Ok(())
     }
 
@@ -364,13 +374,7 @@ impl Pipes {
         let sender = pipe.senders.pop_front();
         let peer = sender.unwrap_or_else(|| pipe.peer.clone());
         pipe.inbound_bytes -= frames.size();
-        // Reading goes on when half the queue is free: once per half a queue, not per message.
-        let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
-        let resumes = pipe.input_paused && pipe.marks.receive.half_free(messages, bytes);
-        if resumes || (pipe.keeps_output_back && messages == 0) {
-            pipe.input_paused = false;
-            self.signals.push(Signal::InputWanted(pipe.link.clone()));
-        }
+        pipe.taken_inbound(&mut self.signals);
         if pipe.ended && pipe.inbound.is_empty() {
             self.slab.remove(id);
         }
@@ -408,11 +412,7 @@ impl Pipes {
             pipe.inbound_bytes -= frames.size();
             into.push(Message::received(frames, pipe.peer.clone()));
         }
-        let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
-        if pipe.input_paused && pipe.marks.receive.half_free(messages, bytes) {
-            pipe.input_paused = false;
-            self.signals.push(Signal::InputWanted(pipe.link.clone()));
-        }
+        pipe.taken_inbound(&mut self.signals);
         count
     }
 

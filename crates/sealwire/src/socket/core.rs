@@ -202,22 +202,7 @@ impl SocketCore {
         if frames.is_empty() {
             return Err(SendFailure::failed(Error::EmptyMessage, frames));
         }
-        let mut state = self.lock();
-        if state.phase != Phase::Open {
-            return Err(SendFailure::failed(Error::Closed, frames));
-        }
-        let sent = match state.sends_unchanged {
-            true => state.pipes.push_sole(frames).map(|()| 0),
-            false => Err(frames),
-        };
-        let State { pattern, pipes, .. } = &mut *state;
-        let sent = sent.or_else(|frames| pattern.send(pipes, frames));
-        let signals = pipes.take_signals();
-        drop(state);
-        if let Some(signals) = signals {
-            signals.deliver();
-        }
-        let dropped = sent?;
+        let dropped = self.with(|state| state.send(frames))?;
         add(&self.counters.dropped_at_send, dropped);
         Ok(())
     }
@@ -392,6 +377,20 @@ impl SocketCore {
 }
 
 impl State {
+    fn send(&mut self, frames: Frames) -> Result<usize, SendFailure> {
+        if self.phase != Phase::Open {
+            return Err(SendFailure::failed(Error::Closed, frames));
+        }
+        let State { pattern, pipes, .. } = self;
+        if !self.sends_unchanged {
+            return pattern.send(pipes, frames);
+        }
+        match pipes.push_sole(frames) {
+            Ok(()) => Ok(0),
+            Err(frames) => pattern.send(pipes, frames),
+        }
+    }
+
     fn receive(&mut self) -> Result<Option<Message>, Error> {
         if self.phase != Phase::Open {
             return Err(Error::Closed);

@@ -359,19 +359,13 @@ impl Stream {
     }
 
     pub(crate) fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        loop {
-            let outcome = match self {
-                Stream::Tcp(stream) => stream.write_vectored(slices),
-                #[cfg(unix)]
-                Stream::Unix(stream) => stream.write_vectored(slices),
-                #[cfg(feature = "ws")]
-                Stream::WebSocket(layer) => layer.write_vectored(slices),
-            };
-            match outcome {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                outcome => return outcome,
-            }
-        }
+        uninterrupted(|| match self {
+            Stream::Tcp(stream) => stream.write_vectored(slices),
+            #[cfg(unix)]
+            Stream::Unix(stream) => stream.write_vectored(slices),
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(layer) => layer.write_vectored(slices),
+        })
     }
 
     /// Puts what the endpoint asks for between the protocol and the transport.

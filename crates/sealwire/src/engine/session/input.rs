@@ -14,7 +14,7 @@ use crate::transport::Stream;
 
 /// Size of one read, in bytes, as long as frames are small.
 const READ_SIZE: usize = 64 << 10;
-/// The beginning of a frame that is up to so long is copied to before the next read.
+/// The beginning of a frame is copied to before the next read where it is no longer than this.
 const SHORT: usize = 4 << 10;
 /// Frames that are expected to be so long get a buffer each, which ends where they do.
 const LONG: usize = READ_SIZE / 4 * 3;
@@ -87,16 +87,19 @@ impl Input {
         }
     }
 
+    /// Size of a buffer that frames like the last end with.
+    fn expected(&self) -> usize {
+        match self.frame {
+            frame if frame <= SHORT => READ_SIZE,
+            frame if frame < LONG => READ_SIZE - READ_SIZE % frame,
+            frame => frame,
+        }
+    }
+
     /// A buffer with room behind what is there already.
     fn buffer(&mut self, wanted: usize, spare: &mut BytesMut) -> Vec<u8> {
         let here = self.bytes.len();
-        let size = if self.frame <= SHORT {
-            READ_SIZE
-        } else if self.frame < LONG {
-            READ_SIZE - READ_SIZE % self.frame
-        } else {
-            self.frame
-        };
+        let size = self.expected();
         if here > SHORT {
             // Not all that the frame announces: memory follows what has come.
             let room = wanted.min(3 * here).max(SHORT);
