@@ -52,7 +52,8 @@ pub const PIECES_AHEAD: usize = 128 * 1024;
 pub const OUTPUT_SEGMENT: usize = 64 * 1024;
 
 /// Upper bound of the hint given by
-/// [`Connection::wanted`](crate::connection::Connection::wanted), in bytes (1 MiB).
+/// [`Connection::wanted`](crate::connection::Connection::wanted) as long as less than that is there of
+/// the frame, in bytes (1 MiB); then it is as much as is there.
 pub const MAX_WANTED: usize = 1024 * 1024;
 
 /// What one established connection accepts from its peer.
