@@ -120,3 +120,59 @@ impl State {
         (dropped, End::Taken)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex, Weak};
+
+    use sealwire_zmtp::SocketType;
+
+    use super::*;
+    use crate::pattern::{Link, Room};
+    use crate::peer::Peer;
+    use crate::socket::Socket;
+
+    /// Takes all that is queued as soon as it is told of it, as a connection does that writes at
+    /// once.
+    struct Eager {
+        core: Weak<SocketCore>,
+        /// How much it found each time.
+        found: Mutex<Vec<usize>>,
+    }
+
+    impl Link for Eager {
+        fn output_ready(&self, alone: bool) {
+            assert!(alone, "one signal and no more");
+            let core = self.core.upgrade().unwrap();
+            let (mut found, mut items) = (0, VecDeque::new());
+            core.take_outbound(0, &mut items, Room::of_bytes(usize::MAX));
+            // Until there is nothing, or it would not be told again.
+            while !items.is_empty() {
+                found += items.len();
+                items.clear();
+                core.take_outbound(0, &mut items, Room::of_bytes(usize::MAX));
+            }
+            self.found.lock().unwrap().push(found);
+        }
+
+        fn input_wanted(&self) {}
+        fn disconnect(&self, _reason: &'static str) {}
+        fn finish(&self) {}
+    }
+
+    #[test]
+    fn a_batch_tells_the_connection_once_for_what_one_lock_takes() {
+        let socket = Socket::new(SocketType::Push).unwrap();
+        let core = socket.core();
+        let link = Arc::new(Eager {
+            core: Arc::downgrade(core),
+            found: Mutex::default(),
+        });
+        let peer = Peer::inproc("eager", 1, SocketType::Pull, Vec::new());
+        let id = core.attach(Arc::new(peer), link.clone(), None).unwrap();
+        assert_eq!(id, 0);
+        let mut messages: VecDeque<_> = (0..600).map(|_| Message::from("work")).collect();
+        assert_eq!(core.try_send_many(&mut messages).unwrap(), 600);
+        assert_eq!(*link.found.lock().unwrap(), [BATCH, BATCH, 600 - 2 * BATCH]);
+    }
+}
