@@ -16,6 +16,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use arrayvec::ArrayVec;
+use bytes::Bytes;
 
 use self::segment::{InPieces, Large, Packed, Piece, Segment};
 pub use self::transmit::Transmit;
@@ -115,6 +116,16 @@ impl Output {
     pub(super) fn stage_raw(&mut self, bytes: &[u8]) {
         self.packed().push_raw(bytes);
         self.pending += bytes.len();
+    }
+
+    /// Stages frames as they are.
+    pub(super) fn stage_framed(&mut self, frames: Bytes) {
+        if frames.len() < LARGE_FRAME {
+            return self.stage_raw(&frames);
+        }
+        self.pending += frames.len();
+        let ready = Segment::Large(Large::ready(frames));
+        self.segments.push_back(ready);
     }
 
     /// Stages one frame with a copy of `payload`.

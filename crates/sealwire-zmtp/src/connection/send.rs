@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 
+use bytes::Bytes;
+
 use super::{Connection, Phase};
 use crate::error::{Error, SendError};
 use crate::limits::LARGE_FRAME;
@@ -44,6 +46,22 @@ impl Connection {
             let flags = if frames.len() > 0 { MORE } else { 0 };
             self.output.stage_frame(flags, frame);
         }
+        Ok(())
+    }
+
+    /// Stages messages that are frames already: what
+    /// [`Message::frame_into`](crate::Message::frame_into) gave. Bytes of 8 KiB and more are not
+    /// copied.
+    ///
+    /// # Errors
+    ///
+    /// Gives the bytes back unless the connection is ready and sends frames as they are, with NULL or
+    /// PLAIN: frames that are to be sealed cannot be the same for any two peers.
+    pub fn send_framed(&mut self, frames: Bytes) -> Result<(), Bytes> {
+        if !self.is_ready() || self.output.overhead() > 0 {
+            return Err(frames);
+        }
+        self.output.stage_framed(frames);
         Ok(())
     }
 

@@ -5,9 +5,10 @@ use alloc::vec::{self, Vec};
 use core::fmt;
 use core::iter::FusedIterator;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 
 use super::Frame;
+use crate::wire::frame::{Header, MORE};
 
 /// One or more frames that arrive together or not at all.
 ///
@@ -117,6 +118,25 @@ impl Message {
     /// Whether there is no frame. An empty frame is a frame.
     pub fn is_empty(&self) -> bool {
         self.frames().is_empty()
+    }
+
+    /// Appends the message as NULL and PLAIN send it: each frame behind its header. For messages that
+    /// go to many; see [`Connection::send_framed`](crate::Connection::send_framed).
+    pub fn frame_into(&self, bytes: &mut BytesMut) {
+        let last = self.len().saturating_sub(1);
+        for (index, frame) in self.frames().iter().enumerate() {
+            let flags = if index < last { MORE } else { 0 };
+            bytes.extend_from_slice(&Header::new(flags, frame.len()).encode());
+            bytes.extend_from_slice(frame);
+        }
+    }
+
+    /// Bytes that [`frame_into`](Self::frame_into) appends.
+    pub fn framed_size(&self) -> usize {
+        let frames = self.frames().iter();
+        frames
+            .map(|frame| Header::new(0, frame.len()).size() + frame.len())
+            .sum()
     }
 
     /// Payload bytes of all frames together.

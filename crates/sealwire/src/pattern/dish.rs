@@ -7,7 +7,8 @@ use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 
 use super::fair_queue::FairQueue;
-use super::pipe::{Item, PipeId, Pipes};
+use super::item::Item;
+use super::pipes::{PipeId, Pipes};
 use super::radio::{group, is_group};
 use super::{Delivered, Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation, StateError};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use sealwire_zmtp::Message as Frames;
 
 use super::Source;
-use super::pipe::{PipeId, Pipes};
+use super::pipes::{PipeId, Pipes};
 use crate::peer::Peer;
 
 /// The turn order of the pipes that have something to read.

@@ -23,10 +23,13 @@
 mod dealer;
 mod dish;
 mod fair_queue;
+mod framing;
 mod high_water_mark;
+mod item;
 mod link;
 mod pair;
 mod pipe;
+mod pipes;
 mod publish;
 mod pull;
 mod push;
@@ -46,9 +49,11 @@ use std::sync::Arc;
 
 use sealwire_zmtp::{Frame, Message as Frames, SocketType};
 
+pub(crate) use framing::Framed;
 pub(crate) use high_water_mark::{HighWaterMarks, Room};
+pub(crate) use item::Item;
 pub(crate) use link::{DirectReader, Link};
-pub(crate) use pipe::{Item, PipeId, Pipes};
+pub(crate) use pipes::{PipeId, Pipes};
 
 use fair_queue::FairQueue;
 use round_robin::RoundRobin;
@@ -172,6 +177,7 @@ pub(crate) trait Pattern: Send {
             let (message, size) = match &item {
                 Item::Message(frames) | Item::Notice(frames) => (true, frames.size()),
                 Item::Subscribe(_) | Item::Cancel(_) => (false, 0),
+                Item::Framed(_) => unreachable!("sent to peers on a wire only"),
             };
             // What the other socket made itself is a message like any other here (inproc).
             let item = match item {

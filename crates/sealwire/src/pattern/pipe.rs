@@ -1,108 +1,102 @@
-//! Pipes: the two queues between a socket and one peer, and the set of them that a socket holds.
-//!
-//! ```text
-//!   application ── send ──▶ outbound ──▶ link (connection or inproc peer)
-//!   application ◀─ receive ─ inbound ◀── link
-//! ```
-//!
-//! Nothing here performs I/O or takes a lock. Calls leave *signals* behind (this link has output,
-//! that link may read again), which the socket core carries out once it has let go of its lock.
+//! A pipe: the two queues between a socket and one peer.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
-use slab::Slab;
 
-use super::Source;
+use super::framing::{Framed, MOST_STRETCHES};
 use super::high_water_mark::{HighWaterMarks, Room};
+use super::item::Item;
 use super::link::{Link, Signal, Signals};
-use crate::message::Message;
 use crate::peer::Peer;
 
-/// Names a pipe within its socket. Reused only after the pipe is gone from every list.
-pub(crate) type PipeId = usize;
-
-/// What travels through a pipe.
-#[derive(Debug)]
-pub(crate) enum Item {
-    Message(Frames),
-    /// A message of the socket's own making (hello, welcome, probe): it counts against no limit
-    /// and goes with its pipe.
-    Notice(Frames),
-    Subscribe(Bytes),
-    Cancel(Bytes),
-}
-
-/// What an item costs of a budget beside its payload, in bytes, so that empty ones count too.
-const ITEM_COST: usize = 16;
-
-impl Item {
-    /// What it costs of a budget, in bytes.
-    fn cost(&self) -> usize {
-        ITEM_COST
-            + match self {
-                Item::Message(frames) | Item::Notice(frames) => frames.size(),
-                Item::Subscribe(topic) | Item::Cancel(topic) => topic.len(),
-            }
-    }
-}
-
-pub(crate) struct Pipe {
-    pub(crate) peer: Arc<Peer>,
-    link: Arc<dyn Link>,
+/// The queues, and what is known of them.
+pub(super) struct Pipe {
+    pub(super) peer: Arc<Peer>,
+    pub(super) link: Arc<dyn Link>,
     /// What the link says of itself.
-    keeps_output_back: bool,
-    marks: HighWaterMarks,
+    pub(super) keeps_output_back: bool,
+    /// Frames go to the peer as they are.
+    pub(super) unsealed: bool,
+    pub(super) marks: HighWaterMarks,
     /// Number of the `connect` that the pipe came from.
-    connector: Option<u64>,
-    inbound: VecDeque<Frames>,
+    pub(super) connector: Option<u64>,
+    pub(super) inbound: VecDeque<Frames>,
     /// Who sent each of these, where the pipe is not one peer's (datagrams).
-    senders: VecDeque<Arc<Peer>>,
-    inbound_bytes: usize,
-    outbound: VecDeque<Item>,
+    pub(super) senders: VecDeque<Arc<Peer>>,
+    pub(super) inbound_bytes: usize,
+    pub(super) outbound: VecDeque<Item>,
     /// Messages in `outbound`; subscriptions do not count against the high-water mark.
-    outbound_messages: usize,
+    pub(super) outbound_messages: usize,
     /// What `outbound` costs of a budget.
-    outbound_cost: usize,
-    outbound_bytes: usize,
+    pub(super) outbound_cost: usize,
+    pub(super) outbound_bytes: usize,
+    /// Stretches of framed messages in `outbound`.
+    pub(super) stretches: usize,
     /// The link was told that there is output and has not yet found the queue empty.
-    output_signalled: bool,
+    pub(super) output_signalled: bool,
     /// The link was told that the inbound queue is full.
-    input_paused: bool,
+    pub(super) input_paused: bool,
     /// The peer is gone; the pipe stays until its inbound queue has been read.
-    ended: bool,
+    pub(super) ended: bool,
 }
 
 impl Pipe {
-    fn has_room(&self) -> bool {
+    pub(super) fn has_room(&self) -> bool {
         let (messages, bytes) = (self.outbound_messages, self.outbound_bytes);
         self.marks.conflate || self.marks.send.admits(messages, bytes)
     }
 
     /// Whether the last message made the outbound queue half full, or left no room. Half, so that
     /// it can be moved on before another thread finds no room.
-    fn fills_up(&self) -> bool {
+    pub(super) fn fills_up(&self) -> bool {
         self.outbound_messages == self.marks.send.messages.div_ceil(2) || !self.has_room()
     }
 
     /// Queues an item, and has the link told where it has to be.
     #[inline]
-    fn push(&mut self, item: Item, signals: &mut Signals) {
-        let cost = item.cost();
-        if matches!(item, Item::Message(_)) {
+    pub(super) fn push(&mut self, item: Item, signals: &mut Signals) {
+        let (messages, bytes) = item.messages();
+        if messages > 0 {
             if self.marks.conflate {
                 self.outbound
                     .retain(|queued| !matches!(queued, Item::Message(_)));
                 (self.outbound_messages, self.outbound_bytes) = (0, 0);
                 self.outbound_cost = self.outbound.iter().map(Item::cost).sum();
             }
-            self.outbound_messages += 1;
-            self.outbound_bytes += cost - ITEM_COST;
+            self.outbound_messages += messages;
+            self.outbound_bytes += bytes;
         }
-        self.outbound_cost += cost;
+        self.outbound_cost += item.cost();
         self.outbound.push_back(item);
+        self.tell_of_output(signals);
+    }
+
+    /// Queues a message that was framed for many. `false` where it has to be queued by itself.
+    #[inline]
+    pub(super) fn push_framed(&mut self, framed: &Framed, signals: &mut Signals) -> bool {
+        let follows = match self.outbound.back_mut() {
+            Some(Item::Framed(last)) => last.extend(framed),
+            _ => false,
+        };
+        if !follows {
+            if self.stretches == MOST_STRETCHES {
+                return false;
+            }
+            self.stretches += 1;
+            self.push(Item::Framed(framed.clone()), signals);
+            return true;
+        }
+        self.outbound_messages += framed.messages();
+        self.outbound_bytes += framed.size();
+        self.outbound_cost += framed.cost();
+        self.tell_of_output(signals);
+        true
+    }
+
+    #[inline]
+    pub(super) fn tell_of_output(&mut self, signals: &mut Signals) {
         if !self.output_signalled || (self.keeps_output_back && self.fills_up()) {
             self.output_signalled = true;
             signals.push(Signal::OutputReady(self.link.clone()));
@@ -113,7 +107,7 @@ impl Pipe {
     /// when half of a full queue is free, once per half a queue and not per message, or where the
     /// link keeps messages back and the queue is empty.
     #[inline]
-    fn taken_inbound(&mut self, signals: &mut Signals) {
+    pub(super) fn taken_inbound(&mut self, signals: &mut Signals) {
         let (messages, bytes) = (self.inbound.len(), self.inbound_bytes);
         let resumes = self.input_paused && self.marks.receive.half_free(messages, bytes);
         if resumes || (self.keeps_output_back && messages == 0) {
@@ -122,12 +116,12 @@ impl Pipe {
         }
     }
 
-    fn half_free(&self) -> bool {
+    pub(super) fn half_free(&self) -> bool {
         let (messages, bytes) = (self.outbound_messages, self.outbound_bytes);
         self.marks.send.half_free(messages, bytes)
     }
 
-    fn take_outbound(&mut self, into: &mut VecDeque<Item>, room: Room) {
+    pub(super) fn take_outbound(&mut self, into: &mut VecDeque<Item>, room: Room) {
         let all_fit = self.outbound_cost <= room.bytes && self.outbound_messages <= room.messages;
         if all_fit && into.is_empty() {
             // All of it, whatever it is, without touching a message.
@@ -135,6 +129,7 @@ impl Pipe {
             self.outbound_messages = 0;
             self.outbound_bytes = 0;
             self.outbound_cost = 0;
+            self.stretches = 0;
             self.output_signalled = !into.is_empty();
             return;
         }
@@ -146,330 +141,13 @@ impl Pipe {
             let cost = item.cost();
             self.outbound_cost -= cost;
             taken += cost;
-            if matches!(item, Item::Message(_)) {
-                messages += 1;
-                self.outbound_messages -= 1;
-                self.outbound_bytes -= cost - ITEM_COST;
-            }
+            let (count, bytes) = item.messages();
+            messages += count;
+            self.outbound_messages -= count;
+            self.outbound_bytes -= bytes;
+            self.stretches -= usize::from(matches!(item, Item::Framed(_)));
             into.push_back(item);
         }
         self.output_signalled = !into.is_empty();
-    }
-}
-
-/// All pipes of one socket.
-pub(crate) struct Pipes {
-    slab: Slab<Pipe>,
-    signals: Signals,
-    /// The only pipe that has something to read, as far as the fair queue knows.
-    sole: Option<PipeId>,
-    /// The only pipe that messages go to, as far as the round robin knows.
-    sole_target: Option<PipeId>,
-}
-
-impl Pipes {
-    pub(crate) fn new() -> Self {
-        Pipes {
-            slab: Slab::new(),
-            signals: Signals::default(),
-            sole: None,
-            sole_target: None,
-        }
-    }
-
-    pub(crate) fn insert(
-        &mut self,
-        peer: Arc<Peer>,
-        link: Arc<dyn Link>,
-        marks: HighWaterMarks,
-        connector: Option<u64>,
-    ) -> PipeId {
-        self.slab.insert(Pipe {
-            peer,
-            keeps_output_back: link.keeps_output_back(),
-            link,
-            marks,
-            connector,
-            inbound: VecDeque::new(),
-            senders: VecDeque::new(),
-            inbound_bytes: 0,
-            outbound: VecDeque::new(),
-            outbound_messages: 0,
-            outbound_cost: 0,
-            outbound_bytes: 0,
-            output_signalled: false,
-            input_paused: false,
-            ended: false,
-        })
-    }
-
-    /// Marks the pipe as ended, so that nothing more is queued for it, and gives back what was
-    /// still to be sent.
-    pub(crate) fn end(&mut self, id: PipeId) -> Vec<Frames> {
-        let Some(pipe) = self.slab.get_mut(id) else {
-            return Vec::new();
-        };
-        pipe.ended = true;
-        pipe.outbound_messages = 0;
-        pipe.outbound_cost = 0;
-        pipe.outbound_bytes = 0;
-        pipe.outbound
-            .drain(..)
-            .filter_map(|item| match item {
-                Item::Message(frames) => Some(frames),
-                Item::Notice(_) | Item::Subscribe(_) | Item::Cancel(_) => None,
-            })
-            .collect()
-    }
-
-    /// Removes a pipe that the pattern turned away.
-    pub(crate) fn remove(&mut self, id: PipeId) {
-        self.slab.try_remove(id);
-    }
-
-    /// Removes an ended pipe unless something is left to read; then it goes with its last message.
-    pub(crate) fn release(&mut self, id: PipeId) {
-        if self
-            .slab
-            .get(id)
-            .is_some_and(|pipe| pipe.ended && pipe.inbound.is_empty())
-        {
-            self.slab.remove(id);
-        }
-    }
-
-    pub(crate) fn peer(&self, id: PipeId) -> Option<&Arc<Peer>> {
-        self.slab.get(id).map(|pipe| &pipe.peer)
-    }
-
-    /// Number of the `connect` that the pipe came from.
-    pub(crate) fn connector(&self, id: PipeId) -> Option<u64> {
-        self.slab.get(id).and_then(|pipe| pipe.connector)
-    }
-
-    /// Pipes whose peer is still there.
-    pub(crate) fn live(&self) -> impl Iterator<Item = PipeId> + '_ {
-        self.slab
-            .iter()
-            .filter(|(_, pipe)| !pipe.ended)
-            .map(|(id, _)| id)
-    }
-
-    pub(crate) fn is_live(&self, id: PipeId) -> bool {
-        self.slab.get(id).is_some_and(|pipe| !pipe.ended)
-    }
-
-    /// Whether one more message may be queued for this peer.
-    pub(crate) fn has_room(&self, id: PipeId) -> bool {
-        self.slab
-            .get(id)
-            .is_some_and(|pipe| !pipe.ended && pipe.has_room())
-    }
-
-    /// Queues an item for the peer. The caller has checked [`Pipes::has_room`] where it matters.
-    pub(crate) fn push(&mut self, id: PipeId, item: Item) {
-        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.ended) {
-            pipe.push(item, &mut self.signals);
-        }
-    }
-
-    /// Notes the only pipe that messages go to, where nothing waits before them.
-    pub(crate) fn note_sole_target(&mut self, target: Option<PipeId>) {
-        self.sole_target = target;
-    }
-
-    /// Queues a message that needs no look at whose turn it is: for the only peer there is, as long
-    /// as it has room.
-    #[inline]
-    pub(crate) fn push_sole(&mut self, frames: Frames) -> Result<(), Frames> {
-        let pipe = self.sole_target.and_then(|id| self.slab.get_mut(id));
-        let Some(pipe) = pipe.filter(|pipe| !pipe.ended && pipe.has_room()) else {
-            return Err(frames);
-        };
-        pipe.push(Item::Message(frames), &mut self.signals);
-        Ok(())
-    }
-
-    /// Moves queued items to the link, into an empty queue, as many as there is room for. Finding
-    /// the queue empty ends the signalled state, so that the next push signals again.
-    ///
-    /// Returns whether this made half of the queue free: then those who wait for room are told,
-    /// once per half a queue and not per message.
-    pub(crate) fn take_outbound(
-        &mut self,
-        id: PipeId,
-        into: &mut VecDeque<Item>,
-        room: Room,
-    ) -> bool {
-        let Some(pipe) = self.slab.get_mut(id) else {
-            return false;
-        };
-        let before = pipe.half_free();
-        pipe.take_outbound(into, room);
-        !before && pipe.half_free()
-    }
-
-    /// Whether one more received message fits; when not, the link is remembered as paused and
-    /// gets a signal once there is room again.
-    pub(crate) fn accepts_input(&mut self, id: PipeId) -> bool {
-        let Some(pipe) = self.slab.get_mut(id) else {
-            return true;
-        };
-        let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
-        let fits = pipe.marks.conflate || pipe.marks.receive.admits(messages, bytes);
-        pipe.input_paused |= !fits;
-        fits
-    }
-
-    /// What the peer's inbound queue has room for; `None` when that is nothing: then the link is
-    /// told once there is room again.
-    pub(crate) fn input_room(&mut self, id: PipeId) -> Option<Room> {
-        let fits = self.accepts_input(id);
-        let limited = self.slab.get(id).filter(|pipe| !pipe.marks.conflate);
-        fits.then(|| match limited {
-            Some(pipe) => pipe
-                .marks
-                .receive
-                .room(pipe.inbound.len(), pipe.inbound_bytes),
-            None => Room::of_bytes(usize::MAX),
-        })
-    }
-
-    pub(crate) fn push_inbound(&mut self, id: PipeId, frames: Frames) {
-        if let Some(pipe) = self.slab.get_mut(id) {
-            if pipe.marks.conflate {
-                pipe.inbound.clear();
-                pipe.inbound_bytes = 0;
-            }
-            pipe.inbound_bytes += frames.size();
-            pipe.inbound.push_back(frames);
-        }
-    }
-
-    /// Moves messages from a source into the peer's queue, as many as it has room for. Returns
-    /// their number and bytes.
-    pub(crate) fn fill_inbound(&mut self, id: PipeId, source: &mut dyn Source) -> (usize, usize) {
-        let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.marks.conflate) else {
-            return (0, 0);
-        };
-        let before = pipe.inbound.len();
-        let room = pipe.marks.receive.room(before, pipe.inbound_bytes);
-        let bytes = source.take_messages(&mut pipe.inbound, room);
-        pipe.inbound_bytes += bytes;
-        (pipe.inbound.len() - before, bytes)
-    }
-
-    /// Names the sender of the message that was queued last.
-    pub(crate) fn sent_by(&mut self, id: PipeId, sender: Arc<Peer>) {
-        if let Some(pipe) = self.slab.get_mut(id) {
-            pipe.senders.push_back(sender);
-        }
-    }
-
-    /// Takes the oldest received message of this peer.
-    #[inline]
-    pub(crate) fn pop_inbound(&mut self, id: PipeId) -> Option<(Frames, Arc<Peer>)> {
-        let pipe = self.slab.get_mut(id)?;
-        let frames = pipe.inbound.pop_front()?;
-        let sender = pipe.senders.pop_front();
-        let peer = sender.unwrap_or_else(|| pipe.peer.clone());
-        pipe.inbound_bytes -= frames.size();
-        pipe.taken_inbound(&mut self.signals);
-        if pipe.ended && pipe.inbound.is_empty() {
-            self.slab.remove(id);
-        }
-        Some((frames, peer))
-    }
-
-    /// Notes the only pipe that has a turn.
-    pub(crate) fn note_sole(&mut self, sole: Option<PipeId>) {
-        self.sole = sole;
-    }
-
-    /// Takes a message that needs no look at whose turn it is: of the only peer that has some, as
-    /// long as it has more.
-    #[inline]
-    pub(crate) fn pop_sole(&mut self) -> Option<Message> {
-        let id = self.sole?;
-        if self.slab.get(id)?.inbound.len() < 2 {
-            return None;
-        }
-        let (frames, peer) = self.pop_inbound(id)?;
-        Some(Message::received(frames, peer))
-    }
-
-    /// The same for up to `limit` messages.
-    pub(crate) fn pop_sole_many(&mut self, into: &mut Vec<Message>, limit: usize) -> usize {
-        let Some(pipe) = self.sole.and_then(|id| self.slab.get_mut(id)) else {
-            return 0;
-        };
-        if !pipe.senders.is_empty() {
-            return 0;
-        }
-        let count = limit.min(pipe.inbound.len().saturating_sub(1));
-        into.reserve(count);
-        for frames in pipe.inbound.drain(..count) {
-            pipe.inbound_bytes -= frames.size();
-            into.push(Message::received(frames, pipe.peer.clone()));
-        }
-        pipe.taken_inbound(&mut self.signals);
-        count
-    }
-
-    pub(crate) fn has_inbound(&self, id: PipeId) -> bool {
-        self.slab
-            .get(id)
-            .is_some_and(|pipe| !pipe.inbound.is_empty())
-    }
-
-    /// Asks the link to end the connection.
-    pub(crate) fn disconnect(&mut self, id: PipeId, reason: &'static str) {
-        if let Some(pipe) = self.slab.get(id) {
-            self.signals
-                .push(Signal::Disconnect(pipe.link.clone(), reason));
-        }
-    }
-
-    /// Asks the link to end the connection once what is queued for it has been sent.
-    pub(crate) fn finish(&mut self, id: PipeId) {
-        if let Some(pipe) = self.slab.get(id) {
-            self.signals.push(Signal::Finish(pipe.link.clone()));
-        }
-    }
-
-    /// Links whose queue is full, up to as many as one caller should help.
-    pub(crate) fn full_links(&self) -> [Option<Arc<dyn Link>>; 2] {
-        let mut full = self
-            .slab
-            .iter()
-            .filter(|(_, pipe)| !pipe.ended && !pipe.has_room())
-            .map(|(_, pipe)| pipe.link.clone());
-        [full.next(), full.next()]
-    }
-
-    /// Links that leave messages with their senders.
-    #[cfg(unix)]
-    pub(crate) fn links_that_keep_back(&self) -> Vec<Arc<dyn Link>> {
-        let keeping = self.slab.iter().filter(|(_, pipe)| pipe.keeps_output_back);
-        keeping.map(|(_, pipe)| pipe.link.clone()).collect()
-    }
-
-    /// Messages queued towards peers.
-    pub(crate) fn outbound_messages(&self) -> usize {
-        self.slab
-            .iter()
-            .map(|(_, pipe)| pipe.outbound_messages)
-            .sum()
-    }
-
-    pub(crate) fn take_signals(&mut self) -> Option<Signals> {
-        self.signals.take()
-    }
-
-    /// The link of the only pipe there is.
-    pub(crate) fn sole_link(&self) -> Option<Arc<dyn Link>> {
-        let mut pipes = self.slab.iter().map(|(_, pipe)| pipe);
-        let pipe = pipes.next().filter(|pipe| !pipe.ended)?;
-        pipes.next().is_none().then(|| pipe.link.clone())
     }
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use sealwire_zmtp::{Frame, Message as Frames};
 
-use super::pipe::{Item, PipeId, Pipes};
+use super::item::Item;
+use super::pipes::{PipeId, Pipes};
 use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation, StateError};
@@ -184,7 +185,7 @@ impl Pattern for Publish {
             Item::Message(frames) | Item::Notice(frames) if self.upstream == Upstream::Readable => {
                 self.arrived(pipes, id, frames)
             }
-            Item::Message(_) | Item::Notice(_) => Delivery::Ignored,
+            Item::Message(_) | Item::Framed(_) | Item::Notice(_) => Delivery::Ignored,
         }
     }
 
@@ -194,23 +195,7 @@ impl Pattern for Publish {
         if self.settings.no_drop && !self.matching.iter().all(|&id| pipes.has_room(id)) {
             return Err(SendFailure::WouldBlock(frames));
         }
-        let mut dropped = 0;
-        let Some((&last, others)) = self.matching.split_last() else {
-            return Ok(0);
-        };
-        for &id in others {
-            if pipes.has_room(id) {
-                pipes.push(id, Item::Message(frames.clone()));
-            } else {
-                dropped += 1;
-            }
-        }
-        if pipes.has_room(last) {
-            pipes.push(last, Item::Message(frames));
-        } else {
-            dropped += 1;
-        }
-        Ok(dropped)
+        Ok(pipes.push_to_all(&self.matching, frames))
     }
 
     fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {

@@ -2,7 +2,8 @@
 
 use sealwire_zmtp::Message as Frames;
 
-use super::pipe::{Item, PipeId, Pipes};
+use super::item::Item;
+use super::pipes::{PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation};

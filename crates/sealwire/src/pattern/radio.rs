@@ -4,7 +4,8 @@
 use sealwire_zmtp::limits::MAX_GROUP;
 use sealwire_zmtp::{Frame, Message as Frames};
 
-use super::pipe::{Item, PipeId, Pipes};
+use super::item::Item;
+use super::pipes::{PipeId, Pipes};
 use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation};
@@ -58,7 +59,7 @@ impl Pattern for Radio {
                 self.groups.cancel(id, &group);
                 Delivery::Handled
             }
-            Item::Message(_) | Item::Notice(_) => Delivery::Ignored,
+            Item::Message(_) | Item::Framed(_) | Item::Notice(_) => Delivery::Ignored,
         }
     }
 
@@ -75,15 +76,7 @@ impl Pattern for Radio {
         }
         self.groups.exactly(&name, &mut self.members);
         self.members.extend(&self.datagrams);
-        let mut dropped = 0;
-        for &id in &self.members {
-            if pipes.has_room(id) {
-                pipes.push(id, Item::Message(frames.clone()));
-            } else {
-                dropped += 1;
-            }
-        }
-        Ok(dropped)
+        Ok(pipes.push_to_all(&self.members, frames))
     }
 
     fn receive(&mut self, _pipes: &mut Pipes) -> Result<Option<Received>, Error> {

@@ -3,7 +3,8 @@
 use sealwire_zmtp::{Frame, Message as Frames};
 
 use super::fair_queue::FairQueue;
-use super::pipe::{Item, PipeId, Pipes};
+use super::item::Item;
+use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, StateError};
 

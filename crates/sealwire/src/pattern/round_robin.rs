@@ -11,7 +11,8 @@ use std::collections::VecDeque;
 use sealwire_zmtp::Message as Frames;
 
 use super::high_water_mark::{HighWaterMarks, Mark};
-use super::pipe::{Item, PipeId, Pipes};
+use super::item::Item;
+use super::pipes::{PipeId, Pipes};
 use crate::options::SocketOptions;
 
 pub(crate) struct RoundRobin {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::pipe::PipeId;
+use super::pipes::PipeId;
 
 /// Bytes of topics one peer may hold, each topic counted with [`TOPIC_OVERHEAD`].
 pub(crate) const MAX_TOPIC_BYTES_PER_PEER: usize = 16 << 20;

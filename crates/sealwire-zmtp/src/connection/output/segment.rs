@@ -184,6 +184,15 @@ impl Body {
 }
 
 impl Large {
+    /// Bytes that are frames already.
+    pub(super) fn ready(frames: Bytes) -> Self {
+        Self {
+            header: ArrayVec::new(),
+            body: Body::Ready(frames),
+            tag: ArrayVec::new(),
+        }
+    }
+
     pub(super) fn new(header: Header, payload: Bytes, sealed: bool) -> Self {
         let header = header.encode();
         if !sealed {

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{End, Session};
-use crate::pattern::{Item, Room};
+use crate::pattern::Room;
 
 /// The protocol is given more messages while it holds fewer bytes than this.
 const WRITE_BUDGET: usize = 128 << 10;
@@ -40,11 +40,10 @@ impl Session {
             return;
         };
         while self.output_waiting && self.protocol.pending_bytes() < WRITE_BUDGET {
-            self.core
-                .take_outbound(pipe, &mut self.taken, Room::of_bytes(WRITE_BUDGET));
+            let room = Room::of_bytes(WRITE_BUDGET);
+            self.in_flight += self.core.take_outbound(pipe, &mut self.taken, room);
             self.output_waiting = !self.taken.is_empty();
             for item in self.taken.drain(..) {
-                self.in_flight += usize::from(matches!(item, Item::Message(_) | Item::Notice(_)));
                 self.protocol.send(item);
             }
         }

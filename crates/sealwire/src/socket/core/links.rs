@@ -57,8 +57,8 @@ impl SocketCore {
                 let item = Item::Message(frames);
                 state.pattern.delivered(&mut state.pipes, id, item);
             }
-            let unsent = state.pipes.end(id);
-            let mut dropped = state.pattern.detached(&mut state.pipes, id, unsent);
+            let (unsent, framed) = state.pipes.end(id);
+            let mut dropped = framed + state.pattern.detached(&mut state.pipes, id, unsent);
             state.pipes.release(id);
             if state.phase != Phase::Open && state.attachments <= 1 {
                 dropped += state.pattern.clear_backlog();
@@ -118,8 +118,9 @@ impl SocketCore {
         self.lock().pipes.input_room(id)
     }
 
-    /// Moves queued items to a link, as many as there is room for.
-    pub(crate) fn take_outbound(&self, id: PipeId, into: &mut VecDeque<Item>, room: Room) {
+    /// Moves queued items to a link, as many as there is room for, and says how many messages of the
+    /// application these are.
+    pub(crate) fn take_outbound(&self, id: PipeId, into: &mut VecDeque<Item>, room: Room) -> usize {
         let half_free = self.with(|state| {
             let half_free = state.pipes.take_outbound(id, into, room);
             if !into.is_empty() {
@@ -129,10 +130,9 @@ impl SocketCore {
         });
         let (mut messages, mut bytes) = (0, 0);
         for item in into.iter() {
-            if let Item::Message(frames) = item {
-                messages += 1;
-                bytes += frames.size();
-            }
+            let (count, size) = item.messages();
+            messages += count;
+            bytes += size;
         }
         if messages > 0 {
             add(&self.counters.messages_sent, messages);
@@ -141,6 +141,7 @@ impl SocketCore {
         if half_free {
             self.notify_writable();
         }
+        messages
     }
 }
 

@@ -1,0 +1,44 @@
+//! What travels through a pipe.
+
+use bytes::Bytes;
+use sealwire_zmtp::Message as Frames;
+
+use super::framing::Framed;
+
+#[derive(Debug)]
+pub(crate) enum Item {
+    Message(Frames),
+    /// Messages to many, framed once for all peers to which frames go as they are.
+    Framed(Framed),
+    /// A message of the socket's own making (hello, welcome, probe): it counts against no limit
+    /// and goes with its pipe.
+    Notice(Frames),
+    Subscribe(Bytes),
+    Cancel(Bytes),
+}
+
+/// What a message or a change of subscriptions costs of a budget beside its payload, in bytes, so
+/// that empty ones count too.
+pub(super) const COST: usize = 16;
+
+impl Item {
+    /// What it costs of a budget, in bytes.
+    #[inline]
+    pub(super) fn cost(&self) -> usize {
+        match self {
+            Item::Message(frames) | Item::Notice(frames) => COST + frames.size(),
+            Item::Framed(framed) => framed.cost(),
+            Item::Subscribe(topic) | Item::Cancel(topic) => COST + topic.len(),
+        }
+    }
+
+    /// How many messages of the application it is, and their payload in bytes.
+    #[inline]
+    pub(crate) fn messages(&self) -> (usize, usize) {
+        match self {
+            Item::Message(frames) => (1, frames.size()),
+            Item::Framed(framed) => (framed.messages(), framed.size()),
+            Item::Notice(_) | Item::Subscribe(_) | Item::Cancel(_) => (0, 0),
+        }
+    }
+}

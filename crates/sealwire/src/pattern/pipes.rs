@@ -1,0 +1,395 @@
+//! The pipes of a socket.
+//!
+//! ```text
+//!   application ── send ──▶ outbound ──▶ link (connection or inproc peer)
+//!   application ◀─ receive ─ inbound ◀── link
+//! ```
+//!
+//! Nothing here performs I/O or takes a lock. Calls leave *signals* behind (this link has output,
+//! that link may read again), which the socket core carries out once it has let go of its lock.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use sealwire_zmtp::Message as Frames;
+use slab::Slab;
+
+use super::Source;
+use super::framing::{Framed, Framing};
+use super::high_water_mark::{HighWaterMarks, Room};
+use super::item::Item;
+use super::link::{Link, Signal, Signals};
+use super::pipe::Pipe;
+use crate::message::Message;
+use crate::peer::Peer;
+
+/// Names a pipe within its socket. Reused only after the pipe is gone from every list.
+pub(crate) type PipeId = usize;
+
+/// All pipes of one socket.
+pub(crate) struct Pipes {
+    slab: Slab<Pipe>,
+    signals: Signals,
+    framing: Framing,
+    /// The only pipe that has something to read, as far as the fair queue knows.
+    sole: Option<PipeId>,
+    /// The only pipe that messages go to, as far as the round robin knows.
+    sole_target: Option<PipeId>,
+}
+
+impl Pipes {
+    pub(crate) fn new() -> Self {
+        Pipes {
+            slab: Slab::new(),
+            signals: Signals::default(),
+            framing: Framing::default(),
+            sole: None,
+            sole_target: None,
+        }
+    }
+
+    pub(crate) fn insert(
+        &mut self,
+        peer: Arc<Peer>,
+        link: Arc<dyn Link>,
+        marks: HighWaterMarks,
+        connector: Option<u64>,
+    ) -> PipeId {
+        let unsealed = matches!(peer.mechanism(), Some("NULL" | "PLAIN"));
+        self.slab.insert(Pipe {
+            peer,
+            unsealed: unsealed && !marks.conflate,
+            keeps_output_back: link.keeps_output_back(),
+            link,
+            marks,
+            connector,
+            inbound: VecDeque::new(),
+            senders: VecDeque::new(),
+            inbound_bytes: 0,
+            outbound: VecDeque::new(),
+            outbound_messages: 0,
+            outbound_cost: 0,
+            outbound_bytes: 0,
+            stretches: 0,
+            output_signalled: false,
+            input_paused: false,
+            ended: false,
+        })
+    }
+
+    /// Marks the pipe as ended, so that nothing more is queued for it, and gives back what was
+    /// still to be sent, and the number of messages among it that go to many and so to nobody else
+    /// now.
+    pub(crate) fn end(&mut self, id: PipeId) -> (Vec<Frames>, usize) {
+        let Some(pipe) = self.slab.get_mut(id) else {
+            return (Vec::new(), 0);
+        };
+        pipe.ended = true;
+        pipe.outbound_messages = 0;
+        pipe.outbound_cost = 0;
+        pipe.outbound_bytes = 0;
+        pipe.stretches = 0;
+        let mut framed = 0;
+        let unsent = pipe.outbound.drain(..).filter_map(|item| match item {
+            Item::Message(frames) => Some(frames),
+            Item::Framed(stretch) => {
+                framed += stretch.messages();
+                None
+            }
+            Item::Notice(_) | Item::Subscribe(_) | Item::Cancel(_) => None,
+        });
+        (unsent.collect(), framed)
+    }
+
+    /// Removes a pipe that the pattern turned away.
+    pub(crate) fn remove(&mut self, id: PipeId) {
+        self.slab.try_remove(id);
+    }
+
+    /// Removes an ended pipe unless something is left to read; then it goes with its last message.
+    pub(crate) fn release(&mut self, id: PipeId) {
+        if self
+            .slab
+            .get(id)
+            .is_some_and(|pipe| pipe.ended && pipe.inbound.is_empty())
+        {
+            self.slab.remove(id);
+        }
+    }
+
+    pub(crate) fn peer(&self, id: PipeId) -> Option<&Arc<Peer>> {
+        self.slab.get(id).map(|pipe| &pipe.peer)
+    }
+
+    /// Number of the `connect` that the pipe came from.
+    pub(crate) fn connector(&self, id: PipeId) -> Option<u64> {
+        self.slab.get(id).and_then(|pipe| pipe.connector)
+    }
+
+    /// Pipes whose peer is still there.
+    pub(crate) fn live(&self) -> impl Iterator<Item = PipeId> + '_ {
+        self.slab
+            .iter()
+            .filter(|(_, pipe)| !pipe.ended)
+            .map(|(id, _)| id)
+    }
+
+    pub(crate) fn is_live(&self, id: PipeId) -> bool {
+        self.slab.get(id).is_some_and(|pipe| !pipe.ended)
+    }
+
+    /// Whether one more message may be queued for this peer.
+    pub(crate) fn has_room(&self, id: PipeId) -> bool {
+        self.slab
+            .get(id)
+            .is_some_and(|pipe| !pipe.ended && pipe.has_room())
+    }
+
+    /// Queues an item for the peer. The caller has checked [`Pipes::has_room`] where it matters.
+    pub(crate) fn push(&mut self, id: PipeId, item: Item) {
+        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.ended) {
+            pipe.push(item, &mut self.signals);
+        }
+    }
+
+    /// Queues a message for all these peers, and says for how many there was no room.
+    pub(crate) fn push_to_all(&mut self, ids: &[PipeId], frames: Frames) -> usize {
+        let Some((&last, others)) = ids.split_last() else {
+            return 0;
+        };
+        let mut framed = None;
+        let mut dropped = 0;
+        for &id in others {
+            dropped += usize::from(!self.push_copy(id, &frames, &mut framed));
+        }
+        if framed.is_some() {
+            dropped += usize::from(!self.push_copy(last, &frames, &mut framed));
+        } else if self.has_room(last) {
+            self.push(last, Item::Message(frames));
+        } else {
+            dropped += 1;
+        }
+        dropped
+    }
+
+    /// Queues a message for one of many peers, framed where it gets the same bytes as others.
+    /// `false` when there is no room.
+    #[inline]
+    fn push_copy(&mut self, id: PipeId, frames: &Frames, framed: &mut Option<Framed>) -> bool {
+        let pipe = self.slab.get_mut(id).filter(|pipe| !pipe.ended);
+        let Some(pipe) = pipe.filter(|pipe| pipe.has_room()) else {
+            return false;
+        };
+        if pipe.unsealed && Framing::fits(frames) {
+            let framed = framed.get_or_insert_with(|| self.framing.frame(frames));
+            if pipe.push_framed(framed, &mut self.signals) {
+                return true;
+            }
+        }
+        pipe.push(Item::Message(frames.clone()), &mut self.signals);
+        true
+    }
+
+    /// Notes the only pipe that messages go to, where nothing waits before them.
+    pub(crate) fn note_sole_target(&mut self, target: Option<PipeId>) {
+        self.sole_target = target;
+    }
+
+    /// Queues a message that needs no look at whose turn it is: for the only peer there is, as long
+    /// as it has room.
+    #[inline]
+    pub(crate) fn push_sole(&mut self, frames: Frames) -> Result<(), Frames> {
+        let pipe = self.sole_target.and_then(|id| self.slab.get_mut(id));
+        let Some(pipe) = pipe.filter(|pipe| !pipe.ended && pipe.has_room()) else {
+            return Err(frames);
+        };
+        pipe.push(Item::Message(frames), &mut self.signals);
+        Ok(())
+    }
+
+    /// Moves queued items to the link, into an empty queue, as many as there is room for. Finding
+    /// the queue empty ends the signalled state, so that the next push signals again.
+    ///
+    /// Returns whether this made half of the queue free: then those who wait for room are told,
+    /// once per half a queue and not per message.
+    pub(crate) fn take_outbound(
+        &mut self,
+        id: PipeId,
+        into: &mut VecDeque<Item>,
+        room: Room,
+    ) -> bool {
+        let Some(pipe) = self.slab.get_mut(id) else {
+            return false;
+        };
+        let before = pipe.half_free();
+        if pipe.stretches > 0 {
+            self.framing.close();
+        }
+        pipe.take_outbound(into, room);
+        !before && pipe.half_free()
+    }
+
+    /// Whether one more received message fits; when not, the link is remembered as paused and
+    /// gets a signal once there is room again.
+    pub(crate) fn accepts_input(&mut self, id: PipeId) -> bool {
+        let Some(pipe) = self.slab.get_mut(id) else {
+            return true;
+        };
+        let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
+        let fits = pipe.marks.conflate || pipe.marks.receive.admits(messages, bytes);
+        pipe.input_paused |= !fits;
+        fits
+    }
+
+    /// What the peer's inbound queue has room for; `None` when that is nothing: then the link is
+    /// told once there is room again.
+    pub(crate) fn input_room(&mut self, id: PipeId) -> Option<Room> {
+        let fits = self.accepts_input(id);
+        let limited = self.slab.get(id).filter(|pipe| !pipe.marks.conflate);
+        fits.then(|| match limited {
+            Some(pipe) => pipe
+                .marks
+                .receive
+                .room(pipe.inbound.len(), pipe.inbound_bytes),
+            None => Room::of_bytes(usize::MAX),
+        })
+    }
+
+    pub(crate) fn push_inbound(&mut self, id: PipeId, frames: Frames) {
+        if let Some(pipe) = self.slab.get_mut(id) {
+            if pipe.marks.conflate {
+                pipe.inbound.clear();
+                pipe.inbound_bytes = 0;
+            }
+            pipe.inbound_bytes += frames.size();
+            pipe.inbound.push_back(frames);
+        }
+    }
+
+    /// Moves messages from a source into the peer's queue, as many as it has room for. Returns
+    /// their number and bytes.
+    pub(crate) fn fill_inbound(&mut self, id: PipeId, source: &mut dyn Source) -> (usize, usize) {
+        let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.marks.conflate) else {
+            return (0, 0);
+        };
+        let before = pipe.inbound.len();
+        let room = pipe.marks.receive.room(before, pipe.inbound_bytes);
+        let bytes = source.take_messages(&mut pipe.inbound, room);
+        pipe.inbound_bytes += bytes;
+        (pipe.inbound.len() - before, bytes)
+    }
+
+    /// Names the sender of the message that was queued last.
+    pub(crate) fn sent_by(&mut self, id: PipeId, sender: Arc<Peer>) {
+        if let Some(pipe) = self.slab.get_mut(id) {
+            pipe.senders.push_back(sender);
+        }
+    }
+
+    /// Takes the oldest received message of this peer.
+    #[inline]
+    pub(crate) fn pop_inbound(&mut self, id: PipeId) -> Option<(Frames, Arc<Peer>)> {
+        let pipe = self.slab.get_mut(id)?;
+        let frames = pipe.inbound.pop_front()?;
+        let sender = pipe.senders.pop_front();
+        let peer = sender.unwrap_or_else(|| pipe.peer.clone());
+        pipe.inbound_bytes -= frames.size();
+        pipe.taken_inbound(&mut self.signals);
+        if pipe.ended && pipe.inbound.is_empty() {
+            self.slab.remove(id);
+        }
+        Some((frames, peer))
+    }
+
+    /// Notes the only pipe that has a turn.
+    pub(crate) fn note_sole(&mut self, sole: Option<PipeId>) {
+        self.sole = sole;
+    }
+
+    /// Takes a message that needs no look at whose turn it is: of the only peer that has some, as
+    /// long as it has more.
+    #[inline]
+    pub(crate) fn pop_sole(&mut self) -> Option<Message> {
+        let id = self.sole?;
+        if self.slab.get(id)?.inbound.len() < 2 {
+            return None;
+        }
+        let (frames, peer) = self.pop_inbound(id)?;
+        Some(Message::received(frames, peer))
+    }
+
+    /// The same for up to `limit` messages.
+    pub(crate) fn pop_sole_many(&mut self, into: &mut Vec<Message>, limit: usize) -> usize {
+        let Some(pipe) = self.sole.and_then(|id| self.slab.get_mut(id)) else {
+            return 0;
+        };
+        if !pipe.senders.is_empty() {
+            return 0;
+        }
+        let count = limit.min(pipe.inbound.len().saturating_sub(1));
+        into.reserve(count);
+        for frames in pipe.inbound.drain(..count) {
+            pipe.inbound_bytes -= frames.size();
+            into.push(Message::received(frames, pipe.peer.clone()));
+        }
+        pipe.taken_inbound(&mut self.signals);
+        count
+    }
+
+    pub(crate) fn has_inbound(&self, id: PipeId) -> bool {
+        self.slab
+            .get(id)
+            .is_some_and(|pipe| !pipe.inbound.is_empty())
+    }
+
+    /// Asks the link to end the connection.
+    pub(crate) fn disconnect(&mut self, id: PipeId, reason: &'static str) {
+        if let Some(pipe) = self.slab.get(id) {
+            self.signals
+                .push(Signal::Disconnect(pipe.link.clone(), reason));
+        }
+    }
+
+    /// Asks the link to end the connection once what is queued for it has been sent.
+    pub(crate) fn finish(&mut self, id: PipeId) {
+        if let Some(pipe) = self.slab.get(id) {
+            self.signals.push(Signal::Finish(pipe.link.clone()));
+        }
+    }
+
+    /// Links whose queue is full, up to as many as one caller should help.
+    pub(crate) fn full_links(&self) -> [Option<Arc<dyn Link>>; 2] {
+        let mut full = self
+            .slab
+            .iter()
+            .filter(|(_, pipe)| !pipe.ended && !pipe.has_room())
+            .map(|(_, pipe)| pipe.link.clone());
+        [full.next(), full.next()]
+    }
+
+    /// Links that leave messages with their senders.
+    #[cfg(unix)]
+    pub(crate) fn links_that_keep_back(&self) -> Vec<Arc<dyn Link>> {
+        let keeping = self.slab.iter().filter(|(_, pipe)| pipe.keeps_output_back);
+        keeping.map(|(_, pipe)| pipe.link.clone()).collect()
+    }
+
+    /// Messages queued towards peers.
+    pub(crate) fn outbound_messages(&self) -> usize {
+        self.slab
+            .iter()
+            .map(|(_, pipe)| pipe.outbound_messages)
+            .sum()
+    }
+
+    pub(crate) fn take_signals(&mut self) -> Option<Signals> {
+        self.signals.take()
+    }
+
+    /// The link of the only pipe there is.
+    pub(crate) fn sole_link(&self) -> Option<Arc<dyn Link>> {
+        let mut pipes = self.slab.iter().map(|(_, pipe)| pipe);
+        let pipe = pipes.next().filter(|pipe| !pipe.ended)?;
+        pipes.next().is_none().then(|| pipe.link.clone())
+    }
+}
