@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sealwire_zmtp::bytes::{Buf, BytesMut};
+use sealwire_zmtp::bytes::{Buf, BufMut, BytesMut};
 use sealwire_zmtp::connection::{
     Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, PlainClient,
 };
@@ -65,7 +65,7 @@ impl Endpoint {
                 self.note(result);
             }
         }
-        assert!(self.connection.wanted() <= 1 << 20);
+        assert!(self.connection.wanted() <= self.input.len().max(1 << 20));
         assert!(!(self.connection.is_ready() && self.error.is_some()));
     }
 
@@ -79,10 +79,14 @@ impl Endpoint {
 
     /// Everything it wants to send.
     pub fn output(&mut self) -> Vec<u8> {
-        let mut transmit = self.connection.transmit();
-        let mut bytes = vec![0; transmit.remaining()];
-        transmit.copy_to_slice(&mut bytes);
-        bytes
+        let mut bytes = Vec::new();
+        loop {
+            let mut transmit = self.connection.transmit();
+            if !transmit.has_remaining() {
+                return bytes;
+            }
+            bytes.put(&mut transmit);
+        }
     }
 }
 

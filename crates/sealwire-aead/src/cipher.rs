@@ -1,7 +1,7 @@
 //! The one-shot cipher: one key, a nonce of the caller's choice for each message.
 
 use crate::batch::{OpenJob, SealJob, Verdict};
-use crate::{DecryptionError, KEY_SIZE, Key, NONCE_SIZE, TAG_SIZE, engine};
+use crate::{DecryptionError, KEY_SIZE, Key, NONCE_SIZE, PieceSealer, TAG_SIZE, engine};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -133,6 +133,12 @@ impl Cipher {
         self.decrypt_in_place_detached(nonce, aad, text, tag)?;
         buffer.truncate(buffer.len() - TAG_SIZE);
         Ok(())
+    }
+
+    /// Begins to seal a message whose text comes in pieces.
+    #[must_use]
+    pub fn seal_in_pieces(&self, nonce: &[u8; NONCE_SIZE], aad: &[u8]) -> PieceSealer {
+        PieceSealer::new(&self.key, nonce, aad)
     }
 
     /// Encrypts `buffer` and returns the tag. Allocates nothing.

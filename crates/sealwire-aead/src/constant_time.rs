@@ -2,6 +2,7 @@
 
 use crate::back_end::BackEnd;
 use crate::batch::{OpenJob, SealJob, Verdict};
+use crate::mac_input::MacInput;
 use crate::portable::Portable;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -45,7 +46,9 @@ fn single(back_end: impl BackEnd, length: usize, forged: bool) {
     let same_tag = back_end.seal_one(&key, &[3; 24], b"header", &mut same_text);
     let keys = back_end.derive_message_keys(&key, &[3; 24]);
     let mut tag = back_end.seal(&keys, 0, b"header", &mut text);
-    for bytes in [&tag[..], &text, &same_tag, &same_text] {
+    let part = MacInput::part(5, b"header and length", &text, 0);
+    let node = back_end.node(&keys.authentication, &part, 0, part.len());
+    for bytes in [&tag[..], &text, &same_tag, &same_text, &node] {
         assert_secret(bytes);
     }
     // What goes over the wire is public; the plaintext and the keys are not.

@@ -10,7 +10,7 @@ use crate::batch::{OpenJob, SealJob};
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
 use crate::portable::Portable;
-use crate::portable::blake3::Chain;
+use crate::portable::blake3::{Chain, Node};
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{avx2::Avx2, avx512::Avx512, sse41::Sse41};
 use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
@@ -160,9 +160,19 @@ pub(crate) fn xor_keystream(keys: &MessageKeys, counter: u64, data: &mut [u8]) {
     dispatch!(back_end => back_end.xor_keystream(keys, counter, data))
 }
 
+/// See [`BackEnd::derive_message_keys`].
+pub(crate) fn derive_message_keys(key: &[u8; KEY_SIZE], nonce: &[u8; NONCE_SIZE]) -> MessageKeys {
+    dispatch!(back_end => back_end.derive_message_keys(key, nonce))
+}
+
 /// See [`BackEnd::mac`].
-pub(crate) fn mac(key: &Chain, aad: &[u8], ciphertext: &[u8]) -> [u8; TAG_SIZE] {
-    dispatch!(back_end => back_end.mac(key, &MacInput::new(aad, ciphertext)))
+pub(crate) fn mac(key: &Chain, input: &MacInput<'_>) -> [u8; TAG_SIZE] {
+    dispatch!(back_end => back_end.mac(key, input))
+}
+
+/// See [`BackEnd::node`].
+pub(crate) fn node(key: &Chain, input: &MacInput<'_>, start: usize, len: usize) -> Node {
+    dispatch!(back_end => back_end.node(key, input, start, len))
 }
 
 /// See [`BackEnd::seal_batch`].

@@ -35,6 +35,7 @@
 //! | type | for |
 //! |---|---|
 //! | [`Cipher`] | single messages, each with a nonce of its own; batches of them ([`batch`]) |
+//! | [`PieceSealer`] | a single message that is too large to be sealed at once |
 //! | [`Stream`], [`StreamOpener`] | a sequence of messages; nonces are counted and cannot repeat |
 //! | [`Session`] | peers that speak the weaker continuous keystream, and nothing else |
 //!
@@ -67,6 +68,7 @@ mod engine;
 mod error;
 mod keys;
 mod mac_input;
+mod pieces;
 mod portable;
 #[cfg(feature = "getrandom")]
 mod random;
@@ -88,6 +90,7 @@ pub use cipher::Cipher;
 pub use engine::{Level, limit_back_end, seal_in_two_passes};
 pub use error::{DecryptionError, OpenError, StreamExhausted};
 pub use keys::Key;
+pub use pieces::PieceSealer;
 #[cfg(feature = "getrandom")]
 pub use random::{RandomError, generate_key, generate_key_and_nonce, generate_nonce};
 pub use session::Session;

@@ -1,12 +1,18 @@
 //! What a tag is computed over: `aad || le64(len aad) || ciphertext || le64(len ciphertext)`,
 //! readable at any offset without ever being put together in memory.
 
-/// The virtual concatenation of a message's associated data, ciphertext and their lengths.
+use crate::portable::blake3::CHUNK_SIZE;
+
+/// The virtual concatenation of a message's associated data, ciphertext and their lengths, or a part
+/// of it.
+#[derive(Clone, Copy)]
 pub(crate) struct MacInput<'a> {
     aad: &'a [u8],
     aad_len: [u8; 8],
     ciphertext: &'a [u8],
     ciphertext_len: [u8; 8],
+    /// Where it is a part: number of the chunk that it begins with.
+    part_from: Option<u64>,
 }
 
 impl<'a> MacInput<'a> {
@@ -16,11 +22,36 @@ impl<'a> MacInput<'a> {
             aad_len: (aad.len() as u64).to_le_bytes(),
             ciphertext,
             ciphertext_len: (ciphertext.len() as u64).to_le_bytes(),
+            part_from: None,
         }
     }
 
+    /// The part from chunk `first_chunk` on: `front`, which is 8 bytes or more, then `ciphertext`,
+    /// then the length of the whole ciphertext.
+    pub(crate) fn part(
+        first_chunk: u64,
+        front: &'a [u8],
+        ciphertext: &'a [u8],
+        whole_len: u64,
+    ) -> Self {
+        let (aad, aad_len) = front.split_last_chunk().expect("eight bytes or more");
+        Self {
+            aad,
+            aad_len: *aad_len,
+            ciphertext,
+            ciphertext_len: whole_len.to_le_bytes(),
+            part_from: Some(first_chunk),
+        }
+    }
+
+    /// Number of the chunk at `offset`.
+    #[inline(always)]
+    pub(crate) fn chunk_number(&self, offset: usize) -> u64 {
+        self.part_from.unwrap_or(0) + (offset / CHUNK_SIZE) as u64
+    }
+
     /// Length in bytes; at least 16, for the two lengths.
-    pub(crate) fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         self.aad.len() + 8 + self.ciphertext.len() + 8
     }
 
@@ -54,6 +85,12 @@ impl<'a> MacInput<'a> {
     all(target_arch = "aarch64", target_endian = "little")
 ))]
 impl<'a> MacInput<'a> {
+    /// Whether the lengths in it are those of what it holds.
+    #[inline(always)]
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.part_from.is_none()
+    }
+
     /// The associated data.
     pub(crate) const fn aad(&self) -> &'a [u8] {
         self.aad

@@ -5,6 +5,7 @@
 use crate::back_end::tags_equal;
 use crate::batch::{OpenJob, SealJob, Verdict};
 use crate::keys::MessageKeys;
+use crate::mac_input::MacInput;
 use crate::portable::blake3::words;
 use crate::{DecryptionError, KEY_SIZE, TAG_SIZE, engine};
 use core::fmt;
@@ -80,7 +81,7 @@ impl Session {
             return tag;
         }
         self.xor(buffer);
-        engine::mac(&self.keys.authentication, aad, buffer)
+        engine::mac(&self.keys.authentication, &MacInput::new(aad, buffer))
     }
 
     /// Decrypts `buffer` if the tag is right.
@@ -94,7 +95,10 @@ impl Session {
         buffer: &mut [u8],
         tag: &[u8; TAG_SIZE],
     ) -> Result<(), DecryptionError> {
-        if !tags_equal(&engine::mac(&self.keys.authentication, aad, buffer), tag) {
+        if !tags_equal(
+            &engine::mac(&self.keys.authentication, &MacInput::new(aad, buffer)),
+            tag,
+        ) {
             return Err(DecryptionError);
         }
         self.xor(buffer);

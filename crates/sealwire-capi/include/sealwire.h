@@ -5,7 +5,7 @@
  *
  * - Functions return a number (`sealwire_status`): SEALWIRE_OK, which is 0, or what went wrong.
  *   `sealwire_last_error` has it in words.
- * - Results are written through pointers, and only after success.
+ * - Results are written through pointers, and only after success unless a comment says otherwise.
  * - What a function gives, the caller frees with the function named there. Freeing NULL is fine.
  *   What "belongs to" an object is valid as long as the object is, and is not freed.
  * - Texts are UTF-8 and end with a zero octet. Other bytes come with their number.
@@ -2436,30 +2436,6 @@ sealwire_status sealwire_socket_disconnect(const sealwire_socket *socket, const 
 size_t sealwire_socket_peers(const sealwire_socket *socket);
 
 /**
- * Sends a message: hands it to the queue of the peer or peers that it goes to, and waits for room
- * up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or `SEALWIRE_NO_WAIT`. Signals do not interrupt
- * it.
- *
- * After success the message belongs to the library: do not use or free it. After an error it is
- * the caller's as before.
- *
- * Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_STATE`,
- * `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_UNROUTABLE`, `SEALWIRE_ERROR_MESSAGE`,
- * `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
- */
-sealwire_status sealwire_socket_send(const sealwire_socket *socket,
-                                     sealwire_message *message,
-                                     int64_t timeout_ms);
-
-/**
- * Sends a message of one frame with a copy of `size` bytes. As `sealwire_socket_send` otherwise.
- */
-sealwire_status sealwire_socket_send_bytes(const sealwire_socket *socket,
-                                           const void *data,
-                                           size_t size,
-                                           int64_t timeout_ms);
-
-/**
  * Receives a message, waiting up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or
  * `SEALWIRE_NO_WAIT`. Free it with `sealwire_message_free`. Signals do not interrupt it;
  * `sealwire_socket_close` on another thread does.
@@ -2546,6 +2522,48 @@ sealwire_status sealwire_socket_close(const sealwire_socket *socket);
  * Messages, monitors and readiness objects that came from it stay valid. NULL is fine.
  */
 void sealwire_socket_free(sealwire_socket *socket);
+
+/**
+ * Sends a message: hands it to the queue of the peer or peers that it goes to, and waits for room
+ * up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or `SEALWIRE_NO_WAIT`. Signals do not interrupt
+ * it.
+ *
+ * After success the message belongs to the library: do not use or free it. After an error it is
+ * the caller's as before.
+ *
+ * Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_STATE`,
+ * `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_UNROUTABLE`, `SEALWIRE_ERROR_MESSAGE`,
+ * `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_socket_send(const sealwire_socket *socket,
+                                     sealwire_message *message,
+                                     int64_t timeout_ms);
+
+/**
+ * Sends a message of one frame with a copy of `size` bytes. As `sealwire_socket_send` otherwise.
+ */
+sealwire_status sealwire_socket_send_bytes(const sealwire_socket *socket,
+                                           const void *data,
+                                           size_t size,
+                                           int64_t timeout_ms);
+
+/**
+ * Sends `count` messages, in order, each as `sealwire_socket_send` would: the cheapest way to send
+ * many. `timeout_ms` is for each time that there is no room: it counts from the last message that
+ * went.
+ *
+ * Writes to `sent` how many went, also when an error came after them. These belong to the library,
+ * and NULL takes their place in `messages`. The others are the caller's as before: the first of
+ * them is the one that the error is about. Success means that all were sent. No message may be
+ * there twice.
+ *
+ * Errors: as `sealwire_socket_send`. `sent` is 0 then, or the number of those before the error.
+ */
+sealwire_status sealwire_socket_send_many(const sealwire_socket *socket,
+                                          sealwire_message **messages,
+                                          size_t count,
+                                          int64_t timeout_ms,
+                                          size_t *sent);
 
 /**
  * What went wrong in the last call of this thread that failed, in words: whom it was about, and

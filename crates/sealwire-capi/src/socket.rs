@@ -1,16 +1,18 @@
 //! Sockets.
 
+pub mod sending;
+
 use std::ffi::{c_char, c_void};
 use std::sync::Mutex;
 
+use sealwire::SocketType;
 use sealwire::blocking::Socket;
-use sealwire::{Message, SendError, SocketType};
 
 use crate::keys::write_text;
 use crate::message::sealwire_message;
 use crate::options::sealwire_options;
 use crate::panics::{free, guard};
-use crate::pointers::{bytes, give, items_mut, object_mut, output, required, take, text};
+use crate::pointers::{bytes, give, items_mut, output, required, text};
 use crate::security::sealwire_security;
 use crate::status::{Failure, SEALWIRE_ERROR_ARGUMENT, SEALWIRE_ERROR_NULL, sealwire_status};
 use crate::time::Wait;
@@ -220,64 +222,6 @@ pub extern "C" fn sealwire_socket_disconnect(
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_socket_peers(socket: Option<&sealwire_socket>) -> usize {
     crate::panics::value(0, || socket.map_or(0, |socket| socket.socket.peers().len()))
-}
-
-fn send(socket: &Socket, message: Message, wait: Wait) -> Result<(), SendError> {
-    match wait {
-        Wait::Default => socket.send(message),
-        Wait::No => socket.try_send(message),
-        Wait::For(limit) => socket.send_for(message, limit),
-    }
-}
-
-/// Sends a message: hands it to the queue of the peer or peers that it goes to, and waits for room
-/// up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or `SEALWIRE_NO_WAIT`. Signals do not interrupt
-/// it.
-///
-/// After success the message belongs to the library: do not use or free it. After an error it is
-/// the caller's as before.
-///
-/// Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_STATE`,
-/// `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_UNROUTABLE`, `SEALWIRE_ERROR_MESSAGE`,
-/// `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
-#[unsafe(no_mangle)]
-pub extern "C" fn sealwire_socket_send(
-    socket: Option<&sealwire_socket>,
-    message: *mut sealwire_message,
-    timeout_ms: i64,
-) -> sealwire_status {
-    guard(|| {
-        let socket = required(socket, "socket")?;
-        let content = object_mut(message, "message")?;
-        let wait = Wait::from_ms(timeout_ms)?;
-        match send(&socket.socket, content.take_content(), wait) {
-            Ok(()) => {
-                drop(take(message));
-                Ok(())
-            }
-            Err(error) => {
-                let failure = Failure::new(Failure::of_socket(error.error()), error.to_string());
-                content.put_content_back(error.into_message());
-                Err(failure)
-            }
-        }
-    })
-}
-
-/// Sends a message of one frame with a copy of `size` bytes. As `sealwire_socket_send` otherwise.
-#[unsafe(no_mangle)]
-pub extern "C" fn sealwire_socket_send_bytes(
-    socket: Option<&sealwire_socket>,
-    data: *const c_void,
-    size: usize,
-    timeout_ms: i64,
-) -> sealwire_status {
-    guard(|| {
-        let socket = required(socket, "socket")?;
-        let message = Message::from(bytes(data.cast(), size, "data")?);
-        let sent = send(&socket.socket, message, Wait::from_ms(timeout_ms)?);
-        sent.map_err(|error| Failure::from(sealwire::Error::from(error)))
-    })
 }
 
 /// Receives a message, waiting up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or

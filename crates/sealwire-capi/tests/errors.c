@@ -102,6 +102,7 @@ static void nulls(const sealwire_security *none) {
     RETURNS(expected, sealwire_socket_disconnect(NULL, "inproc://x"));
     RETURNS(expected, sealwire_socket_send(NULL, NULL, 0));
     RETURNS(expected, sealwire_socket_send_bytes(NULL, "x", 1, 0));
+    RETURNS(expected, sealwire_socket_send_many(NULL, NULL, 0, 0, &size));
     RETURNS(expected, sealwire_socket_recv(NULL, 0, &message));
     RETURNS(expected, sealwire_socket_recv_many(NULL, &message, 1, 0, &size));
     RETURNS(expected, sealwire_socket_subscribe(NULL, "x", 1));
@@ -114,6 +115,12 @@ static void nulls(const sealwire_security *none) {
     sealwire_socket *pull = make_socket(SEALWIRE_PULL, none);
     RETURNS(expected, sealwire_socket_bind(pull, NULL, NULL));
     RETURNS(expected, sealwire_socket_send(pull, NULL, 0));
+    RETURNS(expected, sealwire_socket_send_many(pull, NULL, 1, 0, &size));
+    RETURNS(expected, sealwire_socket_send_many(pull, NULL, 0, 0, NULL));
+    sealwire_message *none_of_them[1] = {NULL};
+    size = 7;
+    RETURNS(expected, sealwire_socket_send_many(pull, none_of_them, 1, 0, &size));
+    CHECK(size == 0);
     RETURNS(expected, sealwire_socket_recv(pull, 0, NULL));
     RETURNS(expected, sealwire_socket_recv_many(pull, NULL, 1, 0, &size));
     RETURNS(expected, sealwire_socket_counters(pull, NULL));
@@ -222,6 +229,7 @@ static void arguments(const sealwire_security *none) {
     socket = make_socket(SEALWIRE_PULL, none);
     RETURNS(expected, sealwire_socket_recv(socket, -2, &message));
     RETURNS(expected, sealwire_socket_recv_many(socket, &message, 0, 0, &count));
+    RETURNS(expected, sealwire_socket_send_many(socket, NULL, 0, -2, &count));
     RETURNS(expected, sealwire_socket_bind(socket, "inproc://\xff", NULL));
     CHECK(message == UNTOUCHED(sealwire_message));
     sealwire_socket_free(socket);

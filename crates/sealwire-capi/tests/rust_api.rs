@@ -25,10 +25,10 @@ use sealwire_c::security::{
     sealwire_security, sealwire_security_blake3_client, sealwire_security_blake3_server,
     sealwire_security_curve_client, sealwire_security_curve_server, sealwire_security_free,
 };
+use sealwire_c::socket::sending::sealwire_socket_send_bytes;
 use sealwire_c::socket::{
     SEALWIRE_PULL, SEALWIRE_PUSH, SEALWIRE_WAIT, sealwire_socket, sealwire_socket_bind,
     sealwire_socket_connect, sealwire_socket_free, sealwire_socket_new, sealwire_socket_recv,
-    sealwire_socket_send_bytes,
 };
 use sealwire_c::status::{SEALWIRE_OK, sealwire_status};
 

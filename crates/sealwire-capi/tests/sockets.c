@@ -168,16 +168,37 @@ static void groups(mechanism *with) {
     sealwire_string_free(endpoint);
 }
 
+static sealwire_message *numbered(int number) {
+    sealwire_message *message = NULL;
+    OK(sealwire_message_from_bytes(&number, sizeof number, &message));
+    return message;
+}
+
 static void many_at_a_time(mechanism *with) {
-    enum { COUNT = 300, CAPACITY = 64 };
+    enum { SINGLE = 100, COUNT = 900, CAPACITY = 64 };
     char *endpoint = NULL;
     sealwire_socket *pull = make_socket(SEALWIRE_PULL, with->server);
     sealwire_socket *push = make_socket(SEALWIRE_PUSH, with->client);
     OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:0", &endpoint));
     OK(sealwire_socket_connect(push, endpoint));
-    for (int number = 0; number < COUNT; number++) {
+    for (int number = 0; number < SINGLE; number++) {
         OK(sealwire_socket_send_bytes(push, &number, sizeof number, PATIENCE));
     }
+    sealwire_message *batch[CAPACITY];
+    size_t sent = 0;
+    for (int number = SINGLE, size = 0; number < COUNT; number += size) {
+        size = number + CAPACITY < COUNT ? CAPACITY : COUNT - number;
+        for (int i = 0; i < size; i++) {
+            batch[i] = numbered(number + i);
+        }
+        OK(sealwire_socket_send_many(push, batch, (size_t)size, PATIENCE, &sent));
+        CHECK(sent == (size_t)size);
+        for (int i = 0; i < size; i++) {
+            CHECK(batch[i] == NULL);
+        }
+    }
+    OK(sealwire_socket_send_many(push, NULL, 0, SEALWIRE_NO_WAIT, &sent));
+    CHECK(sent == 0);
     int next = 0;
     while (next < COUNT) {
         sealwire_message *messages[CAPACITY];
@@ -191,6 +212,49 @@ static void many_at_a_time(mechanism *with) {
     }
     sealwire_socket_free(push);
     sealwire_socket_free(pull);
+    sealwire_string_free(endpoint);
+}
+
+/* Those that went belong to the library, the others to the caller. */
+static void part_of_a_batch(mechanism *with) {
+    char *endpoint = NULL;
+    size_t sent = 7;
+    sealwire_message *batch[] = {numbered(0), numbered(1), numbered(2)};
+    sealwire_socket *rep = make_socket(SEALWIRE_REP, with->server);
+    sealwire_socket *req = make_socket(SEALWIRE_REQ, with->client);
+    RETURNS(SEALWIRE_ERROR_WOULD_BLOCK,
+            sealwire_socket_send_many(req, batch, 3, SEALWIRE_NO_WAIT, &sent));
+    CHECK(sent == 0);
+    sent = 7;
+    RETURNS(SEALWIRE_ERROR_TIMED_OUT, sealwire_socket_send_many(req, batch, 3, 20, &sent));
+    CHECK(sent == 0);
+    OK(sealwire_socket_bind(rep, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_socket_connect(req, endpoint));
+    const int64_t waits[] = {SEALWIRE_WAIT, SEALWIRE_NO_WAIT, PATIENCE};
+    for (int i = 0; i < 3; i++) {
+        sealwire_status expected = i < 2 ? SEALWIRE_ERROR_STATE : SEALWIRE_OK;
+        RETURNS(expected, sealwire_socket_send_many(req, batch + i, (size_t)(3 - i), waits[i], &sent));
+        CHECK(sent == 1 && batch[i] == NULL);
+        for (int left = i + 1; left < 3; left++) {
+            CHECK(memcmp(sealwire_message_data(batch[left]), &left, sizeof left) == 0);
+        }
+        sealwire_message *request = receive(rep);
+        CHECK(memcmp(sealwire_message_data(request), &i, sizeof i) == 0);
+        OK(sealwire_socket_send(rep, request, SEALWIRE_WAIT));
+        sealwire_message_free(receive(req));
+    }
+    /* One without frames cannot be sent. */
+    OK(sealwire_message_new(&batch[1]));
+    batch[0] = numbered(0);
+    RETURNS(SEALWIRE_ERROR_STATE, sealwire_socket_send_many(rep, batch, 2, PATIENCE, &sent));
+    CHECK(sent == 0 && batch[0] != NULL);
+    RETURNS(SEALWIRE_ERROR_MESSAGE, sealwire_socket_send_many(req, batch, 2, PATIENCE, &sent));
+    CHECK(sent == 1 && batch[0] == NULL && sealwire_message_frames(batch[1]) == 0);
+    for (int i = 0; i < 3; i++) {
+        sealwire_message_free(batch[i]);
+    }
+    sealwire_socket_free(req);
+    sealwire_socket_free(rep);
     sealwire_string_free(endpoint);
 }
 
@@ -292,6 +356,7 @@ int main(void) {
         by_number(&with);
         groups(&with);
         many_at_a_time(&with);
+        part_of_a_batch(&with);
         proxies(&with);
         free_mechanism(&with);
     }

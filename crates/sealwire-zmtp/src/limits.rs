@@ -40,11 +40,20 @@ pub const BATCH_FRAMES: usize = 32;
 /// copied (NULL) nor moved (BLAKE3, when the message holds the only reference to it).
 pub const LARGE_FRAME: usize = 8 * 1024;
 
+/// From this many bytes on, an outgoing frame's payload is sealed in pieces of [`OUTPUT_SEGMENT`]
+/// bytes (BLAKE3, where the provider can), so that it needs no second copy whoever else holds it, and
+/// its beginning is on its way while the rest is not sealed yet.
+pub const FRAME_IN_PIECES: usize = 512 * 1024;
+
+/// Bytes that are sealed ahead of what was taken, of a frame that is sealed in pieces.
+pub const PIECES_AHEAD: usize = 128 * 1024;
+
 /// Size at which a run of small outgoing frames is closed and another one begun, in bytes.
 pub const OUTPUT_SEGMENT: usize = 64 * 1024;
 
 /// Upper bound of the hint given by
-/// [`Connection::wanted`](crate::connection::Connection::wanted), in bytes (1 MiB).
+/// [`Connection::wanted`](crate::connection::Connection::wanted) as long as less than that is there of
+/// the frame, in bytes (1 MiB); then it is as much as is there.
 pub const MAX_WANTED: usize = 1024 * 1024;
 
 /// What one established connection accepts from its peer.

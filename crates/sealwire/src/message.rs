@@ -78,10 +78,15 @@ impl Message {
     }
 
     pub(crate) fn received(frames: Frames, peer: Arc<Peer>) -> Self {
-        Message {
-            frames,
-            peer: Some(peer),
-        }
+        Self::from_parts(frames, Some(peer))
+    }
+
+    pub(crate) fn from_parts(frames: Frames, peer: Option<Arc<Peer>>) -> Self {
+        Message { frames, peer }
+    }
+
+    pub(crate) fn into_parts(self) -> (Frames, Option<Arc<Peer>>) {
+        (self.frames, self.peer)
     }
 
     /// Who sent this message, as the handshake proved it; `None` for a message made here.

@@ -1,10 +1,11 @@
-//! After warm-up no message allocates, on either side, with any mechanism and any way to receive.
+//! After warm-up no message allocates, on either side, with any mechanism and any way to send and receive.
 //! Both sides and their threads run in this process, whose allocator counts.
 
 #[path = "support/counting.rs"]
 mod counting;
 mod support;
 
+use std::collections::VecDeque;
 use std::thread;
 
 use bytes::Bytes;
@@ -24,10 +25,31 @@ const BATCH: usize = 200;
 const SIZES: [usize; 2] = [64, 1_400];
 
 #[derive(Debug, Clone, Copy)]
+enum Sending {
+    One,
+    Batch,
+}
+
+#[derive(Debug, Clone, Copy)]
 enum Receiving {
     One,
     Incoming,
     Batch,
+}
+
+const WAYS: [(Sending, Receiving); 6] = [
+    (Sending::One, Receiving::One),
+    (Sending::One, Receiving::Incoming),
+    (Sending::One, Receiving::Batch),
+    (Sending::Batch, Receiving::One),
+    (Sending::Batch, Receiving::Incoming),
+    (Sending::Batch, Receiving::Batch),
+];
+
+/// Memory that both sides keep.
+struct Batches {
+    sent: VecDeque<Message>,
+    received: Vec<Message>,
 }
 
 /// One test, so that nothing else allocates meanwhile.
@@ -40,18 +62,21 @@ fn messages_allocate_nothing() {
             let push = options(SocketType::Push).security(client.clone());
             let push = push.build_blocking().unwrap();
             push.connect(pull.bind(&*endpoint).unwrap()).unwrap();
-            let mut batch = Vec::with_capacity(BATCH);
+            let mut batches = Batches {
+                sent: VecDeque::with_capacity(BATCH),
+                received: Vec::with_capacity(BATCH),
+            };
             for size in SIZES {
                 let payload = Bytes::from(vec![7; size]);
-                for receiving in [Receiving::One, Receiving::Incoming, Receiving::Batch] {
-                    transfer(&push, &pull, &payload, receiving, &mut batch);
+                for ways in WAYS {
+                    transfer(&push, &pull, &payload, ways, &mut batches);
                     let count = allocations_of(|| {
-                        transfer(&push, &pull, &payload, receiving, &mut batch);
+                        transfer(&push, &pull, &payload, ways, &mut batches);
                     });
-                    println!("{mechanism}, {endpoint}, {size} B, {receiving:?}: {count}");
+                    println!("{mechanism}, {endpoint}, {size} B, {ways:?}: {count}");
                     assert!(
                         count <= SLACK,
-                        "{mechanism}, {MESSAGES} of {size} B, {receiving:?}: {count} allocations"
+                        "{mechanism}, {MESSAGES} of {size} B, {ways:?}: {count} allocations"
                     );
                 }
             }
@@ -64,18 +89,22 @@ fn ipc() -> String {
     format!("ipc://{}", std::env::temp_dir().join(name).display())
 }
 
-/// One message at a time from here, received by this thread.
+/// Sent by another thread, received by this one.
 fn transfer(
     push: &Socket,
     pull: &Socket,
     payload: &Bytes,
-    receiving: Receiving,
-    batch: &mut Vec<Message>,
+    (sending, receiving): (Sending, Receiving),
+    Batches { sent, received }: &mut Batches,
 ) {
     thread::scope(|scope| {
-        scope.spawn(|| {
-            for _ in 0..MESSAGES {
-                push.send(payload.clone()).unwrap();
+        scope.spawn(|| match sending {
+            Sending::One => (0..MESSAGES).for_each(|_| push.send(payload.clone()).unwrap()),
+            Sending::Batch => {
+                for _ in 0..MESSAGES / BATCH {
+                    sent.extend((0..BATCH).map(|_| Message::from(payload.clone())));
+                    push.send_many(sent).unwrap();
+                }
             }
         });
         let check = |message: &Message| assert_eq!(message.as_bytes(), payload);
@@ -88,8 +117,8 @@ fn transfer(
             Receiving::Batch => {
                 let mut left = MESSAGES;
                 while left > 0 {
-                    left -= pull.recv_many(batch, BATCH.min(left)).unwrap();
-                    batch.drain(..).for_each(|message| check(&message));
+                    left -= pull.recv_many(received, BATCH.min(left)).unwrap();
+                    received.drain(..).for_each(|message| check(&message));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Calls that block the thread, with the GIL released and signals heard.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -243,35 +244,25 @@ fn send_all(
     sent: &mut usize,
 ) -> PyResult<()> {
     let mut messages = messages.try_iter()?;
-    let mut batch = Vec::with_capacity(SENT_AT_ONCE);
+    let mut batch = VecDeque::with_capacity(SENT_AT_ONCE);
     loop {
         for message in messages.by_ref().take(SENT_AT_ONCE) {
-            batch.push(Message::from(crate::buffer::frame(&message?)?));
+            batch.push_back(Message::from(crate::buffer::frame(&message?)?));
         }
         if batch.is_empty() {
             return Ok(());
         }
         let socket = core.socket(py)?;
-        let mut waiting = batch.drain(..);
-        loop {
-            let (count, unsent) = py.detach(|| {
-                let mut count = 0;
-                for message in waiting.by_ref() {
-                    match socket.try_send(message) {
-                        Ok(()) => count += 1,
-                        Err(unsent) => return (count, Some(unsent)),
+        while !batch.is_empty() {
+            let count = py.detach(|| socket.try_send_many(&mut batch));
+            match count.map_err(|error| core.failed(py, error))? {
+                0 => {
+                    if let Some(message) = batch.pop_front() {
+                        send(py, core, message, 0)?;
+                        *sent += 1;
                     }
                 }
-                (count, None)
-            });
-            *sent += count;
-            match unsent {
-                None => break,
-                Some(unsent) if matches!(unsent.error(), Error::WouldBlock) => {
-                    send(py, core, unsent.into_message(), 0)?;
-                    *sent += 1;
-                }
-                Some(unsent) => return Err(core.failed(py, unsent.into())),
+                count => *sent += count,
             }
         }
     }

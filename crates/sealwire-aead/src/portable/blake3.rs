@@ -45,6 +45,8 @@ pub(crate) const SCHEDULE: [[usize; 16]; 7] = [
 
 /// A chaining value or a key, as words.
 pub(crate) type Chain = [u32; 8];
+/// The chaining value of a node as bytes, so that two neighbours are their parent's block.
+pub(crate) type Node = [u8; 32];
 
 /// BLAKE3's compression function with all 64 bytes of its output.
 pub(crate) fn compress(
@@ -118,6 +120,27 @@ pub(crate) fn mac(key: &Chain, input: &MacInput<'_>) -> [u8; TAG_SIZE] {
     tag
 }
 
+/// Node over `len` bytes of `input` from `start`, a chunk boundary; not the root.
+pub(crate) fn node(key: &Chain, input: &MacInput<'_>, start: usize, len: usize) -> Node {
+    let mut node = [0; 32];
+    copy_words(&subtree(key, input, start, len, 0), &mut node);
+    node
+}
+
+/// The node above two others, with the flag `root`.
+pub(crate) fn parent(key: &Chain, [left, right]: [&Node; 2], root: u32) -> Node {
+    let mut block = [0; BLOCK_SIZE];
+    block[..32].copy_from_slice(left);
+    block[32..].copy_from_slice(right);
+    let flags = KEYED_HASH | PARENT | root;
+    let mut node = [0; 32];
+    copy_words(
+        &compress(key, &block, 0, BLOCK_SIZE as u32, flags)[..8],
+        &mut node,
+    );
+    node
+}
+
 /// Chaining value of the subtree over `len` bytes from `start`, a chunk boundary.
 ///
 /// Recursion is as deep as the tree, at most 54 levels for the longest input BLAKE3 allows.
@@ -148,7 +171,7 @@ pub(crate) fn left_subtree_len(len: usize) -> usize {
 }
 
 fn chunk(key: &Chain, input: &MacInput<'_>, start: usize, len: usize, root: u32) -> Chain {
-    let counter = (start / CHUNK_SIZE) as u64;
+    let counter = input.chunk_number(start);
     let last = len.div_ceil(BLOCK_SIZE) - 1;
     let mut chain = *key;
     for index in 0..=last {

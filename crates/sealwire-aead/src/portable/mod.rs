@@ -33,4 +33,14 @@ impl BackEnd for Portable {
     fn mac(self, key: &blake3::Chain, input: &MacInput<'_>) -> [u8; TAG_SIZE] {
         blake3::mac(key, input)
     }
+
+    fn node(
+        self,
+        key: &blake3::Chain,
+        input: &MacInput<'_>,
+        start: usize,
+        len: usize,
+    ) -> blake3::Node {
+        blake3::node(key, input, start, len)
+    }
 }

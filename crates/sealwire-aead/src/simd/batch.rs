@@ -4,7 +4,7 @@
 //! form in which ChaCha20 and BLAKE3 take them.
 
 use super::blake3::{
-    CHUNK_BLOCKS, LaneParameters, NONCE_FLAGS, Node, compress_lanes, parent_block, permute_lanes,
+    CHUNK_BLOCKS, LaneParameters, NONCE_FLAGS, compress_lanes, parent_block, permute_lanes,
     store_nodes,
 };
 use super::chacha20::{blocks, keystream_blocks, lane_state, xor_block, xor_keystream};
@@ -13,7 +13,7 @@ use super::vector::{Blocks, Isa, MAX_LANES, Vector, gather_blocks, scatter_block
 use crate::batch::{OpenJob, SealJob};
 use crate::keys::MessageKeys;
 use crate::portable::blake3::{
-    BLOCK_SIZE, CHUNK_END, CHUNK_START, KEYED_HASH, PARENT, ROOT, words,
+    BLOCK_SIZE, CHUNK_END, CHUNK_START, KEYED_HASH, Node, PARENT, ROOT, words,
 };
 use crate::{KEY_SIZE, NONCE_SIZE};
 

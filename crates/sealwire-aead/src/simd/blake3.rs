@@ -3,7 +3,8 @@
 use super::vector::{Isa, MAX_LANES, Vector, gather_blocks, splat_words};
 use crate::keys::MessageKeys;
 use crate::portable::blake3::{
-    BLOCK_SIZE, CHUNK_END, CHUNK_SIZE, CHUNK_START, Chain, IV, KEYED_HASH, PARENT, ROOT, SCHEDULE,
+    BLOCK_SIZE, CHUNK_END, CHUNK_SIZE, CHUNK_START, Chain, IV, KEYED_HASH, Node, PARENT, ROOT,
+    SCHEDULE,
 };
 use crate::{NONCE_SIZE, TAG_SIZE};
 
@@ -12,9 +13,6 @@ pub(crate) const CHUNK_BLOCKS: usize = CHUNK_SIZE / BLOCK_SIZE;
 
 /// Flags of the one block that a nonce is.
 pub(crate) const NONCE_FLAGS: u32 = KEYED_HASH | CHUNK_START | CHUNK_END | ROOT;
-
-/// The chaining value of a node as bytes, so that two neighbours are their parent's block.
-pub(crate) type Node = [u8; TAG_SIZE];
 
 /// The message words of each round in the order in which rows take them: first words of the column
 /// step, second words, then the same for the diagonal step, whose columns are turned by one because

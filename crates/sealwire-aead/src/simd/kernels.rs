@@ -1,8 +1,8 @@
 //! Compiles the generic algorithms for one instruction set.
 
 use super::batch::Lanes;
-use super::blake3::Node;
 use super::vector::{MAX_LANES, Vector};
+use crate::portable::blake3::Node;
 
 /// What is compiled once for a kind of vector, and called.
 pub(crate) trait LaneKernels: Vector {
@@ -20,14 +20,14 @@ macro_rules! lane_kernels {
                 isa: $isa,
                 key: &[Self; 8],
                 lanes: &$crate::simd::batch::Lanes<'_>,
-                tags: &mut [$crate::simd::blake3::Node; $crate::simd::vector::MAX_LANES],
+                tags: &mut [$crate::portable::blake3::Node; $crate::simd::vector::MAX_LANES],
             ) {
                 #[target_feature(enable = $features)]
                 fn enter(
                     isa: $isa,
                     key: &[$vector; 8],
                     lanes: &$crate::simd::batch::Lanes<'_>,
-                    tags: &mut [$crate::simd::blake3::Node; $crate::simd::vector::MAX_LANES],
+                    tags: &mut [$crate::portable::blake3::Node; $crate::simd::vector::MAX_LANES],
                 ) {
                     $crate::simd::batch::tags(isa, key, lanes, tags)
                 }
@@ -68,7 +68,7 @@ macro_rules! kernels {
                 fn subtree(
                     self, key: &$crate::portable::blake3::Chain,
                     source: &mut $crate::simd::source::Source<'_>, start: usize, len: usize,
-                    nodes: &mut [$crate::simd::blake3::Node; $crate::simd::vector::MAX_LANES]
+                    nodes: &mut [$crate::portable::blake3::Node; $crate::simd::vector::MAX_LANES]
                 ) -> usize = $crate::simd::tree::subtree
             );
         }
@@ -97,6 +97,13 @@ macro_rules! kernels {
                     self, key: &$crate::portable::blake3::Chain,
                     input: &$crate::mac_input::MacInput<'_>
                 ) -> [u8; $crate::TAG_SIZE] = $crate::simd::tree::mac
+            );
+            $crate::simd::kernels::method!(
+                $isa, $features,
+                fn node(
+                    self, key: &$crate::portable::blake3::Chain,
+                    input: &$crate::mac_input::MacInput<'_>, start: usize, len: usize
+                ) -> $crate::portable::blake3::Node = $crate::simd::tree::node
             );
             $crate::simd::kernels::method!(
                 $isa, $features,

@@ -4,7 +4,6 @@
 //! are no secret; nothing else decides.
 
 use super::batch::{Index, Job, Lanes, derive_keys, xor_messages, xor_run};
-use super::blake3::Node;
 use super::framing::Framing;
 use super::kernels::LaneKernels;
 use super::vector::{Isa, MAX_LANES, Vector, splat_words};
@@ -13,6 +12,7 @@ use crate::back_end::{BackEnd, tags_equal};
 use crate::batch::{OpenJob, SealJob, Verdict};
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
+use crate::portable::blake3::Node;
 
 /// Jobs that are sorted together.
 const WINDOW: usize = 64;

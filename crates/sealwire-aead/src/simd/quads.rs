@@ -4,12 +4,12 @@
 //! four chunks rows are quicker. They pay only where message words can be picked from two vectors
 //! at once, which takes AVX-512.
 
-use super::blake3::{CHUNK_BLOCKS, Node, mix_rows};
+use super::blake3::{CHUNK_BLOCKS, mix_rows};
 use super::chacha20::{LaneBlocks, state_at};
 use super::framing::Header;
 use super::vector::{Isa, MAX_LANES, QUADS, TEXT_SIZE, Turning, Vector};
 use crate::keys::MessageKeys;
-use crate::portable::blake3::{BLOCK_SIZE, CHUNK_END, CHUNK_START, Chain, IV, KEYED_HASH};
+use crate::portable::blake3::{BLOCK_SIZE, CHUNK_END, CHUNK_START, Chain, IV, KEYED_HASH, Node};
 
 /// An instruction set that can pick words from two vectors of quads.
 pub(crate) trait PickQuads: Isa {

@@ -8,17 +8,13 @@ use crate::portable::blake3::CHUNK_SIZE;
 use crate::portable::chacha20::BLOCK_SIZE;
 
 /// A message whose tag is computed, and which may be encrypted only as far as the tree has come.
-pub(crate) struct Source<'a> {
-    aad: &'a [u8],
-    text: Text<'a>,
-}
-
-enum Text<'a> {
+pub(crate) enum Source<'a> {
     /// All of it is ciphertext.
-    Ciphertext(&'a [u8]),
+    Ciphertext(MacInput<'a>),
     /// The first `encrypted` bytes are ciphertext. Encrypting a stretch right before it is hashed
     /// finds it in the first-level cache.
     Sealing {
+        aad: &'a [u8],
         text: &'a mut [u8],
         keys: &'a MessageKeys,
         counter: u64,
@@ -28,43 +24,34 @@ enum Text<'a> {
 
 impl<'a> Source<'a> {
     #[inline(always)]
-    pub(crate) const fn ciphertext(aad: &'a [u8], text: &'a [u8]) -> Self {
-        Self {
-            aad,
-            text: Text::Ciphertext(text),
-        }
-    }
-
-    #[inline(always)]
     pub(crate) const fn sealing(
         aad: &'a [u8],
         text: &'a mut [u8],
         keys: &'a MessageKeys,
         counter: u64,
     ) -> Self {
-        Self {
+        Self::Sealing {
             aad,
-            text: Text::Sealing {
-                text,
-                keys,
-                counter,
-                encrypted: 0,
-            },
+            text,
+            keys,
+            counter,
+            encrypted: 0,
         }
     }
 
     /// The concatenation, of which the first `end` bytes may be read.
     #[inline(always)]
     pub(crate) fn up_to<I: Isa + BackEnd>(&mut self, isa: I, end: usize) -> MacInput<'_> {
-        match &mut self.text {
-            Text::Ciphertext(text) => MacInput::new(self.aad, text),
-            Text::Sealing {
+        match self {
+            Self::Ciphertext(input) => *input,
+            Self::Sealing {
+                aad,
                 text,
                 keys,
                 counter,
                 encrypted,
             } => {
-                let needed = end.saturating_sub(self.aad.len() + 8);
+                let needed = end.saturating_sub(aad.len() + 8);
                 // Whole chunks of keystream, so that the next stretch starts at a block.
                 let until = needed.next_multiple_of(CHUNK_SIZE).min(text.len());
                 if until > *encrypted {
@@ -72,7 +59,7 @@ impl<'a> Source<'a> {
                     isa.xor_keystream(keys, first, &mut text[*encrypted..until]);
                     *encrypted = until;
                 }
-                MacInput::new(self.aad, text)
+                MacInput::new(aad, text)
             }
         }
     }
@@ -80,10 +67,9 @@ impl<'a> Source<'a> {
     /// Length of the concatenation in bytes.
     #[inline(always)]
     pub(crate) const fn len(&self) -> usize {
-        let text = match &self.text {
-            Text::Ciphertext(text) => text.len(),
-            Text::Sealing { text, .. } => text.len(),
-        };
-        self.aad.len() + 8 + text + 8
+        match self {
+            Self::Ciphertext(input) => input.len(),
+            Self::Sealing { aad, text, .. } => aad.len() + 8 + text.len() + 8,
+        }
     }
 }

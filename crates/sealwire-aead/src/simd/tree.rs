@@ -6,7 +6,7 @@
 //! and only those on its edges are put together in a buffer.
 
 use super::blake3::{
-    CHUNK_BLOCKS, Node, RowBlock, compress_rows, derive_message_keys, hash_chunks, hash_parents,
+    CHUNK_BLOCKS, RowBlock, compress_rows, derive_message_keys, hash_chunks, hash_parents,
     load_chain, parent_block, store_chain,
 };
 use super::chacha20::xor_keystream;
@@ -17,7 +17,7 @@ use crate::back_end::BackEnd;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
 use crate::portable::blake3::{
-    BLOCK_SIZE, CHUNK_END, CHUNK_SIZE, CHUNK_START, Chain, KEYED_HASH, PARENT, ROOT,
+    BLOCK_SIZE, CHUNK_END, CHUNK_SIZE, CHUNK_START, Chain, KEYED_HASH, Node, PARENT, ROOT,
     left_subtree_len,
 };
 use crate::{KEY_SIZE, NONCE_SIZE};
@@ -97,7 +97,7 @@ fn seal_four_chunks<I: Subtree>(
     let mut level = [[0; 32]; QUADS + 1];
     level[..QUADS].copy_from_slice(&four);
     level[QUADS] = last;
-    Some(fold(isa, &keys.authentication, &level))
+    Some(fold(isa, &keys.authentication, &level, ROOT))
 }
 
 /// Keyed BLAKE3 over `input`.
@@ -106,11 +106,24 @@ pub(crate) fn mac<I: Subtree>(isa: I, key: &Chain, input: &MacInput<'_>) -> Node
     if input.len() <= CHUNK_SIZE {
         return single_chunk(isa, key, input);
     }
-    root(
-        isa,
-        key,
-        &mut Source::ciphertext(input.aad(), input.ciphertext()),
-    )
+    root(isa, key, &mut Source::Ciphertext(*input))
+}
+
+/// Node over `len` bytes of `input` from `start`, a chunk boundary; not the root.
+#[inline(always)]
+pub(crate) fn node<I: Subtree>(
+    isa: I,
+    key: &Chain,
+    input: &MacInput<'_>,
+    start: usize,
+    len: usize,
+) -> Node {
+    let mut level = [[0; 32]; MAX_LANES];
+    let count = isa.subtree(key, &mut Source::Ciphertext(*input), start, len, &mut level);
+    if count == 1 {
+        return level[0];
+    }
+    fold(isa, key, &level[..count], 0)
 }
 
 /// Hashes a tree of two chunks or more.
@@ -119,12 +132,12 @@ fn root<I: Subtree>(isa: I, key: &Chain, source: &mut Source<'_>) -> Node {
     let mut level = [[0; 32]; MAX_LANES];
     let len = source.len();
     let count = isa.subtree(key, source, 0, len, &mut level);
-    fold(isa, key, &level[..count])
+    fold(isa, key, &level[..count], ROOT)
 }
 
-/// Hashes one level of two to `Wide::LANES` nodes to the root.
+/// Hashes one level of two to `Wide::LANES` nodes to the one above all, with the flag `root`.
 #[inline(always)]
-fn fold<I: Subtree>(isa: I, key: &Chain, nodes: &[Node]) -> Node {
+fn fold<I: Subtree>(isa: I, key: &Chain, nodes: &[Node], root: u32) -> Node {
     let mut level = [[0; 32]; MAX_LANES];
     let mut count = nodes.len();
     level[..count].copy_from_slice(nodes);
@@ -133,7 +146,7 @@ fn fold<I: Subtree>(isa: I, key: &Chain, nodes: &[Node]) -> Node {
         count = parents(isa, key, &level[..count], &mut above);
         level = above;
     }
-    parent(isa, key, &[level[0], level[1]], ROOT)
+    parent(isa, key, &[level[0], level[1]], root)
 }
 
 /// Hashes `len` bytes from `start`, a chunk boundary, down to at most `Wide::LANES` nodes.
@@ -213,8 +226,8 @@ fn lanes_of_leaves<I: Isa>(
     last_len: usize,
     nodes: &mut [Node; MAX_LANES],
 ) {
-    let first = (start / CHUNK_SIZE) as u64;
-    if count == QUADS && last_len == CHUNK_SIZE && Framing::fits(input.aad()) {
+    let first = input.chunk_number(start);
+    if count == QUADS && last_len == CHUNK_SIZE && can_be_framed(input) {
         let mut framing = Framing::EMPTY;
         framing.fill(isa, input.aad(), input.ciphertext());
         let first_block = start / BLOCK_SIZE;
@@ -260,6 +273,11 @@ fn lanes_of_leaves<I: Isa>(
     } else {
         hash_chunks::<I::Wide>(isa, key, &chunks[..count], first, last_len, nodes);
     }
+}
+
+#[inline(always)]
+const fn can_be_framed(input: &MacInput<'_>) -> bool {
+    input.is_whole() && Framing::fits(input.aad())
 }
 
 /// Hashes one level of at most `2 * Wide::LANES` nodes to the level above and returns its size. A
@@ -330,12 +348,12 @@ fn chunk<I: Isa>(
     let last = first + len.div_ceil(BLOCK_SIZE) - 1;
     let mut row_block = RowBlock {
         block: &[0; BLOCK_SIZE],
-        counter: (start / CHUNK_SIZE) as u64,
+        counter: input.chunk_number(start),
         block_len: BLOCK_SIZE as u32,
         flags: KEYED_HASH | CHUNK_START,
     };
     let last_len = len - (last - first) * BLOCK_SIZE;
-    if Framing::fits(input.aad()) {
+    if can_be_framed(input) {
         let mut framing = Framing::EMPTY;
         framing.fill(isa, input.aad(), input.ciphertext());
         for index in first..=last {

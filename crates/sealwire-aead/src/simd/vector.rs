@@ -1,9 +1,9 @@
 //! What an instruction set has to provide.
 
-use super::blake3::Node;
 use super::framing::{Edge, Header};
 use super::kernels::LaneKernels;
 use crate::keys::MessageKeys;
+use crate::portable::blake3::Node;
 use crate::portable::blake3::{CHUNK_SIZE, Chain};
 
 /// Most lanes that any vector here has.

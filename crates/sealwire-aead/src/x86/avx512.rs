@@ -5,7 +5,8 @@ use super::{
 };
 use crate::keys::MessageKeys;
 use crate::portable::blake3::Chain;
-use crate::simd::blake3::{Node, ROW_SCHEDULE};
+use crate::portable::blake3::Node;
+use crate::simd::blake3::ROW_SCHEDULE;
 use crate::simd::framing::{Edge, Header};
 use crate::simd::kernels::kernels;
 use crate::simd::quads::{PickQuads, hash_four_chunks, seal_four_chunks};

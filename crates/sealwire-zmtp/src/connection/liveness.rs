@@ -8,6 +8,9 @@
 //!                  |-- timeout --|  something must arrive before this, whatever it is
 //!   last traffic |------ ttl from the peer's PING ------|  likewise
 //! ```
+//!
+//! A PING cannot overtake the frame before it, which may be large and its way slow. While the output
+//! moves, the peer is there, and its time to answer begins once the PING is out.
 
 use core::time::Duration;
 
@@ -32,6 +35,12 @@ pub(super) struct Liveness {
     next_ping: Option<Duration>,
     /// When something must have arrived since the oldest PING that nothing followed.
     answer_deadline: Option<Duration>,
+    /// Bytes of output before the oldest PING that nothing followed.
+    before_oldest_ping: u64,
+    /// Those that were taken when `answer_deadline` was set.
+    taken_then: u64,
+    /// Bytes of output before the last PING.
+    before_last_ping: Option<u64>,
     last_heard: Duration,
     /// How long the peer lets us wait.
     peer_ttl: Option<Duration>,
@@ -49,6 +58,9 @@ impl Liveness {
             transport_ping: false,
             next_ping: None,
             answer_deadline: None,
+            before_oldest_ping: 0,
+            taken_then: 0,
+            before_last_ping: None,
             last_heard: now,
             peer_ttl: None,
             reading: true,
@@ -119,8 +131,9 @@ impl Liveness {
             .min()
     }
 
-    /// Refuses to go on past a deadline.
-    pub(super) fn check(&self, now: Duration, step: Step) -> Result<(), Error> {
+    /// Refuses to go on past a deadline. `taken` are the bytes of output taken so far.
+    pub(super) fn check(&mut self, now: Duration, step: Step, taken: u64) -> Result<(), Error> {
+        self.allow_for_output(now, taken);
         let due = |deadline: Option<Duration>| deadline.is_some_and(|deadline| deadline <= now);
         if due(self.handshake_deadline) {
             return Err(Error::HandshakeTimeout { step });
@@ -136,17 +149,44 @@ impl Liveness {
         core::mem::take(&mut self.transport_ping)
     }
 
-    /// Whether a PING of ZMTP is due; gives the ttl that it carries.
-    pub(super) fn take_due_ping(&mut self, now: Duration) -> Option<Duration> {
+    /// Gives the peer more time to answer when the PING was still on its way the last time, and the
+    /// output has moved since.
+    fn allow_for_output(&mut self, now: Duration, taken: u64) {
+        if let (Some(beat), Some(deadline)) = (self.heartbeat, &mut self.answer_deadline)
+            && *deadline <= now
+            && self.taken_then < self.before_oldest_ping
+            && self.taken_then < taken
+        {
+            *deadline = now.saturating_add(beat.timeout);
+            self.taken_then = taken;
+        }
+    }
+
+    /// Whether a PING of ZMTP is due; gives the ttl that it carries. None is while the last one is
+    /// not out. `taken` and `pending` are bytes of output.
+    pub(super) fn take_due_ping(
+        &mut self,
+        now: Duration,
+        taken: u64,
+        pending: usize,
+    ) -> Option<Duration> {
         let beat = self.heartbeat?;
         if self.next_ping? > now {
             return None;
         }
         self.next_ping = Some(now.saturating_add(beat.interval));
-        self.answer_deadline
-            .get_or_insert(now.saturating_add(beat.timeout));
+        let before = taken + pending as u64;
+        if self.answer_deadline.is_none() {
+            self.answer_deadline = Some(now.saturating_add(beat.timeout));
+            self.before_oldest_ping = before;
+            self.taken_then = taken;
+        }
         self.transport_ping = self.by_transport;
-        Some(beat.ttl).filter(|_| !self.by_transport)
+        if self.by_transport || self.before_last_ping.is_some_and(|last| taken <= last) {
+            return None;
+        }
+        self.before_last_ping = Some(before);
+        Some(beat.ttl)
     }
 
     fn ttl_deadline(&self) -> Option<Duration> {

@@ -206,7 +206,9 @@ impl Connection {
 
     /// What is to be written: everything staged, framed and sealed.
     ///
-    /// Bytes that are not advanced over stay for the next call.
+    /// Bytes that are not advanced over stay for the next call. A frame of
+    /// [`FRAME_IN_PIECES`](crate::limits::FRAME_IN_PIECES) bytes and more comes over several calls,
+    /// so call again until nothing [remains](bytes::Buf::has_remaining).
     pub fn transmit(&mut self) -> Transmit<'_> {
         self.stage_owed_pong();
         self.output.seal();

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Small frames are packed one after the other, a large one keeps its own buffer, so that it is not
-//! copied. A packed segment needs no list of its frames: the headers in it are the list.
+//! copied. A packed segment needs no list of its frames: the headers in it are the list. A very large
+//! one is sealed in pieces, only as far ahead as it is taken: each piece is a segment before the rest.
 
 mod segment;
 mod transmit;
@@ -16,9 +17,9 @@ use alloc::vec::Vec;
 
 use arrayvec::ArrayVec;
 
-use self::segment::{Large, Packed, Segment};
+use self::segment::{InPieces, Large, Packed, Piece, Segment};
 pub use self::transmit::Transmit;
-use crate::limits::{LARGE_FRAME, OUTPUT_SEGMENT};
+use crate::limits::{FRAME_IN_PIECES, LARGE_FRAME, OUTPUT_SEGMENT, PIECES_AHEAD};
 use crate::mechanism::Sealer;
 use crate::mechanism::curve::traffic::unsealed_prefix;
 use crate::message::Frame;
@@ -35,6 +36,10 @@ pub(super) struct Output {
     /// Bytes of the first segment that were taken.
     taken: usize,
     pending: usize,
+    /// Bytes taken since the connection began.
+    taken_in_all: u64,
+    /// Segments that are sealed in pieces.
+    in_pieces: usize,
     /// Buffers of segments that were taken, to be used again.
     spares: ArrayVec<Vec<u8>, SPARES>,
     sealer: Sealer,
@@ -49,6 +54,8 @@ impl Default for Output {
             sealed_segments: 0,
             taken: 0,
             pending: 0,
+            taken_in_all: 0,
+            in_pieces: 0,
             spares: ArrayVec::new(),
             sealer: Sealer::Plain,
             next_index: 0,
@@ -61,6 +68,25 @@ impl Output {
     #[inline]
     pub(super) fn pending(&self) -> usize {
         self.pending
+    }
+
+    /// Bytes taken since the connection began.
+    pub(super) fn taken_in_all(&self) -> u64 {
+        self.taken_in_all
+    }
+
+    /// Bytes that may be taken now.
+    fn ready(&self) -> usize {
+        if self.in_pieces == 0 {
+            return self.pending;
+        }
+        self.ready_segments().map(Segment::len).sum::<usize>() - self.taken
+    }
+
+    /// Segments that go out before the rest of a frame that is sealed in pieces.
+    fn ready_segments(&self) -> impl Iterator<Item = &Segment> {
+        let segments = self.segments.iter();
+        segments.take_while(|segment| !segment.is_in_pieces())
     }
 
     /// Bytes that a frame grows by when it is sealed.
@@ -108,7 +134,8 @@ impl Output {
         self.staged(header, payload.len() + overhead);
     }
 
-    /// Stages one frame; a large payload is not copied unless it must be sealed and is shared.
+    /// Stages one frame; a large payload is not copied, unless it must be sealed at once and is
+    /// shared.
     #[inline]
     pub(super) fn stage_frame(&mut self, flags: u8, frame: Frame) {
         if frame.len() < LARGE_FRAME {
@@ -116,6 +143,16 @@ impl Output {
         } else {
             let overhead = self.sealer.overhead();
             let body = frame.len() + overhead;
+            if let Sealer::PerMessage(_) = self.sealer
+                && frame.len() >= FRAME_IN_PIECES
+            {
+                let header = Header::new(flags, body);
+                self.staged(header, body);
+                let rest = InPieces::new(header, frame.into_bytes());
+                self.segments.push_back(Segment::InPieces(rest));
+                self.in_pieces += 1;
+                return;
+            }
             let large = if let Sealer::Curve(_) = self.sealer {
                 let header = Header::new(0, body);
                 self.staged(header, body);
@@ -129,18 +166,45 @@ impl Output {
         }
     }
 
-    /// Seals everything staged, in order.
+    /// Seals everything staged, in order, up to a frame in pieces that has enough ready.
     pub(super) fn seal(&mut self) {
-        if self.sealer.overhead() > 0 {
-            for segment in self.segments.range_mut(self.sealed_segments..) {
-                match segment {
-                    Segment::Packed(packed) => packed.seal(&mut self.sealer),
-                    Segment::Large(large) => large.seal(&mut self.sealer),
+        if self.sealer.overhead() == 0 {
+            // The last one may still grow.
+            self.sealed_segments = self.segments.len().saturating_sub(1);
+            return;
+        }
+        let mut index = self.sealed_segments;
+        while let Some(segment) = self.segments.get_mut(index) {
+            self.sealed_segments = index;
+            match segment {
+                Segment::Packed(packed) => packed.seal(&mut self.sealer),
+                Segment::Large(large) => large.seal(&mut self.sealer),
+                Segment::InPieces(_) => {
+                    if self.ready() >= PIECES_AHEAD {
+                        return;
+                    }
+                    self.seal_piece(index);
                 }
             }
+            index += 1;
         }
-        // The last one may still grow.
-        self.sealed_segments = self.segments.len().saturating_sub(1);
+    }
+
+    /// Puts the next piece of a frame before its rest.
+    fn seal_piece(&mut self, index: usize) {
+        let Some(Segment::InPieces(rest)) = self.segments.get_mut(index) else {
+            return;
+        };
+        let buffer = self.spares.pop().unwrap_or_default();
+        self.segments[index] = match rest.next(buffer, &mut self.sealer) {
+            Piece::More(piece) => return self.segments.insert(index, Segment::Packed(piece)),
+            Piece::Last(piece) => Segment::Packed(piece),
+            Piece::Whole(mut frame) => {
+                frame.seal(&mut self.sealer);
+                Segment::Large(frame)
+            }
+        };
+        self.in_pieces -= 1;
     }
 
     #[inline]
@@ -167,10 +231,11 @@ impl Output {
     /// Takes `count` bytes off the front.
     fn advance(&mut self, mut count: usize) {
         assert!(
-            count <= self.pending,
+            count <= self.ready(),
             "advanced beyond what there is to transmit"
         );
         self.pending -= count;
+        self.taken_in_all += count as u64;
         while let Some(front) = self.segments.front() {
             let left = front.len() - self.taken;
             if count < left {

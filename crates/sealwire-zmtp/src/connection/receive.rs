@@ -134,7 +134,8 @@ impl Connection {
     }
 
     /// How many more bytes complete the frame in progress, as far as its length is known: a hint
-    /// for sizing the next read, at most 1 MiB, 0 when nothing is in progress.
+    /// for sizing the next read, at most 1 MiB or what is there of it, if that is more; 0 when nothing
+    /// is in progress.
     pub const fn wanted(&self) -> usize {
         self.receiver.wanted
     }
@@ -303,7 +304,7 @@ fn scan<'a>(
         let payload = payload as usize;
         let size = header.size() + payload + overhead;
         if size > input.len() {
-            return Ok((size - input.len()).min(MAX_WANTED));
+            return Ok((size - input.len()).min(MAX_WANTED.max(input.len())));
         }
         let (frame, rest) = input.split_at_mut(size);
         input = rest;

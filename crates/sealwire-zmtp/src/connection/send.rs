@@ -101,8 +101,10 @@ impl Connection {
 
     /// Deadlines and PING.
     pub(super) fn act_on_time(&mut self, now: Duration) -> Result<(), Error> {
-        self.liveness.check(now, self.phase.step())?;
-        if let Some(ttl) = self.liveness.take_due_ping(now) {
+        let taken = self.output.taken_in_all();
+        self.liveness.check(now, self.phase.step(), taken)?;
+        let pending = self.output.pending();
+        if let Some(ttl) = self.liveness.take_due_ping(now, taken, pending) {
             self.stage(COMMAND, &heartbeat::ping_body(ttl));
             self.blocks.give_back();
             self.output.give_back();

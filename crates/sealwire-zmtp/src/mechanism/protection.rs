@@ -1,8 +1,10 @@
 //! What a mechanism does to frames after the handshake, for each direction.
 
+use alloc::boxed::Box;
+
 use super::blake3::{continuous, traffic};
 use super::curve;
-use crate::provider::{OpenJob, SealJob};
+use crate::provider::{OpenJob, PieceSealer, SealJob};
 
 /// Bytes of the tag behind each frame that BLAKE3 seals.
 const TAG: usize = 32;
@@ -48,6 +50,15 @@ impl Sealer {
             Self::Curve(_) => unreachable!("CURVE's frames are wrapped and make no such jobs"),
             Self::PerMessage(sealer) => sealer.seal(jobs),
             Self::Continuous(sealer) => sealer.seal(jobs),
+        }
+    }
+
+    /// Begins to seal the next frame in pieces, where that can be done. CURVE's tag stands before
+    /// what it covers, so there it cannot.
+    pub(crate) fn seal_in_pieces(&mut self, aad: &[u8]) -> Option<Box<dyn PieceSealer>> {
+        match self {
+            Self::PerMessage(sealer) => sealer.seal_in_pieces(aad),
+            Self::Plain | Self::Continuous(_) | Self::Curve(_) => None,
         }
     }
 }

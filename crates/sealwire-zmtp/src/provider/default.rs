@@ -5,7 +5,9 @@ use alloc::boxed::Box;
 use sealwire_aead::{Cipher, Session};
 use x25519_dalek::{X25519_BASEPOINT_BYTES, x25519};
 
-use super::{ContinuousCipher, MessageCipher, OpenJob, Provider, SealJob, SharedSecret, WeakKey};
+use super::{
+    ContinuousCipher, MessageCipher, OpenJob, PieceSealer, Provider, SealJob, SharedSecret, WeakKey,
+};
 use crate::keys::{PublicKey, SecretKey};
 
 /// X25519 from `x25519-dalek`, BLAKE3 from `blake3`, ChaCha20-BLAKE3 from `sealwire-aead`.
@@ -76,6 +78,20 @@ impl MessageCipher for Cipher {
     fn open(&self, jobs: &mut [OpenJob<'_>]) {
         // The verdicts say the same as this result, and say it for each job.
         let _ = self.open_batch(jobs);
+    }
+
+    fn seal_in_pieces(&self, nonce: &[u8; 24], aad: &[u8]) -> Option<Box<dyn PieceSealer>> {
+        Some(Box::new(self.seal_in_pieces(nonce, aad)))
+    }
+}
+
+impl PieceSealer for sealwire_aead::PieceSealer {
+    fn seal(&mut self, piece: &mut [u8]) {
+        self.seal(piece);
+    }
+
+    fn finish(self: Box<Self>) -> [u8; 32] {
+        (*self).finish()
     }
 }
 

@@ -72,6 +72,23 @@ pub trait MessageCipher: Send {
     ///
     /// Tags are compared in constant time, before a byte of that job is decrypted.
     fn open(&self, jobs: &mut [OpenJob<'_>]);
+
+    /// Begins to seal one message that is given in pieces; the result is that of sealing it at once.
+    ///
+    /// `None`, as here, where that cannot be done. Large messages are sealed at once then, in a copy
+    /// if anybody else holds them.
+    fn seal_in_pieces(&self, _nonce: &[u8; 24], _aad: &[u8]) -> Option<Box<dyn PieceSealer>> {
+        None
+    }
+}
+
+/// Seals one message in pieces.
+pub trait PieceSealer: Send {
+    /// Encrypts the next piece in place.
+    fn seal(&mut self, piece: &mut [u8]);
+
+    /// The tag, once the whole message was given.
+    fn finish(self: Box<Self>) -> [u8; 32];
 }
 
 /// One direction of a continuous keystream, in batches. It owns the block counter.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealwire_zmtp::bytes::Buf;
+use sealwire_zmtp::bytes::{Buf, BufMut};
 use sealwire_zmtp::connection::Heartbeat;
 use sealwire_zmtp::error::{Error, Step};
 use sealwire_zmtp::{Config, SocketType};
@@ -109,6 +109,62 @@ fn silence_after_ping_ends_the_connection() {
     pair.a.pass(START + 8 * SECOND - Duration::from_nanos(1));
     assert_eq!(pair.a.error, None);
     pair.a.pass(START + 8 * SECOND);
+    assert_eq!(pair.a.error, Some(Error::HeartbeatTimeout));
+}
+
+/// PING stands behind a large frame on a slow way. As long as the output moves, the peer has not
+/// failed to answer what it could not have seen.
+#[test]
+fn a_large_frame_before_ping_is_no_silence() {
+    const SIZE: usize = 4 << 20;
+    let mut pair = Pair::ready(beating(), null(SocketType::Pair), &provider());
+    pair.a.send(vec![7; SIZE]);
+    let mut now = START;
+    let mut stream = Vec::new();
+    while stream.len() + SIZE / 50 < SIZE {
+        now += SECOND;
+        stream.put((&mut pair.a.connection.transmit()).take(SIZE / 50));
+        pair.a.pass(now);
+        assert_eq!(pair.a.error, None, "after {:?}", now - START);
+    }
+    let ping = frame(4, b"\x04PING\x00\x64");
+    let mut rest = pair.a.output();
+    assert!(rest.ends_with(&ping));
+    assert!(
+        !rest[..rest.len() - ping.len()].ends_with(&ping),
+        "one PING is enough"
+    );
+    // Now it is out, and an answer is due.
+    let late = pair.a.connection.next_timeout().unwrap();
+    pair.a.pass(late);
+    stream.append(&mut rest);
+    pair.b.feed(&stream);
+    pair.a.now = late + SECOND;
+    pair.a.feed(&pair.b.output());
+    pair.a.pass(late + 3 * SECOND);
+    assert_eq!(pair.a.error, None);
+}
+
+#[test]
+fn output_that_stands_still_is_silence() {
+    let mut pair = Pair::ready(beating(), null(SocketType::Pair), &provider());
+    pair.a.send(vec![7; 4 << 20]);
+    let mut now = START;
+    // It moves for a minute, then no more.
+    while now < START + 60 * SECOND {
+        now += SECOND;
+        pair.a.connection.transmit().advance(1_000);
+        pair.a.pass(now);
+        assert_eq!(pair.a.error, None);
+    }
+    while pair.a.error.is_none() {
+        now += SECOND;
+        assert!(
+            now <= START + 66 * SECOND,
+            "two timeouts are enough to see it"
+        );
+        pair.a.pass(now);
+    }
     assert_eq!(pair.a.error, Some(Error::HeartbeatTimeout));
 }
 

@@ -146,6 +146,11 @@ fn wanted_tells_what_the_frame_in_progress_lacks() {
     let mut pair = Pair::ready(null(SocketType::Push), null(SocketType::Pull), &provider());
     pair.b.feed(&claim(0, 50 << 20));
     assert_eq!(pair.b.connection.wanted(), 1 << 20);
+    // As much again as is there, and no more than is missing.
+    pair.b.feed(&vec![3; 4 << 20]);
+    assert_eq!(pair.b.connection.wanted(), (4 << 20) + 9);
+    pair.b.feed(&vec![3; 40 << 20]);
+    assert_eq!(pair.b.connection.wanted(), 6 << 20);
 }
 
 #[test]

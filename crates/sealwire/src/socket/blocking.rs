@@ -1,6 +1,7 @@
 //! The same socket with calls that block, for programs without an async runtime.
 
 mod incoming;
+mod sending;
 mod waiting;
 
 use std::sync::Arc;
@@ -13,11 +14,10 @@ pub use incoming::Incoming;
 
 use super::SocketBuilder;
 use crate::endpoint::Endpoint;
-use crate::error::{Error, Operation, SendError};
+use crate::error::{Error, Operation};
 use crate::message::Message;
 use crate::monitor::{Counters, Monitor};
 use crate::options::from_now;
-use crate::pattern::SendFailure;
 use crate::peer::Peer;
 
 /// A ZeroMQ socket whose calls block the thread.
@@ -186,34 +186,6 @@ impl Socket {
     /// See [`Socket::peers`](crate::Socket::peers).
     pub fn peers(&self) -> Vec<Arc<Peer>> {
         self.inner.peers()
-    }
-
-    /// Sends a message, blocking while there is no room (as [`Socket::send`](crate::Socket::send))
-    /// for up to the send timeout.
-    ///
-    /// # Errors
-    ///
-    /// As [`Socket::send`](crate::Socket::send), and [`Error::TimedOut`].
-    pub fn send(&self, message: impl Into<Message>) -> Result<(), SendError> {
-        self.send_within(message.into(), self.inner.core().options().send_timeout)
-    }
-
-    /// Sends a message, waiting no longer than `limit`.
-    ///
-    /// # Errors
-    ///
-    /// As [`send`](Socket::send).
-    pub fn send_for(&self, message: impl Into<Message>, limit: Duration) -> Result<(), SendError> {
-        self.send_within(message.into(), Some(limit))
-    }
-
-    /// See [`Socket::try_send`](crate::Socket::try_send).
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    pub fn try_send(&self, message: impl Into<Message>) -> Result<(), SendError> {
-        self.inner.try_send(message)
     }
 
     /// Receives a message, blocking until there is one, for up to the receive timeout.
@@ -418,32 +390,6 @@ impl Socket {
                 Ok((taken > 0).then_some(true))
             }
         })
-    }
-
-    /// As [`send`](Socket::send), but waits only while the condition holds, which is looked at on
-    /// each [`wake`](Socket::wake).
-    pub(crate) fn send_while(
-        &self,
-        message: Message,
-        condition: impl Fn() -> bool,
-    ) -> Result<(), SendError> {
-        let core = self.inner.core();
-        let mut frames = message.into_frames();
-        loop {
-            // Listening comes before the attempt, or a signal could slip through.
-            let listener = core.writable.listen();
-            frames = match core.try_send(frames) {
-                Ok(()) => return Ok(()),
-                Err(SendFailure::Failed(error, frames)) => {
-                    return Err(SendError::new(*error, frames.into()));
-                }
-                Err(SendFailure::WouldBlock(frames)) => frames,
-            };
-            if !condition() {
-                return Err(SendError::new(Error::WouldBlock, frames.into()));
-            }
-            listener.wait();
-        }
     }
 
     fn wait_for_end(&self) {

@@ -7,6 +7,7 @@
 mod closing;
 mod endpoints;
 mod links;
+mod sending;
 mod waiting;
 
 use std::collections::VecDeque;
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event as Signal;
-use sealwire_zmtp::{Frame, Message as Frames, SocketType};
+use sealwire_zmtp::SocketType;
 
 use crate::auth::{Decision, SharedAuthenticator};
 use crate::context::Context;
@@ -22,9 +23,9 @@ use crate::endpoint::Endpoint;
 use crate::engine::SharedCookies;
 use crate::error::Error;
 use crate::message::Message;
-use crate::monitor::{Hub, LiveCounters, add};
+use crate::monitor::{Hub, LiveCounters};
 use crate::options::SocketOptions;
-use crate::pattern::{Link, Pattern, PipeId, Pipes, SendFailure, pattern};
+use crate::pattern::{Link, Pattern, PipeId, Pipes, pattern};
 use crate::peer::{Peer, PeerAddress};
 use crate::socket::readable::Readable;
 #[cfg(unix)]
@@ -197,30 +198,6 @@ impl SocketCore {
         result
     }
 
-    /// Sends without waiting.
-    pub(super) fn try_send(&self, frames: Frames) -> Result<(), SendFailure> {
-        if frames.is_empty() {
-            return Err(SendFailure::failed(Error::EmptyMessage, frames));
-        }
-        let dropped = self.with(|state| state.send(frames))?;
-        add(&self.counters.dropped_at_send, dropped);
-        Ok(())
-    }
-
-    /// Queues payloads for one connection as long as it has room, under one lock.
-    pub(super) fn try_send_many_to(
-        &self,
-        route: u32,
-        payloads: &mut VecDeque<Frame>,
-    ) -> Result<usize, Error> {
-        self.with(|state| match state.phase {
-            Phase::Open => state
-                .pattern
-                .send_many_to(&mut state.pipes, route, payloads),
-            _ => Err(Error::Closed),
-        })
-    }
-
     pub(super) fn disconnect_route(&self, route: u32, reason: &'static str) -> Result<(), Error> {
         self.with(|state| state.pattern.disconnect(&mut state.pipes, route, reason))
     }
@@ -301,14 +278,6 @@ impl SocketCore {
         self.notify_readable(count);
     }
 
-    /// Moves what is queued for peers without room, as far as that goes at once.
-    pub(super) fn push_output(&self) {
-        let links = self.lock().pipes.full_links();
-        for link in links.into_iter().flatten() {
-            link.push_output();
-        }
-    }
-
     /// Moves here what peers of this process keep back until more is wanted.
     #[cfg(unix)]
     pub(super) fn fetch_what_is_kept_back(&self) {
@@ -377,20 +346,6 @@ impl SocketCore {
 }
 
 impl State {
-    fn send(&mut self, frames: Frames) -> Result<usize, SendFailure> {
-        if self.phase != Phase::Open {
-            return Err(SendFailure::failed(Error::Closed, frames));
-        }
-        let State { pattern, pipes, .. } = self;
-        if !self.sends_unchanged {
-            return pattern.send(pipes, frames);
-        }
-        match pipes.push_sole(frames) {
-            Ok(()) => Ok(0),
-            Err(frames) => pattern.send(pipes, frames),
-        }
-    }
-
     fn receive(&mut self) -> Result<Option<Message>, Error> {
         if self.phase != Phase::Open {
             return Err(Error::Closed);

@@ -7,12 +7,12 @@ mod incoming;
 mod readable;
 #[cfg(unix)]
 mod readiness;
+mod sending;
 mod spinning;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sealwire_zmtp::{Frame, SocketType};
+use sealwire_zmtp::SocketType;
 
 pub use builder::SocketBuilder;
 pub(crate) use core::{Registration, RegistrationKind, SocketCore};
@@ -24,10 +24,9 @@ pub use readiness::{Readiness, Ready};
 
 use crate::context::Context;
 use crate::endpoint::{Endpoint, EndpointError};
-use crate::error::{Error, Operation, SendError};
+use crate::error::{Error, Operation};
 use crate::message::Message;
 use crate::monitor::{Counters, Monitor};
-use crate::pattern::SendFailure;
 use crate::peer::Peer;
 
 /// An asynchronous ZeroMQ socket. Works with any executor and needs none of its own: a thread of
@@ -230,78 +229,6 @@ impl Socket {
     /// Peers whose handshake is complete.
     pub fn peers(&self) -> Vec<Arc<Peer>> {
         self.core().peers()
-    }
-
-    /// Sends a message: hands it to the queue of the peer or peers it goes to, and waits while
-    /// there is no room, where the socket type waits (all but PUB, XPUB, XSUB, REP and ROUTER,
-    /// which drop and count).
-    ///
-    /// **Cancel-safe:** when the future is dropped before it is ready the message was not sent,
-    /// not even in part.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`] with the message in it, for [`Error::State`], [`Error::Unsupported`],
-    /// [`Error::Unroutable`], [`Error::NoRoutingId`], [`Error::EmptyMessage`],
-    /// [`Error::Closed`].
-    pub async fn send(&self, message: impl Into<Message>) -> Result<(), SendError> {
-        let mut frames = message.into().into_frames();
-        loop {
-            frames = match self.core().try_send(frames) {
-                Ok(()) => return Ok(()),
-                Err(SendFailure::Failed(error, frames)) => {
-                    return Err(SendError::new(*error, frames.into()));
-                }
-                Err(SendFailure::WouldBlock(frames)) => frames,
-            };
-            let listener = self.core().writable.listen();
-            self.core().push_output();
-            frames = match self.core().try_send(frames) {
-                Ok(()) => return Ok(()),
-                Err(SendFailure::Failed(error, frames)) => {
-                    return Err(SendError::new(*error, frames.into()));
-                }
-                Err(SendFailure::WouldBlock(frames)) => frames,
-            };
-            listener.await;
-        }
-    }
-
-    /// Sends a message if that can be done at once.
-    ///
-    /// # Errors
-    ///
-    /// As [`send`](Socket::send), and [`Error::WouldBlock`].
-    pub fn try_send(&self, message: impl Into<Message>) -> Result<(), SendError> {
-        self.core()
-            .try_send(message.into().into_frames())
-            .map_err(|failure| match failure {
-                SendFailure::WouldBlock(frames) => SendError::new(Error::WouldBlock, frames.into()),
-                SendFailure::Failed(error, frames) => SendError::new(*error, frames.into()),
-            })
-    }
-
-    /// SERVER, PEER: queues payloads for the connection of this [number](Peer::route), in order
-    /// and in one go, as long as it has room. What is left stays in `payloads`. Returns how many
-    /// were queued.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unroutable`] when there is no such connection, [`Error::Unsupported`] for other
-    /// types, [`Error::Closed`]; then all payloads are left.
-    pub fn try_send_many_to(
-        &self,
-        route: u32,
-        payloads: &mut VecDeque<Frame>,
-    ) -> Result<usize, Error> {
-        self.core().try_send_many_to(route, payloads)
-    }
-
-    /// Waits until there may be room for messages that [`try_send`](Socket::try_send) or
-    /// [`try_send_many_to`](Socket::try_send_many_to) found none for. It counts from this call, not
-    /// from the first poll: so ask first, then try, then wait.
-    pub fn room(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.core().writable.listen()
     }
 
     /// SERVER, PEER: ends the connection of this [number](Peer::route), with what is queued for it

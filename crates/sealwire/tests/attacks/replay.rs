@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sealwire::{Generate as _, KeyPair, ProtocolError};
-use sealwire_zmtp::bytes::{Buf as _, BytesMut};
+use sealwire_zmtp::bytes::{BufMut as _, BytesMut};
 use sealwire_zmtp::connection::{Blake3Client, Blake3Server, DataPhase};
 use sealwire_zmtp::error::HandshakeError;
 use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
@@ -248,10 +248,5 @@ fn a_cookie_expires() {
 }
 
 fn carry(from: &mut Connection, to: &mut BytesMut) {
-    let mut transmit = from.transmit();
-    while transmit.has_remaining() {
-        let length = transmit.chunk().len();
-        to.extend_from_slice(transmit.chunk());
-        transmit.advance(length);
-    }
+    to.put(&mut from.transmit());
 }

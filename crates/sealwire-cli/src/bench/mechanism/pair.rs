@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bytes::{Buf as _, Bytes, BytesMut};
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use sealwire::default_provider;
 use sealwire_zmtp::connection::{Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase};
 use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
@@ -200,13 +200,15 @@ impl End {
 
     /// Moves what is sealed behind `into`.
     pub(super) fn take_output(&mut self, into: &mut BytesMut) {
-        let mut output = self.protocol.transmit();
-        let size = output.remaining();
-        for chunk in output.chunks() {
-            into.extend_from_slice(chunk);
+        loop {
+            let mut output = self.protocol.transmit();
+            let size = output.remaining();
+            if size == 0 {
+                return;
+            }
+            into.put(&mut output);
+            self.moved += size;
         }
-        output.advance(size);
-        self.moved += size;
     }
 
     /// Where received bytes are to be put.

@@ -1,13 +1,14 @@
-//! The two kinds of segments, and how each is sealed in place.
+//! The kinds of segments, and how each is sealed.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use arrayvec::ArrayVec;
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 
-use crate::limits::BATCH_FRAMES;
+use crate::limits::{BATCH_FRAMES, OUTPUT_SEGMENT};
 use crate::mechanism::{Sealer, curve};
-use crate::provider::SealJob;
+use crate::provider::{PieceSealer, SealJob};
 use crate::wire::frame::{Header, MAX_HEADER};
 
 /// Bytes of the tag behind a sealed payload.
@@ -16,11 +17,20 @@ const TAG_SIZE: usize = 32;
 pub(super) enum Segment {
     Packed(Packed),
     Large(Large),
+    InPieces(InPieces),
 }
 
 impl Segment {
     pub(super) fn len(&self) -> usize {
-        self.parts().iter().map(|part| part.len()).sum()
+        match self {
+            Self::InPieces(frame) => frame.len(),
+            segment => segment.parts().iter().map(|part| part.len()).sum(),
+        }
+    }
+
+    /// Whether nothing of it can go out, nor anything behind it.
+    pub(super) fn is_in_pieces(&self) -> bool {
+        matches!(self, Self::InPieces(_))
     }
 
     /// The bytes in order.
@@ -28,6 +38,7 @@ impl Segment {
         match self {
             Self::Packed(packed) => [&packed.bytes, &[], &[]],
             Self::Large(large) => [&large.header, large.body.as_slice(), &large.tag],
+            Self::InPieces(_) => [&[], &[], &[]],
         }
     }
 }
@@ -44,6 +55,14 @@ impl Packed {
         Self {
             bytes: buffer,
             sealed: 0,
+        }
+    }
+
+    /// Bytes that are sealed already.
+    fn ready(bytes: Vec<u8>) -> Self {
+        Self {
+            sealed: bytes.len(),
+            bytes,
         }
     }
 
@@ -174,6 +193,11 @@ impl Large {
                 tag: ArrayVec::new(),
             };
         }
+        Self::with_header(header, payload)
+    }
+
+    /// A frame that is sealed with a tag behind it.
+    fn with_header(header: ArrayVec<u8, MAX_HEADER>, payload: Bytes) -> Self {
         // Nobody else may see the payload turn into ciphertext.
         let own = payload
             .try_into_mut()
@@ -215,5 +239,68 @@ impl Large {
             self.tag = ArrayVec::from(tag);
             self.body = Body::Ready(body.freeze());
         }
+    }
+}
+
+/// The rest of a frame that is sealed a piece at a time, into buffers that go out before it.
+pub(super) struct InPieces {
+    header: ArrayVec<u8, MAX_HEADER>,
+    /// What is not sealed yet.
+    payload: Bytes,
+    /// `None` before the first piece.
+    sealer: Option<Box<dyn PieceSealer>>,
+}
+
+/// What became of a frame that is sealed in pieces.
+pub(super) enum Piece {
+    More(Packed),
+    Last(Packed),
+    /// The provider cannot do it: here is the frame as one segment.
+    Whole(Large),
+}
+
+impl InPieces {
+    pub(super) fn new(header: Header, payload: Bytes) -> Self {
+        Self {
+            header: header.encode(),
+            payload,
+            sealer: None,
+        }
+    }
+
+    fn len(&self) -> usize {
+        let header = match self.sealer {
+            Some(_) => 0,
+            None => self.header.len(),
+        };
+        header + self.payload.len() + TAG_SIZE
+    }
+
+    /// Seals the next piece, in a buffer that is empty.
+    pub(super) fn next(&mut self, mut buffer: Vec<u8>, sealer: &mut Sealer) -> Piece {
+        buffer.reserve(MAX_HEADER + OUTPUT_SEGMENT + TAG_SIZE);
+        let mut pieces = match self.sealer.take() {
+            Some(pieces) => pieces,
+            None => {
+                let Some(pieces) = sealer.seal_in_pieces(&self.header) else {
+                    let payload = core::mem::take(&mut self.payload);
+                    let header = core::mem::take(&mut self.header);
+                    return Piece::Whole(Large::with_header(header, payload));
+                };
+                buffer.extend_from_slice(&self.header);
+                pieces
+            }
+        };
+        let start = buffer.len();
+        let size = self.payload.len().min(OUTPUT_SEGMENT);
+        buffer.extend_from_slice(&self.payload[..size]);
+        self.payload.advance(size);
+        pieces.seal(&mut buffer[start..]);
+        if self.payload.is_empty() {
+            buffer.extend_from_slice(&pieces.finish());
+            return Piece::Last(Packed::ready(buffer));
+        }
+        self.sealer = Some(pieces);
+        Piece::More(Packed::ready(buffer))
     }
 }

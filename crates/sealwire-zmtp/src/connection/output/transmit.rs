@@ -4,11 +4,14 @@ use core::fmt;
 
 use bytes::Buf;
 
-use super::Output;
+use super::{Output, Segment};
 
 /// Everything that is ready to be written, in chunks.
 ///
-/// What is advanced over is gone; the rest stays in the connection for the next time.
+/// What is advanced over is gone; the rest stays in the connection for the next time. Of a frame that
+/// is sealed in pieces (see [`FRAME_IN_PIECES`](crate::limits::FRAME_IN_PIECES)) it holds what is
+/// sealed; more is there once that was advanced over and
+/// [`transmit`](crate::Connection::transmit) is called again.
 pub struct Transmit<'a>(&'a mut Output);
 
 impl<'a> Transmit<'a> {
@@ -19,7 +22,7 @@ impl<'a> Transmit<'a> {
     /// All chunks in order, none empty, for a vectored write.
     pub fn chunks(&self) -> impl Iterator<Item = &[u8]> {
         let mut taken = self.0.taken;
-        let parts = self.0.segments.iter().flat_map(|segment| segment.parts());
+        let parts = self.0.ready_segments().flat_map(Segment::parts);
         parts.filter_map(move |part| {
             let skipped = taken.min(part.len());
             taken -= skipped;
@@ -30,7 +33,7 @@ impl<'a> Transmit<'a> {
 
 impl Buf for Transmit<'_> {
     fn remaining(&self) -> usize {
-        self.0.pending
+        self.0.ready()
     }
 
     fn chunk(&self) -> &[u8] {

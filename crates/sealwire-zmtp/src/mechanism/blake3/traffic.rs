@@ -11,7 +11,7 @@
 
 use alloc::boxed::Box;
 
-use crate::provider::{MessageCipher, OpenJob, SealJob, Verdict};
+use crate::provider::{MessageCipher, OpenJob, PieceSealer, SealJob, Verdict};
 
 /// The nonces of one direction, in order, each once.
 struct Nonces {
@@ -64,6 +64,13 @@ impl Sealer {
         // Before the cipher runs, so that no panic in there can make a nonce come again.
         self.nonces.advance(jobs.len());
         self.cipher.seal(jobs);
+    }
+
+    /// Begins to seal the next frame in pieces, where the provider can.
+    pub(crate) fn seal_in_pieces(&mut self, aad: &[u8]) -> Option<Box<dyn PieceSealer>> {
+        let sealer = self.cipher.seal_in_pieces(&self.nonces.peek(0), aad)?;
+        self.nonces.advance(1);
+        Some(sealer)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sealwire_zmtp::bytes::{Buf, BytesMut};
+use sealwire_zmtp::bytes::{Buf, BufMut, BytesMut};
 use sealwire_zmtp::error::{Error, Refusal};
 use sealwire_zmtp::{Config, Connection, Event, Message, Provider};
 
@@ -33,9 +33,14 @@ impl Side {
 
     /// Everything the connection wants to send.
     pub(crate) fn output(&mut self) -> Vec<u8> {
-        let mut transmit = self.connection.transmit();
-        let mut bytes = vec![0; transmit.remaining()];
-        transmit.copy_to_slice(&mut bytes);
+        let mut bytes = Vec::new();
+        loop {
+            let mut transmit = self.connection.transmit();
+            if !transmit.has_remaining() {
+                break;
+            }
+            bytes.put(&mut transmit);
+        }
         assert_eq!(self.connection.pending_bytes(), 0);
         bytes
     }

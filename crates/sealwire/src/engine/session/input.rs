@@ -30,6 +30,8 @@ pub(super) struct Input {
     busy: bool,
     /// How many they were before the protocol took frames from their front.
     given: usize,
+    /// Size of the buffer.
+    capacity: usize,
     /// Size of the last frame that needed more than one read.
     frame: usize,
 }
@@ -54,6 +56,7 @@ impl Input {
     ) -> io::Result<(usize, bool)> {
         let mut buffer = self.buffer(wanted, spare);
         let room = buffer.capacity() - buffer.len();
+        self.capacity = buffer.capacity();
         let outcome = stream.read_behind(&mut buffer);
         // A vector that is collected from itself stays where it is.
         self.bytes = BytesMut::from_iter(buffer);
@@ -71,8 +74,12 @@ impl Input {
         if here <= SHORT {
             let mut beginning = mem::take(&mut self.beginning);
             beginning.extend_from_slice(&self.bytes);
-            *spare = mem::replace(&mut self.bytes, BytesMut::from_iter(beginning));
-            spare.clear();
+            let used = mem::replace(&mut self.bytes, BytesMut::from_iter(beginning));
+            // The buffer of a very large frame goes with it.
+            if self.capacity <= 2 * LONGEST {
+                *spare = used;
+                spare.clear();
+            }
         }
     }
 
@@ -106,7 +113,10 @@ impl Input {
             let bytes = mem::take(&mut self.bytes);
             if here == self.given {
                 let mut buffer = Vec::from(bytes);
-                buffer.reserve(room);
+                // Exactly, so that it ends with the frame; and not before there is no room for a read.
+                if buffer.capacity() - here < room.min(READ_SIZE) {
+                    buffer.reserve_exact(room);
+                }
                 return buffer;
             }
             // Payloads from before it may share its memory.

@@ -1,15 +1,13 @@
-//! Waiting: for messages, for room, for a signal, up to a time limit.
+//! Waiting for messages and for a signal, up to a time limit.
 
 use std::time::Duration;
 
-use event_listener::{Listener as _, listener};
-use sealwire_zmtp::Message as Frames;
+use event_listener::Listener as _;
 
 use super::Socket;
-use crate::error::{Error, Operation, SendError};
+use crate::error::{Error, Operation};
 use crate::message::Message;
 use crate::options::from_now;
-use crate::pattern::SendFailure;
 use crate::socket::readable::Waited;
 
 impl Socket {
@@ -68,55 +66,6 @@ impl Socket {
                 }
                 _ => listener.wait(),
             }
-        }
-    }
-
-    pub(super) fn send_within(
-        &self,
-        message: Message,
-        limit: Option<Duration>,
-    ) -> Result<(), SendError> {
-        let core = self.inner.core();
-        let sent = core.try_send(message.into_frames());
-        let mut frames = match Self::refused(sent)? {
-            None => return Ok(()),
-            Some(frames) => frames,
-        };
-        let deadline = limit.map(from_now);
-        loop {
-            // Listening comes before the attempt that decides, or a signal could slip through. On the
-            // stack, as whoever sends faster than others receive comes here often.
-            listener!(core.writable => room);
-            core.push_output();
-            frames = match Self::refused(core.try_send(frames))? {
-                None => return Ok(()),
-                Some(frames) => frames,
-            };
-            let expired = match deadline {
-                Some(deadline) => room.wait_deadline(deadline).is_none(),
-                None => {
-                    room.wait();
-                    false
-                }
-            };
-            if expired {
-                return match Self::refused(core.try_send(frames))? {
-                    None => Ok(()),
-                    Some(frames) => {
-                        let error = self.timed_out(Operation::Send, limit.unwrap_or_default());
-                        Err(SendError::new(error, frames.into()))
-                    }
-                };
-            }
-        }
-    }
-
-    /// What there was no room for.
-    fn refused(sent: Result<(), SendFailure>) -> Result<Option<Frames>, SendError> {
-        match sent {
-            Ok(()) => Ok(None),
-            Err(SendFailure::WouldBlock(frames)) => Ok(Some(frames)),
-            Err(SendFailure::Failed(error, frames)) => Err(SendError::new(*error, frames.into())),
         }
     }
 

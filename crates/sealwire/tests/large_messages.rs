@@ -1,0 +1,114 @@
+//! A single large message: what it takes of memory, and what it does to heartbeats.
+
+#[path = "support/counting.rs"]
+mod counting;
+mod support;
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use bytes::Bytes;
+use counting::{in_use, peak_of};
+use sealwire::{Endpoint, Event, Generate as _, KeyPair, SocketType};
+use support::{PATIENCE, Path, eventually, every_mechanism, options};
+
+/// One test at a time: memory is counted for the whole process.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// The application keeps what it sends, so that it must not be changed. What arrives takes its size
+/// once more, and nothing else does; with CURVE one copy does, as its tag stands before what it covers.
+/// Once the application drops what it received, nothing of it is left.
+#[test]
+fn a_large_message_is_not_copied_to_be_sealed() {
+    const SIZE: usize = 48 << 20;
+    const NOISE: usize = 4 << 20;
+    let _alone = ALONE.lock();
+    let payload = Bytes::from_iter((0..SIZE).map(|i| (i * 7) as u8));
+    let before = in_use();
+    for (mechanism, server, client) in every_mechanism() {
+        let pull = options(SocketType::Pull).security(server);
+        let pull = pull.build_blocking().unwrap();
+        let push = options(SocketType::Push).security(client);
+        let push = push.build_blocking().unwrap();
+        push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
+            .unwrap();
+        push.send("ready").unwrap();
+        pull.recv().unwrap();
+        assert!(in_use() < before + NOISE);
+        let peak = peak_of(|| {
+            push.send(payload.clone()).unwrap();
+            let received = pull.recv_for(PATIENCE).unwrap();
+            assert!(received.as_bytes() == payload);
+        });
+        let growth = peak - before;
+        println!("{mechanism}: {} KiB at the most", growth >> 10);
+        let copies = if mechanism == "CURVE" { 2 } else { 1 };
+        assert!(
+            growth >= SIZE && growth < copies * SIZE + NOISE,
+            "{mechanism}: {growth} bytes"
+        );
+        eventually("it is gone", || in_use() < before + NOISE);
+    }
+}
+
+/// PING cannot overtake a frame. While that is on its way, the peer has not failed to answer.
+#[test]
+fn a_large_message_on_a_slow_way_outlasts_heartbeats() {
+    const SIZE: usize = 24 << 20;
+    const TICK: Duration = Duration::from_millis(50);
+    let _alone = ALONE.lock();
+    for keys in [None, Some(KeyPair::generate())] {
+        let path = Path {
+            transport: "tcp",
+            keys,
+        };
+        let pull = path.server(SocketType::Pull).build_blocking().unwrap();
+        let push = path
+            .client(SocketType::Push)
+            .heartbeat(TICK, 20 * TICK, 0 * TICK);
+        let push = push.build_blocking().unwrap();
+        let monitor = push.monitor();
+        let Endpoint::Tcp { port, .. } = pull.bind("tcp://127.0.0.1:*").unwrap() else {
+            panic!("no tcp")
+        };
+        push.connect(slow_way_to(port)).unwrap();
+        let payload = Bytes::from(vec![7; SIZE]);
+        push.send(payload.clone()).unwrap();
+        let received = pull.recv_for(PATIENCE).unwrap();
+        assert!(received.as_bytes() == payload);
+        push.send("and still connected").unwrap();
+        assert_eq!(
+            pull.recv_for(PATIENCE).unwrap().as_bytes(),
+            b"and still connected"
+        );
+        while let Some(event) = monitor.try_next() {
+            let over = matches!(event, Event::Failed(_) | Event::Disconnected { .. });
+            assert!(!over, "{}: {event:?}", path.name());
+        }
+    }
+}
+
+/// An endpoint that leads there, at some 6 MB a second.
+fn slow_way_to(port: u16) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || -> io::Result<()> {
+        let (mut client, _) = listener.accept()?;
+        let mut server = TcpStream::connect(("127.0.0.1", port))?;
+        let (mut back_from, mut back_to) = (server.try_clone()?, client.try_clone()?);
+        thread::spawn(move || io::copy(&mut back_from, &mut back_to));
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            let length = client.read(&mut buffer)?;
+            if length == 0 {
+                return Ok(());
+            }
+            server.write_all(&buffer[..length])?;
+            thread::sleep(Duration::from_millis(10));
+        }
+    });
+    format!("tcp://{address}")
+}
