@@ -25,7 +25,7 @@ pub fn fastest() -> Arc<dyn Provider> {
 mod x86_64 {
     use graviola::key_agreement::x25519;
     use sealwire_zmtp::provider::{
-        ContinuousCipher, MessageCipher, Provider, SharedSecret, WeakKey,
+        ContinuousCipher, MessageCipher, OpenJob, Provider, SealJob, SharedSecret, WeakKey,
     };
     use sealwire_zmtp::{DefaultProvider, PublicKey, SecretKey};
     use zeroize::Zeroizing;
@@ -81,6 +81,14 @@ mod x86_64 {
 
         fn cipher(&self, key: &[u8; 32]) -> Box<dyn MessageCipher> {
             DefaultProvider.cipher(key)
+        }
+
+        fn seal_once(&self, key: &[u8; 32], job: SealJob<'_>) {
+            DefaultProvider.seal_once(key, job);
+        }
+
+        fn open_once(&self, key: &[u8; 32], job: &mut OpenJob<'_>) {
+            DefaultProvider.open_once(key, job);
         }
 
         fn continuous_cipher(

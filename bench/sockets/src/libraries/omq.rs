@@ -10,7 +10,7 @@ use crate::hex::{decode, encode};
 use crate::task::Task;
 
 macro_rules! node {
-    ($module:ident, $library:ident, $keys:ty, $generate:expr, $encode:expr, $server:expr, $client:expr) => {
+    ($module:ident, $library:ident, $keys:ty, $generate:expr, $encode:expr, $server:expr, $client:expr, $publisher:expr) => {
         pub(crate) mod $module {
             use super::*;
             use $library::{Endpoint, Message, Options, SocketType};
@@ -64,6 +64,9 @@ macro_rules! node {
 
                 fn server(&self, kind: Kind) -> Outcome<Socket> {
                     let mut options = options(self.queue);
+                    if kind == Kind::Pub {
+                        options = $publisher(options);
+                    }
                     if self.mechanism != Mechanism::Null {
                         options = $server(options, self.keys.clone());
                     }
@@ -138,6 +141,12 @@ node!(
     Options::curve_server,
     |options: Options, keys, key: &str| -> Outcome<Options> {
         Ok(options.curve_client(keys, omq::CurvePublicKey::from_z85(key)?))
+    },
+    // With CURVE a publisher keeps 64 messages for each subscriber, whatever `send_hwm` says, and
+    // drops more than these.
+    |options: Options| Options {
+        xpub_nodrop: true,
+        ..options
     }
 );
 
@@ -153,5 +162,6 @@ node!(
             keys,
             omq_blake3::Blake3ZmqPublicKey(decode(key)?.try_into().map_err(|_| "32 bytes")?),
         ))
-    }
+    },
+    |options| options
 );

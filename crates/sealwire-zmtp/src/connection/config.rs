@@ -14,7 +14,7 @@ use crate::limits::{
 use crate::mechanism::blake3::CookieKeeper;
 use crate::mechanism::plain::PlainCredentials;
 use crate::socket_type::SocketType;
-use crate::wire::metadata::{self, Metadata};
+use crate::wire::metadata;
 
 /// Everything that is the same for all connections of one endpoint.
 #[derive(Clone, Debug)]
@@ -67,33 +67,56 @@ impl Config {
         {
             return Err(ConfigError::CredentialTooLong);
         }
-        self.handshake_metadata().map(|_| ())
+        self.validate_metadata()
     }
 
-    /// The metadata as it goes into READY or INITIATE.
-    pub(crate) fn handshake_metadata(&self) -> Result<Vec<u8>, ConfigError> {
+    fn validate_metadata(&self) -> Result<(), ConfigError> {
         if self.routing_id.len() > MAX_ROUTING_ID {
             return Err(ConfigError::RoutingIdTooLong {
                 size: self.routing_id.len(),
             });
         }
-        let mut all = Metadata::default();
-        all.push(metadata::SOCKET_TYPE, self.socket_type.name().as_bytes())?;
-        if !self.routing_id.is_empty() {
-            all.push(metadata::IDENTITY, &self.routing_id)?;
-        }
-        for (name, value) in &self.metadata {
-            if name.eq_ignore_ascii_case(metadata::IDENTITY) {
+        for (index, (name, _)) in self.metadata.iter().enumerate() {
+            metadata::checked_name(name.as_bytes()).ok_or(ConfigError::PropertyName)?;
+            let earlier = self.metadata[..index].iter().map(|(name, _)| &**name);
+            if [metadata::SOCKET_TYPE, metadata::IDENTITY]
+                .into_iter()
+                .chain(earlier)
+                .any(|taken| taken.eq_ignore_ascii_case(name))
+            {
                 return Err(ConfigError::DuplicateProperty);
             }
-            all.push(name, value)?;
         }
-        let mut bytes = Vec::new();
-        all.encode(&mut bytes);
-        if all.len() > MAX_PROPERTIES || bytes.len() > MAX_METADATA {
-            return Err(ConfigError::MetadataTooLarge { size: bytes.len() });
+        let size = self.metadata_size();
+        if self.properties().count() > MAX_PROPERTIES || size > MAX_METADATA {
+            return Err(ConfigError::MetadataTooLarge { size });
         }
-        Ok(bytes)
+        Ok(())
+    }
+
+    /// What the peer is told about the local side, in order.
+    fn properties(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        let socket_type = (metadata::SOCKET_TYPE, self.socket_type.name().as_bytes());
+        let routing_id =
+            (!self.routing_id.is_empty()).then_some((metadata::IDENTITY, &self.routing_id[..]));
+        let further = self.metadata.iter();
+        core::iter::once(socket_type)
+            .chain(routing_id)
+            .chain(further.map(|(name, value)| (&**name, &value[..])))
+    }
+
+    /// Bytes that [`encode_metadata`](Self::encode_metadata) appends.
+    pub(crate) fn metadata_size(&self) -> usize {
+        self.properties()
+            .map(|(name, value)| metadata::property_size(name, value))
+            .sum()
+    }
+
+    /// Appends the metadata as it goes into READY or INITIATE, of a configuration that is valid.
+    pub(crate) fn encode_metadata(&self, out: &mut Vec<u8>) {
+        for (name, value) in self.properties() {
+            metadata::encode_property(name, value, out);
+        }
     }
 }
 

@@ -239,7 +239,7 @@ impl Connection {
             config: &self.config,
             provider: &*self.provider,
         };
-        if let Some(progress) = handshake.mechanism.authorized(&local)? {
+        if let Some(progress) = handshake.mechanism.authorized(&local) {
             self.progress(progress, now);
         }
         Ok(())

@@ -101,7 +101,7 @@ impl Connection {
         now: Duration,
     ) -> Self {
         let mut output = Output::default();
-        let mut trace = Trace::default();
+        let mut trace = Trace::new();
         let mut liveness = Liveness::new(&config, now);
         let phase = match config.validate() {
             Ok(()) => Phase::Greeting(GreetingExchange::new(

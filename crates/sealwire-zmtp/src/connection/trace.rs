@@ -26,10 +26,17 @@ pub enum Direction {
 const COMMANDS: [&str; 5] = ["HELLO", "WELCOME", "INITIATE", "READY", "ERROR"];
 
 /// Steps not yet taken. A handshake has few, so the list stays short by itself.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Trace(VecDeque<HandshakeStep>);
 
+/// Steps of the longest handshake that succeeds, with the greetings.
+const STEPS: usize = 6;
+
 impl Trace {
+    pub(super) fn new() -> Self {
+        Self(VecDeque::with_capacity(STEPS))
+    }
+
     pub(super) fn sent(&mut self, command: &'static str, wire_size: usize) {
         self.0.push_back(HandshakeStep {
             command,

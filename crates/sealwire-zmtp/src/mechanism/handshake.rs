@@ -20,9 +20,11 @@ pub(crate) struct Local<'a> {
 }
 
 impl Local<'_> {
-    /// The local metadata on the wire.
-    pub(crate) fn metadata(&self) -> Result<Vec<u8>, Error> {
-        Ok(self.config.handshake_metadata()?)
+    /// A command frame that holds nothing but the local metadata.
+    pub(crate) fn metadata_frame(&self, name: &str) -> Vec<u8> {
+        let mut frame = command::begin(name.as_bytes(), self.config.metadata_size());
+        self.config.encode_metadata(&mut frame);
+        frame
     }
 
     /// Refuses metadata of a peer that the local socket cannot talk to, or that nobody may send.
@@ -105,7 +107,7 @@ impl Handshake {
     ) -> Result<(Self, Option<Progress>), Error> {
         Ok(match &local.config.mechanism {
             MechanismConfig::Null => {
-                let (handshake, ready) = null::Handshake::start(local)?;
+                let (handshake, ready) = null::Handshake::start(local);
                 (Self::Null(handshake), Some(ready))
             }
             MechanismConfig::NullAuthorized => {
@@ -184,15 +186,15 @@ impl Handshake {
     }
 
     /// Goes on after the authenticator agreed; `None` where nothing was asked.
-    pub(crate) fn authorized(&mut self, local: &Local<'_>) -> Result<Option<Progress>, Error> {
+    pub(crate) fn authorized(&mut self, local: &Local<'_>) -> Option<Progress> {
         match (self, &local.config.mechanism) {
             (Self::Blake3Server(server), MechanismConfig::Blake3Server(settings)) => {
                 server.authorized(local, settings)
             }
             (Self::Null(handshake), _) => handshake.authorized(local),
             (Self::CurveServer(server), _) => server.authorized(local),
-            (Self::PlainServer(server), _) => Ok(server.authorized()),
-            _ => Ok(None),
+            (Self::PlainServer(server), _) => server.authorized(),
+            _ => None,
         }
     }
 }

@@ -19,7 +19,6 @@ use alloc::vec::Vec;
 use super::handshake::{Established, HandshakeFrame, Local, Progress};
 use super::protection::{Opener, Sealer};
 use crate::error::{Error, HandshakeError, Step};
-use crate::wire::command;
 use crate::wire::metadata::Metadata;
 
 const READY: &str = "READY";
@@ -38,12 +37,12 @@ pub(crate) enum Handshake {
 
 impl Handshake {
     /// Says READY.
-    pub(super) fn start(local: &Local<'_>) -> Result<(Self, Progress), Error> {
+    pub(super) fn start(local: &Local<'_>) -> (Self, Progress) {
         let progress = Progress::Reply {
             command: READY,
-            frame: ready(local)?,
+            frame: local.metadata_frame(READY),
         };
-        Ok((Self::AwaitReady, progress))
+        (Self::AwaitReady, progress)
     }
 
     /// Asks the application first.
@@ -84,27 +83,22 @@ impl Handshake {
     }
 
     /// Says READY after the application agreed; `None` when it was not asked.
-    pub(super) fn authorized(&mut self, local: &Local<'_>) -> Result<Option<Progress>, Error> {
-        let frame = ready(local)?;
-        Ok(Some(match core::mem::replace(self, Self::Over) {
-            Self::AwaitDecision(metadata) => done(Some((READY, frame)), metadata),
+    pub(super) fn authorized(&mut self, local: &Local<'_>) -> Option<Progress> {
+        match core::mem::replace(self, Self::Over) {
+            Self::AwaitDecision(metadata) => {
+                Some(done(Some((READY, local.metadata_frame(READY))), metadata))
+            }
             Self::AwaitBoth => {
-                *self = Self::AwaitReady;
-                Progress::Reply {
-                    command: READY,
-                    frame,
-                }
+                let (state, ready) = Self::start(local);
+                *self = state;
+                Some(ready)
             }
             state => {
                 *self = state;
-                return Ok(None);
+                None
             }
-        }))
+        }
     }
-}
-
-fn ready(local: &Local<'_>) -> Result<Vec<u8>, Error> {
-    Ok(command::frame(READY.as_bytes(), &[&local.metadata()?]))
 }
 
 fn done(reply: Option<(&'static str, Vec<u8>)>, metadata: Metadata) -> Progress {

@@ -52,6 +52,14 @@ impl Provider for DefaultProvider {
         Box::new(Cipher::new(key))
     }
 
+    fn seal_once(&self, key: &[u8; 32], job: SealJob<'_>) {
+        MessageCipher::seal(&Cipher::new(key), &mut [job]);
+    }
+
+    fn open_once(&self, key: &[u8; 32], job: &mut OpenJob<'_>) {
+        MessageCipher::open(&Cipher::new(key), core::slice::from_mut(job));
+    }
+
     fn continuous_cipher(
         &self,
         encryption_key: &[u8; 32],

@@ -42,6 +42,17 @@ pub trait Provider: Send + Sync + Debug {
     /// section 5.
     fn cipher(&self, key: &[u8; 32]) -> Box<dyn MessageCipher>;
 
+    /// Seals one message under a key of its own, as every box of the handshake has: what
+    /// [`cipher`](Self::cipher) would do, for providers that can without memory for the cipher.
+    fn seal_once(&self, key: &[u8; 32], job: SealJob<'_>) {
+        self.cipher(key).seal(&mut [job]);
+    }
+
+    /// Opens what [`seal_once`](Self::seal_once) sealed.
+    fn open_once(&self, key: &[u8; 32], job: &mut OpenJob<'_>) {
+        self.cipher(key).open(core::slice::from_mut(job));
+    }
+
     /// ChaCha20-BLAKE3 as one keystream that runs on from message to message: the data phase of
     /// section 6. The nonce fields of its jobs are not used.
     fn continuous_cipher(

@@ -9,7 +9,7 @@
 //! +-------------+------+-----------------------+-------+
 //! ```
 
-use alloc::string::String;
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -28,7 +28,7 @@ pub const IDENTITY: &str = "Identity";
 
 /// Properties in the order they were given; names are unique and compare without case.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Metadata(Vec<(String, Bytes)>);
+pub struct Metadata(Vec<(Cow<'static, str>, Bytes)>);
 
 impl Metadata {
     /// Reads all of `bytes`.
@@ -51,20 +51,15 @@ impl Metadata {
                     limit: MAX_PROPERTIES,
                 });
             }
-            metadata
-                .0
-                .push((name.into(), Bytes::copy_from_slice(value)));
+            metadata.0.push((kept(name), Bytes::copy_from_slice(value)));
         }
         Ok(metadata)
     }
 
     /// Appends the wire form to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        for (name, value) in &self.0 {
-            out.push(name.len() as u8);
-            out.extend_from_slice(name.as_bytes());
-            out.extend_from_slice(&(value.len() as u32).to_be_bytes());
-            out.extend_from_slice(value);
+        for (name, value) in self.iter() {
+            encode_property(name, value, out);
         }
     }
 
@@ -82,7 +77,7 @@ impl Metadata {
         if u32::try_from(value.len()).is_err() {
             return Err(ConfigError::MetadataTooLarge { size: value.len() });
         }
-        self.0.push((name.into(), Bytes::copy_from_slice(value)));
+        self.0.push((kept(name), Bytes::copy_from_slice(value)));
         Ok(())
     }
 
@@ -93,9 +88,7 @@ impl Metadata {
 
     /// Names and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.0
-            .iter()
-            .map(|(name, value)| (name.as_str(), &value[..]))
+        self.0.iter().map(|(name, value)| (&**name, &value[..]))
     }
 
     /// Number of properties.
@@ -156,8 +149,32 @@ impl fmt::Debug for Metadata {
     }
 }
 
+/// Bytes that a property takes on the wire.
+pub(crate) const fn property_size(name: &str, value: &[u8]) -> usize {
+    1 + name.len() + 4 + value.len()
+}
+
+/// Appends the wire form of a property.
+pub(crate) fn encode_property(name: &str, value: &[u8], out: &mut Vec<u8>) {
+    out.push(name.len() as u8);
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(&(value.len() as u32).to_be_bytes());
+    out.extend_from_slice(value);
+}
+
+/// A name to keep. Those that nearly every peer sends need no memory.
+fn kept(name: &str) -> Cow<'static, str> {
+    match [SOCKET_TYPE, IDENTITY]
+        .into_iter()
+        .find(|known| *known == name)
+    {
+        Some(known) => known.into(),
+        None => Cow::Owned(name.into()),
+    }
+}
+
 /// A name of 1 to 255 characters out of those that ZMTP allows.
-fn checked_name(name: &[u8]) -> Option<&str> {
+pub(crate) fn checked_name(name: &[u8]) -> Option<&str> {
     let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.+".contains(byte);
     let good = (1..=255).contains(&name.len()) && name.iter().all(allowed);
     core::str::from_utf8(name).ok().filter(|_| good)

@@ -14,7 +14,7 @@ use crate::socket::SocketCore;
 use crate::transport::{BoundListener, Stream};
 
 /// Connections accepted in a row before other sources get their turn.
-pub(super) const ACCEPTS_PER_TURN: usize = 64;
+pub(super) const ACCEPTS_PER_TURN: usize = 16;
 
 /// Wait after the system refused to accept, for want of file descriptors for example.
 pub(super) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

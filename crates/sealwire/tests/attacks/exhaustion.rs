@@ -1,18 +1,23 @@
-//! Connections that cost the attacker next to nothing: slow ones, silent ones, half-open ones.
+//! Connections that cost the attacker next to nothing: slow ones, silent ones, half-open ones, and
+//! those on which a recorded HELLO is played.
 
-use std::io::Write as _;
+use std::collections::VecDeque;
+use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use sealwire::blocking::Socket;
 use sealwire::{FailureCause, ProtocolError};
 use sealwire_zmtp::error::Step;
 
 use crate::forger::{self, Forger};
 use crate::memory::{self, Growth};
-use crate::scene::{End, Scene};
-use crate::support::PATIENCE;
+use crate::replay;
+use crate::scene::{End, Mechanism, Scene};
+use crate::support::{PATIENCE, eventually};
 use crate::wire;
 
 const SHORT: Duration = Duration::from_secs(1);
@@ -84,6 +89,19 @@ fn allow_open_files(wanted: u64) {
     setrlimit(Resource::Nofile, raised).unwrap();
 }
 
+/// Connects, as often as it takes, and sends one message there and back.
+fn newcomer_is_served(scene: &Scene) -> Socket {
+    let client = scene
+        .victim()
+        .reconnect(SHORT / 100, SHORT)
+        .build_blocking()
+        .unwrap();
+    client.connect(format!("tcp://{}", scene.address)).unwrap();
+    client.send("honest").unwrap();
+    assert_eq!(client.recv_for(PATIENCE).unwrap().as_bytes(), b"honest");
+    client
+}
+
 /// The oldest handshake gives way to the newest, so at most `max_handshakes` (1,024) are kept: that
 /// bounds the memory, and a client that completes its handshake gets through.
 #[test]
@@ -111,14 +129,7 @@ fn ten_thousand_half_open_connections() {
         half_open.push(stream);
         if number % 1_000 == 999 {
             scene.bystander_is_served();
-            let client = scene
-                .victim()
-                .reconnect(SHORT / 100, SHORT)
-                .build_blocking()
-                .unwrap();
-            client.connect(format!("tcp://{}", scene.address)).unwrap();
-            client.send("honest").unwrap();
-            assert_eq!(client.recv_for(PATIENCE).unwrap().as_bytes(), b"honest");
+            newcomer_is_served(&scene);
             growth.assert_below(MEMORY_BOUND);
         }
     }
@@ -131,4 +142,183 @@ fn ten_thousand_half_open_connections() {
         );
     }
     growth.assert_below(MEMORY_BOUND);
+}
+
+/// What one attacker does with a connection on which it has sent HELLO.
+#[derive(Clone, Copy)]
+enum Afterwards {
+    /// Closes it at once, as the server works on HELLO all the same. After so many waits for one
+    /// answer: where the system's queue of connections is full, the next attempt to connect takes
+    /// a second, and that is no flood.
+    Forget(usize),
+    /// Keeps it until it has made so many more, and reads what came then.
+    Keep(usize),
+}
+
+/// Greeting and HELLO of an honest client, played on one connection after the other. That costs
+/// the attacker a connection, and the server the Diffie-Hellman work of WELCOME.
+struct HelloFlood {
+    server: SocketAddr,
+    hello: Vec<u8>,
+    /// Size of the server's greeting and WELCOME.
+    answer: usize,
+    sent: AtomicUsize,
+    answered: AtomicUsize,
+    over: AtomicBool,
+}
+
+impl HelloFlood {
+    fn against(scene: &Scene) -> HelloFlood {
+        let [client, server] = replay::record(scene);
+        HelloFlood {
+            server: scene.address,
+            hello: client[..2].concat(),
+            answer: server[..2].concat().len(),
+            sent: AtomicUsize::new(0),
+            answered: AtomicUsize::new(0),
+            over: AtomicBool::new(false),
+        }
+    }
+
+    fn sent(&self) -> usize {
+        self.sent.load(Ordering::SeqCst)
+    }
+
+    fn answered(&self) -> usize {
+        self.answered.load(Ordering::SeqCst)
+    }
+
+    fn attack(&self, afterwards: Afterwards) {
+        let (mut kept, mut made) = (VecDeque::new(), 0);
+        while !self.over.load(Ordering::SeqCst) {
+            // Ports run out for a while, and the server gives connections up.
+            let Ok(mut stream) = TcpStream::connect(self.server) else {
+                thread::yield_now();
+                continue;
+            };
+            if stream.write_all(&self.hello).is_err() {
+                continue;
+            }
+            self.sent.fetch_add(1, Ordering::SeqCst);
+            made += 1;
+            match afterwards {
+                Afterwards::Forget(period) if made % period != 0 => {}
+                Afterwards::Forget(_) => self.read_answer(stream),
+                Afterwards::Keep(most) => {
+                    kept.push_back(stream);
+                    if kept.len() > most {
+                        self.read_answer(kept.pop_front().expect("one was pushed"));
+                    }
+                }
+            }
+        }
+    }
+
+    fn read_answer(&self, mut stream: TcpStream) {
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        if stream.read_exact(&mut vec![0; self.answer]).is_ok() {
+            self.answered.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Ends the flood, also when the test has failed.
+struct EndOfFlood<'a>(&'a HelloFlood);
+
+impl Drop for EndOfFlood<'_> {
+    fn drop(&mut self) {
+        self.0.over.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Prints how long round trips took. How long they may take is no part of the promise.
+fn print_round_trips(when: &str, trips: &mut [Duration]) {
+    trips.sort_unstable();
+    println!(
+        "{} round trips {when}: median {:?}, worst {:?}",
+        trips.len(),
+        trips[trips.len() / 2],
+        trips[trips.len() - 1]
+    );
+}
+
+/// Who is established is served while others make the server compute, whatever they do with what
+/// it computed, and who completes its handshake gets in.
+fn hellos_without_end(mechanism: Mechanism) {
+    const HELLOS: usize = 10_000;
+    const ANSWERS: usize = HELLOS / 4;
+    const ROUND_TRIPS: usize = 200;
+    const ATTACKERS: [Afterwards; 4] = [
+        Afterwards::Forget(64),
+        Afterwards::Keep(0),
+        Afterwards::Keep(64),
+        Afterwards::Keep(1_000),
+    ];
+    const BACKLOG: u32 = 2_048;
+    const OPEN_FILES: u64 = 4_000;
+    const MEMORY_BOUND: usize = 64 << 20;
+
+    let _alone = memory::alone();
+    allow_open_files(OPEN_FILES);
+    let scene = Scene::protected_by(mechanism, |server| server.backlog(BACKLOG));
+    let flood = HelloFlood::against(&scene);
+    // With one peer, whoever waits for its messages would read them and the I/O thread would not.
+    let _second = newcomer_is_served(&scene);
+    let growth = Growth::start();
+    let round_trip = || {
+        let start = Instant::now();
+        scene.bystander_is_served();
+        start.elapsed()
+    };
+    let mut trips: Vec<_> = (0..1_000).map(|_| round_trip()).collect();
+    print_round_trips("in peace", &mut trips);
+
+    trips.clear();
+    let start = Instant::now();
+    thread::scope(|scope| {
+        let _end = EndOfFlood(&flood);
+        for afterwards in ATTACKERS {
+            let flood = &flood;
+            scope.spawn(move || flood.attack(afterwards));
+        }
+        let newcomers = scope.spawn(|| {
+            for number in 1..=3 {
+                eventually("the flood is on", || flood.answered() >= number * 100);
+                newcomer_is_served(&scene);
+            }
+        });
+        while flood.sent() < HELLOS
+            || flood.answered() < ANSWERS
+            || trips.len() < ROUND_TRIPS
+            || !newcomers.is_finished()
+        {
+            assert!(
+                start.elapsed() < PATIENCE,
+                "{} HELLOs, {} answers and {} round trips so far",
+                flood.sent(),
+                flood.answered(),
+                trips.len()
+            );
+            trips.push(round_trip());
+        }
+        newcomers.join().expect("newcomers are served");
+        growth.assert_below(MEMORY_BOUND);
+    });
+    println!(
+        "{mechanism:?}: {} HELLOs in {:?}, {} answers read",
+        flood.sent(),
+        start.elapsed(),
+        flood.answered()
+    );
+    print_round_trips("in the flood", &mut trips);
+}
+
+#[test]
+fn hellos_without_end_blake3() {
+    hellos_without_end(Mechanism::Blake3);
+}
+
+#[test]
+fn hellos_without_end_curve() {
+    hellos_without_end(Mechanism::Curve);
 }

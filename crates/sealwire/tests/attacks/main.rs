@@ -13,7 +13,7 @@
 //! | [`weak_keys`] | own program | keys of low order, second encodings, keys of others |
 //! | [`garbage`] | anyone | other protocols, versions, sizes, metadata |
 //! | [`floods`] | authenticated | commands and frames without end |
-//! | [`exhaustion`] | anyone | slow, silent and half-open connections |
+//! | [`exhaustion`] | anyone | slow, silent and half-open connections, HELLOs without end |
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -19,7 +19,7 @@ use crate::scene::{Scene, fault};
 use crate::support::await_event;
 
 /// Both directions of a connection on which a message went there and back.
-fn record(scene: &Scene) -> [Vec<Vec<u8>>; 2] {
+pub(crate) fn record(scene: &Scene) -> [Vec<Vec<u8>>; 2] {
     let copies = [(); 2].map(|()| Arc::<Mutex<Vec<Vec<u8>>>>::default());
     let client = scene.attacked_client(recording(&copies[0]), recording(&copies[1]));
     client.socket.send("pay once").unwrap();

@@ -12,7 +12,7 @@ use sealwire::auth::AllowedKeys;
 use sealwire::blocking::Socket;
 use sealwire::{
     ConnectionFailure, Context, Endpoint, Error, Event, FailureCause, Generate as _, KeyPair,
-    Monitor, PeerAddress, ProtocolError, Security, SocketBuilder, SocketType,
+    Monitor, PeerAddress, ProtocolError, PublicKey, Security, SocketBuilder, SocketType,
 };
 
 use crate::relay::{Carried, Relay, Script};
@@ -23,7 +23,31 @@ pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Larger messages are refused.
 pub(crate) const MAX_MESSAGE_SIZE: usize = 4_000;
 
+/// What protects the connections of a scene.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Mechanism {
+    Blake3,
+    Curve,
+}
+
+impl Mechanism {
+    fn server(self, keys: KeyPair, allowed: AllowedKeys) -> Security {
+        match self {
+            Mechanism::Blake3 => Security::blake3_server(keys, allowed),
+            Mechanism::Curve => Security::curve_server(keys, allowed),
+        }
+    }
+
+    fn client(self, server: PublicKey, keys: KeyPair) -> Security {
+        match self {
+            Mechanism::Blake3 => Security::blake3_client_with_keys(server, keys),
+            Mechanism::Curve => Security::curve_client(server, keys),
+        }
+    }
+}
+
 pub(crate) struct Scene {
+    mechanism: Mechanism,
     pub(crate) server_keys: KeyPair,
     /// Allowed, and attacked or attacking.
     pub(crate) victim_keys: KeyPair,
@@ -44,12 +68,20 @@ impl Scene {
 
     /// With other options for the server.
     pub(crate) fn with(change: impl FnOnce(SocketBuilder) -> SocketBuilder) -> Scene {
+        Scene::protected_by(Mechanism::Blake3, change)
+    }
+
+    /// With another mechanism, and other options for the server.
+    pub(crate) fn protected_by(
+        mechanism: Mechanism,
+        change: impl FnOnce(SocketBuilder) -> SocketBuilder,
+    ) -> Scene {
         let [server_keys, victim_keys, bystander_keys] = [(); 3].map(|()| KeyPair::generate());
         let allowed = AllowedKeys::new()
             .allow_as(victim_keys.public(), "victim")
             .allow_as(bystander_keys.public(), "bystander");
         let builder = options(SocketType::Router)
-            .security(Security::blake3_server(server_keys.clone(), allowed))
+            .security(mechanism.server(server_keys.clone(), allowed))
             .handshake_timeout(HANDSHAKE_TIMEOUT)
             .max_message_size(MAX_MESSAGE_SIZE)
             .linger(Duration::ZERO)
@@ -69,7 +101,7 @@ impl Scene {
                 move || echo(&server, &received)
             }),
         ];
-        let security = Security::blake3_client_with_keys(server_keys.public(), bystander_keys);
+        let security = mechanism.client(server_keys.public(), bystander_keys);
         let clients = Context::new().unwrap();
         let bystander = options(SocketType::Dealer)
             .security(security)
@@ -80,6 +112,7 @@ impl Scene {
         bystander.connect(endpoint).unwrap();
         let bystander_connection = await_ready(&monitor);
         let scene = Scene {
+            mechanism,
             server_keys,
             victim_keys,
             server,
@@ -97,8 +130,9 @@ impl Scene {
 
     /// Options of an allowed client that makes one attempt and does not come back.
     pub(crate) fn victim(&self) -> SocketBuilder {
-        let security =
-            Security::blake3_client_with_keys(self.server_keys.public(), self.victim_keys.clone());
+        let security = self
+            .mechanism
+            .client(self.server_keys.public(), self.victim_keys.clone());
         options(SocketType::Dealer)
             .security(security)
             .context(&self.clients)

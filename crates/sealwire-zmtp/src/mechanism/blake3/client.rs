@@ -6,7 +6,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::commands::{
-    COOKIE_SIZE, HELLO, HELLO_PADDING, HELLO_PLAINTEXT, INITIATE, READY, VERSION, WELCOME,
+    COOKIE_SIZE, HELLO, HELLO_PADDING, HELLO_PLAINTEXT, HELLO_SIZE, INITIATE, READY, TAG_SIZE,
+    VERSION, VOUCH_SIZE, WELCOME,
 };
 use super::data_phase::{self, Side};
 use super::sealed_box::{self, SealedBox};
@@ -24,7 +25,7 @@ pub(crate) struct Client(State);
 
 enum State {
     AwaitWelcome(Box<AwaitWelcome>),
-    AwaitReady(Box<AwaitReady>),
+    AwaitReady(AwaitReady),
     Over,
 }
 
@@ -57,22 +58,19 @@ impl Client {
         let dh1 = agree(provider, ephemeral.secret(), &settings.server_key)?;
 
         let ephemeral_public = ephemeral.public();
-        let hello_box = SealedBox::derive(
+        let mut frame = command::begin(HELLO.as_bytes(), HELLO_SIZE);
+        frame.extend_from_slice(&VERSION);
+        frame.extend_from_slice(ephemeral_public.as_bytes());
+        frame.extend_from_slice(&HELLO_PADDING);
+        let hello_box = frame.len();
+        frame.extend_from_slice(&HELLO_PLAINTEXT);
+        SealedBox::derive(
             provider,
             &sealed_box::HELLO,
             &[dh1.as_bytes()],
             &[ephemeral_public.as_bytes()],
         )
-        .seal(&[&HELLO_PLAINTEXT]);
-        let frame = command::frame(
-            HELLO.as_bytes(),
-            &[
-                &VERSION,
-                ephemeral_public.as_bytes(),
-                &HELLO_PADDING,
-                &hello_box,
-            ],
-        );
+        .seal_from(hello_box, &mut frame);
 
         let h0 = Transcript::start(provider, client_greeting, server_greeting);
         let h1 = h0.then(provider, &frame);
@@ -108,7 +106,7 @@ impl Client {
         match core::mem::replace(&mut self.0, State::Over) {
             State::AwaitWelcome(state) if frame.name == WELCOME.as_bytes() => {
                 let (next, initiate) = state.receive(local, settings, frame)?;
-                self.0 = State::AwaitReady(Box::new(next));
+                self.0 = State::AwaitReady(next);
                 Ok(Progress::Reply {
                     command: INITIATE,
                     frame: initiate,
@@ -141,24 +139,28 @@ impl AwaitWelcome {
             &[self.dh1.as_bytes()],
             &[self.h1.as_bytes()],
         )
-        .open(welcome.data)
-        .filter(|opened| opened.len() == 32 + COOKIE_SIZE)
+        .open_array::<{ 32 + COOKIE_SIZE }>(welcome.data)
         .ok_or(HandshakeError::WelcomeUnreadable)?;
-        let (server_ephemeral, cookie) = opened.split_first_chunk().expect("the size was checked");
+        let (server_ephemeral, cookie) = opened.split_first_chunk().expect("so many were opened");
         let server_ephemeral = public_key(server_ephemeral)?;
 
         let h2 = self.h1.then(provider, welcome.wire);
         let dh2 = agree(provider, self.ephemeral.secret(), &server_ephemeral)?;
         let dh3 = agree(provider, self.client.secret(), &server_ephemeral)?;
         let dh3 = [&dh3.as_bytes()[..]];
-        let vouch = SealedBox::derive(provider, &sealed_box::VOUCH, &dh3, &dh3).seal(&[
-            self.ephemeral.public().as_bytes(),
-            settings.server_key.as_bytes(),
-        ]);
         let material = [&dh2.as_bytes()[..], h2.as_bytes()];
-        let initiate_box = SealedBox::derive(provider, &sealed_box::INITIATE, &material, &material)
-            .seal(&[self.client.public().as_bytes(), &vouch, &local.metadata()?]);
-        let frame = command::frame(INITIATE.as_bytes(), &[cookie, &initiate_box]);
+        let size = COOKIE_SIZE + 32 + VOUCH_SIZE + local.config.metadata_size() + TAG_SIZE;
+        let mut frame = command::begin(INITIATE.as_bytes(), size);
+        frame.extend_from_slice(cookie);
+        let initiate_box = frame.len();
+        frame.extend_from_slice(self.client.public().as_bytes());
+        let vouch = frame.len();
+        frame.extend_from_slice(self.ephemeral.public().as_bytes());
+        frame.extend_from_slice(settings.server_key.as_bytes());
+        SealedBox::derive(provider, &sealed_box::VOUCH, &dh3, &dh3).seal_from(vouch, &mut frame);
+        local.config.encode_metadata(&mut frame);
+        SealedBox::derive(provider, &sealed_box::INITIATE, &material, &material)
+            .seal_from(initiate_box, &mut frame);
         let h3 = h2.then(provider, &frame);
         Ok((AwaitReady { dh2, h3 }, frame))
     }

@@ -30,6 +30,10 @@ pub(super) const HELLO_PADDING: [u8; 96] = [0; 96];
 /// What hello_box seals.
 pub(super) const HELLO_PLAINTEXT: [u8; 64] = [0; 64];
 
+/// Size of the data of HELLO.
+pub(super) const HELLO_SIZE: usize =
+    VERSION.len() + 32 + HELLO_PADDING.len() + HELLO_PLAINTEXT.len() + TAG_SIZE;
+
 /// The data of HELLO.
 pub(super) struct Hello<'a> {
     pub(super) ephemeral: &'a [u8; 32],

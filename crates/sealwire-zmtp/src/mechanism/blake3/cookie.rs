@@ -41,15 +41,25 @@ impl Cookie {
         number: u64,
         nonce: [u8; 24],
     ) -> [u8; COOKIE_SIZE] {
-        let sealed = sealed_box(provider, key, number, nonce).seal(&[
+        let aad = associated_data(number);
+        self.seal_with(
+            &SealedBox::with_nonce(provider, KEY_CONTEXT, &[key.as_bytes()], nonce, &aad),
+            nonce,
+        )
+    }
+
+    pub(super) fn seal_with(&self, sealing: &SealedBox<'_>, nonce: [u8; 24]) -> [u8; COOKIE_SIZE] {
+        let mut cookie = [0; COOKIE_SIZE];
+        let (nonce_field, sealed) = cookie.split_at_mut(nonce.len());
+        nonce_field.copy_from_slice(&nonce);
+        let (text, tag) = sealed.split_at_mut(96);
+        let fields = text.chunks_exact_mut(32).zip([
             self.client_ephemeral.as_bytes(),
             self.server_ephemeral.as_bytes(),
             self.h1.as_bytes(),
         ]);
-        let mut cookie = [0; COOKIE_SIZE];
-        let (nonce_field, sealed_field) = cookie.split_at_mut(nonce.len());
-        nonce_field.copy_from_slice(&nonce);
-        sealed_field.copy_from_slice(&sealed);
+        fields.for_each(|(field, bytes)| field.copy_from_slice(bytes));
+        tag.copy_from_slice(&sealing.seal_in_place(text));
         cookie
     }
 
@@ -62,7 +72,9 @@ impl Cookie {
         cookie: &[u8; COOKIE_SIZE],
     ) -> Option<Self> {
         let (nonce, sealed) = cookie.split_first_chunk()?;
-        let opened = sealed_box(provider, key, number, *nonce).open(sealed)?;
+        let aad = associated_data(number);
+        let opened = SealedBox::with_nonce(provider, KEY_CONTEXT, &[key.as_bytes()], *nonce, &aad)
+            .open_array::<96>(sealed)?;
         let (client_ephemeral, rest) = opened.split_first_chunk()?;
         let (server_ephemeral, h1) = rest.split_first_chunk()?;
         Some(Self {
@@ -73,14 +85,13 @@ impl Cookie {
     }
 }
 
-fn sealed_box<'a>(
-    provider: &'a dyn Provider,
-    key: &CookieKey,
-    number: u64,
-    nonce: [u8; 24],
-) -> SealedBox<'a> {
-    let aad = [AAD, &number.to_le_bytes()].concat();
-    SealedBox::with_nonce(provider, KEY_CONTEXT, &[key.as_bytes()], nonce, aad)
+/// `"COOKIE"` and the number of the connection.
+fn associated_data(number: u64) -> [u8; 14] {
+    let mut data = [0; 14];
+    let (name, rest) = data.split_at_mut(AAD.len());
+    name.copy_from_slice(AAD);
+    rest.copy_from_slice(&number.to_le_bytes());
+    data
 }
 
 /// A cookie secret, `K`. Wiped on drop, `Debug` shows nothing.

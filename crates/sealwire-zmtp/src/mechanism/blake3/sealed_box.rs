@@ -37,20 +37,20 @@ pub(super) struct SealedBox<'a> {
     provider: &'a dyn Provider,
     key: Zeroizing<[u8; 32]>,
     nonce: [u8; 24],
-    aad: Vec<u8>,
+    aad: &'a [u8],
 }
 
 impl<'a> SealedBox<'a> {
     /// A box whose key is derived from `key_material` and whose nonce from `nonce_material`.
     pub(super) fn derive(
         provider: &'a dyn Provider,
-        label: &Label,
+        label: &'static Label,
         key_material: &[&[u8]],
         nonce_material: &[&[u8]],
     ) -> Self {
         let mut nonce = [0; 24];
         provider.derive_key(label.nonce, nonce_material, &mut nonce);
-        Self::with_nonce(provider, label.key, key_material, nonce, label.aad.into())
+        Self::with_nonce(provider, label.key, key_material, nonce, label.aad)
     }
 
     /// A box whose nonce is given.
@@ -59,7 +59,7 @@ impl<'a> SealedBox<'a> {
         key_context: &str,
         key_material: &[&[u8]],
         nonce: [u8; 24],
-        aad: Vec<u8>,
+        aad: &'a [u8],
     ) -> Self {
         let mut key = Zeroizing::new([0; 32]);
         provider.derive_key(key_context, key_material, &mut *key);
@@ -71,28 +71,45 @@ impl<'a> SealedBox<'a> {
         }
     }
 
-    /// Ciphertext and tag of the parts one after the other.
-    pub(super) fn seal(&self, parts: &[&[u8]]) -> Vec<u8> {
-        let mut sealed = parts.concat();
+    /// Encrypts the buffer and gives the tag that has to stand behind it.
+    pub(super) fn seal_in_place(&self, buffer: &mut [u8]) -> [u8; TAG_SIZE] {
         let mut tag = [0; TAG_SIZE];
         let job = SealJob {
             nonce: self.nonce,
-            aad: &self.aad,
-            buffer: &mut sealed,
+            aad: self.aad,
+            buffer,
             tag: &mut tag,
         };
-        self.provider.cipher(&self.key).seal(&mut [job]);
-        sealed.extend_from_slice(&tag);
-        sealed
+        self.provider.seal_once(&self.key, job);
+        tag
+    }
+
+    /// Seals what a frame holds from `start` on, and appends the tag.
+    pub(super) fn seal_from(&self, start: usize, frame: &mut Vec<u8>) {
+        let tag = self.seal_in_place(&mut frame[start..]);
+        frame.extend_from_slice(&tag);
     }
 
     /// The plaintext of ciphertext and tag, wiped on drop; `None` when it does not verify.
     pub(super) fn open(&self, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let (ciphertext, tag) = sealed.split_last_chunk()?;
         let mut plaintext = Zeroizing::new(ciphertext.to_vec());
-        let mut job = [OpenJob::new(self.nonce, &self.aad, &mut plaintext, tag)];
-        self.provider.cipher(&self.key).open(&mut job);
-        let [job] = job;
-        (job.verdict == Verdict::Verified).then_some(plaintext)
+        self.opens(&mut plaintext, tag).then_some(plaintext)
+    }
+
+    /// The same for a plaintext of `SIZE` bytes; `None` also for others.
+    pub(super) fn open_array<const SIZE: usize>(
+        &self,
+        sealed: &[u8],
+    ) -> Option<Zeroizing<[u8; SIZE]>> {
+        let (ciphertext, tag) = sealed.split_last_chunk()?;
+        let mut plaintext = Zeroizing::new(<[u8; SIZE]>::try_from(ciphertext).ok()?);
+        self.opens(&mut *plaintext, tag).then_some(plaintext)
+    }
+
+    fn opens(&self, buffer: &mut [u8], tag: &[u8; TAG_SIZE]) -> bool {
+        let mut job = OpenJob::new(self.nonce, self.aad, buffer, tag);
+        self.provider.open_once(&self.key, &mut job);
+        job.verdict == Verdict::Verified
     }
 }

@@ -12,7 +12,8 @@ use subtle::ConstantTimeEq;
 
 use super::client::{agree, public_key};
 use super::commands::{
-    COOKIE_SIZE, HELLO, HELLO_PLAINTEXT, Hello, INITIATE, Initiate, READY, VOUCH_SIZE, WELCOME,
+    COOKIE_SIZE, HELLO, HELLO_PLAINTEXT, Hello, INITIATE, Initiate, READY, TAG_SIZE, VOUCH_SIZE,
+    WELCOME,
 };
 use super::cookie::Cookie;
 use super::data_phase::{self, Side};
@@ -140,18 +141,18 @@ impl Server {
         &mut self,
         local: &Local<'_>,
         settings: &Blake3Server,
-    ) -> Result<Option<Progress>, Error> {
+    ) -> Option<Progress> {
         match core::mem::replace(&mut self.0, State::Over) {
             State::AwaitDecision(state) => {
-                let (frame, established) = state.ready(local, settings)?;
-                Ok(Some(Progress::Done {
+                let (frame, established) = state.ready(local, settings);
+                Some(Progress::Done {
                     reply: Some((READY, frame)),
                     established,
-                }))
+                })
             }
             state => {
                 self.0 = state;
-                Ok(None)
+                None
             }
         }
     }
@@ -193,8 +194,8 @@ impl AwaitHello {
                 &[dh1.as_bytes()],
                 &[client_ephemeral.as_bytes()],
             )
-            .open(hello.hello_box);
-            if opened.is_some_and(|opened| opened[..] == HELLO_PLAINTEXT) {
+            .open_array(hello.hello_box);
+            if opened.is_some_and(|opened| *opened == HELLO_PLAINTEXT) {
                 known = Some((dh1, key));
                 break;
             }
@@ -219,12 +220,15 @@ impl AwaitDecision {
         self,
         local: &Local<'_>,
         settings: &Blake3Server,
-    ) -> Result<(Vec<u8>, Established), Error> {
+    ) -> (Vec<u8>, Established) {
         let provider = local.provider;
         let material = [&self.dh2.as_bytes()[..], self.h3.as_bytes()];
-        let ready_box = SealedBox::derive(provider, &sealed_box::READY, &material, &material)
-            .seal(&[&local.metadata()?]);
-        let frame = command::frame(READY.as_bytes(), &[&ready_box]);
+        let size = local.config.metadata_size() + TAG_SIZE;
+        let mut frame = command::begin(READY.as_bytes(), size);
+        let ready_box = frame.len();
+        local.config.encode_metadata(&mut frame);
+        SealedBox::derive(provider, &sealed_box::READY, &material, &material)
+            .seal_from(ready_box, &mut frame);
         let h4 = self.h3.then(provider, &frame);
         let (sealer, opener) =
             data_phase::derive(provider, settings.data_phase, Side::Server, &h4, &self.dh2);
@@ -234,7 +238,7 @@ impl AwaitDecision {
             sealer,
             opener,
         };
-        Ok((frame, established))
+        (frame, established)
     }
 }
 
@@ -246,14 +250,18 @@ fn welcome_frame(
     server_ephemeral: &PublicKey,
     cookie: &[u8; COOKIE_SIZE],
 ) -> Vec<u8> {
-    let welcome_box = SealedBox::derive(
+    let mut frame = command::begin(WELCOME.as_bytes(), 32 + COOKIE_SIZE + TAG_SIZE);
+    let welcome_box = frame.len();
+    frame.extend_from_slice(server_ephemeral.as_bytes());
+    frame.extend_from_slice(cookie);
+    SealedBox::derive(
         provider,
         &sealed_box::WELCOME,
         &[dh1.as_bytes()],
         &[h1.as_bytes()],
     )
-    .seal(&[server_ephemeral.as_bytes(), cookie]);
-    command::frame(WELCOME.as_bytes(), &[&welcome_box])
+    .seal_from(welcome_box, &mut frame);
+    frame
 }
 
 /// `h2` from what the cookie brought back: WELCOME is made once more.
@@ -294,14 +302,12 @@ pub(super) fn receive_initiate(
     let dh3 = agree(provider, ephemeral, &client)?;
     let dh3 = [&dh3.as_bytes()[..]];
     let vouched = SealedBox::derive(provider, &sealed_box::VOUCH, &dh3, &dh3)
-        .open(vouch)
+        .open_array::<64>(vouch)
         .ok_or(HandshakeError::VouchInvalid)?;
-    let expected = [
-        *cookie.client_ephemeral.as_bytes(),
-        *keys.public().as_bytes(),
-    ]
-    .concat();
-    if !bool::from(vouched.ct_eq(&expected)) {
+    let (vouched_ephemeral, vouched_server) = vouched.split_at(32);
+    let expected = vouched_ephemeral.ct_eq(cookie.client_ephemeral.as_bytes())
+        & vouched_server.ct_eq(keys.public().as_bytes());
+    if !bool::from(expected) {
         return Err(HandshakeError::VouchInvalid.into());
     }
 

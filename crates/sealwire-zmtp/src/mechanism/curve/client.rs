@@ -9,11 +9,12 @@ use sealwire_nacl::SecretBox;
 use zeroize::Zeroizing;
 
 use super::commands::{
-    COOKIE_SIZE, HELLO, HELLO_NONCE, HELLO_PADDING, HELLO_PLAINTEXT, INITIATE, INITIATE_NONCE,
-    READY, READY_NONCE, VERSION, VOUCH_NONCE, WELCOME, WELCOME_NONCE,
+    COOKIE_SIZE, HELLO, HELLO_NONCE, HELLO_PADDING, HELLO_PLAINTEXT, HELLO_SIZE, INITIATE,
+    INITIATE_NONCE, READY, READY_NONCE, TAG_SIZE, VERSION, VOUCH_NONCE, VOUCH_SIZE, WELCOME,
+    WELCOME_NONCE,
 };
 use super::traffic::{self, Side};
-use super::{agree, nonce, public_key};
+use super::{agree, nonce, open_array, public_key, seal_from};
 use crate::connection::{CurveClient, Entropy};
 use crate::error::{Error, HandshakeError, Incompatible, Step};
 use crate::keys::KeyPair;
@@ -31,7 +32,7 @@ pub(crate) struct Client(State);
 enum State {
     AwaitWelcome(Box<AwaitWelcome>),
     /// The box of the connection's two keys.
-    AwaitReady(Box<SecretBox>),
+    AwaitReady(SecretBox),
     Over,
 }
 
@@ -58,16 +59,19 @@ impl Client {
         let hello_box = agree(provider, &ephemeral, &settings.server_key)?;
 
         let number = HELLO_NUMBER.to_be_bytes();
-        let signature = hello_box.seal(&nonce(HELLO_NONCE, &number), &HELLO_PLAINTEXT);
-        let frame = command::frame(
-            HELLO.as_bytes(),
-            &[
-                &VERSION,
-                &HELLO_PADDING,
-                ephemeral.public().as_bytes(),
-                &number,
-                &signature,
-            ],
+        let mut frame = command::begin(HELLO.as_bytes(), HELLO_SIZE);
+        frame.extend_from_slice(&VERSION);
+        frame.extend_from_slice(&HELLO_PADDING);
+        frame.extend_from_slice(ephemeral.public().as_bytes());
+        frame.extend_from_slice(&number);
+        let signature = frame.len();
+        frame.extend_from_slice(&[0; TAG_SIZE]);
+        frame.extend_from_slice(&HELLO_PLAINTEXT);
+        seal_from(
+            &hello_box,
+            &nonce(HELLO_NONCE, &number),
+            signature,
+            &mut frame,
         );
         let state = AwaitWelcome {
             client,
@@ -101,7 +105,7 @@ impl Client {
         match core::mem::replace(&mut self.0, State::Over) {
             State::AwaitWelcome(state) if frame.name == WELCOME.as_bytes() => {
                 let (shared, frame) = state.receive(local, settings, frame.data)?;
-                self.0 = State::AwaitReady(Box::new(shared));
+                self.0 = State::AwaitReady(shared);
                 Ok(Progress::Reply {
                     command: INITIATE,
                     frame,
@@ -135,32 +139,35 @@ impl AwaitWelcome {
         let opened = welcome
             .split_first_chunk::<16>()
             .and_then(|(random, sealed)| {
-                let opened = self.hello_box.open(&nonce(WELCOME_NONCE, random), sealed);
-                opened.ok()
+                let nonce = nonce(WELCOME_NONCE, random);
+                open_array::<{ 32 + COOKIE_SIZE }>(&self.hello_box, &nonce, sealed)
             })
-            .filter(|opened| opened.len() == 32 + COOKIE_SIZE)
             .ok_or(HandshakeError::WelcomeUnreadable)?;
-        let (server_ephemeral, cookie) = opened.split_first_chunk().expect("the size was checked");
+        let (server_ephemeral, cookie) = opened.split_first_chunk().expect("so many were opened");
         let server_ephemeral = public_key(server_ephemeral)?;
 
         let shared = agree(provider, &self.ephemeral, &server_ephemeral)?;
-        let vouched = [
-            *self.ephemeral.public().as_bytes(),
-            *settings.server_key.as_bytes(),
-        ]
-        .concat();
-        let vouch = agree(provider, &self.client, &server_ephemeral)?
-            .seal(&nonce(VOUCH_NONCE, &self.vouch_nonce), &vouched);
-        let introduction = [
-            &self.client.public().as_bytes()[..],
-            &self.vouch_nonce,
-            &vouch,
-            &local.metadata()?,
-        ]
-        .concat();
+        let vouching = agree(provider, &self.client, &server_ephemeral)?;
         let number = INITIATE_NUMBER.to_be_bytes();
-        let sealed = shared.seal(&nonce(INITIATE_NONCE, &number), &introduction);
-        let frame = command::frame(INITIATE.as_bytes(), &[cookie, &number, &sealed]);
+
+        let introduction = 32 + self.vouch_nonce.len() + VOUCH_SIZE + local.config.metadata_size();
+        let size = COOKIE_SIZE + number.len() + TAG_SIZE + introduction;
+        let mut frame = command::begin(INITIATE.as_bytes(), size);
+        frame.extend_from_slice(cookie);
+        frame.extend_from_slice(&number);
+        let initiate_box = frame.len();
+        frame.extend_from_slice(&[0; TAG_SIZE]);
+        frame.extend_from_slice(self.client.public().as_bytes());
+        frame.extend_from_slice(&self.vouch_nonce);
+        let vouch = frame.len();
+        frame.extend_from_slice(&[0; TAG_SIZE]);
+        frame.extend_from_slice(self.ephemeral.public().as_bytes());
+        frame.extend_from_slice(settings.server_key.as_bytes());
+        let vouch_nonce = nonce(VOUCH_NONCE, &self.vouch_nonce);
+        seal_from(&vouching, &vouch_nonce, vouch, &mut frame);
+        local.config.encode_metadata(&mut frame);
+        let initiate_nonce = nonce(INITIATE_NONCE, &number);
+        seal_from(&shared, &initiate_nonce, initiate_box, &mut frame);
         Ok((shared, frame))
     }
 }

@@ -39,6 +39,10 @@ pub(super) const VOUCH_NONCE: &[u8; 8] = b"VOUCH---";
 pub(super) const INITIATE_NONCE: &[u8; 16] = b"CurveZMQINITIATE";
 pub(super) const READY_NONCE: &[u8; 16] = b"CurveZMQREADY---";
 
+/// Size of the data of HELLO.
+pub(super) const HELLO_SIZE: usize =
+    VERSION.len() + HELLO_PADDING.len() + 32 + 8 + TAG_SIZE + HELLO_PLAINTEXT.len();
+
 /// The data of HELLO.
 pub(super) struct Hello<'a> {
     pub(super) ephemeral: &'a [u8; 32],

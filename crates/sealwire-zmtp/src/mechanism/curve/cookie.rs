@@ -13,7 +13,7 @@ use sealwire_nacl::SecretBox;
 use zeroize::Zeroizing;
 
 use super::commands::{COOKIE_NONCE, COOKIE_SIZE};
-use super::nonce;
+use super::{nonce, open_array};
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::blake3::CookieKey;
 use crate::provider::Provider;
@@ -58,10 +58,8 @@ impl Cookie {
         cookie: &[u8; COOKIE_SIZE],
     ) -> Option<Self> {
         let (random, sealed) = cookie.split_first_chunk::<16>()?;
-        let opened = secret_box(provider, key, number)
-            .open(&nonce(COOKIE_NONCE, random), sealed)
-            .ok()
-            .map(Zeroizing::new)?;
+        let opening = secret_box(provider, key, number);
+        let opened = open_array::<64>(&opening, &nonce(COOKIE_NONCE, random), sealed)?;
         let (client_ephemeral, server_ephemeral) = opened.split_first_chunk()?;
         Some(Self {
             client_ephemeral: PublicKey::from_bytes(*client_ephemeral).ok()?,

@@ -29,6 +29,7 @@ pub(crate) use self::client::Client;
 pub(crate) use self::server::Server;
 
 use sealwire_nacl::SecretBox;
+use zeroize::Zeroizing;
 
 use crate::error::HandshakeError;
 use crate::keys::{KeyPair, PublicKey};
@@ -53,6 +54,29 @@ fn agree(
         .ok()
         .and_then(|agreed| SecretBox::from_agreement(agreed.as_bytes()).ok())
         .ok_or(HandshakeError::WeakKey)
+}
+
+/// Seals what a frame holds from `start` on: room for the tag, then the plaintext.
+fn seal_from(sealing: &SecretBox, nonce: &[u8; 24], start: usize, frame: &mut [u8]) {
+    let (tag, text) = frame[start..]
+        .split_first_chunk_mut()
+        .expect("room left for the tag");
+    *tag = sealing.seal_in_place_detached(nonce, text);
+}
+
+/// The plaintext of `SIZE` bytes behind a tag, wiped on drop; `None` for another size or when it
+/// does not verify.
+fn open_array<const SIZE: usize>(
+    opening: &SecretBox,
+    nonce: &[u8; 24],
+    sealed: &[u8],
+) -> Option<Zeroizing<[u8; SIZE]>> {
+    let (tag, ciphertext) = sealed.split_first_chunk()?;
+    let mut plaintext = Zeroizing::new(<[u8; SIZE]>::try_from(ciphertext).ok()?);
+    opening
+        .open_in_place_detached(nonce, &mut *plaintext, tag)
+        .ok()?;
+    Some(plaintext)
 }
 
 /// A nonce of a prefix and a rest.

@@ -11,12 +11,12 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::commands::{
-    HELLO, HELLO_NONCE, HELLO_PLAINTEXT, Hello, INITIATE, INITIATE_NONCE, Initiate, Introduction,
-    READY, READY_NONCE, VOUCH_NONCE, WELCOME, WELCOME_NONCE,
+    COOKIE_SIZE, HELLO, HELLO_NONCE, HELLO_PLAINTEXT, Hello, INITIATE, INITIATE_NONCE, Initiate,
+    Introduction, READY, READY_NONCE, TAG_SIZE, VOUCH_NONCE, WELCOME, WELCOME_NONCE,
 };
 use super::cookie::Cookie;
 use super::traffic::{self, Side};
-use super::{agree, nonce, public_key};
+use super::{agree, nonce, open_array, public_key, seal_from};
 use crate::connection::{Credentials, CurveServer, Entropy};
 use crate::error::{Error, HandshakeError, Step};
 use crate::keys::{KeyPair, PublicKey, SecretKey};
@@ -109,18 +109,18 @@ impl Server {
     }
 
     /// Answers INITIATE with READY; `None` when the authenticator was not asked.
-    pub(crate) fn authorized(&mut self, local: &Local<'_>) -> Result<Option<Progress>, Error> {
+    pub(crate) fn authorized(&mut self, local: &Local<'_>) -> Option<Progress> {
         match core::mem::replace(&mut self.0, State::Over) {
             State::AwaitDecision(state) => {
-                let (frame, established) = state.ready(local)?;
-                Ok(Some(Progress::Done {
+                let (frame, established) = state.ready(local);
+                Some(Progress::Done {
                     reply: Some((READY, frame)),
                     established,
-                }))
+                })
             }
             state => {
                 self.0 = state;
-                Ok(None)
+                None
             }
         }
     }
@@ -138,8 +138,8 @@ impl AwaitHello {
         let hello = Hello::parse(data)?;
         let client_ephemeral = public_key(hello.ephemeral)?;
         let hello_box = agree(provider, &settings.keys, &client_ephemeral)?;
-        let opened = hello_box.open(&nonce(HELLO_NONCE, hello.nonce), hello.sealed);
-        if opened.is_ok_and(|opened| opened == HELLO_PLAINTEXT) {
+        let opened = open_array(&hello_box, &nonce(HELLO_NONCE, hello.nonce), hello.sealed);
+        if opened.is_some_and(|opened| *opened == HELLO_PLAINTEXT) {
             let (cookie_key, number) = settings.cookies.issue();
             let server_ephemeral = provider.public_key(&self.ephemeral);
             let cookie = Cookie {
@@ -147,11 +147,15 @@ impl AwaitHello {
                 server_ephemeral: self.ephemeral,
             }
             .seal(provider, &cookie_key, number, &self.cookie_nonce);
-            let sealed = hello_box.seal(
-                &nonce(WELCOME_NONCE, &self.welcome_nonce),
-                &[&server_ephemeral.as_bytes()[..], &cookie].concat(),
-            );
-            let frame = command::frame(WELCOME.as_bytes(), &[&self.welcome_nonce, &sealed]);
+            let size = self.welcome_nonce.len() + TAG_SIZE + 32 + COOKIE_SIZE;
+            let mut frame = command::begin(WELCOME.as_bytes(), size);
+            frame.extend_from_slice(&self.welcome_nonce);
+            let welcome_box = frame.len();
+            frame.extend_from_slice(&[0; TAG_SIZE]);
+            frame.extend_from_slice(server_ephemeral.as_bytes());
+            frame.extend_from_slice(&cookie);
+            let nonce = nonce(WELCOME_NONCE, &self.welcome_nonce);
+            seal_from(&hello_box, &nonce, welcome_box, &mut frame);
             Ok((frame, number))
         } else {
             Err(HandshakeError::HelloUnreadable.into())
@@ -160,12 +164,16 @@ impl AwaitHello {
 }
 
 impl AwaitDecision {
-    fn ready(self, local: &Local<'_>) -> Result<(Vec<u8>, Established), Error> {
+    fn ready(self, local: &Local<'_>) -> (Vec<u8>, Established) {
         let number = READY_NUMBER.to_be_bytes();
-        let sealed = self
-            .shared
-            .seal(&nonce(READY_NONCE, &number), &local.metadata()?);
-        let frame = command::frame(READY.as_bytes(), &[&number, &sealed]);
+        let size = number.len() + TAG_SIZE + local.config.metadata_size();
+        let mut frame = command::begin(READY.as_bytes(), size);
+        frame.extend_from_slice(&number);
+        let ready_box = frame.len();
+        frame.extend_from_slice(&[0; TAG_SIZE]);
+        local.config.encode_metadata(&mut frame);
+        let nonce = nonce(READY_NONCE, &number);
+        seal_from(&self.shared, &nonce, ready_box, &mut frame);
         let sealer = traffic::Sealer::new(&self.shared, Side::Server, READY_NUMBER + 1);
         let opener = traffic::Opener::new(&self.shared, Side::Client, self.number);
         let established = Established {
@@ -174,7 +182,7 @@ impl AwaitDecision {
             sealer: Sealer::Curve(sealer),
             opener: Opener::Curve(opener),
         };
-        Ok((frame, established))
+        (frame, established)
     }
 }
 
@@ -203,18 +211,16 @@ fn receive_initiate(
     let introduction = Introduction::parse(&opened)?;
 
     let client = public_key(introduction.client)?;
-    let vouched = agree(provider, &ephemeral, &client)?
-        .open(
-            &nonce(VOUCH_NONCE, introduction.vouch_nonce),
-            introduction.vouch,
-        )
-        .map_err(|_| HandshakeError::VouchInvalid)?;
-    let expected = [
-        *cookie.client_ephemeral.as_bytes(),
-        *settings.keys.public().as_bytes(),
-    ]
-    .concat();
-    if !bool::from(vouched.ct_eq(&expected)) {
+    let vouched = open_array::<64>(
+        &agree(provider, &ephemeral, &client)?,
+        &nonce(VOUCH_NONCE, introduction.vouch_nonce),
+        introduction.vouch,
+    )
+    .ok_or(HandshakeError::VouchInvalid)?;
+    let (vouched_ephemeral, vouched_server) = vouched.split_at(32);
+    let expected = vouched_ephemeral.ct_eq(cookie.client_ephemeral.as_bytes())
+        & vouched_server.ct_eq(settings.keys.public().as_bytes());
+    if !bool::from(expected) {
         return Err(HandshakeError::VouchInvalid.into());
     }
 

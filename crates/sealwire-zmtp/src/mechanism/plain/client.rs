@@ -14,7 +14,9 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn start(settings: &PlainClient) -> (Self, Progress) {
-        let hello = command::frame(HELLO.as_bytes(), &[&settings.credentials.encode()]);
+        let credentials = &settings.credentials;
+        let mut hello = command::begin(HELLO.as_bytes(), credentials.size());
+        credentials.encode(&mut hello);
         let progress = Progress::Reply {
             command: HELLO,
             frame: hello,
@@ -42,10 +44,9 @@ impl Client {
                     return Err(WireError::MalformedCommand { command: WELCOME }.into());
                 }
                 self.step = Step::Ready;
-                let initiate = command::frame(INITIATE.as_bytes(), &[&local.metadata()?]);
                 Ok(Progress::Reply {
                     command: INITIATE,
-                    frame: initiate,
+                    frame: local.metadata_frame(INITIATE),
                 })
             }
             (Step::Ready, name) if name == READY.as_bytes() => {

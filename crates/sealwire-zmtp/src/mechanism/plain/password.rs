@@ -33,15 +33,17 @@ impl PlainCredentials {
         rest.is_empty().then(|| Self::new(username, password))
     }
 
-    /// The data of HELLO.
-    pub(super) fn encode(&self) -> Zeroizing<Vec<u8>> {
-        let capacity = 2 + self.username.len() + self.password.len();
-        let mut data = Zeroizing::new(Vec::with_capacity(capacity));
+    /// Size of the data of HELLO.
+    pub(super) fn size(&self) -> usize {
+        2 + self.username.len() + self.password.len()
+    }
+
+    /// Appends the data of HELLO.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
         for part in [&self.username, &*self.password] {
-            data.push(part.len() as u8);
-            data.extend_from_slice(part);
+            out.push(part.len() as u8);
+            out.extend_from_slice(part);
         }
-        data
     }
 
     /// Whether both fit into HELLO.
@@ -173,8 +175,10 @@ mod tests {
     #[test]
     fn hello_is_read_back_and_nothing_else_is_accepted() {
         let shown = PlainCredentials::new("admin", "s3cret");
-        let data = shown.encode();
-        assert_eq!(&data[..], b"\x05admin\x06s3cret");
+        let mut data = Vec::new();
+        shown.encode(&mut data);
+        assert_eq!(data, b"\x05admin\x06s3cret");
+        assert_eq!(data.len(), shown.size());
         assert_eq!(PlainCredentials::parse(&data), Some(shown));
         for end in 0..data.len() {
             assert_eq!(PlainCredentials::parse(&data[..end]), None, "cut at {end}");

@@ -37,9 +37,8 @@ impl Server {
             (Step::Initiate, name) if name == INITIATE.as_bytes() => {
                 let metadata = Metadata::parse(frame.data)?;
                 local.check_metadata(&metadata)?;
-                let ready = command::frame(READY.as_bytes(), &[&local.metadata()?]);
                 Ok(Progress::Done {
-                    reply: Some((READY, ready)),
+                    reply: Some((READY, local.metadata_frame(READY))),
                     established: established(metadata),
                 })
             }

@@ -85,11 +85,21 @@ pub(crate) fn body(name: &[u8], data: &[&[u8]]) -> Vec<u8> {
     body
 }
 
+/// A command frame up to its data, with room for these: `size` bytes have to be appended.
+pub(crate) fn begin(name: &[u8], size: usize) -> Vec<u8> {
+    let header = Header::new(COMMAND, 1 + name.len() + size);
+    let mut frame = Vec::with_capacity(header.size() + 1 + name.len() + size);
+    frame.extend_from_slice(&header.encode());
+    frame.push(name.len() as u8);
+    frame.extend_from_slice(name);
+    frame
+}
+
 /// A whole command frame, flags and length included.
 pub(crate) fn frame(name: &[u8], data: &[&[u8]]) -> Vec<u8> {
-    let body = body(name, data);
-    let header = Header::new(COMMAND, body.len()).encode();
-    [&header[..], &body].concat()
+    let mut frame = begin(name, data.iter().map(|part| part.len()).sum());
+    data.iter().for_each(|part| frame.extend_from_slice(part));
+    frame
 }
 
 #[cfg(test)]

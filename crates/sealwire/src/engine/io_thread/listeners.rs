@@ -78,7 +78,7 @@ impl IoThread {
                         address,
                     });
                     match registered {
-                        Ok(()) => self.drive(key.slot),
+                        Ok(()) => self.handshakes.push(key.slot),
                         Err(error) => {
                             let cause = FailureCause::Transport(Arc::new(error));
                             self.end_session(key.slot, End::Failed(cause));
@@ -92,6 +92,6 @@ impl IoThread {
                 }
             }
         }
-        self.again.push(slot);
+        self.handshakes.push(slot);
     }
 }

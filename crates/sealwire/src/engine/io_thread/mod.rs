@@ -3,6 +3,7 @@
 mod closing;
 mod connectors;
 mod datagrams;
+mod handshakes;
 mod listeners;
 mod sessions;
 
@@ -14,6 +15,7 @@ use bytes::BytesMut;
 use mio::{Events, Poll, Registry, Token, Waker};
 use slab::Slab;
 
+use self::handshakes::Line;
 use super::connector::Connector;
 use super::cookies::{ROTATION_PERIOD, SharedCookies};
 use super::datagrams::Datagrams;
@@ -51,6 +53,7 @@ pub(crate) fn start() -> io::Result<Arc<Mailbox>> {
         reactor,
         again: Vec::new(),
         turns: Vec::new(),
+        handshakes: Line::default(),
         closing: Vec::new(),
         cookies: Vec::new(),
         revised: Vec::new(),
@@ -102,6 +105,8 @@ struct IoThread {
     again: Vec<usize>,
     /// Those that get it now.
     turns: Vec<usize>,
+    /// Listeners and sessions that are not ready have turns of their own.
+    handshakes: Line,
     /// Sockets that are closing, until their linger time is over.
     closing: Vec<Weak<SocketCore>>,
     cookies: Vec<Weak<SharedCookies>>,
@@ -120,6 +125,7 @@ impl IoThread {
                 tracing::error!(target: "sealwire", %error, "polling failed; the context ends");
                 return;
             }
+            let round_began = self.reactor.now();
             for event in &events {
                 if event.token() != MAILBOX {
                     let hung_up = event.is_read_closed() || event.is_error();
@@ -149,12 +155,13 @@ impl IoThread {
             while let Some(timer) = self.reactor.timers.pop_due(now) {
                 self.timer_due(timer);
             }
+            self.advance_handshakes(round_began);
         }
     }
 
     /// How long the poll may wait.
     fn patience(&self) -> Option<Duration> {
-        if !self.again.is_empty() {
+        if !self.again.is_empty() || !self.handshakes.is_empty() {
             return Some(Duration::ZERO);
         }
         self.reactor
@@ -166,11 +173,18 @@ impl IoThread {
     fn transport_event(&mut self, slot: usize, readable: bool, writable: bool, hung_up: bool) {
         match self.sources.get_mut(slot) {
             Some(Source::Session(session)) => {
-                session.with(|session| session.transport_event(readable, writable, hung_up));
-                self.drive(slot);
+                let ready = session.with(|session| {
+                    session.transport_event(readable, writable, hung_up);
+                    session.is_ready()
+                });
+                match ready {
+                    Some(true) => self.drive(slot),
+                    Some(false) => self.handshakes.push(slot),
+                    None => {}
+                }
             }
             Some(Source::Connector(_)) => self.advance_connecting(slot),
-            Some(Source::Listener(_)) => self.accept(slot),
+            Some(Source::Listener(_)) => self.handshakes.push(slot),
             Some(Source::Datagrams(_)) => self.exchange(slot),
             None => {}
         }

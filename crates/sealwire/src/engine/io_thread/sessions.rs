@@ -105,7 +105,7 @@ impl IoThread {
         let driven = session.advance(|session| {
             let outcome = session.drive(&mut self.reactor);
             session.set_timer(&mut self.reactor.timers);
-            outcome
+            outcome.map(|turn| (turn, session.is_ready()))
         });
         let Some(outcome) = driven else { return };
         for (origin, key) in std::mem::take(&mut self.reactor.became_ready) {
@@ -114,10 +114,9 @@ impl IoThread {
             }
         }
         match outcome {
-            Ok(Turn::Idle) => {}
-            Ok(Turn::Again) => {
-                self.again.push(slot);
-            }
+            Ok((Turn::Idle, _)) => {}
+            Ok((Turn::Again, true)) => self.again.push(slot),
+            Ok((Turn::Again, false)) => self.handshakes.push(slot),
             Err(end) => self.end_session(slot, end),
         }
     }
