@@ -68,7 +68,7 @@ fn a_large_message_on_a_slow_way_outlasts_heartbeats() {
         let pull = path.server(SocketType::Pull).build_blocking().unwrap();
         let push = path
             .client(SocketType::Push)
-            .heartbeat(TICK, 20 * TICK, 0 * TICK);
+            .heartbeat(TICK, 20 * TICK, Duration::ZERO);
         let push = push.build_blocking().unwrap();
         let monitor = push.monitor();
         let Endpoint::Tcp { port, .. } = pull.bind("tcp://127.0.0.1:*").unwrap() else {
