@@ -3,18 +3,17 @@
 //! follows the one before in memory makes the last stretch longer, which costs a peer next to nothing.
 //!
 //! ```text
-//!   memory   | m1 | m2 | m3 | m4 |          pipe a  [m1..m4]
-//!                                           pipe b  [m1] [m3..m4]
+//!   block   | m1 | m2 | m3 | m4 |          pipe a  [m1..m4]
+//!                                          pipe b  [m1] [m3..m4]
 //! ```
 //!
-//! Links get the bytes without a copy. What they may read must not grow any more, so the memory is
-//! closed first: what comes then is another stretch.
-
-use std::sync::{Arc, OnceLock};
+//! Links get the bytes without a copy. What they may read must not grow any more, so the block is
+//! closed first: what comes then is in another one.
 
 use bytes::{Bytes, BytesMut};
 use sealwire_zmtp::Message as Frames;
 use sealwire_zmtp::limits::LARGE_FRAME;
+use slab::Slab;
 
 use super::item::COST;
 
@@ -25,30 +24,21 @@ const MEMORY: usize = 16 << 10;
 /// takes none for a while, keeps 2 MiB that way; further messages are queued by themselves.
 pub(super) const MOST_STRETCHES: usize = 128;
 
-/// A stretch of framed messages.
-#[derive(Debug, Clone)]
-pub(crate) struct Framed {
-    memory: Arc<Closed>,
+/// Messages that lie together in a block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stretch {
+    block: usize,
     start: usize,
     end: usize,
     messages: usize,
     size: usize,
 }
 
-/// Memory that stretches lie in, once it is closed.
-#[derive(Debug, Default)]
-struct Closed(OnceLock<Bytes>);
-
-impl Framed {
+impl Stretch {
+    /// How many messages, and their payload in bytes.
     #[inline]
-    pub(super) fn messages(&self) -> usize {
-        self.messages
-    }
-
-    /// Payload in bytes.
-    #[inline]
-    pub(super) fn size(&self) -> usize {
-        self.size
+    pub(super) fn messages(&self) -> (usize, usize) {
+        (self.messages, self.size)
     }
 
     /// What it costs of a budget, in bytes.
@@ -57,10 +47,10 @@ impl Framed {
         COST * self.messages + self.size
     }
 
-    /// Takes what follows in memory along; `false` when it is elsewhere.
+    /// Takes what follows in the block along; `false` when it is elsewhere.
     #[inline]
-    pub(super) fn extend(&mut self, next: &Framed) -> bool {
-        if self.end != next.start || !Arc::ptr_eq(&self.memory, &next.memory) {
+    pub(super) fn extend(&mut self, next: &Stretch) -> bool {
+        if self.end != next.start || self.block != next.block {
             return false;
         }
         self.end = next.end;
@@ -68,13 +58,24 @@ impl Framed {
         self.size += next.size;
         true
     }
+}
 
-    /// The frames.
+/// The frames of a stretch.
+#[derive(Debug)]
+pub(crate) struct Framed {
+    bytes: Bytes,
+    messages: usize,
+    size: usize,
+}
+
+impl Framed {
+    /// How many messages, and their payload in bytes.
+    pub(super) fn messages(&self) -> (usize, usize) {
+        (self.messages, self.size)
+    }
+
     pub(crate) fn into_bytes(self) -> Bytes {
-        let closed = self.memory.0.get();
-        closed
-            .expect("closed before a link takes it")
-            .slice(self.start..self.end)
+        self.bytes
     }
 }
 
@@ -82,8 +83,17 @@ impl Framed {
 #[derive(Default)]
 pub(super) struct Framing {
     open: BytesMut,
-    /// What `open` will be.
-    memory: Arc<Closed>,
+    /// The block that `open` will be.
+    open_block: Option<usize>,
+    blocks: Slab<Block>,
+}
+
+#[derive(Default)]
+struct Block {
+    /// Nothing until it is closed.
+    bytes: Bytes,
+    /// Stretches in it that are in queues.
+    stretches: usize,
 }
 
 impl Framing {
@@ -92,16 +102,20 @@ impl Framing {
         frames.size() < LARGE_FRAME
     }
 
-    pub(super) fn frame(&mut self, frames: &Frames) -> Framed {
+    pub(super) fn frame(&mut self, frames: &Frames) -> Stretch {
         let needed = frames.framed_size();
         if self.open.len() + needed > self.open.capacity() {
             self.close();
             self.open.reserve(needed.max(MEMORY));
         }
+        let blocks = &mut self.blocks;
+        let block = *self
+            .open_block
+            .get_or_insert_with(|| blocks.insert(Block::default()));
         let start = self.open.len();
         frames.frame_into(&mut self.open);
-        Framed {
-            memory: self.memory.clone(),
+        Stretch {
+            block,
             start,
             end: self.open.len(),
             messages: 1,
@@ -109,14 +123,42 @@ impl Framing {
         }
     }
 
+    /// A stretch that begins there was queued.
+    pub(super) fn queued(&mut self, stretch: Stretch) {
+        self.blocks[stretch.block].stretches += 1;
+    }
+
     /// Ends the stretches so far, so that links may have them.
     pub(super) fn close(&mut self) {
-        if self.open.is_empty() {
-            return;
+        if let Some(block) = self.open_block.take() {
+            self.blocks[block].bytes = self.open.split().freeze();
+            self.forget_unused(block);
         }
-        let closed = std::mem::take(&mut self.memory);
-        // Nobody else closes.
-        let _ = closed.0.set(self.open.split().freeze());
+    }
+
+    /// The frames of a stretch that leaves its queue, in a block that is closed.
+    pub(super) fn take(&mut self, stretch: Stretch) -> Framed {
+        debug_assert_ne!(self.open_block, Some(stretch.block));
+        let bytes = &self.blocks[stretch.block].bytes;
+        let framed = Framed {
+            bytes: bytes.slice(stretch.start..stretch.end),
+            messages: stretch.messages,
+            size: stretch.size,
+        };
+        self.dropped(stretch);
+        framed
+    }
+
+    /// A stretch is in its queue no more.
+    pub(super) fn dropped(&mut self, stretch: Stretch) {
+        self.blocks[stretch.block].stretches -= 1;
+        self.forget_unused(stretch.block);
+    }
+
+    fn forget_unused(&mut self, block: usize) {
+        if self.blocks[block].stretches == 0 && self.open_block != Some(block) {
+            self.blocks.remove(block);
+        }
     }
 }
 
@@ -124,43 +166,62 @@ impl Framing {
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_follows_in_memory_is_one_stretch_until_it_is_closed() {
-        let mut framing = Framing::default();
-        let mut stretch = framing.frame(&"one".into());
-        let two = framing.frame(&"two".into());
-        let three = framing.frame(&"three".into());
-        let mut with_a_gap = stretch.clone();
-        assert!(!with_a_gap.extend(&three));
-        assert!(stretch.extend(&two) && stretch.extend(&three));
-        assert_eq!((stretch.messages(), stretch.size()), (3, 11));
-        framing.close();
-        let four = framing.frame(&"four".into());
-        assert!(!stretch.extend(&four));
-        assert_eq!(stretch.into_bytes()[..], *b"\0\x03one\0\x03two\0\x05three");
-        assert_eq!(with_a_gap.into_bytes()[..], *b"\0\x03one");
-        framing.close();
-        assert_eq!(four.into_bytes()[..], *b"\0\x04four");
+    fn queued(framing: &mut Framing, frames: &Frames) -> Stretch {
+        let stretch = framing.frame(frames);
+        framing.queued(stretch);
+        stretch
     }
 
     #[test]
-    fn memory_is_closed_when_it_is_full_and_may_be_used_again() {
+    fn what_follows_in_memory_is_one_stretch_until_it_is_closed() {
+        let mut framing = Framing::default();
+        let mut stretch = queued(&mut framing, &"one".into());
+        let mut with_a_gap = queued(&mut framing, &"one".into());
+        let two = framing.frame(&"two".into());
+        let three = framing.frame(&"three".into());
+        assert!(!stretch.extend(&two), "the other one is in between");
+        assert!(with_a_gap.extend(&two) && with_a_gap.extend(&three));
+        assert!(!with_a_gap.extend(&three));
+        assert_eq!(with_a_gap.messages(), (3, 11));
+        framing.close();
+        let mut four = queued(&mut framing, &"four".into());
+        assert!(!with_a_gap.extend(&four));
+        let bytes = framing.take(with_a_gap).into_bytes();
+        assert_eq!(bytes[..], *b"\0\x03one\0\x03two\0\x05three");
+        assert_eq!(framing.take(stretch).into_bytes()[..], *b"\0\x03one");
+        assert!(four.extend(&framing.frame(&"".into())));
+        framing.close();
+        assert_eq!(framing.take(four).into_bytes()[..], *b"\0\x04four\0\0");
+        assert!(framing.blocks.is_empty());
+    }
+
+    #[test]
+    fn blocks_end_with_their_memory_and_with_their_last_stretch() {
         let mut framing = Framing::default();
         let message = Frames::from(vec![7; 1_000]);
-        let mut kept = Vec::<Framed>::new();
+        let mut kept = Vec::<Stretch>::new();
         for _ in 0..100 {
             let next = framing.frame(&message);
             if !kept.last_mut().is_some_and(|last| last.extend(&next)) {
+                framing.queued(next);
                 kept.push(next);
             }
         }
-        framing.close();
         assert_eq!(kept.len(), 100_usize.div_ceil(MEMORY / 1_009));
-        assert_eq!(kept.iter().map(Framed::messages).sum::<usize>(), 100);
-        let bytes: usize = kept
-            .into_iter()
-            .map(|framed| framed.into_bytes().len())
-            .sum();
-        assert_eq!(bytes, 100 * 1_009);
+        assert_eq!(framing.blocks.len(), kept.len());
+        framing.close();
+        let dropped = kept.pop().unwrap();
+        framing.dropped(dropped);
+        let (mut messages, mut bytes) = (dropped.messages().0, 1_009 * dropped.messages().0);
+        for stretch in kept {
+            messages += stretch.messages().0;
+            bytes += framing.take(stretch).into_bytes().len();
+        }
+        assert_eq!((messages, bytes), (100, 100 * 1_009));
+        assert!(framing.blocks.is_empty());
+        // Nobody wanted it.
+        framing.frame(&message);
+        framing.close();
+        assert!(framing.blocks.is_empty());
     }
 }

@@ -3,12 +3,14 @@
 use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 
-use super::framing::Framed;
+use super::framing::{Framed, Stretch};
 
 #[derive(Debug)]
 pub(crate) enum Item {
     Message(Frames),
-    /// Messages to many, framed once for all peers to which frames go as they are.
+    /// Messages to many, framed once for all peers to which frames go as they are: while they are
+    /// queued, and as a link gets them.
+    Stretch(Stretch),
     Framed(Framed),
     /// A message of the socket's own making (hello, welcome, probe): it counts against no limit
     /// and goes with its pipe.
@@ -27,7 +29,11 @@ impl Item {
     pub(super) fn cost(&self) -> usize {
         match self {
             Item::Message(frames) | Item::Notice(frames) => COST + frames.size(),
-            Item::Framed(framed) => framed.cost(),
+            Item::Stretch(stretch) => stretch.cost(),
+            Item::Framed(framed) => {
+                let (messages, size) = framed.messages();
+                COST * messages + size
+            }
             Item::Subscribe(topic) | Item::Cancel(topic) => COST + topic.len(),
         }
     }
@@ -37,7 +43,8 @@ impl Item {
     pub(crate) fn messages(&self) -> (usize, usize) {
         match self {
             Item::Message(frames) => (1, frames.size()),
-            Item::Framed(framed) => (framed.messages(), framed.size()),
+            Item::Stretch(stretch) => stretch.messages(),
+            Item::Framed(framed) => framed.messages(),
             Item::Notice(_) | Item::Subscribe(_) | Item::Cancel(_) => (0, 0),
         }
     }

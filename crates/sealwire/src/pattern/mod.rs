@@ -177,7 +177,7 @@ pub(crate) trait Pattern: Send {
             let (message, size) = match &item {
                 Item::Message(frames) | Item::Notice(frames) => (true, frames.size()),
                 Item::Subscribe(_) | Item::Cancel(_) => (false, 0),
-                Item::Framed(_) => unreachable!("sent to peers on a wire only"),
+                Item::Stretch(_) | Item::Framed(_) => unreachable!("sent to peers on a wire only"),
             };
             // What the other socket made itself is a message like any other here (inproc).
             let item = match item {

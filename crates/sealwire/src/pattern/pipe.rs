@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sealwire_zmtp::Message as Frames;
 
-use super::framing::{Framed, MOST_STRETCHES};
+use super::framing::{Framing, MOST_STRETCHES, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::Item;
 use super::link::{Link, Signal, Signals};
@@ -75,23 +75,28 @@ impl Pipe {
 
     /// Queues a message that was framed for many. `false` where it has to be queued by itself.
     #[inline]
-    pub(super) fn push_framed(&mut self, framed: &Framed, signals: &mut Signals) -> bool {
-        let follows = match self.outbound.back_mut() {
-            Some(Item::Framed(last)) => last.extend(framed),
-            _ => false,
-        };
-        if !follows {
-            if self.stretches == MOST_STRETCHES {
-                return false;
-            }
-            self.stretches += 1;
-            self.push(Item::Framed(framed.clone()), signals);
+    pub(super) fn push_framed(
+        &mut self,
+        message: Stretch,
+        framing: &mut Framing,
+        signals: &mut Signals,
+    ) -> bool {
+        if let Some(Item::Stretch(last)) = self.outbound.back_mut()
+            && last.extend(&message)
+        {
+            let (messages, bytes) = message.messages();
+            self.outbound_messages += messages;
+            self.outbound_bytes += bytes;
+            self.outbound_cost += message.cost();
+            self.tell_of_output(signals);
             return true;
         }
-        self.outbound_messages += framed.messages();
-        self.outbound_bytes += framed.size();
-        self.outbound_cost += framed.cost();
-        self.tell_of_output(signals);
+        if self.stretches == MOST_STRETCHES {
+            return false;
+        }
+        self.stretches += 1;
+        framing.queued(message);
+        self.push(Item::Stretch(message), signals);
         true
     }
 
@@ -121,7 +126,25 @@ impl Pipe {
         self.marks.send.half_free(messages, bytes)
     }
 
-    pub(super) fn take_outbound(&mut self, into: &mut VecDeque<Item>, room: Room) {
+    pub(super) fn take_outbound(
+        &mut self,
+        into: &mut VecDeque<Item>,
+        room: Room,
+        framing: &mut Framing,
+    ) {
+        if self.stretches == 0 {
+            return self.move_outbound(into, room);
+        }
+        framing.close();
+        self.move_outbound(into, room);
+        for item in into {
+            if let Item::Stretch(stretch) = item {
+                *item = Item::Framed(framing.take(*stretch));
+            }
+        }
+    }
+
+    fn move_outbound(&mut self, into: &mut VecDeque<Item>, room: Room) {
         let all_fit = self.outbound_cost <= room.bytes && self.outbound_messages <= room.messages;
         if all_fit && into.is_empty() {
             // All of it, whatever it is, without touching a message.
@@ -145,7 +168,7 @@ impl Pipe {
             messages += count;
             self.outbound_messages -= count;
             self.outbound_bytes -= bytes;
-            self.stretches -= usize::from(matches!(item, Item::Framed(_)));
+            self.stretches -= usize::from(matches!(item, Item::Stretch(_)));
             into.push_back(item);
         }
         self.output_signalled = !into.is_empty();

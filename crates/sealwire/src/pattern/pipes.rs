@@ -15,7 +15,7 @@ use sealwire_zmtp::Message as Frames;
 use slab::Slab;
 
 use super::Source;
-use super::framing::{Framed, Framing};
+use super::framing::{Framing, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::Item;
 use super::link::{Link, Signal, Signals};
@@ -90,13 +90,15 @@ impl Pipes {
         pipe.outbound_bytes = 0;
         pipe.stretches = 0;
         let mut framed = 0;
+        let framing = &mut self.framing;
         let unsent = pipe.outbound.drain(..).filter_map(|item| match item {
             Item::Message(frames) => Some(frames),
-            Item::Framed(stretch) => {
-                framed += stretch.messages();
+            Item::Stretch(stretch) => {
+                framed += stretch.messages().0;
+                framing.dropped(stretch);
                 None
             }
-            Item::Notice(_) | Item::Subscribe(_) | Item::Cancel(_) => None,
+            Item::Framed(_) | Item::Notice(_) | Item::Subscribe(_) | Item::Cancel(_) => None,
         });
         (unsent.collect(), framed)
     }
@@ -175,14 +177,14 @@ impl Pipes {
     /// Queues a message for one of many peers, framed where it gets the same bytes as others.
     /// `false` when there is no room.
     #[inline]
-    fn push_copy(&mut self, id: PipeId, frames: &Frames, framed: &mut Option<Framed>) -> bool {
+    fn push_copy(&mut self, id: PipeId, frames: &Frames, framed: &mut Option<Stretch>) -> bool {
         let pipe = self.slab.get_mut(id).filter(|pipe| !pipe.ended);
         let Some(pipe) = pipe.filter(|pipe| pipe.has_room()) else {
             return false;
         };
         if pipe.unsealed && Framing::fits(frames) {
             let framed = framed.get_or_insert_with(|| self.framing.frame(frames));
-            if pipe.push_framed(framed, &mut self.signals) {
+            if pipe.push_framed(*framed, &mut self.framing, &mut self.signals) {
                 return true;
             }
         }
@@ -222,10 +224,7 @@ impl Pipes {
             return false;
         };
         let before = pipe.half_free();
-        if pipe.stretches > 0 {
-            self.framing.close();
-        }
-        pipe.take_outbound(into, room);
+        pipe.take_outbound(into, room, &mut self.framing);
         !before && pipe.half_free()
     }
 

@@ -185,7 +185,9 @@ impl Pattern for Publish {
             Item::Message(frames) | Item::Notice(frames) if self.upstream == Upstream::Readable => {
                 self.arrived(pipes, id, frames)
             }
-            Item::Message(_) | Item::Framed(_) | Item::Notice(_) => Delivery::Ignored,
+            Item::Message(_) | Item::Stretch(_) | Item::Framed(_) | Item::Notice(_) => {
+                Delivery::Ignored
+            }
         }
     }
 

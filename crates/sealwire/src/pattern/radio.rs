@@ -59,7 +59,9 @@ impl Pattern for Radio {
                 self.groups.cancel(id, &group);
                 Delivery::Handled
             }
-            Item::Message(_) | Item::Framed(_) | Item::Notice(_) => Delivery::Ignored,
+            Item::Message(_) | Item::Stretch(_) | Item::Framed(_) | Item::Notice(_) => {
+                Delivery::Ignored
+            }
         }
     }
 
