@@ -1,6 +1,7 @@
 //! The same socket with calls that block, for programs without an async runtime.
 
 mod incoming;
+mod looking;
 mod sending;
 mod waiting;
 

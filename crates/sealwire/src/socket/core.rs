@@ -11,7 +11,7 @@ mod sending;
 mod waiting;
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event as Signal;
@@ -30,6 +30,7 @@ use crate::peer::{Peer, PeerAddress};
 use crate::socket::readable::Readable;
 #[cfg(unix)]
 use crate::socket::readiness::Pollers;
+use crate::socket::spinning::Spinning;
 
 pub(crate) struct SocketCore {
     id: u64,
@@ -39,6 +40,11 @@ pub(crate) struct SocketCore {
     state: Mutex<State>,
     pub(super) readable: Readable,
     pub(super) writable: Signal,
+    /// Whether there was a peer in this process.
+    pub(super) has_had_peers_in_process: AtomicBool,
+    /// Whether threads that block look before they sleep.
+    pub(super) looks_for_messages: Spinning,
+    pub(super) looks_for_room: Spinning,
     #[cfg(unix)]
     pub(super) pollers: Pollers,
     pub(super) ended: Signal,
@@ -113,6 +119,9 @@ impl SocketCore {
             state: Mutex::new(state),
             readable: Readable::default(),
             writable: Signal::new(),
+            has_had_peers_in_process: AtomicBool::new(false),
+            looks_for_messages: Spinning::tried_first(),
+            looks_for_room: Spinning::tried_first(),
             #[cfg(unix)]
             pollers: Pollers::default(),
             ended: Signal::new(),

@@ -24,6 +24,13 @@ impl Spinning {
     /// sleeping thread is woken late.
     const SHORT: u32 = 4;
 
+    /// With a few attempts before anything is known.
+    pub(super) fn tried_first() -> Self {
+        Spinning {
+            credit: AtomicI32::new(Self::PATIENCE),
+        }
+    }
+
     /// Whether to look before sleeping.
     pub(super) fn pays(&self) -> bool {
         self.credit.load(Ordering::Relaxed) > 0

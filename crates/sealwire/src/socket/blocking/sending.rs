@@ -179,6 +179,11 @@ impl Socket {
     ) -> Result<bool, E> {
         let core = self.inner.core();
         let deadline = limit.map(from_now);
+        core.push_output();
+        let done = || Ok(attempt()?.then_some(()));
+        if self.look(&core.looks_for_room, done)?.is_some() {
+            return Ok(true);
+        }
         loop {
             // Listening comes before the attempt that decides, or a signal could slip through. On
             // the stack, as whoever sends faster than others receive comes here often.
@@ -187,13 +192,15 @@ impl Socket {
             if attempt()? {
                 return Ok(true);
             }
-            match deadline {
-                None => room.wait(),
-                Some(deadline) => {
-                    if room.wait_deadline(deadline).is_none() {
-                        return attempt();
-                    }
+            let woken = self.sleep(&core.looks_for_room, || match deadline {
+                None => {
+                    room.wait();
+                    true
                 }
+                Some(deadline) => room.wait_deadline(deadline).is_some(),
+            });
+            if !woken {
+                return attempt();
             }
         }
     }

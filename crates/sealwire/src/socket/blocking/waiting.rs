@@ -53,18 +53,24 @@ impl Socket {
                 (Waited::Retry | Waited::TimedOut, _) => {}
             }
         }
+        if let Some(done) = self.look(&core.looks_for_messages, &mut attempt)? {
+            return Ok(done);
+        }
         loop {
             let listener = core.listen_readable();
             if let Some(done) = attempt()? {
                 return Ok(done);
             }
-            match (deadline, limit) {
-                (Some(deadline), Some(limit)) => {
-                    if listener.wait_deadline(deadline).is_none() {
-                        return attempt()?.ok_or_else(|| self.timed_out(Operation::Receive, limit));
-                    }
+            let woken = self.sleep(&core.looks_for_messages, || match deadline {
+                Some(deadline) => listener.wait_deadline(deadline).is_some(),
+                None => {
+                    listener.wait();
+                    true
                 }
-                _ => listener.wait(),
+            });
+            if !woken {
+                let limit = limit.unwrap_or_default();
+                return attempt()?.ok_or_else(|| self.timed_out(Operation::Receive, limit));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use sealwire_zmtp::Message as Frames;
 
@@ -20,6 +21,9 @@ impl SocketCore {
         link: Arc<dyn Link>,
         connector: Option<u64>,
     ) -> Result<PipeId, &'static str> {
+        if link.keeps_output_back() {
+            self.has_had_peers_in_process.store(true, Ordering::Relaxed);
+        }
         let attached = self.with(|state| {
             let welcome = match state.phase {
                 Phase::Open => true,

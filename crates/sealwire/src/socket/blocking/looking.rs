@@ -1,0 +1,48 @@
+//! A brief look before sleeping, where the peer is a thread of this process: it takes its next batch
+//! from a queue within microseconds, and being woken takes longer than that.
+
+use std::hint;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::Socket;
+use crate::socket::spinning::Spinning;
+
+/// The longest look: about what a thread takes for a queue of a hundred messages.
+const LOOK: Duration = Duration::from_micros(8);
+/// A wait of up to so many times this may have been longer for want of a look.
+const SHORT: Duration = Duration::from_micros(25);
+/// Pauses between two attempts, each of which takes the socket's lock.
+const PAUSES: u32 = 32;
+
+impl Socket {
+    /// Attempts it for a moment, if that has paid lately. `None` when it was in vain.
+    pub(super) fn look<T, E>(
+        &self,
+        spinning: &Spinning,
+        mut attempt: impl FnMut() -> Result<Option<T>, E>,
+    ) -> Result<Option<T>, E> {
+        let core = self.inner.core();
+        if !core.has_had_peers_in_process.load(Ordering::Relaxed) || !spinning.pays() {
+            return Ok(None);
+        }
+        let begin = Instant::now();
+        while begin.elapsed() < LOOK {
+            (0..PAUSES).for_each(|_| hint::spin_loop());
+            if let Some(done) = attempt()? {
+                spinning.paid();
+                return Ok(Some(done));
+            }
+        }
+        spinning.failed();
+        Ok(None)
+    }
+
+    /// Sleeps, and takes note of how long that was.
+    pub(super) fn sleep<T>(&self, spinning: &Spinning, sleep: impl FnOnce() -> T) -> T {
+        let begin = Instant::now();
+        let woken = sleep();
+        spinning.slept(begin.elapsed(), SHORT);
+        woken
+    }
+}
