@@ -10,6 +10,7 @@ use crate::portable::blake3::{CHUNK_SIZE, Node, ROOT, parent};
 use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE, engine};
 use alloc::vec::Vec;
 use core::fmt;
+use zeroize::Zeroize;
 
 /// Chunks of a run, enough to fill the lanes of every back end a few times.
 const RUN_CHUNKS: u64 = 64;
@@ -74,7 +75,7 @@ impl PieceSealer {
             for (byte, key_byte) in begun.iter_mut().zip(&keystream[used..]) {
                 *byte ^= key_byte;
             }
-            zeroize::Zeroize::zeroize(&mut keystream);
+            keystream.zeroize();
         }
         let next_block = (self.text_len + begun.len() as u64).div_ceil(64);
         engine::xor_keystream(&self.keys, next_block, blocks);

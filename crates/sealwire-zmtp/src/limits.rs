@@ -37,7 +37,8 @@ pub const MAX_PING_CONTEXT: usize = 16;
 pub const BATCH_FRAMES: usize = 32;
 
 /// From this many bytes on, an outgoing frame's payload is a segment of its own and is neither
-/// copied (NULL) nor moved (BLAKE3, when the message holds the only reference to it).
+/// copied (NULL) nor moved (BLAKE3, when the message holds the only reference to it; see also
+/// [`FRAME_IN_PIECES`]).
 pub const LARGE_FRAME: usize = 8 * 1024;
 
 /// From this many bytes on, an outgoing frame's payload is sealed in pieces of [`OUTPUT_SEGMENT`]
