@@ -27,6 +27,8 @@ WAITING = {
 
 PROGRAM = """
 import sealwire, signal, sys
+# Ignored where the tests run in the background of a shell.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 socket = sealwire.Socket(sealwire.PULL)
 socket.bind("tcp://127.0.0.1:0")
 poller = sealwire.Poller()
