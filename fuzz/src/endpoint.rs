@@ -9,7 +9,7 @@ use sealwire_zmtp::connection::{
 };
 use sealwire_zmtp::error::Error;
 use sealwire_zmtp::limits::Limits;
-use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
+use sealwire_zmtp::mechanism::blake3::CookieKeys;
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
 use sealwire_zmtp::{
     Config, Connection, Entropy, Event, KeyPair, MechanismConfig, Provider, SecretKey, SocketType,
@@ -90,21 +90,6 @@ impl Endpoint {
     }
 }
 
-#[derive(Debug)]
-struct Cookies(Mutex<CookieKeys>);
-
-impl CookieKeeper for Cookies {
-    fn issue(&self) -> (CookieKey, u64) {
-        self.0.lock().unwrap().issue()
-    }
-
-    fn candidates(&self) -> [Option<CookieKey>; 2] {
-        let keys = self.0.lock().unwrap();
-        let mut candidates = keys.candidates();
-        [candidates.next(), candidates.next()]
-    }
-}
-
 fn server_keys(provider: &dyn Provider) -> KeyPair {
     KeyPair::with_provider(SecretKey::from_bytes([7; 32]), provider)
 }
@@ -138,7 +123,7 @@ pub fn server(socket_type: SocketType, data_phase: DataPhase, provider: &dyn Pro
     config.mechanism = MechanismConfig::Blake3Server(Blake3Server {
         further_keys: Vec::new(),
         keys: server_keys(provider),
-        cookies: Arc::new(Cookies(Mutex::new(CookieKeys::new([9; 32])))),
+        cookies: Arc::new(Mutex::new(CookieKeys::new([9; 32]))),
         data_phase,
     });
     config
@@ -159,7 +144,7 @@ pub fn curve_server(socket_type: SocketType, provider: &dyn Provider) -> Config 
     let mut config = Config::new(socket_type);
     config.mechanism = MechanismConfig::CurveServer(CurveServer {
         keys: server_keys(provider),
-        cookies: Arc::new(Cookies(Mutex::new(CookieKeys::new([9; 32])))),
+        cookies: Arc::new(Mutex::new(CookieKeys::new([9; 32]))),
     });
     config
 }

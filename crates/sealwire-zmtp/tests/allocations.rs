@@ -24,39 +24,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use counting::allocations_of;
-use sealwire_zmtp::bytes::{Buf as _, BytesMut};
+use sealwire_zmtp::bytes::{Buf as _, BufMut as _, BytesMut};
 use sealwire_zmtp::connection::{
     Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, PlainClient,
 };
-use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
+use sealwire_zmtp::mechanism::blake3::CookieKeys;
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
 use sealwire_zmtp::{
     Config, Connection, DefaultProvider, Entropy, Event, KeyPair, MechanismConfig, Provider,
     SecretKey, SocketType,
 };
-
-#[derive(Debug)]
-struct Cookies(Mutex<CookieKeys>);
-
-impl CookieKeeper for Cookies {
-    fn issue(&self) -> (CookieKey, u64) {
-        self.0.lock().unwrap().issue()
-    }
-
-    fn candidates(&self) -> [Option<CookieKey>; 2] {
-        let keys = self.0.lock().unwrap();
-        let mut candidates = keys.candidates();
-        [candidates.next(), candidates.next()]
-    }
-
-    fn remember(&self, connection: u64, transcript: [u8; 32]) {
-        self.0.lock().unwrap().remember(connection, transcript);
-    }
-
-    fn recall(&self, connection: u64) -> Option<[u8; 32]> {
-        self.0.lock().unwrap().recall(connection)
-    }
-}
 
 struct Side {
     connection: Connection,
@@ -76,12 +53,7 @@ impl Side {
     fn hear(&mut self, other: &mut Self) -> bool {
         let mut transmit = other.connection.transmit();
         let said = transmit.has_remaining();
-        while transmit.has_remaining() {
-            let chunk = transmit.chunk();
-            let length = chunk.len();
-            self.input.extend_from_slice(chunk);
-            transmit.advance(length);
-        }
+        self.input.put(&mut transmit);
         let connection = &mut self.connection;
         connection.receive(&mut self.input, Duration::ZERO).unwrap();
         while let Some(event) = connection.poll_event() {
@@ -124,7 +96,7 @@ fn keys(seed: u8) -> KeyPair {
 #[test]
 fn a_handshake_allocates_what_the_connection_keeps_and_little_else() {
     let server_key = keys(2).public();
-    let cookies: Arc<Cookies> = Arc::new(Cookies(Mutex::new(CookieKeys::new([9; 32]))));
+    let cookies = Arc::new(Mutex::new(CookieKeys::new([9; 32])));
     let data_phase = DataPhase::PerMessageNonces;
     let cases = [
         ("NULL", MechanismConfig::Null, MechanismConfig::Null, 17),

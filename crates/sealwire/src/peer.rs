@@ -257,6 +257,11 @@ impl Peer {
 }
 
 impl Peer {
+    /// Whether frames go to it as they are, the same for all such peers.
+    pub(crate) fn gets_frames_unsealed(&self) -> bool {
+        matches!(self.mechanism(), Some("NULL" | "PLAIN"))
+    }
+
     /// The peer as its authenticator saw it.
     pub(crate) fn as_client(&self) -> Option<Client<'_>> {
         match &self.identity {

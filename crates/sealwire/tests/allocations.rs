@@ -12,7 +12,7 @@ use bytes::Bytes;
 use counting::allocations_of;
 use sealwire::blocking::Socket;
 use sealwire::{Message, SocketType};
-use support::{every_mechanism, options};
+use support::{every_mechanism, link, options};
 
 const MESSAGES: usize = 50_000;
 /// Allocations that belong to no message: queues that grow beyond what the warm-up needed when a
@@ -58,11 +58,11 @@ fn messages_allocate_nothing() {
     publishing_allocates_nothing();
     for (mechanism, server, client) in every_mechanism() {
         for endpoint in ["tcp://127.0.0.1:*".to_owned(), ipc()] {
-            let pull = options(SocketType::Pull).security(server.clone());
-            let pull = pull.build_blocking().unwrap();
-            let push = options(SocketType::Push).security(client.clone());
-            let push = push.build_blocking().unwrap();
-            push.connect(pull.bind(&*endpoint).unwrap()).unwrap();
+            let (pull, push) = link(
+                &endpoint,
+                options(SocketType::Pull).security(server.clone()),
+                options(SocketType::Push).security(client.clone()),
+            );
             let mut batches = Batches {
                 sent: VecDeque::with_capacity(BATCH),
                 received: Vec::with_capacity(BATCH),

@@ -14,11 +14,10 @@ const BODY: usize = 64 << 10;
 #[test]
 fn push_waits_when_nobody_reads_and_loses_nothing() {
     for path in Path::all() {
-        let pull = path.server(SocketType::Pull).receive_high_water_mark(10);
-        let pull = pull.build_blocking().unwrap();
-        let push = path.client(SocketType::Push).send_high_water_mark(10);
-        let push = push.build_blocking().unwrap();
-        push.connect(pull.bind(path.endpoint()).unwrap()).unwrap();
+        let (pull, push) = path.link(
+            path.server(SocketType::Pull).receive_high_water_mark(10),
+            path.client(SocketType::Push).send_high_water_mark(10),
+        );
         eventually("connected", || push.peers().len() == 1);
 
         let mut sent: u32 = 0;

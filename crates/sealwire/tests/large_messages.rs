@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use counting::{in_use, peak_of};
 use sealwire::{Endpoint, Event, Generate as _, KeyPair, SocketType};
-use support::{PATIENCE, Path, eventually, every_mechanism, options};
+use support::{PATIENCE, Path, eventually, every_mechanism, link, options};
 
 /// One test at a time: memory is counted for the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -29,12 +29,11 @@ fn a_large_message_is_not_copied_to_be_sealed() {
     let payload = Bytes::from_iter((0..SIZE).map(|i| (i * 7) as u8));
     let before = in_use();
     for (mechanism, server, client) in every_mechanism() {
-        let pull = options(SocketType::Pull).security(server);
-        let pull = pull.build_blocking().unwrap();
-        let push = options(SocketType::Push).security(client);
-        let push = push.build_blocking().unwrap();
-        push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
-            .unwrap();
+        let (pull, push) = link(
+            "tcp://127.0.0.1:*",
+            options(SocketType::Pull).security(server),
+            options(SocketType::Push).security(client),
+        );
         push.send("ready").unwrap();
         pull.recv().unwrap();
         assert!(in_use() < before + NOISE);

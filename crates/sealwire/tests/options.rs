@@ -466,11 +466,10 @@ fn an_endpoint_is_given_up_when_the_options_say_so() {
 #[test]
 fn byte_budgets_limit_the_queues_beside_the_message_counts() {
     for path in both() {
-        let pull = path.server(SocketType::Pull).receive_byte_budget(100_000);
-        let pull = pull.build_blocking().unwrap();
-        let push = path.client(SocketType::Push).send_byte_budget(100_000);
-        let push = push.build_blocking().unwrap();
-        push.connect(pull.bind(path.endpoint()).unwrap()).unwrap();
+        let (pull, push) = path.link(
+            path.server(SocketType::Pull).receive_byte_budget(100_000),
+            path.client(SocketType::Push).send_byte_budget(100_000),
+        );
         eventually("connected", || push.peers().len() == 1);
         // Larger than a budget, and larger than what loopback buffers.
         let body = vec![7; 1 << 20];

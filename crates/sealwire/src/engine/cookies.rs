@@ -1,14 +1,14 @@
 //! What the connections of one socket have in common: the protocol's configuration, and a
 //! server's cookie keys, replaced by the clock whether or not anyone connects.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sealwire_zmtp::connection::{
     Blake3Client, Blake3Server, CurveClient, CurveServer, PlainClient,
 };
 use sealwire_zmtp::limits::Limits;
-use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
+use sealwire_zmtp::mechanism::blake3::CookieKeys;
 use sealwire_zmtp::{Config, MechanismConfig};
 use zeroize::Zeroizing;
 
@@ -22,53 +22,27 @@ use crate::security::{Kind, Security};
 pub(super) const ROTATION_PERIOD: Duration = Duration::from_secs(15);
 
 /// The cookie keys of one server socket.
-#[derive(Debug)]
-pub(crate) struct SharedCookies(Mutex<CookieKeys>);
+pub(crate) type SharedCookies = Mutex<CookieKeys>;
 
-impl SharedCookies {
-    /// Cookie keys for a server, put on the list of those to rotate.
-    pub(crate) fn for_security(context: &Context, security: &Security) -> Option<Arc<Self>> {
-        let (Kind::Server { .. } | Kind::CurveServer { .. }) = security.0 else {
-            return None;
-        };
-        let cookies = Arc::new(SharedCookies(Mutex::new(CookieKeys::new(*fresh_key()))));
-        context.rotate_cookies_of(&cookies);
-        Some(cookies)
-    }
+/// Cookie keys for a server, put on the list of those to rotate.
+pub(crate) fn cookies_for(context: &Context, security: &Security) -> Option<Arc<SharedCookies>> {
+    let (Kind::Server { .. } | Kind::CurveServer { .. }) = security.0 else {
+        return None;
+    };
+    let cookies = Arc::new(Mutex::new(CookieKeys::new(*fresh_key())));
+    context.rotate_cookies_of(&cookies);
+    Some(cookies)
+}
 
-    pub(super) fn rotate(&self) {
-        self.lock().rotate(*fresh_key());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, CookieKeys> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+pub(super) fn rotate(cookies: &SharedCookies) {
+    let mut keys = cookies.lock().unwrap_or_else(PoisonError::into_inner);
+    keys.rotate(*fresh_key());
 }
 
 fn fresh_key() -> Zeroizing<[u8; 32]> {
     let mut key = Zeroizing::new([0; 32]);
     entropy::fill(&mut key[..]);
     key
-}
-
-impl CookieKeeper for SharedCookies {
-    fn issue(&self) -> (CookieKey, u64) {
-        self.lock().issue()
-    }
-
-    fn candidates(&self) -> [Option<CookieKey>; 2] {
-        let keys = self.lock();
-        let mut candidates = keys.candidates();
-        [candidates.next(), candidates.next()]
-    }
-
-    fn remember(&self, connection: u64, transcript: [u8; 32]) {
-        self.lock().remember(connection, transcript);
-    }
-
-    fn recall(&self, connection: u64) -> Option<[u8; 32]> {
-        self.lock().recall(connection)
-    }
 }
 
 /// The configuration of the protocol state machine for all connections of a socket.
@@ -149,6 +123,8 @@ pub(crate) fn protocol_config(
 mod tests {
     use std::time::Instant;
 
+    use sealwire_zmtp::mechanism::blake3::CookieKeeper as _;
+
     use super::*;
     use crate::auth::AllowAnyone;
     use crate::keys::Generate as _;
@@ -168,7 +144,7 @@ mod tests {
     fn keys_are_replaced_by_the_clock_though_nobody_connects() {
         let context = Context::new().unwrap();
         let security = Security::blake3_server(KeyPair::generate(), AllowAnyone);
-        let cookies = SharedCookies::for_security(&context, &security).unwrap();
+        let cookies = cookies_for(&context, &security).unwrap();
         let first = bytes(&cookies);
         assert_eq!(first.len(), 1);
         let begun = Instant::now();
@@ -184,13 +160,13 @@ mod tests {
             first[0],
             "the old key is good for one more period"
         );
-        cookies.rotate();
+        rotate(&cookies);
         assert!(!bytes(&cookies).contains(&first[0]), "and no longer");
     }
 
     #[test]
     fn who_is_no_server_has_no_cookies() {
         let context = Context::new().unwrap();
-        assert!(SharedCookies::for_security(&context, &Security::null()).is_none());
+        assert!(cookies_for(&context, &Security::null()).is_none());
     }
 }

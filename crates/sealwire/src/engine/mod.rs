@@ -27,7 +27,7 @@ mod shared;
 mod timers;
 mod wire;
 
-pub(crate) use cookies::{SharedCookies, protocol_config};
+pub(crate) use cookies::{SharedCookies, cookies_for, protocol_config};
 pub(crate) use datagrams::{bind as bind_datagrams, connect as connect_datagrams};
 pub(crate) use io_thread::start;
 pub(crate) use mailbox::{Command, Mailbox};

@@ -15,8 +15,6 @@ use sealwire_zmtp::Message as Frames;
 use sealwire_zmtp::limits::LARGE_FRAME;
 use slab::Slab;
 
-use super::item::COST;
-
 /// Bytes that are allocated at a time.
 const MEMORY: usize = 16 << 10;
 
@@ -39,12 +37,6 @@ impl Stretch {
     #[inline]
     pub(super) fn messages(&self) -> (usize, usize) {
         (self.messages, self.size)
-    }
-
-    /// What it costs of a budget, in bytes.
-    #[inline]
-    pub(super) fn cost(&self) -> usize {
-        COST * self.messages + self.size
     }
 
     /// Takes what follows in the block along; `false` when it is elsewhere.

@@ -19,22 +19,24 @@ pub(crate) enum Item {
     Cancel(Bytes),
 }
 
-/// What a message or a change of subscriptions costs of a budget beside its payload, in bytes, so
-/// that empty ones count too.
-pub(super) const COST: usize = 16;
+/// What so many messages or changes of subscriptions cost of a budget, in bytes: more than their
+/// payload, so that empty ones count too.
+#[inline]
+pub(super) fn cost_of(count: usize, payload: usize) -> usize {
+    16 * count + payload
+}
 
 impl Item {
     /// What it costs of a budget, in bytes.
     #[inline]
     pub(super) fn cost(&self) -> usize {
         match self {
-            Item::Message(frames) | Item::Notice(frames) => COST + frames.size(),
-            Item::Stretch(stretch) => stretch.cost(),
-            Item::Framed(framed) => {
-                let (messages, size) = framed.messages();
-                COST * messages + size
+            Item::Message(_) | Item::Stretch(_) | Item::Framed(_) => {
+                let (count, payload) = self.messages();
+                cost_of(count, payload)
             }
-            Item::Subscribe(topic) | Item::Cancel(topic) => COST + topic.len(),
+            Item::Notice(frames) => cost_of(1, frames.size()),
+            Item::Subscribe(topic) | Item::Cancel(topic) => cost_of(1, topic.len()),
         }
     }
 

@@ -7,7 +7,7 @@ use sealwire_zmtp::Message as Frames;
 
 use super::framing::{Framing, MOST_STRETCHES, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
-use super::item::Item;
+use super::item::{Item, cost_of};
 use super::link::{Link, Signal, Signals};
 use crate::peer::Peer;
 
@@ -87,7 +87,7 @@ impl Pipe {
             let (messages, bytes) = message.messages();
             self.outbound_messages += messages;
             self.outbound_bytes += bytes;
-            self.outbound_cost += message.cost();
+            self.outbound_cost += cost_of(messages, bytes);
             self.tell_of_output(signals);
             return true;
         }

@@ -55,10 +55,9 @@ impl Pipes {
         marks: HighWaterMarks,
         connector: Option<u64>,
     ) -> PipeId {
-        let unsealed = matches!(peer.mechanism(), Some("NULL" | "PLAIN"));
         self.slab.insert(Pipe {
+            unsealed: peer.gets_frames_unsealed() && !marks.conflate,
             peer,
-            unsealed: unsealed && !marks.conflate,
             keeps_output_back: link.keeps_output_back(),
             link,
             marks,
@@ -156,20 +155,17 @@ impl Pipes {
 
     /// Queues a message for all these peers, and says for how many there was no room.
     pub(crate) fn push_to_all(&mut self, ids: &[PipeId], frames: Frames) -> usize {
-        let Some((&last, others)) = ids.split_last() else {
-            return 0;
-        };
+        if let [id] = *ids {
+            let room = self.has_room(id);
+            if room {
+                self.push(id, Item::Message(frames));
+            }
+            return usize::from(!room);
+        }
         let mut framed = None;
         let mut dropped = 0;
-        for &id in others {
+        for &id in ids {
             dropped += usize::from(!self.push_copy(id, &frames, &mut framed));
-        }
-        if framed.is_some() {
-            dropped += usize::from(!self.push_copy(last, &frames, &mut framed));
-        } else if self.has_room(last) {
-            self.push(last, Item::Message(frames));
-        } else {
-            dropped += 1;
         }
         dropped
     }

@@ -20,7 +20,6 @@ use sealwire_zmtp::SocketType;
 use crate::auth::{Decision, SharedAuthenticator};
 use crate::context::Context;
 use crate::endpoint::Endpoint;
-use crate::engine::SharedCookies;
 use crate::error::Error;
 use crate::message::Message;
 use crate::monitor::{Hub, LiveCounters};
@@ -94,7 +93,7 @@ pub(crate) enum RegistrationKind {
 
 impl SocketCore {
     pub(crate) fn new(context: Context, options: SocketOptions) -> Arc<Self> {
-        let cookies = SharedCookies::for_security(&context, &options.security);
+        let cookies = crate::engine::cookies_for(&context, &options.security);
         let pattern = pattern(&options);
         let state = State {
             receives_unchanged: pattern.receives_unchanged(),

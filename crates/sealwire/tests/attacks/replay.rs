@@ -9,7 +9,7 @@ use sealwire::{Generate as _, KeyPair, ProtocolError};
 use sealwire_zmtp::bytes::{BufMut as _, BytesMut};
 use sealwire_zmtp::connection::{Blake3Client, Blake3Server, DataPhase};
 use sealwire_zmtp::error::HandshakeError;
-use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
+use sealwire_zmtp::mechanism::blake3::CookieKeys;
 use sealwire_zmtp::{Config, Connection, DefaultProvider, Entropy, MechanismConfig, SocketType};
 
 use crate::forger::{self, Forger};
@@ -171,22 +171,6 @@ fn cookies_that_were_not_given_to_this_connection() {
     }
 }
 
-/// Cookie keys in the hands of a test, so that no 30 seconds have to pass.
-#[derive(Debug)]
-struct Keeper(Mutex<CookieKeys>);
-
-impl CookieKeeper for Keeper {
-    fn issue(&self) -> (CookieKey, u64) {
-        self.0.lock().unwrap().issue()
-    }
-
-    fn candidates(&self) -> [Option<CookieKey>; 2] {
-        let keys = self.0.lock().unwrap();
-        let mut candidates = keys.candidates();
-        [candidates.next(), candidates.next()]
-    }
-}
-
 /// Between WELCOME and INITIATE the keys are replaced once (good) or twice (too late).
 #[test]
 fn a_cookie_expires() {
@@ -196,7 +180,8 @@ fn a_cookie_expires() {
         (2, Some(HandshakeError::CookieRejected)),
     ] {
         let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
-        let keeper = Arc::new(Keeper(Mutex::new(CookieKeys::new([1; 32]))));
+        // Keys in the hands of the test, so that no 30 seconds have to pass.
+        let keeper = Arc::new(Mutex::new(CookieKeys::new([1; 32])));
         let data_phase = DataPhase::default();
         let client = MechanismConfig::Blake3Client(Blake3Client {
             server_key: server_keys.public(),
@@ -234,7 +219,7 @@ fn a_cookie_expires() {
         carry(&mut server, &mut to_client);
         client.receive(&mut to_client, Duration::ZERO).unwrap();
         for round in 0..rotations {
-            keeper.0.lock().unwrap().rotate([round + 2; 32]);
+            keeper.lock().unwrap().rotate([round + 2; 32]);
         }
         carry(&mut client, &mut to_server);
         assert!(!to_server.is_empty(), "INITIATE");

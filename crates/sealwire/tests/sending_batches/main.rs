@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use sealwire::blocking::Socket;
 use sealwire::{Error, Message, Operation, SocketType, StateError};
-use support::{Path, every_mechanism, options};
+use support::{Path, every_mechanism, link, options};
 
 fn inproc() -> Path {
     Path {
@@ -62,12 +62,11 @@ fn pairs() -> Vec<(String, Socket, Socket)> {
         pairs.push((path.name(), pull, push));
     }
     for (mechanism, server, client) in every_mechanism() {
-        let pull = options(SocketType::Pull).security(server);
-        let pull = pull.build_blocking().unwrap();
-        let push = options(SocketType::Push).security(client);
-        let push = push.build_blocking().unwrap();
-        push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
-            .unwrap();
+        let (pull, push) = link(
+            "tcp://127.0.0.1:*",
+            options(SocketType::Pull).security(server),
+            options(SocketType::Push).security(client),
+        );
         pairs.push((format!("tcp {mechanism}"), pull, push));
     }
     pairs

@@ -25,11 +25,10 @@ fn large(numbers: std::ops::Range<u32>) -> VecDeque<Message> {
 #[test]
 fn a_batch_waits_when_nobody_reads_and_loses_nothing() {
     for path in Path::all() {
-        let pull = path.server(SocketType::Pull).receive_high_water_mark(10);
-        let pull = pull.build_blocking().unwrap();
-        let push = path.client(SocketType::Push).send_high_water_mark(10);
-        let push = push.build_blocking().unwrap();
-        push.connect(pull.bind(path.endpoint()).unwrap()).unwrap();
+        let (pull, push) = path.link(
+            path.server(SocketType::Pull).receive_high_water_mark(10),
+            path.client(SocketType::Push).send_high_water_mark(10),
+        );
         eventually("connected", || push.peers().len() == 1);
 
         let mut queue = large(0..2_000);
@@ -71,15 +70,11 @@ fn a_batch_waits_when_nobody_reads_and_loses_nothing() {
 fn a_batch_fills_the_queues_as_far_as_single_sends_do() {
     // How much goes until there is no room, to a peer of this process that reads nothing.
     let fill = |mark: usize, fill: fn(&Socket) -> u32| {
-        let pull = inproc().server(SocketType::Pull).receive_high_water_mark(7);
-        let pull = pull.build_blocking().unwrap();
-        let push = inproc()
-            .client(SocketType::Push)
-            .send_high_water_mark(mark)
-            .linger(Duration::ZERO);
-        let push = push.build_blocking().unwrap();
-        push.connect(pull.bind(inproc().endpoint()).unwrap())
-            .unwrap();
+        let push = inproc().client(SocketType::Push).send_high_water_mark(mark);
+        let (_pull, push) = inproc().link(
+            inproc().server(SocketType::Pull).receive_high_water_mark(7),
+            push.linger(Duration::ZERO),
+        );
         eventually("connected", || push.peers().len() == 1);
         fill(&push)
     };
@@ -144,15 +139,11 @@ fn a_time_limit_ends_the_wait_and_not_what_goes_on() {
 #[test]
 fn the_time_limit_counts_from_the_last_message_that_went() {
     const LIMIT: Duration = Duration::from_secs(3);
-    let pull = inproc().server(SocketType::Pull).receive_high_water_mark(1);
-    let pull = pull.build_blocking().unwrap();
-    let push = inproc()
-        .client(SocketType::Push)
-        .send_high_water_mark(1)
-        .send_timeout(LIMIT);
-    let push = push.build_blocking().unwrap();
-    push.connect(pull.bind(inproc().endpoint()).unwrap())
-        .unwrap();
+    let push = inproc().client(SocketType::Push).send_high_water_mark(1);
+    let (pull, push) = inproc().link(
+        inproc().server(SocketType::Pull).receive_high_water_mark(1),
+        push.send_timeout(LIMIT),
+    );
     eventually("connected", || push.peers().len() == 1);
     let sender = thread::spawn(move || {
         let begun = Instant::now();

@@ -94,13 +94,25 @@ impl Path {
 
     /// A bound server and a connected client.
     pub(crate) fn pair(&self, server: SocketType, client: SocketType) -> (Socket, Socket) {
-        let server = self.server(server).build_blocking().unwrap();
-        let client = self.client(client).build_blocking().unwrap();
-        client
-            .connect(server.bind(self.endpoint()).unwrap())
-            .unwrap();
-        (server, client)
+        self.link(self.server(server), self.client(client))
     }
+
+    /// The same with options.
+    pub(crate) fn link(&self, server: SocketBuilder, client: SocketBuilder) -> (Socket, Socket) {
+        link(&self.endpoint(), server, client)
+    }
+}
+
+/// A server that is bound there, and a client that connects to it.
+pub(crate) fn link(
+    endpoint: &str,
+    server: SocketBuilder,
+    client: SocketBuilder,
+) -> (Socket, Socket) {
+    let server = server.build_blocking().unwrap();
+    let client = client.build_blocking().unwrap();
+    client.connect(server.bind(endpoint).unwrap()).unwrap();
+    (server, client)
 }
 
 /// Options under which a broken test ends.

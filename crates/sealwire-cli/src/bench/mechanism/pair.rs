@@ -2,13 +2,13 @@
 //! the bytes between them.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use sealwire::default_provider;
 use sealwire_zmtp::connection::{Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase};
-use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
+use sealwire_zmtp::mechanism::blake3::CookieKeys;
 use sealwire_zmtp::{
     Config, Connection, Entropy, Event, KeyPair, MechanismConfig, Message, Provider, SecretKey,
     SocketType,
@@ -54,7 +54,7 @@ pub(super) struct Parties {
 
 impl Parties {
     pub(super) fn new(contender: Contender) -> Result<Self, Failure> {
-        let cookies = Arc::new(Cookies(Mutex::new(CookieKeys::new(*random::<32>()?))));
+        let cookies = Arc::new(Mutex::new(CookieKeys::new(*random::<32>()?)));
         let pair = || -> Result<KeyPair, Failure> {
             let secret = random::<32>()?;
             Ok(KeyPair::from_secret(SecretKey::from_bytes(*secret)))
@@ -258,33 +258,4 @@ fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, Failure> {
     let mut bytes = Zeroizing::new([0; N]);
     getrandom::fill(&mut bytes[..]).map_err(failed)?;
     Ok(bytes)
-}
-
-#[derive(Debug)]
-struct Cookies(Mutex<CookieKeys>);
-
-impl Cookies {
-    fn lock(&self) -> MutexGuard<'_, CookieKeys> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl CookieKeeper for Cookies {
-    fn issue(&self) -> (CookieKey, u64) {
-        self.lock().issue()
-    }
-
-    fn candidates(&self) -> [Option<CookieKey>; 2] {
-        let keys = self.lock();
-        let mut candidates = keys.candidates();
-        [candidates.next(), candidates.next()]
-    }
-
-    fn remember(&self, connection: u64, transcript: [u8; 32]) {
-        self.lock().remember(connection, transcript);
-    }
-
-    fn recall(&self, connection: u64) -> Option<[u8; 32]> {
-        self.lock().recall(connection)
-    }
 }

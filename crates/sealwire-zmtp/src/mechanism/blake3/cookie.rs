@@ -7,6 +7,8 @@
 
 use alloc::vec::Vec;
 use core::fmt::{self, Debug};
+#[cfg(feature = "std")]
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zeroize::ZeroizeOnDrop;
 
@@ -119,8 +121,8 @@ impl Debug for CookieKey {
 /// Where the connections of one server get cookie keys and connection numbers.
 ///
 /// The implementation must replace `K` by the clock, at least every 60 s and whether or not anyone
-/// connects, and keep exactly one predecessor. [`CookieKeys`] does everything but the clock and the
-/// lock.
+/// connects, and keep exactly one predecessor. [`CookieKeys`] in a `std::sync::Mutex` does everything
+/// but the clock.
 pub trait CookieKeeper: Send + Sync + Debug {
     /// The current key and a connection number that is never given out again.
     fn issue(&self) -> (CookieKey, u64);
@@ -205,6 +207,34 @@ impl Debug for CookieKeys {
             .field("next_number", &self.next_number)
             .finish_non_exhaustive()
     }
+}
+
+/// With the feature `std`. What rotates the keys has the same mutex.
+#[cfg(feature = "std")]
+impl CookieKeeper for Mutex<CookieKeys> {
+    fn issue(&self) -> (CookieKey, u64) {
+        unpoisoned(self).issue()
+    }
+
+    fn candidates(&self) -> [Option<CookieKey>; 2] {
+        let keys = unpoisoned(self);
+        let mut candidates = keys.candidates();
+        [candidates.next(), candidates.next()]
+    }
+
+    fn remember(&self, connection: u64, transcript: [u8; 32]) {
+        unpoisoned(self).remember(connection, transcript);
+    }
+
+    fn recall(&self, connection: u64) -> Option<[u8; 32]> {
+        unpoisoned(self).recall(connection)
+    }
+}
+
+/// Keys are replaced as a whole, so a panic elsewhere leaves nothing half done.
+#[cfg(feature = "std")]
+fn unpoisoned(keys: &Mutex<CookieKeys>) -> MutexGuard<'_, CookieKeys> {
+    keys.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn place(connection: u64) -> usize {

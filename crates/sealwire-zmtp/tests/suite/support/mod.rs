@@ -72,23 +72,21 @@ impl Cookies {
 
 impl CookieKeeper for Cookies {
     fn issue(&self) -> (CookieKey, u64) {
-        self.keys.lock().unwrap().issue()
+        self.keys.issue()
     }
 
     fn candidates(&self) -> [Option<CookieKey>; 2] {
-        let keys = self.keys.lock().unwrap();
-        let mut candidates = keys.candidates();
-        [candidates.next(), candidates.next()]
+        self.keys.candidates()
     }
 
     fn remember(&self, connection: u64, transcript: [u8; 32]) {
         if self.remembers {
-            self.keys.lock().unwrap().remember(connection, transcript);
+            self.keys.remember(connection, transcript);
         }
     }
 
     fn recall(&self, connection: u64) -> Option<[u8; 32]> {
-        self.keys.lock().unwrap().recall(connection)
+        self.keys.recall(connection)
     }
 }
 

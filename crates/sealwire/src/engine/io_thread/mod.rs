@@ -17,7 +17,7 @@ use slab::Slab;
 
 use self::handshakes::Line;
 use super::connector::Connector;
-use super::cookies::{ROTATION_PERIOD, SharedCookies};
+use super::cookies::{self, ROTATION_PERIOD, SharedCookies};
 use super::datagrams::Datagrams;
 use super::decisions::Decisions;
 use super::listener::Listener;
@@ -312,7 +312,7 @@ impl IoThread {
             Timer::Cookies => {
                 self.cookies.retain(|cookies| match cookies.upgrade() {
                     Some(cookies) => {
-                        cookies.rotate();
+                        cookies::rotate(&cookies);
                         true
                     }
                     None => false,

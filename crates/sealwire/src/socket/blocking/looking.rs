@@ -16,16 +16,18 @@ const SHORT: Duration = Duration::from_micros(25);
 const PAUSES: u32 = 32;
 
 impl Socket {
-    /// Attempts it for a moment, if that has paid lately. `None` when it was in vain.
+    /// Whether to look: that has paid lately.
+    pub(super) fn looks(&self, spinning: &Spinning) -> bool {
+        let core = self.inner.core();
+        core.has_had_peers_in_process.load(Ordering::Relaxed) && spinning.pays()
+    }
+
+    /// Attempts it for a moment. `None` when it was in vain.
     pub(super) fn look<T, E>(
         &self,
         spinning: &Spinning,
         mut attempt: impl FnMut() -> Result<Option<T>, E>,
     ) -> Result<Option<T>, E> {
-        let core = self.inner.core();
-        if !core.has_had_peers_in_process.load(Ordering::Relaxed) || !spinning.pays() {
-            return Ok(None);
-        }
         let begin = Instant::now();
         while begin.elapsed() < LOOK {
             (0..PAUSES).for_each(|_| hint::spin_loop());

@@ -179,10 +179,12 @@ impl Socket {
     ) -> Result<bool, E> {
         let core = self.inner.core();
         let deadline = limit.map(from_now);
-        core.push_output();
-        let done = || Ok(attempt()?.then_some(()));
-        if self.look(&core.looks_for_room, done)?.is_some() {
-            return Ok(true);
+        if self.looks(&core.looks_for_room) {
+            core.push_output();
+            let done = || Ok(attempt()?.then_some(()));
+            if self.look(&core.looks_for_room, done)?.is_some() {
+                return Ok(true);
+            }
         }
         loop {
             // Listening comes before the attempt that decides, or a signal could slip through. On

@@ -53,7 +53,9 @@ impl Socket {
                 (Waited::Retry | Waited::TimedOut, _) => {}
             }
         }
-        if let Some(done) = self.look(&core.looks_for_messages, &mut attempt)? {
+        if self.looks(&core.looks_for_messages)
+            && let Some(done) = self.look(&core.looks_for_messages, &mut attempt)?
+        {
             return Ok(done);
         }
         loop {
