@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use crate::contender::{
     CURVE_PAIRS, Contender, LIBZMQ_CURVE, LIBZMQ_NULL, OMQ_BLAKE3, OMQ_CURVE, OMQ_NULL,
-    SEALWIRE_BLAKE3, SEALWIRE_CURVE, SEALWIRE_NULL, TCP, TLS, ZMQ_RS_NULL, ZMTP,
+    ONE_AND_BATCHES, SEALWIRE_BLAKE3, SEALWIRE_CURVE, SEALWIRE_NULL, TCP, TLS, ZMQ_RS_NULL, ZMTP,
 };
 use crate::task::Work;
 
@@ -15,6 +15,8 @@ pub(crate) enum Table {
     PushPullInproc,
     /// Senders and receivers of two libraries, in all four pairs.
     PushPullMixed,
+    /// One message a call, and 64.
+    PushPullBatches,
     /// A core for each process.
     ReqRepTwoCores,
     /// Both processes on one core.
@@ -119,6 +121,16 @@ pub(crate) const PLANS: &[Plan] = &[
         axis: Axis::Size,
         columns: &[64, 1 << 10, 4 << 10, 64 << 10],
         contenders: CURVE_PAIRS,
+    },
+    Plan {
+        table: Table::PushPullBatches,
+        title: "PUSH to PULL over TCP, sent one by one or 64 a call, messages a second",
+        work: Work::PushPull,
+        endpoint: TCP_ENDPOINT,
+        one_core: false,
+        axis: Axis::Size,
+        columns: &[16, 64, 256, 1 << 10],
+        contenders: ONE_AND_BATCHES,
     },
     Plan {
         table: Table::ReqRepTwoCores,

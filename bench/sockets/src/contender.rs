@@ -9,6 +9,9 @@ use clap::ValueEnum;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Library {
     Sealwire,
+    /// Sends 64 messages a call. Receives as the other does.
+    #[value(name = "sealwire-by-64")]
+    SealwireBatches,
     Libzmq,
     Omq,
     /// The last version that had BLAKE3ZMQ.
@@ -64,6 +67,10 @@ const fn curve_pair(client: Library, server: Library) -> Contender {
 pub(crate) const SEALWIRE_NULL: Contender = contender(Library::Sealwire, Mechanism::Null);
 pub(crate) const SEALWIRE_CURVE: Contender = contender(Library::Sealwire, Mechanism::Curve);
 pub(crate) const SEALWIRE_BLAKE3: Contender = contender(Library::Sealwire, Mechanism::Blake3);
+pub(crate) const SEALWIRE_BATCHES_NULL: Contender =
+    contender(Library::SealwireBatches, Mechanism::Null);
+pub(crate) const SEALWIRE_BATCHES_BLAKE3: Contender =
+    contender(Library::SealwireBatches, Mechanism::Blake3);
 pub(crate) const LIBZMQ_NULL: Contender = contender(Library::Libzmq, Mechanism::Null);
 pub(crate) const LIBZMQ_CURVE: Contender = contender(Library::Libzmq, Mechanism::Curve);
 pub(crate) const OMQ_NULL: Contender = contender(Library::Omq, Mechanism::Null);
@@ -84,6 +91,15 @@ pub(crate) const CURVE_PAIRS: &[Contender] = &[
     LIBZMQ_TO_SEALWIRE,
     SEALWIRE_TO_LIBZMQ,
     SEALWIRE_TO_SEALWIRE,
+];
+
+/// One message a call and 64.
+pub(crate) const ONE_AND_BATCHES: &[Contender] = &[
+    SEALWIRE_BLAKE3,
+    SEALWIRE_BATCHES_BLAKE3,
+    SEALWIRE_NULL,
+    SEALWIRE_BATCHES_NULL,
+    LIBZMQ_NULL,
 ];
 
 /// All that speak ZMTP with themselves, encrypted ones first.
@@ -121,6 +137,7 @@ impl fmt::Display for Library {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Library::Sealwire => "Sealwire",
+            Library::SealwireBatches => "Sealwire by 64",
             Library::Libzmq => "libzmq",
             Library::Omq => "omq",
             Library::OmqBlake3 => "omq 0.13",
@@ -152,7 +169,8 @@ impl FromStr for Contender {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let all = ZMTP.iter().chain([&TCP, &TLS]).chain(CURVE_PAIRS);
+        let all = ZMTP.iter().chain([&TCP, &TLS]);
+        let all = all.chain(CURVE_PAIRS).chain(ONE_AND_BATCHES);
         all.copied()
             .find(|contender| contender.to_string().eq_ignore_ascii_case(name))
             .ok_or_else(|| format!("there is no contender {name:?}; try \"sealwire blake3\""))

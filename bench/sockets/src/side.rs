@@ -30,7 +30,7 @@ pub(crate) fn run(task: &Task) -> Outcome<()> {
         process::exit(0);
     });
     match task.library {
-        Library::Sealwire => run_with::<sealwire::Node>(task),
+        Library::Sealwire | Library::SealwireBatches => run_with::<sealwire::Node>(task),
         Library::Libzmq => run_with::<libzmq::Node>(task),
         Library::Omq => run_with::<omq::newest::Node>(task),
         Library::OmqBlake3 => run_with::<omq::with_blake3::Node>(task),

@@ -18,6 +18,7 @@ const BOTTOM: f64 = 40.0;
 fn style(contender: Contender) -> (&'static str, &'static str) {
     let colour = match contender.client() {
         Library::Sealwire => "#c1121f",
+        Library::SealwireBatches => "#780000",
         Library::Libzmq => "#1d4e89",
         Library::Omq | Library::OmqBlake3 => "#2a9d4a",
         Library::ZmqRs => "#8a5a00",

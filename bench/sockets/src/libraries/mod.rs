@@ -1,5 +1,5 @@
 //! The contenders behind one interface. Each sends and receives single messages, as a program
-//! would that knows nothing about batches.
+//! would that knows nothing about batches; but for one, which gathers what it is to send.
 
 pub(crate) mod libzmq;
 pub(crate) mod omq;

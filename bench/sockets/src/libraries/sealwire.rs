@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,12 +8,14 @@ use sealwire::{Frame, Generate as _, KeyPair, Message, PublicKey, Security, Sock
 
 use super::{Kind, first_byte, run_blocking};
 use crate::Outcome;
-use crate::contender::Mechanism;
+use crate::contender::{Library, Mechanism};
 use crate::task::Task;
 
 pub(crate) struct Node {
     mechanism: Mechanism,
     queue: usize,
+    /// Messages that are sent with one call.
+    batch: usize,
     keys: KeyPair,
 }
 
@@ -34,7 +37,11 @@ impl Node {
             .receive_high_water_mark(self.queue)
             .linger(Duration::ZERO)
             .build_blocking()?;
-        Ok(Socket(socket))
+        Ok(Socket {
+            socket,
+            batch: self.batch,
+            unsent: VecDeque::with_capacity(self.batch),
+        })
     }
 }
 
@@ -45,6 +52,10 @@ impl super::Node for Node {
         Ok(Node {
             mechanism: task.mechanism,
             queue: task.queue(),
+            batch: match task.library {
+                Library::SealwireBatches => 64,
+                _ => 1,
+            },
             keys: KeyPair::generate(),
         })
     }
@@ -78,7 +89,11 @@ impl super::Node for Node {
     }
 }
 
-pub(crate) struct Socket(sealwire::blocking::Socket);
+pub(crate) struct Socket {
+    socket: sealwire::blocking::Socket,
+    batch: usize,
+    unsent: VecDeque<Message>,
+}
 
 impl super::Messages for Incoming<'_> {
     async fn next(&mut self) -> Outcome<u8> {
@@ -91,19 +106,19 @@ impl super::Socket for Socket {
     type Messages<'a> = Incoming<'a>;
 
     fn messages(&mut self) -> Incoming<'_> {
-        self.0.incoming()
+        self.socket.incoming()
     }
 
     async fn bind(&mut self, endpoint: &str) -> Outcome<String> {
-        Ok(self.0.bind(endpoint)?.to_string())
+        Ok(self.socket.bind(endpoint)?.to_string())
     }
 
     async fn connect(&mut self, endpoint: &str) -> Outcome<()> {
-        Ok(self.0.connect(endpoint)?)
+        Ok(self.socket.connect(endpoint)?)
     }
 
     async fn subscribe(&mut self) -> Outcome<()> {
-        Ok(self.0.subscribe("")?)
+        Ok(self.socket.subscribe("")?)
     }
 
     async fn send(&mut self, payload: &Bytes) -> Outcome<()> {
@@ -112,19 +127,26 @@ impl super::Socket for Socket {
             0..=Frame::INLINE => Message::from(&payload[..]),
             _ => Message::from(payload.clone()),
         };
-        Ok(self.0.send(message)?)
+        if self.batch == 1 {
+            return Ok(self.socket.send(message)?);
+        }
+        self.unsent.push_back(message);
+        if self.unsent.len() == self.batch {
+            self.socket.send_many(&mut self.unsent)?;
+        }
+        Ok(())
     }
 
     async fn receive(&mut self) -> Outcome<u8> {
-        Ok(first_byte(self.0.recv()?.as_bytes()))
+        Ok(first_byte(self.socket.recv()?.as_bytes()))
     }
 
     async fn echo(&mut self) -> Outcome<()> {
-        let request = self.0.recv()?;
-        Ok(self.0.send(Message::from(request.into_frames()))?)
+        let request = self.socket.recv()?;
+        Ok(self.socket.send(Message::from(request.into_frames()))?)
     }
 
     async fn close(self) -> Outcome<()> {
-        Ok(self.0.close()?)
+        Ok(self.socket.close()?)
     }
 }
