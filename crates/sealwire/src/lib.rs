@@ -37,6 +37,7 @@
 //! | make, store and read keys | [`KeyPair`], [`keys`] |
 //! | decide who may connect | [`auth`] |
 //! | know who sent a message | [`Message::peer`], [`Peer`] |
+//! | see what is held for a peer | [`Peer::account`], [`account`] |
 //! | see why a connection fails | [`Monitor`], [`Event`], [`Counters`] |
 //! | wait for sockets in an event loop | [`Readiness`] |
 //! | connect two sockets | [`proxy`], [`Proxy`] with capture and control |
@@ -45,6 +46,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod auth;
 mod context;
 mod endpoint;

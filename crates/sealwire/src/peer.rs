@@ -9,6 +9,7 @@ use sealwire_zmtp::connection::PeerInfo;
 use sealwire_zmtp::wire::metadata::Metadata;
 use sealwire_zmtp::{PublicKey, SocketType};
 
+use crate::account::Account;
 use crate::auth::Client;
 
 /// Where a peer is, as far as the transport tells.
@@ -104,6 +105,7 @@ pub struct Peer {
     identity: Identity,
     approval: Approval,
     process: Option<ProcessCredentials>,
+    account: Account,
 }
 
 #[derive(Debug)]
@@ -132,6 +134,7 @@ impl Peer {
             approval: approval.unwrap_or_default(),
             address,
             connection,
+            account: Account::default(),
             identity: Identity::Wire(info),
         }
     }
@@ -142,6 +145,7 @@ impl Peer {
             approval: Approval::default(),
             address,
             connection,
+            account: Account::default(),
             identity: Identity::Datagram(socket_type),
         }
     }
@@ -156,6 +160,7 @@ impl Peer {
             approval: Approval::default(),
             address,
             connection,
+            account: Account::default(),
             identity: Identity::Raw,
         }
     }
@@ -171,6 +176,7 @@ impl Peer {
             process: None,
             address: PeerAddress::Inproc(name.into()),
             connection,
+            account: Account::default(),
             identity: Identity::Inproc {
                 socket_type,
                 routing_id,
@@ -181,6 +187,12 @@ impl Peer {
     /// Where the peer is.
     pub fn address(&self) -> &PeerAddress {
         &self.address
+    }
+
+    /// What this process holds for the peer. Of what waits in the socket's own queues it tells the
+    /// state of a moment.
+    pub fn account(&self) -> &Account {
+        &self.account
     }
 
     /// Number of the connection, unique within the context; the same in monitor events.

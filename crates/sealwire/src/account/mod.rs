@@ -1,0 +1,142 @@
+//! One account per peer: whatever a peer can make this process hold, repeat or log is charged to
+//! it, bounded and counted.
+//!
+//! An account belongs to a [`Peer`](crate::Peer) and lives as long as it does. What is held for the
+//! peer is charged by [`Kind`], with what it sent ([`Side::Inbound`]) and what it does not read
+//! ([`Side::Outbound`]) apart: a common budget would stop reading because the application sends.
+//! Peers that have not completed a handshake are charged by their address.
+//!
+//! Charging is thread-safe and takes no lock.
+
+mod kind;
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+pub use kind::{Excess, Kind, Side};
+
+/// A charge over its bound. Nothing was charged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{} exceed the limit ({limit} bytes or items)", kind.name())]
+pub struct Exceeded {
+    /// What there would have been too much of.
+    pub kind: Kind,
+    /// The bound, in bytes or, for [`Side::Count`], in items.
+    pub limit: usize,
+}
+
+/// What is held for one peer, by kind, and how often a bound was reached.
+pub struct Account {
+    held: [AtomicUsize; Kind::ALL.len()],
+    exceeded: [AtomicU64; Kind::ALL.len()],
+}
+
+impl Default for Account {
+    fn default() -> Self {
+        Account {
+            held: [const { AtomicUsize::new(0) }; Kind::ALL.len()],
+            exceeded: [const { AtomicU64::new(0) }; Kind::ALL.len()],
+        }
+    }
+}
+
+impl Account {
+    /// Charges `amount` bytes or items, of which at most `limit` may be held.
+    ///
+    /// # Errors
+    ///
+    /// When more than `limit` would be held: nothing is charged then, and the excess is counted.
+    pub fn charge(&self, kind: Kind, amount: usize, limit: usize) -> Result<(), Exceeded> {
+        let grow = |held: usize| held.checked_add(amount).filter(|&sum| sum <= limit);
+        self.held[kind as usize]
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, grow)
+            .map(drop)
+            .map_err(|_| {
+                self.note_excess(kind);
+                Exceeded { kind, limit }
+            })
+    }
+
+    /// Gives back what was charged.
+    pub fn release(&self, kind: Kind, amount: usize) {
+        let shrink = |held: usize| Some(held.saturating_sub(amount));
+        let released =
+            self.held[kind as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, shrink);
+        debug_assert!(
+            released.is_ok_and(|held| held >= amount),
+            "{kind:?}: released more than was charged"
+        );
+    }
+
+    /// Notes how much is held, for what is counted elsewhere under a lock.
+    pub fn set(&self, kind: Kind, held: usize) {
+        self.held[kind as usize].store(held, Ordering::Relaxed);
+    }
+
+    /// Counts a bound that was reached.
+    pub fn note_excess(&self, kind: Kind) {
+        self.exceeded[kind as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Bytes or items held.
+    pub fn held(&self, kind: Kind) -> usize {
+        self.held[kind as usize].load(Ordering::Relaxed)
+    }
+
+    /// How often the bound was reached: pauses, refusals or the disconnection.
+    pub fn exceeded(&self, kind: Kind) -> u64 {
+        self.exceeded[kind as usize].load(Ordering::Relaxed)
+    }
+
+    /// Bytes held on one side, or items for [`Side::Count`].
+    pub fn total(&self, side: Side) -> usize {
+        let of_side = Kind::ALL.into_iter().filter(|kind| kind.side() == side);
+        of_side.map(|kind| self.held(kind)).sum()
+    }
+}
+
+impl fmt::Debug for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held = Kind::ALL.into_iter().map(|kind| (kind, self.held(kind)));
+        f.debug_map().entries(held.filter(|&(_, n)| n > 0)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_exceeds_the_bound_is_not_charged_but_counted() {
+        let account = Account::default();
+        assert_eq!(account.charge(Kind::Answers, 60, 100), Ok(()));
+        let exceeded = account.charge(Kind::Answers, 41, 100).unwrap_err();
+        assert_eq!((exceeded.kind, exceeded.limit), (Kind::Answers, 100));
+        assert_eq!(account.held(Kind::Answers), 60);
+        assert_eq!(account.exceeded(Kind::Answers), 1);
+        assert_eq!(account.charge(Kind::Answers, 40, 100), Ok(()));
+        account.release(Kind::Answers, 100);
+        assert_eq!(account.held(Kind::Answers), 0);
+    }
+
+    #[test]
+    fn the_two_directions_are_apart() {
+        let account = Account::default();
+        account.charge(Kind::Answers, 5, 10).unwrap();
+        account.charge(Kind::Requests, 7, 10).unwrap();
+        assert_eq!(account.total(Side::Outbound), 5);
+        assert_eq!(account.total(Side::Inbound), 7);
+        assert_eq!(account.total(Side::Count), 0);
+    }
+
+    #[test]
+    fn a_sum_that_overflows_exceeds() {
+        let account = Account::default();
+        account.charge(Kind::Requests, 1, usize::MAX).unwrap();
+        assert!(
+            account
+                .charge(Kind::Requests, usize::MAX, usize::MAX)
+                .is_err()
+        );
+    }
+}
