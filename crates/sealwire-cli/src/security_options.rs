@@ -1,6 +1,5 @@
 //! Mechanism and keys on the command line.
 
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -329,20 +328,8 @@ pub(crate) fn exposed<'a>(
     }
     endpoints
         .into_iter()
-        .filter(|endpoint| leaves_the_machine(endpoint))
+        .filter(|endpoint| endpoint.leaves_the_machine() && !endpoint.has_transport_encryption())
         .collect()
-}
-
-fn leaves_the_machine(endpoint: &Endpoint) -> bool {
-    match endpoint {
-        Endpoint::Tcp { host, .. } | Endpoint::Ws { host, .. } | Endpoint::Udp { host, .. } => {
-            match host.parse::<IpAddr>() {
-                Ok(address) => !address.is_loopback(),
-                Err(_) => host != "localhost",
-            }
-        }
-        _ => false,
-    }
 }
 
 #[cfg(test)]
@@ -408,21 +395,18 @@ mod tests {
     }
 
     #[test]
-    fn loopback_is_told_from_the_rest() {
-        for (endpoint, exposed) in [
-            ("tcp://127.0.0.1:1", false),
-            ("tcp://127.8.8.8:1", false),
-            ("tcp://[::1]:1", false),
-            ("tcp://localhost:1", false),
-            ("ipc://@name", false),
-            ("tcp://*:1", true),
-            ("tcp://0.0.0.0:1", true),
+    fn only_readable_transports_that_leave_the_machine_are_exposed() {
+        let null = Security::null();
+        for (endpoint, is_exposed) in [
+            ("tcp://[::ffff:127.0.0.1]:1", false),
             ("tcp://192.0.2.1:1", true),
-            ("tcp://example.org:1", true),
+            ("ws://192.0.2.1:1", true),
+            ("wss://192.0.2.1:1", false),
         ] {
+            let endpoint: Endpoint = endpoint.parse().unwrap();
             assert_eq!(
-                leaves_the_machine(&endpoint.parse().unwrap()),
-                exposed,
+                !exposed(&null, [&endpoint]).is_empty(),
+                is_exposed,
                 "{endpoint}"
             );
         }

@@ -61,6 +61,7 @@ mod pattern;
 mod peer;
 mod primitives;
 mod proxy;
+mod reach;
 mod security;
 mod socket;
 mod transport;

@@ -35,19 +35,6 @@ pub enum PeerAddress {
     Unknown,
 }
 
-impl PeerAddress {
-    /// Whether what goes there passes a network that others may listen on.
-    pub(crate) fn leaves_the_machine(&self) -> bool {
-        match self {
-            PeerAddress::Tcp(address) | PeerAddress::Udp(address) => {
-                !address.ip().to_canonical().is_loopback()
-            }
-            PeerAddress::Ipc(_) | PeerAddress::Inproc(_) => false,
-            PeerAddress::Proxied { .. } | PeerAddress::Unknown => true,
-        }
-    }
-}
-
 impl fmt::Display for PeerAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -306,25 +293,5 @@ impl fmt::Display for Peer {
             (None, Some(key)) => write!(f, " ({key})"),
             (None, None) => Ok(()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn loopback_and_unix_sockets_stay_on_the_machine() {
-        for (address, leaves) in [
-            ("127.0.0.1:1", false),
-            ("[::1]:1", false),
-            ("[::ffff:127.0.0.1]:1", false),
-            ("192.0.2.1:1", true),
-            ("[2001:db8::1]:1", true),
-        ] {
-            let address = PeerAddress::Tcp(address.parse().unwrap());
-            assert_eq!(address.leaves_the_machine(), leaves, "{address}");
-        }
-        assert!(!PeerAddress::Ipc("@name".into()).leaves_the_machine());
     }
 }
