@@ -176,8 +176,13 @@ impl Peer {
         &self.address
     }
 
-    /// What this process holds for the peer. Of what waits in the socket's own queues it tells the
-    /// state of a moment.
+    /// What this process holds for the peer. Of the messages in the socket's own queues
+    /// ([`Kind::Received`], [`Kind::Queued`]) it tells the state when
+    /// [`Socket::accounts`](crate::Socket::accounts) or
+    /// [`Socket::peers`](crate::Socket::peers) was last called.
+    ///
+    /// [`Kind::Received`]: crate::account::Kind::Received
+    /// [`Kind::Queued`]: crate::account::Kind::Queued
     pub fn account(&self) -> &Account {
         &self.account
     }

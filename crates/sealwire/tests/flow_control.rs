@@ -5,6 +5,7 @@ mod support;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use sealwire::account::Kind;
 use sealwire::{Error, SocketType};
 use support::{PATIENCE, Path, eventually};
 
@@ -150,4 +151,52 @@ fn messages_over_the_size_limit_end_that_connection_only() {
     assert!(failure.contains("1000 bytes"), "{failure}");
     other.send(vec![0; 1_000]).unwrap();
     assert_eq!(pull.recv().unwrap().size(), 1_000);
+}
+
+#[test]
+fn accounts_tell_what_lies_in_the_queues_and_how_often_they_were_full() {
+    for path in Path::all() {
+        let (pull, push) = path.link(
+            path.server(SocketType::Pull).receive_high_water_mark(10),
+            path.client(SocketType::Push).send_high_water_mark(10),
+        );
+        eventually("connected", || push.peers().len() == 1);
+        let name = path.name();
+        let held = |socket: &sealwire::blocking::Socket, kind| {
+            let accounts = socket.accounts();
+            assert!(accounts.len() <= 1, "{name}");
+            accounts.first().map_or(0, |peer| peer.account().held(kind))
+        };
+        // Both queues are full, and what lies between them.
+        let mut sent = 0;
+        eventually("full", || {
+            while push.try_send(vec![0; BODY]).is_ok() {
+                sent += 1;
+            }
+            held(&pull, Kind::Received) >= 10 * BODY && held(&push, Kind::Queued) >= 10 * BODY
+        });
+        assert!(held(&pull, Kind::Received) <= 11 * (BODY + 16), "{name}");
+        assert!(held(&push, Kind::Queued) <= 11 * (BODY + 16), "{name}");
+        assert_eq!(held(&push, Kind::Received), 0, "{name}");
+        assert!(push.counters().exceeded(Kind::Queued) > 0, "{name}");
+        if path.transport != "inproc" {
+            // Within the process the sender's queue is the one that fills.
+            eventually("paused", || pull.counters().exceeded(Kind::Received) > 0);
+        }
+
+        let (peer, exceeded) = (pull.accounts().remove(0), pull.counters());
+        for _ in 5..sent {
+            pull.recv().unwrap();
+        }
+        push.close().unwrap();
+        eventually("gone", || pull.peers().is_empty());
+        assert_eq!(held(&pull, Kind::Received), 5 * (BODY + 16), "{name}");
+        for _ in 0..5 {
+            pull.recv().unwrap();
+        }
+        assert!(pull.accounts().is_empty(), "{name}");
+        assert_eq!(peer.account().held(Kind::Received), 0, "{name}");
+        let still = pull.counters().exceeded(Kind::Received);
+        assert!(still >= exceeded.exceeded(Kind::Received), "{name}");
+    }
 }

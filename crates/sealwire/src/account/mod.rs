@@ -12,6 +12,7 @@ mod kind;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 pub use kind::{Excess, Kind, Side};
 
@@ -25,10 +26,33 @@ pub struct Exceeded {
     pub limit: usize,
 }
 
+/// How often bounds were reached by all peers of a socket, also by those that are gone.
+#[derive(Debug)]
+pub(crate) struct Excesses([AtomicU64; Kind::ALL.len()]);
+
+impl Default for Excesses {
+    fn default() -> Self {
+        Excesses([const { AtomicU64::new(0) }; Kind::ALL.len()])
+    }
+}
+
+impl Excesses {
+    fn note(&self, kind: Kind) {
+        self.0[kind as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often, by the number of the kind.
+    pub(crate) fn snapshot(&self) -> [u64; Kind::ALL.len()] {
+        std::array::from_fn(|kind| self.0[kind].load(Ordering::Relaxed))
+    }
+}
+
 /// What is held for one peer, by kind, and how often a bound was reached.
 pub struct Account {
     held: [AtomicUsize; Kind::ALL.len()],
     exceeded: [AtomicU64; Kind::ALL.len()],
+    /// Those of the socket, once it has taken the peer.
+    of_socket: OnceLock<Arc<Excesses>>,
 }
 
 impl Default for Account {
@@ -36,11 +60,18 @@ impl Default for Account {
         Account {
             held: [const { AtomicUsize::new(0) }; Kind::ALL.len()],
             exceeded: [const { AtomicU64::new(0) }; Kind::ALL.len()],
+            of_socket: OnceLock::new(),
         }
     }
 }
 
 impl Account {
+    /// Counts excesses for the socket as well from now on.
+    pub(crate) fn belongs_to(&self, socket: &Arc<Excesses>) {
+        // A peer is taken once.
+        let _ = self.of_socket.set(socket.clone());
+    }
+
     /// Charges `amount` bytes or items, of which at most `limit` may be held.
     ///
     /// # Errors
@@ -73,9 +104,13 @@ impl Account {
         self.held[kind as usize].store(held, Ordering::Relaxed);
     }
 
-    /// Counts a bound that was reached.
+    /// Counts a bound that was reached, also in the [`Counters`](crate::monitor::Counters) of the
+    /// socket.
     pub fn note_excess(&self, kind: Kind) {
         self.exceeded[kind as usize].fetch_add(1, Ordering::Relaxed);
+        if let Some(socket) = self.of_socket.get() {
+            socket.note(kind);
+        }
     }
 
     /// Bytes or items held.
@@ -127,6 +162,21 @@ mod tests {
         assert_eq!(account.total(Side::Outbound), 5);
         assert_eq!(account.total(Side::Inbound), 7);
         assert_eq!(account.total(Side::Count), 0);
+    }
+
+    #[test]
+    fn the_socket_counts_what_its_peers_exceed_and_outlives_them() {
+        let socket = Arc::new(Excesses::default());
+        for _ in 0..2 {
+            let account = Account::default();
+            account.belongs_to(&socket);
+            account.note_excess(Kind::Received);
+            assert!(account.charge(Kind::Answers, 2, 1).is_err());
+        }
+        let counts = socket.snapshot();
+        assert_eq!(counts[Kind::Received as usize], 2);
+        assert_eq!(counts[Kind::Answers as usize], 2);
+        assert_eq!(counts.iter().sum::<u64>(), 4);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Counters of a socket.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::account::{Excesses, Kind};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
@@ -9,17 +12,23 @@ macro_rules! counters {
         #[non_exhaustive]
         pub struct Counters {
             $($(#[$doc])* pub $name: u64,)*
+            exceeded: [u64; Kind::ALL.len()],
         }
 
         /// The same, while they are counted by several threads.
         #[derive(Debug, Default)]
         pub(crate) struct LiveCounters {
             $(pub(crate) $name: AtomicU64,)*
+            /// Bounds that peers reached.
+            pub(crate) excesses: Arc<Excesses>,
         }
 
         impl LiveCounters {
             pub(crate) fn snapshot(&self) -> Counters {
-                Counters { $($name: self.$name.load(Ordering::Relaxed),)* }
+                Counters {
+                    $($name: self.$name.load(Ordering::Relaxed),)*
+                    exceeded: self.excesses.snapshot(),
+                }
             }
         }
     };
@@ -52,6 +61,14 @@ counters! {
     reconnects,
     /// Connections that ended after their handshake.
     disconnects,
+}
+
+impl Counters {
+    /// How often peers of this socket reached the bound of a kind, also those that are gone:
+    /// pauses, refusals and disconnections, as [`Kind::excess`] says.
+    pub fn exceeded(&self, kind: Kind) -> u64 {
+        self.exceeded[kind as usize]
+    }
 }
 
 pub(crate) fn add(counter: &AtomicU64, amount: usize) {

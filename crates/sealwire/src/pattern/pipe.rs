@@ -9,6 +9,7 @@ use super::framing::{Framing, MOST_STRETCHES, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
 use super::link::{Link, Signal, Signals};
+use crate::account::Kind;
 use crate::peer::Peer;
 
 /// The queues, and what is known of them.
@@ -38,11 +39,38 @@ pub(super) struct Pipe {
     pub(super) output_signalled: bool,
     /// The link was told that the inbound queue is full.
     pub(super) input_paused: bool,
+    /// A message found no room since half of the outbound queue was last free.
+    pub(super) found_full: bool,
     /// The peer is gone; the pipe stays until its inbound queue has been read.
     pub(super) ended: bool,
 }
 
 impl Pipe {
+    /// Brings the peer's account up to date with what lies here.
+    pub(super) fn settle_account(&self) {
+        let account = self.peer.account();
+        let received = cost_of(self.inbound.len(), self.inbound_bytes);
+        account.set(Kind::Received, received);
+        let queued = cost_of(self.outbound_messages, self.outbound_bytes);
+        account.set(Kind::Queued, queued);
+    }
+
+    /// Counts that the inbound queue is full, once until half of it is free again.
+    #[cold]
+    pub(super) fn pause_input(&mut self) {
+        if !std::mem::replace(&mut self.input_paused, true) {
+            self.peer.account().note_excess(Kind::Received);
+        }
+    }
+
+    /// Counts that a message found no room, once until half of the queue is free again.
+    #[cold]
+    pub(super) fn note_full(&mut self) {
+        if !std::mem::replace(&mut self.found_full, true) {
+            self.peer.account().note_excess(Kind::Queued);
+        }
+    }
+
     pub(super) fn has_room(&self) -> bool {
         let (messages, bytes) = (self.outbound_messages, self.outbound_bytes);
         self.marks.conflate || self.marks.send.admits(messages, bytes)

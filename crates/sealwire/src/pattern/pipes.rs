@@ -20,6 +20,7 @@ use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::Item;
 use super::link::{Link, Signal, Signals};
 use super::pipe::Pipe;
+use crate::account::Kind;
 use crate::message::Message;
 use crate::peer::Peer;
 
@@ -72,6 +73,7 @@ impl Pipes {
             stretches: 0,
             output_signalled: false,
             input_paused: false,
+            found_full: false,
             ended: false,
         })
     }
@@ -88,6 +90,7 @@ impl Pipes {
         pipe.outbound_cost = 0;
         pipe.outbound_bytes = 0;
         pipe.stretches = 0;
+        pipe.peer.account().set(Kind::Queued, 0);
         let mut framed = 0;
         let framing = &mut self.framing;
         let unsent = pipe.outbound.drain(..).filter_map(|item| match item {
@@ -114,7 +117,8 @@ impl Pipes {
             .get(id)
             .is_some_and(|pipe| pipe.ended && pipe.inbound.is_empty())
         {
-            self.slab.remove(id);
+            let pipe = self.slab.remove(id);
+            pipe.peer.account().set(Kind::Received, 0);
         }
     }
 
@@ -146,6 +150,23 @@ impl Pipes {
             .is_some_and(|pipe| !pipe.ended && pipe.has_room())
     }
 
+    /// Counts a message that found no room, for the peer it was for.
+    pub(crate) fn note_full(&mut self, id: PipeId) {
+        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.ended) {
+            pipe.note_full();
+        }
+    }
+
+    /// Brings the accounts of all peers up to date, also of those that have left something to
+    /// read, and names them.
+    pub(crate) fn settle_accounts(&self) -> Vec<Arc<Peer>> {
+        let pipes = self.slab.iter().map(|(_, pipe)| pipe);
+        pipes
+            .inspect(|pipe| pipe.settle_account())
+            .map(|pipe| pipe.peer.clone())
+            .collect()
+    }
+
     /// Queues an item for the peer. The caller has checked [`Pipes::has_room`] where it matters.
     pub(crate) fn push(&mut self, id: PipeId, item: Item) {
         if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.ended) {
@@ -159,6 +180,8 @@ impl Pipes {
             let room = self.has_room(id);
             if room {
                 self.push(id, Item::Message(frames));
+            } else {
+                self.note_full(id);
             }
             return usize::from(!room);
         }
@@ -174,10 +197,13 @@ impl Pipes {
     /// `false` when there is no room.
     #[inline]
     fn push_copy(&mut self, id: PipeId, frames: &Frames, framed: &mut Option<Stretch>) -> bool {
-        let pipe = self.slab.get_mut(id).filter(|pipe| !pipe.ended);
-        let Some(pipe) = pipe.filter(|pipe| pipe.has_room()) else {
+        let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.ended) else {
             return false;
         };
+        if !pipe.has_room() {
+            pipe.note_full();
+            return false;
+        }
         if pipe.unsealed && Framing::fits(frames) {
             let framed = framed.get_or_insert_with(|| self.framing.frame(frames));
             if pipe.push_framed(*framed, &mut self.framing, &mut self.signals) {
@@ -221,7 +247,11 @@ impl Pipes {
         };
         let before = pipe.half_free();
         pipe.take_outbound(into, room, &mut self.framing);
-        !before && pipe.half_free()
+        let freed = !before && pipe.half_free();
+        if freed {
+            pipe.found_full = false;
+        }
+        freed
     }
 
     /// Whether one more received message fits; when not, the link is remembered as paused and
@@ -232,7 +262,9 @@ impl Pipes {
         };
         let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
         let fits = pipe.marks.conflate || pipe.marks.receive.admits(messages, bytes);
-        pipe.input_paused |= !fits;
+        if !fits {
+            pipe.pause_input();
+        }
         fits
     }
 
@@ -290,8 +322,8 @@ impl Pipes {
         let peer = sender.unwrap_or_else(|| pipe.peer.clone());
         pipe.inbound_bytes -= frames.size();
         pipe.taken_inbound(&mut self.signals);
-        if pipe.ended && pipe.inbound.is_empty() {
-            self.slab.remove(id);
+        if pipe.ended {
+            self.release(id);
         }
         Some((frames, peer))
     }

@@ -194,7 +194,10 @@ impl Pattern for Publish {
     fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
         let head = frames.frames().first().map_or(&[][..], Frame::as_slice);
         self.match_peers(pipes, head);
-        if self.settings.no_drop && !self.matching.iter().all(|&id| pipes.has_room(id)) {
+        if self.settings.no_drop
+            && let Some(&full) = self.matching.iter().find(|&&id| !pipes.has_room(id))
+        {
+            pipes.note_full(full);
             return Err(SendFailure::WouldBlock(frames));
         }
         Ok(pipes.push_to_all(&self.matching, frames))

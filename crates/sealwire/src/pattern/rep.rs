@@ -63,6 +63,7 @@ impl Pattern for Rep {
         };
         // As in libzmq, the answer to someone who has left is dropped and the socket goes on.
         let Some(id) = envelope.pipe.filter(|&id| pipes.has_room(id)) else {
+            envelope.pipe.inspect(|&id| pipes.note_full(id));
             return Ok(1);
         };
         for frame in envelope.frames.into_iter().rev() {

@@ -87,6 +87,9 @@ impl RoundRobin {
             self.backlog.push_back(frames);
             return Ok(None);
         }
+        for &id in &self.turn {
+            pipes.note_full(id);
+        }
         Err(frames)
     }
 

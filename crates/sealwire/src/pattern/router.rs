@@ -127,6 +127,7 @@ impl Pattern for Router {
             }
             route if self.mandatory => {
                 let known = route.is_some();
+                route.inspect(|&&id| pipes.note_full(id));
                 let unroutable = Error::Unroutable(name.to_vec());
                 frames.push_front(name);
                 Err(if known {
@@ -135,7 +136,10 @@ impl Pattern for Router {
                     SendFailure::failed(unroutable, frames)
                 })
             }
-            _ => Ok(1),
+            route => {
+                route.inspect(|&&id| pipes.note_full(id));
+                Ok(1)
+            }
         }
     }
 

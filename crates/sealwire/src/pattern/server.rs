@@ -78,6 +78,7 @@ impl Pattern for Server {
             Err(error) => return Err(SendFailure::failed(error, frames)),
         };
         if !pipes.has_room(id) {
+            pipes.note_full(id);
             return Err(SendFailure::WouldBlock(frames));
         }
         frames.pop_front();
@@ -106,6 +107,9 @@ impl Pattern for Server {
             && let Some(payload) = payloads.pop_front()
         {
             pipes.push(id, Item::Message(Frames::single(payload)));
+        }
+        if !payloads.is_empty() {
+            pipes.note_full(id);
         }
         Ok(before - payloads.len())
     }

@@ -103,6 +103,7 @@ impl Pattern for Stream {
             return Ok(0);
         }
         if !pipes.has_room(id) {
+            pipes.note_full(id);
             return Err(SendFailure::WouldBlock(frames));
         }
         frames.pop_front();

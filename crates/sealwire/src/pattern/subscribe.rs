@@ -101,6 +101,7 @@ impl Pattern for Subscribe {
                 for id in ready {
                     pipes.push(id, Item::Message(frames.clone()));
                 }
+                full.iter().for_each(|&id| pipes.note_full(id));
                 return Ok(full.len());
             }
         };

@@ -184,6 +184,11 @@ impl Socket {
         self.inner.connected_endpoints()
     }
 
+    /// See [`Socket::accounts`](crate::Socket::accounts).
+    pub fn accounts(&self) -> Vec<Arc<Peer>> {
+        self.inner.accounts()
+    }
+
     /// See [`Socket::peers`](crate::Socket::peers).
     pub fn peers(&self) -> Vec<Arc<Peer>> {
         self.inner.peers()

@@ -328,12 +328,17 @@ impl SocketCore {
 
     pub(super) fn peers(&self) -> Vec<Arc<Peer>> {
         let state = self.lock();
+        state.pipes.settle_accounts();
         state
             .pipes
             .live()
             .filter_map(|id| state.pipes.peer(id).cloned())
             .filter(|peer| !matches!(peer.address(), PeerAddress::Udp(_)))
             .collect()
+    }
+
+    pub(super) fn accounts(&self) -> Vec<Arc<Peer>> {
+        self.lock().pipes.settle_accounts()
     }
 
     /// The number of the connection that came of the `connect` with this number; `None` while

@@ -226,7 +226,13 @@ impl Socket {
         self.core().endpoints(RegistrationKind::Connected)
     }
 
-    /// Peers whose handshake is complete.
+    /// Peers that this socket holds something for, their accounts ([`Peer::account`]) brought up to
+    /// date: those that are connected, and those that have left messages to be read.
+    pub fn accounts(&self) -> Vec<Arc<Peer>> {
+        self.core().accounts()
+    }
+
+    /// Peers whose handshake is complete. Brings their accounts up to date.
     pub fn peers(&self) -> Vec<Arc<Peer>> {
         self.core().peers()
     }

@@ -24,6 +24,7 @@ impl SocketCore {
         if link.keeps_output_back() {
             self.has_had_peers_in_process.store(true, Ordering::Relaxed);
         }
+        peer.account().belongs_to(&self.counters.excesses);
         let attached = self.with(|state| {
             let welcome = match state.phase {
                 Phase::Open => true,
