@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sealwire_zmtp::bytes::{Buf, BufMut, BytesMut};
 use sealwire_zmtp::connection::{
-    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, PlainClient,
+    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder, PlainClient,
 };
 use sealwire_zmtp::error::Error;
 use sealwire_zmtp::limits::Limits;
@@ -135,6 +135,7 @@ pub fn curve_client(socket_type: SocketType, provider: &dyn Provider) -> Config 
     config.mechanism = MechanismConfig::CurveClient(CurveClient {
         server_key: server_keys(provider).public(),
         keys: None,
+        frame_order: FrameOrder::default(),
     });
     config
 }
@@ -145,6 +146,7 @@ pub fn curve_server(socket_type: SocketType, provider: &dyn Provider) -> Config 
     config.mechanism = MechanismConfig::CurveServer(CurveServer {
         keys: server_keys(provider),
         cookies: Arc::new(Mutex::new(CookieKeys::new([9; 32]))),
+        frame_order: FrameOrder::default(),
     });
     config
 }

@@ -26,7 +26,7 @@ use std::time::Duration;
 use counting::allocations_of;
 use sealwire_zmtp::bytes::{Buf as _, BufMut as _, BytesMut};
 use sealwire_zmtp::connection::{
-    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, PlainClient,
+    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder, PlainClient,
 };
 use sealwire_zmtp::mechanism::blake3::CookieKeys;
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
@@ -113,10 +113,12 @@ fn a_handshake_allocates_what_the_connection_keeps_and_little_else() {
             MechanismConfig::CurveClient(CurveClient {
                 server_key,
                 keys: Some(keys(1)),
+                frame_order: FrameOrder::default(),
             }),
             MechanismConfig::CurveServer(CurveServer {
                 keys: keys(2),
                 cookies: cookies.clone(),
+                frame_order: FrameOrder::default(),
             }),
             29,
         ),

@@ -79,6 +79,9 @@ pub enum Warning {
     /// The data phase does not authenticate the order of frames: someone on the path can drop,
     /// repeat or reorder them unnoticed.
     UnauthenticatedOrder,
+    /// The numbers of CURVE's frames may have gaps: someone on the path can drop frames unnoticed,
+    /// also parts of a message.
+    GapsAccepted,
     /// PLAIN is used over a network: anyone on the path reads the password and all messages. Given
     /// by whoever knows the addresses, not by a [`Connection`](super::Connection).
     PasswordExposed,
@@ -93,6 +96,10 @@ impl core::fmt::Display for Warning {
             Self::UnauthenticatedOrder => f.write_str(
                 "the continuous keystream is in use: someone on the path can drop, repeat or \
                  reorder frames unnoticed",
+            ),
+            Self::GapsAccepted => f.write_str(
+                "gaps between the numbers of CURVE's frames are accepted: someone on the path can \
+                 drop frames unnoticed",
             ),
             Self::PasswordExposed => f.write_str(
                 "PLAIN is in use over a network: anyone on the path reads the password and every \

@@ -10,7 +10,8 @@ use bytes::{Buf, BytesMut};
 use super::output::Output;
 use super::trace::Trace;
 use super::{
-    Config, Connection, DataPhase, Entropy, Event, MechanismConfig, PeerInfo, Phase, Warning,
+    Config, Connection, CurveClient, CurveServer, DataPhase, Entropy, Event, FrameOrder,
+    MechanismConfig, PeerInfo, Phase, Warning,
 };
 use crate::error::{Error, HandshakeError, Incompatible, Refusal, Step, WireError};
 use crate::limits::MAX_HANDSHAKE_FRAME;
@@ -102,6 +103,18 @@ impl MechanismConfig {
             | Self::PlainServer => None,
             Self::Blake3Client(client) => Some(client.data_phase),
             Self::Blake3Server(server) => Some(server.data_phase),
+        }
+    }
+
+    /// What is weak about the frames after the handshake.
+    fn warning(&self) -> Option<Warning> {
+        match self {
+            Self::CurveClient(CurveClient { frame_order, .. })
+            | Self::CurveServer(CurveServer { frame_order, .. }) => (*frame_order
+                == FrameOrder::GapsUnauthenticatedOrder)
+                .then_some(Warning::GapsAccepted),
+            _ => (self.data_phase() == Some(DataPhase::ContinuousKeystreamUnauthenticatedOrder))
+                .then_some(Warning::UnauthenticatedOrder),
         }
     }
 
@@ -301,11 +314,8 @@ impl Connection {
             .established(&self.config, peer.zmtp_minor, now);
         self.events.push(Event::Ready(Arc::clone(&peer)));
         self.peer = Some(peer);
-        if self.config.mechanism.data_phase()
-            == Some(DataPhase::ContinuousKeystreamUnauthenticatedOrder)
-        {
-            self.events
-                .push(Event::Warning(Warning::UnauthenticatedOrder));
+        if let Some(warning) = self.config.mechanism.warning() {
+            self.events.push(Event::Warning(warning));
         }
     }
 }

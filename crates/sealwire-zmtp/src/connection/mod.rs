@@ -39,7 +39,7 @@ use self::assembly::Assembly;
 use self::blocks::Blocks;
 pub use self::config::{
     Blake3Client, Blake3Server, Config, ConfigError, CurveClient, CurveServer, DataPhase,
-    Heartbeat, MechanismConfig, PlainClient,
+    FrameOrder, Heartbeat, MechanismConfig, PlainClient,
 };
 pub use self::entropy::Entropy;
 pub use self::event::{Credentials, Event, PeerInfo, Warning};

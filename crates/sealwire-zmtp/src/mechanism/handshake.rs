@@ -192,7 +192,9 @@ impl Handshake {
                 server.authorized(local, settings)
             }
             (Self::Null(handshake), _) => handshake.authorized(local),
-            (Self::CurveServer(server), _) => server.authorized(local),
+            (Self::CurveServer(server), MechanismConfig::CurveServer(settings)) => {
+                server.authorized(local, settings)
+            }
             (Self::PlainServer(server), _) => server.authorized(),
             _ => None,
         }

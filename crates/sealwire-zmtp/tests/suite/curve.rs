@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sealwire_zmtp::connection::{CurveClient, Event};
+use sealwire_zmtp::connection::{CurveClient, Event, FrameOrder, Warning};
 use sealwire_zmtp::error::{CloseKind, Error, HandshakeError, Incompatible, Refusal, Step};
 use sealwire_zmtp::limits::LARGE_FRAME;
 use sealwire_zmtp::{MechanismConfig, Message, SocketType};
@@ -102,6 +102,7 @@ fn a_client_with_another_servers_key_gets_no_answer() {
     config.mechanism = MechanismConfig::CurveClient(CurveClient {
         server_key: keys(77).public(),
         keys: None,
+        frame_order: FrameOrder::default(),
     });
     let mut client = Side::new(config, provider(), 1);
     let mut server = server_side(&Cookies::new(1), 2);
@@ -230,6 +231,18 @@ fn with_frames(count: usize) -> (Pair, Vec<Vec<u8>>) {
     (pair, frames)
 }
 
+/// The same from server to client.
+fn with_frames_of_the_server(count: usize) -> (Pair, Vec<Vec<u8>>) {
+    let mut pair = pair();
+    pair.settle();
+    for i in 0..count {
+        pair.b.send(format!("message {i}").as_str());
+    }
+    let frames = frames(&pair.b.output());
+    assert_eq!(frames.len(), count);
+    (pair, frames)
+}
+
 #[test]
 fn frames_look_as_libzmq_sends_them() {
     let (_, frames) = with_frames(2);
@@ -243,7 +256,7 @@ fn frames_look_as_libzmq_sends_them() {
 }
 
 #[test]
-fn changed_repeated_and_reordered_frames_are_refused() {
+fn changed_frames_are_refused() {
     let (_, untouched) = with_frames(3);
     for bit in 0..untouched[1].len() * 8 {
         // The length changes what a frame is, and COMMAND outside says nothing.
@@ -257,13 +270,106 @@ fn changed_repeated_and_reordered_frames_are_refused() {
         // LONG asks for a longer header and waits for the rest.
         assert!(pair.b.error.is_some() || bit == 1, "bit {bit}");
     }
-    for order in [[0, 0, 1], [1, 0, 2], [0, 2, 1]] {
-        let (mut pair, frames) = with_frames(3);
+}
+
+/// What a relay can do with whole frames; the first untouched ones are delivered, and no other.
+const MISPLACED: [(&[usize], usize); 9] = [
+    (&[1, 2], 0),
+    (&[0, 2], 1),
+    (&[0, 3], 1),
+    (&[0, 0, 1], 1),
+    (&[1, 0, 2], 0),
+    (&[0, 2, 1], 1),
+    (&[0, 1, 3, 2], 2),
+    (&[0, 1, 2, 2, 3], 3),
+    (&[0, 1, 2, 0, 3], 3),
+];
+
+fn assert_not_verified(side: &Side, context: &dyn std::fmt::Debug) {
+    let refused = matches!(side.error, Some(Error::FrameNotVerified { .. }));
+    assert!(refused, "{context:?}: {:?}", side.error);
+}
+
+#[test]
+fn dropped_repeated_and_reordered_frames_are_refused_in_both_directions() {
+    for (order, whole) in MISPLACED {
+        let expected: Vec<_> = (0..whole)
+            .map(|i| Message::from(format!("message {i}").as_str()))
+            .collect();
+        let (mut pair, frames) = with_frames(4);
         let sent: Vec<_> = order.iter().flat_map(|i| frames[*i].clone()).collect();
         pair.b.feed(&sent);
-        let refused = matches!(pair.b.error, Some(Error::FrameNotVerified { .. }));
-        assert!(refused, "{order:?}: {:?}", pair.b.error);
+        assert_not_verified(&pair.b, &order);
+        assert_eq!(pair.b.messages(), expected, "{order:?}");
+
+        let (mut pair, frames) = with_frames_of_the_server(4);
+        let sent: Vec<_> = order.iter().flat_map(|i| frames[*i].clone()).collect();
+        pair.a.feed(&sent);
+        assert_not_verified(&pair.a, &order);
+        assert_eq!(pair.a.messages(), expected, "{order:?}");
     }
+}
+
+/// What was dropped could join parts of two messages to one that nobody sent.
+#[test]
+fn two_messages_are_not_spliced_to_a_third() {
+    let mut pair = pair();
+    pair.settle();
+    for parts in [["pay", "alice"], ["refuse", "mallory"]] {
+        pair.a.send(
+            parts
+                .map(sealwire_zmtp::Frame::from)
+                .into_iter()
+                .collect::<Message>(),
+        );
+    }
+    let frames = frames(&pair.a.output());
+    pair.b.feed(&[&frames[0][..], &frames[3]].concat());
+    assert_not_verified(&pair.b, &"pay, mallory");
+    assert_eq!(pair.b.messages(), []);
+}
+
+#[test]
+fn frames_of_another_connection_do_not_fit_in() {
+    let mut other = Pair::new(
+        curve_client(SocketType::Dealer),
+        curve_server(SocketType::Router, Cookies::new(7)),
+        &provider(),
+    );
+    other.a = Side::new(curve_client(SocketType::Dealer), provider(), 77);
+    other.settle();
+    (0..2).for_each(|_| other.a.send("foreign"));
+    let foreign = frames(&other.a.output());
+    let (mut pair, frames) = with_frames(2);
+    pair.b.feed(&[&frames[0][..], &foreign[1]].concat());
+    assert_not_verified(&pair.b, &"foreign");
+    assert_eq!(pair.b.messages(), [Message::from("message 0")]);
+}
+
+/// A peer that skips numbers is for those who say so, and are warned.
+#[test]
+fn gaps_are_accepted_by_name_alone() {
+    let mut config = curve_server(SocketType::Router, Cookies::new(1));
+    let MechanismConfig::CurveServer(server) = &mut config.mechanism else {
+        unreachable!()
+    };
+    server.frame_order = FrameOrder::GapsUnauthenticatedOrder;
+    let mut pair = Pair::new(curve_client(SocketType::Dealer), config, &provider());
+    pair.settle();
+    assert!(
+        pair.b
+            .events
+            .contains(&Event::Warning(Warning::GapsAccepted))
+    );
+    (0..4).for_each(|i| pair.a.send(format!("message {i}").as_str()));
+    let frames = frames(&pair.a.output());
+    pair.b.feed(&[&frames[1][..], &frames[3]].concat());
+    assert_eq!(
+        pair.b.messages(),
+        [Message::from("message 1"), Message::from("message 3")]
+    );
+    pair.b.feed(&frames[2]);
+    assert_not_verified(&pair.b, &"numbers fall");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sealwire_zmtp::connection::{
-    Blake3Client, Blake3Server, CurveClient, CurveServer, PlainClient,
+    Blake3Client, Blake3Server, CurveClient, CurveServer, FrameOrder, PlainClient,
 };
 use sealwire_zmtp::limits::Limits;
 use sealwire_zmtp::mechanism::blake3::CookieKeys;
@@ -80,11 +80,13 @@ pub(crate) fn protocol_config(
         (Kind::CurveClient { server_key, keys }, _) => MechanismConfig::CurveClient(CurveClient {
             server_key: *server_key,
             keys: Some(keys.clone()),
+            frame_order: FrameOrder::default(),
         }),
         (Kind::CurveServer { keys, .. }, Some(cookies)) => {
             MechanismConfig::CurveServer(CurveServer {
                 keys: keys.clone(),
                 cookies,
+                frame_order: FrameOrder::default(),
             })
         }
         (Kind::PlainClient { credentials }, _) => MechanismConfig::PlainClient(PlainClient {

@@ -18,7 +18,7 @@ use crate::wire;
 const HANDSHAKE_UNITS: usize = 3;
 
 /// Does to the sealed frames of a direction, counted from 0, what `tamper` says.
-fn data(mut tamper: impl FnMut(usize, Vec<u8>) -> Act + Send + 'static) -> Script {
+pub(crate) fn data(mut tamper: impl FnMut(usize, Vec<u8>) -> Act + Send + 'static) -> Script {
     Box::new(
         move |index, unit| match index.checked_sub(HANDSHAKE_UNITS) {
             Some(frame) => tamper(frame, unit),
@@ -28,7 +28,10 @@ fn data(mut tamper: impl FnMut(usize, Vec<u8>) -> Act + Send + 'static) -> Scrip
 }
 
 /// Does something to one frame and lets the others pass.
-fn frame(number: usize, mut tamper: impl FnMut(Vec<u8>) -> Act + Send + 'static) -> Script {
+pub(crate) fn frame(
+    number: usize,
+    mut tamper: impl FnMut(Vec<u8>) -> Act + Send + 'static,
+) -> Script {
     data(move |index, unit| {
         if index == number {
             tamper(unit)
@@ -70,7 +73,7 @@ const TAMPERINGS: [Tampering; 9] = [
 ];
 
 /// Holds frame `number` back until after the next one.
-fn reorder(number: usize) -> Script {
+pub(crate) fn reorder(number: usize) -> Script {
     let mut held = Vec::new();
     data(move |index, unit| {
         if index == number {

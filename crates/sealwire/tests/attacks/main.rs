@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`handshake_bits`] | on the path | every bit of every handshake message |
 //! | [`data_frames`] | on the path | flip, drop, repeat, reorder, truncate, splice, reflect |
+//! | [`curve_frames`] | on the path | the same with CURVE's frames |
 //! | [`injected_errors`] | on the path | ERROR in the clear |
 //! | [`replay`] | has recorded | HELLO, INITIATE, whole streams, old and forged cookies |
 //! | [`weak_keys`] | own program | keys of low order, second encodings, keys of others |
@@ -24,6 +25,7 @@ mod relay;
 mod scene;
 mod wire;
 
+mod curve_frames;
 mod data_frames;
 mod exhaustion;
 mod floods;

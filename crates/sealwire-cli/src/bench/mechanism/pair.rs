@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use sealwire::default_provider;
-use sealwire_zmtp::connection::{Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase};
+use sealwire_zmtp::connection::{
+    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder,
+};
 use sealwire_zmtp::mechanism::blake3::CookieKeys;
 use sealwire_zmtp::{
     Config, Connection, Entropy, Event, KeyPair, MechanismConfig, Message, Provider, SecretKey,
@@ -79,10 +81,12 @@ impl Parties {
                 MechanismConfig::CurveClient(CurveClient {
                     server_key,
                     keys: Some(ours),
+                    frame_order: FrameOrder::default(),
                 }),
                 MechanismConfig::CurveServer(CurveServer {
                     keys: theirs,
                     cookies,
+                    frame_order: FrameOrder::default(),
                 }),
             ),
         };

@@ -197,6 +197,11 @@ fn receive_ready(
             Side::Client,
             INITIATE_NUMBER + 1,
         )),
-        opener: Opener::Curve(traffic::Opener::new(shared, Side::Server, theirs)),
+        opener: Opener::Curve(traffic::Opener::new(
+            shared,
+            Side::Server,
+            theirs,
+            settings.frame_order,
+        )),
     })
 }

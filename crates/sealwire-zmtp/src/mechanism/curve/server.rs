@@ -17,7 +17,7 @@ use super::commands::{
 use super::cookie::Cookie;
 use super::traffic::{self, Side};
 use super::{agree, nonce, open_array, public_key, seal_from};
-use crate::connection::{Credentials, CurveServer, Entropy};
+use crate::connection::{Credentials, CurveServer, Entropy, FrameOrder};
 use crate::error::{Error, HandshakeError, Step};
 use crate::keys::{KeyPair, PublicKey, SecretKey};
 use crate::mechanism::{Established, HandshakeFrame, Local, Opener, Progress, Sealer};
@@ -109,10 +109,14 @@ impl Server {
     }
 
     /// Answers INITIATE with READY; `None` when the authenticator was not asked.
-    pub(crate) fn authorized(&mut self, local: &Local<'_>) -> Option<Progress> {
+    pub(crate) fn authorized(
+        &mut self,
+        local: &Local<'_>,
+        settings: &CurveServer,
+    ) -> Option<Progress> {
         match core::mem::replace(&mut self.0, State::Over) {
             State::AwaitDecision(state) => {
-                let (frame, established) = state.ready(local);
+                let (frame, established) = state.ready(local, settings.frame_order);
                 Some(Progress::Done {
                     reply: Some((READY, frame)),
                     established,
@@ -164,7 +168,7 @@ impl AwaitHello {
 }
 
 impl AwaitDecision {
-    fn ready(self, local: &Local<'_>) -> (Vec<u8>, Established) {
+    fn ready(self, local: &Local<'_>, order: FrameOrder) -> (Vec<u8>, Established) {
         let number = READY_NUMBER.to_be_bytes();
         let size = number.len() + TAG_SIZE + local.config.metadata_size();
         let mut frame = command::begin(READY.as_bytes(), size);
@@ -175,7 +179,7 @@ impl AwaitDecision {
         let nonce = nonce(READY_NONCE, &number);
         seal_from(&self.shared, &nonce, ready_box, &mut frame);
         let sealer = traffic::Sealer::new(&self.shared, Side::Server, READY_NUMBER + 1);
-        let opener = traffic::Opener::new(&self.shared, Side::Client, self.number);
+        let opener = traffic::Opener::new(&self.shared, Side::Client, self.number, order);
         let established = Established {
             metadata: self.metadata,
             public_key: Some(self.public_key),

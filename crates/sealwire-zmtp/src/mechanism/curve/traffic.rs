@@ -8,12 +8,15 @@
 //! nonce   "CurveZMQMESSAGEC" from the client, "..S" from the server, then the number
 //! ```
 //!
-//! Numbers rise, and those of the handshake count along: what was repeated or reordered is refused.
-//! The specification lets a peer leave numbers out, so a frame dropped on the way is not noticed.
+//! Each number follows the one before, and those of the handshake count along: what was dropped,
+//! repeated or reordered is refused. The specification only demands that numbers rise; a peer that
+//! leaves some out is accepted with [`FrameOrder::GapsUnauthenticatedOrder`] alone, since nobody could
+//! tell what it skipped from what was dropped on the way.
 
 use arrayvec::ArrayVec;
 use sealwire_nacl::{CounterBox, OpenJob, SealJob, SecretBox};
 
+use crate::connection::FrameOrder;
 use crate::limits::BATCH_FRAMES;
 use crate::wire::frame::{COMMAND, MORE};
 
@@ -120,16 +123,18 @@ impl Sealer {
 /// Opens the frames of one direction.
 pub(crate) struct Opener {
     cipher: CounterBox,
-    /// The highest number so far.
+    order: FrameOrder,
+    /// The number of the last frame, or of the peer's last command of the handshake.
     last: u64,
     opened: u64,
 }
 
 impl Opener {
     /// `last` is the number of the peer's last command of the handshake.
-    pub(super) fn new(shared: &SecretBox, side: Side, last: u64) -> Self {
+    pub(super) fn new(shared: &SecretBox, side: Side, last: u64, order: FrameOrder) -> Self {
         Self {
             cipher: shared.with_prefix(side.prefix()),
+            order,
             last,
             opened: 0,
         }
@@ -148,7 +153,11 @@ impl Opener {
         for body in bodies {
             let (name, number, tag, sealed) = parts(body);
             let counter = u64::from_be_bytes(*number);
-            if name != NAME || counter <= last {
+            let follows = match self.order {
+                FrameOrder::Consecutive => last.checked_add(1) == Some(counter),
+                FrameOrder::GapsUnauthenticatedOrder => counter > last,
+            };
+            if name != NAME || !follows {
                 break;
             }
             last = counter;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sealwire_zmtp::connection::{
-    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, PlainClient,
+    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder, PlainClient,
 };
 use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
@@ -140,6 +140,7 @@ pub(crate) fn curve_client(socket_type: SocketType) -> Config {
     config.mechanism = MechanismConfig::CurveClient(CurveClient {
         server_key: keys(SERVER_SEED).public(),
         keys: Some(keys(CLIENT_SEED)),
+        frame_order: FrameOrder::default(),
     });
     config
 }
@@ -150,6 +151,7 @@ pub(crate) fn curve_server(socket_type: SocketType, cookies: Arc<Cookies>) -> Co
     config.mechanism = MechanismConfig::CurveServer(CurveServer {
         keys: keys(SERVER_SEED),
         cookies,
+        frame_order: FrameOrder::default(),
     });
     config
 }
