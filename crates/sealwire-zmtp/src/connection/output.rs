@@ -29,6 +29,10 @@ use crate::wire::frame::Header;
 /// Emptied buffers that are kept: a connection in full flow has that many segments at a time.
 const SPARES: usize = 6;
 
+/// Capacity of the largest emptied buffer that is kept. A buffer doubles, last for a small frame that
+/// begins just before the segment is full; its header and tag are shorter than another such frame.
+const LARGEST_SPARE: usize = 2 * (OUTPUT_SEGMENT + 2 * LARGE_FRAME);
+
 /// The outgoing direction of a connection.
 pub(super) struct Output {
     segments: VecDeque<Segment>,
@@ -269,7 +273,7 @@ impl Output {
 
     /// Keeps an emptied buffer, unless a burst made it unusually large.
     fn recycle(&mut self, mut buffer: Vec<u8>) {
-        if buffer.capacity() <= 2 * OUTPUT_SEGMENT && !self.spares.is_full() {
+        if buffer.capacity() <= LARGEST_SPARE && !self.spares.is_full() {
             buffer.clear();
             self.spares.push(buffer);
         }
@@ -317,8 +321,21 @@ mod tests {
             assert!(output.segments.is_empty());
             assert!((1..=SPARES).contains(&output.spares.len()));
             for spare in &output.spares {
-                assert!((1..=2 * OUTPUT_SEGMENT).contains(&spare.capacity()));
+                assert!((1..=LARGEST_SPARE).contains(&spare.capacity()));
             }
+        }
+    }
+
+    #[test]
+    fn a_buffer_is_kept_whatever_the_frames_that_it_grew_for() {
+        for size in 1..LARGE_FRAME {
+            let mut output = Output::default();
+            output.stage_raw(&vec![0; size]);
+            while output.pending() < OUTPUT_SEGMENT {
+                output.stage_raw(&[0; LARGE_FRAME - 1]);
+            }
+            output.advance(output.pending());
+            assert_eq!(output.spares.len(), 1, "{size} bytes first");
         }
     }
 

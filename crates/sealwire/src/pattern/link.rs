@@ -62,7 +62,7 @@ impl Signal {
     }
 }
 
-/// Signals to be delivered; the usual single one takes no allocation.
+/// Signals to be delivered. A single one takes no memory; several take some, which is kept.
 #[derive(Default)]
 pub(crate) struct Signals {
     first: Option<Signal>,
@@ -78,13 +78,27 @@ impl Signals {
     }
 
     pub(super) fn take(&mut self) -> Option<Signals> {
-        self.first.is_some().then(|| std::mem::take(self))
+        let first = Some(self.first.take()?);
+        let mut others = Vec::new();
+        if !self.others.is_empty() {
+            std::mem::swap(&mut others, &mut self.others);
+        }
+        Some(Signals { first, others })
     }
 
-    pub(crate) fn deliver(self) {
+    /// Returns the memory that was used, for [`reuse`](Self::reuse).
+    pub(crate) fn deliver(mut self) -> Option<Signals> {
         let alone = self.others.is_empty();
-        for signal in self.first.into_iter().chain(self.others) {
+        for signal in self.first.take().into_iter().chain(self.others.drain(..)) {
             signal.deliver(alone);
+        }
+        (!alone).then_some(self)
+    }
+
+    /// Takes memory back, unless other signals have come and taken some themselves.
+    pub(super) fn reuse(&mut self, delivered: Signals) {
+        if self.others.capacity() == 0 {
+            self.others = delivered.others;
         }
     }
 }

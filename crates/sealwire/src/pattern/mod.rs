@@ -52,7 +52,7 @@ use sealwire_zmtp::{Frame, Message as Frames, SocketType};
 pub(crate) use framing::Framed;
 pub(crate) use high_water_mark::{HighWaterMarks, Room};
 pub(crate) use item::Item;
-pub(crate) use link::{DirectReader, Link};
+pub(crate) use link::{DirectReader, Link, Signals};
 pub(crate) use pipes::{PipeId, Pipes};
 
 use fair_queue::FairQueue;

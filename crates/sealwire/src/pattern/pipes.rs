@@ -413,6 +413,11 @@ impl Pipes {
         self.signals.take()
     }
 
+    /// Takes back the memory of signals that were delivered.
+    pub(crate) fn reuse_signals(&mut self, delivered: Signals) {
+        self.signals.reuse(delivered);
+    }
+
     /// The link of the only pipe there is.
     pub(crate) fn sole_link(&self) -> Option<Arc<dyn Link>> {
         let mut pipes = self.slab.iter().map(|(_, pipe)| pipe);

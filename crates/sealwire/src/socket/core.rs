@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::message::Message;
 use crate::monitor::{Hub, LiveCounters};
 use crate::options::SocketOptions;
-use crate::pattern::{Link, Pattern, PipeId, Pipes, pattern};
+use crate::pattern::{Link, Pattern, PipeId, Pipes, Signals, pattern};
 use crate::peer::{Peer, PeerAddress};
 use crate::socket::readable::Readable;
 #[cfg(unix)]
@@ -200,10 +200,16 @@ impl SocketCore {
         let result = operation(&mut state);
         let signals = state.pipes.take_signals();
         drop(state);
-        if let Some(signals) = signals {
-            signals.deliver();
-        }
+        self.carry_out(signals);
         result
+    }
+
+    /// Carries out what was left behind under the lock, which is released. Several signals are kept
+    /// in memory that goes back: telling many subscribers of a message allocates nothing.
+    fn carry_out(&self, signals: Option<Signals>) {
+        if let Some(delivered) = signals.and_then(Signals::deliver) {
+            self.lock().pipes.reuse_signals(delivered);
+        }
     }
 
     pub(super) fn disconnect_route(&self, route: u32, reason: &'static str) -> Result<(), Error> {
@@ -229,9 +235,7 @@ impl SocketCore {
         let message = state.pipes.pop_sole();
         let signals = state.pipes.take_signals();
         drop(state);
-        if let Some(signals) = signals {
-            signals.deliver();
-        }
+        self.carry_out(signals);
         #[cfg(unix)]
         if message.is_some() {
             // More is left, or it would have had to wait for its turn.

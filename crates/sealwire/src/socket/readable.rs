@@ -25,7 +25,7 @@ use crate::transport::Polled;
 /// Who is told that there is something to receive.
 #[derive(Default)]
 pub(crate) struct Readable {
-    signal: Signal,
+    pub(super) signal: Signal,
     direct: Direct,
 }
 
@@ -72,11 +72,6 @@ impl Readable {
 }
 
 impl SocketCore {
-    /// Starts to wait for the signal.
-    pub(super) fn listen_readable(&self) -> EventListener {
-        self.readable.signal.listen()
-    }
-
     /// Starts to wait for the signal beside others. From now on nobody reads directly.
     pub(super) fn share_readable(&self) -> EventListener {
         let direct = &self.readable.direct;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use event_listener::Listener as _;
+use event_listener::{Listener as _, listener};
 
 use super::Socket;
 use crate::error::{Error, Operation};
@@ -59,7 +59,8 @@ impl Socket {
             return Ok(done);
         }
         loop {
-            let listener = core.listen_readable();
+            // On the stack: a thread that waits often allocates nothing for it.
+            listener!(core.readable.signal => listener);
             if let Some(done) = attempt()? {
                 return Ok(done);
             }
