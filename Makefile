@@ -5,11 +5,20 @@
 all: test lint docs
 
 ## Everything that must hold: unit and behaviour tests, then interoperability with real peers.
-test: unit interop
+## Both run, and both verdicts are told, whatever became of the first.
+test:
+	@verdicts=; failed=0; \
+	for part in unit interop; do \
+		if $(MAKE) --no-print-directory $$part; then verdict=passed; else verdict=FAILED; failed=1; fi; \
+		verdicts="$$verdicts  $$part: $$verdict"; \
+	done; \
+	echo "make test:$$verdicts"; exit $$failed
 
 unit:
-	cargo test --workspace --no-fail-fast
-	cargo test -p sealwire-rpc --features serde,monte-compat --no-fail-fast
+	@failed=0; \
+	cargo test --workspace --no-fail-fast || failed=$$?; \
+	cargo test -p sealwire-rpc --features serde,monte-compat --no-fail-fast || failed=$$?; \
+	exit $$failed
 
 ## Real peers: libzmq, pyzmq, omq. A peer that is missing is a stated skip here, a failure in CI.
 interop:
