@@ -253,6 +253,7 @@ fn cause(cause: &FailureCause) -> i32 {
         | FailureCause::RefusedByZap { .. }
         | FailureCause::HandshakeEvicted
         | FailureCause::TooManyConnections
+        | FailureCause::OutOfDescriptors
         | FailureCause::AddressLimit(_) => SEALWIRE_CAUSE_REFUSED,
         FailureCause::Protocol(error) => match error {
             ProtocolError::Wire(_) => SEALWIRE_CAUSE_PROTOCOL,

@@ -4,17 +4,28 @@
 //! An account belongs to a [`Peer`](crate::Peer) and lives as long as it does. What is held for the
 //! peer is charged by [`Kind`], with what it sent ([`Side::Inbound`]) and what it does not read
 //! ([`Side::Outbound`]) apart: a common budget would stop reading because the application sends.
-//! Peers that have not completed a handshake are charged by their address.
+//! Peers that have not completed a handshake are charged by their address, in the book of
+//! [`Addresses`] that each listener has.
 //!
-//! Charging is thread-safe and takes no lock.
+//! What all peers together take from the process is bounded beside that: [`DescriptorLimit`] says
+//! how many descriptors connections may have, [`SpareDescriptor`] what to do when there are none,
+//! and [`LogLines`] how often the same is told.
+//!
+//! Charging an account is thread-safe and takes no lock.
 
+mod addresses;
+mod descriptors;
 mod kind;
+mod log_lines;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+pub use addresses::{AddressLimits, Addresses, Eviction, MAX_IDLE_ADDRESSES, Source};
+pub use descriptors::{DescriptorLimit, Place, SpareDescriptor, is_exhaustion};
 pub use kind::{Excess, Kind, Side};
+pub use log_lines::{LOG_PERIOD, LogLines};
 
 /// A charge over its bound. Nothing was charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -16,6 +16,7 @@ use sealwire_zmtp::{Frame, Message as Frames, SocketType};
 
 use super::mailbox::{Command, Mailbox};
 use super::session::SessionKey;
+use crate::account::LogLines;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::monitor::{DatagramDrop, Event, add};
@@ -30,8 +31,6 @@ const DATAGRAMS_PER_TURN: usize = 64;
 const SEND_BUDGET: usize = 128 << 10;
 /// Senders that are remembered, so that not every datagram needs memory for its own.
 const SENDERS: usize = 256;
-/// Time between two events about dropped datagrams: anyone can send what is none.
-const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
 /// An endpoint of a socket over UDP.
 pub(crate) struct Datagrams {
@@ -49,7 +48,8 @@ pub(crate) struct Datagrams {
     unsent: VecDeque<Item>,
     outgoing: Vec<u8>,
     senders: Box<[Option<Arc<Peer>>]>,
-    drops: Drops,
+    drops: LogLines,
+    failures: LogLines,
     finishing: bool,
 }
 
@@ -96,27 +96,6 @@ impl Link for DatagramLink {
 
     fn finish(&self) {
         self.mailbox.post(Command::Withdraw { id: self.id });
-    }
-}
-
-/// What was dropped and has not been told yet.
-#[derive(Default)]
-struct Drops {
-    count: u64,
-    /// When something was told last, since the start of the I/O thread.
-    told: Option<Duration>,
-}
-
-impl Drops {
-    /// Notes a datagram that was dropped, and says how many there were since the last event if it is
-    /// time for another.
-    fn note(&mut self, now: Duration) -> Option<u64> {
-        self.count += 1;
-        let due = self.told.is_none_or(|told| now >= told + REPORT_PERIOD);
-        due.then(|| {
-            self.told = Some(now);
-            std::mem::take(&mut self.count)
-        })
     }
 }
 
@@ -214,7 +193,8 @@ fn start(
         unsent: VecDeque::new(),
         outgoing: Vec::new(),
         senders: vec![None; SENDERS].into(),
-        drops: Drops::default(),
+        drops: LogLines::default(),
+        failures: LogLines::default(),
         finishing: false,
     })));
     Ok(())
@@ -304,8 +284,13 @@ impl Datagrams {
                 }
                 Err(error) if is_about_one_datagram(&error) => continue,
                 Err(error) => {
-                    let (endpoint, reason) = (self.endpoint.clone(), error.to_string());
-                    self.core.hub.emit(Event::AcceptFailed { endpoint, reason });
+                    if let Some(count) = self.failures.note(now) {
+                        self.core.hub.emit(Event::AcceptFailed {
+                            endpoint: self.endpoint.clone(),
+                            reason: error.to_string(),
+                            count,
+                        });
+                    }
                     turn = Turn::Idle;
                     break;
                 }
@@ -393,20 +378,4 @@ fn is_about_one_datagram(error: &io::Error) -> bool {
         error.kind(),
         Interrupted | ConnectionRefused | ConnectionReset
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn drops_are_told_at_most_once_a_period_and_all_of_them() {
-        let mut drops = Drops::default();
-        assert_eq!(drops.note(Duration::ZERO), Some(1));
-        for _ in 0..5 {
-            assert_eq!(drops.note(REPORT_PERIOD / 2), None);
-        }
-        assert_eq!(drops.note(REPORT_PERIOD), Some(6));
-        assert_eq!(drops.note(REPORT_PERIOD), None);
-    }
 }

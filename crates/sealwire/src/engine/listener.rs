@@ -1,45 +1,55 @@
 //! Accepting connections, with bounds on how many there are and how many are in their handshake.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::admission::Admission;
 use super::session::SessionKey;
+use crate::account::{
+    self, AddressLimits, Addresses, DescriptorLimit, Eviction, LogLines, SpareDescriptor,
+};
 use crate::endpoint::Endpoint;
 use crate::monitor::{Event, FailureCause};
 use crate::peer::PeerAddress;
 use crate::socket::SocketCore;
 use crate::transport::{BoundListener, Stream};
 
-/// Connections accepted in a row before other sources get their turn.
+/// Attempts to accept in a row before other sources are served.
 pub(super) const ACCEPTS_PER_TURN: usize = 16;
 
-/// Wait after the system refused to accept, for want of file descriptors for example.
-pub(super) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Wait after the system refused to accept.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) struct Listener {
     pub(super) core: Arc<SocketCore>,
     pub(super) id: u64,
     pub(super) endpoint: Endpoint,
     listener: BoundListener,
-    /// Connections in their handshake, oldest first, with their slots.
-    handshaking: BTreeMap<u64, usize>,
-    /// All connections that came through here and stand.
-    connections: usize,
-    admission: Box<Admission>,
+    pub(super) descriptors: DescriptorLimit,
+    limits: AddressLimits,
+    addresses: Addresses,
+    /// The slots of the connections that are in their handshake.
+    handshaking: HashMap<u64, usize>,
+    spare: SpareDescriptor,
+    /// Nothing is accepted before. One timer is set for it.
+    paused_until: Option<Duration>,
+    failures: LogLines,
 }
 
 /// What an attempt to accept led to.
 pub(super) enum Accepted {
-    Connection(Stream, PeerAddress),
-    /// As many as allowed are there: this one was closed.
+    Connection(Stream, PeerAddress, account::Source),
+    /// The address has used up what it may have: this one was closed.
     TurnedAway(PeerAddress, FailureCause),
+    /// The peer was gone again before it was accepted, or a signal came between.
+    Gone,
     /// Nobody is waiting.
     Nothing,
-    /// The system refused; try again after [`ACCEPT_PAUSE`].
-    Pause,
+    /// Somebody is waiting, and the system has no descriptor or memory for one more connection.
+    Exhausted(io::Error),
+    /// The system refused for another reason.
+    Failed(io::Error),
 }
 
 impl Listener {
@@ -49,14 +59,21 @@ impl Listener {
         endpoint: Endpoint,
         id: u64,
     ) -> Self {
+        let descriptors = DescriptorLimit::current();
+        let options = core.options();
+        let handshakes = options.max_handshakes.min(descriptors.handshakes());
         Listener {
+            limits: options.per_address.limits(handshakes),
             core,
             id,
             endpoint,
             listener,
-            handshaking: BTreeMap::new(),
-            connections: 0,
-            admission: Box::default(),
+            descriptors,
+            addresses: Addresses::default(),
+            handshaking: HashMap::new(),
+            spare: SpareDescriptor::new(),
+            paused_until: None,
+            failures: LogLines::default(),
         }
     }
 
@@ -64,60 +81,136 @@ impl Listener {
         &mut self.listener
     }
 
+    /// Whether it is to wait because accepting failed. The wait ends with the call that finds it
+    /// over.
+    pub(super) fn is_paused(&mut self, now: Duration) -> bool {
+        let paused = self.paused_until.is_some_and(|until| now < until);
+        if !paused {
+            self.paused_until = None;
+        }
+        paused
+    }
+
+    /// Tells that accepting failed, and when to try again.
+    pub(super) fn pause(&mut self, error: &io::Error, now: Duration) -> Duration {
+        if let Some(count) = self.failures.note(now) {
+            self.core.hub.emit(Event::AcceptFailed {
+                endpoint: self.endpoint.clone(),
+                reason: error.to_string(),
+                count,
+            });
+        }
+        let until = now + ACCEPT_PAUSE;
+        self.paused_until = Some(until);
+        until
+    }
+
     pub(super) fn accept(&mut self, now: Duration) -> Accepted {
         match self.listener.accept() {
             Ok((stream, address)) => {
-                if self.connections >= self.core.options().max_connections {
-                    drop(stream);
-                    return Accepted::TurnedAway(address, FailureCause::TooManyConnections);
+                let source = match &address {
+                    PeerAddress::Tcp(address) => (*address).into(),
+                    _ => stream.process().into(),
+                };
+                match self.addresses.check(source, &self.limits, now) {
+                    Ok(()) => Accepted::Connection(stream, address, source),
+                    Err(limit) => Accepted::TurnedAway(address, FailureCause::AddressLimit(limit)),
                 }
-                let limits = &self.core.options().address_limits;
-                if let Err(limit) = self.admission.check(limits, &address, now) {
-                    drop(stream);
-                    return Accepted::TurnedAway(address, FailureCause::AddressLimit(limit));
-                }
-                Accepted::Connection(stream, address)
             }
-            Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock => Accepted::Nothing,
-                // The peer was gone again before it was accepted.
-                io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => self.accept(now),
-                _ => {
-                    let (endpoint, reason) = (self.endpoint.clone(), error.to_string());
-                    self.core.hub.emit(Event::AcceptFailed { endpoint, reason });
-                    Accepted::Pause
+            Err(error) if account::is_exhaustion(&error) => {
+                // Linux looks for a descriptor before it looks for a connection.
+                if self.listener.has_waiting() {
+                    Accepted::Exhausted(error)
+                } else {
+                    Accepted::Nothing
                 }
-            },
+            }
+            Err(error) => outcome_of(error),
         }
     }
 
-    /// Notes a new connection, and names the oldest handshake if there are too many now.
+    /// Closes the connection that waits longest, with the descriptor that was kept for this.
+    pub(super) fn refuse(&mut self) -> io::Result<PeerAddress> {
+        self.spare.refuse(|| self.listener.accept())
+    }
+
+    /// Whether the socket's own limit lets no more connections in.
+    pub(super) fn is_full(&self) -> bool {
+        self.addresses.connections() >= self.core.options().max_connections
+    }
+
+    /// Notes a new connection, and names the handshake that has to end for it.
     pub(super) fn began(
         &mut self,
         session: SessionKey,
-        address: &PeerAddress,
-    ) -> Option<SessionKey> {
-        self.connections += 1;
-        let limits = &self.core.options().address_limits;
-        self.admission.began(limits, session.connection, address);
+        source: account::Source,
+    ) -> Option<(SessionKey, FailureCause)> {
         self.handshaking.insert(session.connection, session.slot);
-        if self.handshaking.len() <= self.core.options().max_handshakes {
-            return None;
-        }
-        self.handshaking
-            .pop_first()
-            .map(|(connection, slot)| SessionKey { slot, connection })
+        let evicted = self
+            .addresses
+            .began(session.connection, source, &self.limits)?;
+        let Eviction {
+            connection,
+            over_share,
+        } = evicted;
+        let slot = *self.handshaking.get(&connection)?;
+        let cause = if over_share {
+            FailureCause::AddressLimit(crate::monitor::AddressLimit::Handshakes)
+        } else {
+            FailureCause::HandshakeEvicted
+        };
+        Some((SessionKey { slot, connection }, cause))
+    }
+
+    /// The oldest handshake of the address that has most, and how many that has.
+    pub(super) fn first_to_give_way(&self) -> Option<(SessionKey, usize)> {
+        let (connection, handshakes) = self.addresses.first_to_give_way()?;
+        let slot = *self.handshaking.get(&connection)?;
+        Some((SessionKey { slot, connection }, handshakes))
     }
 
     pub(super) fn became_ready(&mut self, session: SessionKey) {
         self.handshaking.remove(&session.connection);
-        self.admission.became_ready(session.connection);
+        self.addresses.became_ready(session.connection);
     }
 
     pub(super) fn ended(&mut self, session: SessionKey) {
         self.handshaking.remove(&session.connection);
-        let limits = &self.core.options().address_limits;
-        self.admission.ended(limits, session.connection);
-        self.connections -= 1;
+        self.addresses.ended(session.connection);
+    }
+}
+
+/// What an error says that is not about descriptors or memory.
+fn outcome_of(error: io::Error) -> Accepted {
+    use io::ErrorKind::{
+        ConnectionAborted, ConnectionReset, HostUnreachable, Interrupted, NetworkDown,
+        NetworkUnreachable, WouldBlock,
+    };
+    match error.kind() {
+        WouldBlock => Accepted::Nothing,
+        // Linux reports what went wrong with the connection as if it went wrong with accepting it.
+        ConnectionAborted | ConnectionReset | HostUnreachable | Interrupted | NetworkDown
+        | NetworkUnreachable => Accepted::Gone,
+        _ => Accepted::Failed(error),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn a_connection_that_is_gone_does_not_stop_the_next_one() {
+        for errno in [Errno::CONNABORTED, Errno::INTR, Errno::HOSTUNREACH] {
+            let outcome = outcome_of(errno.into());
+            assert!(matches!(outcome, Accepted::Gone), "{errno}");
+        }
+        assert!(matches!(outcome_of(Errno::AGAIN.into()), Accepted::Nothing));
+        assert!(matches!(
+            outcome_of(Errno::INVAL.into()),
+            Accepted::Failed(_)
+        ));
     }
 }

@@ -13,7 +13,6 @@
 //! A thread of the application that sends one message and waits for the answer drives its session
 //! itself, see `shared`: on an idle connection a hand-over between threads is most of the time.
 
-mod admission;
 mod connector;
 mod cookies;
 mod datagrams;

@@ -103,6 +103,9 @@ pub enum FailureCause {
     /// The limit of connections is reached.
     #[error("the limit of connections is reached")]
     TooManyConnections,
+    /// No file descriptors were left: the connection was closed as it was accepted.
+    #[error("the process has no file descriptors left (see `ulimit -n`)")]
+    OutOfDescriptors,
     /// The peer's address has used up what it may have.
     #[error("{0} of its address is used up")]
     AddressLimit(AddressLimit),

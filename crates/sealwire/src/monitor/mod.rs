@@ -46,12 +46,15 @@ pub enum Event {
         /// Who connected.
         address: PeerAddress,
     },
-    /// Accepting failed, for example for want of file descriptors. It is tried again.
+    /// Accepting failed, for example for want of file descriptors. It is tried again. There is one
+    /// such event a second at most.
     AcceptFailed {
         /// Where.
         endpoint: Endpoint,
         /// What the system said.
         reason: String,
+        /// How often since the last such event.
+        count: u64,
     },
     /// We connected to a peer; the handshake begins.
     Connected {
@@ -127,8 +130,16 @@ impl fmt::Display for Event {
             } => {
                 write!(f, "connection {connection} accepted from {address}")
             }
-            Event::AcceptFailed { endpoint, reason } => {
-                write!(f, "cannot accept on {endpoint}: {reason}")
+            Event::AcceptFailed {
+                endpoint,
+                reason,
+                count,
+            } => {
+                write!(f, "cannot accept on {endpoint}: {reason}")?;
+                match count {
+                    0 | 1 => Ok(()),
+                    _ => write!(f, " ({count} times)"),
+                }
             }
             Event::Connected {
                 connection,

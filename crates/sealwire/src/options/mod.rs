@@ -25,6 +25,7 @@ pub use tcp::{DEFAULT_BACKLOG, TcpKeepAlive};
 #[cfg(feature = "wss")]
 pub use tls::{TlsConfigError, TlsIdentity, TlsTrust};
 
+use crate::account::AddressLimits;
 use crate::security::Security;
 
 /// A hundred years: longer limits are taken for this one, so that no sum of times overflows.
@@ -57,10 +58,12 @@ pub const DEFAULT_LINGER: Duration = Duration::from_secs(5);
 pub const DEFAULT_RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
 /// Longest wait between attempts to connect.
 pub const DEFAULT_RECONNECT_MAXIMUM: Duration = Duration::from_secs(10);
-/// Connections of one listener that may be in their handshake at the same time. One more ends
-/// the oldest of them, so that half-open connections cannot keep others out.
+/// Connections of one listener that may be in their handshake at the same time, where the limit of
+/// descriptors allows it. One more ends one of them, so that half-open connections cannot keep others
+/// out.
 pub const DEFAULT_MAX_HANDSHAKES: usize = 1_024;
-/// Connections that one listener keeps at the same time, established ones included.
+/// Connections that one listener keeps at the same time, established ones included, where the limit
+/// of descriptors allows it.
 pub const DEFAULT_MAX_CONNECTIONS: usize = 65_536;
 /// Longest routing id, in bytes (RFC 23).
 pub const MAX_ROUTING_ID: usize = 255;
@@ -103,18 +106,25 @@ pub enum OptionsError {
     Zero(&'static str),
 }
 
-/// What one address may do at a listener; `None` for no limit of its own.
+/// What is said about single addresses at a listener; `None` for what is right by default.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct AddressLimits {
+pub(crate) struct PerAddress {
     pub(crate) connections: Option<usize>,
     pub(crate) handshakes: Option<usize>,
     /// So many connections in each period.
     pub(crate) rate: Option<(u32, Duration)>,
 }
 
-impl AddressLimits {
-    pub(crate) fn any(&self) -> bool {
-        self.connections.is_some() || self.handshakes.is_some() || self.rate.is_some()
+impl PerAddress {
+    /// The limits of a listener for `all` handshakes.
+    pub(crate) fn limits(&self, all: usize) -> AddressLimits {
+        let share = AddressLimits::for_handshakes(all);
+        AddressLimits {
+            connections: self.connections,
+            handshakes: self.handshakes.unwrap_or(share.handshakes),
+            rate: self.rate,
+            ..share
+        }
     }
 }
 
@@ -149,7 +159,7 @@ pub(crate) struct SocketOptions {
     pub(crate) tls_trust: Option<TlsTrust>,
     pub(crate) max_handshakes: usize,
     pub(crate) max_connections: usize,
-    pub(crate) address_limits: AddressLimits,
+    pub(crate) per_address: PerAddress,
     pub(crate) behaviour: Behaviour,
 }
 
@@ -185,7 +195,7 @@ impl SocketOptions {
             tls_trust: None,
             max_handshakes: DEFAULT_MAX_HANDSHAKES,
             max_connections: DEFAULT_MAX_CONNECTIONS,
-            address_limits: AddressLimits::default(),
+            per_address: PerAddress::default(),
             behaviour: Behaviour::default(),
         }
     }
@@ -228,7 +238,7 @@ impl SocketOptions {
         if self.security.further_keys() > MAX_FURTHER_SERVER_KEYS {
             return Err(OptionsError::ServerKeys);
         }
-        let limits = &self.address_limits;
+        let limits = &self.per_address;
         let positive = [
             ("the maximum message size", self.max_message_size == 0),
             ("the handshake timeout", self.handshake_timeout.is_zero()),

@@ -173,6 +173,22 @@ impl BoundListener {
         }
     }
 
+    /// Whether a connection waits to be accepted, or an error to be read.
+    #[cfg(unix)]
+    pub(crate) fn has_waiting(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let mut polled = match self {
+            BoundListener::Tcp(listener) => [PollFd::new(listener, PollFlags::IN)],
+            BoundListener::Unix { listener, .. } => [PollFd::new(listener, PollFlags::IN)],
+        };
+        poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn has_waiting(&self) -> bool {
+        true
+    }
+
     pub(crate) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         match self {
             BoundListener::Tcp(listener) => listener.register(registry, token, Interest::READABLE),

@@ -258,6 +258,7 @@ fn server_with_questions(
             move |_: &Client<'_>| gate.ask(),
         ))
         .max_handshakes(max_handshakes)
+        .max_handshakes_per_address(max_handshakes)
         // Only the bound ends a handshake, however slow the machine.
         .handshake_timeout(Duration::from_secs(3_600))
         .linger(Duration::ZERO)

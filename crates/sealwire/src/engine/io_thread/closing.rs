@@ -59,7 +59,10 @@ impl IoThread {
     /// Removes what is no session.
     pub(super) fn remove_source(&mut self, slot: usize) {
         match self.sources.try_remove(slot) {
-            Some(Source::Listener(listener)) => listener.core.remove_attachment(),
+            Some(Source::Listener(listener)) => {
+                self.listeners.retain(|&other| other != slot);
+                listener.core.remove_attachment();
+            }
             Some(Source::Connector(connector)) => connector.core.remove_attachment(),
             Some(Source::Datagrams(datagrams)) => datagrams.end(&self.reactor.registry),
             Some(Source::Session(_)) | None => {}

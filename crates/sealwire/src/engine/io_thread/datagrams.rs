@@ -11,9 +11,11 @@ impl IoThread {
         let entry = self.sources.vacant_entry();
         let slot = entry.key();
         if let Err(error) = datagrams.register(&self.reactor.registry, slot) {
-            let (endpoint, reason) = (datagrams.endpoint.clone(), error.to_string());
-            let hub = &datagrams.core.hub;
-            hub.emit(Event::AcceptFailed { endpoint, reason });
+            datagrams.core.hub.emit(Event::AcceptFailed {
+                endpoint: datagrams.endpoint.clone(),
+                reason: error.to_string(),
+                count: 1,
+            });
             datagrams.end(&self.reactor.registry);
             return;
         }

@@ -1,17 +1,21 @@
 //! The I/O thread's listeners: accepting within bounds.
 
+use std::cmp::Reverse;
+use std::io;
 use std::sync::Arc;
 
 use mio::Token;
 
 use super::{IoThread, Source};
+use crate::account::{self, Place};
 use crate::endpoint::Endpoint;
-use crate::engine::listener::{ACCEPT_PAUSE, ACCEPTS_PER_TURN, Accepted, Listener};
-use crate::engine::session::{End, Origin};
+use crate::engine::listener::{ACCEPTS_PER_TURN, Accepted, Listener};
+use crate::engine::session::{End, Origin, SessionKey};
 use crate::engine::timers::Timer;
 use crate::monitor::{ConnectionFailure, Event, FailureCause};
+use crate::peer::PeerAddress;
 use crate::socket::SocketCore;
-use crate::transport::BoundListener;
+use crate::transport::{BoundListener, Stream};
 
 impl IoThread {
     pub(super) fn listen(
@@ -28,70 +32,166 @@ impl IoThread {
             .source_mut()
             .register(&self.reactor.registry, token)
         {
-            let (endpoint, reason) = (listener.endpoint.clone(), error.to_string());
-            listener
-                .core
-                .hub
-                .emit(Event::AcceptFailed { endpoint, reason });
+            listener.core.hub.emit(Event::AcceptFailed {
+                endpoint: listener.endpoint.clone(),
+                reason: error.to_string(),
+                count: 1,
+            });
             listener.core.remove_attachment();
             return;
         }
-        entry.insert(Source::Listener(listener));
+        entry.insert(Source::Listener(Box::new(listener)));
+        self.listeners.push(token.0);
     }
 
     pub(super) fn accept(&mut self, slot: usize) {
         let now = self.reactor.now();
+        let mut exhausted = false;
         for _ in 0..ACCEPTS_PER_TURN {
             let Some(Source::Listener(listener)) = self.sources.get_mut(slot) else {
                 return;
             };
-            let (core, endpoint) = (listener.core.clone(), listener.endpoint.clone());
-            let id = listener.id;
+            if listener.is_paused(now) {
+                return;
+            }
             match listener.accept(now) {
                 Accepted::Nothing => return,
-                Accepted::Pause => {
-                    let at = self.reactor.now() + ACCEPT_PAUSE;
-                    self.reactor
-                        .timers
-                        .set(at, Timer::Source { slot, number: id });
-                    return;
+                Accepted::Gone => {}
+                Accepted::TurnedAway(address, cause) => self.turned_away(slot, address, cause),
+                Accepted::Connection(stream, address, source) => {
+                    self.admit(slot, stream, address, source);
+                    exhausted = false;
                 }
-                Accepted::TurnedAway(address, cause) => {
-                    core.hub.emit(Event::Failed(ConnectionFailure {
-                        connection: None,
-                        endpoint,
-                        address,
-                        was_ready: false,
-                        cause,
-                    }))
-                }
-                Accepted::Connection(stream, address) => {
-                    core.end_lease();
-                    let origin = Origin::Listener { slot, id };
-                    let (key, registered) =
-                        self.add_session(core.clone(), origin, endpoint, address.clone(), stream);
-                    let evicted = self
-                        .listener_of(origin)
-                        .and_then(|listener| listener.began(key, &address));
-                    core.hub.emit(Event::Accepted {
-                        connection: key.connection,
-                        address,
-                    });
-                    match registered {
-                        Ok(()) => self.handshakes.push(key.slot),
-                        Err(error) => {
-                            let cause = FailureCause::Transport(Arc::new(error));
-                            self.end_session(key.slot, End::Failed(cause));
+                Accepted::Exhausted(error) => {
+                    // One handshake for each connection that is accepted: more would not help
+                    // where somebody else takes what becomes free.
+                    if !std::mem::replace(&mut exhausted, true) && self.shed_handshake(None) {
+                        continue;
+                    }
+                    let Some(Source::Listener(listener)) = self.sources.get_mut(slot) else {
+                        return;
+                    };
+                    match listener.refuse() {
+                        Ok(address) => {
+                            self.turned_away(slot, address, FailureCause::OutOfDescriptors);
                         }
-                    }
-                    if let Some(oldest) = evicted {
-                        self.with_session(oldest, |_, _| {
-                            Err(End::Failed(FailureCause::HandshakeEvicted))
-                        });
+                        Err(_) => return self.pause(slot, &error),
                     }
                 }
+                Accepted::Failed(error) => return self.pause(slot, &error),
             }
         }
         self.handshakes.push(slot);
+    }
+
+    /// Makes a session of a connection that was accepted, if there is a place for it.
+    fn admit(
+        &mut self,
+        slot: usize,
+        stream: Stream,
+        address: PeerAddress,
+        source: account::Source,
+    ) {
+        let Some(place) = self.place(slot) else {
+            drop(stream);
+            return self.turned_away(slot, address, FailureCause::TooManyConnections);
+        };
+        let Some(Source::Listener(listener)) = self.sources.get(slot) else {
+            return;
+        };
+        let (core, endpoint, id) = (
+            listener.core.clone(),
+            listener.endpoint.clone(),
+            listener.id,
+        );
+        let descriptors = listener.descriptors;
+        core.end_lease();
+        let origin = Origin::Listener { slot, id };
+        let (key, registered) =
+            self.add_session(core.clone(), origin, endpoint, address.clone(), stream);
+        if let Some(Source::Session(session)) = self.sources.get(key.slot) {
+            session.with(|session| session.take_place(place));
+        }
+        let evicted = self
+            .listener_of(origin)
+            .and_then(|listener| listener.began(key, source));
+        core.hub.emit(Event::Accepted {
+            connection: key.connection,
+            address,
+        });
+        match registered {
+            Ok(()) => self.handshakes.push(key.slot),
+            Err(error) => {
+                let cause = FailureCause::Transport(Arc::new(error));
+                self.end_session(key.slot, End::Failed(cause));
+            }
+        }
+        if let Some((oldest, cause)) = evicted {
+            self.evict(oldest, cause);
+        } else if descriptors.has_too_many_handshakes() {
+            self.shed_handshake(Some(key));
+        }
+    }
+
+    /// A place for one more connection; the handshake that goes first makes room if need be.
+    fn place(&mut self, slot: usize) -> Option<Place> {
+        let Some(Source::Listener(listener)) = self.sources.get(slot) else {
+            return None;
+        };
+        let descriptors = listener.descriptors;
+        if listener.is_full() {
+            let (oldest, _) = listener.first_to_give_way()?;
+            self.evict(oldest, FailureCause::HandshakeEvicted);
+        }
+        descriptors
+            .place()
+            .or_else(|| self.shed_handshake(None).then(|| descriptors.place())?)
+    }
+
+    fn turned_away(&self, slot: usize, address: PeerAddress, cause: FailureCause) {
+        let Some(Source::Listener(listener)) = self.sources.get(slot) else {
+            return;
+        };
+        listener.core.hub.emit(Event::Failed(ConnectionFailure {
+            connection: None,
+            endpoint: listener.endpoint.clone(),
+            address,
+            was_ready: false,
+            cause,
+        }));
+    }
+
+    fn pause(&mut self, slot: usize, error: &io::Error) {
+        let now = self.reactor.now();
+        if let Some(Source::Listener(listener)) = self.sources.get_mut(slot) {
+            let (until, number) = (listener.pause(error, now), listener.id);
+            let timer = Timer::Source { slot, number };
+            self.reactor.timers.set(until, timer);
+        }
+    }
+
+    /// Ends the oldest handshake of the address that has most, at whichever listener of this
+    /// thread, unless that is the one to keep. `false` when there is none.
+    fn shed_handshake(&mut self, keep: Option<SessionKey>) -> bool {
+        let of_listener = |slot: &usize| match self.sources.get(*slot) {
+            Some(Source::Listener(listener)) => listener.first_to_give_way(),
+            _ => None,
+        };
+        let most = self
+            .listeners
+            .iter()
+            .filter_map(of_listener)
+            .max_by_key(|(key, handshakes)| (*handshakes, Reverse(key.connection)));
+        match most {
+            Some((oldest, _)) if keep != Some(oldest) => {
+                self.evict(oldest, FailureCause::HandshakeEvicted);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn evict(&mut self, session: SessionKey, cause: FailureCause) {
+        self.with_session(session, |_, _| Err(End::Failed(cause)));
     }
 }

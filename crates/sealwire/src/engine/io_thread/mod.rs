@@ -50,6 +50,7 @@ pub(crate) fn start() -> io::Result<Arc<Mailbox>> {
     };
     let thread = IoThread {
         sources: Slab::new(),
+        listeners: Vec::new(),
         reactor,
         again: Vec::new(),
         turns: Vec::new(),
@@ -91,7 +92,7 @@ impl Reactor {
 }
 
 enum Source {
-    Listener(Listener),
+    Listener(Box<Listener>),
     Connector(Box<Connector>),
     Session(Arc<SharedSession>),
     Datagrams(Box<Datagrams>),
@@ -99,6 +100,8 @@ enum Source {
 
 struct IoThread {
     sources: Slab<Source>,
+    /// The slots of the listeners.
+    listeners: Vec<usize>,
     reactor: Reactor,
     /// Slots that have more to do than fitted into their turn. Each gets one more, however often
     /// it asks: a peer that is never done must not get more and more of them.

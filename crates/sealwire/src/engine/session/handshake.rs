@@ -148,6 +148,9 @@ impl Session {
             Err(reason) => return Err(self.reject(reason)),
         }
         self.stream.trust();
+        if let Some(place) = &mut self.place {
+            place.became_ready();
+        }
         self.ready_since = Some(reactor.now());
         add(&self.core.counters.handshakes_completed, 1);
         self.core.hub.emit(Event::Ready { peer });

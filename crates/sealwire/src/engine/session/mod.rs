@@ -30,6 +30,7 @@ use super::io_thread::Reactor;
 use super::shared::{Pace, SharedSession};
 use super::timers::{Timer, Timers};
 use super::wire::Wire;
+use crate::account::Place;
 use crate::endpoint::Endpoint;
 use crate::monitor::{Event, FailureCause};
 use crate::pattern::{Item, PipeId};
@@ -129,6 +130,8 @@ pub(in crate::engine) struct Session {
     approval: Option<Approval>,
     taken: VecDeque<Item>,
     pub(in crate::engine) pace: Arc<Pace>,
+    /// Among the connections that the process accepted, if this is one.
+    place: Option<Place>,
     /// What this session is part of.
     shared: Weak<SharedSession>,
     lease: Lease,
@@ -186,6 +189,7 @@ impl Session {
             approval: None,
             taken: VecDeque::new(),
             pace: Arc::default(),
+            place: None,
             shared: Weak::new(),
             lease: Lease::default(),
             ending: None,
@@ -196,6 +200,10 @@ impl Session {
     pub(in crate::engine) fn shared_as(mut self, shared: Weak<SharedSession>) -> Self {
         self.shared = shared;
         self
+    }
+
+    pub(in crate::engine) fn take_place(&mut self, place: Place) {
+        self.place = Some(place);
     }
 
     pub(in crate::engine) fn stream_mut(&mut self) -> &mut Stream {

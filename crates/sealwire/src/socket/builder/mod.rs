@@ -171,37 +171,41 @@ impl SocketBuilder {
         self
     }
 
-    /// Handshakes one listener serves at the same time; one more ends the oldest. Default 1,024.
+    /// Handshakes one listener serves at the same time; one more ends the oldest of the address that
+    /// has most. Default 1,024, and never more than a quarter of the process's soft limit of file
+    /// descriptors, which all listeners share.
     pub fn max_handshakes(mut self, connections: usize) -> Self {
         self.options.max_handshakes = connections;
         self
     }
 
-    /// Connections one listener keeps at the same time. Default 65,536.
+    /// Connections one listener keeps at the same time. When there are as many, a new one ends a
+    /// handshake, and is turned away when there is none. Default 65,536, and never more than three
+    /// quarters of the process's soft limit of file descriptors, which all listeners share.
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.options.max_connections = connections;
         self
     }
 
-    /// Connections from one IP address (IPv6: one /64 network) that a listener keeps at the same
-    /// time. Default: only [`max_connections`](SocketBuilder::max_connections) counts.
+    /// Connections from one IP address (IPv6: one /64 network; `ipc`: one user) that a listener keeps
+    /// at the same time; more are turned away. Default: only [`max_connections`](SocketBuilder::max_connections) counts.
     pub fn max_connections_per_address(mut self, connections: usize) -> Self {
-        self.options.address_limits.connections = Some(connections);
+        self.options.per_address.connections = Some(connections);
         self
     }
 
-    /// Handshakes from one IP address (IPv6: one /64 network) that a listener serves at the same
-    /// time; more are turned away. Default: only
-    /// [`max_handshakes`](SocketBuilder::max_handshakes) counts.
+    /// Handshakes from one IP address (IPv6: one /64 network; `ipc`: one user) that a listener serves
+    /// at the same time; one more ends the oldest of them. Default: a quarter of
+    /// [`max_handshakes`](SocketBuilder::max_handshakes), at least one.
     pub fn max_handshakes_per_address(mut self, connections: usize) -> Self {
-        self.options.address_limits.handshakes = Some(connections);
+        self.options.per_address.handshakes = Some(connections);
         self
     }
 
     /// Connections that one IP address (IPv6: one /64 network) may make to a listener in each
     /// period, with as many at once; more are turned away. Default: no limit.
     pub fn connection_rate_per_address(mut self, connections: u32, period: Duration) -> Self {
-        self.options.address_limits.rate = Some((connections, period));
+        self.options.per_address.rate = Some((connections, period));
         self
     }
 
