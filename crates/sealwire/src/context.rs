@@ -11,6 +11,7 @@ use crate::engine::{self, Command, Mailbox, SharedCookies};
 use crate::error::Error;
 use crate::monitor::Event;
 use crate::options::from_now;
+use crate::route::Routes;
 use crate::socket::{Registration, RegistrationKind, SocketCore};
 use crate::transport::{inproc, listen};
 
@@ -27,6 +28,7 @@ pub struct Context {
 struct Shared {
     mailbox: Arc<Mailbox>,
     numbers: AtomicU64,
+    routes: Arc<Routes>,
     inproc: inproc::Registry,
 }
 
@@ -41,6 +43,7 @@ impl Context {
             shared: Arc::new(Shared {
                 mailbox: engine::start()?,
                 numbers: AtomicU64::new(1),
+                routes: Arc::default(),
                 inproc: inproc::Registry::default(),
             }),
         })
@@ -64,6 +67,11 @@ impl Context {
     /// A number that no socket, endpoint or connection of this context has had.
     pub(crate) fn next_number(&self) -> u64 {
         self.shared.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The numbers of peers.
+    pub(crate) fn routes(&self) -> &Arc<Routes> {
+        &self.shared.routes
     }
 
     pub(crate) fn mailbox(&self) -> &Arc<Mailbox> {

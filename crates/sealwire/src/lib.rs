@@ -62,6 +62,7 @@ mod peer;
 mod primitives;
 mod proxy;
 mod reach;
+mod route;
 mod security;
 mod socket;
 mod transport;

@@ -11,6 +11,7 @@ use sealwire_zmtp::{PublicKey, SocketType};
 
 use crate::account::Account;
 use crate::auth::Client;
+use crate::route::Route;
 
 /// Where a peer is, as far as the transport tells.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -89,6 +90,7 @@ pub(crate) struct Approval {
 pub struct Peer {
     address: PeerAddress,
     connection: u64,
+    route: Route,
     identity: Identity,
     approval: Approval,
     process: Option<ProcessCredentials>,
@@ -112,6 +114,7 @@ impl Peer {
     pub(crate) fn wire(
         address: PeerAddress,
         connection: u64,
+        route: Route,
         info: Arc<PeerInfo>,
         approval: Option<Approval>,
         process: Option<ProcessCredentials>,
@@ -121,6 +124,7 @@ impl Peer {
             approval: approval.unwrap_or_default(),
             address,
             connection,
+            route,
             account: Account::default(),
             identity: Identity::Wire(info),
         }
@@ -132,6 +136,7 @@ impl Peer {
             approval: Approval::default(),
             address,
             connection,
+            route: Route::none(),
             account: Account::default(),
             identity: Identity::Datagram(socket_type),
         }
@@ -140,6 +145,7 @@ impl Peer {
     pub(crate) fn raw(
         address: PeerAddress,
         connection: u64,
+        route: Route,
         process: Option<ProcessCredentials>,
     ) -> Self {
         Peer {
@@ -147,6 +153,7 @@ impl Peer {
             approval: Approval::default(),
             address,
             connection,
+            route,
             account: Account::default(),
             identity: Identity::Raw,
         }
@@ -155,6 +162,7 @@ impl Peer {
     pub(crate) fn inproc(
         name: &str,
         connection: u64,
+        route: Route,
         socket_type: SocketType,
         routing_id: Vec<u8>,
     ) -> Self {
@@ -163,6 +171,7 @@ impl Peer {
             process: None,
             address: PeerAddress::Inproc(name.into()),
             connection,
+            route,
             account: Account::default(),
             identity: Identity::Inproc {
                 socket_type,
@@ -192,10 +201,11 @@ impl Peer {
         self.connection
     }
 
-    /// The number under which SERVER and PEER sockets know the connection: the lower half of
-    /// [`connection`](Peer::connection).
+    /// The number under which SERVER and PEER sockets know the peer. Assigned when the connection is
+    /// ready, and to nobody else in the context for as long as this value exists; 0 for senders of
+    /// datagrams.
     pub fn route(&self) -> u32 {
-        self.connection as u32
+        self.route.number()
     }
 
     /// The long-term public key that the peer proved to hold. `None` where the mechanism proves

@@ -1,8 +1,8 @@
 //! SERVER and PEER: each connection has a number, which stands in front of what is received and
 //! says where to send (RFC 41 and 51). Beside it a message has exactly one frame.
 //!
-//! The number is that of the connection ([`crate::Peer::route`]): peers have no say in it, so
-//! unlike a routing id it cannot be claimed by another.
+//! The number is [`crate::Peer::route`]: peers have no say in it, so unlike a routing id it cannot be
+//! claimed by another.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -40,7 +40,7 @@ impl Server {
 impl Pattern for Server {
     fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str> {
         let route = pipes.peer(id).map_or(0, |peer| peer.route());
-        // Connection numbers come round after 2^32.
+        // Peers of one context have different numbers.
         if self.routes.contains_key(&route) {
             return Err("the number of the connection is in use");
         }

@@ -295,7 +295,14 @@ impl Connection {
     fn attach(self: &Arc<Self>, side: usize) -> Result<(), &'static str> {
         let (end, other) = (&self.ends[side], self.ends[1 - side].core.options());
         let routing_id = other.routing_id.clone();
-        let peer = Peer::inproc(&self.name, self.number, other.socket_type, routing_id);
+        let route = end.core.context().routes().assign();
+        let peer = Peer::inproc(
+            &self.name,
+            self.number,
+            route,
+            other.socket_type,
+            routing_id,
+        );
         let peer = Arc::new(peer);
         let link = Arc::new(Side {
             connection: self.clone(),

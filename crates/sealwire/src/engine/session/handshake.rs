@@ -129,10 +129,10 @@ impl Session {
     fn ready(&mut self, info: Option<Arc<PeerInfo>>, reactor: &mut Reactor) -> Result<(), End> {
         let approval = self.approval.take();
         let (address, connection) = (self.address.clone(), self.key.connection);
-        let process = self.stream.process();
+        let (route, process) = (self.core.context().routes().assign(), self.stream.process());
         let peer = Arc::new(match info {
-            Some(info) => Peer::wire(address, connection, info, approval, process),
-            None => Peer::raw(address, connection, process),
+            Some(info) => Peer::wire(address, connection, route, info, approval, process),
+            None => Peer::raw(address, connection, route, process),
         });
         let link = self
             .shared

@@ -130,6 +130,7 @@ mod tests {
     use super::*;
     use crate::pattern::{Link, Room};
     use crate::peer::Peer;
+    use crate::route::Route;
     use crate::socket::Socket;
 
     /// Takes all that is queued as soon as it is told of it, as a connection does that writes at
@@ -168,7 +169,7 @@ mod tests {
             core: Arc::downgrade(core),
             found: Mutex::default(),
         });
-        let peer = Peer::inproc("eager", 1, SocketType::Pull, Vec::new());
+        let peer = Peer::inproc("eager", 1, Route::none(), SocketType::Pull, Vec::new());
         let id = core.attach(Arc::new(peer), link.clone(), None).unwrap();
         assert_eq!(id, 0);
         let mut messages: VecDeque<_> = (0..600).map(|_| Message::from("work")).collect();
