@@ -121,7 +121,7 @@ pub fn client(socket_type: SocketType, data_phase: DataPhase, provider: &dyn Pro
 pub fn server(socket_type: SocketType, data_phase: DataPhase, provider: &dyn Provider) -> Config {
     let mut config = Config::new(socket_type);
     config.mechanism = MechanismConfig::Blake3Server(Blake3Server {
-        further_keys: Vec::new(),
+        additional_keys: Vec::new(),
         keys: server_keys(provider),
         cookies: Arc::new(Mutex::new(CookieKeys::new([9; 32]))),
         data_phase,

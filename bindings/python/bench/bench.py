@@ -34,8 +34,8 @@ ROUND_TRIPS = 0.02
 
 def ours(socket_type: int, mechanism: str, server: bool, module: Any = sealwire) -> Any:
     security = {
-        ("null", True): lambda: sealwire.Security.null(),
-        ("null", False): lambda: sealwire.Security.null(),
+        ("null", True): lambda: sealwire.Security.plain_text(),
+        ("null", False): lambda: sealwire.Security.plain_text(),
         ("curve", True): lambda: sealwire.Security.curve_server(SERVER, sealwire.AllowAnyone()),
         ("curve", False): lambda: sealwire.Security.curve_client(SERVER.public, CLIENT),
         ("blake3", True): lambda: sealwire.Security.blake3_server(SERVER, sealwire.AllowAnyone()),

@@ -26,8 +26,8 @@ impl Security {
 impl Security {
     /// No encryption and no authentication: anyone on the path reads and writes.
     #[classmethod]
-    fn null(_: &Bound<'_, PyType>) -> Self {
-        Security(sealwire::Security::null())
+    fn plain_text(_: &Bound<'_, PyType>) -> Self {
+        Security(sealwire::Security::plain_text())
     }
 
     /// A client that shows a username and a password. **Nothing is encrypted**, the password
@@ -87,30 +87,31 @@ impl Security {
         keys: Option<&Bound<'_, KeyPair>>,
     ) -> PyResult<Self> {
         let server_key = PublicKey::any(server_key)?;
-        Ok(Security(match keys {
+        let client = match keys {
             None => sealwire::Security::blake3_client(server_key),
             Some(keys) => {
                 sealwire::Security::blake3_client_with_keys(server_key, keys.get().inner())
             }
-        }))
+        };
+        Ok(Security(client.into()))
     }
 
     /// A server with its keys. The authenticator decides about every client and has no default.
-    /// `further_keys` are those that clients may still know it by while they are changed.
+    /// `additional_keys` are those that clients may still know it by while they are changed.
     #[classmethod]
-    #[pyo3(signature = (keys, authenticator, *, further_keys = Vec::new()))]
+    #[pyo3(signature = (keys, authenticator, *, additional_keys = Vec::new()))]
     fn blake3_server(
         _: &Bound<'_, PyType>,
         keys: &Bound<'_, KeyPair>,
         authenticator: &Bound<'_, PyAny>,
-        further_keys: Vec<Bound<'_, KeyPair>>,
+        additional_keys: Vec<Bound<'_, KeyPair>>,
     ) -> PyResult<Self> {
         let authenticator = OfKeys::of(authenticator)?;
-        let mut security = sealwire::Security::blake3_server(keys.get().inner(), authenticator);
-        for keys in further_keys {
-            security = security.with_further_keys(keys.get().inner());
+        let mut server = sealwire::Security::blake3_server(keys.get().inner(), authenticator);
+        for keys in additional_keys {
+            server = server.with_additional_keys(keys.get().inner());
         }
-        Ok(Security(security))
+        Ok(Security(server.into()))
     }
 
     /// Name of the mechanism as it stands in the greeting.

@@ -62,7 +62,7 @@ def securities(mechanism: str) -> tuple[sealwire.Security, sealwire.Security]:
     keys, alice = sealwire.KeyPair.generate(), sealwire.KeyPair.generate()
     allowed = sealwire.AllowedKeys({alice.public: "alice"})
     of: dict[str, Callable[[], tuple[sealwire.Security, sealwire.Security]]] = {
-        "NULL": lambda: (sealwire.Security.null(), sealwire.Security.null()),
+        "NULL": lambda: (sealwire.Security.plain_text(), sealwire.Security.plain_text()),
         "PLAIN": lambda: (
             sealwire.Security.plain_server(sealwire.Passwords({"alice": "secret"})),
             sealwire.Security.plain_client("alice", "secret"),

@@ -214,7 +214,7 @@ def test_passwords(pair: Pairs) -> None:
 
 def test_a_server_may_have_two_keys_for_a_while(pair: Pairs) -> None:
     old, new = sealwire.KeyPair.generate(), sealwire.KeyPair.generate()
-    security = sealwire.Security.blake3_server(new, sealwire.AllowAnyone(), further_keys=[old])
+    security = sealwire.Security.blake3_server(new, sealwire.AllowAnyone(), additional_keys=[old])
     server = pair.socket(sealwire.PULL, security)
     endpoint = server.bind("tcp://127.0.0.1:0")
     for keys in (old, new):

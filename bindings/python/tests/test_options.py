@@ -112,7 +112,7 @@ def test_what_a_type_has_no_use_for_is_refused_at_its_first_use() -> None:
     with pytest.raises(sealwire.StateError, match="before the first"):
         socket.sndhwm = 1
     with pytest.raises(sealwire.StateError):
-        socket.security = sealwire.Security.null()
+        socket.security = sealwire.Security.plain_text()
     socket.rcvtimeo = 5
     assert socket.rcvtimeo == 5
     wrong: list[dict[str, Any]] = [{"tos": 256}, {"multicast_hops": 300}, {"socks_proxy": "x"}]

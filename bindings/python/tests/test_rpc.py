@@ -258,7 +258,7 @@ def test_limits(made: Made) -> None:
     with pytest.raises(rpc.TooLarge):
         client.request(b"x" * 1001)
     with pytest.raises(TypeError, match="no limit 'max_bodies'"):
-        rpc.Client("tcp://127.0.0.1:1", sealwire.Security.null(), max_bodies=1)
+        rpc.Client("tcp://127.0.0.1:1", sealwire.Security.plain_text(), max_bodies=1)
 
 
 def run(coroutine: Coroutine[Any, Any, None]) -> None:

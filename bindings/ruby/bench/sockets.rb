@@ -12,7 +12,7 @@ SERVER_KEYS = Sealwire::KeyPair.generate
 CLIENT_KEYS = Sealwire::KeyPair.generate
 
 def security(mechanism, side)
-  return Sealwire::Security.null if mechanism == :null
+  return Sealwire::Security.plain_text if mechanism == :null
 
   own = side == :server ? { keys: SERVER_KEYS, allow: [CLIENT_KEYS.public_key] } : { server_key: SERVER_KEYS.public_key, keys: CLIENT_KEYS }
   Sealwire::Security.public_send(:"#{mechanism}_#{side}", **own)

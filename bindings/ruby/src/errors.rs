@@ -133,6 +133,10 @@ pub(crate) fn state(ruby: &Ruby, problem: String) -> Error {
     new(ruby, ruby.get_inner(&STATE), problem)
 }
 
+pub(crate) fn unsupported(ruby: &Ruby, problem: String) -> Error {
+    new(ruby, ruby.get_inner(&UNSUPPORTED), problem)
+}
+
 pub(crate) fn option(ruby: &Ruby, problem: String) -> Error {
     new(ruby, ruby.get_inner(&OPTION), problem)
 }

@@ -18,7 +18,12 @@ use crate::keys::{KeyPair, frozen, public_key};
 use crate::{bytes, errors};
 
 #[magnus::wrap(class = "Sealwire::Security", free_immediately, size, frozen_shareable)]
-pub(crate) struct Security(pub(crate) sealwire::Security);
+pub(crate) enum Security {
+    // What has options of its own is kept apart.
+    Blake3Client(sealwire::Blake3Client),
+    Blake3Server(sealwire::Blake3Server),
+    Other(sealwire::Security),
+}
 
 /// Who may connect.
 #[derive(Clone)]
@@ -39,7 +44,7 @@ pub(crate) enum Authenticator {
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     let security = sealwire.define_class("Security", ruby.class_object())?;
     security.undef_default_alloc_func();
-    security.define_singleton_method("null", function!(Security::null, 0))?;
+    security.define_singleton_method("plain_text", function!(Security::plain_text, 0))?;
     security.define_singleton_method("plain_client_with", function!(Security::plain_client, 2))?;
     security.define_singleton_method("plain_server_with", function!(Security::plain_server, 1))?;
     security.define_singleton_method("curve_client_with", function!(Security::curve_client, 2))?;
@@ -48,7 +53,10 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
         .define_singleton_method("blake3_client_with", function!(Security::blake3_client, 2))?;
     security
         .define_singleton_method("blake3_server_with", function!(Security::blake3_server, 2))?;
-    security.define_method("with_further_keys", method!(Security::with_further_keys, 1))?;
+    security.define_method(
+        "with_additional_keys",
+        method!(Security::with_additional_keys, 1),
+    )?;
     security.define_method(
         "with_continuous_keystream_unauthenticated_order",
         method!(Security::with_continuous_keystream, 0),
@@ -152,11 +160,19 @@ impl PlainAuthenticator for ByPassword {
 
 impl Security {
     fn wrap(ruby: &Ruby, security: sealwire::Security) -> Obj<Self> {
-        frozen(ruby, Security(security))
+        frozen(ruby, Security::Other(security))
     }
 
-    fn null(ruby: &Ruby) -> Obj<Self> {
-        Self::wrap(ruby, sealwire::Security::null())
+    pub(crate) fn inner(&self) -> sealwire::Security {
+        match self {
+            Security::Blake3Client(client) => client.clone().into(),
+            Security::Blake3Server(server) => server.clone().into(),
+            Security::Other(security) => security.clone(),
+        }
+    }
+
+    fn plain_text(ruby: &Ruby) -> Obj<Self> {
+        Self::wrap(ruby, sealwire::Security::plain_text())
     }
 
     fn plain_client(ruby: &Ruby, username: String, password: RString) -> Obj<Self> {
@@ -198,11 +214,11 @@ impl Security {
         keys: Option<Obj<KeyPair>>,
     ) -> Result<Obj<Self>, Error> {
         let server_key = public_key(ruby, server_key)?;
-        let security = match keys {
+        let client = match keys {
             Some(keys) => sealwire::Security::blake3_client_with_keys(server_key, keys.0.clone()),
             None => sealwire::Security::blake3_client(server_key),
         };
-        Ok(Self::wrap(ruby, security))
+        Ok(frozen(ruby, Security::Blake3Client(client)))
     }
 
     fn blake3_server(
@@ -211,29 +227,60 @@ impl Security {
         authenticator: &Authenticator,
     ) -> Result<Obj<Self>, Error> {
         let authenticator = by_key(ruby, authenticator)?;
-        let security = sealwire::Security::blake3_server(keys.0.clone(), authenticator);
-        Ok(Self::wrap(ruby, security))
+        let server = sealwire::Security::blake3_server(keys.0.clone(), authenticator);
+        Ok(frozen(ruby, Security::Blake3Server(server)))
     }
 
-    fn with_further_keys(ruby: &Ruby, this: &Self, keys: &KeyPair) -> Obj<Self> {
-        Self::wrap(ruby, this.0.clone().with_further_keys(keys.0.clone()))
+    fn with_additional_keys(ruby: &Ruby, this: &Self, keys: &KeyPair) -> Result<Obj<Self>, Error> {
+        match this {
+            Security::Blake3Server(server) => {
+                let server = server.clone().with_additional_keys(keys.0.clone());
+                Ok(frozen(ruby, Security::Blake3Server(server)))
+            }
+            other => Err(other.lacks(ruby, "with_additional_keys", "a BLAKE3 server")),
+        }
     }
 
-    fn with_continuous_keystream(ruby: &Ruby, this: &Self) -> Obj<Self> {
-        let security = this.0.clone();
-        Self::wrap(
+    fn with_continuous_keystream(ruby: &Ruby, this: &Self) -> Result<Obj<Self>, Error> {
+        let security = match this {
+            Security::Blake3Client(client) => {
+                let client = client.clone();
+                Security::Blake3Client(client.with_continuous_keystream_unauthenticated_order())
+            }
+            Security::Blake3Server(server) => {
+                let server = server.clone();
+                Security::Blake3Server(server.with_continuous_keystream_unauthenticated_order())
+            }
+            other => {
+                let option = "with_continuous_keystream_unauthenticated_order";
+                return Err(other.lacks(ruby, option, "BLAKE3"));
+            }
+        };
+        Ok(frozen(ruby, security))
+    }
+
+    /// The option belongs to another mechanism.
+    fn lacks(&self, ruby: &Ruby, option: &str, owner: &str) -> Error {
+        let given = match self {
+            Security::Blake3Client(_) => "a BLAKE3 client",
+            other => other.mechanism(),
+        };
+        errors::unsupported(
             ruby,
-            security.with_continuous_keystream_unauthenticated_order(),
+            format!("{option} belongs to {owner}, and this is {given}"),
         )
     }
 
     fn mechanism(&self) -> &'static str {
-        self.0.mechanism()
+        match self {
+            Security::Blake3Client(_) | Security::Blake3Server(_) => "BLAKE3",
+            Security::Other(security) => security.mechanism(),
+        }
     }
 
     /// Shows public keys only.
     fn inspect(&self) -> String {
-        format!("#<Sealwire::Security {:?}>", self.0)
+        format!("#<Sealwire::Security {:?}>", self.inner())
     }
 }
 

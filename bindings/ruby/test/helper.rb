@@ -49,7 +49,7 @@ class SealwireTest < Minitest::Test
     own = Sealwire::KeyPair.generate
     security = Sealwire::Security
     case mechanism
-    when :null then [security.null, security.null]
+    when :null then [security.plain_text, security.plain_text]
     when :plain
       [security.plain_server(allow: { "alice" => "secret" }),
        security.plain_client(username: "alice", password: "secret")]

@@ -35,7 +35,7 @@ class OptionsTest < SealwireTest
     assert_nil pull.recv_timeout
     error = assert_raises(Sealwire::StateError) { pull.linger = 1 }
     assert_match(/linger is set before the first bind/, error.message)
-    assert_raises(Sealwire::StateError) { pull.security = Sealwire::Security.null }
+    assert_raises(Sealwire::StateError) { pull.security = Sealwire::Security.plain_text }
   end
 
   def test_what_means_nothing_is_refused

@@ -168,15 +168,29 @@ class SecurityTest < SealwireTest
     wrong = blake3_client(server_key: Sealwire::KeyPair.generate.public_key)
     _server, _client, monitor = pair(server(:anyone), client: wrong)
     assert_match(/key is probably not the one configured/, await(monitor, :failed).reason)
-    _server, _client, monitor = pair(server(:anyone), client: Sealwire::Security.null)
+    _server, _client, monitor = pair(server(:anyone), client: Sealwire::Security.plain_text)
     assert_equal :incompatible, await(monitor, :failed).failure.cause
   end
 
   def test_a_server_with_two_keys
     older = Sealwire::KeyPair.generate
-    security = server(:anyone).with_further_keys(older)
+    security = server(:anyone).with_additional_keys(older)
     served(security, client: blake3_client(server_key: older.public_key))
     served(security)
+  end
+
+  def test_options_of_another_mechanism_are_refused_by_name
+    keys = Sealwire::KeyPair.generate
+    curve = Sealwire::Security.curve_server(keys: keys, allow: :anyone)
+    client = blake3_client(server_key: keys.public_key)
+    [[curve, "CURVE"], [Sealwire::Security.plain_text, "NULL"], [client, "a BLAKE3 client"]].each do |security, name|
+      error = assert_raises(Sealwire::UnsupportedError) { security.with_additional_keys(keys) }
+      assert_equal "with_additional_keys belongs to a BLAKE3 server, and this is #{name}", error.message
+    end
+    error = assert_raises(Sealwire::UnsupportedError) { curve.with_continuous_keystream_unauthenticated_order }
+    assert_match(/belongs to BLAKE3, and this is CURVE/, error.message)
+    client.with_continuous_keystream_unauthenticated_order
+    server(:anyone).with_continuous_keystream_unauthenticated_order
   end
 
   def test_zap

@@ -2289,7 +2289,7 @@ void sealwire_rpc_server_free(sealwire_rpc_server *server);
  *
  * Errors: `SEALWIRE_ERROR_NULL`.
  */
-sealwire_status sealwire_security_null(sealwire_security **out);
+sealwire_status sealwire_security_plain_text(sealwire_security **out);
 
 /**
  * BLAKE3, the side that has a key which clients know, whether it binds or connects.
@@ -2369,7 +2369,7 @@ void sealwire_security_free(sealwire_security *security);
 
 /**
  * Makes a socket of a type (`SEALWIRE_REQ` and others) with its protection, which must be named:
- * `sealwire_security_null` for none. `options` may be NULL. `security` and `options` may be freed
+ * `sealwire_security_plain_text` for none. `options` may be NULL. `security` and `options` may be freed
  * after that. Free the socket with `sealwire_socket_free`.
  *
  * Errors: `SEALWIRE_ERROR_OPTION`, `SEALWIRE_ERROR_ARGUMENT` for an unknown type,

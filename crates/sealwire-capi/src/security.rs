@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use sealwire::auth::{Decision, PlainClient};
-use sealwire::{Generate as _, KeyPair, Security};
+use sealwire::{Blake3Server, Generate as _, KeyPair, Security};
 
 use crate::auth::{needed, sealwire_authenticator, sealwire_decision};
 use crate::callback::{User, sealwire_destroy_fn};
@@ -18,10 +18,21 @@ use crate::status::{
 /// of sockets, and freed once they are made.
 ///
 /// Threads: may be used from several at a time, as long as none changes it.
-pub struct sealwire_security {
-    pub(crate) security: Security,
-    /// It may have further keys.
-    blake3_server: bool,
+pub struct sealwire_security(Protection);
+
+/// What has options of its own is kept apart.
+enum Protection {
+    Blake3Server(Blake3Server),
+    Other(Security),
+}
+
+impl sealwire_security {
+    pub(crate) fn security(&self) -> Security {
+        match &self.0 {
+            Protection::Blake3Server(server) => server.clone().into(),
+            Protection::Other(security) => security.clone(),
+        }
+    }
 }
 
 fn write(
@@ -31,10 +42,7 @@ fn write(
     guard(|| {
         let out = output(out, "out")?;
         let security = make()?;
-        out.write(give(sealwire_security {
-            security,
-            blake3_server: false,
-        }));
+        out.write(give(sealwire_security(Protection::Other(security))));
         Ok(())
     })
 }
@@ -44,8 +52,10 @@ fn write(
 ///
 /// Errors: `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
-pub extern "C" fn sealwire_security_null(out: *mut *mut sealwire_security) -> sealwire_status {
-    write(out, || Ok(Security::null()))
+pub extern "C" fn sealwire_security_plain_text(
+    out: *mut *mut sealwire_security,
+) -> sealwire_status {
+    write(out, || Ok(Security::plain_text()))
 }
 
 /// BLAKE3, the side that has a key which clients know, whether it binds or connects.
@@ -60,10 +70,8 @@ pub extern "C" fn sealwire_security_blake3_server(
     guard(|| {
         let out = output(out, "out")?;
         let keys = required(keys, "keys")?.keys.clone();
-        out.write(give(sealwire_security {
-            security: Security::blake3_server(keys, needed(authenticator)?),
-            blake3_server: true,
-        }));
+        let server = Security::blake3_server(keys, needed(authenticator)?);
+        out.write(give(sealwire_security(Protection::Blake3Server(server))));
         Ok(())
     })
 }
@@ -81,8 +89,8 @@ pub extern "C" fn sealwire_security_blake3_client(
     write(out, || {
         let server_key = public_key(server_key, "server_key")?;
         Ok(match keys {
-            Some(keys) => Security::blake3_client_with_keys(server_key, keys.keys.clone()),
-            None => Security::blake3_client(server_key),
+            Some(keys) => Security::blake3_client_with_keys(server_key, keys.keys.clone()).into(),
+            None => Security::blake3_client(server_key).into(),
         })
     })
 }
@@ -208,12 +216,22 @@ pub extern "C" fn sealwire_security_add_keys(
     guard(|| {
         let security = required(security, "security")?;
         let keys = required(keys, "keys")?.keys.clone();
-        if !security.blake3_server {
-            let text = "only a BLAKE3 server has further keys";
-            return Err(Failure::new(SEALWIRE_ERROR_UNSUPPORTED, text));
+        match &mut security.0 {
+            Protection::Blake3Server(server) => {
+                *server = server.clone().with_additional_keys(keys);
+                Ok(())
+            }
+            Protection::Other(other) => {
+                let given = match other.mechanism() {
+                    "BLAKE3" => "a client of BLAKE3",
+                    mechanism => mechanism,
+                };
+                let text = format!(
+                    "additional keys belong to a server of the mechanism BLAKE3, and this is {given}"
+                );
+                Err(Failure::new(SEALWIRE_ERROR_UNSUPPORTED, text))
+            }
         }
-        security.security = security.security.clone().with_further_keys(keys);
-        Ok(())
     })
 }
 

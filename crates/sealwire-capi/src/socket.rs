@@ -102,7 +102,7 @@ pub struct sealwire_socket {
 }
 
 /// Makes a socket of a type (`SEALWIRE_REQ` and others) with its protection, which must be named:
-/// `sealwire_security_null` for none. `options` may be NULL. `security` and `options` may be freed
+/// `sealwire_security_plain_text` for none. `options` may be NULL. `security` and `options` may be freed
 /// after that. Free the socket with `sealwire_socket_free`.
 ///
 /// Errors: `SEALWIRE_ERROR_OPTION`, `SEALWIRE_ERROR_ARGUMENT` for an unknown type,
@@ -118,10 +118,10 @@ pub extern "C" fn sealwire_socket_new(
         let out = output(out, "out")?;
         let security = security.ok_or_else(|| {
             let text = "security is NULL: a socket without any has to be asked for, with \
-                        sealwire_security_null";
+                        sealwire_security_plain_text";
             Failure::new(SEALWIRE_ERROR_NULL, text)
         })?;
-        let mut builder = Socket::builder(socket_type(type_)?).security(security.security.clone());
+        let mut builder = Socket::builder(socket_type(type_)?).security(security.security());
         if let Some(options) = options {
             builder = options.apply(builder);
         }

@@ -74,7 +74,7 @@ static void nulls(const sealwire_security *none) {
     RETURNS(expected, sealwire_decision_refuse(NULL, 400, "no"));
     CHECK(authenticator == UNTOUCHED(sealwire_authenticator));
 
-    RETURNS(expected, sealwire_security_null(NULL));
+    RETURNS(expected, sealwire_security_plain_text(NULL));
     RETURNS(expected, sealwire_security_blake3_server(NULL, NULL, &security));
     RETURNS(expected, sealwire_security_blake3_client(NULL, NULL, &security));
     RETURNS(expected, sealwire_security_curve_server(NULL, NULL, &security));
@@ -92,7 +92,7 @@ static void nulls(const sealwire_security *none) {
 
     /* A socket has to say how it is protected, also when that failed before. */
     RETURNS(expected, sealwire_socket_new(SEALWIRE_REQ, NULL, NULL, &made));
-    CHECK(strstr(sealwire_last_error(), "sealwire_security_null") != NULL);
+    CHECK(strstr(sealwire_last_error(), "sealwire_security_plain_text") != NULL);
     RETURNS(expected, sealwire_socket_new(SEALWIRE_REQ, none, NULL, NULL));
     CHECK(made == UNTOUCHED(sealwire_socket));
     RETURNS(expected, sealwire_socket_bind(NULL, "inproc://x", NULL));

@@ -74,7 +74,10 @@ type MakeServer = extern "C" fn(
     *mut *mut sealwire_security,
 ) -> sealwire_status;
 
-fn c_serves(make: MakeServer, client: impl Fn(sealwire::PublicKey, KeyPair) -> Security) {
+fn c_serves<S: Into<Security>>(
+    make: MakeServer,
+    client: impl Fn(sealwire::PublicKey, KeyPair) -> S,
+) {
     let (server_keys, server_key) = keys();
     let alice = KeyPair::generate();
     let mut allowed: Box<sealwire_authenticator> = made(|out| sealwire_authenticator_keys(out));
@@ -112,7 +115,7 @@ type MakeClient = extern "C" fn(
     *mut *mut sealwire_security,
 ) -> sealwire_status;
 
-fn rust_serves(make: MakeClient, server: impl Fn(KeyPair, AllowedKeys) -> Security) {
+fn rust_serves<S: Into<Security>>(make: MakeClient, server: impl Fn(KeyPair, AllowedKeys) -> S) {
     let server_keys = KeyPair::generate();
     let (alice, alice_key) = keys();
     let alice_key = sealwire::PublicKey::from_bytes(alice_key).unwrap();

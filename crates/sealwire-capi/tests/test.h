@@ -57,7 +57,7 @@ static inline sealwire_socket *make_socket(int32_t type, const sealwire_security
 
 static inline sealwire_security *no_security(void) {
     sealwire_security *security = NULL;
-    OK(sealwire_security_null(&security));
+    OK(sealwire_security_plain_text(&security));
     return security;
 }
 
@@ -83,8 +83,8 @@ static inline mechanism make_mechanism(const char *name) {
         OK(sealwire_security_curve_server(keys, anyone, &made.server));
         OK(sealwire_security_curve_client(key, NULL, &made.client));
     } else {
-        OK(sealwire_security_null(&made.server));
-        OK(sealwire_security_null(&made.client));
+        OK(sealwire_security_plain_text(&made.server));
+        OK(sealwire_security_plain_text(&made.client));
     }
     sealwire_authenticator_free(anyone);
     sealwire_keys_free(keys);

@@ -201,8 +201,8 @@ impl SecurityChoice<'_> {
             Some(Mechanism::Null) if self.has_key_options() => Err(self.usage(
                 "--{}mechanism null uses no keys: leave the mechanism or the key options out",
             )),
-            Some(Mechanism::Null) => Ok(Security::null()),
-            None if !self.has_key_options() => Ok(Security::null()),
+            Some(Mechanism::Null) => Ok(Security::plain_text()),
+            None if !self.has_key_options() => Ok(Security::plain_text()),
             _ if self.server => self.server(),
             _ => self.client(),
         }
@@ -252,7 +252,7 @@ impl SecurityChoice<'_> {
         if self.is_curve() {
             Security::curve_server(keys, authenticator)
         } else {
-            Security::blake3_server(keys, authenticator)
+            Security::blake3_server(keys, authenticator).into()
         }
     }
 
@@ -294,8 +294,8 @@ impl SecurityChoice<'_> {
             return Ok(Security::curve_client(server_key, keys));
         }
         Ok(match keys {
-            Some(keys) => Security::blake3_client_with_keys(server_key, keys),
-            None => Security::blake3_client(server_key),
+            Some(keys) => Security::blake3_client_with_keys(server_key, keys).into(),
+            None => Security::blake3_client(server_key).into(),
         })
     }
 
@@ -396,7 +396,7 @@ mod tests {
 
     #[test]
     fn only_readable_transports_that_leave_the_machine_are_exposed() {
-        let null = Security::null();
+        let null = Security::plain_text();
         for (endpoint, is_exposed) in [
             ("tcp://[::ffff:127.0.0.1]:1", false),
             ("tcp://192.0.2.1:1", true),

@@ -153,7 +153,7 @@ impl ServerBuilder {
 impl Server {
     /// Starts to set options. `security` is that of the connections:
     /// [`Security::blake3_server`] with whoever decides about clients.
-    pub fn builder(security: Security) -> ServerBuilder {
+    pub fn builder(security: impl Into<Security>) -> ServerBuilder {
         ServerBuilder {
             socket: sealwire::Socket::builder(SocketType::Peer)
                 .security(security)

@@ -22,7 +22,7 @@ pub const MAX_PROPERTIES: usize = 64;
 pub const MAX_ROUTING_ID: usize = 255;
 
 /// Most key pairs that a BLAKE3 server may have beside its first.
-pub const MAX_FURTHER_SERVER_KEYS: usize = 3;
+pub const MAX_ADDITIONAL_SERVER_KEYS: usize = 3;
 
 /// Longest name of a group in JOIN and LEAVE, in bytes (as in libzmq).
 pub const MAX_GROUP: usize = 255;

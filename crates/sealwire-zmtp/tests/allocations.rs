@@ -131,7 +131,7 @@ fn a_handshake_allocates_what_the_connection_keeps_and_little_else() {
             }),
             MechanismConfig::Blake3Server(Blake3Server {
                 keys: keys(2),
-                further_keys: Vec::new(),
+                additional_keys: Vec::new(),
                 cookies: cookies.clone(),
                 data_phase,
             }),

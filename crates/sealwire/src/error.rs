@@ -101,7 +101,7 @@ pub enum Error {
     /// Datagrams are sent and forgotten: there is no handshake in which peers could be asked
     /// anything, and nothing is encrypted.
     #[error(
-        "datagrams are neither encrypted nor authenticated, so {endpoint} cannot have {wanted}: use tcp, or Security::null() and no ZAP domain"
+        "datagrams are neither encrypted nor authenticated, so {endpoint} cannot have {wanted}: use tcp, or Security::plain_text() and no ZAP domain"
     )]
     NoHandshake {
         /// The endpoint.

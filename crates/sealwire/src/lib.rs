@@ -90,7 +90,7 @@ pub use sealwire_zmtp::{
     DefaultProvider, Error as ProtocolError, Frame, KeyPair, Provider, PublicKey, SecretKey,
     SocketType,
 };
-pub use security::Security;
+pub use security::{Blake3Client, Blake3Server, Security};
 pub use socket::{Incoming, Socket, SocketBuilder, blocking};
 #[cfg(unix)]
 pub use socket::{Readiness, Ready};

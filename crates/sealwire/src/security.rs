@@ -1,9 +1,13 @@
 //! How a socket protects its connections.
 
+mod blake3;
+
 use std::fmt;
 
 use sealwire_zmtp::connection::DataPhase;
 use sealwire_zmtp::{KeyPair, PublicKey};
+
+pub use blake3::{Blake3Client, Blake3Server};
 
 use crate::auth::{
     Authenticator, PlainAuthenticator, PlainCredentials, SharedAuthenticator,
@@ -15,23 +19,17 @@ use crate::auth::{
 ///
 /// Which side is the server has nothing to do with who binds: a BLAKE3 or CURVE server may connect and a
 /// client may bind.
+///
+/// What only one mechanism has is set on a type of its own, [`Blake3Server`] or [`Blake3Client`],
+/// before it becomes a `Security`. Functions of this crate take either; `Security::from` converts.
 #[derive(Clone)]
 pub struct Security(pub(crate) Kind);
 
 #[derive(Clone)]
 pub(crate) enum Kind {
-    Null,
-    Client {
-        server_key: PublicKey,
-        keys: Option<KeyPair>,
-        data_phase: DataPhase,
-    },
-    Server {
-        keys: KeyPair,
-        further_keys: Vec<KeyPair>,
-        authenticator: SharedAuthenticator,
-        data_phase: DataPhase,
-    },
+    PlainText,
+    Client(Blake3Client),
+    Server(Blake3Server),
     CurveClient {
         server_key: PublicKey,
         keys: KeyPair,
@@ -49,40 +47,42 @@ pub(crate) enum Kind {
 }
 
 impl Security {
-    /// No encryption and no authentication: anyone on the path reads and writes.
-    pub fn null() -> Self {
-        Security(Kind::Null)
+    /// No encryption and no authentication: anyone on the path reads and writes. Without it, a
+    /// socket that was given no security stays on this machine
+    /// ([`Error::NoSecurity`](crate::Error::NoSecurity)).
+    pub fn plain_text() -> Self {
+        Security(Kind::PlainText)
     }
 
     /// BLAKE3ZMQ client that knows the server by its key and stays anonymous: it makes a key pair
     /// for each connection.
-    pub fn blake3_client(server_key: PublicKey) -> Self {
-        Security(Kind::Client {
+    pub fn blake3_client(server_key: PublicKey) -> Blake3Client {
+        Blake3Client {
             server_key,
             keys: None,
             data_phase: DataPhase::default(),
-        })
+        }
     }
 
     /// BLAKE3ZMQ client that proves to the server who it is.
-    pub fn blake3_client_with_keys(server_key: PublicKey, keys: KeyPair) -> Self {
-        Security(Kind::Client {
+    pub fn blake3_client_with_keys(server_key: PublicKey, keys: KeyPair) -> Blake3Client {
+        Blake3Client {
             server_key,
             keys: Some(keys),
             data_phase: DataPhase::default(),
-        })
+        }
     }
 
     /// BLAKE3ZMQ server. The authenticator decides about every client; there is no default, so
     /// that letting everybody in is something one writes down
     /// ([`AllowAnyone`](crate::auth::AllowAnyone)).
-    pub fn blake3_server(keys: KeyPair, authenticator: impl Authenticator) -> Self {
-        Security(Kind::Server {
+    pub fn blake3_server(keys: KeyPair, authenticator: impl Authenticator) -> Blake3Server {
+        Blake3Server {
             keys,
-            further_keys: Vec::new(),
+            additional_keys: Vec::new(),
             authenticator: SharedAuthenticator::new(authenticator),
             data_phase: DataPhase::default(),
-        })
+        }
     }
 
     /// CURVE client, for peers that speak libzmq's mechanism: it knows the server by its key and
@@ -127,54 +127,27 @@ impl Security {
         matches!(self.0, Kind::PlainClient { .. } | Kind::PlainServer { .. })
     }
 
-    /// BLAKE3ZMQ server: also talks to clients that know it by another key, while keys are changed.
-    /// May be called for [`MAX_FURTHER_SERVER_KEYS`](sealwire_zmtp::limits::MAX_FURTHER_SERVER_KEYS)
-    /// (3) keys; a socket with more cannot be built. Put the key first that most clients know:
-    /// each one before the right one costs the server an X25519 agreement. Does nothing for other
-    /// mechanisms and for clients.
-    #[must_use]
-    pub fn with_further_keys(mut self, keys: KeyPair) -> Self {
-        if let Kind::Server { further_keys, .. } = &mut self.0 {
-            further_keys.push(keys);
-        }
-        self
-    }
-
     /// Who decides about the clients of a server.
     pub(crate) fn authenticator(&self) -> Option<&SharedAuthenticator> {
         match &self.0 {
-            Kind::Server { authenticator, .. } | Kind::CurveServer { authenticator, .. } => {
-                Some(authenticator)
-            }
+            Kind::Server(Blake3Server { authenticator, .. })
+            | Kind::CurveServer { authenticator, .. } => Some(authenticator),
             _ => None,
         }
     }
 
-    pub(crate) fn further_keys(&self) -> usize {
+    pub(crate) fn additional_keys(&self) -> usize {
         match &self.0 {
-            Kind::Server { further_keys, .. } => further_keys.len(),
+            Kind::Server(server) => server.additional_keys.len(),
             _ => 0,
         }
-    }
-
-    /// Switches to the continuous keystream of a later BLAKE3ZMQ draft, to talk to peers that
-    /// speak nothing else.
-    ///
-    /// **What it gives up:** someone on the path can drop, repeat or reorder whole frames, and
-    /// the receiver takes them and decrypts noise. A warning event says so on every connection.
-    #[must_use]
-    pub fn with_continuous_keystream_unauthenticated_order(mut self) -> Self {
-        if let Kind::Client { data_phase, .. } | Kind::Server { data_phase, .. } = &mut self.0 {
-            *data_phase = DataPhase::ContinuousKeystreamUnauthenticatedOrder;
-        }
-        self
     }
 
     /// Name of the mechanism as it stands in the greeting.
     pub fn mechanism(&self) -> &'static str {
         match self.0 {
-            Kind::Null => "NULL",
-            Kind::Client { .. } | Kind::Server { .. } => "BLAKE3",
+            Kind::PlainText => "NULL",
+            Kind::Client(_) | Kind::Server(_) => "BLAKE3",
             Kind::CurveClient { .. } | Kind::CurveServer { .. } => "CURVE",
             Kind::PlainClient { .. } | Kind::PlainServer { .. } => "PLAIN",
         }
@@ -184,18 +157,9 @@ impl Security {
 impl fmt::Debug for Security {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Null => f.write_str("Null"),
-            Kind::Client {
-                server_key, keys, ..
-            } => f
-                .debug_struct("Blake3Client")
-                .field("server_key", server_key)
-                .field("public_key", &keys.as_ref().map(KeyPair::public))
-                .finish(),
-            Kind::Server { keys, .. } => f
-                .debug_struct("Blake3Server")
-                .field("public_key", &keys.public())
-                .finish(),
+            Kind::PlainText => f.write_str("PlainText"),
+            Kind::Client(client) => client.fmt(f),
+            Kind::Server(server) => server.fmt(f),
             Kind::CurveClient { server_key, keys } => f
                 .debug_struct("CurveClient")
                 .field("server_key", server_key)

@@ -25,10 +25,10 @@ fn client(server: PublicKey, keys: KeyPair) -> Socket {
 #[test]
 fn a_server_may_have_several_keys_while_they_change() {
     let server_keys = [(); 4].map(|()| KeyPair::generate());
-    let [first, further @ ..] = &server_keys;
-    let security = further.iter().fold(
+    let [first, additional @ ..] = &server_keys;
+    let security = additional.iter().fold(
         Security::blake3_server(first.clone(), AllowAnyone),
-        |security, keys| security.with_further_keys(keys.clone()),
+        |security, keys| security.with_additional_keys(keys.clone()),
     );
     let pull = options(SocketType::Pull).security(security.clone());
     let pull = pull.build_blocking().unwrap();
@@ -52,7 +52,7 @@ fn a_server_may_have_several_keys_while_they_change() {
         _ => None,
     });
     // More than that would let strangers make the server work.
-    let one_more = security.with_further_keys(KeyPair::generate());
+    let one_more = security.with_additional_keys(KeyPair::generate());
     let refused = options(SocketType::Pull).security(one_more);
     assert!(matches!(
         refused.build_blocking(),
@@ -73,7 +73,10 @@ fn a_client_that_is_removed_loses_its_connection_and_others_keep_theirs() {
     );
 }
 
-fn removal(server: impl Fn(AllowedKeysFile) -> Security, client: impl Fn(KeyPair) -> Security) {
+fn removal<S: Into<Security>, C: Into<Security>>(
+    server: impl Fn(AllowedKeysFile) -> S,
+    client: impl Fn(KeyPair) -> C,
+) {
     let folder = tempfile::tempdir().unwrap();
     let (stays, goes) = (KeyPair::generate(), KeyPair::generate());
     let file = |name: &str| folder.path().join(name);

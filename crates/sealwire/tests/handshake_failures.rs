@@ -92,16 +92,16 @@ fn protocol(failure: &ConnectionFailure) -> ProtocolError {
     }
 }
 
-fn router(security: Security) -> SocketBuilder {
+fn router(security: impl Into<Security>) -> SocketBuilder {
     options(SocketType::Router).security(security)
 }
 
-fn dealer(security: Security) -> SocketBuilder {
+fn dealer(security: impl Into<Security>) -> SocketBuilder {
     options(SocketType::Dealer).security(security)
 }
 
 fn server_of(keys: &KeyPair) -> Security {
-    Security::blake3_server(keys.clone(), AllowAnyone)
+    Security::blake3_server(keys.clone(), AllowAnyone).into()
 }
 
 /// Whether the other side left the handshake without a word.
@@ -240,10 +240,10 @@ fn mechanisms_differ() {
         .into()
     };
     let (null, blake3) = (mismatch("NULL", "BLAKE3"), mismatch("BLAKE3", "NULL"));
-    let explained = Explained::by(router(server_of(&keys)), dealer(Security::null()));
+    let explained = Explained::by(router(server_of(&keys)), dealer(Security::plain_text()));
     assert_eq!(explained.causes(), [blake3.clone(), null.clone()]);
     let client = Security::blake3_client(keys.public());
-    let explained = Explained::by(router(Security::null()), dealer(client));
+    let explained = Explained::by(router(Security::plain_text()), dealer(client));
     assert_eq!(explained.causes(), [null, blake3]);
 }
 
@@ -264,7 +264,7 @@ fn socket_types_that_do_not_fit() {
     let keys = KeyPair::generate();
     let types = |ours, theirs| ProtocolError::from(Incompatible::SocketTypes { ours, theirs });
     let pull = |security| options(SocketType::Pull).security(security);
-    let explained = Explained::by(pull(Security::null()), dealer(Security::null()));
+    let explained = Explained::by(pull(Security::plain_text()), dealer(Security::plain_text()));
     let [server, client] = explained.causes();
     let told = refused("the socket types cannot be connected");
     let (ours, theirs) = (SocketType::Pull, SocketType::Dealer);
@@ -400,7 +400,7 @@ fn a_peer_that_closes() {
 
 #[test]
 fn nobody_there() {
-    let client = dealer(Security::null()).build_blocking().unwrap();
+    let client = dealer(Security::plain_text()).build_blocking().unwrap();
     let monitor = client.monitor();
     // Bound and given back, so that nobody listens there.
     let address = TcpListener::bind("127.0.0.1:0")
@@ -420,12 +420,17 @@ fn nobody_there() {
 #[test]
 fn data_phases_differ() {
     let keys = KeyPair::generate();
-    let weak = Security::with_continuous_keystream_unauthenticated_order;
-    let client = Security::blake3_client(keys.public());
-    for (server, client) in [
-        (weak(server_of(&keys)), client.clone()),
-        (server_of(&keys), weak(client)),
-    ] {
+    let (server, client) = (
+        Security::blake3_server(keys.clone(), AllowAnyone),
+        Security::blake3_client(keys.public()),
+    );
+    let weak_server = server
+        .clone()
+        .with_continuous_keystream_unauthenticated_order();
+    let weak_client = client
+        .clone()
+        .with_continuous_keystream_unauthenticated_order();
+    for (server, client) in [(weak_server, client), (server, weak_client)] {
         let server = router(server).build_blocking().unwrap();
         let client = dealer(client).build_blocking().unwrap();
         let monitor = server.monitor();

@@ -13,7 +13,7 @@ use sealwire::options::ReconnectStop;
 use sealwire::{Event, Generate as _, KeyPair, PeerAddress, Security, SocketType};
 use support::{await_event, options};
 
-fn server(keys: &KeyPair, security: Security) -> (Socket, sealwire::Endpoint) {
+fn server(keys: &KeyPair, security: impl Into<Security>) -> (Socket, sealwire::Endpoint) {
     let socket = options(SocketType::Pull)
         .security(security)
         .build_blocking()

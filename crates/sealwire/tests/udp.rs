@@ -418,8 +418,11 @@ fn what_datagrams_cannot_do_is_refused() {
     // Nothing is encrypted, and nobody is asked: that is said, and not done silently.
     let keys = KeyPair::generate();
     for (security, name) in [
-        (Security::blake3_client(keys.public()), "BLAKE3"),
-        (Security::blake3_server(keys.clone(), AllowAnyone), "BLAKE3"),
+        (Security::blake3_client(keys.public()).into(), "BLAKE3"),
+        (
+            Security::blake3_server(keys.clone(), AllowAnyone).into(),
+            "BLAKE3",
+        ),
         (Security::curve_server(keys, AllowAnyone), "CURVE"),
         (Security::plain_client("user", "password"), "PLAIN"),
     ] {

@@ -81,8 +81,8 @@ fn subscriptions_pass_with_every_mechanism() {
 #[test]
 fn what_is_queued_leaves_before_a_socket_closes() {
     let (pull, push) = (
-        socket(SocketType::Pull, &Security::null()),
-        socket(SocketType::Push, &Security::null()),
+        socket(SocketType::Pull, &Security::plain_text()),
+        socket(SocketType::Push, &Security::plain_text()),
     );
     push.connect(pull.bind("ws://[::1]:*/").unwrap()).unwrap();
     for number in 0..900 {
@@ -129,7 +129,7 @@ fn next(peer: &mut WebSocket<TcpStream>) -> Vec<u8> {
 
 #[test]
 fn another_client_is_understood() {
-    let socket = socket(SocketType::Rep, &Security::null());
+    let socket = socket(SocketType::Rep, &Security::plain_text());
     let endpoint = socket.bind("ws://127.0.0.1:*/zeromq").unwrap();
     let mut peer = client(&endpoint);
     peer.send(ready("REQ")).unwrap();
@@ -164,7 +164,7 @@ fn another_client_is_understood() {
 fn another_server_is_understood() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let socket = socket(SocketType::Dealer, &Security::null());
+    let socket = socket(SocketType::Dealer, &Security::plain_text());
     socket.connect(format!("ws://{address}/zeromq")).unwrap();
     let (stream, _) = listener.accept().unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -258,7 +258,7 @@ fn failure(monitor: &Monitor) -> WebSocketError {
 
 #[test]
 fn a_request_that_is_none_ends_its_connection_only() {
-    let socket = socket(SocketType::Pull, &Security::null());
+    let socket = socket(SocketType::Pull, &Security::plain_text());
     let monitor = socket.monitor();
     let endpoint = socket.bind("ws://127.0.0.1:*/here").unwrap();
     let mut good = client(&endpoint);
@@ -293,7 +293,7 @@ fn a_request_that_is_none_ends_its_connection_only() {
 
 #[test]
 fn a_message_that_is_no_frame_of_zmtp_ends_its_connection() {
-    let socket = socket(SocketType::Pull, &Security::null());
+    let socket = socket(SocketType::Pull, &Security::plain_text());
     let monitor = socket.monitor();
     let endpoint = socket.bind("ws://127.0.0.1:*").unwrap();
     let large = Frame::message(vec![0; 5_000], OpCode::Data(Data::Binary), false);
@@ -339,7 +339,7 @@ fn different_mechanisms_are_told_on_both_sides() {
 
 #[test]
 fn two_servers_refuse_each_other() {
-    let keys = || Security::blake3_server(KeyPair::generate(), AllowAnyone);
+    let keys = || Security::blake3_server(KeyPair::generate(), AllowAnyone).into();
     let (one, two) = (
         socket(SocketType::Pair, &keys()),
         socket(SocketType::Pair, &keys()),

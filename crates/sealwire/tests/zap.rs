@@ -19,8 +19,8 @@ use support::{Path, await_event, options};
 fn keyed(server: &KeyPair, client: &KeyPair) -> [(Security, Security); 2] {
     [
         (
-            Security::blake3_server(server.clone(), AllowAnyone),
-            Security::blake3_client_with_keys(server.public(), client.clone()),
+            Security::blake3_server(server.clone(), AllowAnyone).into(),
+            Security::blake3_client_with_keys(server.public(), client.clone()).into(),
         ),
         (
             Security::curve_server(server.clone(), AllowAnyone),
@@ -32,7 +32,7 @@ fn keyed(server: &KeyPair, client: &KeyPair) -> [(Security, Security); 2] {
 /// The two sides of every mechanism.
 fn every_mechanism() -> Vec<(Security, Security)> {
     let mut sides = vec![
-        (Security::null(), Security::null()),
+        (Security::plain_text(), Security::plain_text()),
         (
             Security::plain_server(AllowAnyone),
             Security::plain_client("alice", "s3cret"),
@@ -401,8 +401,8 @@ fn the_authenticator_comes_first_and_both_must_agree() {
     let nobody = |_: &sealwire::auth::Client<'_>| false;
     for (ours, theirs, reason) in [
         (
-            Security::blake3_server(keys.clone(), nobody),
-            Security::blake3_client(keys.public()),
+            Security::blake3_server(keys.clone(), nobody).into(),
+            Security::blake3_client(keys.public()).into(),
             "this key is not allowed here",
         ),
         (

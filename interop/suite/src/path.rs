@@ -74,7 +74,7 @@ impl Protection {
     pub fn sides(self) -> Sides {
         match self {
             Protection::Null => Sides {
-                ours: Security::null(),
+                ours: Security::plain_text(),
                 theirs: Vec::new(),
                 their_key: None,
             },
@@ -160,30 +160,34 @@ fn blake3(server: Side, anonymous: bool, continuous: bool) -> Sides {
     let mut option = |name: &str, value: &str| theirs.extend([name.into(), value.into()]);
     let (ours, their_key) = if server == Side::Ours {
         option("--server-key", &server_keys.public().to_hex());
-        if anonymous {
+        let (server, their_key) = if anonymous {
             (Security::blake3_server(server_keys, AllowAnyone), None)
         } else {
             option("--secret-key", &client_keys.secret().to_hex());
             let allowed = AllowedKeys::new().allow_as(client_keys.public(), "the peer");
-            let security = Security::blake3_server(server_keys, allowed);
-            (security, Some(client_keys.public()))
-        }
+            let server = Security::blake3_server(server_keys, allowed);
+            (server, Some(client_keys.public()))
+        };
+        let server = match continuous {
+            true => server.with_continuous_keystream_unauthenticated_order(),
+            false => server,
+        };
+        (server.into(), their_key)
     } else {
         let server_key = server_keys.public();
         option("--secret-key", &server_keys.secret().to_hex());
         theirs.push("--server".into());
-        let security = if anonymous {
+        let client = if anonymous {
             Security::blake3_client(server_key)
         } else {
             theirs.extend(["--allow".into(), client_keys.public().to_hex()]);
             Security::blake3_client_with_keys(server_key, client_keys)
         };
-        (security, Some(server_key))
-    };
-    let ours = if continuous {
-        ours.with_continuous_keystream_unauthenticated_order()
-    } else {
-        ours
+        let client = match continuous {
+            true => client.with_continuous_keystream_unauthenticated_order(),
+            false => client,
+        };
+        (client.into(), Some(server_key))
     };
     Sides {
         ours,

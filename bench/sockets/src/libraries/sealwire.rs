@@ -71,9 +71,9 @@ impl super::Node for Node {
     fn server(&self, kind: Kind) -> Outcome<Socket> {
         let keys = self.keys.clone();
         let security = match self.mechanism {
-            Mechanism::Null => Security::null(),
+            Mechanism::Null => Security::plain_text(),
             Mechanism::Curve => Security::curve_server(keys, AllowAnyone),
-            Mechanism::Blake3 => Security::blake3_server(keys, AllowAnyone),
+            Mechanism::Blake3 => Security::blake3_server(keys, AllowAnyone).into(),
         };
         self.socket(kind, security)
     }
@@ -81,9 +81,11 @@ impl super::Node for Node {
     fn client(&self, kind: Kind, key: &str) -> Outcome<Socket> {
         let keys = self.keys.clone();
         let security = match self.mechanism {
-            Mechanism::Null => Security::null(),
+            Mechanism::Null => Security::plain_text(),
             Mechanism::Curve => Security::curve_client(key.parse::<PublicKey>()?, keys),
-            Mechanism::Blake3 => Security::blake3_client_with_keys(key.parse::<PublicKey>()?, keys),
+            Mechanism::Blake3 => {
+                Security::blake3_client_with_keys(key.parse::<PublicKey>()?, keys).into()
+            }
         };
         self.socket(kind, security)
     }

@@ -90,7 +90,7 @@ class Client:
 @final
 class Security:
     @classmethod
-    def null(cls) -> Security: ...
+    def plain_text(cls) -> Security: ...
     @classmethod
     def plain_client(cls, username: str, password: str | Buffer) -> Security: ...
     @classmethod
@@ -111,7 +111,7 @@ class Security:
         keys: KeyPair,
         authenticator: AllowAnyone | AllowedKeys | AllowedKeysFile | Authenticator,
         *,
-        further_keys: list[KeyPair] = ...,
+        additional_keys: list[KeyPair] = ...,
     ) -> Security: ...
     @property
     def mechanism(self) -> str: ...

@@ -74,7 +74,7 @@ impl Opened {
             context,
             setup: Mutex::new(Setup {
                 options: Options::default(),
-                security: Security::null(),
+                security: Security::plain_text(),
                 topics: Vec::new(),
                 last_endpoint: None,
             }),

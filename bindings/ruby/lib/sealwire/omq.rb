@@ -226,7 +226,7 @@ module Protocol
       # No encryption and no authentication.
       class Null < Base
         def initialize
-          super(Sealwire::Security.null)
+          super(Sealwire::Security.plain_text)
         end
       end
 

@@ -170,14 +170,14 @@ impl Socket {
 
     fn set_security(ruby: &Ruby, this: &Self, security: &Security) -> Result<(), Error> {
         this.check_unmade(ruby, "security")?;
-        this.plan().security = Some(security.0.clone());
+        this.plan().security = Some(security.inner());
         Ok(())
     }
 
     fn security(ruby: &Ruby, this: &Self) -> Obj<Security> {
         let security = this.plan().security.clone();
-        let security = security.unwrap_or_else(sealwire::Security::null);
-        crate::keys::frozen(ruby, Security(security))
+        let security = security.unwrap_or_else(sealwire::Security::plain_text);
+        crate::keys::frozen(ruby, Security::Other(security))
     }
 
     fn set_send_timeout(ruby: &Ruby, this: &Self, limit: Value) -> Result<(), Error> {

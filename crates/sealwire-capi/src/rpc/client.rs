@@ -39,7 +39,7 @@ pub extern "C" fn sealwire_rpc_client_new(
         let out = output(out, "out")?;
         let endpoint = text(endpoint, "endpoint")?;
         let security = required(security, "security")?;
-        let mut builder = Client::builder(security.security.clone());
+        let mut builder = Client::builder(security.security());
         if let Some(options) = options {
             builder = builder.socket(|socket| options.apply(socket));
         }

@@ -36,7 +36,7 @@ pub extern "C" fn sealwire_rpc_server_new(
         let out = output(out, "out")?;
         let security = required(security, "security")?;
         let handler = required(handler, "handler")?;
-        let mut builder = Server::builder(security.security.clone());
+        let mut builder = Server::builder(security.security());
         if let Some(options) = options {
             builder = builder.socket(|socket| options.apply(socket));
         }

@@ -185,8 +185,8 @@ fn client_side(options: &SideOptions, endpoint: &Endpoint) -> Result<Measured, F
 fn server_side(options: &SideOptions) -> Result<Measured, Failure> {
     let keys = KeyPair::generate();
     let security = match options.mechanism {
-        Mechanism::Null => Security::null(),
-        Mechanism::Blake3 => Security::blake3_server(keys.clone(), AllowAnyone),
+        Mechanism::Null => Security::plain_text(),
+        Mechanism::Blake3 => Security::blake3_server(keys.clone(), AllowAnyone).into(),
         Mechanism::Curve => Security::curve_server(keys.clone(), AllowAnyone),
         Mechanism::Plain => {
             Security::plain_server(|_: &PlainClient<'_>| Decision::Allow { user_id: None })
@@ -239,7 +239,7 @@ impl Client {
 }
 
 impl SideOptions {
-    fn builder(&self, socket_type: SocketType, security: Security) -> SocketBuilder {
+    fn builder(&self, socket_type: SocketType, security: impl Into<Security>) -> SocketBuilder {
         let defaults = sealwire::options::DEFAULT_HIGH_WATER_MARK;
         let queue = (QUEUE_BYTES / self.size.max(1)).clamp(4, defaults);
         Socket::builder(socket_type)
@@ -254,9 +254,9 @@ impl SideOptions {
 
     fn client_security(&self) -> Result<Security, Failure> {
         match (self.mechanism, self.server_key) {
-            (Mechanism::Null, _) => Ok(Security::null()),
+            (Mechanism::Null, _) => Ok(Security::plain_text()),
             (Mechanism::Blake3, Some(key)) => {
-                Ok(Security::blake3_client_with_keys(key, KeyPair::generate()))
+                Ok(Security::blake3_client_with_keys(key, KeyPair::generate()).into())
             }
             (Mechanism::Curve, Some(key)) => Ok(Security::curve_client(key, KeyPair::generate())),
             (Mechanism::Plain, _) => Ok(Security::plain_client("bench", "bench")),

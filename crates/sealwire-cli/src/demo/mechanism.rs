@@ -67,14 +67,14 @@ impl DemoMechanism {
 
     pub(super) fn server(self, keys: KeyPair, allowed: impl Authenticator) -> Security {
         match self {
-            DemoMechanism::Blake3 => Security::blake3_server(keys, allowed),
+            DemoMechanism::Blake3 => Security::blake3_server(keys, allowed).into(),
             DemoMechanism::Curve => Security::curve_server(keys, allowed),
         }
     }
 
     pub(super) fn client(self, server: PublicKey, keys: KeyPair) -> Security {
         match self {
-            DemoMechanism::Blake3 => Security::blake3_client_with_keys(server, keys),
+            DemoMechanism::Blake3 => Security::blake3_client_with_keys(server, keys).into(),
             DemoMechanism::Curve => Security::curve_client(server, keys),
         }
     }

@@ -45,8 +45,8 @@ impl Client {
     /// Starts to set options. `security` is that of the connection:
     /// [`Security::blake3_client_with_keys`] where both sides know each other,
     /// [`Security::blake3_client`] where only the server is known.
-    pub fn builder(security: Security) -> ClientBuilder {
-        ClientBuilder::new(security)
+    pub fn builder(security: impl Into<Security>) -> ClientBuilder {
+        ClientBuilder::new(security.into())
     }
 
     pub(crate) fn hub(&self) -> &Arc<Hub> {

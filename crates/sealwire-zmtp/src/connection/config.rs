@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::keys::{KeyPair, PublicKey};
 use crate::limits::{
-    Limits, MAX_FURTHER_SERVER_KEYS, MAX_METADATA, MAX_PROPERTIES, MAX_ROUTING_ID,
+    Limits, MAX_ADDITIONAL_SERVER_KEYS, MAX_METADATA, MAX_PROPERTIES, MAX_ROUTING_ID,
 };
 use crate::mechanism::blake3::CookieKeeper;
 use crate::mechanism::plain::PlainCredentials;
@@ -99,10 +99,10 @@ impl Config {
         let socket_type = (metadata::SOCKET_TYPE, self.socket_type.name().as_bytes());
         let routing_id =
             (!self.routing_id.is_empty()).then_some((metadata::IDENTITY, &self.routing_id[..]));
-        let further = self.metadata.iter();
+        let additional = self.metadata.iter();
         core::iter::once(socket_type)
             .chain(routing_id)
-            .chain(further.map(|(name, value)| (&**name, &value[..])))
+            .chain(additional.map(|(name, value)| (&**name, &value[..])))
     }
 
     /// Bytes that [`encode_metadata`](Self::encode_metadata) appends.
@@ -172,10 +172,10 @@ pub struct Blake3Client {
 pub struct Blake3Server {
     /// The server's identity.
     pub keys: KeyPair,
-    /// Further identities, while clients change from one to another: at most
-    /// [`MAX_FURTHER_SERVER_KEYS`](crate::limits::MAX_FURTHER_SERVER_KEYS), others are not used.
+    /// Additional identities, while clients change from one to another: at most
+    /// [`MAX_ADDITIONAL_SERVER_KEYS`](crate::limits::MAX_ADDITIONAL_SERVER_KEYS), others are not used.
     /// Each costs one X25519 for every HELLO that none before it opened.
-    pub further_keys: Vec<KeyPair>,
+    pub additional_keys: Vec<KeyPair>,
     /// Where cookie keys and connection numbers come from; shared by all connections of a server.
     pub cookies: Arc<dyn CookieKeeper>,
     /// How frames are sealed after the handshake; both sides must be set alike.
@@ -226,8 +226,8 @@ pub struct PlainClient {
 impl Blake3Server {
     /// The keys in the order they are tried.
     pub(crate) fn all_keys(&self) -> impl Iterator<Item = &KeyPair> {
-        let further = self.further_keys.iter().take(MAX_FURTHER_SERVER_KEYS);
-        core::iter::once(&self.keys).chain(further)
+        let additional = self.additional_keys.iter().take(MAX_ADDITIONAL_SERVER_KEYS);
+        core::iter::once(&self.keys).chain(additional)
     }
 
     /// The key at this place of [`all_keys`](Self::all_keys).

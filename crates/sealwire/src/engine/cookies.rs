@@ -26,7 +26,7 @@ pub(crate) type SharedCookies = Mutex<CookieKeys>;
 
 /// Cookie keys for a server, put on the list of those to rotate.
 pub(crate) fn cookies_for(context: &Context, security: &Security) -> Option<Arc<SharedCookies>> {
-    let (Kind::Server { .. } | Kind::CurveServer { .. }) = security.0 else {
+    let (Kind::Server(_) | Kind::CurveServer { .. }) = security.0 else {
         return None;
     };
     let cookies = Arc::new(Mutex::new(CookieKeys::new(*fresh_key())));
@@ -51,31 +51,16 @@ pub(crate) fn protocol_config(
     cookies: Option<Arc<SharedCookies>>,
 ) -> Config {
     let mechanism = match (&options.security.0, cookies) {
-        (
-            Kind::Client {
-                server_key,
-                keys,
-                data_phase,
-            },
-            _,
-        ) => MechanismConfig::Blake3Client(Blake3Client {
-            server_key: *server_key,
-            keys: keys.clone(),
-            data_phase: *data_phase,
+        (Kind::Client(client), _) => MechanismConfig::Blake3Client(Blake3Client {
+            server_key: client.server_key,
+            keys: client.keys.clone(),
+            data_phase: client.data_phase,
         }),
-        (
-            Kind::Server {
-                keys,
-                further_keys,
-                data_phase,
-                ..
-            },
-            Some(cookies),
-        ) => MechanismConfig::Blake3Server(Blake3Server {
-            keys: keys.clone(),
-            further_keys: further_keys.clone(),
+        (Kind::Server(server), Some(cookies)) => MechanismConfig::Blake3Server(Blake3Server {
+            keys: server.keys.clone(),
+            additional_keys: server.additional_keys.clone(),
             cookies,
-            data_phase: *data_phase,
+            data_phase: server.data_phase,
         }),
         (Kind::CurveClient { server_key, keys }, _) => MechanismConfig::CurveClient(CurveClient {
             server_key: *server_key,
@@ -94,7 +79,7 @@ pub(crate) fn protocol_config(
         }),
         (Kind::PlainServer { .. }, _) => MechanismConfig::PlainServer,
         // A handler is asked about NULL only where it is told which domain.
-        (Kind::Null, _)
+        (Kind::PlainText, _)
             if options
                 .zap_domain
                 .as_deref()
@@ -102,8 +87,8 @@ pub(crate) fn protocol_config(
         {
             MechanismConfig::NullAuthorized
         }
-        (Kind::Null, _) => MechanismConfig::Null,
-        (Kind::Server { .. } | Kind::CurveServer { .. }, None) => {
+        (Kind::PlainText, _) => MechanismConfig::Null,
+        (Kind::Server(_) | Kind::CurveServer { .. }, None) => {
             unreachable!("a server's cookies are made with its socket")
         }
     };
@@ -145,7 +130,7 @@ mod tests {
     #[test]
     fn keys_are_replaced_by_the_clock_though_nobody_connects() {
         let context = Context::new().unwrap();
-        let security = Security::blake3_server(KeyPair::generate(), AllowAnyone);
+        let security = Security::blake3_server(KeyPair::generate(), AllowAnyone).into();
         let cookies = cookies_for(&context, &security).unwrap();
         let first = bytes(&cookies);
         assert_eq!(first.len(), 1);
@@ -169,6 +154,6 @@ mod tests {
     #[test]
     fn who_is_no_server_has_no_cookies() {
         let context = Context::new().unwrap();
-        assert!(cookies_for(&context, &Security::null()).is_none());
+        assert!(cookies_for(&context, &Security::plain_text()).is_none());
     }
 }

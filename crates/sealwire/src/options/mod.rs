@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sealwire_zmtp::connection::Heartbeat;
-use sealwire_zmtp::limits::MAX_FURTHER_SERVER_KEYS;
+use sealwire_zmtp::limits::MAX_ADDITIONAL_SERVER_KEYS;
 use sealwire_zmtp::{Provider, SocketType};
 
 pub(crate) use behaviour::Behaviour;
@@ -89,11 +89,13 @@ pub enum OptionsError {
     /// More server keys than a client's HELLO may be tried with.
     #[error(
         "a server has at most {} keys beside its first",
-        sealwire_zmtp::limits::MAX_FURTHER_SERVER_KEYS
+        sealwire_zmtp::limits::MAX_ADDITIONAL_SERVER_KEYS
     )]
     ServerKeys,
     /// STREAM knows no mechanism.
-    #[error("a {0} socket neither encrypts nor authenticates: it takes Security::null() only")]
+    #[error(
+        "a {0} socket neither encrypts nor authenticates: it takes Security::plain_text() only"
+    )]
     Unprotected(SocketType),
     /// A SOCKS5 proxy without a host or port.
     #[error("a SOCKS5 proxy has a host and a port other than 0")]
@@ -167,7 +169,7 @@ impl SocketOptions {
     pub(crate) fn new(socket_type: SocketType) -> Self {
         SocketOptions {
             socket_type,
-            security: Security::null(),
+            security: Security::plain_text(),
             provider: crate::primitives::fastest(),
             routing_id: Vec::new(),
             metadata: Vec::new(),
@@ -235,7 +237,7 @@ impl SocketOptions {
         if let Some(proxy) = &self.socks_proxy {
             proxy.validate()?;
         }
-        if self.security.further_keys() > MAX_FURTHER_SERVER_KEYS {
+        if self.security.additional_keys() > MAX_ADDITIONAL_SERVER_KEYS {
             return Err(OptionsError::ServerKeys);
         }
         let limits = &self.per_address;

@@ -189,7 +189,7 @@ fn a_cookie_expires() {
             data_phase,
         });
         let server = MechanismConfig::Blake3Server(Blake3Server {
-            further_keys: Vec::new(),
+            additional_keys: Vec::new(),
             keys: server_keys,
             cookies: keeper.clone(),
             data_phase,

@@ -33,14 +33,14 @@ pub(crate) enum Mechanism {
 impl Mechanism {
     fn server(self, keys: KeyPair, allowed: AllowedKeys) -> Security {
         match self {
-            Mechanism::Blake3 => Security::blake3_server(keys, allowed),
+            Mechanism::Blake3 => Security::blake3_server(keys, allowed).into(),
             Mechanism::Curve => Security::curve_server(keys, allowed),
         }
     }
 
     fn client(self, server: PublicKey, keys: KeyPair) -> Security {
         match self {
-            Mechanism::Blake3 => Security::blake3_client_with_keys(server, keys),
+            Mechanism::Blake3 => Security::blake3_client_with_keys(server, keys).into(),
             Mechanism::Curve => Security::curve_client(server, keys),
         }
     }

@@ -77,8 +77,8 @@ impl Path {
     /// Options of the side that has the key.
     pub(crate) fn server(&self, socket_type: SocketType) -> SocketBuilder {
         let security = match &self.keys {
-            Some(keys) => Security::blake3_server(keys.clone(), AllowAnyone),
-            None => Security::null(),
+            Some(keys) => Security::blake3_server(keys.clone(), AllowAnyone).into(),
+            None => Security::plain_text(),
         };
         options(socket_type).security(security)
     }
@@ -86,8 +86,8 @@ impl Path {
     /// Options of the side that knows the key.
     pub(crate) fn client(&self, socket_type: SocketType) -> SocketBuilder {
         let security = match &self.keys {
-            Some(keys) => Security::blake3_client(keys.public()),
-            None => Security::null(),
+            Some(keys) => Security::blake3_client(keys.public()).into(),
+            None => Security::plain_text(),
         };
         options(socket_type).security(security)
     }
@@ -167,11 +167,11 @@ pub(crate) fn every_mechanism() -> Vec<(&'static str, Security, Security)> {
     let known = server.public();
     let check = |_: &PlainClient<'_>| Decision::allow_as("user");
     vec![
-        ("NULL", Security::null(), Security::null()),
+        ("NULL", Security::plain_text(), Security::plain_text()),
         (
             "BLAKE3",
-            Security::blake3_server(server.clone(), AllowAnyone),
-            Security::blake3_client(known),
+            Security::blake3_server(server.clone(), AllowAnyone).into(),
+            Security::blake3_client(known).into(),
         ),
         (
             "CURVE",

@@ -203,13 +203,13 @@ fn a_wrong_password_is_named() {
 fn mismatches() -> Vec<Case> {
     let [server, client, _] = three();
     let ours = [
-        Security::null(),
+        Security::plain_text(),
         Security::plain_client("a", "b"),
         Security::plain_server(AllowAnyone),
         Security::curve_client(server.public(), client.clone()),
         Security::curve_server(server.clone(), AllowAnyone),
-        Security::blake3_client_with_keys(server.public(), client.clone()),
-        Security::blake3_server(server.clone(), AllowAnyone),
+        Security::blake3_client_with_keys(server.public(), client.clone()).into(),
+        Security::blake3_server(server.clone(), AllowAnyone).into(),
     ];
     let theirs = [
         ("NULL", "peer", Vec::new()),

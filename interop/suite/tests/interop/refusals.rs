@@ -66,7 +66,8 @@ fn a_client_that_is_not_allowed() {
             continue;
         }
         let sides = Sides {
-            ours: Security::blake3_server(server.clone(), AllowedKeys::new().allow(other.public())),
+            ours: Security::blake3_server(server.clone(), AllowedKeys::new().allow(other.public()))
+                .into(),
             theirs: keys(&[
                 ("--server-key", &server.public().to_hex()),
                 ("--secret-key", &client.secret().to_hex()),
@@ -101,7 +102,7 @@ fn our_client_is_not_allowed() {
         ]);
         theirs.push("--server".into());
         let sides = Sides {
-            ours: Security::blake3_client_with_keys(server.public(), client.clone()),
+            ours: Security::blake3_client_with_keys(server.public(), client.clone()).into(),
             theirs,
             their_key: None,
         };
@@ -125,7 +126,7 @@ fn a_client_with_another_servers_key() {
             continue;
         }
         let sides = Sides {
-            ours: Security::blake3_server(server.clone(), sealwire::auth::AllowAnyone),
+            ours: Security::blake3_server(server.clone(), sealwire::auth::AllowAnyone).into(),
             theirs: keys(&[("--server-key", &other.public().to_hex())]),
             their_key: None,
         };
@@ -151,7 +152,7 @@ fn our_client_has_another_servers_key() {
         let mut theirs = keys(&[("--secret-key", &server.secret().to_hex())]);
         theirs.push("--server".into());
         let sides = Sides {
-            ours: Security::blake3_client(other.public()),
+            ours: Security::blake3_client(other.public()).into(),
             theirs,
             their_key: None,
         };
@@ -168,7 +169,8 @@ fn mechanisms_that_differ() {
     let path = Path::null(LIBZMQ, Transport::Tcp, Ours);
     if path.program.is_there() {
         let mut sides = path.protection.sides();
-        sides.ours = Security::blake3_server(KeyPair::generate(), sealwire::auth::AllowAnyone);
+        sides.ours =
+            Security::blake3_server(KeyPair::generate(), sealwire::auth::AllowAnyone).into();
         let link = path.open_with(options(SocketType::Pull), &PUSH, sides);
         let (_, text) = failed(&link);
         // It closes once it has read our greeting, before it has sent the whole of its own.
@@ -180,7 +182,7 @@ fn mechanisms_that_differ() {
         let path = Path::blake3(program, Ours, Ours);
         if path.program.is_there() {
             let mut sides = path.protection.sides();
-            sides.ours = Security::null();
+            sides.ours = Security::plain_text();
             let link = path.open_with(options(SocketType::Pull), &PUSH, sides);
             let (_, text) = failed(&link);
             // It may close before the whole of its greeting has reached us.

@@ -79,7 +79,7 @@ fn mechanisms() -> [(Security, Vec<String>, Vec<Vec<u8>>); 3] {
             with_password,
             vec![b"PLAIN".to_vec(), b"u".to_vec(), b"p".to_vec()],
         ),
-        (Security::null(), Vec::new(), vec![b"NULL".to_vec()]),
+        (Security::plain_text(), Vec::new(), vec![b"NULL".to_vec()]),
     ]
 }
 

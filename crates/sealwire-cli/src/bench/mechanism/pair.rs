@@ -72,7 +72,7 @@ impl Parties {
                 }),
                 MechanismConfig::Blake3Server(Blake3Server {
                     keys: theirs,
-                    further_keys: Vec::new(),
+                    additional_keys: Vec::new(),
                     cookies,
                     data_phase: DataPhase::PerMessageNonces,
                 }),

@@ -96,7 +96,7 @@ impl Recording {
 
     fn server_settings(&self) -> Blake3Server {
         Blake3Server {
-            further_keys: Vec::new(),
+            additional_keys: Vec::new(),
             keys: self.keys("/server/secret_key"),
             cookies: Arc::new(NoCookies),
             data_phase: self.1,

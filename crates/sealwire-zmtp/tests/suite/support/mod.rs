@@ -126,7 +126,7 @@ pub(crate) fn server(
 ) -> Config {
     let mut config = Config::new(socket_type);
     config.mechanism = MechanismConfig::Blake3Server(Blake3Server {
-        further_keys: Vec::new(),
+        additional_keys: Vec::new(),
         keys: keys(SERVER_SEED),
         cookies,
         data_phase,

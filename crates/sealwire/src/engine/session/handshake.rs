@@ -13,7 +13,7 @@ use crate::engine::decisions::{Answer, Applicant, Inquiry};
 use crate::engine::io_thread::Reactor;
 use crate::monitor::{Event, FailureCause, add};
 use crate::peer::{Approval, Peer};
-use crate::security::Kind;
+use crate::security::{Blake3Server, Kind};
 
 impl Session {
     pub(super) fn take_events(&mut self, reactor: &mut Reactor) -> Result<(), End> {
@@ -24,7 +24,7 @@ impl Session {
             match self.protocol.poll_event() {
                 Some(ProtocolEvent::Ready(info)) => self.ready(Some(info), reactor)?,
                 Some(ProtocolEvent::Authenticate(credentials)) => {
-                    let (Kind::Server { authenticator, .. }
+                    let (Kind::Server(Blake3Server { authenticator, .. })
                     | Kind::CurveServer { authenticator, .. }) = &self.core.options().security.0
                     else {
                         unreachable!("only servers are asked about keys")

@@ -31,9 +31,9 @@ impl SocketBuilder {
         }
     }
 
-    /// Mechanism and keys. Default: [`Security::null`].
-    pub fn security(mut self, security: Security) -> Self {
-        self.options.security = security;
+    /// Mechanism and keys. Default: [`Security::plain_text`].
+    pub fn security(mut self, security: impl Into<Security>) -> Self {
+        self.options.security = security.into();
         self
     }
 
