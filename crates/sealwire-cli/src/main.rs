@@ -17,6 +17,7 @@ mod passwords;
 mod proxy;
 mod report;
 mod rpc;
+mod secrets;
 mod security_options;
 mod sockets;
 mod tls_options;

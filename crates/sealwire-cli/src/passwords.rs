@@ -1,12 +1,12 @@
-//! Files with passwords, for PLAIN.
+//! Files with passwords, for PLAIN. Only their owner may be able to read them.
 
-use std::fs;
 use std::path::Path;
 
 use sealwire::auth::PasswordTable;
 use zeroize::Zeroizing;
 
 use crate::exit::{Code, Failure};
+use crate::secrets;
 
 /// Longest username and longest password, in bytes.
 const MAX: usize = 255;
@@ -54,12 +54,6 @@ fn bad(path: &Path, line: usize, what: &str) -> Failure {
 }
 
 fn read(path: &Path) -> Result<Zeroizing<String>, Failure> {
-    fs::read_to_string(path)
-        .map(Zeroizing::new)
-        .map_err(|error| {
-            Failure::new(
-                Code::Usage,
-                format!("cannot read {}: {error}", path.display()),
-            )
-        })
+    secrets::read_text(path)?
+        .ok_or_else(|| Failure::new(Code::Usage, format!("{} is not text", path.display())))
 }

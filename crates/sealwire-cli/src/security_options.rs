@@ -88,7 +88,8 @@ macro_rules! security_options {
             server: bool,
 
             /// As server: let in the keys of this file (a key and a name per line) or directory
-            /// (a .pub file per client); changes take effect at once
+            /// (a .pub file per client). Keys that are added count at once; those that are taken off
+            /// are refused, and disconnected, about a second later
             #[arg(
                 id = concat!($prefix, "allow"),
                 long = concat!($prefix, "allow"),
@@ -109,7 +110,8 @@ macro_rules! security_options {
             )]
             username: Option<String>,
 
-            /// As client of PLAIN: a file whose first line is our password
+            /// As client of PLAIN: a file whose first line is our password, which only its owner may
+            /// be able to read
             #[arg(
                 id = concat!($prefix, "password-file"),
                 long = concat!($prefix, "password-file"),
@@ -118,7 +120,8 @@ macro_rules! security_options {
             )]
             password_file: Option<PathBuf>,
 
-            /// As server of PLAIN: a file with a username and a password per line
+            /// As server of PLAIN: a file with a username and a password per line, which only its
+            /// owner may be able to read
             #[arg(
                 id = concat!($prefix, "passwords"),
                 long = concat!($prefix, "passwords"),

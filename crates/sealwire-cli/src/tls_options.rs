@@ -1,13 +1,13 @@
 //! Certificates of `wss` endpoints on the command line.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use sealwire::options::{TlsConfigError, TlsIdentity, TlsTrust};
 use sealwire::{Endpoint, SocketBuilder};
 
 use crate::exit::{Code, Failure};
+use crate::secrets::{read_public, read_tls_key};
 
 /// What TLS needs of those who bind and of those who connect.
 #[derive(Debug, Args)]
@@ -17,7 +17,8 @@ pub(crate) struct TlsOptions {
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
 
-    /// The private key of that certificate, in PEM
+    /// The private key of that certificate, in PEM; only its owner, and a group, may be able to
+    /// read it
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
@@ -39,7 +40,7 @@ impl TlsOptions {
         connect: &[Endpoint],
     ) -> Result<SocketBuilder, Failure> {
         if let (Some(chain), Some(key)) = (&self.tls_cert, &self.tls_key) {
-            let identity = TlsIdentity::from_pem(read(chain)?, read(key)?);
+            let identity = TlsIdentity::from_pem(read_public(chain)?, read_tls_key(key)?);
             let files = format!("{} and {}", chain.display(), key.display());
             builder = builder.tls_identity(identity.map_err(|error| unusable(&files, &error))?);
         } else if bind.iter().any(is_wss) {
@@ -55,7 +56,7 @@ impl TlsOptions {
 
     fn trust(&self) -> Result<TlsTrust, Failure> {
         let trust = match &self.tls_ca {
-            Some(file) => TlsTrust::from_pem(read(file)?)
+            Some(file) => TlsTrust::from_pem(read_public(file)?)
                 .map_err(|error| unusable(&file.display().to_string(), &error))?,
             None => TlsTrust::system().map_err(|error| unusable("--tls-ca FILE", &error))?,
         };
@@ -74,13 +75,4 @@ fn is_wss(endpoint: &Endpoint) -> bool {
 
 fn unusable(what: &str, error: &TlsConfigError) -> Failure {
     Failure::new(Code::Failed, format!("{what}: {error}"))
-}
-
-fn read(file: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(file).map_err(|error| {
-        Failure::new(
-            Code::Failed,
-            format!("cannot read {}: {error}", file.display()),
-        )
-    })
 }

@@ -147,6 +147,45 @@ fn a_secret_key_that_others_can_read_is_not_used() {
 }
 
 #[test]
+fn a_password_file_that_others_can_read_or_change_is_not_used() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("passwords");
+    std::fs::write(&file, "alice wonderland\n").expect("a file");
+    let path = file.to_str().expect("text");
+    let plain = ["-t", "100ms", "--mechanism", "plain"];
+    let server = ["pull", "-b", ANY, "--passwords", path];
+    let client = ["push", "-c", "tcp://127.0.0.1:9", "-d", "x", "--username"];
+    let client = [&client[..], &["alice", "--password-file", path]].concat();
+    let hash = ["newplex", "hash-password", "--cost", "10"];
+    let hash = [&hash[..], &["--password-file", path]].concat();
+    let server = [&server[..], &plain].concat();
+    let client = [&client[..], &plain].concat();
+    for (mode, problem) in [
+        (0o600, None),
+        (0o400, None),
+        (0o640, Some("read by others")),
+        (0o604, Some("read by others")),
+        (0o620, Some("changed by others")),
+        (0o602, Some("changed by others")),
+    ] {
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(&file, mode).expect("permissions");
+        for arguments in [&server, &client, &hash] {
+            let ran = run(arguments);
+            match problem {
+                Some(text) => {
+                    let refused = ran.expect_code(1);
+                    assert!(refused.stderr.contains(text), "{refused:?}");
+                    assert!(refused.stderr.contains("chmod 600"), "{refused:?}");
+                }
+                None => assert!(!ran.stderr.contains("chmod"), "{ran:?}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn errors_and_events_are_json_where_asked_for() {
     let failed = run(&["pull", "-b", ANY, "-t", "200ms", "--json"]).expect_code(3);
     let records: Vec<Value> = failed

@@ -220,7 +220,7 @@ fn wrong_keys_are_told_apart() {
         ),
         ("bare", "this file is for connections"),
         ("sealed", "not the file of a symmetric key"),
-        ("missing", "cannot be read"),
+        ("missing", "cannot read"),
     ] {
         let refused = run(&[
             "open",

@@ -3,6 +3,7 @@
 mod support;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use support::{run, start};
 
@@ -13,6 +14,8 @@ fn certificate(folder: &std::path::Path) -> (String, String) {
     let write = |name: &str, text: String| {
         let path = folder.join(name);
         fs::write(&path, text).expect("a file");
+        let private = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(&path, private).expect("permissions");
         path.to_str().expect("text").to_owned()
     };
     (
@@ -78,4 +81,38 @@ fn what_is_missing_or_unusable_is_said() {
     let connect = ["push", "-c", "wss://127.0.0.1:9", "-d", "x", "--tls-ca"];
     let none = run(&[&connect[..], &["no-such-file"]].concat()).expect_code(1);
     assert!(none.stderr.contains("no-such-file"), "{none:?}");
+}
+
+#[test]
+fn a_tls_key_that_others_can_read_or_a_group_can_change_is_not_used() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (cert, key) = certificate(folder.path());
+    let link = folder.path().join("link.pem");
+    std::os::unix::fs::symlink(&key, &link).expect("a link");
+    let files = [&*key, link.to_str().expect("text")];
+    for (mode, problem) in [
+        (0o600, None),
+        (0o440, None),
+        (0o640, None),
+        (0o644, Some("read by others")),
+        (0o604, Some("read by others")),
+        (0o660, Some("changed by others")),
+        (0o602, Some("changed by others")),
+    ] {
+        fs::set_permissions(&key, fs::Permissions::from_mode(mode)).expect("permissions");
+        for file in files {
+            let tls = ["--tls-cert", &cert, "--tls-key", file];
+            let pull = ["pull", "-b", "wss://127.0.0.1:0", "-n", "1", "-t", "100ms"];
+            let pull = run(&[&pull[..], &tls].concat());
+            match problem {
+                // Nobody comes.
+                None => drop(pull.expect_code(3)),
+                Some(text) => {
+                    let refused = pull.expect_code(1);
+                    assert!(refused.stderr.contains(text), "{mode:o}: {refused:?}");
+                    assert!(refused.stderr.contains("chmod 640"), "{refused:?}");
+                }
+            }
+        }
+    }
 }

@@ -4,7 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use sealwire::keys::{KeyFileError, read_key_list, read_key_pair, read_public_key, write_key_pair};
+use sealwire::keys::{
+    KeyFileError, Readers, read_key_list, read_key_pair, read_public_key, read_secret_file,
+    write_key_pair,
+};
 use sealwire::{Generate as _, KeyPair, PublicKey};
 
 /// The example keys of the ZeroMQ manual (`zmq_curve_keypair`, `zmq_z85_encode`), in the layout
@@ -81,6 +84,44 @@ fn open_permissions_are_refused() {
         KeyFileError::Permissions { mode: 0o640, .. }
     ));
     assert!(error.to_string().contains("chmod 600"), "{error}");
+    assert!(error.to_string().contains("read by others"), "{error}");
+    // What others can change is no secret of the owner either, and a link is what it leads to.
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    write(&path, CZMQ_SECRET, 0o602);
+    let error = read_key_pair(&link).unwrap_err();
+    assert!(error.to_string().contains("changed by others"), "{error}");
+    // A group may read what is read for TLS.
+    write(&path, CZMQ_SECRET, 0o640);
+    assert!(read_secret_file(&path, Readers::OwnerAndGroup).is_ok());
+    for mode in [0o644, 0o660, 0o604, 0o642] {
+        write(&path, CZMQ_SECRET, mode);
+        let error = read_secret_file(&path, Readers::OwnerAndGroup).unwrap_err();
+        assert!(error.to_string().contains("chmod 640"), "{mode:o}: {error}");
+    }
+}
+
+#[test]
+fn files_are_read_up_to_a_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let file = fs::File::create(&path).unwrap();
+    file.set_permissions(fs::Permissions::from_mode(0o600))
+        .unwrap();
+    file.set_len((16 << 20) + 1).unwrap();
+    for error in [
+        read_key_pair(&path).map(drop).unwrap_err(),
+        read_public_key(&path).map(drop).unwrap_err(),
+        read_key_list(&path).map(drop).unwrap_err(),
+    ] {
+        assert!(matches!(error, KeyFileError::TooLarge { .. }), "{error}");
+    }
+    // Some files do not tell their size.
+    let endless = read_secret_file("/dev/zero", Readers::Owner).unwrap_err();
+    assert!(
+        matches!(endless, KeyFileError::TooLarge { .. }),
+        "{endless}"
+    );
 }
 
 #[test]
@@ -169,8 +210,11 @@ fn what_is_no_key_file_is_said() {
         two.secret().to_z85().as_str()
     );
     write(&path, &mixed, 0o600);
-    assert!(matches!(
-        read_key_pair(&path),
-        Err(KeyFileError::Mismatch { .. })
-    ));
+    for error in [
+        read_key_pair(&path).map(drop).unwrap_err(),
+        read_public_key(&path).map(drop).unwrap_err(),
+        read_key_list(&path).map(drop).unwrap_err(),
+    ] {
+        assert!(matches!(error, KeyFileError::Mismatch { .. }), "{error}");
+    }
 }

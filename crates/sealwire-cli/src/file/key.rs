@@ -3,8 +3,8 @@
 //! The name in front of the digits keeps it apart from key pairs: neither kind is ever read as the
 //! other.
 
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::path::Path;
 
 use sealwire_aead::{Key, generate_key};
@@ -12,10 +12,9 @@ use sealwire_zmtp::keys::hex;
 use zeroize::Zeroizing;
 
 use crate::exit::{Code, Failure};
+use crate::secrets;
 
 const LABEL: &str = "sealwire-symmetric-key:";
-/// Larger files are no key files.
-const MAX_FILE_SIZE: u64 = 4 << 10;
 
 /// Writes a fresh key, readable by its owner alone (mode 0600). An existing file is left alone.
 pub(crate) fn generate(path: &Path) -> Result<(), Failure> {
@@ -45,21 +44,8 @@ pub(crate) fn create_private(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// Reads what [`generate`] wrote.
 pub(super) fn read(path: &Path) -> Result<Key, Failure> {
-    let text = read_private(path)?.ok_or_else(|| failure(path, NOT_A_KEY))?;
+    let text = secrets::read_text(path)?.ok_or_else(|| failure(path, NOT_A_KEY))?;
     parse(&text).map_err(|problem| failure(path, problem))
-}
-
-/// The beginning of a file, which may not be readable by others; `None` if it is no text.
-pub(crate) fn read_private(path: &Path) -> Result<Option<Zeroizing<String>>, Failure> {
-    let cannot = |error: io::Error| failure(path, &format!("cannot be read: {error}"));
-    let file = File::open(path).map_err(cannot)?;
-    check_permissions(path, &file.metadata().map_err(cannot)?)?;
-    let mut text = Zeroizing::new(String::with_capacity(MAX_FILE_SIZE as usize));
-    match file.take(MAX_FILE_SIZE).read_to_string(&mut text) {
-        Err(error) if error.kind() != io::ErrorKind::InvalidData => Err(cannot(error)),
-        Err(_) => Ok(None),
-        Ok(_) => Ok(Some(text)),
-    }
 }
 
 const NOT_A_KEY: &str =
@@ -84,25 +70,6 @@ fn parse(text: &str) -> Result<Key, &'static str> {
     }
     let bytes = Zeroizing::new(hex::decode(digits).map_err(|_| DIGITS)?);
     Ok(Key::from_bytes(*bytes))
-}
-
-#[cfg(unix)]
-fn check_permissions(path: &Path, metadata: &Metadata) -> Result<(), Failure> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let mode = metadata.permissions().mode() & 0o777;
-    if metadata.is_file() && mode & 0o077 != 0 {
-        let problem = format!(
-            "may be read by others (mode {mode:03o}): run chmod 600 on it and consider the key \
-             leaked"
-        );
-        return Err(failure(path, &problem));
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn check_permissions(_path: &Path, _metadata: &Metadata) -> Result<(), Failure> {
-    Ok(())
 }
 
 fn failure(path: &Path, problem: &str) -> Failure {

@@ -11,7 +11,8 @@ use zeroize::Zeroizing;
 
 use super::failed;
 use crate::exit::Failure;
-use crate::file::key::{create_private, read_private};
+use crate::file::key::create_private;
+use crate::secrets;
 
 /// Larger files of one public value are none.
 const MAX_FILE_SIZE: u64 = 4 << 10;
@@ -62,12 +63,12 @@ pub(super) fn generate_pair(public_path: &Path, secret_path: &Path) -> Result<Pu
 }
 
 pub(super) fn read_symmetric(path: &Path) -> Result<Zeroizing<[u8; SYMMETRIC_KEY_SIZE]>, Failure> {
-    let text = read_private(path)?.unwrap_or_default();
+    let text = secrets::read_text(path)?.unwrap_or_default();
     files::parse_symmetric_key(&text).map_err(|problem| invalid(path, problem))
 }
 
 pub(crate) fn read_secret(path: &Path) -> Result<SecretKey, Failure> {
-    let text = read_private(path)?.unwrap_or_default();
+    let text = secrets::read_text(path)?.unwrap_or_default();
     files::parse_secret_key(&text).map_err(|problem| invalid(path, problem))
 }
 
@@ -92,8 +93,8 @@ pub(crate) fn read_public_or_digits(text: &str) -> Result<PublicKey, Failure> {
 
 /// Public keys, one a line.
 pub(crate) fn read_public_list(path: &Path) -> Result<Vec<PublicKey>, Failure> {
-    let text =
-        fs::read_to_string(path).map_err(|error| at(path, &format!("cannot be read: {error}")))?;
+    let text = String::from_utf8(secrets::read_public(path)?)
+        .map_err(|_| at(path, "not a list of keys"))?;
     files::parse_public_keys(&text).map_err(|problem| invalid(path, problem))
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use sealwire::keys::{Readers, read_secret_file};
 use sealwire_newplex::files::PasswordHash;
 use sealwire_newplex::schemes::mhf::MhfError;
 use serde::Serialize;
@@ -11,7 +12,6 @@ use zeroize::Zeroizing;
 
 use super::{failed, keys, print, prompt};
 use crate::exit::Failure;
-use crate::file::Input;
 
 pub(super) const HELP: &str = "\
 Examples:
@@ -31,7 +31,7 @@ const MIN_COST: u8 = 10;
 
 #[derive(Debug, Args)]
 pub(crate) struct PasswordOptions {
-    /// Read the password from this file
+    /// Read the password from this file, which only its owner may be able to read
     #[arg(
         long,
         value_name = "FILE",
@@ -110,8 +110,11 @@ pub(super) fn run(options: &PasswordOptions) -> Result<(), Failure> {
 /// be the same.
 fn read_password(path: &Path, prompts: &[&str]) -> Result<Zeroizing<Vec<u8>>, Failure> {
     if path != Path::new("-") || !io::stdin().is_terminal() {
-        let Input { reader, name, .. } = Input::open(path)?;
-        return first_line(reader, &name);
+        if path != Path::new("-") {
+            let content = read_secret_file(path, Readers::Owner)?;
+            return first_line(&content[..], &path.display().to_string());
+        }
+        return first_line(io::stdin().lock(), "standard input");
     }
     let mut answers = prompts.iter().map(|prompt| {
         let stdin = prompt::without_echo(prompt)?;

@@ -158,11 +158,18 @@ impl FromStr for SecretKey {
     }
 }
 
-/// A secret key with the public key that belongs to it.
+/// A secret key with the public key that belongs to it. There is no way to make one of halves that
+/// do not belong together:
+///
+/// ```compile_fail
+/// # use sealwire_zmtp::{KeyPair, PublicKey, SecretKey};
+/// # let foreign = PublicKey::from_bytes([7; 32]).unwrap();
+/// let mut keys = KeyPair::from_secret(SecretKey::from_bytes([9; 32]));
+/// keys.public = foreign;
+/// ```
 #[derive(Clone)]
 pub struct KeyPair {
-    /// The half that peers may know.
-    pub public: PublicKey,
+    public: PublicKey,
     secret: SecretKey,
 }
 

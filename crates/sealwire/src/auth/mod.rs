@@ -2,6 +2,7 @@
 //! a ZAP handler ([`zap`]).
 
 mod allowed_keys;
+mod allowed_keys_file;
 mod password;
 pub mod zap;
 
@@ -11,11 +12,15 @@ use std::sync::Arc;
 use sealwire_zmtp::PublicKey;
 use sealwire_zmtp::wire::metadata::Metadata;
 
-pub use allowed_keys::{AllowedKeys, AllowedKeysFile};
+pub use allowed_keys::AllowedKeys;
+pub use allowed_keys_file::AllowedKeysFile;
 pub(crate) use password::SharedPlainAuthenticator;
 pub use password::{PasswordTable, PlainAuthenticator, PlainClient, PlainCredentials};
 
 use crate::peer::PeerAddress;
+
+/// What a client is told whose key is not on a list.
+const NOT_ALLOWED: &str = "this key is not allowed here";
 
 /// A client that has proved to hold the secret of its public key and asks to be let in.
 #[derive(Debug)]
@@ -144,7 +149,7 @@ impl From<bool> for Decision {
         if allowed {
             Decision::Allow { user_id: None }
         } else {
-            Decision::refuse("this key is not allowed here")
+            Decision::refuse(NOT_ALLOWED)
         }
     }
 }

@@ -5,6 +5,7 @@
 //! key on a line of its own is read as well.
 
 mod certificate;
+mod reading;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -15,9 +16,8 @@ use sealwire_zmtp::{KeyPair, PublicKey, SecretKey};
 use zeroize::Zeroizing;
 
 use certificate::Certificate;
-
-/// Larger files are no key files.
-const MAX_FILE_SIZE: u64 = 16 << 20;
+pub(crate) use reading::{MAX_FILE_SIZE, open_regular, read_bounded};
+pub use reading::{Readers, read_secret_file};
 
 /// A key file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -39,13 +39,15 @@ pub enum KeyFileError {
         /// What the system said.
         source: io::Error,
     },
-    /// Others than the owner may read a secret key.
-    #[error("{} may be read by others (mode {mode:03o}): run chmod 600 on it and consider the key leaked", .path.display())]
+    /// Others than those who should may read or change a secret.
+    #[error("{} may be {} by others (mode {mode:03o}): {}", .path.display(), reading::exposed_to(*.mode, *.readers), reading::advice(*.mode, *.readers))]
     Permissions {
         /// The file.
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
+        /// Who may read it.
+        readers: Readers,
     },
     /// No key where one should be.
     #[error("{}, line {line}: expected a key of 40 (Z85) or 64 (hex) characters", .path.display())]
@@ -69,11 +71,27 @@ pub enum KeyFileError {
         /// The file.
         path: PathBuf,
     },
-    /// Not text, or too large to be a key file.
+    /// Not text.
     #[error("{} is not a key file", .path.display())]
     NotText {
         /// The file.
         path: PathBuf,
+    },
+    /// More files than a list of keys may have.
+    #[error("{} is not a list of keys: it has more than {limit} files", .path.display())]
+    TooMany {
+        /// The directory.
+        path: PathBuf,
+        /// Files that are read.
+        limit: usize,
+    },
+    /// Larger than any file of keys.
+    #[error("{} is not a key file: it has more than {limit} bytes", .path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Size of the largest file that is read, in bytes.
+        limit: u64,
     },
 }
 
@@ -158,28 +176,18 @@ fn write_pair(
 /// # Errors
 ///
 /// [`KeyFileError`]; among them [`Permissions`](KeyFileError::Permissions) when others than the
-/// owner may read the file.
+/// owner may read or change the file.
 pub fn read_key_pair(path: impl AsRef<Path>) -> Result<KeyPair, KeyFileError> {
     let path = path.as_ref();
-    check_permissions(path)?;
-    let text = read_text(path)?;
-    if let Some(certificate) = Certificate::parse(&text) {
-        let secret = certificate.secret.ok_or(KeyFileError::Missing {
-            path: path.into(),
-            wanted: "secret",
-        })?;
-        let keys = KeyPair::from_secret(parse_key(path, secret.line, secret.text)?);
-        if let Some(public) = certificate.public
-            && parse_key::<PublicKey>(path, public.line, public.text)? != keys.public()
-        {
-            return Err(KeyFileError::Mismatch { path: path.into() });
-        }
-        return Ok(keys);
-    }
-    let (line, key) = bare_key(&text).ok_or(KeyFileError::Missing {
+    let text = text_of(path, read_secret_file(path, Readers::Owner)?)?;
+    let missing = || KeyFileError::Missing {
         path: path.into(),
         wanted: "secret",
-    })?;
+    };
+    if let Some(certificate) = Certificate::parse(&text) {
+        return pair_of(path, &certificate)?.ok_or_else(missing);
+    }
+    let (line, key) = bare_key(&text).ok_or_else(missing)?;
     Ok(KeyPair::from_secret(parse_key(path, line, key)?))
 }
 
@@ -187,38 +195,52 @@ pub fn read_key_pair(path: impl AsRef<Path>) -> Result<KeyPair, KeyFileError> {
 ///
 /// # Errors
 ///
-/// [`KeyFileError`].
+/// [`KeyFileError`]; among them [`Mismatch`](KeyFileError::Mismatch) for a certificate whose
+/// public key does not belong to its secret key.
 pub fn read_public_key(path: impl AsRef<Path>) -> Result<PublicKey, KeyFileError> {
     let path = path.as_ref();
-    let text = read_text(path)?;
+    public_key_in(path, &read_text(path)?)
+}
+
+/// The key in the text of that file.
+pub(crate) fn public_key_in(path: &Path, text: &str) -> Result<PublicKey, KeyFileError> {
     let missing = || KeyFileError::Missing {
         path: path.into(),
         wanted: "public",
     };
-    if let Some(certificate) = Certificate::parse(&text) {
-        let public = certificate.public.ok_or_else(missing)?;
+    if let Some(certificate) = Certificate::parse(text) {
+        let public = certificate.public.as_ref().ok_or_else(missing)?;
+        pair_of(path, &certificate)?;
         return parse_key(path, public.line, public.text);
     }
-    let (line, key) = bare_key(&text).ok_or_else(missing)?;
+    let (line, key) = bare_key(text).ok_or_else(missing)?;
     parse_key(path, line, key)
 }
 
-/// Reads the public half of a CZMQ certificate, whose name is that of secret keys elsewhere. `None`
-/// for whatever is, or may be, a secret: a certificate that holds one, a bare key, a file that this
-/// user may not read.
-pub(crate) fn read_public_certificate(path: &Path) -> Result<Option<PublicKey>, KeyFileError> {
-    let text = match read_text(path) {
-        Err(KeyFileError::Read { source, .. })
-            if source.kind() == io::ErrorKind::PermissionDenied =>
-        {
-            return Ok(None);
-        }
-        text => text?,
-    };
-    match Certificate::parse(&text) {
-        Some(Certificate { secret: None, .. }) => read_public_key(path).map(Some),
+/// The public half of a CZMQ certificate, whose name is that of secret keys elsewhere. `None` for
+/// whatever is, or may be, a secret: a certificate that holds one, and a bare key.
+pub(crate) fn public_certificate_in(
+    path: &Path,
+    text: &str,
+) -> Result<Option<PublicKey>, KeyFileError> {
+    match Certificate::parse(text) {
+        Some(Certificate { secret: None, .. }) => public_key_in(path, text).map(Some),
         _ => Ok(None),
     }
+}
+
+/// The keys of a certificate that holds the secret; both halves belong together.
+fn pair_of(path: &Path, certificate: &Certificate<'_>) -> Result<Option<KeyPair>, KeyFileError> {
+    let Some(secret) = &certificate.secret else {
+        return Ok(None);
+    };
+    let keys = KeyPair::from_secret(parse_key(path, secret.line, secret.text)?);
+    if let Some(public) = &certificate.public
+        && parse_key::<PublicKey>(path, public.line, public.text)? != keys.public()
+    {
+        return Err(KeyFileError::Mismatch { path: path.into() });
+    }
+    Ok(Some(keys))
 }
 
 /// Reads a list of public keys, one a line, each with an optional user id behind it. A
@@ -232,13 +254,23 @@ pub fn read_key_list(
     path: impl AsRef<Path>,
 ) -> Result<Vec<(PublicKey, Option<String>)>, KeyFileError> {
     let path = path.as_ref();
-    let text = read_text(path)?;
-    if Certificate::parse(&text).is_some() {
+    key_list_in(path, &read_text(path)?)
+}
+
+/// The keys in the text of that file.
+pub(crate) fn key_list_in(
+    path: &Path,
+    text: &str,
+) -> Result<Vec<(PublicKey, Option<String>)>, KeyFileError> {
+    if Certificate::parse(text).is_some() {
         let user_id = path.file_stem().unwrap_or_default().to_string_lossy();
-        return Ok(vec![(read_public_key(path)?, Some(user_id.into_owned()))]);
+        return Ok(vec![(
+            public_key_in(path, text)?,
+            Some(user_id.into_owned()),
+        )]);
     }
     let mut keys = Vec::new();
-    for (number, line) in content_lines(&text) {
+    for (number, line) in content_lines(text) {
         let (key, user_id) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let user_id = user_id.trim();
         let user_id = (!user_id.is_empty()).then(|| user_id.to_owned());
@@ -269,33 +301,15 @@ fn parse_key<K: FromStr>(path: &Path, line: usize, text: &str) -> Result<K, KeyF
 }
 
 fn read_text(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
-    let metadata = fs::metadata(path).map_err(|source| KeyFileError::read(path, source))?;
-    if metadata.len() > MAX_FILE_SIZE {
-        return Err(KeyFileError::NotText { path: path.into() });
-    }
-    let bytes = Zeroizing::new(fs::read(path).map_err(|source| KeyFileError::read(path, source))?);
+    let read = |source| KeyFileError::read(path, source);
+    let file = fs::File::open(path).map_err(read)?;
+    text_of(path, read_bounded(file, path, MAX_FILE_SIZE)?)
+}
+
+fn text_of(path: &Path, bytes: Zeroizing<Vec<u8>>) -> Result<Zeroizing<String>, KeyFileError> {
     let text =
         std::str::from_utf8(&bytes).map_err(|_| KeyFileError::NotText { path: path.into() })?;
     Ok(Zeroizing::new(text.to_owned()))
-}
-
-#[cfg(unix)]
-fn check_permissions(path: &Path) -> Result<(), KeyFileError> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let metadata = fs::metadata(path).map_err(|source| KeyFileError::read(path, source))?;
-    let mode = metadata.permissions().mode() & 0o777;
-    if metadata.is_file() && mode & 0o077 != 0 {
-        return Err(KeyFileError::Permissions {
-            path: path.into(),
-            mode,
-        });
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn check_permissions(_path: &Path) -> Result<(), KeyFileError> {
-    Ok(())
 }
 
 fn write_new(path: &Path, mode: u32, content: &[u8]) -> Result<(), KeyFileError> {

@@ -1,0 +1,198 @@
+//! An allow-list on disk that takes effect as it changes.
+//!
+//! ```text
+//!   handshakes ──▶ snapshot (shared, never waited for)
+//!                     ▲
+//!   one thread ──▶ look at the disk ──▶ list: what counts and since when
+//! ```
+//!
+//! [`look`] reads and compares, [`list`] decides what of it counts. Only one thread looks; the
+//! others take the snapshot that is there.
+
+mod list;
+mod look;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
+use std::time::Instant;
+
+use self::list::{List, Remark};
+use self::look::Memory;
+use super::{AllowedKeys, Authenticator, Client, Decision, NOT_ALLOWED, Status};
+use crate::keys::KeyFileError;
+
+/// Between two looks that handshakes cause passes this many times the time that the first took, so
+/// that strangers cannot make the server read all the time.
+const PAUSE: u32 = 9;
+/// Lines in the log after one look. Broken files beyond are counted in a last one.
+const MAX_REMARKS: usize = 16;
+
+/// A file or directory of allowed keys, read again when it changes.
+///
+/// A **file** has one key a line (Z85 or hex), then optionally a user id; other lines that start
+/// with `#` are comments. A single CZMQ certificate will do as well. A **directory** has one file
+/// per client: a CZMQ certificate or a key; the file's name without extension is the user id. Names
+/// that start with a dot or end with `_secret` are passed over, and of those that end with `.key`
+/// all but CZMQ's public certificates: elsewhere that is the name of a secret. A list has at most
+/// 65,536 files of 16 MiB each and 64 MiB together.
+///
+/// **A key that is added** is let in at once. **A key that is taken off** the list is refused, and
+/// its connections end, about a second later: it has to be missing twice, 300 ms apart, and the
+/// content of its file has to be the same both times, or to be without the key for five seconds.
+/// So `cp` over a list, which empties it first, cuts nobody. What counts is the content, whatever
+/// size and time the file has. To be quite sure, write a new file beside the list and rename it.
+///
+/// **What cannot be read or understood keeps what it said last**, for as long as that lasts: a file
+/// of a directory its own key, a list its own keys, also a list that was deleted. Errors are logged
+/// once when they begin. Until they end, strangers are refused with [`Status::Temporary`], since
+/// their key may stand in what could not be read. So to turn everybody away **empty the list, do
+/// not delete it**; a server that starts without its list does not start.
+#[derive(Debug)]
+pub struct AllowedKeysFile {
+    path: PathBuf,
+    current: RwLock<Arc<Snapshot>>,
+    watch: Mutex<Watch>,
+}
+
+/// What handshakes see.
+#[derive(Debug)]
+struct Snapshot {
+    keys: AllowedKeys,
+    /// Whether some of the list could not be read: strangers may be on it.
+    incomplete: bool,
+    /// How often the keys have changed.
+    revision: u64,
+}
+
+/// What belongs to the thread that looks.
+#[derive(Debug)]
+struct Watch {
+    list: List,
+    memory: Memory,
+    /// When handshakes may cause the next look.
+    due: Instant,
+}
+
+impl AllowedKeysFile {
+    /// Reads the list for the first time.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or a line is not understood: better now than when the first client
+    /// comes.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, KeyFileError> {
+        let path = path.into();
+        let mut memory = Memory::default();
+        let now = Instant::now();
+        let list = List::new(look::look(&path, &mut memory)?, now)?;
+        let snapshot = Snapshot {
+            keys: list.keys(),
+            incomplete: false,
+            revision: 0,
+        };
+        Ok(AllowedKeysFile {
+            path,
+            current: RwLock::new(Arc::new(snapshot)),
+            watch: Mutex::new(Watch {
+                list,
+                memory,
+                due: now,
+            }),
+        })
+    }
+
+    fn snapshot(&self) -> Arc<Snapshot> {
+        // The lock is held to copy or replace the pointer only.
+        self.current
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Looks at the disk, unless another thread does, or a handshake wants to and it is too early.
+    /// Returns whether the snapshot is now that of a look which began here.
+    fn look(&self, for_handshake: bool) -> bool {
+        let mut watch = match self.watch.try_lock() {
+            Ok(watch) => watch,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        let began = Instant::now();
+        if for_handshake && began < watch.due {
+            return false;
+        }
+        let Watch { list, memory, due } = &mut *watch;
+        let outcome = list.take(look::look(&self.path, memory), began);
+        report(&self.path, &outcome.remarks);
+        let before = self.snapshot();
+        if outcome.changed || outcome.incomplete != before.incomplete {
+            let keys = if outcome.changed {
+                list.keys()
+            } else {
+                before.keys.clone()
+            };
+            let snapshot = Snapshot {
+                incomplete: outcome.incomplete,
+                revision: before.revision + u64::from(keys != before.keys),
+                keys,
+            };
+            if snapshot.revision != before.revision {
+                tracing::info!(path = %self.path.display(), keys = snapshot.keys.len(), "allowed keys changed");
+            }
+            *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+        }
+        let ended = Instant::now();
+        *due = ended + (ended - began) * PAUSE;
+        true
+    }
+}
+
+fn report(path: &Path, remarks: &[Remark]) {
+    let path = path.display();
+    for remark in remarks.iter().take(MAX_REMARKS) {
+        match remark {
+            Remark::Unreadable(error) => {
+                tracing::error!(%path, %error, "allowed keys cannot be read: those read last stay allowed");
+            }
+            Remark::Readable => tracing::info!(%path, "allowed keys can be read again"),
+            Remark::FileBroken(error) => {
+                tracing::error!(%path, %error, "a file of allowed keys cannot be read: what it said last stays allowed");
+            }
+            Remark::FileMended(file) => {
+                tracing::info!(%path, file = %file.display(), "a file of allowed keys can be read again");
+            }
+        }
+    }
+    let more = remarks.len().saturating_sub(MAX_REMARKS);
+    if more > 0 {
+        tracing::error!(%path, more, "and as many more files of allowed keys");
+    }
+}
+
+impl Authenticator for AllowedKeysFile {
+    fn authenticate(&self, client: &Client<'_>) -> Decision {
+        let up_to_date = self.look(true);
+        let snapshot = self.snapshot();
+        snapshot
+            .keys
+            .decide(client.public_key())
+            .unwrap_or_else(|| {
+                // libzmq's clients never come again after another status.
+                let passing = !up_to_date || snapshot.incomplete;
+                let status = if passing {
+                    Status::Temporary
+                } else {
+                    Status::Refused
+                };
+                Decision::refuse_as(status, NOT_ALLOWED)
+            })
+    }
+
+    fn revision(&self) -> Option<u64> {
+        self.look(false);
+        Some(self.snapshot().revision)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! Reading files: each is opened once, and what the handle says of it is what is checked and read.
+//! A path may name another file a moment later, so nothing is ever asked by path twice.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use zeroize::Zeroizing;
+
+use super::KeyFileError;
+
+/// Size of the largest file that is read as keys, passwords or certificates, in bytes.
+pub(crate) const MAX_FILE_SIZE: u64 = 16 << 20;
+
+/// Who may read a file that holds a secret. Nobody but the owner may change it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// The owner alone: secret keys and passwords (`chmod 600`).
+    Owner,
+    /// The owner and the group, as for TLS keys that several services read (`chmod 640`).
+    OwnerAndGroup,
+}
+
+impl Readers {
+    /// Permission bits that the file must not have.
+    const fn forbidden(self) -> u32 {
+        match self {
+            Readers::Owner => 0o077,
+            Readers::OwnerAndGroup => 0o037,
+        }
+    }
+}
+
+/// What others may do with a file of this mode.
+pub(super) fn exposed_to(mode: u32, readers: Readers) -> &'static str {
+    if mode & readers.forbidden() & 0o044 != 0 {
+        "read"
+    } else {
+        "changed"
+    }
+}
+
+/// What to do about that.
+pub(super) fn advice(mode: u32, readers: Readers) -> &'static str {
+    match (exposed_to(mode, readers), readers) {
+        ("read", Readers::Owner) => "run chmod 600 on it and consider the key leaked",
+        ("read", Readers::OwnerAndGroup) => "run chmod 640 on it and consider the key leaked",
+        (_, Readers::Owner) => "run chmod 600 on it and look at what it holds",
+        (_, Readers::OwnerAndGroup) => "run chmod 640 on it and look at what it holds",
+    }
+}
+
+/// Reads a file that holds a secret: a key or passwords, up to 16 MiB. Its mode is that of the file
+/// that was opened, wherever a symbolic link led. What is not a regular file (a pipe, a terminal)
+/// has no mode to check.
+///
+/// # Errors
+///
+/// [`KeyFileError::Permissions`] when others than the `readers` may read it, or others than the
+/// owner may change it; [`KeyFileError::Read`]; [`KeyFileError::TooLarge`].
+pub fn read_secret_file(
+    path: impl AsRef<Path>,
+    readers: Readers,
+) -> Result<Zeroizing<Vec<u8>>, KeyFileError> {
+    let path = path.as_ref();
+    let file = File::open(path).map_err(|source| KeyFileError::read(path, source))?;
+    read_opened_secret(file, path, readers)
+}
+
+/// The path is for errors only.
+fn read_opened_secret(
+    file: File,
+    path: &Path,
+    readers: Readers,
+) -> Result<Zeroizing<Vec<u8>>, KeyFileError> {
+    check_permissions(&file, path, readers)?;
+    read_bounded(file, path, MAX_FILE_SIZE)
+}
+
+/// Opens a file, and nothing but a regular one: a pipe among the files would make the reader wait.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NONBLOCK.bits() as i32,
+    );
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not a regular file",
+        ));
+    }
+    Ok(file)
+}
+
+/// Reads to the end of a file that has at most `limit` bytes, whatever its length was said to be.
+pub(crate) fn read_bounded(
+    file: File,
+    path: &Path,
+    limit: u64,
+) -> Result<Zeroizing<Vec<u8>>, KeyFileError> {
+    let read = |source| KeyFileError::read(path, source);
+    let size = file.metadata().map_err(read)?.len().min(limit);
+    // With room for one more than there should be, or else memory that is not wiped is left behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(size as usize + 1));
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(read)?;
+    if bytes.len() as u64 > limit {
+        return Err(KeyFileError::TooLarge {
+            path: path.into(),
+            limit,
+        });
+    }
+    Ok(bytes)
+}
+
+#[cfg(unix)]
+fn check_permissions(file: &File, path: &Path, readers: Readers) -> Result<(), KeyFileError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let metadata = file
+        .metadata()
+        .map_err(|source| KeyFileError::read(path, source))?;
+    let mode = metadata.permissions().mode() & 0o777;
+    if metadata.is_file() && mode & readers.forbidden() != 0 {
+        return Err(KeyFileError::Permissions {
+            path: path.into(),
+            mode,
+            readers,
+        });
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn check_permissions(_file: &File, _path: &Path, _readers: Readers) -> Result<(), KeyFileError> {
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn the_file_that_is_checked_is_the_one_that_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, mode| {
+            let path = folder.path().join(name);
+            fs::write(&path, name).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            path
+        };
+        let path = file("path", 0o644);
+        let exposed = File::open(&path).unwrap();
+        fs::rename(file("private", 0o600), &path).unwrap();
+        let private = File::open(&path).unwrap();
+        fs::rename(file("foreign", 0o644), &path).unwrap();
+        // Whatever has come to stand at the path since.
+        let refused = read_opened_secret(exposed, &path, Readers::Owner).unwrap_err();
+        assert!(matches!(
+            refused,
+            KeyFileError::Permissions { mode: 0o644, .. }
+        ));
+        let read = read_opened_secret(private, &path, Readers::Owner).unwrap();
+        assert_eq!(*read, b"private");
+    }
+}
