@@ -116,6 +116,9 @@ static OPTIONS: &[Spec] = &[
     text("socks_proxy"),
     text("socks_username"),
     text("socks_password"),
+    text("ws_allow_origins"),
+    flag("ws_allow_any_origin", false),
+    text("ws_allow_hosts"),
     text("zap_domain"),
     int("zap_timeout", 1, 5_000),
     int("spin_us", 0, 0),
@@ -279,7 +282,7 @@ impl Options {
 
     fn apply_behaviour(&self, builder: SocketBuilder) -> SocketBuilder {
         let mut builder = builder;
-        let flags: [(_, Setter<bool>); 15] = [
+        let flags: [(_, Setter<bool>); 16] = [
             ("immediate", SocketBuilder::immediate),
             ("conflate", SocketBuilder::conflate),
             ("ipv6", SocketBuilder::ipv6),
@@ -295,6 +298,7 @@ impl Options {
             ("xpub_nodrop", SocketBuilder::xpub_no_drop),
             ("invert_matching", SocketBuilder::invert_matching),
             ("stream_notify", SocketBuilder::stream_notify),
+            ("ws_allow_any_origin", SocketBuilder::ws_allow_any_origin),
         ];
         for (name, apply) in flags {
             if let Some(flag) = self.flag(name) {
@@ -367,6 +371,9 @@ impl Options {
         if let Some(proxy) = self.text("socks_proxy").filter(|proxy| !proxy.is_empty()) {
             builder = builder.socks_proxy(self.socks_proxy(proxy)?);
         }
+        let words = |name| self.text(name).unwrap_or_default().split_whitespace();
+        builder = words("ws_allow_origins").fold(builder, SocketBuilder::ws_allow_origin);
+        builder = words("ws_allow_hosts").fold(builder, SocketBuilder::ws_allow_host);
         Ok(builder)
     }
 

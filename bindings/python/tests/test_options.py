@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket as tcp
 from typing import Any
 
 import pytest
@@ -62,6 +63,37 @@ def test_options_reach_a_socket_that_works(pair: Pairs, name: str, value: Any) -
     assert message == b"x"
     if name == "routing_id":
         assert routing_id == b"me"
+
+
+def test_web_pages_are_refused_unless_allowed(pair: Pairs) -> None:
+    request = (
+        b"GET / HTTP/1.1\r\nHost: name.example\r\nOrigin: https://page.example\r\n"
+        b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        b"Sec-WebSocket-Protocol: ZWS2.0/NULL\r\n\r\n"
+    )
+    allowed: list[tuple[dict[str, Any], bytes]] = [
+        ({}, b"403"),
+        ({"ws_allow_hosts": "name.example"}, b"403"),
+        ({"ws_allow_origins": "https://page.example"}, b"403"),
+        (
+            {
+                "ws_allow_origins": "https://a.example https://page.example",
+                "ws_allow_hosts": "name.example",
+            },
+            b"101",
+        ),
+        ({"ws_allow_any_origin": True, "ws_allow_hosts": "name.example"}, b"101"),
+    ]
+    for options, status in allowed:
+        pull = pair.socket(sealwire.PULL, **options)
+        port = int(pull.bind("ws://127.0.0.1:*").split(":")[2].split("/")[0])
+        with tcp.create_connection(("127.0.0.1", port), timeout=30) as browser:
+            browser.sendall(request)
+            answer = b""
+            while len(answer) < 12:
+                answer += browser.recv(12 - len(answer))
+        assert answer == b"HTTP/1.1 " + status, options
 
 
 def test_limits_bind(pair: Pairs) -> None:

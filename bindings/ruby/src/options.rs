@@ -120,6 +120,12 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("tcp_keepalive_idle", Kind::Part(time)),
     ("tcp_keepalive_interval", Kind::Part(time)),
     ("tcp_keepalive_count", Kind::Part(count)),
+    (
+        "ws_allow_any_origin",
+        Kind::Flag(Builder::ws_allow_any_origin),
+    ),
+    ("ws_allow_origins", Kind::Part(names)),
+    ("ws_allow_hosts", Kind::Part(names)),
     ("socks_proxy", Kind::Part(text)),
     ("socks_username", Kind::Part(text)),
     ("socks_password", Kind::Part(secret)),
@@ -278,6 +284,12 @@ impl Options {
                 count: self.small(ruby, "tcp_keepalive_count")?,
             };
             builder = builder.tcp_keep_alive(on.then_some(keep_alive));
+        }
+        for origin in self.names("ws_allow_origins").into_iter().flatten() {
+            builder = builder.ws_allow_origin(origin);
+        }
+        for host in self.names("ws_allow_hosts").into_iter().flatten() {
+            builder = builder.ws_allow_host(host);
         }
         if let Some(proxy) = self.text("socks_proxy") {
             builder = builder.socks_proxy(self.socks_proxy(ruby, proxy)?);

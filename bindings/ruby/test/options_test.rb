@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "helper"
+require "socket"
 
 class OptionsTest < SealwireTest
   VALUES = {
@@ -53,6 +54,25 @@ class OptionsTest < SealwireTest
     assert_raises(Sealwire::OptionError) { bind.call(:PULL, reconnect_stop: :sometimes) }
     assert_raises(Sealwire::OptionError) { bind.call(:PULL, socks_proxy: "nowhere") }
     assert_raises(Sealwire::OptionError) { bind.call(:ROUTER, router_notify: :sometimes) }
+  end
+
+  def test_web_pages_are_refused_unless_allowed
+    request = "GET / HTTP/1.1\r\nHost: name.example\r\nOrigin: https://page.example\r\n" \
+              "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" \
+              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" \
+              "Sec-WebSocket-Protocol: ZWS2.0/NULL\r\n\r\n"
+    {
+      {} => "403",
+      { ws_allow_hosts: "name.example" } => "403",
+      { ws_allow_origins: ["https://page.example"], ws_allow_hosts: ["name.example"] } => "101",
+      { ws_allow_any_origin: true, ws_allow_hosts: "name.example" } => "101"
+    }.each do |options, status|
+      port = socket(:PULL, **options).bind("ws://127.0.0.1:*")[/:(\d+)/, 1]
+      TCPSocket.open("127.0.0.1", port) do |browser|
+        browser.write(request)
+        assert_equal "HTTP/1.1 #{status}", browser.read(12), options.inspect
+      end
+    end
   end
 
   def test_times_without_end

@@ -1872,6 +1872,34 @@ sealwire_status sealwire_options_set_socks_proxy(sealwire_options *options,
                                                  size_t password_size);
 
 /**
+ * Accepts WebSockets of web pages of this origin, `SCHEME://HOST` or `SCHEME://HOST:PORT`, where the
+ * socket binds `ws` or `wss`; may be called for several. By default a request with an `Origin` is
+ * refused with status 403, since any page that somebody visits could connect.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`; what is not an origin is told when a
+ * socket is made.
+ */
+sealwire_status sealwire_options_allow_ws_origin(sealwire_options *options,
+                                                 const char *origin);
+
+/**
+ * Accepts web pages of every origin: whatever page somebody visits can then speak to the socket.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_options_allow_any_ws_origin(sealwire_options *options);
+
+/**
+ * Accepts a name or address, without port, in the field `Host` of WebSocket requests to loopback
+ * addresses; may be called for several. By default only `localhost` and loopback addresses are.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`; what is not a name is told when a socket
+ * is made.
+ */
+sealwire_status sealwire_options_allow_ws_host(sealwire_options *options,
+                                               const char *host);
+
+/**
  * Takes so many connections from one address in each period at most.
  *
  * Errors: `SEALWIRE_ERROR_ARGUMENT` for a period below 0, `SEALWIRE_ERROR_NULL`.

@@ -27,6 +27,9 @@ pub struct sealwire_options {
     values: BTreeMap<i32, Vec<u8>>,
     metadata: Vec<(String, Vec<u8>)>,
     socks_proxy: Option<SocksProxy>,
+    ws_origins: Vec<String>,
+    ws_any_origin: bool,
+    ws_hosts: Vec<String>,
     connection_rate: Option<(u32, Duration)>,
     context: Option<Context>,
 }
@@ -144,6 +147,54 @@ pub extern "C" fn sealwire_options_set_socks_proxy(
     })
 }
 
+/// Accepts WebSockets of web pages of this origin, `SCHEME://HOST` or `SCHEME://HOST:PORT`, where the
+/// socket binds `ws` or `wss`; may be called for several. By default a request with an `Origin` is
+/// refused with status 403, since any page that somebody visits could connect.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`; what is not an origin is told when a
+/// socket is made.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_options_allow_ws_origin(
+    options: Option<&mut sealwire_options>,
+    origin: *const c_char,
+) -> sealwire_status {
+    guard(|| {
+        let options = required(options, "options")?;
+        options.ws_origins.push(text(origin, "origin")?.to_owned());
+        Ok(())
+    })
+}
+
+/// Accepts web pages of every origin: whatever page somebody visits can then speak to the socket.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_options_allow_any_ws_origin(
+    options: Option<&mut sealwire_options>,
+) -> sealwire_status {
+    guard(|| {
+        required(options, "options")?.ws_any_origin = true;
+        Ok(())
+    })
+}
+
+/// Accepts a name or address, without port, in the field `Host` of WebSocket requests to loopback
+/// addresses; may be called for several. By default only `localhost` and loopback addresses are.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`; what is not a name is told when a socket
+/// is made.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_options_allow_ws_host(
+    options: Option<&mut sealwire_options>,
+    host: *const c_char,
+) -> sealwire_status {
+    guard(|| {
+        let options = required(options, "options")?;
+        options.ws_hosts.push(text(host, "host")?.to_owned());
+        Ok(())
+    })
+}
+
 /// Takes so many connections from one address in each period at most.
 ///
 /// Errors: `SEALWIRE_ERROR_ARGUMENT` for a period below 0, `SEALWIRE_ERROR_NULL`.
@@ -201,6 +252,11 @@ impl sealwire_options {
         if let Some(proxy) = &self.socks_proxy {
             builder = builder.socks_proxy(proxy.clone());
         }
+        let origins = self.ws_origins.iter();
+        builder = origins.fold(builder, SocketBuilder::ws_allow_origin);
+        let hosts = self.ws_hosts.iter();
+        builder = hosts.fold(builder, SocketBuilder::ws_allow_host);
+        builder = builder.ws_allow_any_origin(self.ws_any_origin);
         if let Some((connections, period)) = self.connection_rate {
             builder = builder.connection_rate_per_address(connections, period);
         }

@@ -46,6 +46,9 @@ static void nulls(const sealwire_security *none) {
     RETURNS(expected, sealwire_options_set_bytes(NULL, SEALWIRE_OPTION_ROUTING_ID, "x", 1));
     RETURNS(expected, sealwire_options_add_metadata(NULL, "name", "x", 1));
     RETURNS(expected, sealwire_options_set_socks_proxy(NULL, "host", 1, NULL, NULL, 0));
+    RETURNS(expected, sealwire_options_allow_ws_origin(NULL, "https://a"));
+    RETURNS(expected, sealwire_options_allow_any_ws_origin(NULL));
+    RETURNS(expected, sealwire_options_allow_ws_host(NULL, "a"));
     RETURNS(expected, sealwire_options_set_connection_rate(NULL, 1, 1));
     RETURNS(expected, sealwire_options_set_context(NULL, NULL));
 

@@ -13,6 +13,7 @@ use crate::security_options::{
 };
 use crate::sockets::options::parse_endpoint;
 use crate::tls_options::TlsOptions;
+use crate::web_options::WebOptions;
 
 /// Socket types that a proxy can have on a side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -74,6 +75,9 @@ pub(crate) struct ProxyOptions {
     /// Of all its sockets.
     #[command(flatten)]
     tls: TlsOptions,
+    /// Of all its sockets.
+    #[command(flatten)]
+    web: WebOptions,
     #[command(flatten)]
     pub(crate) report: ReportOptions,
 }
@@ -267,7 +271,9 @@ fn open<'a>(
             "{endpoint} without encryption: anyone on the path can read and write"
         ));
     }
-    let builder = Socket::builder(socket_type).security(security);
+    let builder = options
+        .web
+        .apply(Socket::builder(socket_type).security(security));
     let socket = options
         .tls
         .apply(builder, bind, connect)?

@@ -3,6 +3,9 @@
 mod support;
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::{Keys, start, start_interactive, start_with_input};
@@ -219,4 +222,38 @@ fn a_sender_waits_for_a_receiver_that_comes_later() {
     let pull = start(&["pull", "-b", &endpoint, "-n", "1"]);
     assert_eq!(pull.finish().expect_code(0).text(), "patience\n");
     push.finish().expect_code(0);
+}
+
+/// What a browser asks on behalf of a page is refused, unless the page's origin is allowed.
+#[test]
+fn web_pages_are_refused_unless_allowed() {
+    let origin = "https://page.example";
+    for (allowed, status) in [
+        (&[][..], "403"),
+        (
+            &["--allow-origin", origin, "--allow-host", "name.example"],
+            "101",
+        ),
+        (
+            &["--allow-any-origin", "--allow-host", "name.example"],
+            "101",
+        ),
+    ] {
+        let mut pull = start(&[&["pull", "-b", "ws://127.0.0.1:0"], allowed].concat());
+        let endpoint = pull.endpoint();
+        let address = endpoint.trim_start_matches("ws://").trim_end_matches('/');
+        let mut browser = TcpStream::connect(address).expect("it listens");
+        browser
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .expect("a timeout");
+        let request = format!(
+            "GET / HTTP/1.1\r\nHost: name.example\r\nOrigin: {origin}\r\nUpgrade: websocket\r\n\
+             Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+             Sec-WebSocket-Protocol: ZWS2.0/NULL\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        );
+        browser.write_all(request.as_bytes()).expect("it reads");
+        let mut answer = [0; 12];
+        browser.read_exact(&mut answer).expect("an answer");
+        assert_eq!(answer, *format!("HTTP/1.1 {status}").as_bytes());
+    }
 }

@@ -6,8 +6,10 @@ mod support;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 
+use sealwire::account::Kind;
 use sealwire::auth::AllowAnyone;
 use sealwire::blocking::Socket;
+use sealwire::options::OptionsError;
 use sealwire::{
     Endpoint, Error, Event, FailureCause, Generate as _, KeyPair, Message, Monitor, ProtocolError,
     Security, SocketType, WebSocketError,
@@ -322,6 +324,164 @@ fn a_message_that_is_no_frame_of_zmtp_ends_its_connection() {
             }
         }
     }
+}
+
+/// A request to upgrade, and the beginning of the answer.
+fn ask(port: u16, fields: &str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let request = format!(
+        "GET / HTTP/1.1\r\n{fields}Upgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+         Sec-WebSocket-Protocol: ZWS2.0/NULL\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = vec![0; 12];
+    stream.read_exact(&mut answer).unwrap();
+    if !answer.ends_with(b"101") {
+        stream.read_to_end(&mut answer).unwrap();
+    }
+    String::from_utf8(answer).unwrap()
+}
+
+#[test]
+fn a_web_page_is_refused_unless_its_origin_is_allowed() {
+    let closed = socket(SocketType::Pull, &Security::null());
+    let allowing = options(SocketType::Pull)
+        .ws_allow_origin("https://app.example")
+        .ws_allow_host("app.example")
+        .build_blocking()
+        .unwrap();
+    let open = options(SocketType::Pull)
+        .ws_allow_any_origin(true)
+        .build_blocking()
+        .unwrap();
+    let evil = "Host: 127.0.0.1\r\nOrigin: https://evil.example\r\n";
+    let app = "Host: app.example:8080\r\nOrigin: https://app.example\r\n";
+    let rebound = "Host: evil.example\r\n";
+    let (origin, host) = (
+        WebSocketError::OriginNotAllowed,
+        WebSocketError::HostNotAllowed,
+    );
+    for (socket, cases) in [
+        (
+            &closed,
+            [
+                (evil, Some(origin)),
+                (app, Some(origin)),
+                (rebound, Some(host)),
+            ],
+        ),
+        (
+            &allowing,
+            [(evil, Some(origin)), (app, None), (rebound, Some(host))],
+        ),
+        (
+            &open,
+            [(evil, None), (app, Some(host)), (rebound, Some(host))],
+        ),
+    ] {
+        let monitor = socket.monitor();
+        let port = port(&socket.bind("ws://127.0.0.1:*").unwrap());
+        for (fields, error) in cases {
+            let answer = ask(port, fields);
+            match error {
+                None => assert!(answer.starts_with("HTTP/1.1 101"), "{fields}{answer}"),
+                Some(error) => {
+                    assert!(answer.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{answer}");
+                    assert!(answer.ends_with(" is not allowed.\n"), "{answer}");
+                    assert_eq!(failure(&monitor), error, "{fields}");
+                }
+            }
+        }
+    }
+}
+
+/// A client of ours hears it by the status.
+#[test]
+fn a_name_that_is_not_allowed_is_told_on_both_sides() {
+    let server = socket(SocketType::Pull, &Security::null());
+    let client = socket(SocketType::Push, &Security::null());
+    let (at_server, at_client) = (server.monitor(), client.monitor());
+    let port = port(&server.bind("ws://127.0.0.1:*").unwrap());
+    // To the relay's address it is the name of another host that the client asks for.
+    let relay = Relay::to(port);
+    client
+        .connect(format!("ws://0.0.0.0:{}", relay.address.port()))
+        .unwrap();
+    assert_eq!(failure(&at_server), WebSocketError::HostNotAllowed);
+    let refused = failure(&at_client);
+    assert_eq!(refused, WebSocketError::Refused(403));
+    assert!(refused.to_string().contains("host name"), "{refused}");
+}
+
+#[test]
+fn what_is_no_origin_is_refused_when_the_socket_is_made() {
+    for origin in ["null", "*", "app.example", "https://app.example/"] {
+        let built = options(SocketType::Pull)
+            .ws_allow_origin(origin)
+            .build_blocking();
+        let error = built.unwrap_err();
+        let named =
+            matches!(&error, Error::Options(OptionsError::Origin(named)) if named == origin);
+        assert!(named, "{error}");
+    }
+}
+
+/// A message that is not complete is charged to who sends it, also in pieces.
+#[test]
+fn unfinished_messages_are_charged_and_bounded() {
+    let socket = options(SocketType::Pull)
+        .max_message_size(100_000)
+        .build_blocking()
+        .unwrap();
+    let monitor = socket.monitor();
+    let endpoint = socket.bind("ws://127.0.0.1:*").unwrap();
+    let mut peer = client(&endpoint);
+    peer.send(ready("PUSH")).unwrap();
+    let of_peer = await_event(&monitor, "ready", |event| match event {
+        Event::Ready { peer } => Some(peer.clone()),
+        _ => None,
+    });
+    let arriving = |least, most| {
+        eventually("it is charged", || {
+            (least..=most).contains(&of_peer.account().held(Kind::Arriving))
+        });
+    };
+    // A frame with MORE in one piece, then one in pieces.
+    peer.send(WsMessage::binary([&[1][..], &[7; 50_000]].concat()))
+        .unwrap();
+    arriving(50_000, 50_000);
+    let piece = |opcode, size| {
+        let payload = vec![0; size];
+        WsMessage::Frame(Frame::message(payload, OpCode::Data(opcode), false))
+    };
+    peer.send(piece(Data::Binary, 40_000)).unwrap();
+    arriving(90_000, 102_000);
+    // Together they are more than a message may be.
+    peer.send(piece(Data::Continue, 20_000)).unwrap();
+    assert_eq!(failure(&monitor), WebSocketError::TooLarge);
+    arriving(0, 0);
+    assert_eq!(of_peer.account().exceeded(Kind::Arriving), 1);
+}
+
+#[test]
+fn a_message_of_pieces_without_end_is_not_waited_for() {
+    let socket = socket(SocketType::Pull, &Security::null());
+    let monitor = socket.monitor();
+    let mut peer = client(&socket.bind("ws://127.0.0.1:*").unwrap());
+    peer.send(ready("PUSH")).unwrap();
+    let first = Frame::message("", OpCode::Data(Data::Binary), false);
+    peer.write(WsMessage::Frame(first)).unwrap();
+    // The connection may end while they are sent.
+    for _ in 0..65_536 {
+        let empty = Frame::message("", OpCode::Data(Data::Continue), false);
+        if peer.write(WsMessage::Frame(empty)).is_err() {
+            break;
+        }
+    }
+    let _ = peer.flush();
+    assert_eq!(failure(&monitor), WebSocketError::TooManyPieces);
 }
 
 #[test]

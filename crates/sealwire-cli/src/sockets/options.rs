@@ -11,6 +11,7 @@ use crate::output::Format;
 use crate::report::ReportOptions;
 use crate::security_options::SecurityOptions;
 use crate::tls_options::TlsOptions;
+use crate::web_options::WebOptions;
 
 /// Where and how a socket connects; every socket command has these.
 #[derive(Debug, Args)]
@@ -23,6 +24,9 @@ pub(crate) struct ConnectionOptions {
 
     #[command(flatten)]
     pub(crate) tls: TlsOptions,
+
+    #[command(flatten)]
+    pub(crate) web: WebOptions,
 
     #[command(flatten)]
     pub(crate) report: ReportOptions,

@@ -24,6 +24,11 @@ impl Assembly {
         self.extent
     }
 
+    /// Payload bytes of the message in progress.
+    pub(super) fn size(&self) -> usize {
+        self.extent.size
+    }
+
     /// Adds a frame; gives the message when it was the last one.
     #[inline]
     pub(super) fn push(&mut self, frame: Frame, more: bool) -> Option<Message> {

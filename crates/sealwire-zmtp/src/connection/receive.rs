@@ -140,6 +140,13 @@ impl Connection {
         self.receiver.wanted
     }
 
+    /// Bytes of a message that has arrived in part: the payloads of its frames, and what the last
+    /// [`receive`](Self::receive) left in its input. At most
+    /// [`max_message_size`](Limits::max_message_size), and one command or header more.
+    pub fn arriving(&self) -> usize {
+        self.assembly.size() + self.receiver.left
+    }
+
     fn receive_all(&mut self, input: &mut BytesMut, now: Duration) -> Result<(), Error> {
         loop {
             let more = match &self.phase {

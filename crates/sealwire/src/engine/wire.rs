@@ -129,6 +129,14 @@ impl Wire {
         }
     }
 
+    /// See [`Protocol::arriving`].
+    pub(super) fn arriving(&self) -> usize {
+        match self {
+            Wire::Zmtp(protocol) => protocol.arriving(),
+            Wire::Raw(_) => 0,
+        }
+    }
+
     pub(super) fn has_events(&self) -> bool {
         match self {
             Wire::Zmtp(protocol) => protocol.has_events(),

@@ -7,6 +7,8 @@ mod socks;
 mod tcp;
 #[cfg(feature = "wss")]
 mod tls;
+#[cfg(feature = "ws")]
+mod web;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,6 +26,8 @@ pub(crate) use tcp::TcpOptions;
 pub use tcp::{DEFAULT_BACKLOG, TcpKeepAlive};
 #[cfg(feature = "wss")]
 pub use tls::{TlsConfigError, TlsIdentity, TlsTrust};
+#[cfg(feature = "ws")]
+pub(crate) use web::WebAccess;
 
 use crate::account::AddressLimits;
 use crate::security::Security;
@@ -103,6 +107,15 @@ pub enum OptionsError {
     /// A username or password that SOCKS5 cannot carry.
     #[error("a SOCKS5 proxy takes a username of 1 to 255 bytes and a password of up to 255")]
     SocksLogin,
+    /// An origin that no browser sends for a page, or that every sandboxed page sends.
+    #[error(
+        "'{}' is not the origin of web pages: write SCHEME://HOST or SCHEME://HOST:PORT, without a path",
+        .0.escape_debug()
+    )]
+    Origin(String),
+    /// A name for `Host` with a port, brackets or other characters that names do not have.
+    #[error("'{}' is not a host: write a name or address without port and brackets", .0.escape_debug())]
+    HostName(String),
     /// Zero where a size or time is needed.
     #[error("{0} must not be zero")]
     Zero(&'static str),
@@ -155,6 +168,8 @@ pub(crate) struct SocketOptions {
     pub(crate) tcp: TcpOptions,
     pub(crate) socks_proxy: Option<SocksProxy>,
     pub(crate) multicast: MulticastOptions,
+    #[cfg(feature = "ws")]
+    pub(crate) web_access: Arc<WebAccess>,
     #[cfg(feature = "wss")]
     pub(crate) tls_identity: Option<TlsIdentity>,
     #[cfg(feature = "wss")]
@@ -191,6 +206,8 @@ impl SocketOptions {
             tcp: TcpOptions::default(),
             socks_proxy: None,
             multicast: MulticastOptions::default(),
+            #[cfg(feature = "ws")]
+            web_access: Arc::default(),
             #[cfg(feature = "wss")]
             tls_identity: None,
             #[cfg(feature = "wss")]
@@ -234,6 +251,8 @@ impl SocketOptions {
             self.check_raw()?;
         }
         self.multicast.check(self.socket_type)?;
+        #[cfg(feature = "ws")]
+        self.web_access.validate()?;
         if let Some(proxy) = &self.socks_proxy {
             proxy.validate()?;
         }

@@ -325,12 +325,14 @@ impl Stream {
             Stream::Tcp(stream) => uninterrupted(|| stream.read(buffer)),
             #[cfg(unix)]
             Stream::Unix(stream) => uninterrupted(|| stream.read(buffer)),
+            // Read behind a buffer alone.
             #[cfg(feature = "ws")]
-            Stream::WebSocket(layer) => layer.read(buffer),
+            Stream::WebSocket(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
-    /// The same into the room that the buffer has left, which must be some.
+    /// The same into the room that the buffer has left, which must be some; or into another buffer in
+    /// its place, where it is empty.
     pub(crate) fn read_behind(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
         debug_assert!(buffer.len() < buffer.capacity(), "nothing read is the end");
         match self {
@@ -338,6 +340,8 @@ impl Stream {
             Stream::Tcp(stream) => read_unwritten(stream, buffer),
             #[cfg(unix)]
             Stream::Unix(stream) => read_unwritten(stream, buffer),
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(layer) => layer.read_behind(buffer),
             #[allow(unreachable_patterns, reason = "there may be no other stream")]
             stream => {
                 let before = buffer.len();
@@ -384,12 +388,7 @@ impl Stream {
             ) => {
                 // Small messages must not wait here either.
                 let _ = tcp.set_nodelay(true);
-                let authority = match host.contains(':') {
-                    true => format!("[{host}]:{port}"),
-                    false => format!("{host}:{port}"),
-                };
-                let path = path.clone();
-                let address = Address { authority, path };
+                let address = Address::new(host, *port, path);
                 let carrier = carrier(endpoint, role, options);
                 Stream::WebSocket(Box::new(WebSocket::new(tcp, carrier, role, terms, address)))
             }
@@ -465,6 +464,26 @@ impl Stream {
             Stream::Unix(_) => {}
             #[cfg(feature = "ws")]
             Stream::WebSocket(layer) => layer.trust(),
+        }
+    }
+
+    /// Counts what the protocol holds of an unfinished message as a part of that message, where the
+    /// stream puts messages together.
+    pub(crate) fn leave_room_for(&mut self, held: usize) {
+        #[cfg(feature = "ws")]
+        if let Stream::WebSocket(layer) = self {
+            layer.leave_room_for(held);
+        }
+        #[cfg(not(feature = "ws"))]
+        let _ = held;
+    }
+
+    /// Bytes of memory for what has come and the protocol has not got.
+    pub(crate) fn arriving(&self) -> usize {
+        match self {
+            #[cfg(feature = "ws")]
+            Stream::WebSocket(layer) => layer.arriving(),
+            _ => 0,
         }
     }
 

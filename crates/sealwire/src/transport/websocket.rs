@@ -8,7 +8,7 @@ use mio::net::TcpStream;
 
 #[cfg(feature = "wss")]
 use super::tls::Tls;
-use super::zws::{Address, Role, Terms, Zws};
+use super::zws::{Address, Ready, Role, Terms, Zws};
 use crate::entropy;
 
 /// No more is taken from the protocol while so many bytes wait for the transport.
@@ -90,6 +90,9 @@ fn send_all(pending: &mut BytesMut, tcp: &mut TcpStream) -> io::Result<()> {
     Ok(())
 }
 
+/// An empty buffer of up to this size is kept for the next read.
+const MAX_KEPT: usize = 64 << 10;
+
 pub(crate) struct WebSocket {
     pub(super) tcp: TcpStream,
     carrier: Carrier,
@@ -97,7 +100,7 @@ pub(crate) struct WebSocket {
     /// Of the transport, not yet understood.
     input: BytesMut,
     /// For the protocol.
-    ready: BytesMut,
+    ready: Ready,
     /// Something came from the transport.
     heard: bool,
 }
@@ -117,7 +120,7 @@ impl WebSocket {
             carrier,
             zws: Zws::new(role, terms, address, nonce, Box::new(masks())),
             input: BytesMut::new(),
-            ready: BytesMut::new(),
+            ready: Ready::default(),
             heard: false,
         }
     }
@@ -140,40 +143,65 @@ impl WebSocket {
         std::mem::take(&mut self.heard)
     }
 
-    /// Reads from TCP at most once: [`Interrupted`](io::ErrorKind::Interrupted) says that what came
-    /// was for the layers below ZMTP only. A peer that never stops sending such would otherwise
+    /// Counts what the protocol holds of an unfinished message as a part of that message.
+    pub(super) fn leave_room_for(&mut self, held: usize) {
+        self.zws.leave_room_for(held);
+    }
+
+    /// Bytes of memory for what has come and the protocol has not got.
+    pub(super) fn arriving(&self) -> usize {
+        self.zws.arriving() + self.ready.held()
+    }
+
+    /// Reads from TCP at most once, behind what is in the buffer, which must have room, or into another
+    /// one in its place where it is empty. [`Interrupted`](io::ErrorKind::Interrupted) says that what
+    /// came was for the layers below ZMTP only. A peer that never stops sending such would otherwise
     /// keep the thread for itself.
-    pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub(super) fn read_behind(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
         if self.ready.is_empty() {
-            if self.zws.peer_has_closed() || self.carrier.peer_has_closed() {
+            let before = buffer.len();
+            buffer.resize(buffer.capacity(), 0);
+            let outcome = self.receive(&mut buffer[before..]);
+            buffer.truncate(before);
+            if !outcome? {
                 return Ok(0);
-            }
-            let length = self.tcp.read(buffer)?;
-            if length == 0 {
-                return Ok(0);
-            }
-            self.heard = true;
-            if let Err(error) = self.carrier.receive(&buffer[..length], &mut self.input) {
-                // The peer is told why, if it takes that at once.
-                let _ = self.flush();
-                return Err(error);
-            }
-            let received = self.zws.receive(&mut self.input, &mut self.ready);
-            // Answers to what came: an upgrade, a PONG, a CLOSE.
-            match self.flush() {
-                Err(error) if error.kind() != io::ErrorKind::WouldBlock && received.is_ok() => {
-                    return Err(error);
-                }
-                _ => {}
-            }
-            received.map_err(into_io)?;
-            if self.ready.is_empty() {
-                return Err(io::ErrorKind::Interrupted.into());
             }
         }
-        let length = self.ready.len().min(buffer.len());
-        self.ready.copy_to_slice(&mut buffer[..length]);
-        Ok(length)
+        Ok(self.ready.hand_over(buffer))
+    }
+
+    /// Reads from TCP with the help of `memory`. `false` at the end.
+    fn receive(&mut self, memory: &mut [u8]) -> io::Result<bool> {
+        if self.zws.peer_has_closed() || self.carrier.peer_has_closed() {
+            return Ok(false);
+        }
+        let length = self.tcp.read(memory)?;
+        if length == 0 {
+            return Ok(false);
+        }
+        self.heard = true;
+        if let Err(error) = self.carrier.receive(&memory[..length], &mut self.input) {
+            // The peer is told why, if it takes that at once.
+            let _ = self.flush();
+            return Err(error);
+        }
+        let received = self.zws.receive(&mut self.input, &mut self.ready);
+        // A large read must not be remembered by an idle connection.
+        if self.input.is_empty() && self.input.capacity() > MAX_KEPT {
+            self.input = BytesMut::new();
+        }
+        // Answers to what came: an upgrade, a PONG, a CLOSE.
+        match self.flush() {
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock && received.is_ok() => {
+                return Err(error);
+            }
+            _ => {}
+        }
+        received.map_err(into_io)?;
+        if self.ready.is_empty() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        Ok(true)
     }
 
     pub(super) fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
@@ -257,18 +285,16 @@ mod tests {
                 mechanism: "NULL",
                 as_server: true,
                 max_message_size: 0,
+                access: Default::default(),
             },
-            Address {
-                authority: String::new(),
-                path: "/".to_owned(),
-            },
+            Address::new("127.0.0.1", 80, "/"),
         );
         // A request that never ends: nothing in it is for ZMTP.
         peer.write_all(&[b"GET / HTTP/1.1\r\n", &[b'a'; 112][..]].concat())
             .unwrap();
         let (mut reads, deadline) = (0, Instant::now() + Duration::from_secs(60));
         while reads < 8 {
-            let error = socket.read(&mut [0; 16]).unwrap_err();
+            let error = socket.read_behind(&mut Vec::with_capacity(16)).unwrap_err();
             match error.kind() {
                 io::ErrorKind::Interrupted => reads += 1,
                 io::ErrorKind::WouldBlock => assert!(Instant::now() < deadline, "{reads} reads"),
@@ -276,7 +302,10 @@ mod tests {
             }
         }
         assert_eq!(
-            socket.read(&mut [0; 16]).unwrap_err().kind(),
+            socket
+                .read_behind(&mut Vec::with_capacity(16))
+                .unwrap_err()
+                .kind(),
             io::ErrorKind::WouldBlock
         );
     }

@@ -11,7 +11,9 @@ use crate::relay::{Act, Script, honest};
 use crate::scene::{Mechanism, Scene};
 
 /// What is done, how, and the number of the frame that then does not verify.
-const MISPLACED: [(&str, fn() -> Script, u64); 5] = [
+type Misplacing = (&'static str, fn() -> Script, u64);
+
+const MISPLACED: [Misplacing; 5] = [
     ("drop the first", || frame(0, |_| Act::drop()), 0),
     ("drop", || frame(2, |_| Act::drop()), 2),
     ("drop two", || without(2..4), 2),

@@ -24,6 +24,7 @@ fn terms(core: &SocketCore) -> Terms {
         mechanism: core.options().security.mechanism(),
         as_server: core.protocol().mechanism.as_server(),
         max_message_size: core.options().max_message_size,
+        access: core.options().web_access.clone(),
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::io;
 
+use sealwire_zmtp::Error as ProtocolError;
 use sealwire_zmtp::error::CloseKind;
 
 use super::{End, Session};
+use crate::account::Kind;
 use crate::monitor::{ConnectionFailure, Event, FailureCause, add};
 
 impl Session {
@@ -58,7 +60,11 @@ impl Session {
         }
         drop((stream, lease));
         match &attached {
-            Some((pipe, _)) => {
+            Some((pipe, peer)) => {
+                peer.account().set(Kind::Arriving, 0);
+                if matches!(&end, End::Failed(cause) if is_too_large(cause)) {
+                    peer.account().note_excess(Kind::Arriving);
+                }
                 core.count_unsent(in_flight);
                 core.detach(*pipe);
                 add(&core.counters.disconnects, 1);
@@ -78,5 +84,21 @@ impl Session {
             (End::Clean, None) => {}
         }
         core.remove_attachment();
+    }
+}
+
+/// Whether a message grew over its bound before it was complete.
+fn is_too_large(cause: &FailureCause) -> bool {
+    match cause {
+        FailureCause::Protocol(error) => matches!(
+            error,
+            ProtocolError::MessageTooLarge { .. } | ProtocolError::TooManyFrames { .. }
+        ),
+        #[cfg(feature = "ws")]
+        FailureCause::WebSocket(error) => matches!(
+            error,
+            crate::WebSocketError::TooLarge | crate::WebSocketError::TooManyPieces
+        ),
+        _ => false,
     }
 }

@@ -56,8 +56,8 @@ impl Input {
     ) -> io::Result<(usize, bool)> {
         let mut buffer = self.buffer(wanted, spare);
         let room = buffer.capacity() - buffer.len();
-        self.capacity = buffer.capacity();
         let outcome = stream.read_behind(&mut buffer);
+        self.capacity = buffer.capacity();
         // A vector that is collected from itself stays where it is.
         self.bytes = BytesMut::from_iter(buffer);
         self.given = self.bytes.len();

@@ -116,6 +116,8 @@ pub(in crate::engine) struct Session {
     output_waiting: bool,
     /// The pipe is full; it will say when it is not.
     paused: bool,
+    /// Bytes of an unfinished message that the peer's account is charged with.
+    arriving: usize,
     /// Messages taken from the pipe since the transport last took everything.
     in_flight: usize,
     /// No more is wanted from the peer: send what is queued, then end, at this time at the latest.
@@ -181,6 +183,7 @@ impl Session {
             writable: true,
             output_waiting: false,
             paused: false,
+            arriving: 0,
             in_flight: 0,
             finishing: None,
             finished: false,

@@ -9,6 +9,7 @@ use sealwire_zmtp::connection::Warning;
 use sealwire_zmtp::{Event as ProtocolEvent, Message as Frames};
 
 use super::{End, Session, Turn};
+use crate::account::Kind;
 use crate::engine::io_thread::Reactor;
 use crate::engine::wire::Wire;
 use crate::pattern::{Item, Room, Source};
@@ -77,7 +78,22 @@ impl Session {
             Err(error) => Err(self.transport_failed(error)),
         };
         self.input.settle(self.protocol.wanted(), spare);
+        self.note_arriving();
         received
+    }
+
+    /// Charges the peer with what is here of an unfinished message.
+    fn note_arriving(&mut self) {
+        let Some((_, peer)) = &self.attached else {
+            return;
+        };
+        let in_protocol = self.protocol.arriving();
+        self.stream.leave_room_for(in_protocol);
+        let arriving = in_protocol + self.stream.arriving();
+        if arriving != self.arriving {
+            self.arriving = arriving;
+            peer.account().set(Kind::Arriving, arriving);
+        }
     }
 
     /// A full pipe stops the reading, except for the end of the stream.

@@ -1,5 +1,7 @@
 //! Options of connecting and of the TCP sockets below.
 
+#[cfg(feature = "ws")]
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::SocketBuilder;
@@ -33,6 +35,37 @@ impl SocketBuilder {
     /// time it takes counts as [connecting](SocketBuilder::connect_timeout). Default: none.
     pub fn socks_proxy(mut self, proxy: SocksProxy) -> Self {
         self.options.socks_proxy = Some(proxy);
+        self
+    }
+
+    /// Accepts WebSockets of web pages of this origin at `ws` and `wss` endpoints that this socket
+    /// binds. An origin is `SCHEME://HOST` or `SCHEME://HOST:PORT`, as browsers send it; it may be
+    /// called for several. Default: none. A request with another `Origin` is answered with status 403,
+    /// as any page that somebody visits can connect to any address that their machine reaches.
+    /// Programs other than browsers send no `Origin`.
+    #[cfg(feature = "ws")]
+    pub fn ws_allow_origin(mut self, origin: impl Into<String>) -> Self {
+        let access = Arc::make_mut(&mut self.options.web_access);
+        access.origins.push(origin.into());
+        self
+    }
+
+    /// Whether web pages of **every** origin may connect to `ws` and `wss` endpoints that this socket
+    /// binds: whatever page somebody visits can then speak to it. Default: off.
+    #[cfg(feature = "ws")]
+    pub fn ws_allow_any_origin(mut self, allow: bool) -> Self {
+        Arc::make_mut(&mut self.options.web_access).any_origin = allow;
+        self
+    }
+
+    /// Accepts this name or address, without port, in the field `Host` of WebSocket requests to `ws`
+    /// and `wss` endpoints bound to a loopback address; it may be called for several. Default: loopback
+    /// addresses and `localhost` alone, since a web page can have its own name resolved to a loopback
+    /// address. Endpoints bound to other addresses, and to `*`, take every `Host`.
+    #[cfg(feature = "ws")]
+    pub fn ws_allow_host(mut self, host: impl Into<String>) -> Self {
+        let access = Arc::make_mut(&mut self.options.web_access);
+        access.hosts.push(host.into());
         self
     }
 

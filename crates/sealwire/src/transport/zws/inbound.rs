@@ -3,12 +3,15 @@
 //! A message in one frame goes through as it comes, because its length is known; the protocol sees
 //! to its limits. One in pieces is kept until it is whole, within a limit.
 
+use std::ops::Deref;
+
 use bytes::{Buf as _, BytesMut};
 use sealwire_zmtp::wire::frame as zmtp;
 use sealwire_zmtp::wire::greeting;
 
 use super::frame::{self, Header};
 use super::outbound::Outbound;
+use super::ready::{Pieces, Ready};
 use super::{Role, WebSocketError};
 
 /// Flags of ZWS.
@@ -23,7 +26,7 @@ pub(super) struct Inbound {
     pub(super) limit: usize,
     state: State,
     /// What has come of a message in pieces; `None` outside one.
-    pieces: Option<BytesMut>,
+    pieces: Option<Pieces>,
     /// The peer has sent CLOSE.
     pub(super) closed: bool,
 }
@@ -58,10 +61,15 @@ impl Inbound {
         }
     }
 
+    /// Bytes of memory for a message in pieces.
+    pub(super) fn arriving(&self) -> usize {
+        self.pieces.as_ref().map_or(0, Pieces::held)
+    }
+
     pub(super) fn receive(
         &mut self,
         input: &mut BytesMut,
-        into: &mut BytesMut,
+        into: &mut Ready,
         outbound: &mut Outbound,
     ) -> Result<(), WebSocketError> {
         let outcome = loop {
@@ -85,7 +93,7 @@ impl Inbound {
     fn step(
         &mut self,
         input: &mut BytesMut,
-        into: &mut BytesMut,
+        into: &mut Ready,
         outbound: &mut Outbound,
     ) -> Result<bool, WebSocketError> {
         match &mut self.state {
@@ -103,7 +111,9 @@ impl Inbound {
                 let header = *header;
                 input.advance(1);
                 let flags = first ^ header.mask.map_or(0, |mask| mask[0]);
-                self.begin_body(flags, header.length - 1, into)?;
+                if let Some(zmtp) = self.header(flags, header.length - 1)? {
+                    into.push(&zmtp);
+                }
                 self.state = State::Through {
                     mask: header.mask,
                     position: 1,
@@ -125,7 +135,7 @@ impl Inbound {
                 if let Some(mask) = mask {
                     frame::apply_mask(&mut input[..here], *mask, *position);
                 }
-                into.extend_from_slice(&input[..here]);
+                into.push(&input[..here]);
                 input.advance(here);
                 *position += here as u64;
                 *left -= here as u64;
@@ -134,10 +144,10 @@ impl Inbound {
                 let last = header.last;
                 self.state = State::Header;
                 if last {
-                    let whole = self.pieces.take().unwrap_or_default();
-                    let (&flags, body) = whole.split_first().ok_or(WebSocketError::NotZmtp)?;
-                    self.begin_body(flags, body.len() as u64, into)?;
-                    into.extend_from_slice(body);
+                    let whole = self.pieces.take().ok_or(WebSocketError::BadFrame)?;
+                    let (flags, size) = whole.flags_and_size().ok_or(WebSocketError::NotZmtp)?;
+                    let header = self.header(flags, size as u64)?;
+                    whole.finish(header.as_deref().unwrap_or_default(), into);
                 }
             }
             State::Piece { header, position } => {
@@ -149,11 +159,8 @@ impl Inbound {
                 if let Some(mask) = header.mask {
                     frame::apply_mask(&mut input[..here], mask, *position);
                 }
-                let pieces = self.pieces.get_or_insert_default();
-                if pieces.len() + here > self.limit {
-                    return Err(WebSocketError::TooLarge);
-                }
-                pieces.extend_from_slice(&input[..here]);
+                let pieces = self.pieces.get_or_insert_with(Pieces::new);
+                pieces.add(&input[..here], self.limit)?;
                 input.advance(here);
                 *position += here as u64;
             }
@@ -182,11 +189,13 @@ impl Inbound {
 
     /// What follows a frame's header.
     fn begin(&mut self, header: Header) -> Result<State, WebSocketError> {
-        match (header.opcode, &self.pieces) {
+        match (header.opcode, &mut self.pieces) {
             (frame::CLOSE..=frame::PONG, _) => Ok(State::Control(header)),
             (frame::TEXT, None) => Err(WebSocketError::NotZmtp),
             (frame::BINARY, None) if !header.last => {
-                self.pieces = Some(BytesMut::new());
+                let mut pieces = Pieces::new();
+                pieces.begin()?;
+                self.pieces = Some(pieces);
                 Ok(State::Piece {
                     header,
                     position: 0,
@@ -194,25 +203,27 @@ impl Inbound {
             }
             (frame::BINARY, None) if header.length == 0 => Err(WebSocketError::NotZmtp),
             (frame::BINARY, None) => Ok(State::Flags(header)),
-            (frame::CONTINUATION, Some(_)) => Ok(State::Piece {
-                header,
-                position: 0,
-            }),
+            (frame::CONTINUATION, Some(pieces)) => {
+                pieces.begin()?;
+                Ok(State::Piece {
+                    header,
+                    position: 0,
+                })
+            }
             // A new message within another, or the rest of none.
             _ => Err(WebSocketError::BadFrame),
         }
     }
 
-    /// Writes the header of the ZMTP frame that a message is, or takes the greeting for one.
-    fn begin_body(
+    /// The header of the ZMTP frame that a message is; `None` for the greeting, which has none.
+    fn header(
         &mut self,
         flags: u8,
         length: u64,
-        into: &mut BytesMut,
-    ) -> Result<(), WebSocketError> {
+    ) -> Result<Option<impl Deref<Target = [u8]> + use<>>, WebSocketError> {
         if std::mem::take(&mut self.awaits_greeting) {
             let whole = flags == COMMAND && length == greeting::SIZE as u64;
-            return whole.then_some(()).ok_or(WebSocketError::NotZmtp);
+            return whole.then_some(None).ok_or(WebSocketError::NotZmtp);
         }
         let flags = match flags {
             0 => 0,
@@ -221,7 +232,6 @@ impl Inbound {
             _ => return Err(WebSocketError::NotZmtp),
         };
         let length = usize::try_from(length).map_err(|_| WebSocketError::TooLarge)?;
-        into.extend_from_slice(&zmtp::Header::new(flags, length).encode());
-        Ok(())
+        Ok(Some(zmtp::Header::new(flags, length).encode()))
     }
 }

@@ -15,15 +15,21 @@
 mod frame;
 mod inbound;
 mod outbound;
+mod ready;
 mod upgrade;
+
+use std::sync::Arc;
 
 use bytes::BytesMut;
 use sealwire_zmtp::wire::greeting::Greeting;
 
 use inbound::Inbound;
 use outbound::Outbound;
+pub(crate) use ready::Ready;
 pub(crate) use upgrade::Address;
 use upgrade::Upgrade;
+
+use crate::options::WebAccess;
 
 /// A peer broke the rules of WebSocket, or cannot be talked to over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -44,11 +50,18 @@ pub enum WebSocketError {
     /// The peer asks for another path than the endpoint's.
     #[error("the request asks for another path")]
     WrongPath,
+    /// A web page asks, and pages of its origin are not allowed.
+    #[error("the request comes from a web page whose origin is not allowed")]
+    OriginNotAllowed,
+    /// The request asks a loopback address under another name, as pages do that had their own name
+    /// resolved to one.
+    #[error("the request names a host that is neither loopback nor allowed")]
+    HostNotAllowed,
     /// The peer knows ZWS 2.0 with other mechanisms, or not at all.
     #[error("no common subprotocol: the mechanisms differ, or the peer knows no ZWS 2.0")]
     NoCommonSubprotocol,
     /// The server answered with another status than 101.
-    #[error("the server refuses the upgrade with status {0}")]
+    #[error("the server refuses the upgrade with status {}{}", .0, status_meaning(*.0))]
     Refused(u16),
     /// The server's answer does not belong to the request.
     #[error("the server's answer does not fit the request")]
@@ -66,6 +79,17 @@ pub enum WebSocketError {
     /// More than may be kept of a message that comes in pieces.
     #[error("a WebSocket message in pieces is larger than allowed")]
     TooLarge,
+    /// More than 65,536 pieces of one message.
+    #[error("a WebSocket message comes in more than 65,536 pieces")]
+    TooManyPieces,
+}
+
+/// What a status means that a server of ours gives.
+fn status_meaning(status: u16) -> &'static str {
+    match status {
+        403 => ": it does not allow this host name, or pages of this origin",
+        _ => "",
+    }
 }
 
 /// Which side of the WebSocket this is.
@@ -83,6 +107,8 @@ pub(crate) struct Terms {
     pub(crate) as_server: bool,
     /// Most bytes of a message in pieces, once the peer is known.
     pub(crate) max_message_size: usize,
+    /// Which web pages and host names a server accepts.
+    pub(crate) access: Arc<WebAccess>,
 }
 
 impl Terms {
@@ -126,7 +152,7 @@ impl Zws {
         masks: Box<dyn FnMut() -> [u8; 4] + Send>,
     ) -> Self {
         let mut outbound = Outbound::new(role, terms.greets(), masks);
-        let upgrade = Upgrade::new(role, address, terms.subprotocol(), nonce, outbound.buffer());
+        let upgrade = Upgrade::new(role, address, &terms, nonce, outbound.buffer());
         Zws {
             inbound: Inbound::new(role, terms.greets(), MAX_UNKNOWN),
             terms,
@@ -137,8 +163,19 @@ impl Zws {
 
     /// The peer is known: larger messages may come in pieces.
     pub(crate) fn trust(&mut self) {
+        self.leave_room_for(0);
+    }
+
+    /// Counts what the protocol holds of an unfinished message as a part of that message.
+    pub(crate) fn leave_room_for(&mut self, held: usize) {
+        let left = self.terms.max_message_size.saturating_sub(held);
         // Room for the flags and for what a mechanism adds to each frame.
-        self.inbound.limit = self.terms.max_message_size.saturating_add(MAX_UNKNOWN);
+        self.inbound.limit = left.saturating_add(MAX_UNKNOWN);
+    }
+
+    /// Bytes of memory for a message that has come in part.
+    pub(crate) fn arriving(&self) -> usize {
+        self.inbound.arriving()
     }
 
     /// Whether signs of life are asked for with WebSocket's PING: where the protocol speaks ZMTP 3.0.
@@ -161,7 +198,7 @@ impl Zws {
     pub(crate) fn receive(
         &mut self,
         input: &mut BytesMut,
-        into: &mut BytesMut,
+        into: &mut Ready,
     ) -> Result<(), WebSocketError> {
         if let Some(upgrade) = &mut self.upgrade {
             if !upgrade.receive(input, self.outbound.buffer())? {
@@ -169,7 +206,7 @@ impl Zws {
             }
             self.upgrade = None;
             if !self.terms.greets() {
-                into.extend_from_slice(&self.terms.assumed_greeting());
+                into.push(&self.terms.assumed_greeting());
             }
         }
         self.inbound.receive(input, into, &mut self.outbound)

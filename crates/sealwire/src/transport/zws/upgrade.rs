@@ -1,11 +1,15 @@
 //! The HTTP/1.1 upgrade that opens a WebSocket (RFC 6455, section 4).
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::{Buf as _, BytesMut};
 use sha1::{Digest as _, Sha1};
 
-use super::{Role, WebSocketError};
+use super::{Role, Terms, WebSocketError};
+use crate::options::WebAccess;
+use crate::reach::is_loopback_host;
 
 /// Longest head of a request or answer, in bytes.
 const MAX_HEAD: usize = 8 << 10;
@@ -15,18 +19,49 @@ const MAX_FIELDS: usize = 64;
 const TLS_RECORDS: [u8; 2] = [0x15, 0x16];
 const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// What the request is about.
+/// What the request is about. Its parts hold visible ASCII characters only, so that none can end a
+/// line of the request.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
     /// Name or address and port, as in the field `Host`.
-    pub(crate) authority: String,
-    pub(crate) path: String,
+    authority: String,
+    path: String,
+    is_loopback: bool,
+}
+
+impl Address {
+    /// `host` without brackets. Characters that a request cannot carry are written as `%XX`.
+    pub(crate) fn new(host: &str, port: u16, path: &str) -> Self {
+        let authority = match host.contains(':') {
+            true => format!("[{}]:{port}", encoded(host)),
+            false => format!("{}:{port}", encoded(host)),
+        };
+        Address {
+            authority,
+            path: encoded(path),
+            is_loopback: is_loopback_host(host),
+        }
+    }
+}
+
+fn encoded(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_graphic() {
+            encoded.push(byte.into());
+        } else {
+            write!(encoded, "%{byte:02X}").expect("strings grow");
+        }
+    }
+    encoded
 }
 
 pub(super) struct Upgrade {
     role: Role,
-    path: String,
+    address: Address,
     subprotocol: String,
+    access: Arc<WebAccess>,
     /// What the server has to answer.
     accept: String,
     /// How far the end of the head has been looked for.
@@ -38,13 +73,16 @@ impl Upgrade {
     pub(super) fn new(
         role: Role,
         address: Address,
-        subprotocol: String,
+        terms: &Terms,
         nonce: [u8; 16],
         output: &mut BytesMut,
     ) -> Self {
         let key = BASE64.encode(nonce);
-        let Address { authority, path } = address;
+        let subprotocol = terms.subprotocol();
         if role == Role::Client {
+            let Address {
+                authority, path, ..
+            } = &address;
             let request = format!(
                 "GET {path} HTTP/1.1\r\nHost: {authority}\r\nUpgrade: websocket\r\n\
                  Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\n\
@@ -54,8 +92,9 @@ impl Upgrade {
         }
         Upgrade {
             role,
-            path,
+            address,
             subprotocol,
+            access: terms.access.clone(),
             accept: accept(key.as_bytes()),
             searched: 0,
         }
@@ -131,8 +170,9 @@ impl Upgrade {
         let Some(key) = key.filter(|_| wanted) else {
             return Err(WebSocketError::NoUpgrade);
         };
+        self.check_access(&fields)?;
         let path = request.path.unwrap_or_default();
-        if path.split('?').next() != Some(&self.path) {
+        if path.split('?').next() != Some(&self.address.path) {
             return Err(WebSocketError::WrongPath);
         }
         if !fields.lists("Sec-WebSocket-Protocol", &self.subprotocol, false) {
@@ -144,6 +184,23 @@ impl Upgrade {
             accept(key),
             self.subprotocol
         ))
+    }
+
+    /// Refuses web pages that are not allowed, before they learn anything else.
+    fn check_access(&self, fields: &Fields<'_>) -> Result<(), WebSocketError> {
+        if fields.all("Origin").next().is_some() {
+            fields
+                .only("Origin")
+                .filter(|origin| self.access.admits_origin(origin))
+                .ok_or(WebSocketError::OriginNotAllowed)?;
+        }
+        if self.address.is_loopback {
+            fields
+                .only("Host")
+                .filter(|host| self.access.admits_host(host))
+                .ok_or(WebSocketError::HostNotAllowed)?;
+        }
+        Ok(())
     }
 
     /// Checks a server's answer.
@@ -186,12 +243,22 @@ fn refusal(error: WebSocketError) -> String {
     let status = match error {
         WebSocketError::HeadTooLarge => "431 Request Header Fields Too Large",
         WebSocketError::WrongPath => "404 Not Found",
+        WebSocketError::OriginNotAllowed | WebSocketError::HostNotAllowed => "403 Forbidden",
         WebSocketError::NoUpgrade => {
             "426 Upgrade Required\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13"
         }
         _ => "400 Bad Request",
     };
-    format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    let reason = match error {
+        WebSocketError::OriginNotAllowed => "This origin is not allowed.\n",
+        WebSocketError::HostNotAllowed => "This host name is not allowed.\n",
+        _ => "",
+    };
+    let length = reason.len();
+    format!(
+        "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Type: text/plain\r\n\
+         Content-Length: {length}\r\n\r\n{reason}"
+    )
 }
 
 struct Fields<'a>(&'a [httparse::Header<'a>]);
@@ -229,19 +296,109 @@ mod tests {
         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
         Sec-WebSocket-Protocol: ZWS2.0, ZWS2.0/NULL\r\nSec-WebSocket-Version: 13\r\n\r\n";
 
+    fn terms(access: WebAccess) -> Terms {
+        Terms {
+            mechanism: "NULL",
+            as_server: false,
+            max_message_size: 0,
+            access: Arc::new(access),
+        }
+    }
+
     fn upgrade(role: Role, output: &mut BytesMut) -> Upgrade {
-        let address = Address {
-            authority: "server.example.com".into(),
-            path: "/zeromq".into(),
-        };
+        let address = Address::new("server.example.com", 80, "/zeromq");
         let nonce = *b"the sample nonce";
-        Upgrade::new(role, address, "ZWS2.0/NULL".into(), nonce, output)
+        Upgrade::new(role, address, &terms(WebAccess::default()), nonce, output)
+    }
+
+    fn answer(mut server: Upgrade, request: &str) -> (Result<bool, WebSocketError>, String) {
+        let (mut input, mut output) = (BytesMut::from(request), BytesMut::new());
+        let outcome = server.receive(&mut input, &mut output);
+        (outcome, String::from_utf8(output.to_vec()).unwrap())
     }
 
     fn ask(request: &str) -> (Result<bool, WebSocketError>, String) {
-        let (mut input, mut output) = (BytesMut::from(request), BytesMut::new());
-        let outcome = upgrade(Role::Server, &mut output).receive(&mut input, &mut output);
-        (outcome, String::from_utf8(output.to_vec()).unwrap())
+        answer(upgrade(Role::Server, &mut BytesMut::new()), request)
+    }
+
+    /// Asks a server that is bound to this host.
+    fn ask_at(host: &str, access: WebAccess, request: &str) -> Result<bool, WebSocketError> {
+        let address = Address::new(host, 80, "/zeromq");
+        let mut output = BytesMut::new();
+        let server = Upgrade::new(Role::Server, address, &terms(access), [0; 16], &mut output);
+        let (outcome, answer) = answer(server, request);
+        assert_eq!(
+            answer.starts_with("HTTP/1.1 403 Forbidden\r\n"),
+            matches!(
+                outcome,
+                Err(WebSocketError::OriginNotAllowed | WebSocketError::HostNotAllowed)
+            ),
+            "{answer}"
+        );
+        outcome
+    }
+
+    #[test]
+    fn web_pages_are_refused_unless_allowed() {
+        use WebSocketError::OriginNotAllowed;
+        let with = |origin: &str| REQUEST.replace("Host:", &format!("Origin: {origin}\r\nHost:"));
+        for host in ["127.0.0.1", "*", "192.0.2.1"] {
+            let access = WebAccess {
+                origins: vec!["https://good.example".into()],
+                hosts: vec!["server.example.com".into()],
+                ..WebAccess::default()
+            };
+            let ask = |request: &str| ask_at(host, access.clone(), request);
+            assert_eq!(ask(REQUEST), Ok(true));
+            assert_eq!(ask(&with("https://good.example")), Ok(true));
+            let twice = "https://good.example\r\nOrigin: https://good.example";
+            for origin in ["https://evil.example", "null", "", "*", twice] {
+                assert_eq!(ask(&with(origin)), Err(OriginNotAllowed), "{origin}");
+            }
+            let any = WebAccess {
+                any_origin: true,
+                ..access.clone()
+            };
+            let outcome = ask_at(host, any, &with("https://evil.example"));
+            assert_eq!(outcome, Ok(true));
+        }
+    }
+
+    #[test]
+    fn a_loopback_listener_is_not_asked_under_another_name() {
+        use WebSocketError::HostNotAllowed;
+        let with = |host: &str| REQUEST.replace("server.example.com", host);
+        let ask = |bound, host| ask_at(bound, WebAccess::default(), &with(host));
+        for bound in ["127.0.0.1", "::1", "localhost"] {
+            assert_eq!(ask(bound, "evil.example"), Err(HostNotAllowed));
+            assert_eq!(ask(bound, "evil.example:80"), Err(HostNotAllowed));
+            for host in ["127.0.0.1:80", "[::1]:80", "localhost"] {
+                assert_eq!(ask(bound, host), Ok(true));
+            }
+            let access = WebAccess {
+                hosts: vec!["proxy.example".into()],
+                ..WebAccess::default()
+            };
+            assert_eq!(ask_at(bound, access, &with("proxy.example")), Ok(true));
+        }
+        for bound in ["*", "192.0.2.1"] {
+            assert_eq!(ask(bound, "server.example.com"), Ok(true));
+        }
+    }
+
+    /// Endpoints with such characters are refused where they are used; this is the second lock.
+    #[test]
+    fn nothing_in_an_address_ends_a_line_of_the_request() {
+        let address = Address::new("a\r\nX: y", 80, "/p q\r\n\r\nGET /\u{e9}\0");
+        let mut output = BytesMut::new();
+        let nonce = *b"the sample nonce";
+        let terms = terms(WebAccess::default());
+        Upgrade::new(Role::Client, address, &terms, nonce, &mut output);
+        let request = std::str::from_utf8(&output).unwrap();
+        let (first, rest) = request.split_once("\r\n").unwrap();
+        assert_eq!(first, "GET /p%20q%0D%0A%0D%0AGET%20/%C3%A9%00 HTTP/1.1");
+        assert!(rest.starts_with("Host: [a%0D%0AX:%20y]:80\r\nUpgrade: websocket\r\n"));
+        assert_eq!(request.matches("\r\n").count(), 8);
     }
 
     /// Key and answer are those of RFC 6455, section 1.3.
