@@ -103,6 +103,7 @@ pub(crate) fn of_socket(py: Python<'_>, error: Error) -> PyErr {
         Error::WouldBlock => "Again",
         Error::TimedOut { limit, .. } => return timed_out(py, *limit, &error),
         Error::Closed => "SocketClosed",
+        Error::Forked => "StateError",
         Error::Unsupported(_) => "Unsupported",
         Error::State(_) => "StateError",
         Error::RequestLost => "RequestLost",

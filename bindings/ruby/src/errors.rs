@@ -58,6 +58,7 @@ fn class(error: &sealwire::Error) -> &'static Lazy<ExceptionClass> {
     match error {
         E::WouldBlock | E::TimedOut { .. } => &TIMEOUT,
         E::Closed => &CLOSED,
+        E::Forked => &FORKED,
         E::State(_) => &STATE,
         E::RequestLost => &REQUEST_LOST,
         E::Unsupported(_) => &UNSUPPORTED,

@@ -1026,6 +1026,12 @@ typedef struct {
 #define SEALWIRE_ERROR_SYSTEM 5
 
 /**
+ * The handle was made before `fork`, and this is the child: make new ones there. Freeing it is all
+ * right and leaves the parent alone.
+ */
+#define SEALWIRE_ERROR_FORKED 6
+
+/**
  * The operation would have to wait, and was told not to.
  */
 #define SEALWIRE_ERROR_WOULD_BLOCK 10
@@ -1684,7 +1690,8 @@ sealwire_status sealwire_monitor_new(const sealwire_socket *socket, sealwire_mon
  *
  * Errors: `SEALWIRE_ERROR_ENDED` once the socket is closed and all events are read (with
  * `SEALWIRE_WAIT`; else one of the next two), `SEALWIRE_ERROR_WOULD_BLOCK`,
- * `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ * `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
  */
 sealwire_status sealwire_monitor_next(const sealwire_monitor *monitor,
                                       int64_t timeout_ms,
@@ -2008,7 +2015,7 @@ uint32_t sealwire_readiness_take(const sealwire_readiness *readiness);
  * Makes the descriptor readable, whatever has happened: for those who want to be told once more of
  * what they left.
  *
- * Errors: `SEALWIRE_ERROR_NULL`.
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_FORKED`.
  */
 sealwire_status sealwire_readiness_rearm(const sealwire_readiness *readiness);
 
@@ -2028,7 +2035,7 @@ void sealwire_readiness_free(sealwire_readiness *readiness);
  * that. The same socket may be polled by several threads at a time.
  *
  * Errors: `SEALWIRE_ERROR_ARGUMENT` for an item without a socket, a monitor and a descriptor, or for
- * unknown `events`; `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_NULL`.
+ * unknown `events`; `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
  */
 sealwire_status sealwire_poll(sealwire_poll_item *items,
                               size_t count,

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use sealwire::protocol::{CloseKind, Error as ProtocolError};
 use sealwire::{Event, FailureCause, Monitor, Peer};
+use sealwire_fork::Birth;
 
 use crate::panics::{free, guard, value};
 use crate::peer::{LazyPeer, Source, sealwire_peer};
 use crate::pointers::{c_text, give, output, required};
 use crate::socket::sealwire_socket;
 use crate::status::{
-    Failure, SEALWIRE_ERROR_ENDED, SEALWIRE_ERROR_TIMED_OUT, SEALWIRE_ERROR_WOULD_BLOCK,
+    Failure, SEALWIRE_ERROR_ENDED, SEALWIRE_ERROR_TIMED_OUT, SEALWIRE_ERROR_WOULD_BLOCK, here,
     sealwire_status,
 };
 use crate::time::Wait;
@@ -85,6 +86,16 @@ pub const SEALWIRE_CAUSE_CLOSED: i32 = 15;
 /// Threads: may be used from several at a time, but for `sealwire_monitor_free`.
 pub struct sealwire_monitor {
     pub(crate) monitor: Monitor,
+    pub(crate) birth: Birth,
+}
+
+impl sealwire_monitor {
+    pub(crate) fn new(monitor: Monitor) -> Self {
+        sealwire_monitor {
+            monitor,
+            birth: Birth::now(),
+        }
+    }
 }
 
 /// Something that happened to an endpoint or a connection.
@@ -109,8 +120,9 @@ pub extern "C" fn sealwire_monitor_new(
 ) -> sealwire_status {
     guard(|| {
         let socket = required(socket, "socket")?;
-        let monitor = socket.socket.monitor();
-        output(out, "out")?.write(give(sealwire_monitor { monitor }));
+        here(socket.birth)?;
+        let monitor = sealwire_monitor::new(socket.socket.monitor());
+        output(out, "out")?.write(give(monitor));
         Ok(())
     })
 }
@@ -120,7 +132,8 @@ pub extern "C" fn sealwire_monitor_new(
 ///
 /// Errors: `SEALWIRE_ERROR_ENDED` once the socket is closed and all events are read (with
 /// `SEALWIRE_WAIT`; else one of the next two), `SEALWIRE_ERROR_WOULD_BLOCK`,
-/// `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+/// `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`,
+/// `SEALWIRE_ERROR_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_monitor_next(
     monitor: Option<&sealwire_monitor>,
@@ -128,7 +141,9 @@ pub extern "C" fn sealwire_monitor_next(
     out: *mut *mut sealwire_event,
 ) -> sealwire_status {
     guard(|| {
-        let monitor = &required(monitor, "monitor")?.monitor;
+        let monitor = required(monitor, "monitor")?;
+        here(monitor.birth)?;
+        let monitor = &monitor.monitor;
         let out = output(out, "out")?;
         let (event, status, text) = match Wait::from_ms(timeout_ms)? {
             Wait::Default => (

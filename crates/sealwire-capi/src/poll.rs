@@ -7,12 +7,15 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use sealwire::{Readiness, Ready};
+use sealwire_fork::Birth;
 
 use crate::monitor::sealwire_monitor;
 use crate::panics::{free, guard};
 use crate::pointers::{descriptor, give, items_mut, object, optional_output, output, required};
 use crate::socket::sealwire_socket;
-use crate::status::{Failure, SEALWIRE_ERROR_ARGUMENT, SEALWIRE_ERROR_SYSTEM, sealwire_status};
+use crate::status::{
+    Failure, SEALWIRE_ERROR_ARGUMENT, SEALWIRE_ERROR_SYSTEM, here, sealwire_status,
+};
 use crate::time::Wait;
 
 /// Something can be received, or a descriptor read; of a monitor: an event is there.
@@ -52,6 +55,16 @@ pub struct sealwire_poll_item {
 /// Threads: for one that waits; several make one each. It outlives the socket.
 pub struct sealwire_readiness {
     readiness: Readiness,
+    birth: Birth,
+}
+
+impl sealwire_readiness {
+    fn new(readiness: Readiness) -> Self {
+        sealwire_readiness {
+            readiness,
+            birth: Birth::now(),
+        }
+    }
 }
 
 fn system(error: impl ToString) -> Failure {
@@ -69,8 +82,9 @@ pub extern "C" fn sealwire_readiness_of_socket(
     guard(|| {
         let socket = required(socket, "socket")?;
         let out = output(out, "out")?;
+        here(socket.birth)?;
         let readiness = socket.socket.readiness().map_err(system)?;
-        out.write(give(sealwire_readiness { readiness }));
+        out.write(give(sealwire_readiness::new(readiness)));
         Ok(())
     })
 }
@@ -86,8 +100,9 @@ pub extern "C" fn sealwire_readiness_of_monitor(
     guard(|| {
         let monitor = required(monitor, "monitor")?;
         let out = output(out, "out")?;
+        here(monitor.birth)?;
         let readiness = monitor.monitor.readiness().map_err(system)?;
-        out.write(give(sealwire_readiness { readiness }));
+        out.write(give(sealwire_readiness::new(readiness)));
         Ok(())
     })
 }
@@ -111,13 +126,15 @@ pub extern "C" fn sealwire_readiness_take(readiness: Option<&sealwire_readiness>
 /// Makes the descriptor readable, whatever has happened: for those who want to be told once more of
 /// what they left.
 ///
-/// Errors: `SEALWIRE_ERROR_NULL`.
+/// Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_FORKED`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_readiness_rearm(
     readiness: Option<&sealwire_readiness>,
 ) -> sealwire_status {
     guard(|| {
-        required(readiness, "readiness")?.readiness.rearm();
+        let readiness = required(readiness, "readiness")?;
+        here(readiness.birth)?;
+        readiness.readiness.rearm();
         Ok(())
     })
 }
@@ -145,7 +162,7 @@ fn bits(ready: Ready) -> u32 {
 /// that. The same socket may be polled by several threads at a time.
 ///
 /// Errors: `SEALWIRE_ERROR_ARGUMENT` for an item without a socket, a monitor and a descriptor, or for
-/// unknown `events`; `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_NULL`.
+/// unknown `events`; `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_poll(
     items: *mut sealwire_poll_item,
@@ -218,6 +235,7 @@ impl<'a> Watched<'a> {
             return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
         }
         let source = if let Some(socket) = object::<sealwire_socket>(item.socket) {
+            here(socket.birth)?;
             let idle = lock(&socket.idle).pop();
             let readiness = match idle {
                 Some(readiness) => readiness,
@@ -228,6 +246,7 @@ impl<'a> Watched<'a> {
                 home: Some(&socket.idle),
             })
         } else if let Some(monitor) = object::<sealwire_monitor>(item.monitor) {
+            here(monitor.birth)?;
             Source::Library(Borrowed {
                 readiness: Some(monitor.monitor.readiness().map_err(system)?),
                 home: None,

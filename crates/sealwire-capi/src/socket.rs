@@ -7,6 +7,7 @@ use std::sync::Mutex;
 
 use sealwire::SocketType;
 use sealwire::blocking::Socket;
+use sealwire_fork::Birth;
 
 use crate::keys::write_text;
 use crate::message::sealwire_message;
@@ -97,6 +98,7 @@ fn socket_type(number: i32) -> Result<SocketType, Failure> {
 /// Threads: may be used from several at a time, but for `sealwire_socket_free`.
 pub struct sealwire_socket {
     pub(crate) socket: Socket,
+    pub(crate) birth: Birth,
     /// Descriptors of `sealwire_poll` that no call uses now.
     pub(crate) idle: Mutex<Vec<sealwire::Readiness>>,
 }
@@ -127,6 +129,7 @@ pub extern "C" fn sealwire_socket_new(
         }
         out.write(give(sealwire_socket {
             socket: builder.build_blocking()?,
+            birth: Birth::now(),
             idle: Mutex::default(),
         }));
         Ok(())

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 
 use sealwire::keys::KeyFileError;
+use sealwire_fork::Birth;
 
 use crate::pointers::c_text;
 
@@ -23,6 +24,9 @@ pub const SEALWIRE_ERROR_INTERNAL: sealwire_status = 3;
 pub const SEALWIRE_ERROR_OTHER: sealwire_status = 4;
 /// The operating system refused: no threads, no file descriptors.
 pub const SEALWIRE_ERROR_SYSTEM: sealwire_status = 5;
+/// The handle was made before `fork`, and this is the child: make new ones there. Freeing it is all
+/// right and leaves the parent alone.
+pub const SEALWIRE_ERROR_FORKED: sealwire_status = 6;
 /// The operation would have to wait, and was told not to.
 pub const SEALWIRE_ERROR_WOULD_BLOCK: sealwire_status = 10;
 /// It was not done in time. The text ends with why the last connection failed, if one did.
@@ -92,6 +96,17 @@ pub const SEALWIRE_ERROR_RPC_SHUTTING_DOWN: sealwire_status = 56;
 /// for itself.
 pub const SEALWIRE_ERROR_RPC_WOULD_DEADLOCK: sealwire_status = 57;
 
+/// # Errors
+///
+/// When what was made then was made before a fork, and this is the child.
+pub(crate) fn here(birth: Birth) -> Result<(), Failure> {
+    if birth.is_here() {
+        Ok(())
+    } else {
+        Err(sealwire::Error::Forked.into())
+    }
+}
+
 /// A call that failed: its number, and what there is to say about it.
 pub(crate) struct Failure {
     status: sealwire_status,
@@ -146,6 +161,7 @@ pub extern "C" fn sealwire_status_text(status: sealwire_status) -> *const c_char
         SEALWIRE_ERROR_INTERNAL => c"a fault of the library",
         SEALWIRE_ERROR_OTHER => c"another error",
         SEALWIRE_ERROR_SYSTEM => c"the operating system refused",
+        SEALWIRE_ERROR_FORKED => c"made before the process forked",
         SEALWIRE_ERROR_WOULD_BLOCK => c"the operation would have to wait",
         SEALWIRE_ERROR_TIMED_OUT => c"not done in time",
         SEALWIRE_ERROR_CLOSED => c"the socket is closed",
@@ -199,6 +215,7 @@ impl Failure {
             Error::WouldBlock => SEALWIRE_ERROR_WOULD_BLOCK,
             Error::TimedOut { .. } => SEALWIRE_ERROR_TIMED_OUT,
             Error::Closed => SEALWIRE_ERROR_CLOSED,
+            Error::Forked => SEALWIRE_ERROR_FORKED,
             Error::Unsupported(_) => SEALWIRE_ERROR_UNSUPPORTED,
             Error::State(_) => SEALWIRE_ERROR_STATE,
             Error::RequestLost => SEALWIRE_ERROR_REQUEST_LOST,
@@ -256,6 +273,7 @@ impl From<sealwire_rpc::Error> for Failure {
             Error::WouldBlock => SEALWIRE_ERROR_WOULD_BLOCK,
             Error::TooLarge { .. } => SEALWIRE_ERROR_RPC_TOO_LARGE,
             Error::ShuttingDown => SEALWIRE_ERROR_RPC_SHUTTING_DOWN,
+            Error::Forked => SEALWIRE_ERROR_FORKED,
             Error::WouldDeadlock => SEALWIRE_ERROR_RPC_WOULD_DEADLOCK,
             _ => SEALWIRE_ERROR_OTHER,
         };

@@ -102,6 +102,9 @@ impl Call {
         let Some(key) = self.key else {
             return Poll::Ready(Err(Error::StreamEnded));
         };
+        if let Err(forked) = self.link.hub().check() {
+            return Poll::Ready(Err(forked));
+        }
         // Nothing is sent here, so there is nothing to flush.
         let outcome = self.link.act(|proto| {
             let outcome = proto.poll_call(key, context.waker());
@@ -131,7 +134,9 @@ impl Future for Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        if let Some(key) = self.key {
+        if let Some(key) = self.key
+            && self.link.hub().is_here()
+        {
             self.span.record("outcome", "dropped");
             self.link.with(|proto| proto.drop_call(key));
         }

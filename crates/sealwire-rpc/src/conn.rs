@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::Waker;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use event_listener::{Event as Signal, listener};
@@ -253,12 +253,14 @@ impl Link {
         until: impl FnOnce() -> Duration,
         mut attempt: impl FnMut(&mut Connection) -> Result<R, NotSent>,
     ) -> Result<R, Error> {
+        self.hub.check()?;
         match self.with(&mut attempt) {
             Err(NotSent::Full) => {}
             other => return other.map_err(Error::from),
         }
         let until = until();
         loop {
+            self.hub.check()?;
             // On the stack: nothing is allocated.
             listener!(self.room => room);
             match self.with(&mut attempt) {
@@ -325,12 +327,15 @@ impl Conn {
 
     /// Entries of both tables of calls: without calls in flight in either direction there are none.
     pub fn entries(&self) -> usize {
+        if !self.link.hub.is_here() {
+            return 0;
+        }
         lock(&self.link.core).proto.entries()
     }
 
     /// Whether calls can be made: the connection is there and neither side shuts down.
     pub fn is_open(&self) -> bool {
-        self.link.takes_calls()
+        self.link.takes_calls() && self.link.hub.is_here()
     }
 
     /// Ends the connection. What is under way on it ends with [`Error::ConnectionLost`], on both
@@ -411,6 +416,7 @@ impl Conn {
         options: CallOptions,
         is_one_way: bool,
     ) -> Result<Outgoing<'a>, Error> {
+        self.link.hub.check()?;
         let interceptors = &self.link.hub.options.interceptors;
         Outgoing::passed(interceptors, body, options, is_one_way)
     }
@@ -471,14 +477,16 @@ impl Conn {
         crate::blocking::Conn::new(self.clone())
     }
 
-    pub(crate) fn served<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
-        self.link.with(action)
+    /// What a handler does about what it was given; `None` in a child of a fork.
+    pub(crate) fn served<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> Option<R> {
+        let here = self.link.hub.is_here();
+        here.then(|| self.link.with(action))
     }
 
     pub(crate) async fn cancelled(&self, key: ServedKey) {
         poll_fn(|context| {
-            self.link
-                .with(|proto| proto.poll_cancelled(key, context.waker()))
+            let polled = self.served(|proto| proto.poll_cancelled(key, context.waker()));
+            polled.unwrap_or(Poll::Ready(()))
         })
         .await;
     }

@@ -204,6 +204,9 @@ impl Server {
     /// Accepts no connections any more, turns new requests away as not started, lets those under
     /// way end, then closes the connections. `false` when `limit` was not enough.
     pub async fn shutdown(&self, limit: Duration) -> bool {
+        if !self.hub().is_here() {
+            return false;
+        }
         let done = Arc::new(event_listener::Event::new());
         let listener = done.listen();
         let server = self.clone();

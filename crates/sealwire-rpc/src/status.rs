@@ -173,6 +173,10 @@ pub enum Error {
     /// The stream is over: this side or the other has ended it.
     #[error("the stream has ended")]
     StreamEnded,
+    /// It was made before the process forked, and this is the child. Make a new one there; the
+    /// parent goes on with its own, and may have sent the request.
+    #[error("this was made before the process forked; make a new one in the child")]
+    Forked,
     /// The reply is not what the service says it is.
     #[error("the reply cannot be understood: {0}")]
     Malformed(String),
@@ -187,7 +191,7 @@ impl Error {
             Error::DeadlineExceeded { may_have_run } | Error::ConnectionLost { may_have_run } => {
                 *may_have_run
             }
-            Error::StreamEnded | Error::Malformed(_) => true,
+            Error::StreamEnded | Error::Malformed(_) | Error::Forked => true,
             _ => false,
         }
     }

@@ -30,6 +30,7 @@ impl CallStream {
 
     fn key(&self) -> Result<(&Arc<Link>, CallKey), Error> {
         let (link, key) = self.call.parts();
+        link.hub().check()?;
         Ok((link, key.ok_or(Error::StreamEnded)?))
     }
 
@@ -73,9 +74,14 @@ pub(crate) async fn send(
     mut attempt: impl FnMut(&mut Connection, &Waker) -> Poll<Result<(), NotSent>>,
 ) -> Result<(), Error> {
     loop {
+        link.hub().check()?;
         // Listening comes before the attempt, or a signal could slip through.
         listener!(link.room() => room);
-        match poll_fn(|context| link.with(|proto| attempt(proto, context.waker()))).await {
+        let polled = poll_fn(|context| match link.hub().is_here() {
+            true => link.with(|proto| attempt(proto, context.waker())),
+            false => Poll::Ready(Err(NotSent::Closed)),
+        });
+        match polled.await {
             Ok(()) => return Ok(()),
             Err(NotSent::Full) => room.await,
             Err(NotSent::Closed | NotSent::GoingAway) => return Err(Error::StreamEnded),
@@ -88,7 +94,11 @@ pub(crate) async fn next(
     link: &Link,
     mut poll: impl FnMut(&mut Connection, &Waker) -> Poll<Item>,
 ) -> Option<Body> {
-    match poll_fn(|context| link.with(|proto| poll(proto, context.waker()))).await {
+    let polled = poll_fn(|context| match link.hub().is_here() {
+        true => link.with(|proto| poll(proto, context.waker())),
+        false => Poll::Ready(Item::End),
+    });
+    match polled.await {
         Item::One(body) => Some(body),
         Item::End => None,
     }

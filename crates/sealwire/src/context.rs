@@ -1,9 +1,10 @@
 //! A context: one I/O thread and the names of `inproc`.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
+use sealwire_fork::{Birth, PerProcess};
 use sealwire_zmtp::SocketType;
 
 use crate::endpoint::Endpoint;
@@ -26,6 +27,7 @@ pub struct Context {
 }
 
 struct Shared {
+    birth: Birth,
     mailbox: Arc<Mailbox>,
     numbers: AtomicU64,
     routes: Arc<Routes>,
@@ -41,6 +43,7 @@ impl Context {
     pub fn new() -> Result<Self, Error> {
         Ok(Context {
             shared: Arc::new(Shared {
+                birth: Birth::now(),
                 mailbox: engine::start()?,
                 numbers: AtomicU64::new(1),
                 routes: Arc::default(),
@@ -49,19 +52,26 @@ impl Context {
         })
     }
 
-    /// The context of all sockets that were given no other.
+    /// The context of all sockets that were given no other. A child of a fork gets one of its own.
     ///
     /// # Errors
     ///
     /// As [`Context::new`], at the first call.
     pub fn global() -> Result<Self, Error> {
-        static GLOBAL: OnceLock<Context> = OnceLock::new();
-        if let Some(context) = GLOBAL.get() {
-            return Ok(context.clone());
-        }
+        static GLOBAL: PerProcess<Context> = PerProcess::new();
         // Two threads may race here; the loser's context ends as it is dropped.
-        let context = Context::new()?;
-        Ok(GLOBAL.get_or_init(|| context).clone())
+        GLOBAL.get_or_try_make(|_| true, Context::new).cloned()
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::Forked`] in a child of the process that made it.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.shared.birth.is_here() {
+            Ok(())
+        } else {
+            Err(Error::Forked)
+        }
     }
 
     /// A number that no socket, endpoint or connection of this context has had.
@@ -213,7 +223,9 @@ impl Context {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.mailbox.post(Command::Shutdown);
+        if self.birth.is_here() {
+            self.mailbox.post(Command::Shutdown);
+        }
     }
 }
 

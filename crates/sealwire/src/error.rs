@@ -31,6 +31,10 @@ pub enum Error {
     /// The socket was closed, here or through another handle.
     #[error("the socket is closed")]
     Closed,
+    /// The socket or context was made before a fork, and this is the child. Make new ones there:
+    /// the parent goes on with its own.
+    #[error("this was made before the process forked; make new contexts and sockets in the child")]
+    Forked,
     /// The socket type has no such operation.
     #[error("{0}")]
     Unsupported(Operation),

@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::time::Duration;
 
+use sealwire_fork::Birth;
 use sealwire_rpc::{CallOptions, Client};
 
 use super::answer::{Outcome, failed, sealwire_rpc_error, sealwire_rpc_reply};
@@ -11,7 +12,7 @@ use crate::options::sealwire_options;
 use crate::panics::{free, guard};
 use crate::pointers::{bytes, give, optional_output, output, required, text};
 use crate::security::sealwire_security;
-use crate::status::{Failure, SEALWIRE_ERROR_TIMED_OUT, sealwire_status};
+use crate::status::{Failure, SEALWIRE_ERROR_TIMED_OUT, here, sealwire_status};
 use crate::time::{Wait, duration_ms};
 
 /// Calls a server, and may be called by it. Connects when it is first used, and again when the
@@ -20,6 +21,7 @@ use crate::time::{Wait, duration_ms};
 /// Threads: may be used from several at a time, but for freeing it.
 pub struct sealwire_rpc_client {
     client: Client,
+    birth: Birth,
 }
 
 /// A client of the server at this endpoint. `options` may be NULL, and so may `handler`, which
@@ -53,7 +55,10 @@ pub extern "C" fn sealwire_rpc_client_new(
         if let (Err(_), Some(callbacks)) = (&built, &callbacks) {
             callbacks.forget();
         }
-        out.write(give(sealwire_rpc_client { client: built? }));
+        out.write(give(sealwire_rpc_client {
+            client: built?,
+            birth: Birth::now(),
+        }));
         Ok(())
     })
 }
@@ -121,7 +126,9 @@ pub extern "C" fn sealwire_rpc_client_shutdown(
     limit_ms: i64,
 ) -> sealwire_status {
     guard(|| {
-        let client = required(client, "client")?.client.blocking();
+        let client = required(client, "client")?;
+        here(client.birth)?;
+        let client = client.client.blocking();
         ended(client.shutdown(duration_ms(limit_ms, "limit_ms")?))
     })
 }

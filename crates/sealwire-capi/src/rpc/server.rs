@@ -2,6 +2,7 @@
 
 use std::ffi::c_char;
 
+use sealwire_fork::Birth;
 use sealwire_rpc::Server;
 
 use super::client::ended;
@@ -12,7 +13,7 @@ use crate::options::sealwire_options;
 use crate::panics::{free, guard, value};
 use crate::pointers::{give, output, required, text};
 use crate::security::sealwire_security;
-use crate::status::sealwire_status;
+use crate::status::{here, sealwire_status};
 use crate::time::duration_ms;
 
 /// Answers calls, and can call its clients (`sealwire_rpc_request_conn`).
@@ -20,6 +21,7 @@ use crate::time::duration_ms;
 /// Threads: may be used from several at a time, but for freeing it.
 pub struct sealwire_rpc_server {
     server: Server,
+    birth: Birth,
 }
 
 /// A server that listens nowhere yet. `options` may be NULL. Free it with `sealwire_rpc_server_free`.
@@ -45,7 +47,10 @@ pub extern "C" fn sealwire_rpc_server_new(
         if built.is_err() {
             callbacks.forget();
         }
-        out.write(give(sealwire_rpc_server { server: built? }));
+        out.write(give(sealwire_rpc_server {
+            server: built?,
+            birth: Birth::now(),
+        }));
         Ok(())
     })
 }
@@ -82,8 +87,9 @@ pub extern "C" fn sealwire_rpc_server_monitor(
 ) -> sealwire_status {
     guard(|| {
         let server = required(server, "server")?;
-        let monitor = server.server.monitor();
-        output(out, "out")?.write(give(sealwire_monitor { monitor }));
+        here(server.birth)?;
+        let monitor = sealwire_monitor::new(server.server.monitor());
+        output(out, "out")?.write(give(monitor));
         Ok(())
     })
 }
@@ -100,6 +106,7 @@ pub extern "C" fn sealwire_rpc_server_shutdown(
 ) -> sealwire_status {
     guard(|| {
         let server = required(server, "server")?;
+        here(server.birth)?;
         ended(
             server
                 .server

@@ -95,6 +95,7 @@ impl Client {
 
     /// The same, until it is so late.
     async fn conn_by(&self, due: Option<Duration>) -> Result<Conn, Error> {
+        self.hub().check()?;
         if self.shared.shutting_down.load(Ordering::SeqCst) || self.hub().has_ended() {
             return Err(Error::ShuttingDown);
         }
@@ -103,6 +104,7 @@ impl Client {
         }
         let failures = lock(&self.shared.dialing).failures;
         loop {
+            self.hub().check()?;
             let changed = self.hub().changed.listen();
             if self.shared.shutting_down.load(Ordering::SeqCst) || self.hub().has_ended() {
                 return Err(Error::ShuttingDown);
@@ -141,6 +143,7 @@ impl Client {
     ///
     /// As [`Conn::send_no_wait`]; without a connection [`Error::WouldBlock`], and one is opened.
     pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
+        self.hub().check()?;
         if self.shared.shutting_down.load(Ordering::SeqCst) {
             return Err(Error::ShuttingDown);
         }
@@ -189,6 +192,9 @@ impl Client {
     /// Lets calls under way end, takes no new ones, then closes the connections. `false` when
     /// `limit` was not enough for all calls; what was left ended with an error.
     pub async fn shutdown(&self, limit: Duration) -> bool {
+        if !self.hub().is_here() {
+            return false;
+        }
         let done = Arc::new(event_listener::Event::new());
         let listener = done.listen();
         let client = self.clone();

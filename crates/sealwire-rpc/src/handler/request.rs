@@ -65,7 +65,8 @@ impl Request {
 
     /// Whether the caller has stopped waiting.
     pub fn is_cancelled(&self) -> bool {
-        self.is_overdue() || self.conn.served(|proto| proto.is_cancelled(self.key))
+        let cancelled = || self.conn.served(|proto| proto.is_cancelled(self.key));
+        self.is_overdue() || cancelled().unwrap_or(true)
     }
 
     fn is_overdue(&self) -> bool {
@@ -109,6 +110,7 @@ impl Request {
     /// # Errors
     ///
     /// [`Error::TooLarge`] for a body that the caller does not take; the caller gets an error.
+    /// [`Error::Forked`] in a child of the process that got the request.
     pub fn reply(mut self, body: &[u8]) -> Result<(), Error> {
         self.answered = true;
         if self.is_overdue() {
@@ -116,12 +118,13 @@ impl Request {
             return Ok(());
         }
         match self.conn.served(|proto| proto.reply(self.key, body)) {
-            Answered::Sent => Ok(()),
-            Answered::TooLate => {
+            None => Err(Error::Forked),
+            Some(Answered::Sent) => Ok(()),
+            Some(Answered::TooLate) => {
                 self.too_late();
                 Ok(())
             }
-            Answered::TooLarge { size, limit } => {
+            Some(Answered::TooLarge { size, limit }) => {
                 self.answer_error(&Status::new(
                     Code::OUT_OF_RANGE,
                     format!("the reply of {size} bytes is larger than the {limit} that are taken"),
@@ -150,7 +153,7 @@ impl Request {
     }
 
     fn answer_error(&self, status: &Status) {
-        if self.conn.served(|proto| proto.fail(self.key, status)) == Answered::TooLate {
+        if self.conn.served(|proto| proto.fail(self.key, status)) == Some(Answered::TooLate) {
             self.too_late();
         }
     }

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use event_listener::{Event as Signal, Listener as _, listener};
 use sealwire::{Peer, blocking};
+use sealwire_fork::Birth;
 
 use self::admission::Waiting;
 use self::clock::Clock;
@@ -28,6 +29,7 @@ use crate::counters::LiveCounters;
 use crate::handler::Handler;
 use crate::limits::bounded;
 use crate::proto::{Settings, Side};
+use crate::status::Error;
 
 /// Decides about a new connection, with what the other side's application sent, and says what to
 /// send to it.
@@ -48,6 +50,7 @@ pub(crate) struct HubOptions {
 }
 
 pub(crate) struct Hub {
+    birth: Birth,
     pub(crate) options: HubOptions,
     pub(crate) socket: sealwire::Socket,
     reading: blocking::Socket,
@@ -89,6 +92,7 @@ impl Hub {
         socket: sealwire::Socket,
     ) -> std::io::Result<Arc<Hub>> {
         let hub = Arc::new(Hub {
+            birth: Birth::now(),
             reading: blocking::Socket::from(socket.clone()),
             options,
             socket,
@@ -116,6 +120,25 @@ impl Hub {
         Ok(hub)
     }
 
+    /// Whether it was made in this process, and not before a fork. If not, nothing of it may be
+    /// touched: its locks may be held by threads that are not there.
+    #[inline]
+    pub(crate) fn is_here(&self) -> bool {
+        self.birth.is_here()
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::Forked`] in a child of the process that made it.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.is_here() {
+            Ok(())
+        } else {
+            Err(Error::Forked)
+        }
+    }
+
     pub(crate) fn now(&self) -> Duration {
         self.epoch.elapsed()
     }
@@ -130,7 +153,7 @@ impl Hub {
 
     /// Ends everything now. What was queued is still sent, within the socket's linger time.
     pub(crate) fn end(&self) {
-        if self.ended.swap(true, Ordering::SeqCst) {
+        if !self.is_here() || self.ended.swap(true, Ordering::SeqCst) {
             return;
         }
         // The socket's other handles are woken with an error.
@@ -147,6 +170,9 @@ impl Hub {
 
     /// Lets what is under way end, then ends everything. `false` when the limit was not enough.
     pub(crate) fn shut_down(self: &Arc<Self>, limit: Duration) -> bool {
+        if !self.is_here() {
+            return false;
+        }
         let deadline = Instant::now() + bounded(limit);
         loop {
             listener!(self.changed => changed);
@@ -171,10 +197,16 @@ impl Hub {
     }
 
     pub(crate) fn links(&self) -> Vec<Arc<Link>> {
+        if !self.is_here() {
+            return Vec::new();
+        }
         read(&self.links).values().cloned().collect()
     }
 
     pub(crate) fn link_count(&self) -> usize {
+        if !self.is_here() {
+            return 0;
+        }
         read(&self.links).len()
     }
 

@@ -37,6 +37,7 @@ use std::time::Duration;
 
 use event::Hooks;
 pub use event::{Event, Warning};
+use sealwire_fork::Birth;
 pub use server::UnauthenticatedServer;
 pub use session::{DEFAULT_MAX_FRAME, Exchange, FrameError, KEY, NonceRepeatingSession, OVERHEAD};
 
@@ -63,6 +64,9 @@ pub enum MonteError {
     /// The connection is gone. The peer may have acted.
     #[error("the connection was lost; the request may have been carried out")]
     Lost,
+    /// It was made before the process forked, and this is the child.
+    #[error("this was made before the process forked; make a new one in the child")]
+    Forked,
     /// Too many calls at a time.
     #[error("too many calls at a time")]
     TooManyCalls,
@@ -91,11 +95,15 @@ struct Handle(Arc<Shared>);
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.0.shut_down();
+        // In a child of a fork the connection is the parent's.
+        if self.0.birth.is_here() {
+            self.0.shut_down();
+        }
     }
 }
 
 struct Shared {
+    birth: Birth,
     stream: TcpStream,
     writer: Mutex<Writer>,
     calls: Mutex<Calls>,
@@ -124,7 +132,16 @@ impl Shared {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
+    fn check(&self) -> Result<(), MonteError> {
+        if self.birth.is_here() {
+            Ok(())
+        } else {
+            Err(MonteError::Forked)
+        }
+    }
+
     fn write(&self, number: u32, body: &[u8]) -> Result<(), MonteError> {
+        self.check()?;
         let mut writer = lock(&self.writer);
         let Writer { session, buffer } = &mut *writer;
         buffer.clear();
@@ -232,6 +249,7 @@ impl UnauthenticatedConn {
         let (writing, reading) = exchange.establish(peer, DEFAULT_MAX_FRAME)?.split();
         hooks.warn(peer_address);
         let shared = Arc::new(Shared {
+            birth: Birth::now(),
             stream,
             writer: Mutex::new(Writer {
                 session: writing,
@@ -283,6 +301,7 @@ impl UnauthenticatedConn {
     ///
     /// Any [`MonteError`].
     pub fn request(&self, body: &[u8], limit: Duration) -> Result<Vec<u8>, MonteError> {
+        self.shared.check()?;
         let (sender, answer) = mpsc::sync_channel(1);
         let number = {
             let mut calls = lock(&self.shared.calls);

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use sealwire_fork::Birth;
+
 use super::{Event, Hooks, LIMIT, Message, Role, UnauthenticatedConn};
 use crate::hub::lock;
 
@@ -14,6 +16,7 @@ const MAX_CONNECTIONS: usize = 1_024;
 
 /// Answers peers that have proved nothing, under nonces that repeat. Closed when it is dropped.
 pub struct UnauthenticatedServer {
+    birth: Birth,
     address: SocketAddr,
     over: Arc<AtomicBool>,
     conns: Arc<Mutex<Vec<UnauthenticatedConn>>>,
@@ -44,6 +47,7 @@ impl UnauthenticatedServer {
     ) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let server = UnauthenticatedServer {
+            birth: Birth::now(),
             address: listener.local_addr()?,
             over: Arc::default(),
             conns: Arc::default(),
@@ -75,6 +79,9 @@ impl UnauthenticatedServer {
 
     /// Connections that are there.
     pub fn connections(&self) -> Vec<UnauthenticatedConn> {
+        if !self.birth.is_here() {
+            return Vec::new();
+        }
         let mut conns = lock(&self.conns);
         conns.retain(|conn| !conn.is_over());
         conns.clone()
@@ -116,6 +123,9 @@ fn serve(
 
 impl Drop for UnauthenticatedServer {
     fn drop(&mut self) {
+        if !self.birth.is_here() {
+            return;
+        }
         self.over.store(true, Ordering::SeqCst);
         lock(&self.conns).clear();
         // The thread that accepts looks up once more.

@@ -12,8 +12,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use event_listener::{Event as Signal, Listener as _};
-
+use event_listener::Event as Signal;
+use sealwire_fork::Birth;
 use sealwire_zmtp::connection::Warning;
 
 pub use counters::Counters;
@@ -21,8 +21,11 @@ pub(crate) use counters::{LiveCounters, add};
 pub use failure::{AddressLimit, ConnectionFailure, DatagramDrop, FailureCause};
 
 use crate::endpoint::Endpoint;
+#[cfg(unix)]
+use crate::error::Error;
 use crate::options::from_now;
 use crate::peer::{Peer, PeerAddress};
+use crate::socket::Listening;
 #[cfg(unix)]
 use crate::socket::{Pollable, Pollers, Readiness, Ready};
 
@@ -203,8 +206,8 @@ pub(crate) struct Hub {
     last_failure: Mutex<Option<ConnectionFailure>>,
 }
 
-#[derive(Default)]
 struct Queue {
+    birth: Birth,
     state: Mutex<QueueState>,
     readable: Signal,
     #[cfg(unix)]
@@ -218,6 +221,18 @@ struct QueueState {
     ended: bool,
 }
 
+impl Default for Queue {
+    fn default() -> Self {
+        Queue {
+            birth: Birth::now(),
+            state: Mutex::default(),
+            readable: Signal::new(),
+            #[cfg(unix)]
+            pollers: Pollers::default(),
+        }
+    }
+}
+
 impl Queue {
     /// Tells up to `count` waiters that there is an event, or no more will come.
     fn notify(&self, count: usize) {
@@ -228,6 +243,9 @@ impl Queue {
 
     /// Takes an event; whoever polls is told of those that are left.
     fn next(&self) -> Poll {
+        if !self.birth.is_here() {
+            return Poll::Ended;
+        }
         let mut state = lock(&self.state);
         let next = match state.events.pop_front() {
             Some(event) => Poll::Event(Box::new(event)),
@@ -315,11 +333,19 @@ impl Hub {
 }
 
 /// Reads the events of one socket, from the moment it was made on. Each monitor sees all events.
+/// In a child of a fork there are none, and no more to come.
 pub struct Monitor {
     queue: Arc<Queue>,
 }
 
 impl Monitor {
+    /// One without events.
+    pub(crate) fn ended() -> Self {
+        let queue = Arc::new(Queue::default());
+        lock(&queue.state).ended = true;
+        Monitor { queue }
+    }
+
     /// The next event, if there is one already.
     pub fn try_next(&self) -> Option<Event> {
         match self.queue.next() {
@@ -331,7 +357,7 @@ impl Monitor {
     /// Waits for the next event; `None` once the socket is closed and all events are read.
     pub async fn next(&self) -> Option<Event> {
         loop {
-            let listener = self.queue.readable.listen();
+            let listener = Listening::to(&self.queue.readable);
             match self.queue.next() {
                 Poll::Event(event) => return Some(*event),
                 Poll::Ended => return None,
@@ -343,7 +369,7 @@ impl Monitor {
     /// Blocks until the next event; `None` once the socket is closed and all events are read.
     pub fn wait_next(&self) -> Option<Event> {
         loop {
-            let listener = self.queue.readable.listen();
+            let listener = Listening::to(&self.queue.readable);
             match self.queue.next() {
                 Poll::Event(event) => return Some(*event),
                 Poll::Ended => return None,
@@ -356,13 +382,12 @@ impl Monitor {
     pub fn wait_next_for(&self, limit: Duration) -> Option<Event> {
         let deadline = from_now(limit);
         loop {
-            let listener = self.queue.readable.listen();
+            let listener = Listening::to(&self.queue.readable);
             match self.queue.next() {
                 Poll::Event(event) => return Some(*event),
                 Poll::Ended => return None,
-                Poll::Nothing => {
-                    listener.wait_deadline(deadline)?;
-                }
+                Poll::Nothing if listener.wait_deadline(deadline) => {}
+                Poll::Nothing => return None,
             }
         }
     }
@@ -370,6 +395,9 @@ impl Monitor {
     /// How many events were dropped because nobody read them in time
     /// ([`MONITOR_CAPACITY`] are kept).
     pub fn lost(&self) -> u64 {
+        if !self.queue.birth.is_here() {
+            return 0;
+        }
         lock(&self.queue.state).lost
     }
 
@@ -378,15 +406,21 @@ impl Monitor {
     ///
     /// # Errors
     ///
-    /// When the process has no descriptors left; it takes two.
+    /// When the process has no descriptors left; it takes two. In a child of a fork.
     #[cfg(unix)]
     pub fn readiness(&self) -> std::io::Result<Readiness> {
+        if !self.queue.birth.is_here() {
+            return Err(std::io::Error::other(Error::Forked));
+        }
         Readiness::new(&self.queue.pollers, self.queue.clone())
     }
 }
 
 impl fmt::Debug for Monitor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.queue.birth.is_here() {
+            return f.write_str("Monitor(forked)");
+        }
         let state = lock(&self.queue.state);
         f.debug_struct("Monitor")
             .field("waiting", &state.events.len())

@@ -8,12 +8,11 @@ mod waiting;
 use std::sync::Arc;
 use std::time::Duration;
 
-use event_listener::Listener as _;
 use sealwire_zmtp::SocketType;
 
 pub use incoming::Incoming;
 
-use super::SocketBuilder;
+use super::{Listening, SocketBuilder};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation};
 use crate::message::Message;
@@ -63,7 +62,7 @@ impl From<Socket> for super::Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         // Other handles keep the socket open.
-        if Arc::strong_count(&self.inner.handle) == 1 {
+        if Arc::strong_count(&self.inner.handle) == 1 && self.inner.core().is_ok() {
             self.begin_close();
             self.wait_for_end();
         }
@@ -128,18 +127,18 @@ impl Socket {
     {
         let endpoint = endpoint.try_into().map_err(Into::into)?;
         let connector = self.inner.start_connecting_to_peer(endpoint)?;
-        let core = self.inner.core();
+        let core = self.inner.core()?;
         let limit = core.options().send_timeout;
         let deadline = limit.map(|limit| (limit, from_now(limit)));
         loop {
-            let listener = core.writable.listen();
+            let listener = Listening::to(&core.writable);
             if let Some(route) = core.route_of_connector(connector)? {
                 return Ok(route);
             }
             match deadline {
                 None => listener.wait(),
                 Some((limit, deadline)) => {
-                    if listener.wait_deadline(deadline).is_none() {
+                    if !listener.wait_deadline(deadline) {
                         let route = core.route_of_connector(connector)?;
                         return route.ok_or_else(|| self.timed_out(Operation::Connect, limit));
                     }
@@ -200,7 +199,7 @@ impl Socket {
     ///
     /// As [`Socket::recv`](crate::Socket::recv), and [`Error::TimedOut`].
     pub fn recv(&self) -> Result<Message, Error> {
-        let core = self.inner.core();
+        let core = self.inner.core()?;
         match core.next_of_sole_peer() {
             Some(message) => Ok(message),
             None => self.recv_within(core.options().receive_timeout),
@@ -255,7 +254,8 @@ impl Socket {
     ///
     /// As [`recv`](Socket::recv).
     pub fn recv_many(&self, into: &mut Vec<Message>, limit: usize) -> Result<usize, Error> {
-        self.recv_many_within(into, limit, self.inner.core().options().receive_timeout)
+        let wait = self.inner.core()?.options().receive_timeout;
+        self.recv_many_within(into, limit, wait)
     }
 
     /// As [`recv_many`](Socket::recv_many), waiting no longer than `wait`.
@@ -278,7 +278,7 @@ impl Socket {
         limit: usize,
         wait: Option<Duration>,
     ) -> Result<usize, Error> {
-        let core = self.inner.core();
+        let core = self.inner.core()?;
         self.wait_readable(wait, || {
             let taken = core.try_receive_many(into, limit)?;
             Ok((taken > 0 || limit == 0).then_some(taken))
@@ -348,6 +348,7 @@ impl Socket {
     ///
     /// [`Error::Unsent`] when the linger time was not enough.
     pub fn close(self) -> Result<(), Error> {
+        self.inner.core()?;
         self.begin_close();
         self.wait_for_end();
         self.inner.closed()
@@ -355,22 +356,24 @@ impl Socket {
 
     /// Begins to close the socket for all its handles.
     pub(crate) fn begin_close(&self) {
-        let core = self.inner.core();
-        core.context().close_socket(core);
+        if let Ok(core) = self.inner.core() {
+            core.context().close_socket(core);
+        }
     }
 
     /// Lets the callers that wait look again at what they wait for.
     pub(crate) fn wake(&self) {
-        let core = self.inner.core();
-        core.notify_readable(usize::MAX);
-        core.notify_writable();
+        if let Ok(core) = self.inner.core() {
+            core.notify_readable(usize::MAX);
+            core.notify_writable();
+        }
     }
 
     /// Blocks while the condition holds, which is looked at on each [`wake`](Socket::wake), or
     /// until another handle closes the socket.
     pub(crate) fn wait_while(&self, condition: impl Fn() -> bool) -> Result<(), Error> {
         self.wait_for_signal(|| {
-            if self.inner.core().is_closing() {
+            if self.inner.core()?.is_closing() {
                 Err(Error::Closed)
             } else {
                 Ok((!condition()).then_some(()))
@@ -386,7 +389,7 @@ impl Socket {
         limit: usize,
         may_read: impl Fn() -> Option<bool>,
     ) -> Result<bool, Error> {
-        let core = self.inner.core();
+        let core = self.inner.core()?;
         self.wait_for_signal(|| match may_read() {
             None => Ok(Some(false)),
             Some(false) if core.is_closing() => Err(Error::Closed),
@@ -399,9 +402,9 @@ impl Socket {
     }
 
     fn wait_for_end(&self) {
-        let core = self.inner.core();
+        let Ok(core) = self.inner.core() else { return };
         loop {
-            let listener = core.ended.listen();
+            let listener = Listening::to(&core.ended);
             if core.has_ended() {
                 return;
             }

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event as Signal;
+use sealwire_fork::Birth;
 use sealwire_zmtp::SocketType;
 
 use crate::auth::{Decision, SharedAuthenticator};
@@ -33,6 +34,7 @@ use crate::socket::spinning::Spinning;
 
 pub(crate) struct SocketCore {
     id: u64,
+    birth: Birth,
     context: Context,
     options: Arc<SocketOptions>,
     protocol: Arc<sealwire_zmtp::Config>,
@@ -112,6 +114,7 @@ impl SocketCore {
             .and_then(SharedAuthenticator::revision);
         let core = Arc::new(SocketCore {
             id: context.next_number(),
+            birth: Birth::now(),
             context,
             protocol: Arc::new(crate::engine::protocol_config(&options, cookies)),
             options: Arc::new(options),
@@ -171,6 +174,12 @@ impl SocketCore {
                 });
             }
         }
+    }
+
+    /// Whether it was made in this process, and not before a fork.
+    #[inline]
+    pub(crate) fn is_here(&self) -> bool {
+        self.birth.is_here()
     }
 
     pub(crate) fn id(&self) -> u64 {

@@ -6,10 +6,9 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use event_listener::EventListener;
 use futures_core::Stream;
 
-use super::{Socket, SocketCore};
+use super::{Listening, Socket, SocketCore};
 use crate::error::Error;
 use crate::message::Message;
 
@@ -37,6 +36,10 @@ impl<'a> Batch<'a> {
     /// What comes next, if it is here already.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Result<Message, Error>> {
+        if !self.core.is_here() {
+            // Those are the parent's.
+            return None;
+        }
         match self.messages.pop_front() {
             Some(message) => Some(Ok(message)),
             None => self.failed.take().map(Err),
@@ -59,7 +62,7 @@ impl<'a> Batch<'a> {
 
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
-        if !self.messages.is_empty() {
+        if !self.messages.is_empty() && self.core.is_here() {
             self.core.give_back(mem::take(&mut self.messages));
         }
     }
@@ -72,14 +75,14 @@ impl Drop for Batch<'_> {
 pub struct Incoming<'a> {
     socket: &'a Socket,
     batch: Batch<'a>,
-    listener: Option<EventListener>,
+    listener: Option<Listening>,
 }
 
 impl<'a> Incoming<'a> {
     pub(super) fn new(socket: &'a Socket) -> Self {
         Incoming {
             socket,
-            batch: Batch::new(socket.core()),
+            batch: Batch::new(&socket.handle.core),
             listener: None,
         }
     }
@@ -99,7 +102,10 @@ impl<'a> Incoming<'a> {
         if let Some(next) = self.batch.next() {
             return Poll::Ready(Some(next));
         }
-        let core = self.socket.core();
+        let core = match self.socket.core() {
+            Ok(core) => core,
+            Err(error) => return Poll::Ready(Some(Err(error))),
+        };
         loop {
             let received = core.try_receive();
             if !matches!(received, Ok(None)) {

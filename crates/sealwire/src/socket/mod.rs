@@ -4,6 +4,7 @@ pub mod blocking;
 mod builder;
 mod core;
 mod incoming;
+mod listening;
 mod readable;
 #[cfg(unix)]
 mod readiness;
@@ -17,6 +18,7 @@ use sealwire_zmtp::SocketType;
 pub use builder::SocketBuilder;
 pub(crate) use core::{Registration, RegistrationKind, SocketCore};
 pub use incoming::Incoming;
+pub(crate) use listening::Listening;
 #[cfg(unix)]
 pub(crate) use readiness::{Pollable, Pollers};
 #[cfg(unix)]
@@ -72,7 +74,13 @@ struct Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.core.context().close_socket(&self.core);
+        if self.core.is_here() {
+            self.core.context().close_socket(&self.core);
+        } else {
+            // Nothing of the parent's is freed in a child: not all of it can be, as its threads are
+            // not there.
+            std::mem::forget(self.core.clone());
+        }
     }
 }
 
@@ -100,13 +108,25 @@ impl Socket {
         }
     }
 
-    fn core(&self) -> &Arc<SocketCore> {
-        &self.handle.core
+    /// What everything is done with.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forked`] in a child of the process that made the socket: locks may be held by
+    /// threads that are not there, and sealing would repeat nonces of the parent's.
+    #[inline]
+    fn core(&self) -> Result<&Arc<SocketCore>, Error> {
+        let core = &self.handle.core;
+        if core.is_here() {
+            Ok(core)
+        } else {
+            Err(Error::Forked)
+        }
     }
 
     /// The type this socket was made with.
     pub fn socket_type(&self) -> SocketType {
-        self.core().options().socket_type
+        self.handle.core.options().socket_type
     }
 
     /// Binds to an endpoint and returns it with the port that was chosen, if that was left open.
@@ -121,7 +141,8 @@ impl Socket {
         E::Error: Into<Error>,
     {
         let endpoint = endpoint.try_into().map_err(Into::into)?;
-        self.core().context().bind(self.core(), endpoint)
+        let core = self.core()?;
+        core.context().bind(core, endpoint)
     }
 
     /// Connects to an endpoint, now and whenever the connection is lost, until
@@ -146,7 +167,8 @@ impl Socket {
         if endpoint.is_wildcard() {
             return Err(EndpointError::Wildcard(endpoint.to_string()).into());
         }
-        self.core().context().connect(self.core(), endpoint)
+        let core = self.core()?;
+        core.context().connect(core, endpoint)
     }
 
     /// SERVER, PEER: connects to an endpoint, waits until the handshake is done, and gives the
@@ -171,8 +193,8 @@ impl Socket {
         let endpoint = endpoint.try_into().map_err(Into::into)?;
         let connector = self.start_connecting_to_peer(endpoint)?;
         loop {
-            let listener = self.core().writable.listen();
-            if let Some(route) = self.core().route_of_connector(connector)? {
+            let listener = Listening::to(&self.core()?.writable);
+            if let Some(route) = self.core()?.route_of_connector(connector)? {
                 return Ok(route);
             }
             listener.await;
@@ -198,7 +220,8 @@ impl Socket {
         E::Error: Into<Error>,
     {
         let endpoint = endpoint.try_into().map_err(Into::into)?;
-        self.core().context().unbind(self.core(), &endpoint)
+        let core = self.core()?;
+        core.context().unbind(core, &endpoint)
     }
 
     /// Ends the connection to an endpoint, once what is queued for it has been sent, and does not
@@ -213,17 +236,20 @@ impl Socket {
         E::Error: Into<Error>,
     {
         let endpoint = endpoint.try_into().map_err(Into::into)?;
-        self.core().context().disconnect(self.core(), &endpoint)
+        let core = self.core()?;
+        core.context().disconnect(core, &endpoint)
     }
 
-    /// Endpoints this socket is bound to.
+    /// Endpoints this socket is bound to. None in a child of a fork.
     pub fn bound_endpoints(&self) -> Vec<Endpoint> {
-        self.core().endpoints(RegistrationKind::Bound)
+        let of_core = |core: &Arc<SocketCore>| core.endpoints(RegistrationKind::Bound);
+        self.core().map(of_core).unwrap_or_default()
     }
 
     /// Endpoints this socket is, or is trying to be, connected to.
     pub fn connected_endpoints(&self) -> Vec<Endpoint> {
-        self.core().endpoints(RegistrationKind::Connected)
+        let of_core = |core: &Arc<SocketCore>| core.endpoints(RegistrationKind::Connected);
+        self.core().map(of_core).unwrap_or_default()
     }
 
     /// Peers that this socket holds something for, their accounts ([`Peer::account`]) brought up to
@@ -234,7 +260,7 @@ impl Socket {
 
     /// Peers whose handshake is complete. Brings their accounts up to date.
     pub fn peers(&self) -> Vec<Arc<Peer>> {
-        self.core().peers()
+        self.core().map(|core| core.peers()).unwrap_or_default()
     }
 
     /// SERVER, PEER: ends the connection of this [number](Peer::route), with what is queued for it
@@ -245,7 +271,7 @@ impl Socket {
     /// [`Error::Unroutable`] when there is no such connection, [`Error::Unsupported`] for other
     /// types.
     pub fn disconnect_route(&self, route: u32, reason: &'static str) -> Result<(), Error> {
-        self.core().disconnect_route(route, reason)
+        self.core()?.disconnect_route(route, reason)
     }
 
     /// Receives a message, waiting for one.
@@ -257,11 +283,11 @@ impl Socket {
     /// [`Error::State`], [`Error::Unsupported`], [`Error::RequestLost`], [`Error::Closed`].
     pub async fn recv(&self) -> Result<Message, Error> {
         loop {
-            if let Some(message) = self.core().try_receive()? {
+            if let Some(message) = self.core()?.try_receive()? {
                 return Ok(message);
             }
-            let listener = self.core().share_readable();
-            if let Some(message) = self.core().try_receive()? {
+            let listener = self.core()?.share_readable();
+            if let Some(message) = self.core()?.try_receive()? {
                 return Ok(message);
             }
             listener.await;
@@ -278,12 +304,12 @@ impl Socket {
     /// As [`recv`](Socket::recv).
     pub async fn recv_many(&self, into: &mut Vec<Message>, limit: usize) -> Result<usize, Error> {
         loop {
-            let taken = self.core().try_receive_many(into, limit)?;
+            let taken = self.core()?.try_receive_many(into, limit)?;
             if taken > 0 || limit == 0 {
                 return Ok(taken);
             }
-            let listener = self.core().share_readable();
-            let taken = self.core().try_receive_many(into, limit)?;
+            let listener = self.core()?.share_readable();
+            let taken = self.core()?.try_receive_many(into, limit)?;
             if taken > 0 {
                 return Ok(taken);
             }
@@ -321,11 +347,11 @@ impl Socket {
     ///
     /// As [`recv`](Socket::recv), and [`Error::WouldBlock`].
     pub fn try_recv(&self) -> Result<Message, Error> {
-        if let Some(message) = self.core().try_receive()? {
+        if let Some(message) = self.core()?.try_receive()? {
             return Ok(message);
         }
-        self.core().read_leased();
-        self.core().try_receive()?.ok_or(Error::WouldBlock)
+        self.core()?.read_leased();
+        self.core()?.try_receive()?.ok_or(Error::WouldBlock)
     }
 
     /// Asks all publishers, present and future, for messages whose first frame starts with
@@ -335,7 +361,7 @@ impl Socket {
     ///
     /// [`Error::Unsupported`] unless this is SUB or XSUB.
     pub fn subscribe(&self, topic: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.core().subscribe(topic.as_ref())
+        self.core()?.subscribe(topic.as_ref())
     }
 
     /// Takes one [`subscribe`](Socket::subscribe) of the same topic back.
@@ -344,7 +370,7 @@ impl Socket {
     ///
     /// [`Error::Unsupported`] unless this is SUB or XSUB and has subscribed to the topic.
     pub fn unsubscribe(&self, topic: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.core().unsubscribe(topic.as_ref())
+        self.core()?.unsubscribe(topic.as_ref())
     }
 
     /// DISH: asks all radios, present and future, for messages to this group: 1 to 255 bytes.
@@ -354,7 +380,7 @@ impl Socket {
     /// [`Error::Unsupported`] unless this is DISH, [`Error::NoGroup`] for a name that is none,
     /// [`Error::State`] when the socket has joined it already.
     pub fn join(&self, group: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.core().join(group.as_ref())
+        self.core()?.join(group.as_ref())
     }
 
     /// DISH: takes [`join`](Socket::join) back.
@@ -364,12 +390,15 @@ impl Socket {
     /// [`Error::Unsupported`] unless this is DISH, [`Error::State`] when the socket has not
     /// joined the group.
     pub fn leave(&self, group: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.core().leave(group.as_ref())
+        self.core()?.leave(group.as_ref())
     }
 
     /// Reads what happens to this socket's connections from now on.
     pub fn monitor(&self) -> Monitor {
-        self.core().hub.monitor()
+        match self.core() {
+            Ok(core) => core.hub.monitor(),
+            Err(_) => Monitor::ended(),
+        }
     }
 
     /// A descriptor to wait for this socket with `poll(2)`, `epoll(7)` or an event loop, beside
@@ -380,10 +409,11 @@ impl Socket {
     ///
     /// # Errors
     ///
-    /// When the process has no descriptors left; it takes two.
+    /// When the process has no descriptors left; it takes two. [`Error::Forked`] inside, in a child
+    /// of a fork.
     #[cfg(unix)]
     pub fn readiness(&self) -> std::io::Result<Readiness> {
-        let core = self.core();
+        let core = self.core().map_err(std::io::Error::other)?;
         let readiness = Readiness::new(&core.pollers, core.clone())?;
         // Who reads directly would take what the descriptor is to tell of.
         drop(core.share_readable());
@@ -393,7 +423,7 @@ impl Socket {
 
     /// What this socket has done so far.
     pub fn counters(&self) -> Counters {
-        self.core().counters.snapshot()
+        self.handle.core.counters.snapshot()
     }
 
     /// Closes the socket for all its handles and waits until what is queued has been sent, but no
@@ -403,10 +433,11 @@ impl Socket {
     ///
     /// [`Error::Unsent`] when the linger time was not enough.
     pub async fn close(self) -> Result<(), Error> {
-        self.core().context().close_socket(self.core());
+        let core = self.core()?;
+        core.context().close_socket(core);
         loop {
-            let listener = self.core().ended.listen();
-            if self.core().has_ended() {
+            let listener = Listening::to(&self.core()?.ended);
+            if self.core()?.has_ended() {
                 break;
             }
             listener.await;
@@ -415,7 +446,7 @@ impl Socket {
     }
 
     fn closed(&self) -> Result<(), Error> {
-        match self.core().unsent() {
+        match self.core()?.unsent() {
             0 => Ok(()),
             unsent => Err(Error::Unsent(unsent)),
         }

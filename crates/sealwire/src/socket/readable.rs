@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use event_listener::{Event as Signal, EventListener, IntoNotification as _};
+use event_listener::{Event as Signal, IntoNotification as _};
 
-use super::SocketCore;
 use super::spinning::Spinning;
+use super::{Listening, SocketCore};
 use crate::pattern::DirectReader;
 use crate::transport::Polled;
 
@@ -73,14 +73,14 @@ impl Readable {
 
 impl SocketCore {
     /// Starts to wait for the signal beside others. From now on nobody reads directly.
-    pub(super) fn share_readable(&self) -> EventListener {
+    pub(super) fn share_readable(&self) -> Listening {
         let direct = &self.readable.direct;
         direct.refused.store(true, Ordering::SeqCst);
         if direct.used.load(Ordering::SeqCst) {
             self.readable.wake_direct_reader();
         }
         self.end_lease();
-        self.readable.signal.listen()
+        Listening::to(&self.readable.signal)
     }
 
     /// Gives the reading back to the engine, which then learns at once what has arrived. While

@@ -13,6 +13,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use sealwire_fork::Birth;
+
 /// A descriptor for `poll(2)`, `epoll(7)`, `kqueue(2)` or the event loop of any language, for one
 /// socket or monitor ([`Socket::readiness`](crate::Socket::readiness),
 /// [`Monitor::readiness`](crate::Monitor::readiness)). libzmq's `ZMQ_FD`, with fewer traps.
@@ -55,6 +57,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Readiness {
+    birth: Birth,
     notifier: Arc<Notifier>,
     source: Arc<dyn Pollable>,
 }
@@ -176,19 +179,35 @@ impl Readiness {
         let notifier = Arc::new(Notifier::new()?);
         pollers.add(&notifier);
         notifier.signal();
-        Ok(Readiness { notifier, source })
+        Ok(Readiness {
+            birth: Birth::now(),
+            notifier,
+            source,
+        })
     }
 
     /// Empties the descriptor, then says what can be done now without waiting. Whatever changes
     /// after that makes the descriptor readable again.
+    ///
+    /// In a child of a fork, which shares the descriptor with its parent, it does not empty it and
+    /// says [`closed`](Ready::closed).
     pub fn take(&self) -> Ready {
+        if !self.birth.is_here() {
+            return Ready {
+                receive: false,
+                send: false,
+                closed: true,
+            };
+        }
         self.notifier.clear();
         self.source.ready()
     }
 
-    /// Makes the descriptor readable, whatever has happened.
+    /// Makes the descriptor readable, whatever has happened. No effect in a child of a fork.
     pub fn rearm(&self) {
-        self.notifier.signal();
+        if self.birth.is_here() {
+            self.notifier.signal();
+        }
     }
 }
 

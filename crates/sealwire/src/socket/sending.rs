@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use sealwire_zmtp::Frame;
 
-use super::Socket;
+use super::{Listening, Socket};
 use crate::error::{Error, SendError};
 use crate::message::Message;
 use crate::pattern::SendFailure;
@@ -25,16 +25,20 @@ impl Socket {
     pub async fn send(&self, message: impl Into<Message>) -> Result<(), SendError> {
         let mut frames = message.into().into_frames();
         loop {
-            frames = match self.core().try_send(frames) {
+            let core = match self.core() {
+                Ok(core) => core,
+                Err(error) => return Err(SendError::new(error, frames.into())),
+            };
+            frames = match core.try_send(frames) {
                 Ok(()) => return Ok(()),
                 Err(SendFailure::Failed(error, frames)) => {
                     return Err(SendError::new(*error, frames.into()));
                 }
                 Err(SendFailure::WouldBlock(frames)) => frames,
             };
-            let listener = self.core().writable.listen();
-            self.core().push_output();
-            frames = match self.core().try_send(frames) {
+            let listener = Listening::to(&core.writable);
+            core.push_output();
+            frames = match core.try_send(frames) {
                 Ok(()) => return Ok(()),
                 Err(SendFailure::Failed(error, frames)) => {
                     return Err(SendError::new(*error, frames.into()));
@@ -51,8 +55,12 @@ impl Socket {
     ///
     /// As [`send`](Socket::send), and [`Error::WouldBlock`].
     pub fn try_send(&self, message: impl Into<Message>) -> Result<(), SendError> {
-        self.core()
-            .try_send(message.into().into_frames())
+        let message = message.into();
+        let core = match self.core() {
+            Ok(core) => core,
+            Err(error) => return Err(SendError::new(error, message)),
+        };
+        core.try_send(message.into_frames())
             .map_err(|failure| match failure {
                 SendFailure::WouldBlock(frames) => SendError::new(Error::WouldBlock, frames.into()),
                 SendFailure::Failed(error, frames) => SendError::new(*error, frames.into()),
@@ -94,9 +102,9 @@ impl Socket {
     /// ```
     pub async fn send_many(&self, messages: &mut VecDeque<Message>) -> Result<usize, Error> {
         let count = messages.len();
-        let core = self.core();
         let mut listener = None;
         loop {
+            let core = self.core()?;
             let sent = core.try_send_many(messages)?;
             if messages.is_empty() {
                 return Ok(count);
@@ -107,7 +115,7 @@ impl Socket {
                 None => {
                     // Listening comes before the attempt that decides, or a signal could slip
                     // through.
-                    listener = Some(core.writable.listen());
+                    listener = Some(Listening::to(&core.writable));
                     core.push_output();
                 }
             }
@@ -126,7 +134,7 @@ impl Socket {
     /// As [`send`](Socket::send), and only when nothing was sent; the message that it is about is
     /// the first of the queue. No room is no error.
     pub fn try_send_many(&self, messages: &mut VecDeque<Message>) -> Result<usize, Error> {
-        self.core().try_send_many(messages)
+        self.core()?.try_send_many(messages)
     }
 
     /// SERVER, PEER: queues payloads for the connection of this [number](crate::Peer::route), in
@@ -142,7 +150,7 @@ impl Socket {
         route: u32,
         payloads: &mut VecDeque<Frame>,
     ) -> Result<usize, Error> {
-        self.core().try_send_many_to(route, payloads)
+        self.core()?.try_send_many_to(route, payloads)
     }
 
     /// Waits until there may be room for messages that [`try_send`](Socket::try_send),
@@ -150,6 +158,9 @@ impl Socket {
     /// found none for. It counts from this call, not from the first poll: so ask first, then try,
     /// then wait.
     pub fn room(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.core().writable.listen()
+        match self.core() {
+            Ok(core) => Listening::to(&core.writable),
+            Err(_) => Listening::over(),
+        }
     }
 }

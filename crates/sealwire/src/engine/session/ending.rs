@@ -5,6 +5,7 @@ use std::io;
 use sealwire_zmtp::Error as ProtocolError;
 use sealwire_zmtp::error::CloseKind;
 
+use super::writing::WRITES_PER_TURN;
 use super::{End, Session};
 use crate::account::Kind;
 use crate::monitor::{ConnectionFailure, Event, FailureCause, add};
@@ -17,7 +18,11 @@ impl Session {
 
     /// An ERROR for the peer, if there is one and the transport takes it at once.
     pub(super) fn last_words(&mut self) {
-        while matches!(self.write_once(), Ok(true)) {}
+        for _ in 0..WRITES_PER_TURN {
+            if !matches!(self.write_once(), Ok(true)) {
+                break;
+            }
+        }
         self.stream.finish_writing();
     }
 

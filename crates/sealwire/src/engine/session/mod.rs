@@ -25,6 +25,7 @@ use sealwire_zmtp::connection::Warning;
 
 use self::direct::Lease;
 use self::input::Input;
+use self::writing::WRITES_PER_TURN;
 use super::decisions::Pending;
 use super::io_thread::Reactor;
 use super::shared::{Pace, SharedSession};
@@ -91,7 +92,7 @@ impl From<sealwire_zmtp::Error> for End {
 pub(in crate::engine) enum Turn {
     /// Nothing until the transport, the pipe or the clock says so.
     Idle,
-    /// There may be more to read at once.
+    /// There may be more to read or write at once.
     Again,
 }
 
@@ -297,8 +298,10 @@ impl Session {
         if let Some(end) = self.ending.take() {
             return Err(end);
         }
-        let turn = self.read(reactor)?;
-        self.write(usize::MAX)?;
+        let mut turn = self.read(reactor)?;
+        if self.write(WRITES_PER_TURN)? {
+            turn = Turn::Again;
+        }
         if self.finishing.is_some() && !self.finished && self.nothing_to_send() {
             self.finished = true;
             self.stream.finish_writing();

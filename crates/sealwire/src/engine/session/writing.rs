@@ -7,12 +7,17 @@ use crate::pattern::Room;
 
 /// The protocol is given more messages while it holds fewer bytes than this.
 const WRITE_BUDGET: usize = 128 << 10;
+/// Writes in a row before other connections are served, each of up to
+/// [`write_size`](crate::transport::Stream::write_size) bytes. Twice as many as reads: a write that
+/// nobody has to wait for costs less than what it takes to ask for the next event.
+pub(super) const WRITES_PER_TURN: usize = 16;
 
 impl Session {
-    pub(super) fn write(&mut self, limit: usize) -> Result<(), End> {
+    /// Writes up to `limit` times. Returns whether it could go on at once.
+    pub(super) fn write(&mut self, limit: usize) -> Result<bool, End> {
         for _ in 0..limit {
             if !self.writable || self.finished {
-                break;
+                return Ok(false);
             }
             self.take_outbound();
             match self.write_once() {
@@ -20,7 +25,7 @@ impl Session {
                 Ok(false) => match self.stream.flush() {
                     Ok(()) => {
                         self.in_flight = 0;
-                        return Ok(());
+                        return Ok(false);
                     }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                         self.writable = false;
@@ -31,7 +36,7 @@ impl Session {
                 Err(error) => return Err(self.transport_failed(error)),
             }
         }
-        Ok(())
+        Ok(self.writable && !self.finished)
     }
 
     /// Gives the protocol as many messages as one or two writes can carry.

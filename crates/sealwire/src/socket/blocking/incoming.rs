@@ -21,7 +21,7 @@ impl<'a> Incoming<'a> {
     pub(super) fn new(socket: &'a Socket) -> Self {
         Incoming {
             socket,
-            batch: Batch::new(socket.inner.core()),
+            batch: Batch::new(&socket.inner.handle.core),
             ended: false,
         }
     }

@@ -18,7 +18,7 @@ const PAUSES: u32 = 32;
 impl Socket {
     /// Whether to look: that has paid lately.
     pub(super) fn looks(&self, spinning: &Spinning) -> bool {
-        let core = self.inner.core();
+        let core = &self.inner.handle.core;
         core.has_had_peers_in_process.load(Ordering::Relaxed) && spinning.pays()
     }
 

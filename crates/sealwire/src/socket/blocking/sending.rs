@@ -12,6 +12,7 @@ use crate::error::{Error, Operation, SendError};
 use crate::message::Message;
 use crate::options::from_now;
 use crate::pattern::SendFailure;
+use crate::socket::Listening;
 
 impl Socket {
     /// Sends a message, blocking while there is no room (as [`Socket::send`](crate::Socket::send))
@@ -21,7 +22,8 @@ impl Socket {
     ///
     /// As [`Socket::send`](crate::Socket::send), and [`Error::TimedOut`].
     pub fn send(&self, message: impl Into<Message>) -> Result<(), SendError> {
-        self.send_within(message.into(), self.inner.core().options().send_timeout)
+        let limit = self.inner.handle.core.options().send_timeout;
+        self.send_within(message.into(), limit)
     }
 
     /// Sends a message, waiting no longer than `limit`.
@@ -81,7 +83,8 @@ impl Socket {
     /// # Ok::<(), sealwire::Error>(())
     /// ```
     pub fn send_many(&self, messages: &mut VecDeque<Message>) -> Result<usize, Error> {
-        self.send_many_within(messages, self.inner.core().options().send_timeout)
+        let limit = self.inner.core()?.options().send_timeout;
+        self.send_many_within(messages, limit)
     }
 
     /// As [`send_many`](Socket::send_many), waiting no longer than `limit` each time that there is
@@ -114,11 +117,14 @@ impl Socket {
         message: Message,
         condition: impl Fn() -> bool,
     ) -> Result<(), SendError> {
-        let core = self.inner.core();
+        let core = match self.inner.core() {
+            Ok(core) => core,
+            Err(error) => return Err(SendError::new(error, message)),
+        };
         let mut frames = message.into_frames();
         loop {
             // Listening comes before the attempt, or a signal could slip through.
-            let listener = core.writable.listen();
+            let listener = Listening::to(&core.writable);
             frames = match refused(core.try_send(frames))? {
                 None => return Ok(()),
                 Some(frames) => frames,
@@ -131,7 +137,10 @@ impl Socket {
     }
 
     fn send_within(&self, message: Message, limit: Option<Duration>) -> Result<(), SendError> {
-        let core = self.inner.core();
+        let core = match self.inner.core() {
+            Ok(core) => core,
+            Err(error) => return Err(SendError::new(error, message)),
+        };
         let Some(mut frames) = refused(core.try_send(message.into_frames()))? else {
             return Ok(());
         };
@@ -156,7 +165,7 @@ impl Socket {
         messages: &mut VecDeque<Message>,
         limit: Option<Duration>,
     ) -> Result<usize, Error> {
-        let core = self.inner.core();
+        let core = self.inner.core()?;
         let count = messages.len();
         loop {
             core.try_send_many(messages)?;
@@ -177,7 +186,7 @@ impl Socket {
         limit: Option<Duration>,
         mut attempt: impl FnMut() -> Result<bool, E>,
     ) -> Result<bool, E> {
-        let core = self.inner.core();
+        let core = &self.inner.handle.core;
         let deadline = limit.map(from_now);
         if self.looks(&core.looks_for_room) {
             core.push_output();

@@ -12,7 +12,8 @@ use crate::socket::readable::Waited;
 
 impl Socket {
     pub(super) fn recv_within(&self, limit: Option<Duration>) -> Result<Message, Error> {
-        self.wait_readable(limit, || self.inner.core().try_receive())
+        let core = self.inner.core()?;
+        self.wait_readable(limit, || core.try_receive())
     }
 
     /// Waits like others do, also when there is something that `attempt` does not take now.
@@ -21,7 +22,7 @@ impl Socket {
         mut attempt: impl FnMut() -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
         loop {
-            let listener = self.inner.core().share_readable();
+            let listener = self.inner.core()?.share_readable();
             if let Some(done) = attempt()? {
                 return Ok(done);
             }
@@ -38,7 +39,7 @@ impl Socket {
             return Ok(done);
         }
         let deadline = limit.map(from_now);
-        let core = self.inner.core();
+        let core = self.inner.core()?;
         let mut reading = core.read_directly();
         while let Some(direct) = &mut reading {
             direct.park();
@@ -65,7 +66,7 @@ impl Socket {
                 return Ok(done);
             }
             let woken = self.sleep(&core.looks_for_messages, || match deadline {
-                Some(deadline) => listener.wait_deadline(deadline).is_some(),
+                Some(deadline) => listener.wait_deadline(deadline),
                 None => {
                     listener.wait();
                     true
@@ -79,7 +80,7 @@ impl Socket {
     }
 
     pub(super) fn timed_out(&self, operation: Operation, limit: Duration) -> Error {
-        let last_failure = self.inner.core().hub.last_failure().map(Box::new);
+        let last_failure = self.inner.handle.core.hub.last_failure().map(Box::new);
         Error::TimedOut {
             operation,
             limit,

@@ -214,11 +214,12 @@ impl SocketBuilder {
     /// # Errors
     ///
     /// [`Error::Options`] for options that cannot work, [`Error::System`] when the first context
-    /// of the process cannot be started.
+    /// of the process cannot be started, [`Error::Forked`] for a context that was made before a
+    /// fork.
     pub fn build(self) -> Result<Socket, Error> {
         self.options.validate()?;
         let context = match self.context {
-            Some(context) => context,
+            Some(context) => context.check().map(|()| context)?,
             None => Context::global()?,
         };
         Ok(Socket::open(context, self.options))

@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_batch_tells_the_connection_once_for_what_one_lock_takes() {
         let socket = Socket::new(SocketType::Push).unwrap();
-        let core = socket.core();
+        let core = socket.core().unwrap();
         let link = Arc::new(Eager {
             core: Arc::downgrade(core),
             found: Mutex::default(),

@@ -1,0 +1,120 @@
+/* A child of fork has copies of its parent's keys and nonces, and none of its threads. */
+#include "test.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static sealwire_socket *server, *client;
+static sealwire_monitor *monitor;
+static sealwire_readiness *readiness;
+static sealwire_context *context;
+static sealwire_rpc_client *calls;
+
+#define FORKED(call) RETURNS(SEALWIRE_ERROR_FORKED, call)
+
+static void exchange(sealwire_socket *from, sealwire_socket *to, const char *text) {
+    send_text(from, text);
+    receive_text(to, text);
+    send_text(to, "answer");
+    receive_text(from, "answer");
+}
+
+static void connect_both(const mechanism *protection, sealwire_socket **from, sealwire_socket **to) {
+    char *endpoint = NULL;
+    *to = make_socket(SEALWIRE_REP, protection->server);
+    *from = make_socket(SEALWIRE_REQ, protection->client);
+    OK(sealwire_socket_bind(*to, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_socket_connect(*from, endpoint));
+    sealwire_string_free(endpoint);
+}
+
+/* Everything that the parent made is refused, and can be freed. */
+static void use_what_is_inherited(void) {
+    sealwire_message *message = NULL;
+    sealwire_monitor *other = NULL;
+    sealwire_readiness *another = NULL;
+    sealwire_event *event = NULL;
+    sealwire_rpc_reply *reply = NULL;
+    sealwire_poll_item items[2] = {{client, NULL, -1, SEALWIRE_POLL_IN, 0},
+                                   {NULL, monitor, -1, SEALWIRE_POLL_IN, 0}};
+    FORKED(sealwire_socket_send_bytes(client, "child", 5, SEALWIRE_WAIT));
+    FORKED(sealwire_socket_send_bytes(client, "child", 5, SEALWIRE_NO_WAIT));
+    FORKED(sealwire_socket_recv(server, SEALWIRE_WAIT, &message));
+    FORKED(sealwire_socket_recv(server, SEALWIRE_NO_WAIT, &message));
+    FORKED(sealwire_socket_bind(server, "tcp://127.0.0.1:0", NULL));
+    FORKED(sealwire_socket_connect(client, "tcp://127.0.0.1:1"));
+    FORKED(sealwire_monitor_new(client, &other));
+    FORKED(sealwire_monitor_next(monitor, SEALWIRE_WAIT, &event));
+    FORKED(sealwire_monitor_next(monitor, SEALWIRE_NO_WAIT, &event));
+    FORKED(sealwire_readiness_of_socket(client, &another));
+    FORKED(sealwire_readiness_of_monitor(monitor, &another));
+    FORKED(sealwire_readiness_rearm(readiness));
+    CHECK(sealwire_readiness_take(readiness) == SEALWIRE_POLL_CLOSED);
+    FORKED(sealwire_poll(items, 1, SEALWIRE_WAIT, NULL));
+    FORKED(sealwire_poll(items + 1, 1, SEALWIRE_WAIT, NULL));
+    FORKED(sealwire_rpc_client_request(calls, "child", 5, SEALWIRE_WAIT, &reply, NULL));
+    FORKED(sealwire_rpc_client_send(calls, "child", 5, NULL));
+    FORKED(sealwire_rpc_client_shutdown(calls, PATIENCE));
+
+    sealwire_options *options = patient_options();
+    sealwire_security *security = no_security();
+    sealwire_socket *socket = NULL;
+    OK(sealwire_options_set_context(options, context));
+    FORKED(sealwire_socket_new(SEALWIRE_PULL, security, options, &socket));
+    sealwire_security_free(security);
+    sealwire_options_free(options);
+
+    FORKED(sealwire_socket_close(client));
+    sealwire_rpc_client_free(calls);
+    sealwire_readiness_free(readiness);
+    sealwire_monitor_free(monitor);
+    sealwire_socket_free(client);
+    sealwire_socket_free(server);
+    sealwire_context_free(context);
+}
+
+static void child(const mechanism *protection) {
+    sealwire_socket *from, *to;
+    /* Whoever waits for a lock is ended. */
+    alarm(PATIENCE / 1000 * 2);
+    use_what_is_inherited();
+    connect_both(protection, &from, &to);
+    exchange(from, to, "made in the child");
+    sealwire_socket_free(from);
+    sealwire_socket_free(to);
+    _exit(0);
+}
+
+int main(void) {
+    mechanism protection = make_mechanism("BLAKE3");
+    int status = -1;
+    pid_t pid;
+    OK(sealwire_context_new(&context));
+    connect_both(&protection, &client, &server);
+    OK(sealwire_monitor_new(client, &monitor));
+    OK(sealwire_readiness_of_socket(client, &readiness));
+    OK(sealwire_rpc_client_new("tcp://127.0.0.1:1", protection.client, NULL, NULL, &calls));
+    exchange(client, server, "before");
+
+    pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        child(&protection);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+
+    /* A frame of the child under the number of the next one would end the connection. */
+    exchange(client, server, "after");
+    exchange(client, server, "and again");
+    CHECK(sealwire_readiness_take(readiness) != SEALWIRE_POLL_CLOSED);
+
+    sealwire_rpc_client_free(calls);
+    sealwire_readiness_free(readiness);
+    sealwire_monitor_free(monitor);
+    sealwire_socket_free(client);
+    sealwire_socket_free(server);
+    sealwire_context_free(context);
+    free_mechanism(&protection);
+    return 0;
+}
