@@ -255,7 +255,7 @@ impl Socket {
     /// Peers that this socket holds something for, their accounts ([`Peer::account`]) brought up to
     /// date: those that are connected, and those that have left messages to be read.
     pub fn accounts(&self) -> Vec<Arc<Peer>> {
-        self.core().accounts()
+        self.core().map(|core| core.accounts()).unwrap_or_default()
     }
 
     /// Peers whose handshake is complete. Brings their accounts up to date.

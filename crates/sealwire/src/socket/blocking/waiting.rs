@@ -66,7 +66,7 @@ impl Socket {
                 return Ok(done);
             }
             let woken = self.sleep(&core.looks_for_messages, || match deadline {
-                Some(deadline) => listener.wait_deadline(deadline),
+                Some(deadline) => listener.wait_deadline(deadline).is_some(),
                 None => {
                     listener.wait();
                     true
