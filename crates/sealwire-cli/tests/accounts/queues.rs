@@ -1,0 +1,139 @@
+//! Messages in the queues of a socket, on both sides.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use sealwire::account::{Excess, Kind};
+use sealwire::{Error, Frame, Message, SocketType};
+
+use crate::bystander::{
+    Ending, Server, answer_the_bystander, eventually, peer_named, within_bound,
+};
+use crate::not_yet;
+
+/// The high-water mark, in messages, and their size in bytes.
+const MARK: usize = 10;
+const SIZE: usize = 10_000;
+/// What a full queue costs: each message counts with 16 bytes more.
+const BOUND: usize = MARK * (SIZE + 16);
+
+/// A peer that sends faster than the application reads is not read from.
+pub(crate) fn received() {
+    assert_eq!(Kind::Received.excess(), Excess::Paused);
+    let server = Server::new();
+    let router = server
+        .socket(SocketType::Router)
+        .receive_high_water_mark(MARK);
+    let router = router.build_blocking().unwrap();
+    let endpoint = router.bind("tcp://127.0.0.1:0").unwrap();
+    let mut bystander = server.bystander(&endpoint);
+    bystander.works(|| drop(answer_the_bystander(&router)));
+
+    let attacker = server.peer(SocketType::Dealer).routing_id("attacker");
+    let attacker = attacker
+        .send_high_water_mark(MARK)
+        .build_blocking()
+        .unwrap();
+    attacker.connect(endpoint).unwrap();
+    let (over, refused) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (sent, mut received) = thread::scope(|scope| {
+        let sending = scope.spawn(|| {
+            let mut sent = 0;
+            while !over.load(Ordering::Relaxed) {
+                match attacker.try_send(vec![0; SIZE]) {
+                    Ok(()) => sent += 1,
+                    Err(error) => {
+                        assert!(matches!(error.error(), Error::WouldBlock), "{error}");
+                        refused.store(true, Ordering::Relaxed);
+                        thread::yield_now();
+                    }
+                }
+            }
+            sent
+        });
+        let ending = Ending(&over);
+        // It is paused, and the pause reaches its own queue.
+        eventually("paused", || router.counters().exceeded(Kind::Received) > 0);
+        eventually("no room to send", || refused.load(Ordering::Relaxed));
+        let attacks = peer_named(&router, "attacker");
+        let works = peer_named(&router, "bystander");
+        let mut received = 0;
+        bystander.works(|| {
+            eventually("its message is there", || {
+                router.accounts();
+                works.account().held(Kind::Received) > 0
+            });
+            within_bound(attacks.account(), Kind::Received, BOUND);
+            let others = answer_the_bystander(&router).len();
+            assert!(
+                others <= 1,
+                "{others} messages before the bystander's, which is next"
+            );
+            received += others;
+        });
+        assert!(attacks.account().exceeded(Kind::Received) > 0);
+        drop(ending);
+        (sending.join().unwrap(), received)
+    });
+    // Nothing was lost.
+    while received < sent {
+        assert_eq!(router.recv().unwrap().size(), "attacker".len() + SIZE);
+        received += 1;
+    }
+    bystander.works(|| assert!(answer_the_bystander(&router).is_empty()));
+}
+
+/// A peer that does not read what it is sent misses what its queue has no room for.
+pub(crate) fn queued() {
+    assert_eq!(Kind::Queued.excess(), Excess::Refused);
+    let server = Server::new();
+    let router = server.socket(SocketType::Router).send_high_water_mark(MARK);
+    let router = router.build_blocking().unwrap();
+    let endpoint = router.bind("tcp://127.0.0.1:0").unwrap();
+    let mut bystander = server.bystander(&endpoint);
+    bystander.works(|| drop(answer_the_bystander(&router)));
+
+    let attacker = server.peer(SocketType::Dealer).routing_id("attacker");
+    let attacker = attacker
+        .receive_high_water_mark(1)
+        .build_blocking()
+        .unwrap();
+    attacker.connect(endpoint).unwrap();
+    attacker.send("send me what I do not read").unwrap();
+    router.recv().unwrap();
+    let attacks = peer_named(&router, "attacker");
+    let send = || {
+        let message: Message = ["attacker".into(), vec![0; SIZE]]
+            .map(Frame::from)
+            .into_iter()
+            .collect();
+        router.send(message).unwrap();
+    };
+    let mut most = 0;
+    eventually("no room", || {
+        send();
+        router.accounts();
+        within_bound(attacks.account(), Kind::Queued, BOUND);
+        most = most.max(attacks.account().held(Kind::Queued));
+        attacks.account().exceeded(Kind::Queued) > 0
+    });
+    assert_eq!(most, BOUND, "the queue was full");
+    let dropped = router.counters().dropped_at_send;
+    bystander.works(|| {
+        send();
+        assert!(answer_the_bystander(&router).is_empty());
+        router.accounts();
+        within_bound(attacks.account(), Kind::Queued, BOUND);
+    });
+    assert!(router.counters().dropped_at_send > dropped);
+    assert!(router.counters().exceeded(Kind::Queued) > 0);
+
+    drop(attacker);
+    eventually("gone", || router.peers().len() == 1);
+    assert_eq!(attacks.account().held(Kind::Queued), 0);
+    bystander.works(|| assert!(answer_the_bystander(&router).is_empty()));
+}
+
+pub(crate) fn arriving() {
+    not_yet(Kind::Arriving);
+}
