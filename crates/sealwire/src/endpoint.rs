@@ -10,10 +10,12 @@
 //! | `udp://127.0.0.1:5555` | datagrams from RADIO, which connects, to DISH, which binds |
 //! | `udp://239.0.0.1:5555`, `udp://eth0;239.0.0.1:5555` | the same to a multicast group, through an interface |
 //! | `ipc:///run/app.sock` | Unix socket in the file system |
+//! | `ipc://*` | Unix socket in a new directory that only this user may enter (bind) |
 //! | `ipc://@app` | Unix socket in Linux's abstract namespace |
 //! | `inproc://name` | inside this process and [`Context`](crate::Context) |
 
 use std::fmt;
+use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -95,17 +97,26 @@ pub enum EndpointError {
         "'{0}' has no valid port: write tcp://HOST:PORT with a port from 0 to 65535, or * to bind to a free one"
     )]
     Port(String),
-    /// TCP without a host.
-    #[error("'{0}' has no host: write an address, a name, or * to bind to all addresses")]
+    /// No host, or one with spaces, control characters or others that hosts do not have.
+    #[error(
+        "'{}' has no valid host: write an address, a name, or * to bind to all addresses",
+        .0.escape_debug()
+    )]
     Host(String),
+    /// A name or path with control characters.
+    #[error("'{}' has control characters, which endpoints do not have", .0.escape_debug())]
+    ControlCharacters(String),
     /// IPv6 needs brackets to tell the address from the port.
     #[error("'{0}' looks like IPv6: write tcp://[ADDRESS]:PORT")]
     Brackets(String),
     /// The path of a WebSocket has characters that a request cannot carry, or is too long.
-    #[error("'{0}' has no valid path: use up to 1,024 visible ASCII characters without ? and #")]
+    #[error(
+        "'{}' has no valid path: begin with / and use up to 1,024 visible ASCII characters without ? and #",
+        .0.escape_debug()
+    )]
     Path(String),
     /// Empty or too long.
-    #[error("'{name}' must have 1 to {limit} bytes after the transport")]
+    #[error("'{}' must have 1 to {limit} bytes after the transport", name.escape_debug())]
     Length {
         /// What was given.
         name: String,
@@ -113,14 +124,75 @@ pub enum EndpointError {
         limit: usize,
     },
     /// `*` names no peer.
-    #[error("'{0}' cannot be connected to: name one address and one port")]
+    #[error("'{0}' cannot be connected to: name one address and one port, or one path")]
     Wildcard(String),
 }
 
 impl Endpoint {
+    /// Says whether it can be used. Text that was parsed can; binding and connecting check it for
+    /// endpoints made by hand.
+    ///
+    /// # Errors
+    ///
+    /// [`EndpointError::Host`] for a host or interface that is empty or has spaces, control characters
+    /// or one of `/?#@[]\`, and for one with a colon that is no IPv6 address;
+    /// [`EndpointError::Path`] for the path of a WebSocket; [`EndpointError::Length`] and
+    /// [`EndpointError::ControlCharacters`] for names and paths.
+    pub fn validate(&self) -> Result<(), EndpointError> {
+        match self {
+            Endpoint::Tcp { host, .. } => self.check_host(host),
+            Endpoint::Ws { host, path, .. } | Endpoint::Wss { host, path, .. } => {
+                // Both stand in the request.
+                if !host.is_ascii() {
+                    return Err(EndpointError::Host(self.to_string()));
+                }
+                if !path.starts_with('/') || !is_path(path) {
+                    return Err(EndpointError::Path(self.to_string()));
+                }
+                self.check_host(host)
+            }
+            Endpoint::Udp {
+                interface, host, ..
+            } => {
+                if let Some(interface) = interface {
+                    self.check_host(interface)?;
+                }
+                self.check_host(host)
+            }
+            Endpoint::Ipc(path) => self.check_name(&path.to_string_lossy(), MAX_IPC_NAME),
+            Endpoint::IpcAbstract(name) => self.check_name(name, MAX_IPC_NAME),
+            Endpoint::Inproc(name) => self.check_name(name, MAX_INPROC_NAME),
+        }
+    }
+
+    fn check_host(&self, host: &str) -> Result<(), EndpointError> {
+        let refused = |c: char| c.is_control() || c.is_whitespace() || "/?#@[]\\".contains(c);
+        // An address with a zone, `fe80::1%eth0`, is one before it.
+        let address = host.split('%').next().unwrap_or_default();
+        let is_ipv6 = || address.parse::<Ipv6Addr>().is_ok();
+        if host.is_empty() || host.contains(refused) || host.contains(':') && !is_ipv6() {
+            return Err(EndpointError::Host(self.to_string()));
+        }
+        Ok(())
+    }
+
+    fn check_name(&self, name: &str, limit: usize) -> Result<(), EndpointError> {
+        bounded(name, limit)?;
+        if name.contains(char::is_control) {
+            return Err(EndpointError::ControlCharacters(self.to_string()));
+        }
+        Ok(())
+    }
+
+    /// Whether binding makes up a path: `ipc://*`.
+    pub(crate) fn is_ipc_wildcard(&self) -> bool {
+        matches!(self, Endpoint::Ipc(path) if path.as_os_str() == "*")
+    }
+
     /// Whether it can only be bound, not connected to.
     pub(crate) fn is_wildcard(&self) -> bool {
-        matches!(self, Endpoint::Tcp { host, port } | Endpoint::Ws { host, port, .. }
+        self.is_ipc_wildcard()
+            || matches!(self, Endpoint::Tcp { host, port } | Endpoint::Ws { host, port, .. }
             | Endpoint::Wss { host, port, .. } | Endpoint::Udp { host, port, .. }
             if host == "*" || *port == 0)
     }
@@ -143,7 +215,7 @@ impl FromStr for Endpoint {
         let Some((transport, rest)) = text.split_once("://") else {
             return Err(EndpointError::NoTransport(text.into()));
         };
-        match transport {
+        let endpoint = match transport {
             "tcp" => parse_tcp(text, rest),
             "ws" => {
                 let (host, port, path) = parse_ws("ws", cfg!(feature = "ws"), text, rest)?;
@@ -160,7 +232,9 @@ impl FromStr for Endpoint {
                 Ok(Endpoint::Inproc(name.into()))
             }
             other => Err(EndpointError::UnknownTransport(other.into())),
-        }
+        }?;
+        endpoint.validate()?;
+        Ok(endpoint)
     }
 }
 
@@ -248,19 +322,18 @@ fn parse_ws(
         return Err(EndpointError::NotBuiltIn { transport });
     }
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let valid = path
-        .bytes()
-        .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#'));
-    if !valid || path.len() > MAX_PATH {
+    if !is_path(path) {
         return Err(EndpointError::Path(text.into()));
     }
     let path = if path.is_empty() { "/" } else { path }.into();
     let (host, port) = host_and_port(text, authority)?;
-    // The host stands in the request.
-    if !host.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(EndpointError::Host(text.into()));
-    }
     Ok((host, port, path))
+}
+
+/// Whether a request can carry it. An empty one becomes `/`.
+fn is_path(path: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#');
+    path.bytes().all(fits) && path.len() <= MAX_PATH
 }
 
 fn parse_ipc(rest: &str) -> Result<Endpoint, EndpointError> {
@@ -384,6 +457,94 @@ mod tests {
             "ws://a/".parse::<Endpoint>(),
             Err(EndpointError::Port(_))
         ));
+    }
+
+    /// Endpoints can be made without parsing, and what parsing refuses must not get further.
+    #[test]
+    fn what_is_made_by_hand_is_held_to_the_same() {
+        use EndpointError::*;
+        let (port, path) = (1, "/".to_owned());
+        for host in [
+            "",
+            "a b",
+            "a\r\nX: y",
+            "a\0",
+            "a\u{85}b",
+            "a\u{2028}b",
+            "a/b",
+            "a@b",
+            "[::1]",
+            "a:b",
+            "::1:2:x",
+        ] {
+            let host = host.to_owned();
+            for endpoint in [
+                Endpoint::Tcp {
+                    host: host.clone(),
+                    port,
+                },
+                Endpoint::Ws {
+                    host: host.clone(),
+                    port,
+                    path: path.clone(),
+                },
+                Endpoint::Wss {
+                    host: host.clone(),
+                    port,
+                    path: path.clone(),
+                },
+                Endpoint::Udp {
+                    interface: None,
+                    host: host.clone(),
+                    port,
+                },
+                Endpoint::Udp {
+                    interface: Some(host.clone()),
+                    host: "a".into(),
+                    port,
+                },
+            ] {
+                let error = endpoint.validate().unwrap_err();
+                assert!(matches!(error, Host(_)), "{endpoint:?}");
+                assert!(
+                    !error.to_string().contains(char::is_control),
+                    "{endpoint:?}"
+                );
+            }
+        }
+        for path in ["", "a", "/a b", "/a\r\nHost: b", "/a?b", "/a#b", "/\u{e9}"] {
+            let (host, path) = ("a".to_owned(), path.to_owned());
+            let endpoint = Endpoint::Ws { host, port, path };
+            assert!(matches!(endpoint.validate(), Err(Path(_))), "{endpoint:?}");
+        }
+        for endpoint in [
+            Endpoint::Ipc("a\nb".into()),
+            Endpoint::IpcAbstract("a\u{1b}b".into()),
+            Endpoint::Inproc("a\rb".into()),
+        ] {
+            let error = endpoint.validate().unwrap_err();
+            assert!(matches!(error, ControlCharacters(_)), "{endpoint:?}");
+            assert!(!error.to_string().contains(char::is_control));
+        }
+        for endpoint in [
+            Endpoint::Ipc("".into()),
+            Endpoint::Ipc("x".repeat(108).into()),
+            Endpoint::IpcAbstract("a\0b".into()),
+        ] {
+            assert!(
+                matches!(endpoint.validate(), Err(Length { .. })),
+                "{endpoint:?}"
+            );
+        }
+        assert_eq!(Endpoint::Ipc("a b".into()).validate(), Ok(()));
+        assert_eq!(
+            Endpoint::Tcp {
+                host: "m\u{fc}nchen.example".into(),
+                port
+            }
+            .validate(),
+            Ok(())
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod blake3;
 
 use std::fmt;
 
-use sealwire_zmtp::connection::DataPhase;
+use sealwire_zmtp::connection::{DataPhase, FrameOrder};
 use sealwire_zmtp::{KeyPair, PublicKey};
 
 pub use blake3::{Blake3Client, Blake3Server};
@@ -33,10 +33,12 @@ pub(crate) enum Kind {
     CurveClient {
         server_key: PublicKey,
         keys: KeyPair,
+        frame_order: FrameOrder,
     },
     CurveServer {
         keys: KeyPair,
         authenticator: SharedAuthenticator,
+        frame_order: FrameOrder,
     },
     PlainClient {
         credentials: PlainCredentials,
@@ -89,7 +91,27 @@ impl Security {
     /// proves who it is itself. CURVE has no anonymous clients: one that nobody should tell apart
     /// makes a pair for itself (`KeyPair::generate()`).
     pub fn curve_client(server_key: PublicKey, keys: KeyPair) -> Self {
-        Security(Kind::CurveClient { server_key, keys })
+        Security(Kind::CurveClient {
+            server_key,
+            keys,
+            frame_order: FrameOrder::default(),
+        })
+    }
+
+    /// [CURVE client](Security::curve_client) for a server that skips numbers of frames, which
+    /// libzmq does not.
+    ///
+    /// **What it gives up:** someone on the path can drop frames, also parts of a message, and
+    /// nobody notices. A warning event says so on every connection.
+    pub fn curve_client_accepting_gaps_unauthenticated_order(
+        server_key: PublicKey,
+        keys: KeyPair,
+    ) -> Self {
+        Security(Kind::CurveClient {
+            server_key,
+            keys,
+            frame_order: FrameOrder::GapsUnauthenticatedOrder,
+        })
     }
 
     /// CURVE server, for peers that speak libzmq's mechanism. The authenticator decides about every
@@ -98,6 +120,23 @@ impl Security {
         Security(Kind::CurveServer {
             keys,
             authenticator: SharedAuthenticator::new(authenticator),
+            frame_order: FrameOrder::default(),
+        })
+    }
+
+    /// [CURVE server](Security::curve_server) for clients that skip numbers of frames, which libzmq
+    /// does not.
+    ///
+    /// **What it gives up:** someone on the path can drop frames, also parts of a message, and
+    /// nobody notices. A warning event says so on every connection.
+    pub fn curve_server_accepting_gaps_unauthenticated_order(
+        keys: KeyPair,
+        authenticator: impl Authenticator,
+    ) -> Self {
+        Security(Kind::CurveServer {
+            keys,
+            authenticator: SharedAuthenticator::new(authenticator),
+            frame_order: FrameOrder::GapsUnauthenticatedOrder,
         })
     }
 
@@ -160,7 +199,9 @@ impl fmt::Debug for Security {
             Kind::PlainText => f.write_str("PlainText"),
             Kind::Client(client) => client.fmt(f),
             Kind::Server(server) => server.fmt(f),
-            Kind::CurveClient { server_key, keys } => f
+            Kind::CurveClient {
+                server_key, keys, ..
+            } => f
                 .debug_struct("CurveClient")
                 .field("server_key", server_key)
                 .field("public_key", &keys.public())

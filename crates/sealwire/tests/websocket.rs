@@ -346,7 +346,7 @@ fn ask(port: u16, fields: &str) -> String {
 
 #[test]
 fn a_web_page_is_refused_unless_its_origin_is_allowed() {
-    let closed = socket(SocketType::Pull, &Security::null());
+    let closed = socket(SocketType::Pull, &Security::plain_text());
     let allowing = options(SocketType::Pull)
         .ws_allow_origin("https://app.example")
         .ws_allow_host("app.example")
@@ -400,8 +400,8 @@ fn a_web_page_is_refused_unless_its_origin_is_allowed() {
 /// A client of ours hears it by the status.
 #[test]
 fn a_name_that_is_not_allowed_is_told_on_both_sides() {
-    let server = socket(SocketType::Pull, &Security::null());
-    let client = socket(SocketType::Push, &Security::null());
+    let server = socket(SocketType::Pull, &Security::plain_text());
+    let client = socket(SocketType::Push, &Security::plain_text());
     let (at_server, at_client) = (server.monitor(), client.monitor());
     let port = port(&server.bind("ws://127.0.0.1:*").unwrap());
     // To the relay's address it is the name of another host that the client asks for.
@@ -467,7 +467,7 @@ fn unfinished_messages_are_charged_and_bounded() {
 
 #[test]
 fn a_message_of_pieces_without_end_is_not_waited_for() {
-    let socket = socket(SocketType::Pull, &Security::null());
+    let socket = socket(SocketType::Pull, &Security::plain_text());
     let monitor = socket.monitor();
     let mut peer = client(&socket.bind("ws://127.0.0.1:*").unwrap());
     peer.send(ready("PUSH")).unwrap();

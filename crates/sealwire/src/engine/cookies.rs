@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sealwire_zmtp::connection::{
-    Blake3Client, Blake3Server, CurveClient, CurveServer, FrameOrder, PlainClient,
+    Blake3Client, Blake3Server, CurveClient, CurveServer, PlainClient,
 };
 use sealwire_zmtp::limits::Limits;
 use sealwire_zmtp::mechanism::blake3::CookieKeys;
@@ -62,18 +62,28 @@ pub(crate) fn protocol_config(
             cookies,
             data_phase: server.data_phase,
         }),
-        (Kind::CurveClient { server_key, keys }, _) => MechanismConfig::CurveClient(CurveClient {
+        (
+            Kind::CurveClient {
+                server_key,
+                keys,
+                frame_order,
+            },
+            _,
+        ) => MechanismConfig::CurveClient(CurveClient {
             server_key: *server_key,
             keys: Some(keys.clone()),
-            frame_order: FrameOrder::default(),
+            frame_order: *frame_order,
         }),
-        (Kind::CurveServer { keys, .. }, Some(cookies)) => {
-            MechanismConfig::CurveServer(CurveServer {
-                keys: keys.clone(),
-                cookies,
-                frame_order: FrameOrder::default(),
-            })
-        }
+        (
+            Kind::CurveServer {
+                keys, frame_order, ..
+            },
+            Some(cookies),
+        ) => MechanismConfig::CurveServer(CurveServer {
+            keys: keys.clone(),
+            cookies,
+            frame_order: *frame_order,
+        }),
         (Kind::PlainClient { credentials }, _) => MechanismConfig::PlainClient(PlainClient {
             credentials: credentials.clone(),
         }),

@@ -11,6 +11,8 @@ use mio::net::UnixListener;
 use mio::{Interest, Registry, Token};
 
 use super::Stream;
+#[cfg(unix)]
+use super::private_directory::PrivateDirectory;
 use crate::endpoint::Endpoint;
 use crate::options::TcpOptions;
 use crate::peer::PeerAddress;
@@ -23,6 +25,8 @@ pub(crate) enum BoundListener {
         listener: UnixListener,
         address: PeerAddress,
         file: Option<PathBuf>,
+        /// Made for the file alone, and removed behind it.
+        _directory: Option<PrivateDirectory>,
     },
 }
 
@@ -66,7 +70,9 @@ pub(crate) fn listen(
             Ok((listener, bound))
         }
         #[cfg(unix)]
-        Endpoint::Ipc(path) => Ok((listen_path(path)?, endpoint.clone())),
+        Endpoint::Ipc(_) if endpoint.is_ipc_wildcard() => listen_in_new_directory(),
+        #[cfg(unix)]
+        Endpoint::Ipc(path) => Ok((listen_path(path, None)?, endpoint.clone())),
         #[cfg(target_os = "linux")]
         Endpoint::IpcAbstract(name) => {
             let listener = UnixListener::bind_addr(&abstract_address(name)?)?;
@@ -76,6 +82,7 @@ pub(crate) fn listen(
                     listener,
                     address,
                     file: None,
+                    _directory: None,
                 },
                 endpoint.clone(),
             ))
@@ -124,8 +131,20 @@ fn listen_address(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpLi
     Ok(TcpListener::from_std(socket.into()))
 }
 
+/// Listens on a socket of a name that nobody can foresee, where nobody else can connect to it.
 #[cfg(unix)]
-fn listen_path(path: &Path) -> io::Result<BoundListener> {
+fn listen_in_new_directory() -> io::Result<(BoundListener, Endpoint)> {
+    let directory = PrivateDirectory::create()?;
+    let endpoint = Endpoint::Ipc(directory.socket());
+    endpoint
+        .validate()
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+    let path = directory.socket();
+    Ok((listen_path(&path, Some(directory))?, endpoint))
+}
+
+#[cfg(unix)]
+fn listen_path(path: &Path, directory: Option<PrivateDirectory>) -> io::Result<BoundListener> {
     let listener = match UnixListener::bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path) => {
             std::fs::remove_file(path)?;
@@ -137,6 +156,7 @@ fn listen_path(path: &Path) -> io::Result<BoundListener> {
         listener,
         address: PeerAddress::Ipc(path.into()),
         file: Some(path.into()),
+        _directory: directory,
     })
 }
 

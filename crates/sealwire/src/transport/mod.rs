@@ -3,6 +3,8 @@
 
 pub(crate) mod inproc;
 mod listen;
+#[cfg(unix)]
+mod private_directory;
 pub(crate) mod socks;
 mod stream;
 #[cfg(feature = "wss")]

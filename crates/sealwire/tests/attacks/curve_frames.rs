@@ -3,12 +3,16 @@
 //! CurveZMQ only demands that their numbers rise. Here each follows the one before, so that no
 //! message is made of parts of others.
 
-use sealwire::{Frame, Message, ProtocolError};
+use sealwire::auth::AllowedKeys;
+use sealwire::{
+    Event, Frame, Generate as _, KeyPair, Message, ProtocolError, Security, SocketType, Warning,
+};
 
 use crate::data_frames::{data, frame, reorder};
 use crate::memory;
-use crate::relay::{Act, Script, honest};
-use crate::scene::{Mechanism, Scene};
+use crate::relay::{Act, Relay, Script, honest};
+use crate::scene::{Mechanism, Scene, address_of};
+use crate::support::{await_event, options};
 
 /// What is done, how, and the number of the frame that then does not verify.
 type Misplacing = (&'static str, fn() -> Script, u64);
@@ -96,4 +100,38 @@ fn parts_of_two_messages_do_not_make_a_third() {
     let fault = scene.fault_of(client.carried.address);
     assert_eq!(fault, not_verified(1));
     assert_eq!(scene.received(), Vec::<Vec<String>>::new());
+}
+
+/// Who says by name that gaps are accepted gets what is left, and a warning.
+#[test]
+fn gaps_are_accepted_by_name_alone() {
+    let _shared = memory::shared();
+    let (keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
+    let server = options(SocketType::Pull)
+        .security(Security::curve_server_accepting_gaps_unauthenticated_order(
+            keys.clone(),
+            AllowedKeys::new().allow(client_keys.public()),
+        ))
+        .build_blocking()
+        .unwrap();
+    let monitor = server.monitor();
+    let address = address_of(&server.bind("tcp://127.0.0.1:0").unwrap());
+    let relay = Relay::before(address);
+    let client = options(SocketType::Push)
+        .security(Security::curve_client(keys.public(), client_keys))
+        .build_blocking()
+        .unwrap();
+    client.connect(relay.endpoint()).unwrap();
+    let _carried = relay.carry(without(1..2), honest());
+    for text in texts() {
+        client.send(text.as_str()).unwrap();
+    }
+    for text in texts().iter().filter(|text| *text != "message 1") {
+        assert_eq!(server.recv().unwrap().as_str().unwrap(), text);
+    }
+    let warning = await_event(&monitor, "a warning", |event| match event {
+        Event::Warning { warning, .. } => Some(*warning),
+        _ => None,
+    });
+    assert_eq!(warning, Warning::GapsAccepted);
 }

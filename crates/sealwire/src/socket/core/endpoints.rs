@@ -7,8 +7,9 @@ use crate::endpoint::Endpoint;
 use crate::error::Error;
 
 impl SocketCore {
-    /// Whether the socket type can use the transport.
+    /// Whether the endpoint is one, and the socket type can use its transport.
     pub(crate) fn check_transport(&self, endpoint: &Endpoint) -> Result<(), Error> {
+        endpoint.validate()?;
         let socket_type = self.options.socket_type;
         let fits = match endpoint {
             Endpoint::Inproc(_) | Endpoint::Ws { .. } | Endpoint::Wss { .. } => {
