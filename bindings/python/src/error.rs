@@ -115,6 +115,7 @@ pub(crate) fn of_socket(py: Python<'_>, error: Error) -> PyErr {
         | Error::SinglePart
         | Error::EmptyMessage
         | Error::DatagramTooLarge { .. } => "MessageError",
+        Error::NoSecurity { .. } => "NoSecurity",
         Error::Endpoint(_)
         | Error::Transport { .. }
         | Error::NoHandshake { .. }

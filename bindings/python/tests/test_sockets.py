@@ -292,6 +292,32 @@ def test_a_time_limit_ends_waiting_and_says_how_long() -> None:
             push.send(b"to nobody", sealwire.NOBLOCK)
 
 
+@pytest.mark.parametrize(
+    "endpoint", ["tcp://*:0", "tcp://0.0.0.0:0", "tcp://[::]:0", "ws://*:0/", "tcp://a.invalid:0"]
+)
+def test_plain_text_leaves_the_machine_by_name_only(endpoint: str) -> None:
+    with sealwire.Socket(sealwire.PULL) as silent:
+        assert silent.security is None
+        with pytest.raises(sealwire.NoSecurity, match="leaves this machine") as refused:
+            silent.bind(endpoint)
+        assert isinstance(refused.value, sealwire.EndpointError)
+        assert "plain_text" in str(refused.value) and "blake3_server" in str(refused.value)
+        with pytest.raises(sealwire.NoSecurity):
+            silent.connect("tcp://192.0.2.1:9")
+        silent.bind("tcp://127.0.0.1:0")
+        silent.bind("tcp://localhost:0")
+        silent.connect("inproc://plain-text")
+
+
+def test_the_word_for_plain_text() -> None:
+    security = sealwire.Security.plain_text()
+    with sealwire.Socket(sealwire.PULL, security=security) as named:
+        assert security.mechanism == "NULL"
+        named.bind("tcp://*:0")
+    with sealwire.Socket(sealwire.PUSH, security=security, linger=0) as named:
+        named.connect("tcp://192.0.2.1:9")
+
+
 def test_mistakes_are_named() -> None:
     socket = sealwire.Socket(sealwire.PUSH)
     with pytest.raises(sealwire.EndpointError, match="is not an endpoint"):

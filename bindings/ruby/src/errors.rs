@@ -46,6 +46,7 @@ classes! {
     ENDPOINT, "EndpointError", ERROR;
     BIND, "BindError", ENDPOINT;
     CONNECT, "ConnectError", ENDPOINT;
+    NO_SECURITY, "NoSecurityError", ENDPOINT;
     OPTION, "OptionError", ERROR;
     UNSENT, "UnsentError", ERROR;
     SYSTEM, "SystemError", ERROR;
@@ -73,6 +74,7 @@ fn class(error: &sealwire::Error) -> &'static Lazy<ExceptionClass> {
         E::Limit(_) => &LIMIT,
         E::Bind { .. } => &BIND,
         E::Connect { .. } | E::GaveUp => &CONNECT,
+        E::NoSecurity { .. } => &NO_SECURITY,
         E::Endpoint(_)
         | E::Transport { .. }
         | E::NoHandshake { .. }

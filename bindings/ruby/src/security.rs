@@ -17,6 +17,7 @@ use crate::desk::{Callback, Desk};
 use crate::keys::{KeyPair, frozen, public_key};
 use crate::{bytes, errors};
 
+#[derive(Clone)]
 #[magnus::wrap(class = "Sealwire::Security", free_immediately, size, frozen_shareable)]
 pub(crate) enum Security {
     // What has options of its own is kept apart.

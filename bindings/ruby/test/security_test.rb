@@ -179,6 +179,23 @@ class SecurityTest < SealwireTest
     served(security)
   end
 
+  def test_plain_text_leaves_the_machine_by_name_only
+    silent = socket(:PULL)
+    assert_nil silent.security
+    ["tcp://*:0", "tcp://0.0.0.0:0", "tcp://[::]:0", "ws://*:0/", "tcp://a.invalid:0"].each do |endpoint|
+      error = assert_raises(Sealwire::NoSecurityError) { silent.bind(endpoint) }
+      assert_kind_of Sealwire::EndpointError, error
+      assert_match(/leaves this machine.*blake3_server.*plain_text/, error.message)
+    end
+    assert_raises(Sealwire::NoSecurityError) { silent.connect("tcp://192.0.2.1:9") }
+    silent.bind("tcp://127.0.0.1:0")
+    silent.connect("inproc://plain-text")
+    named = socket(:PULL, security: Sealwire::Security.plain_text)
+    assert_equal "NULL", named.security.mechanism
+    named.bind("tcp://*:0")
+    named.connect("tcp://192.0.2.1:9")
+  end
+
   def test_options_of_another_mechanism_are_refused_by_name
     keys = Sealwire::KeyPair.generate
     curve = Sealwire::Security.curve_server(keys: keys, allow: :anyone)

@@ -229,9 +229,10 @@ impl Failure {
             | Error::DatagramTooLarge { .. } => SEALWIRE_ERROR_MESSAGE,
             Error::Limit(_) => SEALWIRE_ERROR_LIMIT,
             Error::Endpoint(_) => SEALWIRE_ERROR_ENDPOINT,
-            Error::Transport { .. } | Error::NoHandshake { .. } | Error::DatagramDirection(_) => {
-                SEALWIRE_ERROR_TRANSPORT
-            }
+            Error::Transport { .. }
+            | Error::NoSecurity { .. }
+            | Error::NoHandshake { .. }
+            | Error::DatagramDirection(_) => SEALWIRE_ERROR_TRANSPORT,
             Error::Options(_) => SEALWIRE_ERROR_OPTION,
             Error::Bind { .. } => SEALWIRE_ERROR_BIND,
             Error::Connect { .. } => SEALWIRE_ERROR_CONNECT,

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use sealwire::blocking::Socket;
-use sealwire::{Endpoint, Error, Proxy, Security, SocketType};
+use sealwire::{Endpoint, Error, Proxy, SocketType};
 
 use crate::exit::Failure;
 use crate::interrupt;
@@ -173,14 +173,14 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
     }
     let frontend = open(
         front.socket_type(),
-        options.frontend_security.choice().security()?,
+        &options.frontend_security.choice(),
         &options.frontend.frontend_bind,
         &options.frontend.frontend_connect,
         options,
     )?;
     let backend = open(
         back.socket_type(),
-        options.backend_security.choice().security()?,
+        &options.backend_security.choice(),
         &options.backend.backend_bind,
         &options.backend.backend_connect,
         options,
@@ -255,18 +255,20 @@ fn beside<'a>(
 ) -> Result<Option<Opened<'a>>, Failure> {
     match bind {
         [] => choice.must_be_empty().map(|()| None),
-        _ => open(socket_type, choice.security()?, bind, &[], options).map(Some),
+        _ => open(socket_type, choice, bind, &[], options).map(Some),
     }
 }
 
 fn open<'a>(
     socket_type: SocketType,
-    security: Security,
+    choice: &SecurityChoice<'_>,
     bind: &'a [Endpoint],
     connect: &'a [Endpoint],
     options: &ProxyOptions,
 ) -> Result<Opened<'a>, Failure> {
-    for endpoint in exposed(&security, bind.iter().chain(connect)) {
+    let everywhere = bind.iter().chain(connect);
+    let security = choice.security(everywhere.clone())?;
+    for endpoint in exposed(&security, everywhere) {
         options.report.warn(format!(
             "{endpoint} without encryption: anyone on the path can read and write"
         ));

@@ -57,7 +57,7 @@ macro_rules! security_options {
         #[command(next_help_heading = $heading)]
         pub(crate) struct $name {
             /// How connections are protected [default: blake3 when a key option is given, else
-            /// null]
+            /// null, for endpoints that do not leave the machine]
             #[arg(
                 id = concat!($prefix, "mechanism"),
                 long = concat!($prefix, "mechanism"),
@@ -193,8 +193,25 @@ impl SecurityChoice<'_> {
         Ok(())
     }
 
-    /// Reads the keys and makes sense of the options.
-    pub(crate) fn security(&self) -> Result<Security, Failure> {
+    /// Reads the keys and makes sense of the options, for a socket with these endpoints.
+    pub(crate) fn security<'a>(
+        &self,
+        endpoints: impl IntoIterator<Item = &'a Endpoint>,
+    ) -> Result<Security, Failure> {
+        let security = self.chosen()?;
+        let was_named = self.mechanism.is_some() || self.has_key_options();
+        match exposed(&security, endpoints).first() {
+            Some(endpoint) if !was_named => Err(self.usage(&format!(
+                "{endpoint} leaves this machine, and nothing says how it is protected: give keys \
+                 for encryption (--{{}}server-key KEY as client; --{{}}server, \
+                 --{{}}secret-key-file FILE and --{{}}allow FILE_OR_DIR as server), or \
+                 --{{}}mechanism null if anyone on the way may read and change everything"
+            ))),
+            _ => Ok(security),
+        }
+    }
+
+    fn chosen(&self) -> Result<Security, Failure> {
         match self.mechanism {
             Some(Mechanism::Plain) => self.plain(),
             _ if self.has_password_options() => Err(self.usage(
@@ -320,8 +337,7 @@ fn read_server_key(text: &str) -> Result<PublicKey, Failure> {
     }
 }
 
-/// Endpoints that a socket without encryption should not use without a word: those that can leave
-/// the machine.
+/// Endpoints at which a socket without encryption can be read and written to from elsewhere.
 pub(crate) fn exposed<'a>(
     security: &Security,
     endpoints: impl IntoIterator<Item = &'a Endpoint>,
@@ -361,24 +377,24 @@ mod tests {
             password_file: Some(Path::new("unread")),
             ..choice()
         };
-        let message = format!("{:?}", shown.security().unwrap_err());
+        let message = format!("{:?}", shown.security([]).unwrap_err());
         assert!(message.contains("--backend-mechanism plain"), "{message}");
     }
 
     #[test]
     fn the_mechanism_follows_from_the_options() {
         const KEY: &str = "0000000000000000000000000000000000000001";
-        assert_eq!(choice().security().unwrap().mechanism(), "NULL");
+        assert_eq!(choice().security([]).unwrap().mechanism(), "NULL");
         let client = SecurityChoice {
             server_key: Some(KEY),
             ..choice()
         };
-        assert_eq!(client.security().unwrap().mechanism(), "BLAKE3");
+        assert_eq!(client.security([]).unwrap().mechanism(), "BLAKE3");
         let explicit = SecurityChoice {
             mechanism: Some(Mechanism::Null),
             ..client
         };
-        assert!(explicit.security().is_err());
+        assert!(explicit.security([]).is_err());
     }
 
     #[test]
@@ -387,14 +403,33 @@ mod tests {
             server: true,
             ..choice()
         };
-        let message = format!("{:?}", server.security().unwrap_err());
+        let message = format!("{:?}", server.security([]).unwrap_err());
         assert!(message.contains("--backend-secret-key-file"), "{message}");
         let bare = SecurityChoice {
             mechanism: Some(Mechanism::Blake3),
             ..choice()
         };
-        let message = format!("{:?}", bare.security().unwrap_err());
+        let message = format!("{:?}", bare.security([]).unwrap_err());
         assert!(message.contains("--backend-server-key"), "{message}");
+    }
+
+    #[test]
+    fn plain_text_leaves_the_machine_by_name_only() {
+        let network: Endpoint = "tcp://*:1".parse().unwrap();
+        let here: Endpoint = "tcp://localhost:1".parse().unwrap();
+        let message = format!("{:?}", choice().security([&here, &network]).unwrap_err());
+        assert!(
+            message.contains("tcp://*:1 leaves this machine"),
+            "{message}"
+        );
+        assert!(message.contains("--backend-mechanism null"), "{message}");
+        assert!(message.contains("--backend-server-key"), "{message}");
+        assert!(choice().security([&here]).is_ok());
+        let named = SecurityChoice {
+            mechanism: Some(Mechanism::Null),
+            ..choice()
+        };
+        assert_eq!(named.security([&network]).unwrap().mechanism(), "NULL");
     }
 
     #[test]

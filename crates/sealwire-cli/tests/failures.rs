@@ -219,8 +219,49 @@ fn verbose_tells_all_that_happens() {
 }
 
 #[test]
-fn only_unprotected_tcp_that_leaves_the_machine_is_warned_of() {
-    let open = run(&["pull", "-b", "tcp://*:0", "-t", "100ms"]).expect_code(3);
+fn plain_text_leaves_the_machine_by_name_only_and_with_a_warning() {
+    let silent = run(&["pull", "-b", "tcp://*:0", "-t", "100ms"]).expect_code(2);
+    assert!(
+        silent.stderr.contains("--mechanism null"),
+        "{}",
+        silent.stderr
+    );
+    for command in ["call", "serve"] {
+        let rpc = match command {
+            "call" => ["rpc", "call", "-c", "tcp://192.0.2.1:9", "-d", "x"],
+            _ => ["rpc", "serve", "-b", "tcp://*:0", "--exec", "cat"],
+        };
+        let silent = run(&rpc).expect_code(2);
+        assert!(
+            silent.stderr.contains("--mechanism null"),
+            "{}",
+            silent.stderr
+        );
+    }
+    let between = [
+        "proxy",
+        "--frontend-type",
+        "pull",
+        "--frontend-bind",
+        "tcp://*:0",
+        "--backend-type",
+        "push",
+        "--backend-bind",
+        ANY,
+    ];
+    let silent = run(&between).expect_code(2);
+    let named = "--frontend-mechanism null";
+    assert!(silent.stderr.contains(named), "{}", silent.stderr);
+    let open = run(&[
+        "pull",
+        "-b",
+        "tcp://*:0",
+        "--mechanism",
+        "null",
+        "-t",
+        "100ms",
+    ]);
+    let open = open.expect_code(3);
     assert!(
         open.stderr
             .contains("warning: tcp://*:0 without encryption"),

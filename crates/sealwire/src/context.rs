@@ -109,6 +109,7 @@ impl Context {
         endpoint: Endpoint,
     ) -> Result<Endpoint, Error> {
         core.check_transport(&endpoint)?;
+        core.check_security(&endpoint, RegistrationKind::Bound)?;
         #[cfg(feature = "wss")]
         core.check_tls(&endpoint, RegistrationKind::Bound)?;
         let id = self.next_number();
@@ -147,6 +148,7 @@ impl Context {
     /// Gives the number that the connections which come of it have as their connector.
     pub(crate) fn connect(&self, core: &Arc<SocketCore>, endpoint: Endpoint) -> Result<u64, Error> {
         core.check_transport(&endpoint)?;
+        core.check_security(&endpoint, RegistrationKind::Connected)?;
         #[cfg(feature = "wss")]
         core.check_tls(&endpoint, RegistrationKind::Connected)?;
         let id = self.next_number();

@@ -63,6 +63,15 @@ pub enum Error {
         /// Where it was to bind or connect to.
         endpoint: Endpoint,
     },
+    /// The endpoint leads off this machine and nothing was said about security: without
+    /// [`Security::plain_text`](crate::Security::plain_text), plain text stays on the machine.
+    #[error("{endpoint} leaves this machine, and the socket has no security: {}", WaysOut(.endpoint, *.socket_type))]
+    NoSecurity {
+        /// The type of the socket.
+        socket_type: SocketType,
+        /// Where it was to bind or connect to.
+        endpoint: Endpoint,
+    },
     /// SERVER, PEER: a message is the number of the connection it goes to, in 4 bytes, and one
     /// frame; see [`Message::to_route`].
     #[error("a SERVER or PEER socket sends the number of a connection (4 bytes) and one frame")]
@@ -285,6 +294,34 @@ impl fmt::Display for Because<'_> {
             Some(failure) => write!(f, "; the last connection failed: {failure}"),
             None => Ok(()),
         }
+    }
+}
+
+/// What to do about an endpoint that would have been used in plain text. In words of every language
+/// that this library has.
+struct WaysOut<'a>(&'a Endpoint, SocketType);
+
+impl fmt::Display for WaysOut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unprotected = match self {
+            WaysOut(Endpoint::Udp { .. }, _) => Some("udp encrypts nothing"),
+            WaysOut(_, SocketType::Stream) => Some("a STREAM socket encrypts nothing"),
+            _ => None,
+        };
+        match unprotected {
+            None => f.write_str(
+                "give it one that encrypts (Security's blake3_server, blake3_client, \
+                 curve_server or curve_client)",
+            )?,
+            Some(reason) => write!(
+                f,
+                "{reason}, so take another type of socket over tcp with a security that encrypts \
+                 (Security's blake3_server or blake3_client)"
+            )?,
+        }
+        f.write_str(
+            ", or Security's plain_text if anyone on the way may read and change everything",
+        )
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use crate::options::SocksProxy;
 use crate::{Endpoint, PeerAddress};
 
 impl Endpoint {
@@ -23,6 +24,14 @@ impl Endpoint {
     /// Returns whether the transport itself encrypts: `wss`.
     pub fn has_transport_encryption(&self) -> bool {
         matches!(self, Endpoint::Wss { .. })
+    }
+}
+
+impl SocksProxy {
+    /// Returns whether bytes leave the machine on their way to the proxy. The text decides, as for
+    /// endpoints.
+    pub(crate) fn leaves_the_machine(&self) -> bool {
+        !is_loopback_host(self.address().0)
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Security(pub(crate) Kind);
 
 #[derive(Clone)]
 pub(crate) enum Kind {
+    /// Nobody said anything: plain text, which must not leave the machine.
+    Unspecified,
     PlainText,
     Client(Blake3Client),
     Server(Blake3Server),
@@ -54,6 +56,14 @@ impl Security {
     /// ([`Error::NoSecurity`](crate::Error::NoSecurity)).
     pub fn plain_text() -> Self {
         Security(Kind::PlainText)
+    }
+
+    pub(crate) fn unspecified() -> Self {
+        Security(Kind::Unspecified)
+    }
+
+    pub(crate) fn is_unspecified(&self) -> bool {
+        matches!(self.0, Kind::Unspecified)
     }
 
     /// BLAKE3ZMQ client that knows the server by its key and stays anonymous: it makes a key pair
@@ -185,7 +195,7 @@ impl Security {
     /// Name of the mechanism as it stands in the greeting.
     pub fn mechanism(&self) -> &'static str {
         match self.0 {
-            Kind::PlainText => "NULL",
+            Kind::Unspecified | Kind::PlainText => "NULL",
             Kind::Client(_) | Kind::Server(_) => "BLAKE3",
             Kind::CurveClient { .. } | Kind::CurveServer { .. } => "CURVE",
             Kind::PlainClient { .. } | Kind::PlainServer { .. } => "PLAIN",
@@ -196,6 +206,7 @@ impl Security {
 impl fmt::Debug for Security {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
+            Kind::Unspecified => f.write_str("Unspecified"),
             Kind::PlainText => f.write_str("PlainText"),
             Kind::Client(client) => client.fmt(f),
             Kind::Server(server) => server.fmt(f),

@@ -167,13 +167,18 @@ fn limit(event: &Event) -> Option<AddressLimit> {
 
 #[test]
 fn an_address_gets_so_many_connections_and_others_get_theirs() {
-    let pull = options(SocketType::Pull).max_connections_per_address(2);
+    let pull = options(SocketType::Pull)
+        .security(Security::plain_text())
+        .max_connections_per_address(2);
     let pull = pull.build_blocking().unwrap();
     let monitor = pull.monitor();
     let endpoint = pull.bind("tcp://*:0").unwrap().to_string();
     let at = |host: &str| endpoint.replace('*', host);
     let connect = |host: &str| {
-        let push = options(SocketType::Push).build_blocking().unwrap();
+        let push = options(SocketType::Push)
+            .security(Security::plain_text())
+            .build_blocking()
+            .unwrap();
         push.connect(at(host)).unwrap();
         push
     };

@@ -5,12 +5,13 @@ mod support;
 use std::time::{Duration, Instant};
 
 use sealwire::blocking::Socket;
-use sealwire::{Endpoint, Error, Event, SocketType};
+use sealwire::{Endpoint, Error, Event, Security, SocketType};
 use support::{Path, await_event, eventually};
 
 #[test]
 fn port_zero_is_told() {
-    let socket = Socket::new(SocketType::Pull).unwrap();
+    let socket = Socket::builder(SocketType::Pull).security(Security::plain_text());
+    let socket = socket.build_blocking().unwrap();
     for text in [
         "tcp://127.0.0.1:0",
         "tcp://*:*",
@@ -36,7 +37,8 @@ fn names_are_resolved() {
     push.send("by name").unwrap();
     assert_eq!(pull.recv().unwrap().as_bytes(), b"by name");
 
-    let lost = Socket::new(SocketType::Push).unwrap();
+    let lost = Socket::builder(SocketType::Push).security(Security::plain_text());
+    let lost = lost.build_blocking().unwrap();
     let monitor = lost.monitor();
     lost.connect("tcp://no-such-host.invalid:1").unwrap();
     await_event(&monitor, "the name does not resolve", |event| match event {

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use sealwire::options::{OptionsError, ReconnectStop, SocksProxy};
 use sealwire::{
-    ConnectionFailure, Endpoint, Error, Event, FailureCause, PeerAddress, SocketType, SocksError,
-    SocksRefusal,
+    ConnectionFailure, Endpoint, Error, Event, FailureCause, PeerAddress, Security, SocketType,
+    SocksError, SocksRefusal,
 };
 use support::{await_event, every_mechanism, options};
 
@@ -224,6 +224,7 @@ fn local_transports_need_no_proxy() {
 /// Connects through a proxy once and gives back why that failed.
 fn failure_with(proxy: SocksProxy, limit: Duration) -> ConnectionFailure {
     let socket = options(SocketType::Push)
+        .security(Security::plain_text())
         .socks_proxy(proxy)
         .connect_timeout(limit)
         .reconnect_stop(ReconnectStop::ALWAYS)
@@ -319,6 +320,7 @@ fn a_proxy_that_is_not_there_is_named() {
 fn a_refusal_in_the_peers_name_stops_as_a_refusal() {
     for (reply, stops) in [(&[5, 0, 5, 5][..], true), (&[5, 0, 5, 1], false)] {
         let socket = options(SocketType::Push)
+            .security(Security::plain_text())
             .socks_proxy(scripted(reply, false))
             .reconnect_stop(ReconnectStop {
                 connection_refused: true,
@@ -349,6 +351,7 @@ fn a_proxy_that_cannot_be_is_refused() {
         Err(Error::Options(OptionsError::SocksLogin))
     ));
     let named = options(SocketType::Push)
+        .security(Security::plain_text())
         .socks_proxy(SocksProxy::new("127.0.0.1", 9))
         .reconnect_stop(ReconnectStop::ALWAYS)
         .build_blocking()

@@ -16,7 +16,10 @@ use sealwire::{
 use support::{PATIENCE, await_event, eventually, options};
 
 fn socket(socket_type: SocketType) -> Socket {
-    options(socket_type).build_blocking().unwrap()
+    options(socket_type)
+        .security(Security::plain_text())
+        .build_blocking()
+        .unwrap()
 }
 
 fn port(endpoint: &Endpoint) -> u16 {
@@ -328,6 +331,7 @@ fn endpoints_end() {
 /// Sends to a group until its member has something; `None` where the system does not let it pass.
 fn reach_group(endpoint: &Endpoint, member: &Socket) -> Option<Message> {
     let radio = options(SocketType::Radio)
+        .security(Security::plain_text())
         .multicast_hops(1)
         .multicast_loop(true)
         .build_blocking()

@@ -66,6 +66,11 @@ class EndpointError(Error, ValueError):
     """The endpoint cannot be understood, or not be used by this socket."""
 
 
+class NoSecurity(EndpointError):
+    """The endpoint leads off this machine and the socket was given no ``security``: give it a
+    ``Security`` that encrypts, or ``Security.plain_text()``."""
+
+
 class OptionsError(Error, ValueError):
     """The options contradict each other or the socket type."""
 

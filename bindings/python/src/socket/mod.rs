@@ -95,8 +95,8 @@ impl SocketCore {
 
     /// Mechanism and keys, to be set before the first use.
     #[getter]
-    fn security(&self) -> Security {
-        self.opened.security().into()
+    fn security(&self) -> Option<Security> {
+        self.opened.security().map(Security::from)
     }
 
     #[setter]

@@ -51,7 +51,7 @@ pub(crate) struct Opened {
 
 struct Setup {
     options: Options,
-    security: Security,
+    security: Option<Security>,
     topics: Vec<Vec<u8>>,
     last_endpoint: Option<String>,
 }
@@ -74,7 +74,7 @@ impl Opened {
             context,
             setup: Mutex::new(Setup {
                 options: Options::default(),
-                security: Security::plain_text(),
+                security: None,
                 topics: Vec::new(),
                 last_endpoint: None,
             }),
@@ -107,7 +107,10 @@ impl Opened {
     }
 
     pub(super) fn mechanism(&self) -> &'static str {
-        self.setup().security.mechanism()
+        self.setup()
+            .security
+            .as_ref()
+            .map_or("NULL", Security::mechanism)
     }
 
     /// The Rust socket, made now if this is the first use.
@@ -130,9 +133,11 @@ impl Opened {
         if let Some(made) = self.made.get() {
             return made.get(py);
         }
-        let builder = sealwire::Socket::builder(self.socket_type)
-            .context(self.context.inner(py)?)
-            .security(setup.security.clone());
+        let mut builder =
+            sealwire::Socket::builder(self.socket_type).context(self.context.inner(py)?);
+        if let Some(security) = &setup.security {
+            builder = builder.security(security.clone());
+        }
         let socket = setup
             .options
             .apply(builder)?
@@ -167,14 +172,14 @@ impl Opened {
         Ok(())
     }
 
-    pub(super) fn security(&self) -> Security {
+    pub(super) fn security(&self) -> Option<Security> {
         self.setup().security.clone()
     }
 
     pub(super) fn set_security(&self, py: Python<'_>, security: Security) -> PyResult<()> {
         let mut setup = self.setup();
         self.check_unused(py)?;
-        setup.security = security;
+        setup.security = Some(security);
         Ok(())
     }
 

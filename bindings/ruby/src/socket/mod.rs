@@ -39,7 +39,7 @@ pub(crate) struct Socket {
 #[derive(Default)]
 struct Plan {
     options: Options,
-    security: Option<sealwire::Security>,
+    security: Option<Security>,
     /// Closed before it was made, or after.
     closed: bool,
 }
@@ -170,14 +170,13 @@ impl Socket {
 
     fn set_security(ruby: &Ruby, this: &Self, security: &Security) -> Result<(), Error> {
         this.check_unmade(ruby, "security")?;
-        this.plan().security = Some(security.inner());
+        this.plan().security = Some(security.clone());
         Ok(())
     }
 
-    fn security(ruby: &Ruby, this: &Self) -> Obj<Security> {
-        let security = this.plan().security.clone();
-        let security = security.unwrap_or_else(sealwire::Security::plain_text);
-        crate::keys::frozen(ruby, Security::Other(security))
+    fn security(ruby: &Ruby, this: &Self) -> Option<Obj<Security>> {
+        let security = this.plan().security.clone()?;
+        Some(crate::keys::frozen(ruby, security))
     }
 
     fn set_send_timeout(ruby: &Ruby, this: &Self, limit: Value) -> Result<(), Error> {
@@ -215,7 +214,7 @@ impl Socket {
         let raised = |error: Failed| errors::raised(ruby, &error);
         let mut builder = plan.options.builder(ruby, kind)?;
         if let Some(security) = &plan.security {
-            builder = builder.security(security.clone());
+            builder = builder.security(security.inner());
         }
         let context = process::context().map_err(raised)?;
         let socket = builder.context(&context).build().map_err(raised)?;

@@ -39,7 +39,7 @@ pub(crate) struct CallOptions {
 }
 
 pub(super) fn run(options: &CallOptions) -> Result<(), Failure> {
-    let security = options.security.choice().security()?;
+    let security = options.security.choice().security([&options.connect])?;
     for endpoint in exposed(&security, [&options.connect]) {
         eprintln_quietly(&format!(
             "warning: {endpoint} without encryption: anyone on the path can read and write"

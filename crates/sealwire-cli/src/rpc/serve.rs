@@ -53,7 +53,7 @@ pub(crate) struct ServeOptions {
 }
 
 pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
-    let security = options.security.choice().security()?;
+    let security = options.security.choice().security(&options.bind)?;
     for endpoint in exposed(&security, &options.bind) {
         eprintln_quietly(&format!(
             "warning: {endpoint} without encryption: anyone on the path can read and write"

@@ -31,8 +31,9 @@ impl Opened {
         options: &ConnectionOptions,
     ) -> Result<Self, Failure> {
         let (endpoints, report) = (&options.endpoints, options.report);
-        let security = options.security.choice().security()?;
-        for endpoint in exposed(&security, endpoints.bind.iter().chain(&endpoints.connect)) {
+        let everywhere = endpoints.bind.iter().chain(&endpoints.connect);
+        let security = options.security.choice().security(everywhere.clone())?;
+        for endpoint in exposed(&security, everywhere) {
             report.warn(format!(
                 "{endpoint} without encryption: anyone on the path can read and write (see \
                  'Security' in --help)"

@@ -197,6 +197,16 @@ fn run(
     role: Role,
     server_key: Option<keys::PublicKey>,
 ) -> Result<(), Failure> {
+    let plain_end = match &role {
+        Role::Listener(_) => &ends.to,
+        Role::Connector => &ends.bind,
+    };
+    if plain_end.leaves_the_machine() {
+        report.warn(format!(
+            "{plain_end}, the plain end of the tunnel, leaves this machine: anyone on the path can \
+             read and write there"
+        ));
+    }
     let bind = resolved(&ends.bind)?;
     let settings = Settings {
         identity: Identity {

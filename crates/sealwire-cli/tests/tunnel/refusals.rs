@@ -176,8 +176,11 @@ fn mistakes_on_the_command_line_are_told_at_once() {
     connect("ipc:///tmp/x", &public, &secret).expect_code(2);
     connect(ANY, &secret, &secret).expect_code(1);
     connect(ANY, &public, &public).expect_code(1);
-    connect(ANY, "0000", &secret).expect_code(1);
-    connect("tcp://no.such.host.invalid:1", &public, &secret).expect_code(5);
+    let warning = "the plain end of the tunnel, leaves this machine";
+    let wrong = connect(ANY, "0000", &secret).expect_code(1);
+    assert!(!wrong.stderr.contains(warning), "{}", wrong.stderr);
+    let lost = connect("tcp://no.such.host.invalid:1", &public, &secret).expect_code(5);
+    assert!(lost.stderr.contains(warning), "{}", lost.stderr);
     let listen = [
         "tunnel",
         "listen",

@@ -89,7 +89,7 @@ pub(crate) fn protocol_config(
         }),
         (Kind::PlainServer { .. }, _) => MechanismConfig::PlainServer,
         // A handler is asked about NULL only where it is told which domain.
-        (Kind::PlainText, _)
+        (Kind::Unspecified | Kind::PlainText, _)
             if options
                 .zap_domain
                 .as_deref()
@@ -97,7 +97,7 @@ pub(crate) fn protocol_config(
         {
             MechanismConfig::NullAuthorized
         }
-        (Kind::PlainText, _) => MechanismConfig::Null,
+        (Kind::Unspecified | Kind::PlainText, _) => MechanismConfig::Null,
         (Kind::Server(_) | Kind::CurveServer { .. }, None) => {
             unreachable!("a server's cookies are made with its socket")
         }

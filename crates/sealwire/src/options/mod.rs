@@ -184,7 +184,7 @@ impl SocketOptions {
     pub(crate) fn new(socket_type: SocketType) -> Self {
         SocketOptions {
             socket_type,
-            security: Security::plain_text(),
+            security: Security::unspecified(),
             provider: crate::primitives::fastest(),
             routing_id: Vec::new(),
             metadata: Vec::new(),

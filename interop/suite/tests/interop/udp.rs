@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 use interop::{Peer, ZMQ_UDP, options};
-use sealwire::{Message, PeerAddress, SocketType};
+use sealwire::{Message, PeerAddress, Security, SocketBuilder, SocketType};
 
 /// How long a datagram is waited for before it is sent again: it may be lost.
 const AGAIN: Duration = Duration::from_millis(10);
@@ -32,6 +32,11 @@ fn endpoints() -> Vec<String> {
     endpoints.collect()
 }
 
+/// Two of the endpoints lead to a multicast group.
+fn socket(socket_type: SocketType) -> SocketBuilder {
+    options(socket_type).security(Security::plain_text())
+}
+
 #[test]
 fn libzmq_hears_us() {
     if !ZMQ_UDP.is_there() {
@@ -40,7 +45,7 @@ fn libzmq_hears_us() {
     for endpoint in endpoints() {
         let mut peer = peer(&["--type", "dish", "--bind", &endpoint, "--group", GROUP]);
         peer.event("ready");
-        let radio = options(SocketType::Radio).build_blocking().unwrap();
+        let radio = socket(SocketType::Radio).build_blocking().unwrap();
         radio.connect(&endpoint).unwrap();
         let deadline = std::time::Instant::now() + interop::PATIENCE;
         while !peer.prints("message", AGAIN) {
@@ -60,7 +65,7 @@ fn we_hear_libzmq() {
         return;
     }
     for endpoint in endpoints() {
-        let dish = options(SocketType::Dish).build_blocking().unwrap();
+        let dish = socket(SocketType::Dish).build_blocking().unwrap();
         dish.join(GROUP).unwrap();
         dish.bind(&endpoint).unwrap();
         let script = ["--type", "radio", "--connect", &endpoint];

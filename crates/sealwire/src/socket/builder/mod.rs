@@ -31,7 +31,9 @@ impl SocketBuilder {
         }
     }
 
-    /// Mechanism and keys. Default: [`Security::plain_text`].
+    /// Mechanism and keys. Default: none. Such a socket talks in plain text, and only over `inproc`,
+    /// `ipc`, `wss` and loopback addresses; other endpoints are [`Error::NoSecurity`].
+    /// [`Security::plain_text`] admits them.
     pub fn security(mut self, security: impl Into<Security>) -> Self {
         self.options.security = security.into();
         self

@@ -5,6 +5,7 @@ use sealwire_zmtp::SocketType;
 use super::{Phase, Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
+use crate::options::SocksProxy;
 
 impl SocketCore {
     /// Whether the endpoint is one, and the socket type can use its transport.
@@ -33,6 +34,27 @@ impl SocketCore {
         Err(Error::NoHandshake {
             endpoint: endpoint.clone(),
             wanted,
+        })
+    }
+
+    /// Refuses to leave the machine in plain text unless that was asked for.
+    pub(crate) fn check_security(
+        &self,
+        endpoint: &Endpoint,
+        kind: RegistrationKind,
+    ) -> Result<(), Error> {
+        if !self.options.security.is_unspecified() || endpoint.has_transport_encryption() {
+            return Ok(());
+        }
+        let through_a_network = kind == RegistrationKind::Connected
+            && endpoint.over_tcp().is_some()
+            && (self.options.socks_proxy.as_ref()).is_some_and(SocksProxy::leaves_the_machine);
+        if !endpoint.leaves_the_machine() && !through_a_network {
+            return Ok(());
+        }
+        Err(Error::NoSecurity {
+            socket_type: self.options.socket_type,
+            endpoint: endpoint.clone(),
         })
     }
 
