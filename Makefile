@@ -85,13 +85,10 @@ ruby:
 	cd bindings/ruby && cargo fmt --check && \
 		CARGO_TARGET_DIR="$(CURDIR)/target" cargo clippy --locked -- -D warnings
 
-## Licences, advisories (from a local copy if there is one) and sources of all dependencies.
+## Licences, bans and sources of all dependencies. Advisories too where the RustSec database can be
+## fetched; else it says that they were skipped. Installs its version of cargo-deny.
 deny:
-	cargo deny --manifest-path bindings/python/Cargo.toml --config deny.toml \
-		--all-features check bans licenses sources
-	cargo deny --all-features check bans licenses sources
-	cargo deny --manifest-path bindings/ruby/Cargo.toml --config deny.toml \
-		check bans licenses sources
+	.ci/deny
 
 ## The Python package: installed into a clean virtual environment, tested, types and examples too.
 python:

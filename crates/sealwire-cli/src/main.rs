@@ -1,4 +1,4 @@
-//! The `sealwire` program: a demonstration, keys, all socket types, a proxy, sealed files and
+//! The `sealwire` program: a demonstration, keys, the eleven classic socket types, a proxy, sealed files and
 //! benchmarks on the command line. `sealwire --help` is its manual.
 
 #![forbid(unsafe_code)]

@@ -16,6 +16,34 @@ pub use self::default::DefaultProvider;
 use crate::keys::{PublicKey, SecretKey};
 
 /// X25519, BLAKE3 and ChaCha20-BLAKE3.
+///
+/// # What it replaces
+///
+/// | primitive | used by |
+/// |---|---|
+/// | X25519 (`public_key`, `diffie_hellman`) | BLAKE3 and CURVE: every agreement and ephemeral key of a handshake |
+/// | BLAKE3 (`hash`, `derive_key`) | BLAKE3: transcript and keys; CURVE: the key of its cookies |
+/// | ChaCha20-BLAKE3 (`cipher`, `seal_once`, `open_once`, `continuous_cipher`) | BLAKE3: boxes, cookies and frames |
+///
+/// It does not replace CURVE's boxes and frames (XSalsa20-Poly1305, of `sealwire-nacl`), random
+/// numbers ([`Entropy`](crate::Entropy)), and the public half that
+/// [`KeyPair::from_secret`](crate::KeyPair::from_secret) computes. NULL and PLAIN use none of it.
+///
+/// # What it must guarantee
+///
+/// * Every result is that of [`DefaultProvider`], byte for byte, or peers do not understand each
+///   other. The files in `vectors/` have known answers.
+/// * No operation on a secret takes a time, or accesses memory, that depends on the secret. X25519
+///   clamps the scalar and ignores the highest bit of the public key (RFC 7748).
+/// * `diffie_hellman` refuses the all-zero result, which [`SharedSecret::new`] does. Public keys
+///   that come from peers are canonical; low order is left to this check.
+/// * `open` and `open_once` compare the tag in constant time, before they decrypt, and leave the
+///   buffer of what did not verify as it was. Tags have all of their 32 bytes compared.
+/// * Copies of secrets, keystream included, are wiped.
+/// * Nothing blocks or panics: it is called on the I/O thread, for whatever peers send. It is called
+///   from several threads at a time.
+///
+/// A provider that keeps less than this gives up the security of every connection.
 pub trait Provider: Send + Sync + Debug {
     /// The public key that belongs to `secret` (X25519 with the base point).
     fn public_key(&self, secret: &SecretKey) -> PublicKey;

@@ -54,7 +54,13 @@ impl SocketBuilder {
         self
     }
 
-    /// The cryptographic primitives to use. Default: [`DefaultProvider`](crate::DefaultProvider).
+    /// The cryptographic primitives to use. Default: [`default_provider`](crate::default_provider),
+    /// the fastest that there are on this processor.
+    ///
+    /// All connections use it: X25519 of BLAKE3ZMQ and CURVE, and BLAKE3 and ChaCha20-BLAKE3 of
+    /// BLAKE3ZMQ. It does not replace CURVE's Salsa20 and Poly1305, the random number generator, the
+    /// public keys of [`KeyPair`](crate::KeyPair)s, and TLS. What it must guarantee is listed at
+    /// [`Provider`](crate::Provider).
     pub fn provider(mut self, provider: Arc<dyn Provider>) -> Self {
         self.options.provider = provider;
         self

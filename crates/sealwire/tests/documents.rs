@@ -1,0 +1,276 @@
+//! What the documents name exists, with the values that they give.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sealwire::options::{
+    DEFAULT_BACKLOG, DEFAULT_BYTE_BUDGET, DEFAULT_HANDSHAKE_TIMEOUT, DEFAULT_HIGH_WATER_MARK,
+    DEFAULT_LINGER, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_HANDSHAKES, DEFAULT_MAX_MESSAGE_SIZE,
+    DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAXIMUM,
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// All files below a folder whose name ends like this.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+            found.extend(files(&path, ending));
+        } else if path.to_string_lossy().ends_with(ending) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Users' pages.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = files(&root().join("docs"), ".md");
+    for name in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"] {
+        pages.push(root().join(name));
+    }
+    for language in ["python", "ruby"] {
+        pages.push(root().join("bindings").join(language).join("README.md"));
+    }
+    pages
+}
+
+/// The text without its blocks of code.
+fn prose(text: &str) -> String {
+    let parts = text.split("```").step_by(2);
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+/// What stands between backquotes.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+fn is_identifier(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(|letter| letter.is_alphabetic())
+        && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
+}
+
+/// Cells of the rows of all tables, without the borders.
+fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    text.lines()
+        .filter(|line| line.starts_with("| "))
+        .map(|line| line.split('|').skip(1).map(str::trim).collect())
+}
+
+/// The identifiers of all sources, those in strings and comments included.
+fn words_of_the_sources() -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for source in files(&root().join("crates"), ".rs") {
+        let text = fs::read_to_string(source).unwrap();
+        let all = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        words.extend(all.map(str::to_owned));
+    }
+    words
+}
+
+/// The builder's options: methods that take the builder and give it back.
+fn options_of_the_builder() -> BTreeSet<String> {
+    let folder = root().join("crates/sealwire/src/socket/builder");
+    let mut options = BTreeSet::new();
+    for source in files(&folder, ".rs") {
+        let text = fs::read_to_string(source).unwrap();
+        for definition in text.split("pub fn ").skip(1) {
+            let (head, _) = definition.split_once('{').unwrap();
+            if head.contains("mut self") && head.contains("-> Self") {
+                let (name, _) = head.split_once(['(', '<']).unwrap();
+                options.insert(name.to_owned());
+            }
+        }
+    }
+    options
+}
+
+#[test]
+fn the_page_of_options_names_the_options_that_there_are() {
+    let page = read("docs/options.md");
+    let options = options_of_the_builder();
+    assert!(
+        options.contains("linger") && options.contains("backlog"),
+        "{options:?}"
+    );
+    let mut named = BTreeSet::new();
+    for row in rows(&page).filter(|row| row.len() > 4) {
+        // Methods of other types have their type in front.
+        for name in quoted(row[1])
+            .into_iter()
+            .filter(|name| is_identifier(name))
+        {
+            let method = name == "unsubscribe" || name == "and_pem" || name == "and_system";
+            assert!(
+                method || options.contains(name),
+                "no option '{name}': {row:?}"
+            );
+            named.insert(name.to_owned());
+        }
+    }
+    // Of this library alone: neither has a counterpart that the page would translate.
+    let beside = ["context", "provider"].map(str::to_owned);
+    let missing: Vec<_> = options
+        .difference(&named)
+        .filter(|name| !beside.contains(name))
+        .collect();
+    assert!(missing.is_empty(), "docs/options.md lacks {missing:?}");
+}
+
+/// With commas between thousands.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    let groups: Vec<_> = groups.map(|group| str::from_utf8(group).unwrap()).collect();
+    groups.join(",")
+}
+
+#[test]
+fn the_page_of_options_gives_the_defaults_that_there_are() {
+    let page = read("docs/options.md");
+    let mebibytes = |bytes: usize| format!("{} MiB", bytes >> 20);
+    let seconds = |time: std::time::Duration| format!("{} s", time.as_secs());
+    let high_water_mark = grouped(DEFAULT_HIGH_WATER_MARK);
+    let budget = format!("{} GiB", DEFAULT_BYTE_BUDGET >> 30);
+    for (option, default) in [
+        ("`send_high_water_mark`", high_water_mark.clone()),
+        ("`receive_high_water_mark`", high_water_mark),
+        ("`send_byte_budget`", budget.clone()),
+        ("`receive_byte_budget`", budget),
+        ("`max_message_size`", mebibytes(DEFAULT_MAX_MESSAGE_SIZE)),
+        ("`handshake_timeout`", seconds(DEFAULT_HANDSHAKE_TIMEOUT)),
+        ("`linger`", seconds(DEFAULT_LINGER)),
+        (
+            "`reconnect`, first",
+            format!("{} ms", DEFAULT_RECONNECT_INTERVAL.as_millis()),
+        ),
+        ("`reconnect`, second", seconds(DEFAULT_RECONNECT_MAXIMUM)),
+        ("`max_handshakes`", grouped(DEFAULT_MAX_HANDSHAKES)),
+        ("`max_connections`", grouped(DEFAULT_MAX_CONNECTIONS)),
+        ("`backlog`", grouped(DEFAULT_BACKLOG as usize)),
+    ] {
+        let row = rows(&page).find(|row| row.len() > 4 && row[1] == option);
+        let row = row.unwrap_or_else(|| panic!("{option} has no row"));
+        assert!(
+            row[4].starts_with(&default),
+            "{option} has {default}, not '{}'",
+            row[4]
+        );
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in prose(&text).split("](").skip(1) {
+            let (link, _) = link.split_once(')').unwrap();
+            if link.contains("://") {
+                continue;
+            }
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = match path {
+                "" => page.clone(),
+                path => page.parent().unwrap().join(path),
+            };
+            assert!(target.exists(), "{}: '{link}'", page.display());
+            if !anchor.is_empty() {
+                let text = fs::read_to_string(&target).unwrap();
+                let mut anchors = text.lines().filter(|line| line.starts_with('#')).map(slug);
+                assert!(
+                    anchors.any(|slug| slug == anchor),
+                    "{}: '{link}'",
+                    page.display()
+                );
+            }
+        }
+    }
+}
+
+/// A heading as links name it.
+fn slug(heading: &str) -> String {
+    let heading = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = heading
+        .chars()
+        .filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+    kept.map(|letter| if letter == ' ' { '-' } else { letter })
+        .collect()
+}
+
+/// `Error::NoSecurity`, `Security::plain_text()` and the like.
+#[test]
+fn what_is_named_with_its_type_exists() {
+    let words = words_of_the_sources();
+    let current = ["guide.md", "options.md", "migrating.md", "security.md"];
+    let mut named = 0;
+    for page in current {
+        let text = prose(&read(Path::new("docs").join(page)));
+        for name in quoted(&text) {
+            let name = name.split('(').next().unwrap();
+            let parts: Vec<_> = name.split("::").collect();
+            if parts.len() < 2 || !parts.iter().all(|part| is_identifier(part)) {
+                continue;
+            }
+            let standard = ["std", "Duration"].contains(&parts[0]);
+            let missing = parts
+                .iter()
+                .find(|part| !standard && !words.contains(**part));
+            assert!(missing.is_none(), "docs/{page}: '{name}'");
+            named += 1;
+        }
+    }
+    assert!(named > 20, "only {named} names were found");
+}
+
+#[test]
+fn tables_name_files_and_tests_that_exist() {
+    let architecture = read("ARCHITECTURE.md");
+    let (_, bounds) = architecture.split_once("## What is bounded").unwrap();
+    let (bounds, _) = bounds.split_once("\n## ").unwrap();
+    for row in rows(bounds).filter(|row| row.len() > 3) {
+        // What has no folder in front stands in the crate of the one before it.
+        let mut sources = PathBuf::new();
+        for path in quoted(row[2]) {
+            if let Some((name, _)) = path.split_once("/src/") {
+                sources = root().join("crates").join(name).join("src");
+            }
+            let whole = root().join("crates").join(path);
+            assert!(
+                whole.exists() || sources.join(path).exists(),
+                "ARCHITECTURE.md: '{path}'"
+            );
+        }
+    }
+
+    let threats = read("docs/threats.md");
+    let sources: String = files(&root().join("crates"), ".rs")
+        .into_iter()
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    let mut found = 0;
+    for name in quoted(&threats) {
+        let Some((_, test)) = name.rsplit_once("::").filter(|_| !name.contains(' ')) else {
+            continue;
+        };
+        if !is_identifier(test) || test.starts_with(char::is_uppercase) {
+            continue;
+        }
+        let exists = sources.contains(&format!("fn {test}("));
+        // The page explains its notation with it.
+        assert!(exists || test == "name", "docs/threats.md: '{name}'");
+        found += 1;
+    }
+    assert!(found > 20, "only {found} tests were found");
+}
