@@ -265,6 +265,7 @@ fn cause(cause: &FailureCause) -> i32 {
         FailureCause::Proxy(_) => SEALWIRE_CAUSE_PROXY,
         FailureCause::Transport(_) | FailureCause::WebSocket(_) => SEALWIRE_CAUSE_TRANSPORT,
         FailureCause::Rejected(_)
+        | FailureCause::LimitExceeded(_)
         | FailureCause::RefusedByZap { .. }
         | FailureCause::HandshakeEvicted
         | FailureCause::TooManyConnections

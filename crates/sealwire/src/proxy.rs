@@ -1,5 +1,6 @@
 //! Devices: everything that arrives on one socket goes out on another, both ways.
 
+mod refusals;
 mod steering;
 
 use std::thread;
@@ -8,6 +9,7 @@ use crate::blocking::Socket;
 use crate::error::Error;
 use crate::message::Message;
 
+use refusals::Refusals;
 use steering::{Direction, Steering};
 
 /// Messages moved at a time.
@@ -17,11 +19,18 @@ const BATCH: usize = 256;
 /// forwarder), PULL and PUSH (a streamer), or any other pair that can talk to each other. Blocks;
 /// the sockets may use different mechanisms.
 ///
+/// A message that the other side does not take (a routing id that no peer has, a cancellation of
+/// what nobody subscribed to) is dropped, counted in [`Counters::dropped_at_send`] of that side and
+/// logged; the device goes on.
+///
 /// Messages keep their frames, not their [peer](Message::peer): the other side sees this process.
 ///
 /// # Errors
 ///
-/// Whatever ends it: [`Error::Closed`] when a socket is closed, which is how to stop it.
+/// [`Error::Closed`] when a socket is closed, which is how to stop it; what the system refuses a
+/// socket; [`Error::State`] for socket types that no device has (REQ, REP).
+///
+/// [`Counters::dropped_at_send`]: crate::Counters::dropped_at_send
 ///
 /// ```
 /// use sealwire::{SocketType, blocking::Socket, proxy};
@@ -121,8 +130,7 @@ impl<'a> Proxy<'a> {
     ///
     /// # Errors
     ///
-    /// Whatever else ends it: [`Error::Closed`] when a socket is closed. Then both sockets are
-    /// closed.
+    /// As [`proxy`]. Then both sockets are closed.
     pub fn run(self) -> Result<(), Error> {
         let steering = Steering::default();
         let (forth, back) = steering.directions();
@@ -164,12 +172,15 @@ impl<'a> Proxy<'a> {
         way: Direction<'_>,
     ) -> Result<(), Error> {
         let mut batch = Vec::with_capacity(BATCH);
+        let mut refusals = Refusals::default();
         loop {
             match from.recv_many_while(&mut batch, BATCH, || way.steering.reading()) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
                 // A direction that the socket types do not have (PUSH has nothing to receive).
                 Err(Error::Unsupported(_)) => return self.wait_for_end(from, way),
+                // One peer went away.
+                Err(Error::RequestLost) => {}
                 Err(error) => return Err(error),
             }
             for message in batch.drain(..) {
@@ -183,8 +194,11 @@ impl<'a> Proxy<'a> {
                 match to.send_while(message, || !way.steering.terminated()) {
                     Ok(()) => way.sent(size),
                     Err(error) => match error.error() {
-                        Error::Unsupported(_) | Error::WouldBlock => {}
-                        _ => return Err(error.into()),
+                        Error::WouldBlock => {}
+                        Error::Closed | Error::Forked | Error::System(_) => {
+                            return Err(error.into());
+                        }
+                        error => refusals.note(to, error),
                     },
                 }
             }

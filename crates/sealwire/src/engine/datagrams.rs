@@ -20,7 +20,7 @@ use crate::account::LogLines;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::monitor::{DatagramDrop, Event, add};
-use crate::pattern::{Item, Link, PipeId, Room};
+use crate::pattern::{Dismissal, Item, Link, PipeId, Room};
 use crate::peer::{Peer, PeerAddress};
 use crate::socket::{Registration, RegistrationKind, SocketCore};
 use crate::transport::udp::{self, MAX_DATAGRAM};
@@ -90,7 +90,7 @@ impl Link for DatagramLink {
         self.tell(Command::Input);
     }
 
-    fn disconnect(&self, _reason: &'static str) {
+    fn disconnect(&self, _reason: Dismissal) {
         self.mailbox.post(Command::Withdraw { id: self.id });
     }
 

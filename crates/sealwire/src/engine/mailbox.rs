@@ -9,6 +9,7 @@ use super::datagrams::Datagrams;
 use super::session::SessionKey;
 use crate::auth::Verdict;
 use crate::endpoint::Endpoint;
+use crate::pattern::Dismissal;
 use crate::socket::SocketCore;
 use crate::transport::{BoundListener, Target};
 
@@ -46,7 +47,7 @@ pub(crate) enum Command {
     /// The lease of this session ends now.
     EndLease(SessionKey),
     /// The socket turns a peer away.
-    Disconnect(SessionKey, &'static str),
+    Disconnect(SessionKey, Dismissal),
     /// The socket is done with a peer: send what is queued, then end.
     Finish(SessionKey),
     /// An authenticator has decided.

@@ -21,7 +21,7 @@ use mio::Registry;
 
 use super::mailbox::{Command, Mailbox};
 use super::session::{End, Session, SessionKey};
-use crate::pattern::{DirectReader, Link};
+use crate::pattern::{DirectReader, Dismissal, Link};
 use crate::transport::Polled;
 
 /// A message that follows the last one sooner than this, with nothing received in between, is one
@@ -174,7 +174,7 @@ impl Link for SharedSession {
         }
     }
 
-    fn disconnect(&self, reason: &'static str) {
+    fn disconnect(&self, reason: Dismissal) {
         self.mailbox.post(Command::Disconnect(self.key, reason));
     }
 

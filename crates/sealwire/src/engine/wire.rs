@@ -191,7 +191,9 @@ impl Wire {
             (Wire::Zmtp(protocol), Item::Cancel(topic)) => protocol.cancel(&topic),
             (Wire::Raw(raw), Item::Message(frames) | Item::Notice(frames)) => raw.send(frames),
             (Wire::Raw(_), Item::Framed(_) | Item::Subscribe(_) | Item::Cancel(_)) => {}
-            (_, Item::Stretch(_)) => unreachable!("links get frames"),
+            (_, Item::Stretch(_) | Item::Changes(_)) => {
+                unreachable!("links get what it stands for")
+            }
         }
     }
 

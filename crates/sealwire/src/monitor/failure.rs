@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use crate::account::Exceeded;
 use crate::endpoint::Endpoint;
 use crate::peer::PeerAddress;
 use crate::transport::{DatagramError, SocksError};
@@ -88,6 +89,9 @@ pub enum FailureCause {
     /// This socket turned the peer away.
     #[error("turned away: {0}")]
     Rejected(&'static str),
+    /// The peer made this process hold too much.
+    #[error("turned away: {0}")]
+    LimitExceeded(#[from] Exceeded),
     /// The ZAP handler refused the peer, gave no answer (status 300), or one that is none (500).
     #[error("refused by ZAP: {status} {text}")]
     RefusedByZap {

@@ -10,19 +10,22 @@ use super::fair_queue::FairQueue;
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};
 use super::radio::{group, is_group};
+use super::subscriptions::{MAX_TOPIC_BYTES_PER_PEER, cost_of_topic};
 use super::{Delivered, Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation, StateError};
 
 #[derive(Default)]
 pub(crate) struct Dish {
     groups: BTreeSet<Vec<u8>>,
+    /// What the groups cost a RADIO, which takes no more of one peer than of another.
+    bytes: usize,
     inbound: FairQueue,
 }
 
 impl Pattern for Dish {
     fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str> {
         for group in &self.groups {
-            pipes.push(id, Item::Subscribe(Bytes::copy_from_slice(group)));
+            pipes.change(id, &Bytes::copy_from_slice(group), true);
         }
         Ok(())
     }
@@ -93,13 +96,15 @@ impl Pattern for Dish {
         if !is_group(group) {
             return Err(Error::NoGroup);
         }
-        if !self.groups.insert(group.to_vec()) {
+        if self.groups.contains(group) {
             return Err(StateError::JoinedAlready.into());
         }
-        let group = Bytes::copy_from_slice(group);
-        for id in pipes.live().collect::<Vec<_>>() {
-            pipes.push(id, Item::Subscribe(group.clone()));
+        if self.bytes + cost_of_topic(group) > MAX_TOPIC_BYTES_PER_PEER {
+            return Err(Error::Limit("16 MiB of groups on one socket"));
         }
+        self.bytes += cost_of_topic(group);
+        self.groups.insert(group.to_vec());
+        pipes.change_for_all(group, true);
         Ok(())
     }
 
@@ -107,10 +112,46 @@ impl Pattern for Dish {
         if !self.groups.remove(group) {
             return Err(StateError::NotJoined.into());
         }
-        let group = Bytes::copy_from_slice(group);
-        for id in pipes.live().collect::<Vec<_>>() {
-            pipes.push(id, Item::Cancel(group.clone()));
-        }
+        self.bytes -= cost_of_topic(group);
+        pipes.change_for_all(group, false);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealwire_zmtp::SocketType;
+
+    use super::super::silent::Scene;
+    use super::*;
+    use crate::account::Kind;
+    use crate::options::SocketOptions;
+
+    #[test]
+    fn what_a_radio_does_not_read_is_no_more_than_the_groups() {
+        let mut scene = Scene::new(SocketOptions::new(SocketType::Dish));
+        let mut dish = Dish::default();
+        let radio = scene.attach(&mut dish, "192.0.2.1:1");
+        for _ in 0..10_000 {
+            dish.join(&mut scene.pipes, b"group").unwrap();
+            assert_eq!(
+                radio.held(Kind::SubscriptionChanges),
+                cost_of_topic(b"group")
+            );
+            dish.leave(&mut scene.pipes, b"group").unwrap();
+        }
+        assert_eq!(dish.bytes, 0);
+        assert!(scene.take(&radio).is_empty());
+        dish.join(&mut scene.pipes, b"other").unwrap();
+        assert_eq!(scene.take(&radio), ["+other"]);
+    }
+
+    #[test]
+    fn a_dish_joins_no_more_than_a_radio_takes() {
+        let mut scene = Scene::new(SocketOptions::new(SocketType::Dish));
+        let mut dish = Dish::default();
+        let refused = (0..70_000_u32)
+            .find_map(|number| dish.join(&mut scene.pipes, &number.to_be_bytes()).err());
+        assert!(matches!(refused, Some(Error::Limit(_))), "{refused:?}");
     }
 }

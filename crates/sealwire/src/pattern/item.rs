@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 
+use super::changes::Group;
 use super::framing::{Framed, Stretch};
 
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) enum Item {
     Notice(Frames),
     Subscribe(Bytes),
     Cancel(Bytes),
+    /// Subscriptions and cancellations, while they are queued.
+    Changes(Group),
 }
 
 /// What so many messages or changes of subscriptions cost of a budget, in bytes: more than their
@@ -37,6 +40,7 @@ impl Item {
             }
             Item::Notice(frames) => cost_of(1, frames.size()),
             Item::Subscribe(topic) | Item::Cancel(topic) => cost_of(1, topic.len()),
+            Item::Changes(_) => 0,
         }
     }
 
@@ -47,7 +51,7 @@ impl Item {
             Item::Message(frames) => (1, frames.size()),
             Item::Stretch(stretch) => stretch.messages(),
             Item::Framed(framed) => framed.messages(),
-            Item::Notice(_) | Item::Subscribe(_) | Item::Cancel(_) => (0, 0),
+            Item::Notice(_) | Item::Subscribe(_) | Item::Cancel(_) | Item::Changes(_) => (0, 0),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! What a pipe has at its other end, and what it is told.
 
+use std::fmt;
 use std::sync::Arc;
 
+use crate::account::Exceeded;
+use crate::monitor::FailureCause;
 use crate::transport::Polled;
 
 /// The other end of a pipe. Its methods are called without the socket's lock held.
@@ -20,12 +23,39 @@ pub(crate) trait Link: Send + Sync {
         false
     }
     /// The socket wants this peer gone, with this reason; what is queued for it is dropped.
-    fn disconnect(&self, reason: &'static str);
+    fn disconnect(&self, reason: Dismissal);
     /// The socket wants this peer gone once what is queued for it has been sent.
     fn finish(&self);
     /// How a caller that waits can read from the peer itself, if it can.
     fn direct_reader(self: Arc<Self>) -> Option<Arc<dyn DirectReader>> {
         None
+    }
+}
+
+/// Why a socket wants a peer gone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Dismissal {
+    Because(&'static str),
+    /// It made this process hold too much.
+    Exceeded(Exceeded),
+}
+
+impl Dismissal {
+    pub(crate) fn cause(self) -> FailureCause {
+        match self {
+            Dismissal::Because(reason) => FailureCause::Rejected(reason),
+            Dismissal::Exceeded(exceeded) => FailureCause::LimitExceeded(exceeded),
+        }
+    }
+}
+
+/// As the peer is told.
+impl fmt::Display for Dismissal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Dismissal::Because(reason) => f.write_str(reason),
+            Dismissal::Exceeded(exceeded) => exceeded.fmt(f),
+        }
     }
 }
 
@@ -47,7 +77,7 @@ pub(crate) trait DirectReader: Send + Sync {
 pub(super) enum Signal {
     OutputReady(Arc<dyn Link>),
     InputWanted(Arc<dyn Link>),
-    Disconnect(Arc<dyn Link>, &'static str),
+    Disconnect(Arc<dyn Link>, Dismissal),
     Finish(Arc<dyn Link>),
 }
 

@@ -20,6 +20,8 @@
 //! | CHANNEL | as PAIR, one frame | as PAIR, one frame | 52 |
 //! | STREAM | to the named connection | fair queue, name in front | |
 
+mod announcements;
+mod changes;
 mod dealer;
 mod dish;
 mod fair_queue;
@@ -39,6 +41,8 @@ mod req;
 mod round_robin;
 mod router;
 mod server;
+#[cfg(test)]
+mod silent;
 mod single_part;
 mod stream;
 mod subscribe;
@@ -52,7 +56,7 @@ use sealwire_zmtp::{Frame, Message as Frames, SocketType};
 pub(crate) use framing::Framed;
 pub(crate) use high_water_mark::{HighWaterMarks, Room};
 pub(crate) use item::Item;
-pub(crate) use link::{DirectReader, Link, Signals};
+pub(crate) use link::{DirectReader, Dismissal, Link, Signals};
 pub(crate) use pipes::{PipeId, Pipes};
 
 use fair_queue::FairQueue;
@@ -177,7 +181,9 @@ pub(crate) trait Pattern: Send {
             let (message, size) = match &item {
                 Item::Message(frames) | Item::Notice(frames) => (true, frames.size()),
                 Item::Subscribe(_) | Item::Cancel(_) => (false, 0),
-                Item::Stretch(_) | Item::Framed(_) => unreachable!("sent to peers on a wire only"),
+                Item::Stretch(_) | Item::Framed(_) | Item::Changes(_) => {
+                    unreachable!("nothing that a link gets from a peer")
+                }
             };
             // What the other socket made itself is a message like any other here (inproc).
             let item = match item {

@@ -3,13 +3,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 
+use super::changes::Changes;
 use super::framing::{Framing, MOST_STRETCHES, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
 use super::link::{Link, Signal, Signals};
-use crate::account::Kind;
+use crate::account::{Exceeded, Kind};
 use crate::peer::Peer;
 
 /// The queues, and what is known of them.
@@ -28,6 +30,8 @@ pub(super) struct Pipe {
     pub(super) senders: VecDeque<Arc<Peer>>,
     pub(super) inbound_bytes: usize,
     pub(super) outbound: VecDeque<Item>,
+    /// Subscriptions and cancellations in `outbound`, once there was one.
+    pub(super) changes: Option<Box<Changes>>,
     /// Messages in `outbound`; subscriptions do not count against the high-water mark.
     pub(super) outbound_messages: usize,
     /// What `outbound` costs of a budget.
@@ -41,6 +45,8 @@ pub(super) struct Pipe {
     pub(super) input_paused: bool,
     /// A message found no room since half of the outbound queue was last free.
     pub(super) found_full: bool,
+    /// The link was told that the peer is to go.
+    pub(super) dismissed: bool,
     /// The peer is gone; the pipe stays until its inbound queue has been read.
     pub(super) ended: bool,
 }
@@ -99,6 +105,46 @@ impl Pipe {
         self.outbound_cost += item.cost();
         self.outbound.push_back(item);
         self.tell_of_output(signals);
+    }
+
+    /// Queues a subscription or a cancellation.
+    pub(super) fn push_change(
+        &mut self,
+        topic: &Bytes,
+        subscribes: bool,
+        signals: &mut Signals,
+    ) -> Result<(), Exceeded> {
+        let changes = self.changes.get_or_insert_default();
+        let last = match self.outbound.back() {
+            Some(&Item::Changes(group)) => Some(group),
+            _ => None,
+        };
+        let added = changes.add(topic, subscribes, last);
+        let account = self.peer.account();
+        account.set(Kind::SubscriptionChanges, changes.bytes());
+        match added {
+            Ok(Some(group)) => self.push(Item::Changes(group), signals),
+            Ok(None) => {}
+            Err(exceeded) => {
+                account.note_excess(Kind::SubscriptionChanges);
+                return Err(exceeded);
+            }
+        }
+        Ok(())
+    }
+
+    /// The item at the front of the outbound queue.
+    fn pop_outbound(&mut self) -> Option<Item> {
+        while let Some(&Item::Changes(group)) = self.outbound.front() {
+            let changes = self.changes.get_or_insert_default();
+            if let Some(item) = changes.next_of(group) {
+                return Some(item);
+            }
+            self.outbound.pop_front();
+        }
+        let item = self.outbound.pop_front()?;
+        self.outbound_cost -= item.cost();
+        Some(item)
     }
 
     /// Queues a message that was framed for many. `false` where it has to be queued by itself.
@@ -174,7 +220,11 @@ impl Pipe {
 
     fn move_outbound(&mut self, into: &mut VecDeque<Item>, room: Room) {
         let all_fit = self.outbound_cost <= room.bytes && self.outbound_messages <= room.messages;
-        if all_fit && into.is_empty() {
+        let changes = self
+            .changes
+            .as_ref()
+            .is_some_and(|changes| changes.in_queue());
+        if all_fit && into.is_empty() && !changes {
             // All of it, whatever it is, without touching a message.
             std::mem::swap(&mut self.outbound, into);
             self.outbound_messages = 0;
@@ -186,12 +236,10 @@ impl Pipe {
         }
         let (mut messages, mut taken) = (0, 0);
         while messages < room.messages && taken < room.bytes {
-            let Some(item) = self.outbound.pop_front() else {
+            let Some(item) = self.pop_outbound() else {
                 break;
             };
-            let cost = item.cost();
-            self.outbound_cost -= cost;
-            taken += cost;
+            taken += item.cost();
             let (count, bytes) = item.messages();
             messages += count;
             self.outbound_messages -= count;
@@ -200,5 +248,9 @@ impl Pipe {
             into.push_back(item);
         }
         self.output_signalled = !into.is_empty();
+        if let Some(changes) = &self.changes {
+            let account = self.peer.account();
+            account.set(Kind::SubscriptionChanges, changes.bytes());
+        }
     }
 }

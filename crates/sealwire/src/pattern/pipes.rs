@@ -11,6 +11,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 use slab::Slab;
 
@@ -18,9 +19,9 @@ use super::Source;
 use super::framing::{Framing, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::Item;
-use super::link::{Link, Signal, Signals};
+use super::link::{Dismissal, Link, Signal, Signals};
 use super::pipe::Pipe;
-use crate::account::Kind;
+use crate::account::{Exceeded, Kind};
 use crate::message::Message;
 use crate::peer::Peer;
 
@@ -67,6 +68,7 @@ impl Pipes {
             senders: VecDeque::new(),
             inbound_bytes: 0,
             outbound: VecDeque::new(),
+            changes: None,
             outbound_messages: 0,
             outbound_cost: 0,
             outbound_bytes: 0,
@@ -74,6 +76,7 @@ impl Pipes {
             output_signalled: false,
             input_paused: false,
             found_full: false,
+            dismissed: false,
             ended: false,
         })
     }
@@ -90,7 +93,10 @@ impl Pipes {
         pipe.outbound_cost = 0;
         pipe.outbound_bytes = 0;
         pipe.stretches = 0;
-        pipe.peer.account().set(Kind::Queued, 0);
+        pipe.changes = None;
+        for kind in [Kind::Queued, Kind::SubscriptionChanges, Kind::Subscriptions] {
+            pipe.peer.account().set(kind, 0);
+        }
         let mut framed = 0;
         let framing = &mut self.framing;
         let unsent = pipe.outbound.drain(..).filter_map(|item| match item {
@@ -100,7 +106,11 @@ impl Pipes {
                 framing.dropped(stretch);
                 None
             }
-            Item::Framed(_) | Item::Notice(_) | Item::Subscribe(_) | Item::Cancel(_) => None,
+            Item::Framed(_)
+            | Item::Notice(_)
+            | Item::Subscribe(_)
+            | Item::Cancel(_)
+            | Item::Changes(_) => None,
         });
         (unsent.collect(), framed)
     }
@@ -172,6 +182,39 @@ impl Pipes {
         if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.ended) {
             pipe.push(item, &mut self.signals);
         }
+    }
+
+    /// Queues a subscription or a cancellation for all peers. One for whom too many wait is
+    /// disconnected, and told of all that is wanted when it is back.
+    pub(crate) fn change_for_all(&mut self, topic: &[u8], subscribes: bool) {
+        let topic = Bytes::copy_from_slice(topic);
+        for id in self.live().collect::<Vec<_>>() {
+            self.change(id, &topic, subscribes);
+        }
+    }
+
+    /// The same for one peer.
+    pub(crate) fn change(&mut self, id: PipeId, topic: &Bytes, subscribes: bool) {
+        let pipe = self.slab.get_mut(id).filter(|pipe| !pipe.ended);
+        let changed = pipe.map(|pipe| pipe.push_change(topic, subscribes, &mut self.signals));
+        if let Some(Err(exceeded)) = changed {
+            self.dismiss(id, Dismissal::Exceeded(exceeded));
+        }
+    }
+
+    /// Notes how much is held for a peer.
+    pub(crate) fn note_held(&self, id: PipeId, kind: Kind, bytes: usize) {
+        if let Some(peer) = self.peer(id) {
+            peer.account().set(kind, bytes);
+        }
+    }
+
+    /// Disconnects a peer that asked for more than it may, and counts that.
+    pub(crate) fn exceeded(&mut self, id: PipeId, exceeded: Exceeded) {
+        if let Some(peer) = self.peer(id) {
+            peer.account().note_excess(exceeded.kind);
+        }
+        self.dismiss(id, Dismissal::Exceeded(exceeded));
     }
 
     /// Queues a message for all these peers, and says for how many there was no room.
@@ -371,7 +414,12 @@ impl Pipes {
 
     /// Asks the link to end the connection.
     pub(crate) fn disconnect(&mut self, id: PipeId, reason: &'static str) {
-        if let Some(pipe) = self.slab.get(id) {
+        self.dismiss(id, Dismissal::Because(reason));
+    }
+
+    fn dismiss(&mut self, id: PipeId, reason: Dismissal) {
+        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.dismissed) {
+            pipe.dismissed = true;
             self.signals
                 .push(Signal::Disconnect(pipe.link.clone(), reason));
         }

@@ -1,18 +1,18 @@
 //! PUB and XPUB: every message goes to the peers that subscribed to a prefix of its first frame
 //! (RFC 29). A subscriber whose queue is full misses messages; it never slows the others down.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use sealwire_zmtp::{Frame, Message as Frames};
 
+use super::announcements::{Announcements, Arrival};
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};
 use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
+use crate::account::Kind;
 use crate::error::{Error, Operation, StateError};
 use crate::options::SocketOptions;
-use crate::peer::Peer;
 
 /// Whether the application sees what subscribers send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,29 +31,14 @@ pub(crate) struct Publish {
     requested: Subscriptions,
     /// With `manual`: who sent the last subscription that was read.
     last_reader: Option<PipeId>,
-    /// What XPUB reads, as it came: of two peers the one may cancel what the other asks for.
-    arrivals: VecDeque<Arrival>,
-    /// How many of them are of peers that left.
-    departures: usize,
-    departures_limit: usize,
+    /// What XPUB reads.
+    announcements: Announcements,
     /// Scratch of [`Subscriptions::matching`], kept for its memory.
     matching: Vec<PipeId>,
 }
 
-/// Something for the application to read.
-enum Arrival {
-    /// The next message in this peer's queue.
-    From(PipeId),
-    /// A cancellation on behalf of a peer that left.
-    Departure(Frames, Arc<Peer>),
-}
-
 /// What the options change.
 struct Settings {
-    /// Every subscription is read, not only the first to a topic.
-    verbose_subscribe: bool,
-    /// Every cancellation is read.
-    verbose_cancel: bool,
     manual: bool,
     no_drop: bool,
     invert: bool,
@@ -65,10 +50,6 @@ impl Publish {
         Publish {
             upstream,
             settings: Settings {
-                verbose_subscribe: behaviour.xpub_verbose
-                    || behaviour.xpub_verboser
-                    || behaviour.xpub_manual,
-                verbose_cancel: behaviour.xpub_verboser || behaviour.xpub_manual,
                 manual: behaviour.xpub_manual,
                 no_drop: behaviour.publish_no_drop,
                 invert: behaviour.invert_matching,
@@ -76,24 +57,42 @@ impl Publish {
             subscriptions: Subscriptions::default(),
             requested: Subscriptions::default(),
             last_reader: None,
-            arrivals: VecDeque::new(),
-            departures: 0,
-            departures_limit: options.receive_high_water_mark,
+            announcements: Announcements::new(options),
             matching: Vec::new(),
         }
     }
 
-    fn announce(&mut self, pipes: &mut Pipes, id: PipeId, changed: bool, frame: Frame) -> Delivery {
-        if !changed || self.upstream == Upstream::Hidden {
+    /// Takes a subscription or cancellation of a peer.
+    fn change(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+        let outcome = match &item {
+            Item::Subscribe(topic) => match self.asked().add(id, topic) {
+                Ok(added) => Some((true, added.topic, added.first)),
+                Err(exceeded) => {
+                    pipes.exceeded(id, exceeded);
+                    return Delivery::Ignored;
+                }
+            },
+            Item::Cancel(topic) => {
+                let cancelled = self.asked().cancel(id, topic);
+                cancelled.map(|(topic, last)| (false, topic, last))
+            }
+            _ => None,
+        };
+        let held = self.asked().bytes_of(id);
+        pipes.note_held(id, Kind::Subscriptions, held);
+        let (Some((subscribes, topic, only)), Some(peer), Upstream::Readable) =
+            (outcome, pipes.peer(id), self.upstream)
+        else {
             return Delivery::Handled;
+        };
+        let more = match subscribes {
+            true => self.announcements.subscribed(id, peer, topic),
+            false => self.announcements.cancelled(id, peer, topic, only),
+        };
+        match more {
+            true => Delivery::Queued,
+            false => Delivery::Handled,
         }
-        self.arrived(pipes, id, Frames::single(frame))
-    }
-
-    fn arrived(&mut self, pipes: &mut Pipes, id: PipeId, frames: Frames) -> Delivery {
-        pipes.push_inbound(id, frames);
-        self.arrivals.push_back(Arrival::From(id));
-        Delivery::Queued
     }
 
     /// The table that peers' subscriptions go to.
@@ -149,17 +148,7 @@ impl Pattern for Publish {
         }
         if let (Upstream::Readable, Some(peer)) = (self.upstream, pipes.peer(id)) {
             for (topic, last) in ended {
-                if !last && !self.settings.verbose_cancel {
-                    continue;
-                }
-                let limit = self.departures_limit;
-                if limit > 0 && self.departures >= limit {
-                    break;
-                }
-                let frames = Frames::single(announcement(0, &topic));
-                self.departures += 1;
-                self.arrivals
-                    .push_back(Arrival::Departure(frames, peer.clone()));
+                self.announcements.cancelled(id, peer, topic, last);
             }
         }
         unsent.len()
@@ -167,27 +156,17 @@ impl Pattern for Publish {
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
         match item {
-            Item::Subscribe(topic) => match self.asked().add(id, &topic) {
-                Ok(first) => {
-                    let told = first || self.settings.verbose_subscribe;
-                    self.announce(pipes, id, told, announcement(1, &topic))
-                }
-                Err(_) => {
-                    pipes.disconnect(id, "too many subscriptions");
-                    Delivery::Ignored
-                }
-            },
-            Item::Cancel(topic) => {
-                let last = self.asked().cancel(id, &topic);
-                let told = last || self.settings.verbose_cancel;
-                self.announce(pipes, id, told, announcement(0, &topic))
-            }
+            Item::Subscribe(_) | Item::Cancel(_) => self.change(pipes, id, item),
             Item::Message(frames) | Item::Notice(frames) if self.upstream == Upstream::Readable => {
-                self.arrived(pipes, id, frames)
+                pipes.push_inbound(id, frames);
+                self.announcements.message(id);
+                Delivery::Queued
             }
-            Item::Message(_) | Item::Stretch(_) | Item::Framed(_) | Item::Notice(_) => {
-                Delivery::Ignored
-            }
+            Item::Message(_)
+            | Item::Stretch(_)
+            | Item::Framed(_)
+            | Item::Notice(_)
+            | Item::Changes(_) => Delivery::Ignored,
         }
     }
 
@@ -207,18 +186,22 @@ impl Pattern for Publish {
         if self.upstream == Upstream::Hidden {
             return Err(Error::Unsupported(Operation::Receive));
         }
-        match self.arrivals.pop_front() {
-            None => Ok(None),
-            Some(Arrival::From(id)) => {
-                let received = pipes.pop_inbound(id);
-                self.last_reader = pipes.is_live(id).then_some(id);
-                Ok(received)
+        let (id, received) = match self.announcements.next() {
+            None => return Ok(None),
+            Some(Arrival::From(id)) => (id, pipes.pop_inbound(id)),
+            Some(Arrival::Change(change)) => {
+                let frame = announcement(u8::from(change.subscribes), &change.topic);
+                let received = (Frames::single(frame), change.peer);
+                (change.pipe, Some(received))
             }
-            Some(Arrival::Departure(frames, peer)) => {
-                self.departures -= 1;
-                Ok(Some((frames, peer)))
-            }
-        }
+        };
+        // Another peer may have the number of a pipe that is gone.
+        let reader = received.as_ref().is_some_and(|(_, peer)| {
+            let there = pipes.peer(id).filter(|_| pipes.is_live(id));
+            there.is_some_and(|now| Arc::ptr_eq(now, peer))
+        });
+        self.last_reader = reader.then_some(id);
+        Ok(received)
     }
 
     fn writable(&self, pipes: &Pipes) -> bool {
@@ -226,7 +209,7 @@ impl Pattern for Publish {
     }
 
     fn readable(&self) -> bool {
-        !self.arrivals.is_empty()
+        !self.announcements.is_empty()
     }
 
     fn subscribe(&mut self, _pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
@@ -241,5 +224,83 @@ impl Pattern for Publish {
         let id = self.addressee()?;
         self.subscriptions.cancel(id, topic);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use sealwire_zmtp::SocketType;
+
+    use super::super::silent::{End, Scene};
+    use super::super::subscriptions::{MAX_TOPIC_BYTES_PER_PEER, cost_of_topic};
+    use super::*;
+
+    fn xpub() -> (Scene, Publish) {
+        let options = SocketOptions::new(SocketType::XPub);
+        let publish = Publish::new(Upstream::Readable, &options);
+        (Scene::new(options), publish)
+    }
+
+    fn read(scene: &mut Scene, xpub: &mut Publish) -> Vec<Vec<u8>> {
+        let next = || xpub.receive(&mut scene.pipes).unwrap();
+        std::iter::from_fn(next)
+            .map(|(frames, _)| frames.frames()[0].as_slice().to_vec())
+            .collect()
+    }
+
+    fn subscribe(scene: &mut Scene, xpub: &mut Publish, end: &End, topics: std::ops::Range<u32>) {
+        for topic in topics {
+            let item = Item::Subscribe(Bytes::copy_from_slice(&topic.to_be_bytes()));
+            xpub.delivered(&mut scene.pipes, end.id, item);
+        }
+    }
+
+    #[test]
+    fn one_cancellation_ends_what_was_asked_for_twice() {
+        let (mut scene, mut xpub) = xpub();
+        let end = scene.attach(&mut xpub, "192.0.2.1:1");
+        let topic = Bytes::from_static(b"A");
+        for _ in 0..2 {
+            xpub.delivered(&mut scene.pipes, end.id, Item::Subscribe(topic.clone()));
+        }
+        assert_eq!(read(&mut scene, &mut xpub), [b"\x01A"]);
+        assert_eq!(end.held(Kind::Subscriptions), cost_of_topic(b"A"));
+        xpub.delivered(&mut scene.pipes, end.id, Item::Cancel(topic));
+        assert_eq!(read(&mut scene, &mut xpub), [b"\x00A"]);
+        assert_eq!(end.held(Kind::Subscriptions), 0);
+    }
+
+    #[test]
+    fn cancellations_of_a_peer_that_leaves_are_complete() {
+        let (mut scene, mut xpub) = xpub();
+        let end = scene.attach(&mut xpub, "192.0.2.1:1");
+        subscribe(&mut scene, &mut xpub, &end, 0..5_000);
+        assert_eq!(read(&mut scene, &mut xpub).len(), 5_000);
+        scene.detach(&mut xpub, &end);
+        // It comes back again and again while nobody reads.
+        for _ in 0..6 {
+            let end = scene.attach(&mut xpub, "192.0.2.1:1");
+            subscribe(&mut scene, &mut xpub, &end, 0..7_000);
+            scene.detach(&mut xpub, &end);
+        }
+        let read = read(&mut scene, &mut xpub);
+        assert_eq!(read.len(), 5_000);
+        assert!(read.iter().all(|message| message[0] == 0));
+    }
+
+    #[test]
+    fn a_subscriber_with_too_many_topics_is_disconnected_and_counted() {
+        let (mut scene, mut xpub) = xpub();
+        let end = scene.attach(&mut xpub, "192.0.2.1:1");
+        subscribe(&mut scene, &mut xpub, &end, 0..70_000);
+        let dismissed = end.dismissed(&mut scene);
+        assert!(
+            dismissed.len() == 1 && dismissed[0].starts_with("topics and groups"),
+            "once, with the cause: {dismissed:?}"
+        );
+        assert!(end.account().exceeded(Kind::Subscriptions) > 0);
+        let held = end.held(Kind::Subscriptions);
+        assert!(held <= MAX_TOPIC_BYTES_PER_PEER && held > MAX_TOPIC_BYTES_PER_PEER - 1_000);
     }
 }

@@ -8,6 +8,7 @@ use super::item::Item;
 use super::pipes::{PipeId, Pipes};
 use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
+use crate::account::Kind;
 use crate::error::{Error, Operation};
 use crate::peer::PeerAddress;
 use crate::transport::udp::{self, MAX_DATAGRAM};
@@ -49,19 +50,23 @@ impl Pattern for Radio {
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
         match item {
             Item::Subscribe(group) => {
-                if self.groups.add(id, &group).is_err() {
-                    pipes.disconnect(id, "too many groups");
+                if let Err(exceeded) = self.groups.add(id, &group) {
+                    pipes.exceeded(id, exceeded);
                     return Delivery::Ignored;
                 }
+                pipes.note_held(id, Kind::Subscriptions, self.groups.bytes_of(id));
                 Delivery::Handled
             }
             Item::Cancel(group) => {
                 self.groups.cancel(id, &group);
+                pipes.note_held(id, Kind::Subscriptions, self.groups.bytes_of(id));
                 Delivery::Handled
             }
-            Item::Message(_) | Item::Stretch(_) | Item::Framed(_) | Item::Notice(_) => {
-                Delivery::Ignored
-            }
+            Item::Message(_)
+            | Item::Stretch(_)
+            | Item::Framed(_)
+            | Item::Notice(_)
+            | Item::Changes(_) => Delivery::Ignored,
         }
     }
 

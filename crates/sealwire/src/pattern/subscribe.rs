@@ -1,5 +1,13 @@
 //! SUB and XSUB: subscriptions go to every publisher, messages come back in turn (RFC 29).
 //!
+//! The application's subscriptions are counted; publishers hear of the first to a topic and of the
+//! end of the last, which those that count them and those that do not understand alike.
+//!
+//! Publishers bound the topics of one subscriber. SUB refuses what goes over the bound. XSUB may
+//! stand for many subscribers: over the bound it asks its publishers for everything, until its
+//! topics are half as many, and picks out what was subscribed to. That is no more than any of the
+//! subscribers can bring about with the empty topic.
+//!
 //! What nobody subscribed to is dropped here too: a publisher may be slow to hear of a
 //! cancellation, or may not filter at all.
 
@@ -11,7 +19,7 @@ use sealwire_zmtp::{Frame, Message as Frames};
 use super::fair_queue::FairQueue;
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};
-use super::subscriptions::Subscriptions;
+use super::subscriptions::{MAX_TOPIC_BYTES_PER_PEER, Subscriptions};
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation};
 use crate::options::SocketOptions;
@@ -25,6 +33,10 @@ pub(crate) enum Upstream {
     Open,
 }
 
+/// Bytes of topics that publishers are asked for one by one. A little less than they take, so that
+/// all can be taken back at once.
+const MAX_BYTES_UPSTREAM: usize = MAX_TOPIC_BYTES_PER_PEER / 16 * 15;
+
 /// The application's subscriptions are held like those of a peer of this number.
 const SELF: PipeId = 0;
 
@@ -32,8 +44,11 @@ pub(crate) struct Subscribe {
     upstream: Upstream,
     /// What was subscribed to is dropped, the rest delivered.
     invert: bool,
-    topics: BTreeMap<Vec<u8>, usize>,
+    /// How often each topic was subscribed to.
+    counts: BTreeMap<Vec<u8>, usize>,
     filter: Subscriptions,
+    /// The publishers were asked for everything instead of each topic.
+    asks_for_everything: bool,
     inbound: FairQueue,
     matching: Vec<PipeId>,
 }
@@ -43,18 +58,55 @@ impl Subscribe {
         Subscribe {
             upstream,
             invert: options.behaviour.invert_matching,
-            topics: BTreeMap::new(),
-            filter: Subscriptions::default(),
+            counts: BTreeMap::new(),
+            filter: match upstream {
+                Upstream::Closed => Subscriptions::default(),
+                Upstream::Open => Subscriptions::with_limit(usize::MAX),
+            },
+            asks_for_everything: false,
             inbound: FairQueue::default(),
             matching: Vec::new(),
+        }
+    }
+
+    /// Tells publishers of a new or ended topic.
+    fn changed(&mut self, pipes: &mut Pipes, topic: &[u8], subscribes: bool) {
+        let held = self.filter.bytes_of(SELF);
+        let everything = self.asks_for_everything;
+        if !everything && self.upstream == Upstream::Open && held > MAX_BYTES_UPSTREAM {
+            self.asks_for_everything = true;
+            if topic.is_empty() || !self.counts.contains_key(&b""[..]) {
+                pipes.change_for_all(b"", true);
+            }
+            for other in self.filter.topics_of(SELF) {
+                if !other.is_empty() && **other != *topic {
+                    pipes.change_for_all(other, false);
+                }
+            }
+        } else if everything && held <= MAX_BYTES_UPSTREAM / 2 {
+            self.asks_for_everything = false;
+            for topic in self.filter.topics_of(SELF) {
+                if !topic.is_empty() {
+                    pipes.change_for_all(topic, true);
+                }
+            }
+            if !self.counts.contains_key(&b""[..]) {
+                pipes.change_for_all(b"", false);
+            }
+        } else if !everything {
+            pipes.change_for_all(topic, subscribes);
         }
     }
 }
 
 impl Pattern for Subscribe {
     fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str> {
-        for topic in self.topics.keys() {
-            pipes.push(id, Item::Subscribe(Bytes::copy_from_slice(topic)));
+        if self.asks_for_everything {
+            pipes.change(id, &Bytes::new(), true);
+            return Ok(());
+        }
+        for topic in self.counts.keys() {
+            pipes.change(id, &Bytes::copy_from_slice(topic), true);
         }
         Ok(())
     }
@@ -130,33 +182,167 @@ impl Pattern for Subscribe {
     }
 
     fn subscribe(&mut self, pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
+        if let Some(count) = self.counts.get_mut(topic) {
+            *count += 1;
+            return Ok(());
+        }
         self.filter
             .add(SELF, topic)
             .map_err(|_| Error::Limit("16 MiB of topics on one socket"))?;
-        let count = self.topics.entry(topic.to_vec()).or_default();
-        *count += 1;
-        if *count == 1 {
-            let topic = Bytes::copy_from_slice(topic);
-            for id in pipes.live().collect::<Vec<_>>() {
-                pipes.push(id, Item::Subscribe(topic.clone()));
-            }
-        }
+        self.counts.insert(topic.to_vec(), 1);
+        self.changed(pipes, topic, true);
         Ok(())
     }
 
     fn unsubscribe(&mut self, pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
-        let Some(count) = self.topics.get_mut(topic) else {
+        let Some(count) = self.counts.get_mut(topic) else {
             return Err(Error::Unsupported(Operation::UnsubscribeUnknown));
         };
         *count -= 1;
-        self.filter.cancel(SELF, topic);
         if *count == 0 {
-            self.topics.remove(topic);
-            let topic = Bytes::copy_from_slice(topic);
-            for id in pipes.live().collect::<Vec<_>>() {
-                pipes.push(id, Item::Cancel(topic.clone()));
-            }
+            self.counts.remove(topic);
+            self.filter.cancel(SELF, topic);
+            self.changed(pipes, topic, false);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealwire_zmtp::SocketType;
+
+    use super::super::silent::Scene;
+    use super::super::subscriptions::cost_of_topic;
+    use super::*;
+    use crate::account::Kind;
+
+    fn socket(socket_type: SocketType) -> (Scene, Subscribe) {
+        let options = SocketOptions::new(socket_type);
+        let upstream = match socket_type {
+            SocketType::XSub => Upstream::Open,
+            _ => Upstream::Closed,
+        };
+        let subscribe = Subscribe::new(upstream, &options);
+        (Scene::new(options), subscribe)
+    }
+
+    #[test]
+    fn publishers_hear_of_the_first_subscription_and_the_last_cancellation() {
+        let (mut scene, mut sub) = socket(SocketType::Sub);
+        let publisher = scene.attach(&mut sub, "192.0.2.1:1");
+        for _ in 0..2 {
+            sub.subscribe(&mut scene.pipes, b"a").unwrap();
+        }
+        assert_eq!(scene.take(&publisher), ["+a"]);
+        sub.unsubscribe(&mut scene.pipes, b"a").unwrap();
+        assert!(scene.take(&publisher).is_empty());
+        sub.unsubscribe(&mut scene.pipes, b"a").unwrap();
+        assert_eq!(scene.take(&publisher), ["-a"]);
+        assert!(sub.unsubscribe(&mut scene.pipes, b"a").is_err());
+    }
+
+    #[test]
+    fn toggles_that_a_publisher_does_not_read_are_one_topic() {
+        let (mut scene, mut sub) = socket(SocketType::Sub);
+        let publisher = scene.attach(&mut sub, "192.0.2.1:1");
+        let topic = vec![b't'; 60_000];
+        for _ in 0..3_000 {
+            sub.subscribe(&mut scene.pipes, &topic).unwrap();
+            let held = publisher.held(Kind::SubscriptionChanges);
+            assert_eq!(held, cost_of_topic(&topic));
+            sub.unsubscribe(&mut scene.pipes, &topic).unwrap();
+            assert_eq!(publisher.held(Kind::SubscriptionChanges), 0);
+        }
+        assert!(scene.take(&publisher).is_empty());
+    }
+
+    #[test]
+    fn subscriptions_keep_their_place_among_messages() {
+        let (mut scene, mut xsub) = socket(SocketType::XSub);
+        let publisher = scene.attach(&mut xsub, "192.0.2.1:1");
+        for text in ["one", "\u{1}a", "\u{1}b", "two", "\u{1}c", "\u{0}b"] {
+            let frames = Frames::single(Frame::copy_from_slice(text.as_bytes()));
+            xsub.send(&mut scene.pipes, frames).unwrap();
+        }
+        let all = ["1 message", "+a", "1 message", "+c"];
+        assert_eq!(scene.take(&publisher), all);
+        assert_eq!(publisher.held(Kind::SubscriptionChanges), 0);
+    }
+
+    #[test]
+    fn a_publisher_that_reads_no_changes_is_disconnected_and_told_again() {
+        let (mut scene, mut sub) = socket(SocketType::Sub);
+        let publisher = scene.attach(&mut sub, "192.0.2.1:1");
+        let topic = |number: u8| vec![number; 1 << 20];
+        for number in 0..14 {
+            sub.subscribe(&mut scene.pipes, &topic(number)).unwrap();
+        }
+        assert_eq!(scene.take(&publisher).len(), 14);
+        // It takes no more: 14 MiB to cancel, and as many to subscribe to.
+        for number in 0..14 {
+            sub.unsubscribe(&mut scene.pipes, &topic(number)).unwrap();
+            sub.subscribe(&mut scene.pipes, &topic(100 + number))
+                .unwrap();
+        }
+        let reason = "subscriptions and cancellations for a publisher exceed the limit";
+        let dismissed = publisher.dismissed(&mut scene);
+        assert!(
+            dismissed.len() == 1 && dismissed[0].starts_with(reason),
+            "{dismissed:?}"
+        );
+        assert_eq!(publisher.account().exceeded(Kind::SubscriptionChanges), 1);
+        assert_eq!(publisher.held(Kind::SubscriptionChanges), 0);
+        scene.detach(&mut sub, &publisher);
+        let again = scene.attach(&mut sub, "192.0.2.1:2");
+        assert_eq!(scene.take(&again).len(), 14);
+        assert!(again.dismissed(&mut scene).is_empty());
+    }
+
+    #[test]
+    fn many_topics_of_many_subscribers_become_one() {
+        let (mut scene, mut xsub) = socket(SocketType::XSub);
+        let publisher = scene.attach(&mut xsub, "192.0.2.1:1");
+        let topic = |number: u8| vec![number; 1 << 20];
+        for number in 0..40 {
+            xsub.subscribe(&mut scene.pipes, &topic(number)).unwrap();
+        }
+        assert_eq!(scene.take(&publisher), ["+"]);
+        let late = scene.attach(&mut xsub, "192.0.2.1:2");
+        assert_eq!(scene.take(&late), ["+"]);
+        // What nobody asked for is dropped here.
+        let message = |head: &[u8]| Item::Message(Frames::single(Frame::copy_from_slice(head)));
+        let id = publisher.id;
+        let unwanted = xsub.delivered(&mut scene.pipes, id, message(b"unwanted"));
+        assert_eq!(unwanted, Delivery::Ignored);
+        let wanted = xsub.delivered(&mut scene.pipes, id, message(&topic(39)));
+        assert_eq!(wanted, Delivery::Queued);
+
+        for number in 7..40 {
+            xsub.unsubscribe(&mut scene.pipes, &topic(number)).unwrap();
+        }
+        for end in [&publisher, &late] {
+            let told = scene.take(end);
+            assert_eq!(told.len(), 8);
+            assert_eq!(told.iter().filter(|told| *told == "-").count(), 1);
+            assert!(end.dismissed(&mut scene).is_empty());
+        }
+    }
+
+    #[test]
+    fn all_that_was_asked_for_can_be_taken_back_at_once() {
+        let (mut scene, mut xsub) = socket(SocketType::XSub);
+        let publisher = scene.attach(&mut xsub, "192.0.2.1:1");
+        let number = |number: u32| number.to_be_bytes();
+        let mut last = 0;
+        while !xsub.asks_for_everything {
+            if last == MAX_BYTES_UPSTREAM as u32 / 260 - 1 {
+                scene.take(&publisher);
+            }
+            xsub.subscribe(&mut scene.pipes, &number(last)).unwrap();
+            last += 1;
+        }
+        assert!(publisher.held(Kind::SubscriptionChanges) > MAX_BYTES_UPSTREAM - 1_000);
+        assert!(publisher.dismissed(&mut scene).is_empty());
     }
 }

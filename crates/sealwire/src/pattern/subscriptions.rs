@@ -1,96 +1,145 @@
 //! Which peers want which topics: prefix matching by the distinct lengths of the prefixes.
 //!
 //! A message is looked up once for each prefix length in use, however many peers and topics there
-//! are. Peers' subscriptions are bounded by [`MAX_TOPIC_BYTES_PER_PEER`].
+//! are. A peer has a topic or has it not, as with libzmq's publishers: its subscribers send every
+//! SUBSCRIBE and only the last CANCEL. Peers' subscriptions are bounded by
+//! [`MAX_TOPIC_BYTES_PER_PEER`].
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use super::pipes::PipeId;
+use crate::account::{Exceeded, Kind};
 
 /// Bytes of topics one peer may hold, each topic counted with [`TOPIC_OVERHEAD`].
 pub(crate) const MAX_TOPIC_BYTES_PER_PEER: usize = 16 << 20;
 
-/// What the tables need for a topic beside its bytes: both keep it, and with it the peers that
-/// want it. Measured with a flood of short topics.
+/// What the tables need for a topic beside its bytes: the peers that want it, and with XPUB what
+/// is to be told of it. Measured with a flood of short topics.
 const TOPIC_OVERHEAD: usize = 256;
 
-/// A peer subscribed to more than it may.
-#[derive(Debug)]
-pub(crate) struct TooManyTopics;
+/// What a topic costs of [`MAX_TOPIC_BYTES_PER_PEER`], in bytes.
+pub(crate) fn cost_of_topic(topic: &[u8]) -> usize {
+    topic.len() + TOPIC_OVERHEAD
+}
 
-#[derive(Default)]
+/// A topic, shared by the tables that hold it.
+pub(crate) type Topic = Arc<[u8]>;
+
 pub(crate) struct Subscriptions {
     /// Peers with the empty topic, which everything begins with.
     everything: BTreeSet<PipeId>,
     /// Peers of all other topics.
-    topics: HashMap<Vec<u8>, BTreeSet<PipeId>>,
+    topics: HashMap<Topic, BTreeSet<PipeId>>,
     /// How many topics have each length.
     lengths: BTreeMap<usize, usize>,
     by_peer: HashMap<PipeId, PeerTopics>,
+    /// Bytes for each peer.
+    limit: usize,
 }
 
 #[derive(Default)]
 struct PeerTopics {
-    /// With how often each was subscribed: every one needs its own cancellation (RFC 29).
-    counts: HashMap<Vec<u8>, usize>,
+    topics: HashSet<Topic>,
     bytes: usize,
 }
 
+/// A subscription that was taken.
+pub(crate) struct Added {
+    pub(crate) topic: Topic,
+    /// No peer had this topic before.
+    pub(crate) first: bool,
+}
+
+impl Default for Subscriptions {
+    fn default() -> Self {
+        Self::with_limit(MAX_TOPIC_BYTES_PER_PEER)
+    }
+}
+
 impl Subscriptions {
-    /// Adds a subscription; `true` when no peer had this topic before.
-    pub(crate) fn add(&mut self, id: PipeId, topic: &[u8]) -> Result<bool, TooManyTopics> {
+    /// With so many bytes of topics for each peer.
+    pub(crate) fn with_limit(limit: usize) -> Self {
+        Subscriptions {
+            everything: BTreeSet::new(),
+            topics: HashMap::new(),
+            lengths: BTreeMap::new(),
+            by_peer: HashMap::new(),
+            limit,
+        }
+    }
+
+    /// Adds a subscription; one that the peer has already changes nothing.
+    pub(crate) fn add(&mut self, id: PipeId, topic: &[u8]) -> Result<Added, Exceeded> {
         let peer = self.by_peer.entry(id).or_default();
-        if let Some(count) = peer.counts.get_mut(topic) {
-            *count += 1;
-            return Ok(false);
+        if let Some(topic) = peer.topics.get(topic) {
+            return Ok(Added {
+                topic: topic.clone(),
+                first: false,
+            });
         }
-        let bytes = peer.bytes + topic.len() + TOPIC_OVERHEAD;
-        if bytes > MAX_TOPIC_BYTES_PER_PEER {
-            return Err(TooManyTopics);
+        let bytes = peer.bytes.saturating_add(cost_of_topic(topic));
+        if bytes > self.limit {
+            return Err(Exceeded {
+                kind: Kind::Subscriptions,
+                limit: self.limit,
+            });
         }
+        let shared = match self.topics.get_key_value(topic) {
+            Some((shared, _)) => shared.clone(),
+            None => Topic::from(topic),
+        };
         peer.bytes = bytes;
-        peer.counts.insert(topic.to_vec(), 1);
+        peer.topics.insert(shared.clone());
         let peers = match topic {
             [] => &mut self.everything,
-            topic => self.topics.entry(topic.to_vec()).or_default(),
+            _ => self.topics.entry(shared.clone()).or_default(),
         };
         let first = peers.is_empty();
         peers.insert(id);
         if first && !topic.is_empty() {
             *self.lengths.entry(topic.len()).or_default() += 1;
         }
-        Ok(first)
+        Ok(Added {
+            topic: shared,
+            first,
+        })
     }
 
-    /// Removes one subscription; `true` when that was the last of any peer for the topic.
-    pub(crate) fn cancel(&mut self, id: PipeId, topic: &[u8]) -> bool {
-        let Some(peer) = self.by_peer.get_mut(&id) else {
-            return false;
-        };
-        let Some(count) = peer.counts.get_mut(topic) else {
-            return false;
-        };
-        *count -= 1;
-        if *count > 0 {
-            return false;
-        }
-        peer.counts.remove(topic);
-        peer.bytes -= topic.len() + TOPIC_OVERHEAD;
-        self.unlink(id, topic)
+    /// Removes a subscription that the peer has, with whether nobody wants the topic any more.
+    pub(crate) fn cancel(&mut self, id: PipeId, topic: &[u8]) -> Option<(Topic, bool)> {
+        let peer = self.by_peer.get_mut(&id)?;
+        let topic = peer.topics.take(topic)?;
+        peer.bytes -= cost_of_topic(&topic);
+        let last = self.unlink(id, &topic);
+        Some((topic, last))
     }
 
     /// Removes a peer and returns its topics, each with whether nobody wants it any more.
-    pub(crate) fn remove_peer(&mut self, id: PipeId) -> Vec<(Vec<u8>, bool)> {
+    pub(crate) fn remove_peer(&mut self, id: PipeId) -> Vec<(Topic, bool)> {
         let Some(peer) = self.by_peer.remove(&id) else {
             return Vec::new();
         };
-        peer.counts
-            .into_keys()
+        peer.topics
+            .into_iter()
             .map(|topic| {
                 let last = self.unlink(id, &topic);
                 (topic, last)
             })
             .collect()
+    }
+
+    /// What the peer's topics cost, in bytes.
+    pub(crate) fn bytes_of(&self, id: PipeId) -> usize {
+        self.by_peer.get(&id).map_or(0, |peer| peer.bytes)
+    }
+
+    /// All topics of a peer.
+    pub(crate) fn topics_of(&self, id: PipeId) -> impl Iterator<Item = &Topic> {
+        self.by_peer
+            .get(&id)
+            .into_iter()
+            .flat_map(|peer| &peer.topics)
     }
 
     /// The peers that want a message starting with `head`, in order, without repeats.
@@ -157,50 +206,57 @@ mod tests {
         into
     }
 
+    fn first(subscriptions: &mut Subscriptions, id: PipeId, topic: &[u8]) -> bool {
+        subscriptions.add(id, topic).unwrap().first
+    }
+
+    /// Whether that was the last one.
+    fn last(subscriptions: &mut Subscriptions, id: PipeId, topic: &[u8]) -> bool {
+        subscriptions
+            .cancel(id, topic)
+            .is_some_and(|(_, last)| last)
+    }
+
     #[test]
     fn prefixes_of_any_length_match_once_per_peer() {
         let mut subscriptions = Subscriptions::default();
-        assert!(subscriptions.add(1, b"").unwrap());
-        assert!(subscriptions.add(2, b"weather").unwrap());
-        assert!(subscriptions.add(1, b"we").unwrap());
-        assert!(!subscriptions.add(3, b"we").unwrap());
+        assert!(first(&mut subscriptions, 1, b""));
+        assert!(first(&mut subscriptions, 2, b"weather"));
+        assert!(first(&mut subscriptions, 1, b"we"));
+        assert!(!first(&mut subscriptions, 3, b"we"));
         assert_eq!(matching(&subscriptions, b"weather today"), [1, 2, 3]);
         assert_eq!(matching(&subscriptions, b"we"), [1, 3]);
         assert_eq!(matching(&subscriptions, b"w"), [1]);
     }
 
+    /// libzmq's SUB sends each SUBSCRIBE and only one CANCEL.
     #[test]
-    fn a_topic_ends_with_its_last_cancellation() {
+    fn a_topic_ends_with_its_first_cancellation() {
         let mut subscriptions = Subscriptions::default();
-        subscriptions.add(1, b"a").unwrap();
-        assert!(!subscriptions.add(1, b"a").unwrap());
-        assert!(!subscriptions.cancel(1, b"a"));
+        assert!(first(&mut subscriptions, 1, b"a"));
+        assert!(!first(&mut subscriptions, 1, b"a"));
         assert_eq!(matching(&subscriptions, b"abc"), [1]);
-        assert!(subscriptions.cancel(1, b"a"));
+        assert!(last(&mut subscriptions, 1, b"a"));
         assert!(matching(&subscriptions, b"abc").is_empty());
-        assert!(
-            !subscriptions.cancel(1, b"a"),
-            "cancelling twice changes nothing"
-        );
+        assert!(subscriptions.cancel(1, b"a").is_none(), "it has gone");
+        assert_eq!(subscriptions.bytes_of(1), 0);
     }
 
     #[test]
     fn the_empty_topic_ends_with_the_last_peer_that_has_it() {
         let mut subscriptions = Subscriptions::default();
         assert!(!subscriptions.wants_everything());
-        assert!(subscriptions.add(1, b"").unwrap());
-        assert!(!subscriptions.add(2, b"").unwrap());
-        assert!(!subscriptions.add(1, b"").unwrap());
+        assert!(first(&mut subscriptions, 1, b""));
+        assert!(!first(&mut subscriptions, 2, b""));
+        assert!(!first(&mut subscriptions, 1, b""));
         assert_eq!(matching(&subscriptions, b"abc"), [1, 2]);
         assert_eq!(matching(&subscriptions, b""), [1, 2]);
         let mut exactly = Vec::new();
         subscriptions.exactly(b"", &mut exactly);
         assert_eq!(exactly, [1, 2]);
-        assert!(!subscriptions.cancel(1, b""), "it was added twice");
-        assert!(!subscriptions.cancel(1, b""), "another has it");
-        assert!(!subscriptions.cancel(1, b""), "there is no more of it");
+        assert!(!last(&mut subscriptions, 1, b""), "another has it");
         assert!(subscriptions.wants_everything());
-        assert_eq!(subscriptions.remove_peer(2), [(Vec::new(), true)]);
+        assert_eq!(subscriptions.remove_peer(2), [(Topic::from(&[][..]), true)]);
         assert!(!subscriptions.wants_everything());
         assert!(matching(&subscriptions, b"abc").is_empty());
     }
@@ -208,12 +264,13 @@ mod tests {
     #[test]
     fn a_peer_that_leaves_takes_its_topics_along() {
         let mut subscriptions = Subscriptions::default();
-        subscriptions.add(1, b"a").unwrap();
-        subscriptions.add(1, b"b").unwrap();
-        subscriptions.add(2, b"b").unwrap();
+        for (id, topic) in [(1, b"a"), (1, b"b"), (2, b"b")] {
+            subscriptions.add(id, topic).unwrap();
+        }
         let mut left = subscriptions.remove_peer(1);
         left.sort();
-        assert_eq!(left, [(b"a".to_vec(), true), (b"b".to_vec(), false)]);
+        let topic = |name: &[u8]| Topic::from(name);
+        assert_eq!(left, [(topic(b"a"), true), (topic(b"b"), false)]);
         assert_eq!(matching(&subscriptions, b"b"), [2]);
         assert!(subscriptions.lengths.values().eq([&1]));
     }
@@ -229,7 +286,9 @@ mod tests {
         }
         let mut topic = megabyte;
         topic[0] = 200;
-        assert!(subscriptions.add(1, &topic).is_err());
+        let exceeded = subscriptions.add(1, &topic).err().unwrap();
+        assert_eq!(exceeded.kind, Kind::Subscriptions);
+        assert_eq!(exceeded.limit, MAX_TOPIC_BYTES_PER_PEER);
         assert!(
             subscriptions.add(2, &topic).is_ok(),
             "the bound is per peer"

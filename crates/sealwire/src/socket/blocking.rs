@@ -361,6 +361,13 @@ impl Socket {
         }
     }
 
+    /// Counts a message that was to be sent and was not taken.
+    pub(crate) fn count_dropped_at_send(&self) {
+        if let Ok(core) = self.inner.core() {
+            crate::monitor::add(&core.counters.dropped_at_send, 1);
+        }
+    }
+
     /// Lets the callers that wait look again at what they wait for.
     pub(crate) fn wake(&self) {
         if let Ok(core) = self.inner.core() {

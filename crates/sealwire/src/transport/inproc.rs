@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::monitor::{ConnectionFailure, Event, FailureCause};
-use crate::pattern::{Item, Link, PipeId};
+use crate::pattern::{Dismissal, Item, Link, PipeId};
 use crate::peer::{Peer, PeerAddress};
 use crate::socket::{Registration, RegistrationKind, SocketCore};
 
@@ -421,9 +421,9 @@ impl Link for Side {
         true
     }
 
-    fn disconnect(&self, reason: &'static str) {
+    fn disconnect(&self, reason: Dismissal) {
         let Connection { name, number, .. } = &*self.connection;
-        let cause = FailureCause::Rejected(reason);
+        let cause = reason.cause();
         for end in &self.connection.ends {
             end.core.hub.emit(Event::Failed(failure(
                 name,

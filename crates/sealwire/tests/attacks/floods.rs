@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use sealwire::account::Kind;
 use sealwire::auth::{AllowAnyone, Client};
 use sealwire::blocking::Socket;
 use sealwire::{FailureCause, Generate as _, KeyPair, ProtocolError, Security, SocketType};
@@ -199,14 +200,15 @@ fn subscriptions_without_end() {
         let end = publisher.chronicle.end_of(channel.address());
         assert!(
             matches!(&end, End::Failed(failure)
-                if matches!(failure.cause(), FailureCause::Rejected(_))),
+                if matches!(failure.cause(), FailureCause::LimitExceeded(exceeded)
+                    if exceeded.kind == Kind::Subscriptions)),
             "{end:?}"
         );
         growth.assert_below(48 << 20);
     }
 }
 
-/// The same topic again is a number that grows, not a table.
+/// The same topic again changes nothing.
 #[test]
 fn the_same_subscription_without_end() {
     let _alone = memory::alone();

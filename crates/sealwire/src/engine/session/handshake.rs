@@ -12,6 +12,7 @@ use crate::auth::{Status, Verdict, zap};
 use crate::engine::decisions::{Answer, Applicant, Inquiry};
 use crate::engine::io_thread::Reactor;
 use crate::monitor::{Event, FailureCause, add};
+use crate::pattern::Dismissal;
 use crate::peer::{Approval, Peer};
 use crate::security::{Blake3Server, Kind};
 
@@ -145,7 +146,7 @@ impl Session {
                 // A backlog may have moved into the pipe as it was attached.
                 self.output_waiting = true;
             }
-            Err(reason) => return Err(self.reject(reason)),
+            Err(reason) => return Err(self.reject(Dismissal::Because(reason))),
         }
         self.stream.trust();
         if let Some(place) = &mut self.place {
@@ -170,9 +171,9 @@ impl Session {
     }
 
     /// Tells the peer why it is turned away and ends.
-    pub(in crate::engine) fn reject(&mut self, reason: &'static str) -> End {
-        self.protocol.reject(reason);
+    pub(in crate::engine) fn reject(&mut self, reason: Dismissal) -> End {
+        self.protocol.reject(&reason.to_string());
         self.last_words();
-        End::Failed(FailureCause::Rejected(reason))
+        End::Failed(reason.cause())
     }
 }

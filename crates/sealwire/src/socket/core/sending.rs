@@ -128,7 +128,7 @@ mod tests {
     use sealwire_zmtp::SocketType;
 
     use super::*;
-    use crate::pattern::{Link, Room};
+    use crate::pattern::{Dismissal, Link, Room};
     use crate::peer::Peer;
     use crate::route::Route;
     use crate::socket::Socket;
@@ -157,7 +157,7 @@ mod tests {
         }
 
         fn input_wanted(&self) {}
-        fn disconnect(&self, _reason: &'static str) {}
+        fn disconnect(&self, _reason: Dismissal) {}
         fn finish(&self) {}
     }
 

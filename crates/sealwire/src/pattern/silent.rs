@@ -1,0 +1,108 @@
+//! A peer for tests that takes nothing by itself and remembers why it was to go.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use sealwire_zmtp::SocketType;
+
+use super::high_water_mark::{HighWaterMarks, Room};
+use super::link::{Dismissal, Link};
+use super::pipes::{PipeId, Pipes};
+use super::{Item, Pattern};
+use crate::account::{Account, Kind};
+use crate::options::SocketOptions;
+use crate::peer::{Peer, PeerAddress};
+
+#[derive(Default)]
+pub(super) struct Silent {
+    dismissals: Mutex<Vec<String>>,
+}
+
+impl Link for Silent {
+    fn output_ready(&self, _alone: bool) {}
+    fn input_wanted(&self) {}
+    fn finish(&self) {}
+
+    fn disconnect(&self, reason: Dismissal) {
+        self.dismissals.lock().unwrap().push(reason.to_string());
+    }
+}
+
+/// The pipes of a socket of this type.
+pub(super) struct Scene {
+    pub(super) pipes: Pipes,
+    options: SocketOptions,
+    connections: u64,
+}
+
+/// One peer of it.
+pub(super) struct End {
+    pub(super) id: PipeId,
+    pub(super) peer: Arc<Peer>,
+    link: Arc<Silent>,
+}
+
+impl Scene {
+    pub(super) fn new(options: SocketOptions) -> Self {
+        Scene {
+            pipes: Pipes::new(),
+            options,
+            connections: 0,
+        }
+    }
+
+    /// A peer over TCP comes.
+    pub(super) fn attach(&mut self, pattern: &mut dyn Pattern, address: &str) -> End {
+        self.connections += 1;
+        let address = PeerAddress::Tcp(address.parse().unwrap());
+        let peer = Arc::new(Peer::datagram(address, self.connections, SocketType::Pair));
+        let link = Arc::new(Silent::default());
+        let marks = HighWaterMarks::of(&self.options);
+        let id = self.pipes.insert(peer.clone(), link.clone(), marks, None);
+        pattern.attached(&mut self.pipes, id).unwrap();
+        End { id, peer, link }
+    }
+
+    /// It goes.
+    pub(super) fn detach(&mut self, pattern: &mut dyn Pattern, end: &End) {
+        let (unsent, _) = self.pipes.end(end.id);
+        pattern.detached(&mut self.pipes, end.id, unsent);
+        self.pipes.release(end.id);
+    }
+
+    /// What its link takes, in words.
+    pub(super) fn take(&mut self, end: &End) -> Vec<String> {
+        let mut items = VecDeque::new();
+        let mut all = Vec::new();
+        loop {
+            let room = Room::of_bytes(usize::MAX);
+            self.pipes.take_outbound(end.id, &mut items, room);
+            if items.is_empty() {
+                return all;
+            }
+            all.extend(items.drain(..).map(|item| match item {
+                Item::Subscribe(topic) => format!("+{}", String::from_utf8_lossy(&topic)),
+                Item::Cancel(topic) => format!("-{}", String::from_utf8_lossy(&topic)),
+                other => format!("{} message", other.messages().0),
+            }));
+        }
+    }
+}
+
+impl End {
+    pub(super) fn account(&self) -> &Account {
+        self.peer.account()
+    }
+
+    pub(super) fn held(&self, kind: Kind) -> usize {
+        self.account().held(kind)
+    }
+
+    /// Why it was to go.
+    pub(super) fn dismissed(&self, scene: &mut Scene) -> Vec<String> {
+        if let Some(signals) = scene.pipes.take_signals() {
+            signals.deliver();
+        }
+        self.link.dismissals.lock().unwrap().clone()
+    }
+}
