@@ -122,6 +122,7 @@ pub(crate) struct Client {
     routing_id: Vec<u8>,
     username: Option<Vec<u8>>,
     password: Option<Vec<u8>>,
+    process: Option<sealwire::ProcessCredentials>,
 }
 
 #[pymethods]
@@ -154,6 +155,13 @@ impl Client {
     #[getter]
     fn password<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.password.as_ref().map(|word| PyBytes::new(py, word))
+    }
+
+    /// Over `ipc` on Linux: the numbers of the process at the other end, its user and its group.
+    #[getter]
+    fn process(&self) -> Option<(i32, u32, u32)> {
+        self.process
+            .map(|process| (process.process, process.user, process.group))
     }
 
     fn __repr__(&self) -> String {
@@ -207,6 +215,7 @@ impl Authenticator for OfKeys {
                 routing_id: client.metadata("Identity").unwrap_or_default().to_vec(),
                 username: None,
                 password: None,
+                process: client.process(),
             }),
         }
     }
@@ -216,6 +225,10 @@ impl Authenticator for OfKeys {
             OfKeys::File(file) => file.revision(),
             _ => None,
         }
+    }
+
+    fn leaves_it_to_zap(&self) -> bool {
+        matches!(self, OfKeys::Anyone)
     }
 
     fn may_block(&self) -> bool {
@@ -264,8 +277,13 @@ impl PlainAuthenticator for OfPasswords {
                 routing_id: Vec::new(),
                 username: Some(client.credentials().username().to_vec()),
                 password: Some(client.credentials().password().to_vec()),
+                process: client.process(),
             }),
         }
+    }
+
+    fn leaves_it_to_zap(&self) -> bool {
+        matches!(self, OfPasswords::Anyone)
     }
 
     fn may_block(&self) -> bool {

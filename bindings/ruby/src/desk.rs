@@ -13,7 +13,7 @@ use std::task::{Poll, Waker};
 use magnus::typed_data::Obj;
 use magnus::value::ReprValue as _;
 use magnus::{
-    Class as _, Error, Module as _, Object as _, RModule, RString, Ruby, Symbol, Value, function,
+    Class as _, Error, Module as _, Object as _, RArray, RModule, RString, Ruby, Symbol, Value, function,
     method,
 };
 use sealwire::auth::{Client as KeyClient, Decision, PlainClient, Status};
@@ -124,6 +124,7 @@ impl Callback {
             socket_type: text("Socket-Type"),
             routing_id: text("Identity"),
             login: None,
+            process: client.process(),
         };
         self.desk.ask(self.number, client)
     }
@@ -140,6 +141,7 @@ impl Callback {
             socket_type: None,
             routing_id: None,
             login: Some(login),
+            process: client.process(),
         };
         self.desk.ask(self.number, client)
     }
@@ -162,6 +164,7 @@ pub(crate) struct Client {
     socket_type: Option<Vec<u8>>,
     routing_id: Option<Vec<u8>>,
     login: Option<(Vec<u8>, zeroize::Zeroizing<Vec<u8>>)>,
+    process: Option<sealwire::ProcessCredentials>,
 }
 
 #[magnus::wrap(class = "Sealwire::Desk", free_immediately, size, frozen_shareable)]
@@ -197,6 +200,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     client.define_method("routing_id", method!(Client::routing_id, 0))?;
     client.define_method("username", method!(Client::username, 0))?;
     client.define_method("password", method!(Client::password, 0))?;
+    client.define_method("process", method!(Client::process, 0))?;
     client.define_method("inspect", method!(Client::inspect, 0))
 }
 
@@ -304,6 +308,17 @@ impl Client {
 
     fn password(ruby: &Ruby, this: &Self) -> Option<RString> {
         Some(ruby.str_from_slice(&this.login.as_ref()?.1))
+    }
+
+    /// Numbers of the process, its user and its group.
+    fn process(ruby: &Ruby, this: &Self) -> Option<RArray> {
+        let process = this.process?;
+        let numbers = [
+            i64::from(process.process),
+            i64::from(process.user),
+            i64::from(process.group),
+        ];
+        Some(ruby.ary_from_iter(numbers))
     }
 
     fn inspect(&self) -> String {

@@ -136,6 +136,10 @@ impl KeyAuthenticator for ByKey {
         }
     }
 
+    fn leaves_it_to_zap(&self) -> bool {
+        matches!(self.0, Authenticator::Anyone)
+    }
+
     fn may_block(&self) -> bool {
         matches!(self.0, Authenticator::File(_) | Authenticator::Callback(_))
     }
@@ -152,6 +156,10 @@ impl PlainAuthenticator for ByPassword {
             Authenticator::Callback(callback) => callback.decide_plain(client),
             Authenticator::Keys(_) | Authenticator::File(_) => Decision::from(false),
         }
+    }
+
+    fn leaves_it_to_zap(&self) -> bool {
+        matches!(self.0, Authenticator::Anyone)
     }
 
     fn may_block(&self) -> bool {

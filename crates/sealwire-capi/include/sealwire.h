@@ -1418,6 +1418,18 @@ sealwire_status sealwire_client_public_key(const sealwire_client *client, uint8_
 const char *sealwire_client_address(const sealwire_client *client);
 
 /**
+ * Writes whose process is at the other end of a Unix socket, as the system tells on Linux: the
+ * numbers of the process, its user and its group, each where the pointer is not NULL.
+ *
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED` where the system does not tell (other transports and
+ * systems), `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_client_process(const sealwire_client *client,
+                                        int32_t *process,
+                                        uint32_t *user,
+                                        uint32_t *group);
+
+/**
  * What the client says of itself (`Socket-Type`, `Identity`, properties of its own), by name without
  * case: the bytes, whose number is written to `size` (where that is not NULL), or NULL when there is
  * no such property or an argument is not valid. Valid during the callback.

@@ -11,7 +11,9 @@ use sealwire::auth::{
 use crate::callback::{User, sealwire_destroy_fn};
 use crate::keys::public_key;
 use crate::panics::{free, guard, value};
-use crate::pointers::{array_output, c_text, give, optional_text, output, required, text};
+use crate::pointers::{
+    array_output, c_text, give, optional_output, optional_text, output, required, text,
+};
 use crate::status::{
     Failure, SEALWIRE_ERROR_ARGUMENT, SEALWIRE_ERROR_NULL, SEALWIRE_ERROR_UNSUPPORTED,
     sealwire_status,
@@ -44,6 +46,10 @@ impl Authenticator for Shared {
 
     fn revision(&self) -> Option<u64> {
         self.0.revision()
+    }
+
+    fn leaves_it_to_zap(&self) -> bool {
+        self.0.leaves_it_to_zap()
     }
 
     fn may_block(&self) -> bool {
@@ -241,6 +247,40 @@ pub extern "C" fn sealwire_client_public_key(
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_client_address(client: Option<&sealwire_client<'_>>) -> *const c_char {
     client.map_or(std::ptr::null(), |client| client.address.as_ptr())
+}
+
+/// Writes whose process is at the other end of a Unix socket, as the system tells on Linux: the
+/// numbers of the process, its user and its group, each where the pointer is not NULL.
+///
+/// Errors: `SEALWIRE_ERROR_UNSUPPORTED` where the system does not tell (other transports and
+/// systems), `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_client_process(
+    client: Option<&sealwire_client<'_>>,
+    process: *mut i32,
+    user: *mut u32,
+    group: *mut u32,
+) -> sealwire_status {
+    guard(|| {
+        let client = required(client, "client")?;
+        let process_out = optional_output(process, "process")?;
+        let user_out = optional_output(user, "user")?;
+        let group_out = optional_output(group, "group")?;
+        let Some(told) = client.client.process() else {
+            let text = "the system does not tell whose process is at the other end";
+            return Err(Failure::new(SEALWIRE_ERROR_UNSUPPORTED, text));
+        };
+        if let Some(out) = process_out {
+            out.write(told.process);
+        }
+        if let Some(out) = user_out {
+            out.write(told.user);
+        }
+        if let Some(out) = group_out {
+            out.write(told.group);
+        }
+        Ok(())
+    })
 }
 
 /// What the client says of itself (`Socket-Type`, `Identity`, properties of its own), by name without

@@ -112,6 +112,9 @@ impl Context {
         core.check_security(&endpoint, RegistrationKind::Bound)?;
         #[cfg(feature = "wss")]
         core.check_tls(&endpoint, RegistrationKind::Bound)?;
+        if core.options().security.leaves_it_to_zap() {
+            core.has_zap_handler();
+        }
         let id = self.next_number();
         let endpoint = if let Endpoint::Inproc(name) = &endpoint {
             inproc::bind(core, name, id)?;

@@ -283,6 +283,7 @@ impl Peer {
                 public_key: info.public_key?,
                 address: &self.address,
                 metadata: &info.metadata,
+                process: self.process,
             }),
             Identity::Inproc { .. } | Identity::Raw | Identity::Datagram(_) => None,
         }

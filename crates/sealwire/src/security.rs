@@ -176,6 +176,16 @@ impl Security {
         matches!(self.0, Kind::PlainClient { .. } | Kind::PlainServer { .. })
     }
 
+    /// Whether clients are let in by nobody but a ZAP handler, where there is one.
+    pub(crate) fn leaves_it_to_zap(&self) -> bool {
+        match &self.0 {
+            Kind::PlainServer { authenticator } => authenticator.leaves_it_to_zap(),
+            _ => self
+                .authenticator()
+                .is_some_and(SharedAuthenticator::leaves_it_to_zap),
+        }
+    }
+
     /// Who decides about the clients of a server.
     pub(crate) fn authenticator(&self) -> Option<&SharedAuthenticator> {
         match &self.0 {

@@ -193,13 +193,20 @@ fn the_list_of_allowed_keys_is_read_again_when_it_changes() {
     let message = pull.recv().unwrap();
     assert_eq!(message.peer().unwrap().user_id(), Some("alice"));
 
-    // A list that cannot be understood allows nobody.
+    // A list that cannot be understood stays what it was.
     fs::write(&path, "garbage\n").unwrap();
-    let push = client(&keys, &alice, &endpoint);
+    let again = client(&keys, &alice, &endpoint);
+    again.send("and again").unwrap();
+    assert_eq!(pull.recv().unwrap().as_bytes(), b"and again");
+    // One that is emptied allows nobody.
+    fs::write(&path, "").unwrap();
+    await_event(&monitor, "disconnected", |event| {
+        matches!(event, Event::Failed(failure) if failure.was_ready()).then_some(())
+    });
     await_event(&monitor, "refused again", |event| {
         matches!(event, Event::Failed(failure) if !failure.was_ready()).then_some(())
     });
-    drop(push);
+    drop((push, again));
 }
 
 #[test]

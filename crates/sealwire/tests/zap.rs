@@ -430,3 +430,41 @@ fn the_authenticator_comes_first_and_both_must_agree() {
         assert_eq!(await_event(&monitor, "told", told), reason);
     }
 }
+
+/// As with libzmq; and a handler that goes away does not open the door.
+#[test]
+fn a_handler_is_asked_without_a_domain_where_nobody_else_decides() {
+    let both = keyed(&KeyPair::generate(), &KeyPair::generate());
+    let plain = (
+        Security::plain_server(AllowAnyone),
+        Security::plain_client("alice", "s3cret"),
+    );
+    for (server, client) in both.into_iter().chain([plain]) {
+        let context = Context::new().unwrap();
+        let handler = handler(&context, SocketType::Rep, |request| {
+            let status = if request[2].is_empty() { "400" } else { "200" };
+            reply(request, status, "", b"")
+        });
+        let pull = options(SocketType::Pull).context(&context).security(server);
+        let pull = pull.build_blocking().unwrap();
+        let monitor = pull.monitor();
+        let endpoint = pull.bind("tcp://127.0.0.1:*").unwrap();
+        let connect = || {
+            let push = options(SocketType::Push)
+                .security(client.clone())
+                .linger(Duration::ZERO);
+            let push = push.build_blocking().unwrap();
+            push.connect(&endpoint).unwrap();
+            push
+        };
+        let first = connect();
+        assert_eq!(await_event(&monitor, "refused", refusal).0, 400);
+        first.close().unwrap();
+        handler.close().unwrap();
+        let _second = connect();
+        await_event(&monitor, "unanswered", |event| {
+            refusal(event).filter(|(status, _)| *status == 300)
+        });
+        assert!(pull.peers().is_empty());
+    }
+}

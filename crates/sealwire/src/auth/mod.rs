@@ -3,21 +3,26 @@
 
 mod allowed_keys;
 mod allowed_keys_file;
+mod guest;
 mod password;
 pub mod zap;
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sealwire_zmtp::PublicKey;
 use sealwire_zmtp::wire::metadata::Metadata;
 
 pub use allowed_keys::AllowedKeys;
 pub use allowed_keys_file::AllowedKeysFile;
+pub(crate) use guest::Admission;
+pub use guest::Guest;
 pub(crate) use password::SharedPlainAuthenticator;
 pub use password::{PasswordTable, PlainAuthenticator, PlainClient, PlainCredentials};
 
-use crate::peer::PeerAddress;
+use crate::peer::{PeerAddress, ProcessCredentials};
 
 /// What a client is told whose key is not on a list.
 const NOT_ALLOWED: &str = "this key is not allowed here";
@@ -28,6 +33,7 @@ pub struct Client<'a> {
     pub(crate) public_key: PublicKey,
     pub(crate) address: &'a PeerAddress,
     pub(crate) metadata: &'a Metadata,
+    pub(crate) process: Option<ProcessCredentials>,
 }
 
 impl Client<'_> {
@@ -39,6 +45,11 @@ impl Client<'_> {
     /// Where the connection comes from. Not a proof of anything.
     pub fn address(&self) -> &PeerAddress {
         self.address
+    }
+
+    /// The process at the other end, as the system tells; `ipc` on Linux only.
+    pub fn process(&self) -> Option<ProcessCredentials> {
+        self.process
     }
 
     /// What the client says of itself (`Socket-Type`, `Identity` and its own properties).
@@ -160,14 +171,23 @@ impl From<bool> for Decision {
 /// into a database, ask another service): they run on a thread of their own, and only the client
 /// in question waits.
 pub trait Authenticator: Send + Sync + 'static {
-    /// Decides about one client. A panic refuses it.
+    /// Decides about one client. A panic refuses it as [`Status::Temporary`].
     fn authenticate(&self, client: &Client<'_>) -> Decision;
 
     /// A number that is another one whenever earlier decisions may be others now; `None` when they
     /// never are. Asked about twice a second, on a thread that may block. When it changes, all
-    /// clients are decided about again, and those that would be refused now are disconnected.
+    /// clients are decided about again, and those that are [refused](Status::Refused) now are
+    /// disconnected. Those about whom nothing can be decided ([`Status::Temporary`],
+    /// [`Status::Failed`], a panic) stay, and are decided about again half a second later.
     fn revision(&self) -> Option<u64> {
         None
+    }
+
+    /// Whether this lets everybody in and so leaves the decision to a ZAP handler ([`zap`]): one
+    /// that is bound in the context is then asked also without a domain, as libzmq does. An
+    /// authenticator that wraps [`AllowAnyone`] says so here.
+    fn leaves_it_to_zap(&self) -> bool {
+        false
     }
 
     /// Whether [`authenticate`](Authenticator::authenticate) may take longer than some
@@ -189,6 +209,10 @@ where
 
 /// Lets in whoever knows the server's public key. Connections are encrypted, clients are not
 /// told apart. A PLAIN server lets in everybody with it, so it wants a ZAP handler ([`zap`]).
+///
+/// Where a ZAP handler is or was bound in the context, it is asked about each client, with an empty
+/// domain unless [`zap_domain`](crate::SocketBuilder::zap_domain) names one. A server that is to
+/// let everybody in beside a handler for others says so by a closure: `|_: &Client<'_>| true`.
 #[derive(Debug, Clone, Copy)]
 pub struct AllowAnyone;
 
@@ -197,30 +221,49 @@ impl Authenticator for AllowAnyone {
         Decision::Allow { user_id: None }
     }
 
+    fn leaves_it_to_zap(&self) -> bool {
+        true
+    }
+
     fn may_block(&self) -> bool {
         false
     }
 }
 
 #[derive(Clone)]
-pub(crate) struct SharedAuthenticator(Arc<dyn Authenticator>);
+pub(crate) struct SharedAuthenticator {
+    authenticator: Arc<dyn Authenticator>,
+    /// A panic of what is asked twice a second is logged once.
+    panicked: Arc<AtomicBool>,
+}
 
 impl SharedAuthenticator {
     pub(crate) fn new(authenticator: impl Authenticator) -> Self {
-        SharedAuthenticator(Arc::new(authenticator))
+        SharedAuthenticator {
+            authenticator: Arc::new(authenticator),
+            panicked: Arc::default(),
+        }
     }
 
     pub(crate) fn may_block(&self) -> bool {
-        self.0.may_block()
+        contained(|| self.authenticator.may_block()).unwrap_or(true)
+    }
+
+    pub(crate) fn leaves_it_to_zap(&self) -> bool {
+        contained(|| self.authenticator.leaves_it_to_zap()).unwrap_or(true)
     }
 
     pub(crate) fn revision(&self) -> Option<u64> {
-        let revision = std::panic::AssertUnwindSafe(|| self.0.revision());
-        std::panic::catch_unwind(revision).unwrap_or_default()
+        contained(|| self.authenticator.revision()).unwrap_or_else(|| {
+            if !self.panicked.swap(true, Ordering::Relaxed) {
+                tracing::error!("an authenticator panicked when asked for its revision");
+            }
+            None
+        })
     }
 
     pub(crate) fn decide(&self, client: &Client<'_>) -> Decision {
-        or_refuse(client.address, || self.0.authenticate(client))
+        or_refuse(client.address, || self.authenticator.authenticate(client))
     }
 }
 
@@ -230,10 +273,82 @@ impl fmt::Debug for SharedAuthenticator {
     }
 }
 
+/// Runs what others have written; `None` when it panics.
+pub(crate) fn contained<R>(theirs: impl FnOnce() -> R) -> Option<R> {
+    match catch_unwind(AssertUnwindSafe(theirs)) {
+        Ok(result) => Some(result),
+        Err(panic) => {
+            // What a panic carries may panic as it is dropped, and so may what that carries.
+            if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+                std::mem::forget(another);
+            }
+            None
+        }
+    }
+}
+
 /// A decision, or a refusal when making it panics.
 fn or_refuse(address: &PeerAddress, decide: impl FnOnce() -> Decision) -> Decision {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(decide)).unwrap_or_else(|_| {
-        tracing::error!(%address, "the authenticator panicked: client refused");
-        Decision::refuse_as(Status::Failed, "the server could not decide")
-    })
+    contained(decide).unwrap_or_else(|| undecided(address))
+}
+
+/// The refusal of a client about which somebody panicked. It may come again: the next answer may be
+/// another.
+pub(crate) fn undecided(address: &PeerAddress) -> Decision {
+    tracing::error!(%address, "the authenticator panicked: client refused");
+    Decision::refuse_as(Status::Temporary, "the server could not decide")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Panics again as it is dropped.
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("again");
+        }
+    }
+
+    struct Broken;
+
+    impl Authenticator for Broken {
+        fn authenticate(&self, _: &Client<'_>) -> Decision {
+            std::panic::panic_any(Bomb)
+        }
+
+        fn revision(&self) -> Option<u64> {
+            panic!("no revision")
+        }
+
+        fn leaves_it_to_zap(&self) -> bool {
+            panic!("who knows")
+        }
+
+        fn may_block(&self) -> bool {
+            panic!("who knows")
+        }
+    }
+
+    #[test]
+    fn a_panic_is_a_temporary_refusal() {
+        let broken = SharedAuthenticator::new(Broken);
+        let client = Client {
+            public_key: PublicKey::from_bytes([7; 32]).unwrap(),
+            address: &PeerAddress::Unknown,
+            metadata: &Metadata::default(),
+            process: None,
+        };
+        assert!(matches!(
+            broken.decide(&client),
+            Decision::Refuse {
+                status: Status::Temporary,
+                ..
+            }
+        ));
+        assert_eq!(broken.revision(), None);
+        assert!(broken.may_block() && broken.leaves_it_to_zap());
+    }
 }

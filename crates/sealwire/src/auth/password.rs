@@ -6,13 +6,14 @@ use std::sync::Arc;
 pub use sealwire_zmtp::mechanism::plain::{PasswordTable, PlainCredentials};
 
 use super::{AllowAnyone, Decision};
-use crate::peer::PeerAddress;
+use crate::peer::{PeerAddress, ProcessCredentials};
 
 /// A client that shows a username and a password and asks to be let in.
 #[derive(Debug)]
 pub struct PlainClient<'a> {
     pub(crate) credentials: &'a PlainCredentials,
     pub(crate) address: &'a PeerAddress,
+    pub(crate) process: Option<ProcessCredentials>,
 }
 
 impl PlainClient<'_> {
@@ -25,6 +26,11 @@ impl PlainClient<'_> {
     pub fn address(&self) -> &PeerAddress {
         self.address
     }
+
+    /// The process at the other end, as the system tells; `ipc` on Linux only.
+    pub fn process(&self) -> Option<ProcessCredentials> {
+        self.process
+    }
 }
 
 /// Decides which clients a PLAIN server talks to.
@@ -33,13 +39,19 @@ impl PlainClient<'_> {
 /// and, for servers with a ZAP handler, [`AllowAnyone`].
 /// They may block: they run on a thread of their own, and only the client in question waits.
 pub trait PlainAuthenticator: Send + Sync + 'static {
-    /// Decides about one client. A panic refuses it.
+    /// Decides about one client. A panic refuses it as [`Status::Temporary`](super::Status).
     fn authenticate(&self, client: &PlainClient<'_>) -> Decision;
 
     /// Whether [`authenticate`](PlainAuthenticator::authenticate) may take longer than some
     /// microseconds. When not, it runs where the connection is served.
     fn may_block(&self) -> bool {
         true
+    }
+
+    /// Whether this lets everybody in and so leaves the decision to a ZAP handler, which is then
+    /// asked also without a domain; see [`AllowAnyone`].
+    fn leaves_it_to_zap(&self) -> bool {
+        false
     }
 }
 
@@ -71,6 +83,10 @@ impl PlainAuthenticator for AllowAnyone {
         Decision::Allow { user_id: None }
     }
 
+    fn leaves_it_to_zap(&self) -> bool {
+        true
+    }
+
     fn may_block(&self) -> bool {
         false
     }
@@ -85,7 +101,11 @@ impl SharedPlainAuthenticator {
     }
 
     pub(crate) fn may_block(&self) -> bool {
-        self.0.may_block()
+        super::contained(|| self.0.may_block()).unwrap_or(true)
+    }
+
+    pub(crate) fn leaves_it_to_zap(&self) -> bool {
+        super::contained(|| self.0.leaves_it_to_zap()).unwrap_or(true)
     }
 
     pub(crate) fn decide(&self, client: &PlainClient<'_>) -> Decision {

@@ -6,8 +6,9 @@
 //! ```
 //!
 //! The handler is any REP or ROUTER socket of the same [`Context`], bound to [`ENDPOINT`]. It is
-//! asked for the sockets with a [`zap_domain`](crate::SocketBuilder::zap_domain), on a thread for
-//! decisions that block. What the mechanism brings as credentials is nothing to this module.
+//! asked for the sockets with a [`zap_domain`](crate::SocketBuilder::zap_domain), and for servers
+//! that leave the decision to it ([`AllowAnyone`](super::AllowAnyone)), on a thread for decisions
+//! that block. What the mechanism brings as credentials is nothing to this module.
 //! Whatever the mechanism, no connection is made on either side before the handler has answered.
 //!
 //! | mechanism | credentials |
@@ -45,6 +46,11 @@ const INTERNAL_ERROR: u16 = 500;
 /// not be told anything final.
 const TEMPORARY: u16 = 300;
 
+/// Whether there is a handler in this context.
+pub(crate) fn is_bound(context: &Context) -> bool {
+    inproc::is_bound(context, NAME)
+}
+
 /// One question to the handler.
 pub(crate) struct Request {
     pub(crate) context: Context,
@@ -59,7 +65,7 @@ pub(crate) struct Request {
 impl Request {
     /// Asks, and waits for the answer. **Blocks**, no longer than the limit.
     pub(crate) fn ask(self) -> Verdict {
-        if !inproc::is_bound(&self.context, NAME) {
+        if !is_bound(&self.context) {
             return unanswered(format!("no handler is bound to {ENDPOINT}"));
         }
         let id = self.context.next_number().to_be_bytes();

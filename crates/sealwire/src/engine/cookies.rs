@@ -90,10 +90,11 @@ pub(crate) fn protocol_config(
         (Kind::PlainServer { .. }, _) => MechanismConfig::PlainServer,
         // A handler is asked about NULL only where it is told which domain.
         (Kind::Unspecified | Kind::PlainText, _)
-            if options
-                .zap_domain
-                .as_deref()
-                .is_some_and(|domain| !domain.is_empty()) =>
+            if options.admission.is_some()
+                || options
+                    .zap_domain
+                    .as_deref()
+                    .is_some_and(|domain| !domain.is_empty()) =>
         {
             MechanismConfig::NullAuthorized
         }

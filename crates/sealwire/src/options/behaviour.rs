@@ -12,6 +12,7 @@ pub(crate) struct Behaviour {
     pub(crate) probe_router: bool,
     pub(crate) router_mandatory: bool,
     pub(crate) router_handover: bool,
+    pub(crate) routing_id_is_user_id: bool,
     pub(crate) router_notify_connect: bool,
     pub(crate) router_notify_disconnect: bool,
     pub(crate) xpub_verbose: bool,
@@ -50,12 +51,17 @@ impl Behaviour {
         const RECEIVERS: &[SocketType] = &[
             Dealer, Router, Pair, Pull, Client, Server, Peer, Gather, Channel,
         ];
-        let all: [(&'static str, bool, &[SocketType]); 19] = [
+        let all: [(&'static str, bool, &[SocketType]); 20] = [
             ("req_correlate", self.request_correlate, &[Req]),
             ("req_relaxed", self.request_relaxed, &[Req]),
             ("probe_router", self.probe_router, &[Req, Dealer, Router]),
             ("router_mandatory", self.router_mandatory, &[Router]),
             ("router_handover", self.router_handover, &[Router]),
+            (
+                "routing_id_is_user_id",
+                self.routing_id_is_user_id,
+                &[Router],
+            ),
             ("router_notify", self.router_notify_connect, &[Router]),
             ("router_notify", self.router_notify_disconnect, &[Router]),
             ("stream_notify", self.stream_silent, &[Stream]),

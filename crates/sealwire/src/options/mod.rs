@@ -30,6 +30,7 @@ pub use tls::{TlsConfigError, TlsIdentity, TlsTrust};
 pub(crate) use web::WebAccess;
 
 use crate::account::AddressLimits;
+use crate::auth::Admission;
 use crate::security::Security;
 
 /// A hundred years: longer limits are taken for this one, so that no sum of times overflows.
@@ -156,6 +157,7 @@ pub(crate) struct SocketOptions {
     pub(crate) receive_byte_budget: usize,
     pub(crate) immediate: bool,
     pub(crate) zap_domain: Option<String>,
+    pub(crate) admission: Option<Admission>,
     pub(crate) zap_timeout: Duration,
     pub(crate) max_message_size: usize,
     pub(crate) send_timeout: Option<Duration>,
@@ -194,6 +196,7 @@ impl SocketOptions {
             receive_byte_budget: DEFAULT_BYTE_BUDGET,
             immediate: false,
             zap_domain: None,
+            admission: None,
             zap_timeout: crate::auth::zap::DEFAULT_TIMEOUT,
             max_message_size: DEFAULT_MAX_MESSAGE_SIZE,
             send_timeout: None,
@@ -228,6 +231,7 @@ impl SocketOptions {
             ("routing_id", !self.routing_id.is_empty()),
             ("metadata", !self.metadata.is_empty()),
             ("zap_domain", self.zap_domain.is_some()),
+            ("admit", self.admission.is_some()),
             ("heartbeat", self.heartbeat.is_some()),
         ];
         match set.iter().find(|(_, set)| *set) {

@@ -18,6 +18,7 @@ use crate::options::SocketOptions;
 pub(crate) struct Router {
     mandatory: bool,
     handover: bool,
+    by_user_id: bool,
     notify_connect: bool,
     notify_disconnect: bool,
     routes: HashMap<Vec<u8>, PipeId>,
@@ -32,6 +33,7 @@ impl Router {
         Router {
             mandatory: options.behaviour.router_mandatory,
             handover: options.behaviour.router_handover,
+            by_user_id: options.behaviour.routing_id_is_user_id,
             notify_connect: options.behaviour.router_notify_connect,
             notify_disconnect: options.behaviour.router_notify_disconnect,
             routes: HashMap::new(),
@@ -71,7 +73,16 @@ impl Pattern for Router {
         if claimed.first() == Some(&0) {
             return Err("a routing id must not start with a zero octet");
         }
-        let name = if claimed.is_empty() {
+        let name = if self.by_user_id {
+            let user_id = pipes.peer(id).and_then(|peer| peer.user_id());
+            match user_id.map(str::as_bytes) {
+                None | Some([] | [0, ..]) => {
+                    return Err("a peer without a user id has no routing id");
+                }
+                Some(user_id) if claimed.is_empty() || claimed == user_id => user_id.to_vec(),
+                Some(_) => return Err("the routing id is another than the user id"),
+            }
+        } else if claimed.is_empty() {
             self.invent_name()
         } else {
             claimed

@@ -7,18 +7,20 @@
 mod closing;
 mod endpoints;
 mod links;
+mod revising;
 mod sending;
 mod waiting;
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event as Signal;
 use sealwire_fork::Birth;
 use sealwire_zmtp::SocketType;
 
-use crate::auth::{Decision, SharedAuthenticator};
+use self::revising::Revising;
+use crate::auth::SharedAuthenticator;
 use crate::context::Context;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
@@ -51,8 +53,9 @@ pub(crate) struct SocketCore {
     pub(super) ended: Signal,
     pub(crate) counters: LiveCounters,
     pub(crate) hub: Hub,
-    /// Of the authenticator, when all clients were last known to be allowed.
-    revision: AtomicU64,
+    revising: Revising,
+    /// A ZAP handler is or was bound in the context.
+    has_zap_handler: AtomicBool,
 }
 
 struct State {
@@ -129,51 +132,13 @@ impl SocketCore {
             ended: Signal::new(),
             counters: LiveCounters::default(),
             hub: Hub::default(),
-            revision: AtomicU64::new(revision.unwrap_or_default()),
+            revising: Revising::new(revision.unwrap_or_default()),
+            has_zap_handler: AtomicBool::new(false),
         });
         if revision.is_some() {
             core.context.revise_clients_of(&core);
         }
         core
-    }
-
-    /// Decides again about all clients if the authenticator has changed its mind, and disconnects
-    /// those that it would refuse now. May block.
-    pub(crate) fn revise_clients(&self) {
-        let Some(authenticator) = self.options.security.authenticator() else {
-            return;
-        };
-        let Some(revision) = authenticator.revision() else {
-            return;
-        };
-        if self.revision.swap(revision, Ordering::Relaxed) == revision {
-            return;
-        }
-        let peers: Vec<(PipeId, Arc<Peer>)> = {
-            let state = self.lock();
-            let live = state.pipes.live();
-            live.filter_map(|id| Some((id, state.pipes.peer(id)?.clone())))
-                .collect()
-        };
-        for (id, peer) in peers {
-            let refused = peer.as_client().is_some_and(|client| {
-                matches!(authenticator.decide(&client), Decision::Refuse { .. })
-            });
-            if refused {
-                self.with(|state| {
-                    // The slot may have been taken by another peer in the meantime.
-                    if state
-                        .pipes
-                        .peer(id)
-                        .is_some_and(|now| Arc::ptr_eq(now, &peer))
-                    {
-                        state
-                            .pipes
-                            .disconnect(id, "this key is no longer allowed here");
-                    }
-                });
-            }
-        }
     }
 
     /// Whether it was made in this process, and not before a fork.

@@ -14,7 +14,7 @@ mod look;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use self::list::{List, Remark};
 use self::look::Memory;
@@ -24,6 +24,8 @@ use crate::keys::KeyFileError;
 /// Between two looks that handshakes cause passes this many times the time that the first took, so
 /// that strangers cannot make the server read all the time.
 const PAUSE: u32 = 9;
+/// A look is good for so long: a key that it did not find is not on the list.
+const FRESH: Duration = Duration::from_millis(50);
 /// Lines in the log after one look. Broken files beyond are counted in a last one.
 const MAX_REMARKS: usize = 16;
 
@@ -69,6 +71,8 @@ struct Snapshot {
 struct Watch {
     list: List,
     memory: Memory,
+    /// When the last look began.
+    looked: Instant,
     /// When handshakes may cause the next look.
     due: Instant,
 }
@@ -96,6 +100,7 @@ impl AllowedKeysFile {
             watch: Mutex::new(Watch {
                 list,
                 memory,
+                looked: now,
                 due: now,
             }),
         })
@@ -110,7 +115,7 @@ impl AllowedKeysFile {
     }
 
     /// Looks at the disk, unless another thread does, or a handshake wants to and it is too early.
-    /// Returns whether the snapshot is now that of a look which began here.
+    /// Returns whether the snapshot is as fresh as can be.
     fn look(&self, for_handshake: bool) -> bool {
         let mut watch = match self.watch.try_lock() {
             Ok(watch) => watch,
@@ -119,9 +124,15 @@ impl AllowedKeysFile {
         };
         let began = Instant::now();
         if for_handshake && began < watch.due {
-            return false;
+            return began.duration_since(watch.looked) < FRESH;
         }
-        let Watch { list, memory, due } = &mut *watch;
+        let Watch {
+            list,
+            memory,
+            looked,
+            due,
+        } = &mut *watch;
+        *looked = began;
         let outcome = list.take(look::look(&self.path, memory), began);
         report(&self.path, &outcome.remarks);
         let before = self.snapshot();

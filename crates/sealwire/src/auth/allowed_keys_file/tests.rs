@@ -165,6 +165,7 @@ fn ask(list: &AllowedKeysFile, key: PublicKey) -> Decision {
         public_key: key,
         address: &PeerAddress::Unknown,
         metadata: &Metadata::default(),
+        process: None,
     })
 }
 

@@ -306,7 +306,7 @@ impl IoThread {
             Timer::Revision => {
                 self.revised.retain(|core| core.strong_count() > 0);
                 if !self.revised.is_empty() {
-                    self.reactor.decisions.revise(self.revised.clone());
+                    self.reactor.decisions.revise(&self.revised);
                     self.reactor
                         .timers
                         .set(now + REVISION_PERIOD, Timer::Revision);

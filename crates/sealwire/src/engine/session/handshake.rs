@@ -58,11 +58,14 @@ impl Session {
         reactor: &mut Reactor,
     ) -> Result<(), End> {
         let inquiry = Inquiry {
+            admission: self.core.options().admission.clone(),
             zap: self.zap_request(applicant.as_ref()),
             applicant,
             address: self.address.clone(),
+            process: self.stream.process(),
         };
-        match reactor.decisions.ask(self.key, inquiry) {
+        self.decided_at = self.core.revisions();
+        match reactor.decisions.ask(self.core.id(), self.key, inquiry) {
             Answer::Now(verdict) => self.decided(verdict, reactor),
             Answer::Later(question) => {
                 self.question = Some(question);
@@ -114,11 +117,19 @@ impl Session {
     /// The question for the ZAP handler, where there is one.
     fn zap_request(&self, applicant: Option<&Applicant>) -> Option<zap::Request> {
         let options = self.core.options();
-        let domain = options.zap_domain.as_ref()?;
+        let domain = match &options.zap_domain {
+            // NULL peers are not asked about where there is no name for them.
+            Some(domain) if applicant.is_none() && domain.is_empty() => return None,
+            Some(domain) => domain.clone(),
+            None if options.security.leaves_it_to_zap() && self.core.has_zap_handler() => {
+                String::new()
+            }
+            None => return None,
+        };
         Some(zap::Request {
             context: self.core.context().clone(),
             limit: options.zap_timeout,
-            domain: domain.clone(),
+            domain,
             address: self.address.for_zap(),
             routing_id: applicant.map_or_else(Vec::new, |it| it.routing_id().to_vec()),
             mechanism: options.security.mechanism(),
@@ -148,6 +159,7 @@ impl Session {
             }
             Err(reason) => return Err(self.reject(Dismissal::Because(reason))),
         }
+        self.core.attached_after(self.decided_at);
         self.stream.trust();
         if let Some(place) = &mut self.place {
             place.became_ready();

@@ -129,6 +129,8 @@ pub(in crate::engine) struct Session {
     timer: Option<Duration>,
     /// What the authenticator was asked about this peer and has not answered yet.
     question: Option<Pending>,
+    /// How often the socket had decided again about its clients when this one was decided about.
+    decided_at: u64,
     /// What was said about the peer as it was let in.
     approval: Option<Approval>,
     taken: VecDeque<Item>,
@@ -190,6 +192,7 @@ impl Session {
             finished: false,
             timer: None,
             question: None,
+            decided_at: 0,
             approval: None,
             taken: VecDeque::new(),
             pace: Arc::default(),

@@ -40,6 +40,14 @@ impl SocketBuilder {
         self
     }
 
+    /// ROUTER: a peer's routing id is the user id that the authenticator or ZAP handler gave to its
+    /// key or password. A peer that claims another is refused, and so is one without a user id, so
+    /// that nobody takes a name before its owner does. Default: off.
+    pub fn routing_id_is_user_id(mut self, bound: bool) -> Self {
+        self.options.behaviour.routing_id_is_user_id = bound;
+        self
+    }
+
     /// STREAM: an empty message under a connection's routing id tells that it was made, another
     /// that the peer has ended it. Default: on.
     pub fn stream_notify(mut self, notify: bool) -> Self {

@@ -10,6 +10,7 @@ use sealwire_zmtp::connection::Heartbeat;
 use sealwire_zmtp::{Provider, SocketType};
 
 use super::{Socket, blocking};
+use crate::auth::{Admission, Decision, Guest};
 use crate::context::Context;
 use crate::error::Error;
 use crate::options::{SocketOptions, bounded};
@@ -42,9 +43,32 @@ impl SocketBuilder {
     /// Asks the ZAP handler of the context ([`auth::zap`](crate::auth::zap)) about every peer that
     /// this socket is the server of, or that it talks to without a mechanism (NULL), under this
     /// name; not within the process. The authenticator, if there is one, is asked first, and both
-    /// must agree. With an empty name NULL peers are let in unasked. Default: nobody is asked.
+    /// must agree. With an empty name NULL peers are let in unasked. Default: nobody is asked, but for
+    /// servers with [`AllowAnyone`](crate::auth::AllowAnyone).
     pub fn zap_domain(mut self, domain: impl Into<String>) -> Self {
         self.options.zap_domain = Some(domain.into());
+        self
+    }
+
+    /// Decides about each peer by address and process, whatever the mechanism, before anybody else
+    /// is asked: about every peer without a mechanism (NULL), whichever side connected, and about
+    /// the clients of a server; not within the process. A user id in the answer counts for nothing.
+    /// The closure may block, up to the [handshake's timeout](SocketBuilder::handshake_timeout): it
+    /// runs on a thread for decisions. Refused for STREAM and over `udp`. Default: all are let in.
+    ///
+    /// ```
+    /// # use sealwire::{SocketType, auth::Guest, blocking::Socket};
+    /// # fn main() -> Result<(), sealwire::Error> {
+    /// let ours = |guest: &Guest<'_>| guest.process().is_some_and(|process| process.user == 1000);
+    /// let socket = Socket::builder(SocketType::Pull).admit(ours).build_blocking()?;
+    /// # Ok(()) }
+    /// ```
+    pub fn admit<F, D>(mut self, admit: F) -> Self
+    where
+        F: Fn(&Guest<'_>) -> D + Send + Sync + 'static,
+        D: Into<Decision>,
+    {
+        self.options.admission = Some(Admission::new(admit));
         self
     }
 

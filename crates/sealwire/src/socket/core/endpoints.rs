@@ -27,8 +27,9 @@ impl SocketCore {
         }
         let mechanism = self.options.security.mechanism();
         let wanted = match (endpoint, mechanism, &self.options.zap_domain) {
-            (Endpoint::Udp { .. }, "NULL", Some(_)) => "a ZAP handler",
             (Endpoint::Udp { .. }, mechanism, _) if mechanism != "NULL" => mechanism,
+            (Endpoint::Udp { .. }, _, Some(_)) => "a ZAP handler",
+            (Endpoint::Udp { .. }, ..) if self.options.admission.is_some() => "an admission",
             _ => return Ok(()),
         };
         Err(Error::NoHandshake {

@@ -1,26 +1,23 @@
 //! Threads for authenticators that may block, so that one slow decision delays no connection
 //! but its own.
 
-use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use std::thread;
+mod desk;
+mod revisions;
+
+use std::sync::{Arc, Weak};
 
 use sealwire_zmtp::connection::Credentials;
 
+use self::desk::{Ask, Busy, Desk};
+use self::revisions::Revisions;
 use super::mailbox::{Command, Mailbox};
 use super::session::SessionKey;
 use crate::auth::{
-    Client, Decision, PlainClient, PlainCredentials, SharedAuthenticator, SharedPlainAuthenticator,
-    Status, Verdict, zap,
+    Admission, Client, Decision, Guest, PlainClient, PlainCredentials, SharedAuthenticator,
+    SharedPlainAuthenticator, Status, Verdict, contained, undecided, zap,
 };
-use crate::peer::PeerAddress;
+use crate::peer::{PeerAddress, ProcessCredentials};
 use crate::socket::SocketCore;
-
-/// How many decisions can be under way at the same time in one context.
-const THREADS: usize = 4;
-/// How many more clients of one context can wait for theirs, with up to 4 KiB each. Anyone who
-/// knows a server's public key can make it ask.
-const MAX_WAITING: usize = 1_024;
 
 /// What a question leads to.
 pub(super) enum Answer {
@@ -32,22 +29,41 @@ pub(super) enum Answer {
 /// A question not yet answered. Dropping it withdraws the question.
 pub(super) struct Pending(#[expect(dead_code, reason = "it is held, not read")] Arc<()>);
 
-/// What there is to decide about a peer: by the authenticator, then by the ZAP handler. Whoever is
-/// there must allow it.
+/// What there is to decide about a peer: at the door, by the authenticator, then by the ZAP
+/// handler. Each that is there must allow it.
 pub(super) struct Inquiry {
+    pub(super) admission: Option<Admission>,
     pub(super) applicant: Option<Applicant>,
     pub(super) zap: Option<zap::Request>,
     pub(super) address: PeerAddress,
+    pub(super) process: Option<ProcessCredentials>,
 }
 
 impl Inquiry {
     fn may_block(&self) -> bool {
-        self.zap.is_some() || self.applicant.as_ref().is_some_and(Applicant::may_block)
+        self.zap.is_some()
+            || self.admission.is_some()
+            || self.applicant.as_ref().is_some_and(Applicant::may_block)
+    }
+
+    /// Decides, also where what others have written panics.
+    fn decide_guarded(self) -> Verdict {
+        let address = self.address.clone();
+        contained(move || self.decide()).unwrap_or_else(|| undecided(&address).into())
     }
 
     fn decide(self) -> Verdict {
+        if let Some(admission) = &self.admission {
+            let decision = admission.decide(&Guest {
+                address: &self.address,
+                process: self.process,
+            });
+            if let Decision::Refuse { .. } = decision {
+                return decision.into();
+            }
+        }
         let first = match &self.applicant {
-            Some(applicant) => applicant.decide(&self.address).into(),
+            Some(applicant) => applicant.decide(&self.address, self.process).into(),
             None => Decision::from(true).into(),
         };
         match (first, self.zap) {
@@ -96,112 +112,82 @@ impl Applicant {
         }
     }
 
-    fn decide(&self, address: &PeerAddress) -> Decision {
+    fn decide(&self, address: &PeerAddress, process: Option<ProcessCredentials>) -> Decision {
         match self {
             Applicant::Key(authenticator, credentials) => authenticator.decide(&Client {
                 public_key: credentials.public_key,
                 address,
                 metadata: &credentials.metadata,
+                process,
             }),
             Applicant::Password(authenticator, credentials) => authenticator.decide(&PlainClient {
                 credentials,
                 address,
+                process,
             }),
         }
     }
 }
 
-enum Question {
-    Peer {
-        /// Gone once nobody wants to know any more.
-        wanted: Weak<()>,
-        session: SessionKey,
-        inquiry: Box<Inquiry>,
-    },
-    /// Whether these sockets' clients are all still allowed.
-    Revision(Vec<Weak<SocketCore>>),
+/// A question about a peer, for the threads that may block.
+struct Question {
+    /// Gone once nobody wants to know any more.
+    wanted: Weak<()>,
+    session: SessionKey,
+    inquiry: Box<Inquiry>,
+    mailbox: Arc<Mailbox>,
 }
 
-/// Started with the first question; the threads end with the I/O thread.
+impl Ask for Question {
+    fn answer(self) {
+        let verdict = self.inquiry.decide_guarded();
+        self.mailbox.post(Command::Decided(self.session, verdict));
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.wanted.strong_count() > 0
+    }
+}
+
+/// Threads are started as they are needed and end with the I/O thread.
 pub(super) struct Decisions {
     mailbox: Arc<Mailbox>,
-    questions: OnceLock<SyncSender<Question>>,
+    desk: Desk<Question>,
+    revisions: Revisions,
 }
 
 impl Decisions {
     pub(super) fn new(mailbox: Arc<Mailbox>) -> Self {
         Decisions {
             mailbox,
-            questions: OnceLock::new(),
+            desk: Desk::new(),
+            revisions: Revisions::default(),
         }
     }
 
-    /// The decision, if it can be made here and now.
-    pub(super) fn ask(&self, session: SessionKey, inquiry: Inquiry) -> Answer {
+    /// The decision about a peer of this socket, if it can be made here and now.
+    pub(super) fn ask(&self, socket: u64, session: SessionKey, inquiry: Inquiry) -> Answer {
         if !inquiry.may_block() {
-            return Answer::Now(inquiry.decide());
+            return Answer::Now(inquiry.decide_guarded());
         }
         let wanted = Arc::new(());
-        let question = Question::Peer {
+        let question = Question {
             wanted: Arc::downgrade(&wanted),
             session,
             inquiry: Box::new(inquiry),
+            mailbox: self.mailbox.clone(),
         };
-        let questions = self.questions.get_or_init(|| self.start());
-        match questions.try_send(question) {
+        match self.desk.ask(socket, question) {
             Ok(()) => Answer::Later(Pending(wanted)),
-            Err(_) => {
+            Err(Busy) => {
                 let busy = "the server cannot decide now";
                 Answer::Now(Decision::refuse_as(Status::Temporary, busy).into())
             }
         }
     }
 
-    /// Lets these sockets look after their clients, unless the threads are busy.
-    pub(super) fn revise(&self, sockets: Vec<Weak<SocketCore>>) {
-        let questions = self.questions.get_or_init(|| self.start());
-        // When the queue is full the next period will do.
-        let _ = questions.try_send(Question::Revision(sockets));
-    }
-
-    fn start(&self) -> SyncSender<Question> {
-        let (sender, receiver) = mpsc::sync_channel(MAX_WAITING);
-        let receiver = Arc::new(Mutex::new(receiver));
-        for number in 0..THREADS {
-            let (receiver, mailbox) = (receiver.clone(), self.mailbox.clone());
-            let spawned = thread::Builder::new()
-                .name(format!("sealwire-auth-{number}"))
-                .spawn(move || answer(&receiver, &mailbox));
-            if let Err(error) = spawned {
-                tracing::error!(target: "sealwire", %error, "cannot start an authenticator thread");
-            }
-        }
-        sender
-    }
-}
-
-fn answer(questions: &Mutex<Receiver<Question>>, mailbox: &Mailbox) {
-    loop {
-        let next = questions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .recv();
-        match next {
-            Err(_) => return,
-            Ok(Question::Peer {
-                wanted,
-                session,
-                inquiry,
-            }) => {
-                if wanted.strong_count() > 0 {
-                    mailbox.post(Command::Decided(session, inquiry.decide()));
-                }
-            }
-            Ok(Question::Revision(sockets)) => {
-                for core in sockets.iter().filter_map(Weak::upgrade) {
-                    core.revise_clients();
-                }
-            }
-        }
+    /// Lets these sockets look after their clients.
+    pub(super) fn revise(&self, sockets: &[Weak<SocketCore>]) {
+        self.revisions.revise(sockets);
     }
 }

@@ -1,0 +1,51 @@
+//! Who may connect at all, whatever the mechanism: by address and process.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Decision, or_refuse};
+use crate::peer::{PeerAddress, ProcessCredentials};
+
+/// A peer that has shown nothing yet, or that shows nothing at all (NULL).
+#[derive(Debug)]
+pub struct Guest<'a> {
+    pub(crate) address: &'a PeerAddress,
+    pub(crate) process: Option<ProcessCredentials>,
+}
+
+impl Guest<'_> {
+    /// Where the connection comes from, or leads to. Not a proof of anything.
+    pub fn address(&self) -> &PeerAddress {
+        self.address
+    }
+
+    /// The process at the other end with its user and group, as the system tells; `ipc` on Linux
+    /// only.
+    pub fn process(&self) -> Option<ProcessCredentials> {
+        self.process
+    }
+}
+
+/// What [`admit`](crate::SocketBuilder::admit) was given.
+#[derive(Clone)]
+pub(crate) struct Admission(Arc<dyn Fn(&Guest<'_>) -> Decision + Send + Sync>);
+
+impl Admission {
+    pub(crate) fn new<F, D>(admit: F) -> Self
+    where
+        F: Fn(&Guest<'_>) -> D + Send + Sync + 'static,
+        D: Into<Decision>,
+    {
+        Admission(Arc::new(move |guest| admit(guest).into()))
+    }
+
+    pub(crate) fn decide(&self, guest: &Guest<'_>) -> Decision {
+        or_refuse(guest.address, || (self.0)(guest))
+    }
+}
+
+impl fmt::Debug for Admission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Admission")
+    }
+}

@@ -1,0 +1,95 @@
+//! Threads that ask sockets' authenticators whether they have changed their mind. They answer no
+//! other questions, so that a flood of those cannot keep a removed client connected.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+
+use crate::auth::contained;
+use crate::socket::SocketCore;
+
+#[derive(Default)]
+pub(super) struct Revisions(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    more: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<(u64, Weak<SocketCore>)>,
+    /// Sockets that wait, or have a thread.
+    sockets: HashSet<u64>,
+    threads: usize,
+    closed: bool,
+}
+
+impl Revisions {
+    /// Lets these sockets look after their clients, those excepted that still do. A socket whose
+    /// authenticator is slow keeps one thread: where a period was too short for those there are,
+    /// there is one more from then on.
+    pub(super) fn revise(&self, sockets: &[Weak<SocketCore>]) {
+        let mut state = self.0.lock();
+        let held_up = !state.waiting.is_empty();
+        for core in sockets.iter().filter_map(Weak::upgrade) {
+            if state.sockets.insert(core.id()) {
+                state.waiting.push_back((core.id(), Arc::downgrade(&core)));
+            }
+        }
+        if state.threads == 0 || (held_up && state.threads <= sockets.len()) {
+            let shared = self.0.clone();
+            let spawned = thread::Builder::new()
+                .name("sealwire-revise".into())
+                .spawn(move || shared.serve());
+            match spawned {
+                Ok(_) => state.threads += 1,
+                // The next period will do.
+                Err(error) => {
+                    tracing::error!(target: "sealwire", %error, "cannot start a thread for revisions");
+                }
+            }
+        }
+        drop(state);
+        self.0.more.notify_all();
+    }
+}
+
+impl Drop for Revisions {
+    fn drop(&mut self) {
+        self.0.lock().closed = true;
+        self.0.more.notify_all();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn serve(&self) {
+        let mut state = self.lock();
+        while !state.closed {
+            let Some((id, core)) = state.waiting.pop_front() else {
+                state = self
+                    .more
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            drop(state);
+            // The last handle of a socket may be this one, and its authenticator end here.
+            let revised = contained(move || {
+                if let Some(core) = core.upgrade() {
+                    core.revise_clients();
+                }
+            });
+            if revised.is_none() {
+                tracing::error!(target: "sealwire", "looking after clients again panicked");
+            }
+            state = self.lock();
+            state.sockets.remove(&id);
+        }
+    }
+}

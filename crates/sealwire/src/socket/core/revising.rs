@@ -1,0 +1,104 @@
+//! Deciding again about clients that are connected, when their authenticator has changed its mind.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::SocketCore;
+use crate::auth::{Decision, Status, zap};
+use crate::pattern::PipeId;
+use crate::peer::Peer;
+
+pub(super) struct Revising {
+    /// Of the authenticator, when all clients were last known to be allowed.
+    revision: AtomicU64,
+    /// How often all clients were decided about again.
+    count: AtomicU64,
+    /// Not all clients were decided about with what the authenticator knows now.
+    again: AtomicBool,
+}
+
+impl Revising {
+    pub(super) fn new(revision: u64) -> Self {
+        Revising {
+            revision: AtomicU64::new(revision),
+            count: AtomicU64::new(0),
+            again: AtomicBool::new(false),
+        }
+    }
+}
+
+impl SocketCore {
+    /// Decides again about all clients if the authenticator has changed its mind, and disconnects
+    /// those that it would refuse now. May block.
+    pub(crate) fn revise_clients(&self) {
+        let Some(authenticator) = self.options.security.authenticator() else {
+            return;
+        };
+        let Some(revision) = authenticator.revision() else {
+            return;
+        };
+        let changed = self.revising.revision.swap(revision, Ordering::SeqCst) != revision;
+        if !self.revising.again.swap(false, Ordering::SeqCst) && !changed {
+            return;
+        }
+        // Before the peers are listed: who is attached after that and was decided about earlier
+        // sees another count.
+        self.revising.count.fetch_add(1, Ordering::SeqCst);
+        let peers: Vec<(PipeId, Arc<Peer>)> = {
+            let state = self.lock();
+            let live = state.pipes.live();
+            live.filter_map(|id| Some((id, state.pipes.peer(id)?.clone())))
+                .collect()
+        };
+        for (id, peer) in peers {
+            let Some(client) = peer.as_client() else {
+                continue;
+            };
+            match authenticator.decide(&client) {
+                Decision::Refuse {
+                    status: Status::Refused,
+                    ..
+                } => self.disallow(id, &peer),
+                Decision::Refuse { .. } => self.revising.again.store(true, Ordering::SeqCst),
+                Decision::Allow { .. } => {}
+            }
+        }
+    }
+
+    fn disallow(&self, id: PipeId, peer: &Arc<Peer>) {
+        self.with(|state| {
+            // The slot may have been taken by another peer in the meantime.
+            if state
+                .pipes
+                .peer(id)
+                .is_some_and(|now| Arc::ptr_eq(now, peer))
+            {
+                state
+                    .pipes
+                    .disconnect(id, "this key is no longer allowed here");
+            }
+        });
+    }
+
+    /// How often all clients were decided about again.
+    pub(crate) fn revisions(&self) -> u64 {
+        self.revising.count.load(Ordering::SeqCst)
+    }
+
+    /// A client was attached that was decided about after so many revisions. Where there was
+    /// another one since, it may have missed this client.
+    pub(crate) fn attached_after(&self, revisions: u64) {
+        if self.revisions() != revisions {
+            self.revising.again.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether a ZAP handler is bound in the context, or was when this was asked before: one that
+    /// went away must not open the door.
+    pub(crate) fn has_zap_handler(&self) -> bool {
+        if zap::is_bound(&self.context) {
+            self.has_zap_handler.store(true, Ordering::Relaxed);
+        }
+        self.has_zap_handler.load(Ordering::Relaxed)
+    }
+}
