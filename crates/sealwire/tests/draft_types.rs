@@ -304,3 +304,31 @@ fn payloads_go_to_a_connection_by_number_and_come_without_it() {
         assert_eq!(payloads.len(), 1);
     });
 }
+
+#[test]
+fn connections_are_told_of_by_messages_that_no_peer_can_send() {
+    everywhere(|path| {
+        for beside in [false, true] {
+            let server = path.server(SocketType::Peer).routes_beside(beside);
+            let server = server.connection_events(true).build_blocking().unwrap();
+            let client = path.client(SocketType::Peer).routes_beside(true);
+            // An empty message has a frame.
+            let client = client.hello_message("").build_blocking().unwrap();
+            client
+                .connect(server.bind(path.endpoint()).unwrap())
+                .unwrap();
+            let began = server.recv().unwrap();
+            assert!(began.is_empty());
+            let route = began.peer().unwrap().route();
+            let hello = server.recv().unwrap();
+            assert_eq!(
+                (hello.len(), hello.as_bytes()),
+                (if beside { 1 } else { 2 }, &b""[..])
+            );
+            client.close().unwrap();
+            let ended = server.recv().unwrap();
+            assert!(ended.is_empty());
+            assert_eq!(ended.peer().unwrap().route(), route);
+        }
+    });
+}

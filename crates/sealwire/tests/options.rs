@@ -50,6 +50,7 @@ fn an_option_of_another_socket_type_is_refused() {
     refused(rep().hello_message("hi"), "hello_message");
     refused(rep().disconnect_message("bye"), "disconnect_message");
     refused(rep().hiccup_message("hic"), "hiccup_message");
+    refused(rep().connection_events(true), "connection_events");
 }
 
 #[test]

@@ -64,6 +64,7 @@ pub struct Account {
     exceeded: [AtomicU64; Kind::ALL.len()],
     /// Those of the socket, once it has taken the peer.
     of_socket: OnceLock<Arc<Excesses>>,
+    written: AtomicU64,
 }
 
 impl Default for Account {
@@ -72,6 +73,7 @@ impl Default for Account {
             held: [const { AtomicUsize::new(0) }; Kind::ALL.len()],
             exceeded: [const { AtomicU64::new(0) }; Kind::ALL.len()],
             of_socket: OnceLock::new(),
+            written: AtomicU64::new(0),
         }
     }
 }
@@ -122,6 +124,19 @@ impl Account {
         if let Some(socket) = self.of_socket.get() {
             socket.note(kind);
         }
+    }
+
+    /// Notes bytes that the transport took. One thread at a time writes to a connection.
+    pub(crate) fn note_written(&self, bytes: usize) {
+        let before = self.written.load(Ordering::Relaxed);
+        self.written
+            .store(before.wrapping_add(bytes as u64), Ordering::Relaxed);
+    }
+
+    /// Bytes that the transport has taken for the peer so far: what tells a peer that reads slowly
+    /// from one that does not read. Stays 0 for peers in this process.
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
     }
 
     /// Bytes or items held.

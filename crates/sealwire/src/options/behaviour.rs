@@ -27,6 +27,7 @@ pub(crate) struct Behaviour {
     pub(crate) disconnect_message: Option<Frames>,
     pub(crate) hiccup_message: Option<Frames>,
     pub(crate) routes_beside: bool,
+    pub(crate) connection_events: bool,
 }
 
 impl Behaviour {
@@ -84,6 +85,7 @@ impl Behaviour {
             ),
             ("hiccup_message", self.hiccup_message.is_some(), RECEIVERS),
             ("routes_beside", self.routes_beside, &[Server, Peer]),
+            ("connection_events", self.connection_events, &[Server, Peer]),
         ];
         match all
             .iter()

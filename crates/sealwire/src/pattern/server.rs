@@ -20,6 +20,8 @@ pub(crate) struct Server {
     inbound: FairQueue,
     /// The number stands beside a received message instead of in front of it.
     routes_beside: bool,
+    /// The application reads when a connection begins and ends.
+    connection_events: bool,
 }
 
 impl Server {
@@ -28,6 +30,14 @@ impl Server {
             routes: HashMap::new(),
             inbound: FairQueue::default(),
             routes_beside: options.behaviour.routes_beside,
+            connection_events: options.behaviour.connection_events,
+        }
+    }
+
+    /// A message without a frame: what peers send has exactly one.
+    fn tell(&mut self, pipes: &mut Pipes, id: PipeId) {
+        if self.connection_events {
+            self.inbound.push(pipes, id, Frames::new());
         }
     }
 
@@ -45,6 +55,7 @@ impl Pattern for Server {
             return Err("the number of the connection is in use");
         }
         self.routes.insert(route, id);
+        self.tell(pipes, id);
         Ok(())
     }
 
@@ -52,6 +63,7 @@ impl Pattern for Server {
         if let Some(peer) = pipes.peer(id) {
             self.routes.remove(&peer.route());
         }
+        self.tell(pipes, id);
         unsent.len()
     }
 
@@ -88,7 +100,7 @@ impl Pattern for Server {
 
     fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {
         Ok(self.inbound.pop(pipes).map(|(_, mut frames, peer)| {
-            if !self.routes_beside {
+            if !self.routes_beside && !frames.is_empty() {
                 frames.push_front(Frame::copy_from_slice(&peer.route().to_be_bytes()));
             }
             (frames, peer)

@@ -56,9 +56,14 @@ impl Session {
 
     /// `false` when there was nothing to write.
     pub(super) fn write_once(&mut self) -> io::Result<bool> {
-        let stream = &mut self.stream;
-        self.protocol
-            .write_with(stream.write_size(), |slices| stream.write_vectored(slices))
+        let (stream, attached) = (&mut self.stream, &self.attached);
+        self.protocol.write_with(stream.write_size(), |slices| {
+            let written = stream.write_vectored(slices)?;
+            if let Some((_, peer)) = attached {
+                peer.account().note_written(written);
+            }
+            Ok(written)
+        })
     }
 
     pub(super) fn nothing_to_send(&self) -> bool {

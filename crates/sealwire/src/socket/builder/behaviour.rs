@@ -118,7 +118,8 @@ impl SocketBuilder {
     }
 
     /// DEALER, ROUTER, PAIR, PULL, CLIENT, SERVER, PEER, GATHER, CHANNEL: what this socket receives, as if from the peer, when a peer is
-    /// gone. Default: nothing.
+    /// gone. Default: nothing. A peer can send the same bytes itself, so this tells nothing about one that is not
+    /// trusted; [`connection_events`](SocketBuilder::connection_events) cannot be sent.
     pub fn disconnect_message(mut self, message: impl Into<Message>) -> Self {
         self.options.behaviour.disconnect_message = Some(message.into().into_frames());
         self
@@ -136,6 +137,15 @@ impl SocketBuilder {
     /// of frames per message. Default: no.
     pub fn routes_beside(mut self, beside: bool) -> Self {
         self.options.behaviour.routes_beside = beside;
+        self
+    }
+
+    /// SERVER, PEER: receives a message without any frame ([`Message::is_empty`]) before the first message of
+    /// each connection, and a second one behind its last, when it has ended.
+    /// [`Message::peer`] says whose. No peer can send such a message: whatever it sends has one
+    /// frame. Default: no.
+    pub fn connection_events(mut self, events: bool) -> Self {
+        self.options.behaviour.connection_events = events;
         self
     }
 }
