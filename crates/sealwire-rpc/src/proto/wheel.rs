@@ -106,7 +106,8 @@ impl Wheel {
                 let bucket = (tick % BUCKETS as u64) as usize;
                 self.filled[bucket / 64] >> (bucket % 64) & 1 == 1
             })
-            .map(|tick| TICK * u32::try_from(tick).unwrap_or(u32::MAX))
+            // The product of a duration takes 32 bits only: 198.8 days of these ticks.
+            .map(|tick| Duration::from_millis(tick * TICK.as_millis() as u64))
     }
 }
 
@@ -161,6 +162,22 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn timers_fire_once_and_in_time_however_long_the_wheel_has_run() {
+        for days in [198, 199, 36_500] {
+            let start = Duration::from_secs(days * 24 * 60 * 60);
+            let mut wheel = Wheel::default();
+            let mut timers = Timers(vec![(Link::default(), start + Duration::from_secs(3))]);
+            wheel.advance(&mut timers, start, |_, slot| panic!("{slot} was not set"));
+            wheel.set(&mut timers, 0);
+            let next = wheel.next_timeout().unwrap();
+            assert!(next > start, "{next:?} has passed after {days} days");
+            let mut fired = 0;
+            wheel.advance(&mut timers, next, |_, _| fired += 1);
+            assert_eq!((fired, wheel.next_timeout()), (1, None));
         }
     }
 
