@@ -19,7 +19,7 @@ mod proto;
 #[path = "../../crates/sealwire-rpc/src/status.rs"]
 mod status;
 
-use proto::{CallKey, Connection, Event, ServedKey, Settings, Side};
+use proto::{Asked, CallKey, Connection, Event, ServedKey, Settings, Side};
 use status::{Code, Status};
 
 #[derive(Arbitrary, Debug)]
@@ -69,14 +69,19 @@ const LOCAL: Settings = Settings {
     one_way_window: 4,
     stream_window: 4,
     max_body: 1 << 16,
+    request_budget: 1 << 10,
+    message_budget: 1 << 10,
 };
+/// Bytes of answers that may wait.
+const ANSWERS: usize = 1 << 10;
 
 struct Driven {
     proto: Connection,
     now: Duration,
     calls: Vec<CallKey>,
     served: Vec<ServedKey>,
-    messages: usize,
+    /// Sizes of one-way messages that nobody has taken.
+    messages: Vec<usize>,
 }
 
 fn pick<T: Copy>(list: &[T], index: u8) -> Option<(usize, T)> {
@@ -97,22 +102,24 @@ impl Driven {
             .proto
             .receive(Frame::copy_from_slice(message), self.now)
         {
-            Ok(Event::Request { key, due, .. }) => {
-                assert!(due.is_none_or(|due| due > self.now));
-                self.served.push(key);
-            }
-            Ok(Event::OneWay(_)) => {
-                self.messages += 1;
+            Ok(Event::Request(asked)) => self.asked(&asked),
+            Ok(Event::OneWay(body)) => {
+                self.messages.push(body.len());
                 assert!(
-                    self.messages <= granted,
+                    self.messages.len() <= granted,
                     "more messages than were asked for"
                 );
             }
-            Ok(Event::Nothing | Event::GoingAway) => {}
+            Ok(Event::Nothing | Event::Deferred | Event::Refused | Event::GoingAway) => {}
             Err(_) => return false,
         }
         assert!(self.served.len() <= LOCAL.max_calls as usize);
         true
+    }
+
+    fn asked(&mut self, asked: &Asked) {
+        assert!(asked.due.is_none_or(|due| due > self.now));
+        self.served.push(asked.key);
     }
 
     fn act(&mut self, operation: &Operation<'_>) -> bool {
@@ -169,9 +176,8 @@ impl Driven {
                 }
             }
             Operation::Done => {
-                if self.messages > 0 {
-                    self.messages -= 1;
-                    proto.one_way_done();
+                if let Some(size) = self.messages.pop() {
+                    proto.one_way_done(size);
                 }
             }
             Operation::CallItem(index, item) => {
@@ -210,6 +216,9 @@ impl Driven {
                 let sent = frames.len().saturating_sub(all_but.into());
                 frames.drain(..sent);
                 proto.put_back(&mut frames);
+                while let Some(asked) = self.proto.next_request(self.now) {
+                    self.asked(&asked);
+                }
             }
             Operation::GoAway => proto.go_away(),
         }
@@ -224,17 +233,21 @@ fuzz_target!(|input: Input<'_>| {
         false => Side::Client,
     };
     let mut driven = Driven {
-        proto: Connection::new(side, LOCAL, LOCAL),
+        proto: Connection::new(side, LOCAL, LOCAL, ANSWERS),
         now: Duration::from_secs(1),
         calls: Vec::new(),
         served: Vec::new(),
-        messages: 0,
+        messages: Vec::new(),
     };
     for operation in &input.operations {
         let goes_on = driven.act(operation);
         let (proto, served) = (&driven.proto, driven.served.len());
         assert!(proto.open_calls() <= LOCAL.max_calls as usize);
         assert!(proto.entries() >= driven.calls.len().min(served));
+        let held = proto.held();
+        let largest = LOCAL.max_body as usize + 64;
+        assert!(held.requests <= (LOCAL.request_budget as usize).max(largest));
+        assert!(held.unhandled <= (LOCAL.message_budget as usize).max(largest));
         driven.proto.take_wakers(&mut Vec::new());
         if !goes_on {
             break;

@@ -10,7 +10,8 @@ use std::time::Duration;
 use tracing::Span;
 
 use crate::conn::Link;
-use crate::hub::in_batch;
+use crate::handler::panicked;
+use crate::hub::{Hub, in_batch};
 use crate::proto::{Body, CallKey};
 use crate::status::{Error, Status};
 
@@ -46,7 +47,7 @@ pub(crate) type Interceptor = Box<dyn Fn(&mut Outgoing<'_>) -> Result<(), Status
 impl<'a> Outgoing<'a> {
     /// Has all interceptors look, in their order.
     pub(crate) fn passed(
-        by: &[Interceptor],
+        hub: &Hub,
         body: &'a [u8],
         options: CallOptions,
         is_one_way: bool,
@@ -56,7 +57,14 @@ impl<'a> Outgoing<'a> {
             options,
             is_one_way,
         };
-        match by.iter().try_for_each(|look| look(&mut outgoing)) {
+        let by = &hub.options.interceptors;
+        if by.is_empty() {
+            return Ok(outgoing);
+        }
+        let passed = hub.guard("an interceptor", || {
+            by.iter().try_for_each(|look| look(&mut outgoing))
+        });
+        match passed.unwrap_or_else(|| Err(panicked("an interceptor"))) {
             Ok(()) => Ok(outgoing),
             Err(status) => Err(Error::Intercepted(status)),
         }

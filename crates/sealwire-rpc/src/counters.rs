@@ -45,6 +45,14 @@ counters! {
     violations,
     /// Connections turned away at the limit.
     connections_refused,
+    /// Connections ended because the other side did not say who it is in time, or too many did not.
+    connections_silent,
+    /// Requests turned away because too many, or too many bytes of them, are held for their peer.
+    requests_refused,
+    /// Times that requests of a peer had to wait because it does not read its answers.
+    peers_paused,
+    /// Panics of handlers, hooks, interceptors and wakers. Each ended nothing but its own call.
+    panics,
 }
 
 pub(crate) fn count(counter: &AtomicU64) {

@@ -44,6 +44,7 @@ mod call;
 mod client;
 mod conn;
 mod counters;
+mod guard;
 pub mod handler;
 mod hub;
 mod limits;

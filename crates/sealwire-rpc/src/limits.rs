@@ -20,9 +20,26 @@ pub struct Limits {
     pub stream_window: u32,
     /// Bytes of a body, from either side. Default 4 MiB.
     pub max_body: u32,
+    /// Bytes of the requests of all calls that the other side may have open on one connection, each
+    /// counted with 64 bytes more. It is told, and its callers wait; what comes all the same ends
+    /// the connection. A single request may always be open. Default 64 MiB.
+    pub request_budget: u32,
+    /// Bytes of one-way messages and stream items that may be under way on one connection before
+    /// some of them have been dealt with, each counted with 64 bytes more. It is told, and senders
+    /// wait. Streams share it: one whose items nobody reads takes of it what it holds. A single
+    /// message may always be under way. Default 64 MiB.
+    pub message_budget: u32,
+    /// Bytes of answers and stream items that wait here for one connection's peer to read them,
+    /// each counted with 64 bytes more, beside those in the socket (8 MiB). When they are as many,
+    /// no more requests of that peer are given to the handler until it has read; when it reads
+    /// nothing for the time of `write`, the connection is ended. What handlers answer that run
+    /// already comes on top, at most 64 times `max_body`; then their callers get
+    /// [`RESOURCE_EXHAUSTED`](crate::Code::RESOURCE_EXHAUSTED). Default 8 MiB.
+    pub answer_budget: u32,
     /// Time for an answer, unless the call says otherwise; `None` for no limit. Default 30 s.
     pub request: Option<Duration>,
-    /// How long a caller waits for room. Default 3 s.
+    /// How long a caller waits for room, and how long a peer for which answers wait may read
+    /// nothing. Default 3 s.
     pub write: Duration,
     /// A connection on which nothing was heard for so long is given up, though it was asked for a
     /// sign of life. Default 15 s.
@@ -38,6 +55,9 @@ impl Default for Limits {
             one_way_window: 1_024,
             stream_window: 64,
             max_body: 4 << 20,
+            request_budget: 64 << 20,
+            message_budget: 64 << 20,
+            answer_budget: 8 << 20,
             request: Some(Duration::from_secs(30)),
             write: Duration::from_secs(3),
             read: Duration::from_secs(15),
@@ -70,14 +90,15 @@ impl Limits {
             one_way_window: self.one_way_window.max(1),
             stream_window: self.stream_window.max(1),
             max_body: self.max_body,
+            request_budget: self.request_budget,
+            message_budget: self.message_budget,
         }
     }
 
     pub(crate) fn apply(&self, socket: SocketBuilder) -> SocketBuilder {
         socket
             .routes_beside(true)
-            // An empty message is none of the protocol's.
-            .disconnect_message("")
+            .connection_events(true)
             .send_high_water_mark(QUEUE)
             .receive_high_water_mark(QUEUE)
             .send_byte_budget(QUEUE_BYTES)

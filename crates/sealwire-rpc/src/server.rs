@@ -9,8 +9,9 @@ use sealwire::{Endpoint, Monitor, Security, SocketBuilder, SocketType};
 
 use crate::conn::{Conn, ConnState};
 use crate::counters::Counters;
+use crate::guard::shielded;
 use crate::handler::{Handler, Intercepted, Interceptor, Request};
-use crate::hub::{Greeter, Hub, HubOptions, StateHandler};
+use crate::hub::{DoorLimits, Greeter, Hub, HubOptions, StateHandler};
 use crate::limits::{Limits, SPIN, bounded};
 use crate::proto::Side;
 use crate::status::Status;
@@ -32,6 +33,9 @@ impl Drop for Shared {
     }
 }
 
+/// Connections that wait for a place at most.
+const MAX_WAITING: usize = 1_088;
+
 /// Sets the options of a [`Server`].
 pub struct ServerBuilder {
     socket: SocketBuilder,
@@ -45,7 +49,8 @@ pub struct ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// How many connections are served at a time; default 1,024. Further ones wait.
+    /// How many connections are served at a time; default 1,024. As many again and 64 wait, at most
+    /// 1,088, and 4 MiB of their greetings; those beyond are turned away.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections.max(1);
@@ -59,7 +64,9 @@ impl ServerBuilder {
         self
     }
 
-    /// How long a handshake may take; default 3 s.
+    /// How long a handshake may take, and after it the greeting; default 3 s. Connections without
+    /// a greeting are at most a quarter of [`max_connections`](ServerBuilder::max_connections), at
+    /// least 16 and at most 256; the oldest gives way.
     #[must_use]
     pub fn handshake_limit(mut self, limit: Duration) -> Self {
         self.handshake_limit = limit;
@@ -67,8 +74,8 @@ impl ServerBuilder {
     }
 
     /// Decides about a connection whose handshake is done: who it is, and the client's
-    /// [`hello`](crate::ClientBuilder::hello). Gives bytes for the client, or a reason, for the
-    /// log, to end the connection. Must not block.
+    /// [`hello`](crate::ClientBuilder::hello). Gives bytes for the client, at most 65,536, or a
+    /// reason, for the log, to end the connection. Must not block.
     #[must_use]
     pub fn greet(
         mut self,
@@ -117,12 +124,21 @@ impl ServerBuilder {
     /// For options of the socket that do not fit, and when the system gives no threads.
     pub fn build(self, handler: impl Handler) -> Result<Server, sealwire::Error> {
         let settings = self.limits.settings();
+        let door = DoorLimits {
+            silent: (self.max_connections / 4).clamp(16, 256),
+            silent_time: bounded(self.handshake_limit),
+            waiting: self.max_connections.saturating_add(64).min(MAX_WAITING),
+        };
         let socket = self
             .limits
             .apply(self.socket)
             .handshake_timeout(self.handshake_limit)
-            // Those that wait for a place are connected as well.
-            .max_connections(self.max_connections.saturating_mul(2).saturating_add(64))
+            // Those that wait for a place, or have said nothing yet, are connected as well.
+            .max_connections(
+                self.max_connections
+                    .saturating_add(door.waiting)
+                    .saturating_add(door.silent),
+            )
             .build()?;
         let mut handler: Arc<dyn Handler> = Arc::new(handler);
         if !self.interceptors.is_empty() {
@@ -139,7 +155,10 @@ impl ServerBuilder {
             on_state: self.on_state,
             max_connections: self.max_connections,
             connection_wait: self.connection_wait,
+            door,
+            answer_budget: self.limits.answer_budget as usize,
             write_limit: bounded(self.limits.write),
+            read_limit: bounded(self.limits.read),
             request_limit: self.limits.request,
             interceptors: Vec::new(),
         };
@@ -221,7 +240,7 @@ impl Server {
         if spawned.is_err() {
             return self.shutdown_blocking(limit);
         }
-        listener.await;
+        shielded(self.hub(), listener).await;
         outcome.load(Ordering::SeqCst)
     }
 

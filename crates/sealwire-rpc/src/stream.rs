@@ -1,14 +1,13 @@
 //! Streams: items in both directions that belong to one call, each direction with its own credit,
-//! so that a slow reader holds its writer back and nobody else.
+//! so that a slow reader holds its writer back and nobody else, unless it leaves so many bytes unread
+//! that the connection's budget for them is used up.
 
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
-use event_listener::listener;
-
 use crate::call::Call;
-use crate::conn::Link;
+use crate::conn::{Link, Place};
 use crate::proto::{Body, CallKey, Connection, Item, NotSent};
 use crate::status::Error;
 
@@ -73,21 +72,14 @@ pub(crate) async fn send(
     link: &Link,
     mut attempt: impl FnMut(&mut Connection, &Waker) -> Poll<Result<(), NotSent>>,
 ) -> Result<(), Error> {
-    loop {
-        link.hub().check()?;
-        // Listening comes before the attempt, or a signal could slip through.
-        listener!(link.room() => room);
-        let polled = poll_fn(|context| match link.hub().is_here() {
-            true => link.with(|proto| attempt(proto, context.waker())),
-            false => Poll::Ready(Err(NotSent::Closed)),
-        });
-        match polled.await {
-            Ok(()) => return Ok(()),
-            Err(NotSent::Full) => room.await,
-            Err(NotSent::Closed | NotSent::GoingAway) => return Err(Error::StreamEnded),
-            Err(error) => return Err(error.into()),
-        }
-    }
+    link.hub().check()?;
+    let mut place = Place::new(link);
+    poll_fn(|context| place.poll(context.waker(), &mut attempt))
+        .await
+        .map_err(|error| match error {
+            NotSent::Closed | NotSent::GoingAway => Error::StreamEnded,
+            error => error.into(),
+        })
 }
 
 pub(crate) async fn next(

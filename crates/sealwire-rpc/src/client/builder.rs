@@ -12,9 +12,9 @@ use super::{Client, Shared};
 use crate::call::{Interceptor, Outgoing};
 use crate::conn::{Conn, ConnState};
 use crate::handler::{Handler, Nothing};
-use crate::hub::{Greeter, Hub, HubOptions, StateHandler};
+use crate::hub::{DoorLimits, Greeter, Hub, HubOptions, StateHandler};
 use crate::limits::{Limits, SPIN, bounded};
-use crate::proto::Side;
+use crate::proto::{MAX_HELLO, Side};
 use crate::status::{Error, Status};
 
 /// Sets the options of a [`Client`].
@@ -107,7 +107,7 @@ impl ClientBuilder {
     }
 
     /// Bytes for the server's [`greet`](crate::ServerBuilder::greet), inside the encrypted
-    /// connection: a token, a version, whatever the application agrees on.
+    /// connection: a token, a version, whatever the application agrees on. At most 65,536.
     #[must_use]
     pub fn hello(mut self, hello: impl Into<Vec<u8>>) -> Self {
         self.hello = hello.into();
@@ -199,6 +199,14 @@ impl ClientBuilder {
     {
         let failed = |error: sealwire::Error| Error::Connect(error.to_string());
         let endpoint = endpoint.try_into().map_err(|error| failed(error.into()))?;
+        if self.hello.len() > MAX_HELLO {
+            let size = self.hello.len();
+            return Err(Error::Connect(format!(
+                "hello of {size} bytes exceeds {MAX_HELLO} bytes"
+            )));
+        }
+        let dial_limit =
+            bounded(self.dial_limit) + bounded(self.handshake_limit) + Duration::from_secs(1);
         let settings = self.limits.settings();
         let socket = self.limits.apply(self.socket);
         let socket = socket
@@ -216,7 +224,15 @@ impl ClientBuilder {
             on_state: self.on_state,
             max_connections: usize::MAX,
             connection_wait: Duration::ZERO,
+            door: DoorLimits {
+                // Each was dialed by this side, one at a time.
+                silent: usize::MAX,
+                silent_time: dial_limit,
+                waiting: 0,
+            },
+            answer_budget: self.limits.answer_budget as usize,
             write_limit: bounded(self.limits.write),
+            read_limit: bounded(self.limits.read),
             request_limit: self.limits.request,
             interceptors: self.interceptors,
         };
@@ -225,9 +241,7 @@ impl ClientBuilder {
             hub,
             endpoint,
             options: DialOptions {
-                limit: bounded(self.dial_limit)
-                    + bounded(self.handshake_limit)
-                    + Duration::from_secs(1),
+                limit: dial_limit,
                 ..self.dial
             },
             dialing: Arc::default(),

@@ -7,7 +7,7 @@ use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sealwire::{Endpoint, Event};
+use sealwire::{Endpoint, Event, Monitor};
 
 use super::Shared;
 use crate::hub::{Hub, block_until, lock};
@@ -95,13 +95,36 @@ fn connect(hub: &Hub, endpoint: &Endpoint, limit: Duration) -> Result<(), String
             Some(First::That(None)) | None => return Err(reason),
         }
     };
+    let taken = wait_to_be_taken(hub, &monitor, route, deadline);
+    if taken.is_err() {
+        // Nobody would use it any more.
+        let _ = hub.socket.disconnect_route(route, "rpc: not taken in time");
+    }
+    taken
+}
+
+fn wait_to_be_taken(
+    hub: &Hub,
+    monitor: &Monitor,
+    route: u32,
+    deadline: Instant,
+) -> Result<(), String> {
+    if hub.has_admitted(route) {
+        return Ok(());
+    }
+    let peers = hub.socket.peers();
+    let connection = peers.iter().find(|peer| peer.route() == route);
+    let Some(connection) = connection.map(|peer| peer.connection()) else {
+        return Err("the server ended the connection".into());
+    };
     loop {
         let changed = hub.changed.listen();
-        if hub.has_link(route) {
+        // One connection is dialed at a time.
+        if hub.has_admitted(route) {
             return Ok(());
         }
         match block_until(deadline, first(monitor.next(), changed)) {
-            Some(First::This(Some(event))) => check_for_end(&event, route)?,
+            Some(First::This(Some(event))) => check_for_end(&event, connection)?,
             Some(First::That(())) if !hub.has_ended() => {}
             _ => return Err("the server did not take the connection in time".into()),
         }
@@ -118,12 +141,12 @@ fn note_failure(event: &Event, reason: &mut String) {
 }
 
 /// An error if the event says that the connection is gone.
-fn check_for_end(event: &Event, route: u32) -> Result<(), String> {
+fn check_for_end(event: &Event, connection: u64) -> Result<(), String> {
     match event {
-        Event::Disconnected { peer } if peer.route() == route => {
+        Event::Disconnected { peer } if peer.connection() == connection => {
             Err("the server ended the connection".into())
         }
-        Event::Failed(failure) if failure.connection().map(|c| c as u32) == Some(route) => {
+        Event::Failed(failure) if failure.connection() == Some(connection) => {
             Err(failure.to_string())
         }
         _ => Ok(()),

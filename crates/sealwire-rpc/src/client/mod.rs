@@ -15,6 +15,7 @@ use self::dialing::{DialOptions, Dialing};
 use crate::call::CallOptions;
 use crate::conn::Conn;
 use crate::counters::{Counters, count};
+use crate::guard::shielded;
 use crate::hub::{Hub, lock};
 use crate::proto::Body;
 use crate::status::{Code, Error};
@@ -124,7 +125,7 @@ impl Client {
             if let Some(due) = due {
                 self.hub().limit_wait_for_change(due);
             }
-            changed.await;
+            shielded(self.hub(), changed).await;
         }
     }
 
@@ -209,7 +210,7 @@ impl Client {
         if spawned.is_err() {
             return self.shutdown_blocking(limit);
         }
-        listener.await;
+        shielded(self.hub(), listener).await;
         outcome.load(Ordering::SeqCst)
     }
 

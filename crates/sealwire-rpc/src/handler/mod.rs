@@ -4,7 +4,6 @@ mod pool;
 mod request;
 mod spawn;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 pub use self::pool::Pool;
@@ -36,18 +35,23 @@ impl Handler for Nothing {
 }
 
 fn run<R: AsRef<[u8]>>(request: Request, handle: impl FnOnce(&Request) -> Result<R, Status>) {
+    let hub = request.conn().link().hub().clone();
     let span = tracing::debug_span!(target: "sealwire::rpc", "serve", bytes = request.body().len());
-    let outcome = span.in_scope(|| catch_unwind(AssertUnwindSafe(|| handle(&request))));
-    request.answer(outcome.unwrap_or_else(|_| {
-        tracing::error!(target: "sealwire::rpc", "a handler panicked");
-        Err(Status::new(Code::INTERNAL, "the handler panicked"))
-    }));
+    let answering = || {
+        let outcome = span.in_scope(|| hub.guard("a handler", || handle(&request)));
+        // Looking at the reply and dropping it is code of others as well.
+        request.answer(outcome.unwrap_or_else(|| Err(panicked("the handler"))));
+    };
+    let _ = hub.guard("the reply of a handler", answering);
 }
 
 fn take(message: OneWay, handle: &(impl Fn(&OneWay) + ?Sized)) {
-    if catch_unwind(AssertUnwindSafe(|| handle(&message))).is_err() {
-        tracing::error!(target: "sealwire::rpc", "a handler of one-way messages panicked");
-    }
+    let hub = message.conn().link().hub().clone();
+    let _ = hub.guard("a handler of one-way messages", || handle(&message));
+}
+
+pub(crate) fn panicked(what: &str) -> Status {
+    Status::new(Code::INTERNAL, format!("{what} panicked"))
 }
 
 type MessageHandler = Box<dyn Fn(&OneWay) + Send + Sync>;
@@ -105,7 +109,11 @@ pub(crate) type Interceptor = Box<dyn Fn(&Request) -> Result<(), Status> + Send 
 
 impl Handler for Intercepted {
     fn request(&self, request: Request) {
-        match self.before.iter().try_for_each(|before| before(&request)) {
+        let hub = request.conn().link().hub();
+        let passed = hub.guard("an interceptor", || {
+            self.before.iter().try_for_each(|before| before(&request))
+        });
+        match passed.unwrap_or_else(|| Err(panicked("an interceptor"))) {
             Ok(()) => self.handler.request(request),
             Err(status) => request.fail(status),
         }

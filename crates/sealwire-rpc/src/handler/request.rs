@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::blocking::RequestStream;
 use crate::conn::Conn;
 use crate::counters::count;
-use crate::proto::{Answered, Body, ServedKey};
+use crate::proto::{Answered, Body, Connection, ServedKey};
 use crate::status::{Code, Error, Status};
 use crate::stream;
 
@@ -94,7 +94,7 @@ impl Request {
     /// [`Error::StreamEnded`] when the caller has gone, [`Error::TooLarge`].
     pub async fn send(&self, item: &[u8]) -> Result<(), Error> {
         let key = self.key;
-        let attempt = |proto: &mut crate::proto::Connection, waker: &std::task::Waker| {
+        let attempt = |proto: &mut Connection, waker: &std::task::Waker| {
             proto.send_served_item(key, item, waker)
         };
         stream::send(self.conn.link(), attempt).await
@@ -109,7 +109,9 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLarge`] for a body that the caller does not take; the caller gets an error.
+    /// [`Error::TooLarge`] for a body that the caller does not take, [`Error::WouldBlock`] when it
+    /// does not read what it was answered and too much of that waits already
+    /// ([`answer_budget`](crate::Limits::answer_budget)); the caller gets an error.
     /// [`Error::Forked`] in a child of the process that got the request.
     pub fn reply(mut self, body: &[u8]) -> Result<(), Error> {
         self.answered = true;
@@ -117,8 +119,15 @@ impl Request {
             self.answer_overdue();
             return Ok(());
         }
-        match self.conn.served(|proto| proto.reply(self.key, body)) {
+        match self
+            .conn
+            .served(|proto| proto.reply_and_release(self.key, body))
+        {
             None => Err(Error::Forked),
+            Some(Answered::NotRead) => {
+                self.answer_error(&Status::from(Code::RESOURCE_EXHAUSTED));
+                Err(Error::WouldBlock)
+            }
             Some(Answered::Sent) => Ok(()),
             Some(Answered::TooLate) => {
                 self.too_late();
@@ -153,7 +162,8 @@ impl Request {
     }
 
     fn answer_error(&self, status: &Status) {
-        if self.conn.served(|proto| proto.fail(self.key, status)) == Some(Answered::TooLate) {
+        let answered = |proto: &mut Connection| proto.fail_and_release(self.key, status);
+        if self.conn.served(answered) == Some(Answered::TooLate) {
             self.too_late();
         }
     }
@@ -161,7 +171,8 @@ impl Request {
     /// The caller's own clock has ended the call, whether its word about that is here yet or not.
     fn answer_overdue(&self) {
         let status = Status::from(Code::DEADLINE_EXCEEDED);
-        self.conn.served(|proto| proto.fail(self.key, &status));
+        self.conn
+            .served(|proto| proto.fail_and_release(self.key, &status));
         self.too_late();
     }
 
@@ -212,6 +223,7 @@ impl OneWay {
 
 impl Drop for OneWay {
     fn drop(&mut self) {
-        self.conn.served(crate::proto::Connection::one_way_done);
+        let size = self.body.len();
+        self.conn.served(|proto| proto.one_way_done(size));
     }
 }

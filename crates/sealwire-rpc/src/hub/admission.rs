@@ -1,29 +1,53 @@
 //! Which connections there are: who gets a place, who waits for one, who has to go.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use sealwire::Peer;
 
+use super::door::{Greeting, Waiting};
 use super::{Hub, lock, write};
 use crate::conn::{Conn, ConnState, Link};
 use crate::counters::count;
-use crate::proto::{Settings, Side, Violation};
-
-/// A connection that has no place yet.
-pub(super) struct Waiting {
-    peer: Arc<Peer>,
-    settings: Settings,
-    hello: Vec<u8>,
-    until: Duration,
-}
+use crate::proto::{MAX_HELLO, Settings, Side, Violation};
 
 impl Hub {
+    /// A connection has begun or ended: a message that no peer can send says so.
+    pub(super) fn connection_changed(self: &Arc<Self>, peer: &Peer) {
+        let route = peer.route();
+        let mut door = lock(&self.door);
+        if door.ended(route) {
+            drop(door);
+            return self.disconnected(route);
+        }
+        let gives_way = door.began(route, self.now());
+        let next = door.next_timeout();
+        drop(door);
+        if let Some(next) = next {
+            self.clock.arm(next);
+        }
+        if let Some(route) = gives_way {
+            self.silent(route, "rpc: too many connections without SETTINGS");
+        }
+    }
+
+    fn silent(&self, route: u32, reason: &'static str) {
+        count(&self.counters.connections_silent);
+        let _ = self.socket.disconnect_route(route, reason);
+    }
+
     /// The first message of a connection.
     pub(super) fn greeted(self: &Arc<Self>, peer: &Arc<Peer>, message: &[u8]) {
+        let route = peer.route();
+        match lock(&self.door).greeted(route) {
+            Greeting::First => {}
+            Greeting::Again => return self.violated(route, Violation::SettingsAgain),
+            Greeting::Ignored => return,
+        }
         let (settings, hello) = match Settings::parse(message) {
             Ok(parsed) => parsed,
-            Err(violation) => return self.violated(peer.route(), violation),
+            Err(violation) => return self.violated(route, violation),
         };
         let waiting = Waiting {
             peer: peer.clone(),
@@ -34,26 +58,41 @@ impl Hub {
         if self.link_count() < self.options.max_connections {
             return self.admit(waiting);
         }
-        let mut queue = lock(&self.waiting);
-        if queue.iter().any(|other| other.peer.route() == peer.route()) {
-            drop(queue);
-            return self.violated(peer.route(), Violation::SettingsAgain);
+        let until = waiting.until;
+        if lock(&self.door).wait(waiting) {
+            self.clock.arm(until);
+        } else {
+            self.no_place(route);
         }
-        self.clock.arm(waiting.until);
-        queue.push(waiting);
+    }
+
+    fn no_place(&self, route: u32) {
+        count(&self.counters.connections_refused);
+        let reason = "rpc: the limit of connections is reached";
+        let _ = self.socket.disconnect_route(route, reason);
     }
 
     fn admit(self: &Arc<Self>, new: Waiting) {
         let route = new.peer.route();
         let mut answer = Vec::new();
         if let Some(greeter) = &self.options.greeter {
-            let decide = std::panic::AssertUnwindSafe(|| greeter(&new.peer, &new.hello));
-            let decided = std::panic::catch_unwind(decide)
-                .unwrap_or_else(|_| Err("the handshake hook panicked".into()));
+            let decided = self.guard("a greeter", || greeter(&new.peer, &new.hello));
+            let decided = decided
+                .unwrap_or_else(|| Err("the greeter panicked".into()))
+                .and_then(|hello| match hello.len() {
+                    0..=MAX_HELLO => Ok(hello),
+                    size => Err(format!(
+                        "the greeter's answer of {size} bytes exceeds {MAX_HELLO} bytes"
+                    )),
+                });
             match decided {
                 Ok(hello) => answer = hello,
                 Err(reason) => {
-                    tracing::warn!(target: "sealwire::rpc", peer = %new.peer, reason, "refused");
+                    if let Some(times) = self.refusals.pass() {
+                        let peer = &new.peer;
+                        tracing::warn!(target: "sealwire::rpc", %peer, reason, times, "refused");
+                    }
+                    lock(&self.door).leave(route);
                     let _ = self.socket.disconnect_route(route, "rpc: refused");
                     return;
                 }
@@ -67,10 +106,11 @@ impl Hub {
         }
         let link = Link::new(self.clone(), new.peer, new.settings);
         write(&self.links).insert(route, link.clone());
+        self.last_admitted.store(route, Ordering::SeqCst);
         count(&self.counters.connections);
         tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "connected");
         self.tell_state(&link, ConnState::New);
-        self.changed.notify(usize::MAX);
+        self.tell_of_change();
         if self.has_ended() {
             self.close_all_links();
         }
@@ -78,7 +118,8 @@ impl Hub {
 
     fn tell_state(&self, link: &Arc<Link>, state: ConnState) {
         if let Some(handler) = &self.options.on_state {
-            handler(&Conn::new(link.clone()), state);
+            let conn = Conn::new(link.clone());
+            let _ = self.guard("a function for changes of state", || handler(&conn, state));
         }
     }
 
@@ -86,46 +127,50 @@ impl Hub {
         link.close();
         tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "disconnected");
         self.tell_state(link, ConnState::Closed);
-        self.changed.notify(usize::MAX);
+        self.tell_of_change();
     }
 
-    pub(super) fn disconnected(self: &Arc<Self>, route: u32) {
-        lock(&self.waiting).retain(|waiting| waiting.peer.route() != route);
+    fn disconnected(self: &Arc<Self>, route: u32) {
         let ended = write(&self.links).remove(&route);
         if let Some(link) = ended {
             self.link_ended(&link);
-            let free = self.link_count() < self.options.max_connections;
-            let mut waiting = lock(&self.waiting);
-            if free && !waiting.is_empty() {
-                let next = waiting.remove(0);
-                drop(waiting);
-                self.admit(next);
-            }
+        }
+        while self.link_count() < self.options.max_connections {
+            let Some(next) = lock(&self.door).next_waiting() else {
+                break;
+            };
+            self.admit(next);
         }
     }
 
     pub(crate) fn violated(&self, route: u32, violation: Violation) {
         count(&self.counters.violations);
-        tracing::warn!(target: "sealwire::rpc", route, "{violation}: connection closed");
+        if let Some(times) = self.complaints.pass() {
+            tracing::warn!(target: "sealwire::rpc", route, times, "{violation}: connection closed");
+        }
+        lock(&self.door).leave(route);
+        if let Some(link) = self.link(route) {
+            if let Some(kind) = violation.kind() {
+                link.peer().account().note_excess(kind);
+            }
+            // What it has sent after this is not looked at.
+            link.close();
+        }
         // Gone already is as good.
         let _ = self.socket.disconnect_route(route, violation.reason());
     }
 
-    pub(super) fn refuse_those_who_waited(&self, now: Duration) {
-        let mut refused = Vec::new();
-        lock(&self.waiting).retain(|waiting| {
-            let keep = waiting.until > now;
-            if keep {
-                self.clock.arm(waiting.until);
-            } else {
-                refused.push(waiting.peer.route());
-            }
-            keep
-        });
-        for route in refused {
-            count(&self.counters.connections_refused);
-            let reason = "rpc: the limit of connections is reached";
-            let _ = self.socket.disconnect_route(route, reason);
+    /// Ends connections whose time to say something, or to wait for a place, is over.
+    pub(super) fn look_at_door(&self, now: Duration) {
+        let (silent, waited, next) = lock(&self.door).overdue(now);
+        for route in silent {
+            self.silent(route, "rpc: no SETTINGS in time");
+        }
+        for route in waited {
+            self.no_place(route);
+        }
+        if let Some(next) = next {
+            self.clock.arm(next);
         }
     }
 }

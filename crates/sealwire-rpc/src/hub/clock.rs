@@ -128,11 +128,13 @@ impl Hub {
     fn look_at_links(&self) {
         let now = self.now();
         for link in self.links() {
-            if let Some(next) = link.look_at_clock(now) {
-                self.clock.arm(next);
+            match link.look_at_clock(now) {
+                Ok(Some(next)) => self.clock.arm(next),
+                Ok(None) => {}
+                Err(violation) => self.violated(link.route(), violation),
             }
         }
-        self.refuse_those_who_waited(now);
+        self.look_at_door(now);
         let mut limit = lock(&self.change_limit);
         let overdue = limit.take_if(|limit| *limit <= now).is_some();
         let next = *limit;

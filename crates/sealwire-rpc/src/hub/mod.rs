@@ -7,10 +7,11 @@
 
 mod admission;
 mod clock;
+mod door;
 mod reading;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -19,13 +20,15 @@ use event_listener::{Event as Signal, Listener as _, listener};
 use sealwire::{Peer, blocking};
 use sealwire_fork::Birth;
 
-use self::admission::Waiting;
 use self::clock::Clock;
+use self::door::Door;
+pub(crate) use self::door::DoorLimits;
 use self::reading::Reader;
 pub(crate) use self::reading::{block_until, flushes_later, in_batch};
 use crate::call::Interceptor;
 use crate::conn::{Conn, ConnState, Link};
-use crate::counters::LiveCounters;
+use crate::counters::{LiveCounters, count};
+use crate::guard::{LogGate, contain};
 use crate::handler::Handler;
 use crate::limits::bounded;
 use crate::proto::{Settings, Side};
@@ -44,7 +47,10 @@ pub(crate) struct HubOptions {
     pub(crate) on_state: Option<StateHandler>,
     pub(crate) max_connections: usize,
     pub(crate) connection_wait: Duration,
+    pub(crate) door: DoorLimits,
+    pub(crate) answer_budget: usize,
     pub(crate) write_limit: Duration,
+    pub(crate) read_limit: Duration,
     pub(crate) request_limit: Option<Duration>,
     pub(crate) interceptors: Vec<Interceptor>,
 }
@@ -55,7 +61,12 @@ pub(crate) struct Hub {
     pub(crate) socket: sealwire::Socket,
     reading: blocking::Socket,
     links: RwLock<HashMap<u32, Arc<Link>>>,
-    waiting: Mutex<Vec<Waiting>>,
+    door: Mutex<Door>,
+    /// Lines in the log about peers that violate the protocol, and about those that are refused.
+    complaints: LogGate,
+    refusals: LogGate,
+    /// The connection that was let in last.
+    last_admitted: AtomicU32,
     /// A connection came or went, is to come no more, or has become idle while it shuts down.
     pub(crate) changed: Signal,
     /// Those who wait for that have time limits; the earliest.
@@ -94,10 +105,13 @@ impl Hub {
         let hub = Arc::new(Hub {
             birth: Birth::now(),
             reading: blocking::Socket::from(socket.clone()),
+            door: Mutex::new(Door::new(options.door)),
+            complaints: LogGate::default(),
+            refusals: LogGate::default(),
             options,
             socket,
             links: RwLock::default(),
-            waiting: Mutex::default(),
+            last_admitted: AtomicU32::new(0),
             changed: Signal::new(),
             change_limit: Mutex::default(),
             counters: LiveCounters::default(),
@@ -113,10 +127,10 @@ impl Hub {
         let (reader, clock) = (hub.clone(), hub.clone());
         thread::Builder::new()
             .name("sealwire-rpc".into())
-            .spawn(move || reader.read_until_end())?;
+            .spawn(move || reader.run("the thread that reads", Hub::read_until_end))?;
         thread::Builder::new()
             .name("sealwire-rpc-clock".into())
-            .spawn(move || clock.keep_time())?;
+            .spawn(move || clock.run("the thread that keeps the time", Hub::keep_time))?;
         Ok(hub)
     }
 
@@ -139,12 +153,34 @@ impl Hub {
         }
     }
 
+    /// Runs a thread of this hub. Should it fail, everybody is told instead of waiting for ever.
+    fn run(self: Arc<Self>, what: &'static str, thread: impl FnOnce(Arc<Self>)) {
+        let hub = self.clone();
+        if self.guard(what, || thread(hub)).is_none() {
+            self.end();
+        }
+    }
+
     pub(crate) fn now(&self) -> Duration {
         self.epoch.elapsed()
     }
 
     pub(crate) fn at(&self, time: Duration) -> Instant {
         self.epoch + time
+    }
+
+    /// Runs code of others; nothing when it panics.
+    pub(crate) fn guard<T>(&self, what: &'static str, action: impl FnOnce() -> T) -> Option<T> {
+        let outcome = contain(what, action);
+        if outcome.is_none() {
+            count(&self.counters.panics);
+        }
+        outcome
+    }
+
+    /// Those who wait for a change look again.
+    pub(crate) fn tell_of_change(&self) {
+        self.changed.notify(usize::MAX);
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -210,8 +246,9 @@ impl Hub {
         read(&self.links).len()
     }
 
-    pub(crate) fn has_link(&self, route: u32) -> bool {
-        read(&self.links).contains_key(&route)
+    /// Whether this is the connection that was let in last; it may have ended since.
+    pub(crate) fn has_admitted(&self, route: u32) -> bool {
+        self.last_admitted.load(Ordering::SeqCst) == route
     }
 
     /// The connection with the fewest calls that takes more.

@@ -21,12 +21,18 @@ const BATCH: usize = 512;
 const LEASE: Duration = Duration::from_millis(2);
 /// Longest uninterrupted wait for messages of a thread that waits for an answer.
 const LOOK_UP: Duration = Duration::from_millis(50);
+/// Longest wait for messages while requests wait for their peer to read its answers.
+const LOOK_FOR_ROOM: Duration = Duration::from_millis(2);
+/// Requests of one peer that have waited and go to the handler in one go.
+const RESUMED: usize = 64;
 
 /// What reading needs; whoever holds it reads.
 #[derive(Default)]
 pub(super) struct Reader {
     batch: Vec<Message>,
     touched: Vec<Arc<Link>>,
+    /// Those whose requests wait for them to read.
+    paused: Vec<Arc<Link>>,
 }
 
 thread_local! {
@@ -116,21 +122,26 @@ impl Hub {
                 current = self.link(route);
                 IN_BATCH.set(Dealing::with(current.as_deref()));
             }
-            if message.size() == 0 {
-                // The socket's own way to say that the peer is gone.
-                current = None;
+            if message.is_empty() {
+                // Nothing of the peer's: what it sends has a frame.
+                if let Some(link) = current.take() {
+                    reader.touched.push(link);
+                }
                 IN_BATCH.set(Dealing::with(None));
-                self.disconnected(route);
+                self.connection_changed(peer);
                 continue;
             }
             let Some(link) = &current else {
                 self.greeted(peer, message.as_bytes());
                 continue;
             };
-            if let Some(frame) = message.into_frames().pop_front()
-                && let Err(violation) = link.receive(frame, now)
-            {
-                self.violated(route, violation);
+            let Some(frame) = message.into_frames().pop_front() else {
+                continue;
+            };
+            match link.receive(frame, now) {
+                Ok(false) => {}
+                Ok(true) => reader.paused.push(link.clone()),
+                Err(violation) => self.violated(route, violation),
             }
         }
         IN_BATCH.set(None);
@@ -139,8 +150,25 @@ impl Hub {
         }
     }
 
+    /// Gives requests to the handler that have waited for their peer to read.
+    fn resume(&self, reader: &mut Reader) {
+        let now = self.now();
+        reader.paused.retain(|link| {
+            IN_BATCH.set(Dealing::with(Some(link)));
+            let waits = link.resume(now, RESUMED);
+            IN_BATCH.set(None);
+            link.flush();
+            waits
+        });
+    }
+
     /// Reads once. `false` when the socket is closed.
     fn read_once(self: &Arc<Self>, reader: &mut Reader, limit: Option<Duration>) -> bool {
+        let limit = if reader.paused.is_empty() {
+            limit
+        } else {
+            Some(limit.map_or(LOOK_FOR_ROOM, |limit| limit.min(LOOK_FOR_ROOM)))
+        };
         let taken = match limit {
             Some(limit) => self.reading.recv_many_for(&mut reader.batch, BATCH, limit),
             None => self.reading.recv_many(&mut reader.batch, BATCH),
@@ -149,6 +177,9 @@ impl Hub {
             Ok(_) => self.deal_with(reader),
             Err(SocketError::TimedOut { .. }) => {}
             Err(_) => return false,
+        }
+        if !reader.paused.is_empty() {
+            self.resume(reader);
         }
         true
     }

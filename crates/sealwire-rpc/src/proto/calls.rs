@@ -7,13 +7,15 @@ use std::time::Duration;
 use super::flow::{Flow, Item};
 use super::wheel::{Link, Linked, Wheel};
 use super::wire::{Kind, encode_time};
-use super::{Body, Connection, Side, Violation};
+use super::{Body, Budget, Connection, Side, Violation, cost};
 use crate::status::{Code, Error, Status};
 
 /// Bits of a number that name the slot.
 const SLOT_BITS: u32 = 20;
 /// Calls at a time at most, whatever the peer allows.
 const MAX_CALLS: usize = 1 << SLOT_BITS;
+/// Calls that were given up and that the peer has not answered, before the connection is.
+const MAX_GIVEN_UP: usize = 1 << 16;
 /// Turns of a slot before its numbers come again.
 const TURNS: u32 = (1 << (31 - SLOT_BITS)) - 1;
 
@@ -30,6 +32,8 @@ pub(crate) enum NotSent {
     Full,
     GoingAway,
     Closed,
+    /// This is a child of the process to which the connection belongs.
+    Forked,
     TooLarge {
         size: usize,
         limit: usize,
@@ -43,6 +47,10 @@ struct Call {
     owned: bool,
     /// The peer owes an answer.
     open: bool,
+    /// The peer was told that nobody waits.
+    cancelled: bool,
+    /// What the request takes of the peer's budget.
+    cost: u64,
     /// How many messages had been queued before the request.
     queued_before: u64,
     /// The maximum for never.
@@ -66,17 +74,41 @@ impl Linked for Slots {
     }
 }
 
-#[derive(Default)]
 pub(super) struct Calls {
     slots: Slots,
     free: Vec<u32>,
     wheel: Wheel,
     open: usize,
+    /// Of these, the cancelled ones.
+    given_up: usize,
+    /// Requests of the open calls, as the peer allows.
+    requests: Budget,
+    /// A call found no room since the last was answered.
+    turned_away: bool,
     /// Used again for each timeout.
     pub(super) expired: Vec<u32>,
 }
 
 impl Calls {
+    pub(super) fn new(request_budget: u32) -> Self {
+        Calls {
+            slots: Slots::default(),
+            free: Vec::new(),
+            wheel: Wheel::default(),
+            open: 0,
+            given_up: 0,
+            requests: Budget::new(request_budget),
+            turned_away: false,
+            expired: Vec::new(),
+        }
+    }
+
+    /// Whether only answers that nobody waits for could make room for another call.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.given_up >= MAX_GIVEN_UP
+            || self.turned_away && self.given_up > 0 && self.given_up == self.open
+    }
+
     pub(super) fn open(&self) -> usize {
         self.open
     }
@@ -119,15 +151,18 @@ impl Calls {
         })
     }
 
-    fn release_if_done(&mut self, slot: u32) {
+    /// Gives what the items cost that nobody has read.
+    fn release_if_done(&mut self, slot: u32) -> u64 {
         let call = &mut self.slots.0[slot as usize];
-        if !call.owned && !call.open {
-            call.turn = (call.turn + 1) % TURNS;
-            call.outcome = None;
-            call.waker = None;
-            call.flow = None;
-            self.free.push(slot);
+        if call.owned || call.open {
+            return 0;
         }
+        call.turn = (call.turn + 1) % TURNS;
+        call.outcome = None;
+        call.waker = None;
+        let unread = call.flow.take().map_or(0, |flow| flow.unread());
+        self.free.push(slot);
+        unread
     }
 
     /// Ends a call for the one who waits.
@@ -152,6 +187,7 @@ impl Calls {
             }
         }
         self.open = 0;
+        self.given_up = 0;
     }
 
     pub(super) fn release_unowned(&mut self) {
@@ -177,9 +213,12 @@ impl Connection {
         if self.we_go_away || self.peer_goes_away {
             return Err(NotSent::GoingAway);
         }
+        let cost = cost(body.len());
         if self.calls.open >= (self.peer.max_calls as usize).min(MAX_CALLS)
             || self.calls.in_use() >= MAX_CALLS
+            || !self.calls.requests.admits(cost)
         {
+            self.calls.turned_away = true;
             return Err(NotSent::Full);
         }
         let slot = self.calls.take_slot();
@@ -188,9 +227,12 @@ impl Connection {
         let call = &mut self.calls.slots.0[slot as usize];
         call.owned = true;
         call.open = true;
+        call.cancelled = false;
+        call.cost = cost;
         call.queued_before = self.queued;
         call.flow = flow;
         self.calls.open += 1;
+        self.calls.requests.take(cost);
         call.due = due.unwrap_or(Duration::MAX);
         if due.is_some() {
             self.calls.wheel.set(&mut self.calls.slots, slot);
@@ -227,13 +269,14 @@ impl Connection {
             self.calls.wheel.cancel(&mut self.calls.slots, key.slot);
             self.cancel(key.slot);
         }
-        self.calls.release_if_done(key.slot);
+        let unread = self.calls.release_if_done(key.slot);
+        self.items_taken(unread);
     }
 
     fn cancel(&mut self, slot: u32) {
         let call = &mut self.calls.slots.0[slot as usize];
-        // A second CANCEL would say nothing new: `queued_before` is not needed any more.
-        if std::mem::replace(&mut call.queued_before, u64::MAX) != u64::MAX {
+        if !std::mem::replace(&mut call.cancelled, true) {
+            self.calls.given_up += 1;
             let number = self.calls.number(slot, self.side);
             self.push(Kind::Cancel, 0, number, &[], &[]);
         }
@@ -270,20 +313,23 @@ impl Connection {
         let ours = (number % 2 == 1) == (self.side == Side::Client);
         let slot = ours.then(|| self.calls.find(number)).flatten();
         let slot = slot.ok_or(Violation::NothingAsked)?;
-        self.calls.slots.0[slot as usize].open = false;
+        let call = &mut self.calls.slots.0[slot as usize];
+        call.open = false;
         self.calls.open -= 1;
+        self.calls.given_up -= usize::from(call.cancelled);
+        self.calls.requests.give(call.cost);
+        self.calls.turned_away = false;
         self.room = true;
         self.calls.conclude(slot, outcome, &mut self.wakers);
-        self.calls.release_if_done(slot);
+        let unread = self.calls.release_if_done(slot);
+        self.items_taken(unread);
         Ok(())
     }
 
-    pub(super) fn item_for_call(&mut self, number: u32, body: Body) -> Result<(), Violation> {
-        if let Some(flow) = self.calls.flow_mut(number) {
-            let woken = flow.received(body)?;
-            self.wakers.extend(woken);
-        }
-        Ok(())
+    /// Whether the connection is of no use for calls as long as those that were given up are not
+    /// answered.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.calls.is_stuck()
     }
 
     /// The next item of the peer's stream.
@@ -300,6 +346,7 @@ impl Connection {
         if let Some(more) = more.filter(|_| open) {
             self.push(Kind::Credit, 0, number, &more.to_be_bytes(), &[]);
         }
+        self.items_taken(item.cost());
         Poll::Ready(item)
     }
 
@@ -319,9 +366,14 @@ impl Connection {
         let open = call.open && call.outcome.is_none();
         match &mut call.flow {
             Some(flow) if open && !flow.finished => {
+                let cost = cost(body.len());
+                if !self.outgoing.admits(cost) {
+                    return Poll::Ready(Err(NotSent::Full));
+                }
                 if flow.poll_credit(waker).is_pending() {
                     return Poll::Pending;
                 }
+                self.outgoing.take(cost);
                 self.push(Kind::Item, 0, number, body, &[]);
                 Poll::Ready(Ok(()))
             }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::task::{Poll, Waker};
 
-use super::{Body, Violation};
+use super::{Body, Violation, cost};
 
 /// What comes out of a stream.
 #[derive(Debug)]
@@ -13,9 +13,21 @@ pub(crate) enum Item {
     End,
 }
 
+impl Item {
+    /// What it costs of a budget.
+    pub(super) fn cost(&self) -> u64 {
+        match self {
+            Item::One(body) => cost(body.len()),
+            Item::End => 0,
+        }
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Flow {
     incoming: VecDeque<Body>,
+    /// What these cost.
+    unread: u64,
     /// No more comes from the peer.
     pub(super) ended: bool,
     /// Items that the peer may still send.
@@ -41,12 +53,20 @@ impl Flow {
         })
     }
 
-    pub(super) fn received(&mut self, body: Body) -> Result<Option<Waker>, Violation> {
+    /// Whether the item is kept, and whom to wake.
+    pub(super) fn received(&mut self, body: Body) -> Result<(bool, Option<Waker>), Violation> {
         self.granted = self.granted.checked_sub(1).ok_or(Violation::BeyondCredit)?;
-        if !self.ended {
+        let kept = !self.ended;
+        if kept {
+            self.unread += cost(body.len());
             self.incoming.push_back(body);
         }
-        Ok(self.reader.take())
+        Ok((kept, self.reader.take()))
+    }
+
+    /// What the items cost that nobody has read.
+    pub(super) fn unread(&self) -> u64 {
+        self.unread
     }
 
     /// Nothing more comes.
@@ -70,6 +90,7 @@ impl Flow {
             return Poll::Pending;
         };
         self.consumed += 1;
+        self.unread -= cost(body.len());
         let more = (!self.ended && self.consumed >= self.window.div_ceil(2)).then(|| {
             self.granted += self.consumed;
             std::mem::take(&mut self.consumed)

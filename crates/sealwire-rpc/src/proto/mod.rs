@@ -8,12 +8,20 @@
 //! Each call that was begun ends exactly once: with what the peer answers, or when the connection
 //! is closed. A call whose caller has lost interest keeps its number until the peer has answered,
 //! so a number never means two calls at a time. After warm-up nothing here allocates per message.
+//!
+//! What a peer can make this side hold is bounded in number and in bytes: its requests, its
+//! one-way messages and items, and what it does not read.
 
 mod body;
+mod budget;
 mod buffers;
 mod calls;
+mod failure;
 mod flow;
+mod messages;
+mod outbox;
 mod served;
+mod settings;
 mod wheel;
 mod wire;
 
@@ -25,16 +33,18 @@ use sealwire::Frame;
 use slab::Slab;
 
 pub use self::body::Body;
+use self::budget::{Budget, Incoming, cost};
 use self::buffers::Buffers;
 use self::calls::Calls;
 pub(crate) use self::calls::{CallKey, NotSent};
 pub(crate) use self::flow::Item;
-use self::served::Served;
-pub(crate) use self::served::{Answered, ServedKey};
+use self::outbox::Outbox;
+pub(crate) use self::served::{Answered, Asked, ServedKey};
+use self::served::{Deferred, Served};
+pub(crate) use self::settings::{MAX_HELLO, Settings};
 pub(crate) use self::wheel::TICK;
 pub(crate) use self::wire::HEADER;
-use self::wire::{Header, Kind, SETTINGS_BODY, VERSION};
-use crate::status::{Code, Status};
+use self::wire::{Header, Kind};
 
 /// Which numbers a side gives to its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,62 +53,6 @@ pub(crate) enum Side {
     Client,
     /// Even ones.
     Server,
-}
-
-/// What one side tells the other at first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Settings {
-    /// Calls that the other side may have open at a time.
-    pub(crate) max_calls: u32,
-    /// One-way messages that may be under way before more are asked for.
-    pub(crate) one_way_window: u32,
-    /// The same for the items of each stream.
-    pub(crate) stream_window: u32,
-    /// Bytes of a body.
-    pub(crate) max_body: u32,
-}
-
-impl Settings {
-    /// The first message on a connection.
-    pub(crate) fn message(self, hello: &[u8]) -> Frame {
-        let mut message = Vec::with_capacity(HEADER + SETTINGS_BODY + hello.len());
-        message.extend_from_slice(&Header::new(Kind::Settings, 0, 0).to_bytes());
-        message.push(VERSION);
-        for value in [
-            self.max_calls,
-            self.one_way_window,
-            self.stream_window,
-            self.max_body,
-        ] {
-            message.extend_from_slice(&value.to_be_bytes());
-        }
-        message.extend_from_slice(hello);
-        message.into()
-    }
-
-    /// Reads the first message of the peer, and the bytes that its application put behind.
-    pub(crate) fn parse(message: &[u8]) -> Result<(Self, &[u8]), Violation> {
-        if Header::parse(message)?.kind != Kind::Settings {
-            return Err(Violation::NoSettings);
-        }
-        let Some((fixed, hello)) = message[HEADER..].split_first_chunk::<SETTINGS_BODY>() else {
-            return Err(Violation::Truncated);
-        };
-        if fixed[0] != VERSION {
-            return Err(Violation::Version(fixed[0]));
-        }
-        let value = |index: usize| {
-            let at = 1 + 4 * index;
-            u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]])
-        };
-        let settings = Settings {
-            max_calls: value(0),
-            one_way_window: value(1),
-            stream_window: value(2),
-            max_body: value(3),
-        };
-        Ok((settings, hello))
-    }
 }
 
 /// The peer does not speak the protocol: its connection is closed.
@@ -120,19 +74,39 @@ pub(crate) enum Violation {
     NotItsNumber,
     #[error("an answer to a call that is not open")]
     NothingAsked,
-    #[error("more messages than were asked for")]
+    #[error("more messages, or bytes of them, than were asked for")]
     BeyondCredit,
+    #[error("more calls at a time, or bytes of them, than are allowed")]
+    BeyondCalls,
+    #[error("a body where there is none")]
+    UnexpectedBody,
+    #[error("nothing that was sent is read")]
+    NotRead,
+    #[error("calls that were given up are not answered")]
+    NotAnswered,
     #[error("a body larger than the limit")]
     TooLarge,
 }
 
 impl Violation {
+    /// What there was too much of.
+    pub(crate) fn kind(self) -> Option<sealwire::account::Kind> {
+        match self {
+            Violation::BeyondCredit => Some(sealwire::account::Kind::Unhandled),
+            Violation::BeyondCalls => Some(sealwire::account::Kind::Requests),
+            _ => None,
+        }
+    }
+
     /// For the monitors of both sides.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Violation::Version(_) => "rpc: no common version of the protocol",
             Violation::TooLarge => "rpc: a body larger than the limit",
             Violation::BeyondCredit => "rpc: more messages than were asked for",
+            Violation::BeyondCalls => "rpc: more calls at a time than are allowed",
+            Violation::NotRead => "rpc: answers are not read",
+            Violation::NotAnswered => "rpc: calls that were given up are not answered",
             _ => "rpc: protocol violated",
         }
     }
@@ -144,16 +118,26 @@ pub(crate) enum Event {
     /// Nothing, or what the wakers say.
     Nothing,
     /// To answer.
-    Request {
-        key: ServedKey,
-        body: Body,
-        due: Option<Duration>,
-        streams: bool,
-    },
+    Request(Asked),
+    /// To ask for requests with [`Connection::next_request`] once the peer has read.
+    Deferred,
+    /// A request was turned away.
+    Refused,
     /// To take note.
     OneWay(Body),
     /// The peer takes no more requests.
     GoingAway,
+}
+
+/// Bytes held for the peer, each message counted with what it takes beside its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// Requests that a handler has not let go of.
+    pub(crate) requests: usize,
+    /// One-way messages and items that nobody has taken.
+    pub(crate) unhandled: usize,
+    /// What is to be sent.
+    pub(crate) answers: usize,
 }
 
 pub(crate) struct Connection {
@@ -172,8 +156,18 @@ pub(crate) struct Connection {
     one_way_granted: u32,
     /// One-way messages dealt with since the peer was given more.
     one_way_done: u32,
-    outbox: VecDeque<Frame>,
-    outbox_bytes: usize,
+    /// One-way messages and items that the peer sends.
+    incoming: Incoming,
+    /// The same of this side.
+    outgoing: Budget,
+    /// Requests of the calls that the peer has open.
+    requests: Budget,
+    /// Requests in `served`.
+    requests_held: Budget,
+    /// Requests that wait until the peer has read.
+    deferred: Deferred,
+    outbox: Outbox,
+    answer_budget: usize,
     /// Messages that were taken out of the outbox and not put back: the peer may have seen them.
     handed_over: u64,
     queued: u64,
@@ -191,26 +185,32 @@ pub(crate) struct Connection {
 /// In the `info` of GO_AWAY: it answers the other side's, and no more requests follow.
 const FAREWELL: u8 = 1;
 
-/// Bytes that may wait to be sent before callers have to wait.
-const OUTBOX_BYTES: usize = 1 << 20;
-/// The same in messages.
-const OUTBOX_MESSAGES: usize = 4_096;
+/// Answers of the largest size, beside the budget, of requests whose handlers run when it is
+/// used up: as many calls as a client has on a connection unless told otherwise.
+const ANSWERS_UNDER_WAY: usize = 64;
+/// What the protocol sends by itself for each call that a peer may have open, in bytes of cost.
+const CONTROL_PER_CALL: usize = 512;
 
 impl Connection {
-    pub(crate) fn new(side: Side, local: Settings, peer: Settings) -> Self {
+    pub(crate) fn new(side: Side, local: Settings, peer: Settings, answer_budget: usize) -> Self {
         Connection {
             side,
             local,
             peer,
-            calls: Calls::default(),
+            calls: Calls::new(peer.request_budget),
             served: Slab::new(),
             numbers: HashMap::new(),
             serial: 0,
             one_way_credit: peer.one_way_window,
             one_way_granted: local.one_way_window,
             one_way_done: 0,
-            outbox: VecDeque::new(),
-            outbox_bytes: 0,
+            incoming: Incoming::new(local.message_budget, local.max_body),
+            outgoing: Budget::new(peer.message_budget),
+            requests: Budget::new(local.request_budget),
+            requests_held: Budget::new(local.request_budget),
+            deferred: Deferred::default(),
+            outbox: Outbox::default(),
+            answer_budget,
             handed_over: 0,
             queued: 0,
             buffers: Buffers::default(),
@@ -232,13 +232,32 @@ impl Connection {
         let frame = self
             .buffers
             .message(Header::new(kind, info, number), body, rest);
-        self.outbox_bytes += frame.len();
-        self.outbox.push_back(frame);
+        self.outbox.push(frame);
         self.queued += 1;
     }
 
-    fn congested(&self) -> bool {
-        self.outbox_bytes >= OUTBOX_BYTES || self.outbox.len() >= OUTBOX_MESSAGES
+    /// Whether the peer is given no more requests to a handler until it has read.
+    pub(crate) fn is_over_budget(&self) -> bool {
+        self.outbox.cost() >= self.answer_budget
+    }
+
+    /// Whether not even what handlers that run already answer is kept.
+    fn is_full(&self) -> bool {
+        let under_way = ANSWERS_UNDER_WAY.saturating_mul(self.local.max_body as usize);
+        self.outbox.cost() >= self.answer_budget.saturating_add(under_way)
+    }
+
+    fn control_limit(&self) -> usize {
+        let calls = CONTROL_PER_CALL.saturating_mul(self.local.max_calls as usize);
+        self.answer_budget.saturating_add(calls)
+    }
+
+    pub(crate) fn held(&self) -> Held {
+        Held {
+            requests: self.requests_held.used() as usize,
+            unhandled: self.incoming.held() as usize,
+            answers: self.outbox.cost(),
+        }
     }
 
     /// Why nothing of this size can be sent now.
@@ -250,7 +269,7 @@ impl Connection {
         if size > limit {
             return Err(NotSent::TooLarge { size, limit });
         }
-        if self.congested() {
+        if self.outbox.is_congested() {
             return Err(NotSent::Full);
         }
         Ok(())
@@ -258,10 +277,8 @@ impl Connection {
 
     /// Swaps what is to be sent with an empty queue.
     pub(crate) fn take_outbox(&mut self, into: &mut VecDeque<Frame>) {
-        debug_assert!(into.is_empty(), "what was taken before is sent first");
-        self.room |= self.congested();
-        std::mem::swap(&mut self.outbox, into);
-        self.outbox_bytes = 0;
+        self.room |= self.outbox.is_congested();
+        self.outbox.take(into);
         // Before they are sent: the peer may act on them, and the connection end, any time now.
         self.handed_over += into.len() as u64;
     }
@@ -270,46 +287,23 @@ impl Connection {
     /// time.
     pub(crate) fn put_back(&mut self, left: &mut VecDeque<Frame>) {
         self.handed_over -= left.len() as u64;
-        if left.is_empty() {
-            return;
+        if !left.is_empty() {
+            self.outbox.put_back(left);
         }
-        left.append(&mut self.outbox);
-        std::mem::swap(&mut self.outbox, left);
-        self.outbox_bytes = self.outbox.iter().map(|frame| frame.len()).sum();
+    }
+
+    /// Messages that left so far.
+    pub(crate) fn handed_over(&self) -> u64 {
+        self.handed_over
     }
 
     /// Nothing can be sent any more.
     pub(crate) fn drop_outbox(&mut self) {
         self.outbox.clear();
-        self.outbox_bytes = 0;
     }
 
     pub(crate) fn has_output(&self) -> bool {
         !self.outbox.is_empty()
-    }
-
-    /// Sends a message that nobody answers.
-    pub(crate) fn one_way(&mut self, body: &[u8]) -> Result<(), NotSent> {
-        self.check(body.len())?;
-        if self.we_go_away || self.peer_goes_away {
-            return Err(NotSent::GoingAway);
-        }
-        if self.one_way_credit == 0 {
-            return Err(NotSent::Full);
-        }
-        self.one_way_credit -= 1;
-        self.push(Kind::OneWay, 0, 0, body, &[]);
-        Ok(())
-    }
-
-    /// A received one-way message has been dealt with.
-    pub(crate) fn one_way_done(&mut self) {
-        self.one_way_done += 1;
-        if self.one_way_done >= self.local.one_way_window.div_ceil(2) {
-            let credit = std::mem::take(&mut self.one_way_done);
-            self.one_way_granted += credit;
-            self.push(Kind::Credit, 0, 0, &credit.to_be_bytes(), &[]);
-        }
     }
 
     /// Asks the peer for no more requests; those that come all the same are turned away.
@@ -338,9 +332,13 @@ impl Connection {
     // ---- what is received -----------------------------------------------------------------------
 
     pub(crate) fn receive(&mut self, frame: Frame, now: Duration) -> Result<Event, Violation> {
+        if self.closed {
+            return Ok(Event::Nothing);
+        }
         let header = Header::parse(&frame)?;
-        if frame.len() - HEADER > self.local.max_body as usize + 4 && header.kind != Kind::Error {
-            return Err(Violation::TooLarge);
+        header.check_body(frame.len() - HEADER, self.local.max_body)?;
+        if self.outbox.control() > self.control_limit() {
+            return Err(Violation::NotRead);
         }
         let body = Body::of(frame);
         let ours = (header.number % 2 == 1) == (self.side == Side::Client);
@@ -349,6 +347,9 @@ impl Connection {
             Kind::OneWay => {
                 let left = self.one_way_granted.checked_sub(1);
                 self.one_way_granted = left.ok_or(Violation::BeyondCredit)?;
+                if !self.incoming.received(cost(body.len())) {
+                    return Err(Violation::BeyondCredit);
+                }
                 return Ok(Event::OneWay(body));
             }
             Kind::Request | Kind::Open => {
@@ -359,44 +360,30 @@ impl Connection {
             }
             Kind::Reply => self.end_call(header.number, Ok(body))?,
             Kind::Error => {
-                let status = read_status(header.info, &body)?;
+                let status = failure::read(header.info, &body, self.local.max_body)?;
                 self.end_call(header.number, Err(self.failure(header.number, status, now)))?;
             }
             Kind::Cancel => self.cancelled(header.number),
-            Kind::Item if ours => self.item_for_call(header.number, body)?,
-            Kind::Item => self.item_for_served(header.number, body)?,
+            Kind::Item => self.item(header.number, ours, body)?,
             Kind::End => self.end_of_items(header.number),
             Kind::Credit => {
-                let amount = body.first_chunk().ok_or(Violation::Truncated)?;
+                let (amount, bytes) = body.split_first_chunk().ok_or(Violation::Truncated)?;
+                let bytes = bytes
+                    .first_chunk()
+                    .map_or(0, |bytes| u32::from_be_bytes(*bytes));
+                self.outgoing.give(bytes.into());
                 self.credit(header.number, ours, u32::from_be_bytes(*amount));
             }
             Kind::GoAway if header.info & FAREWELL != 0 => self.farewell = self.we_go_away,
+            Kind::GoAway if self.peer_goes_away => {}
             Kind::GoAway => {
-                if !std::mem::replace(&mut self.peer_goes_away, true) {
-                    self.push(Kind::GoAway, FAREWELL, 0, &[], &[]);
-                }
+                self.peer_goes_away = true;
+                self.push(Kind::GoAway, FAREWELL, 0, &[], &[]);
                 self.room = true;
                 return Ok(Event::GoingAway);
             }
         }
         Ok(Event::Nothing)
-    }
-
-    fn credit(&mut self, number: u32, ours: bool, amount: u32) {
-        if number == 0 {
-            self.one_way_credit = self.one_way_credit.saturating_add(amount);
-            self.room = true;
-            return;
-        }
-        let flow = if ours {
-            self.calls.flow_mut(number)
-        } else {
-            let slot = self.numbers.get(&number);
-            slot.and_then(|slot| self.served[*slot].flow.as_deref_mut())
-        };
-        if let Some(flow) = flow {
-            self.wakers.extend(flow.credited(amount));
-        }
     }
 
     // ---- for whoever drives this ----------------------------------------------------------------
@@ -448,45 +435,19 @@ impl Connection {
         self.drop_outbox();
         self.calls.fail_all(self.handed_over, &mut self.wakers);
         self.numbers.clear();
+        self.deferred = Deferred::default();
         for (_, served) in &mut self.served {
             self.wakers.extend(served.abandon());
         }
-        let (calls, served) = (&mut self.calls, &mut self.served);
-        calls.release_unowned();
-        served.retain(|_, served| served.owned);
+        self.calls.release_unowned();
+        let held = &mut self.requests_held;
+        self.served.retain(|_, served| {
+            if !served.owned {
+                held.give(served.cost);
+            }
+            served.owned
+        });
     }
-}
-
-/// ERROR: code, length of the message, message, details.
-fn status_body(status: &Status) -> Vec<u8> {
-    let mut end = status.message.len().min(usize::from(u16::MAX));
-    while !status.message.is_char_boundary(end) {
-        end -= 1;
-    }
-    let message = &status.message.as_bytes()[..end];
-    let mut body = Vec::with_capacity(4 + message.len() + status.details.len());
-    body.extend_from_slice(&status.code.0.to_be_bytes());
-    body.extend_from_slice(&(message.len() as u16).to_be_bytes());
-    body.extend_from_slice(message);
-    body.extend_from_slice(&status.details);
-    body
-}
-
-fn read_status(info: u8, body: &[u8]) -> Result<Status, Violation> {
-    let Some((&[a, b, c, d], rest)) = body.split_first_chunk() else {
-        return Err(Violation::Truncated);
-    };
-    let length = usize::from(u16::from_be_bytes([c, d]));
-    let Some((message, details)) = rest.split_at_checked(length) else {
-        return Err(Violation::Truncated);
-    };
-    let mut status = Status::new(
-        Code(u16::from_be_bytes([a, b])),
-        String::from_utf8_lossy(message),
-    );
-    status.details = details.to_vec();
-    status.not_started = info & 1 == 1;
-    Ok(status)
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! The calls of the peer: what was asked and is not answered, or whose handler has not noticed that
 //! nobody waits any more.
 
+use std::collections::VecDeque;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use super::flow::{Flow, Item};
 use super::wire::{Header, Kind, decode_time};
-use super::{Body, Connection, Event, NotSent, Violation, status_body};
+use super::{Body, Connection, Event, NotSent, Violation, cost, failure};
 use crate::status::{Code, Status};
 
 /// Names a call of the peer for its handler.
@@ -26,7 +27,25 @@ pub(crate) enum Answered {
         size: usize,
         limit: usize,
     },
+    /// The caller does not read what others answered it.
+    NotRead,
 }
+
+/// A request for a handler.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) key: ServedKey,
+    pub(crate) body: Body,
+    pub(crate) due: Option<Duration>,
+    pub(crate) streams: bool,
+}
+
+/// Requests in the order in which they came. Those that were cancelled meanwhile are still named.
+#[derive(Default)]
+pub(super) struct Deferred(VecDeque<ServedKey>);
+
+/// Names of requests that are gone, beside as many as there are requests.
+const GONE: usize = 16;
 
 pub(super) struct Served {
     serial: u64,
@@ -34,6 +53,10 @@ pub(super) struct Served {
     number: Option<u32>,
     /// A handler holds it.
     pub(super) owned: bool,
+    /// What it takes of the budget.
+    pub(super) cost: u64,
+    /// It waits for its handler.
+    waiting: Option<(Body, Option<Duration>)>,
     watcher: Option<Waker>,
     pub(super) flow: Option<Box<Flow>>,
 }
@@ -61,38 +84,92 @@ impl Connection {
         if self.numbers.contains_key(&number) {
             return Err(Violation::NotItsNumber);
         }
+        let cost = cost(body.len());
+        if self.numbers.len() >= self.local.max_calls as usize || !self.requests.admits(cost) {
+            return Err(Violation::BeyondCalls);
+        }
         if self.we_go_away {
             self.refuse(number, Code::UNAVAILABLE, "shutting down");
             return Ok(Event::Nothing);
         }
-        if self.served.len() >= self.local.max_calls as usize {
+        // Cancelled ones whose handlers have not let go count as well: the peer cannot know.
+        if self.served.len() >= self.local.max_calls as usize || !self.requests_held.admits(cost) {
             self.refuse(number, Code::RESOURCE_EXHAUSTED, "too many calls at a time");
-            return Ok(Event::Nothing);
+            return Ok(Event::Refused);
         }
         self.serial += 1;
         let streams = header.kind == Kind::Open;
         let flow = streams.then(|| Flow::new(self.local.stream_window, self.peer.stream_window));
+        let due = decode_time(header.info).map(|time| now + time);
+        // One behind another, so that none is overtaken.
+        let defer = self.is_over_budget() || !self.deferred.0.is_empty();
+        let mut body = Some(body);
+        let waiting = if defer { body.take() } else { None };
         let slot = self.served.insert(Served {
             serial: self.serial,
             number: Some(number),
-            owned: true,
+            owned: !defer,
+            cost,
+            waiting: waiting.map(|body| (body, due)),
             watcher: None,
             flow,
         });
         self.numbers.insert(number, slot);
-        Ok(Event::Request {
-            key: ServedKey {
-                slot,
-                serial: self.serial,
-            },
-            body,
-            due: decode_time(header.info).map(|time| now + time),
-            streams,
+        self.requests.take(cost);
+        self.requests_held.take(cost);
+        let key = ServedKey {
+            slot,
+            serial: self.serial,
+        };
+        Ok(match body {
+            Some(body) => Event::Request(Asked {
+                key,
+                body,
+                due,
+                streams,
+            }),
+            None => {
+                self.deferred.0.push_back(key);
+                Event::Deferred
+            }
         })
     }
 
+    /// The next request that waited until the peer has read, if it has.
+    pub(crate) fn next_request(&mut self, now: Duration) -> Option<Asked> {
+        while !self.is_over_budget() {
+            let key = self.deferred.0.pop_front()?;
+            let Some(served) = self.served_mut(key) else {
+                continue;
+            };
+            let Some((body, due)) = served.waiting.take() else {
+                continue;
+            };
+            served.owned = true;
+            if due.is_some_and(|due| due <= now) {
+                let status = Status::from(Code::DEADLINE_EXCEEDED).not_started();
+                self.fail(key, &status);
+                self.release(key);
+                continue;
+            }
+            let streams = served.flow.is_some();
+            return Some(Asked {
+                key,
+                body,
+                due,
+                streams,
+            });
+        }
+        None
+    }
+
+    /// Whether requests wait until the peer has read.
+    pub(crate) fn has_deferred(&self) -> bool {
+        !self.deferred.0.is_empty()
+    }
+
     fn refuse(&mut self, number: u32, code: Code, message: &str) {
-        let body = status_body(&Status::new(code, message));
+        let body = failure::body(&Status::new(code, message), 0);
         self.push(Kind::Error, 1, number, &body, &[]);
     }
 
@@ -101,10 +178,17 @@ impl Connection {
         (served.serial == key.serial).then_some(served)
     }
 
+    /// The number can mean another call from here on. Gives where the call stands.
+    fn forget_number(&mut self, number: u32) -> Option<usize> {
+        let slot = self.numbers.remove(&number)?;
+        self.requests.give(self.served[slot].cost);
+        Some(slot)
+    }
+
     /// Ends the peer's call, if somebody still waits for that.
     fn take_number(&mut self, key: ServedKey) -> Option<u32> {
         let number = self.served_mut(key)?.number.take()?;
-        self.numbers.remove(&number);
+        self.forget_number(number);
         Some(number)
     }
 
@@ -112,6 +196,9 @@ impl Connection {
         let (size, limit) = (body.len(), self.peer.max_body as usize);
         if size > limit {
             return Answered::TooLarge { size, limit };
+        }
+        if self.is_full() {
+            return Answered::NotRead;
         }
         match self.take_number(key) {
             Some(number) => {
@@ -125,12 +212,12 @@ impl Connection {
     pub(crate) fn fail(&mut self, key: ServedKey, status: &Status) -> Answered {
         match self.take_number(key) {
             Some(number) => {
-                let mut body = status_body(status);
-                // Details that the peer would not take are of no use to it.
-                let fixed = 4 + usize::from(u16::from_be_bytes([body[2], body[3]]));
-                if body.len() > fixed + self.peer.max_body as usize {
-                    body.truncate(fixed);
-                }
+                let body = if self.is_full() {
+                    // For programs that is all that matters.
+                    failure::body(&Status::from(status.code), 0)
+                } else {
+                    failure::body(status, self.peer.max_body)
+                };
                 self.push(
                     Kind::Error,
                     u8::from(status.not_started),
@@ -144,6 +231,23 @@ impl Connection {
         }
     }
 
+    /// Answers for a handler that lets go with that: the caller may ask again as soon as it has
+    /// the answer, and finds room then.
+    pub(crate) fn reply_and_release(&mut self, key: ServedKey, body: &[u8]) -> Answered {
+        let answered = self.reply(key, body);
+        if matches!(answered, Answered::Sent | Answered::TooLate) {
+            self.release(key);
+        }
+        answered
+    }
+
+    /// The same for an error.
+    pub(crate) fn fail_and_release(&mut self, key: ServedKey, status: &Status) -> Answered {
+        let answered = self.fail(key, status);
+        self.release(key);
+        answered
+    }
+
     /// The handler lets go.
     pub(crate) fn release(&mut self, key: ServedKey) {
         if self.served_mut(key).is_some() {
@@ -151,8 +255,14 @@ impl Connection {
                 self.served[key.slot].number.is_none(),
                 "answered before it is let go"
             );
-            self.served.remove(key.slot);
+            self.remove(key.slot);
         }
+    }
+
+    fn remove(&mut self, slot: usize) {
+        let served = self.served.remove(slot);
+        self.requests_held.give(served.cost);
+        self.items_taken(served.flow.map_or(0, |flow| flow.unread()));
     }
 
     /// Whether nobody waits for the answer any more.
@@ -173,22 +283,24 @@ impl Connection {
 
     /// CANCEL: answered at once, so that the number is free; the handler is told.
     pub(super) fn cancelled(&mut self, number: u32) {
-        let Some(slot) = self.numbers.remove(&number) else {
+        let Some(slot) = self.forget_number(number) else {
             return;
         };
         let served = &mut self.served[slot];
         self.wakers.extend(served.abandon());
-        let body = status_body(&Status::from(Code::CANCELLED));
-        self.push(Kind::Error, 0, number, &body, &[]);
-    }
-
-    pub(super) fn item_for_served(&mut self, number: u32, body: Body) -> Result<(), Violation> {
-        let slot = self.numbers.get(&number);
-        if let Some(flow) = slot.and_then(|slot| self.served[*slot].flow.as_deref_mut()) {
-            let woken = flow.received(body)?;
-            self.wakers.extend(woken);
+        if !served.owned {
+            self.remove(slot);
+            let (deferred, served) = (&mut self.deferred.0, &self.served);
+            if deferred.len() > 2 * served.len() + GONE {
+                let there = |key: &ServedKey| {
+                    let served = served.get(key.slot);
+                    served.is_some_and(|served| served.serial == key.serial)
+                };
+                deferred.retain(there);
+            }
         }
-        Ok(())
+        let body = failure::body(&Status::from(Code::CANCELLED), 0);
+        self.push(Kind::Error, 0, number, &body, &[]);
     }
 
     pub(super) fn end_of_items(&mut self, number: u32) {
@@ -213,6 +325,7 @@ impl Connection {
         if let (Some(number), Some(more)) = (number, more) {
             self.push(Kind::Credit, 0, number, &more.to_be_bytes(), &[]);
         }
+        self.items_taken(item.cost());
         Poll::Ready(item)
     }
 
@@ -226,15 +339,21 @@ impl Connection {
         if let Err(error) = self.check(body.len()) {
             return Poll::Ready(Err(error));
         }
+        let cost = cost(body.len());
+        let admitted = self.outgoing.admits(cost);
         let Some((number, flow)) = self
             .served_mut(key)
             .and_then(|served| Some((served.number?, served.flow.as_mut()?)))
         else {
             return Poll::Ready(Err(NotSent::Closed));
         };
+        if !admitted {
+            return Poll::Ready(Err(NotSent::Full));
+        }
         if flow.poll_credit(waker).is_pending() {
             return Poll::Pending;
         }
+        self.outgoing.take(cost);
         self.push(Kind::Item, 0, number, body, &[]);
         Poll::Ready(Ok(()))
     }

@@ -5,14 +5,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Wake};
 
 use super::*;
-use crate::status::Error;
+use crate::status::{Code, Error, Status};
 
 const SETTINGS: Settings = Settings {
     max_calls: 4,
     one_way_window: 4,
     stream_window: 2,
     max_body: 1_000,
+    request_budget: 1 << 20,
+    message_budget: 1 << 20,
 };
+
+/// Bytes of answers that may wait.
+const ANSWERS: usize = 10_000;
 
 #[derive(Default)]
 struct Count(AtomicUsize);
@@ -36,8 +41,8 @@ struct Pair {
 impl Pair {
     fn new() -> Self {
         Pair {
-            client: Connection::new(Side::Client, SETTINGS, SETTINGS),
-            server: Connection::new(Side::Server, SETTINGS, SETTINGS),
+            client: Connection::new(Side::Client, SETTINGS, SETTINGS, ANSWERS),
+            server: Connection::new(Side::Server, SETTINGS, SETTINGS, ANSWERS),
             now: Duration::from_secs(1),
         }
     }
@@ -90,7 +95,7 @@ impl Pair {
 
 fn request(events: Vec<Event>) -> (ServedKey, Body, Option<Duration>) {
     match <[Event; 1]>::try_from(events) {
-        Ok([Event::Request { key, body, due, .. }]) => (key, body, due),
+        Ok([Event::Request(Asked { key, body, due, .. })]) => (key, body, due),
         other => panic!("not one request: {other:?}"),
     }
 }
@@ -243,7 +248,7 @@ fn one_way_messages_wait_for_those_before_them() {
         }
         assert_eq!(pair.client.one_way(b"note"), Err(NotSent::Full));
         assert_eq!(pair.carry_to_server().len(), 4);
-        (0..4).for_each(|_| pair.server.one_way_done());
+        (0..4).for_each(|_| pair.server.one_way_done(4));
         pair.carry_to_client();
     }
 }
@@ -349,7 +354,7 @@ fn settings_are_read_as_written() {
     let mut other = message.to_vec();
     other[HEADER] = 9;
     assert_eq!(Settings::parse(&other), Err(Violation::Version(9)));
-    for length in 0..HEADER + SETTINGS_BODY {
+    for length in 0..HEADER + settings::SETTINGS_BODY {
         assert!(Settings::parse(&message[..length]).is_err());
     }
 }
@@ -379,7 +384,7 @@ fn garbage_neither_panics_nor_stays() {
                 keys.push(key);
             }
             match pair.client.receive(message.into(), pair.now) {
-                Ok(Event::Request { key, .. }) => served.push(key),
+                Ok(Event::Request(asked)) => served.push(asked.key),
                 Ok(_) => {}
                 Err(_) if random(3) == 0 => break,
                 Err(_) => {}

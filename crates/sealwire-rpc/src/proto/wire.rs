@@ -9,17 +9,13 @@
 //!
 //! Six bytes, so that a body of 64 bytes fits the part of a frame that needs no allocation.
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
-use super::Violation;
+use super::{Violation, failure};
 
 /// Bytes of the header.
 pub(crate) const HEADER: usize = 6;
-/// Bytes of the fixed part of SETTINGS.
-pub(super) const SETTINGS_BODY: usize = 17;
-/// The version that SETTINGS carries.
-pub(super) const VERSION: u8 = 1;
-
 /// What a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -47,6 +43,14 @@ impl Kind {
         ]
         .into_iter()
         .find(|kind| *kind as u8 == octet)
+    }
+
+    /// Whether the protocol sends it by itself, or what an application says is not in it.
+    pub(super) fn is_control(octet: u8) -> bool {
+        use Kind::{Cancel, Credit, End, Error, GoAway};
+        [Cancel, Credit, End, Error, GoAway]
+            .into_iter()
+            .any(|kind| kind as u8 == octet)
     }
 
     /// Whether messages of this kind belong to a call.
@@ -85,6 +89,35 @@ impl Header {
             return Err(Violation::Number(number));
         }
         Ok(Header { kind, info, number })
+    }
+
+    /// Whether a message of this kind can have a body of this size.
+    pub(super) fn check_body(self, size: usize, max_body: u32) -> Result<(), Violation> {
+        let max_body = max_body as usize;
+        match self.kind {
+            // These have a form of their own.
+            Kind::Settings => Ok(()),
+            Kind::OneWay | Kind::Request | Kind::Open | Kind::Reply | Kind::Item
+                if size > max_body =>
+            {
+                Err(Violation::TooLarge)
+            }
+            Kind::OneWay | Kind::Request | Kind::Open | Kind::Reply | Kind::Item => Ok(()),
+            Kind::Error if size > failure::FIXED + usize::from(u16::MAX) + max_body => {
+                Err(Violation::TooLarge)
+            }
+            Kind::Error => Ok(()),
+            Kind::Cancel | Kind::End | Kind::GoAway if size > 0 => Err(Violation::UnexpectedBody),
+            Kind::Cancel | Kind::End | Kind::GoAway => Ok(()),
+            Kind::Credit => {
+                let expected = if self.number == 0 { 8 } else { 4 };
+                match size.cmp(&expected) {
+                    Ordering::Less => Err(Violation::Truncated),
+                    Ordering::Equal => Ok(()),
+                    Ordering::Greater => Err(Violation::UnexpectedBody),
+                }
+            }
+        }
     }
 }
 

@@ -1,0 +1,448 @@
+//! What the handles of a connection share: the protocol under a lock, and who is told.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use sealwire::account::Kind;
+use sealwire::{Frame, Peer};
+use slab::Slab;
+
+use super::{Conn, Place};
+use crate::counters::count;
+use crate::guard::wake_all;
+use crate::handler::{OneWay, Request};
+use crate::hub::{Hub, flushes_later, lock};
+use crate::proto::{Asked, Connection, Event, Held, NotSent, Settings, Violation};
+use crate::status::Error;
+
+pub(crate) struct Link {
+    pub(super) hub: Arc<Hub>,
+    pub(super) peer: Arc<Peer>,
+    pub(super) route: u32,
+    pub(super) core: Mutex<Core>,
+    /// Open calls of this side.
+    pub(super) load: AtomicUsize,
+    pub(super) takes_calls: AtomicBool,
+}
+
+pub(super) struct Core {
+    pub(super) proto: Connection,
+    /// A thread hands messages to the socket; it will see what is queued meanwhile.
+    flushing: bool,
+    spare: VecDeque<Frame>,
+    wakers: Vec<Waker>,
+    /// Those who wait for room, since they were last all woken.
+    pub(super) room: Slab<Waker>,
+    pub(super) room_round: u64,
+    /// They have a time limit; the earliest.
+    room_limit: Option<Duration>,
+    /// Since when the peer has not read, while too much waits for it.
+    unread: Option<Unread>,
+    /// Since when no call can be made because the peer does not answer those that were given up.
+    stuck: Option<Duration>,
+    /// Requests wait for the peer to read, and the thread that reads knows.
+    paused: bool,
+    /// What the peer's account says.
+    noted: Held,
+}
+
+/// What a peer had read at a time.
+#[derive(Clone, Copy)]
+struct Unread {
+    since: Duration,
+    written: u64,
+    handed_over: u64,
+}
+
+/// Bytes that a peer has to read within the write limit while too many wait for it.
+const PROGRESS: u64 = 64 << 10;
+
+impl Core {
+    fn is_finished(&self) -> bool {
+        self.proto.is_finished() && !self.flushing
+    }
+
+    fn take_room(&mut self, into: &mut Vec<Waker>) {
+        self.room_round += 1;
+        into.extend(self.room.drain());
+    }
+
+    /// Brings the peer's account up to date. Often nothing has changed: then nothing is written to
+    /// memory that threads share.
+    fn note_held(&mut self, peer: &Peer) {
+        let held = self.proto.held();
+        if held != self.noted {
+            self.noted = held;
+            let account = peer.account();
+            account.set(Kind::Requests, held.requests);
+            account.set(Kind::Unhandled, held.unhandled);
+            account.set(Kind::Answers, held.answers);
+        }
+    }
+}
+
+impl Link {
+    pub(crate) fn new(hub: Arc<Hub>, peer: Arc<Peer>, settings: Settings) -> Arc<Self> {
+        let options = &hub.options;
+        let budget = options.answer_budget;
+        let proto = Connection::new(options.side, options.settings, settings, budget);
+        Arc::new(Link {
+            route: peer.route(),
+            peer,
+            core: Mutex::new(Core {
+                proto,
+                flushing: false,
+                spare: VecDeque::new(),
+                wakers: Vec::new(),
+                room: Slab::new(),
+                room_round: 0,
+                room_limit: None,
+                unread: None,
+                stuck: None,
+                paused: false,
+                noted: Held::default(),
+            }),
+            hub,
+            load: AtomicUsize::new(0),
+            takes_calls: AtomicBool::new(true),
+        })
+    }
+
+    pub(crate) fn route(&self) -> u32 {
+        self.route
+    }
+
+    pub(crate) fn peer(&self) -> &Arc<Peer> {
+        &self.peer
+    }
+
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+
+    pub(crate) fn load(&self) -> usize {
+        self.load.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn takes_calls(&self) -> bool {
+        self.takes_calls.load(Ordering::Relaxed)
+    }
+
+    /// Lets the protocol do something, then wakes whom that concerns.
+    pub(crate) fn act<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
+        self.act_and_keep(action).0
+    }
+
+    /// The same, and sends what there is to send then.
+    pub(crate) fn with<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
+        let (result, core) = self.act_and_keep(action);
+        if !flushes_later(self) {
+            self.flush_from(core);
+        }
+        result
+    }
+
+    /// Gives the lock as well, for what comes next. It is not held while others are told.
+    fn act_and_keep<R>(
+        &self,
+        action: impl FnOnce(&mut Connection) -> R,
+    ) -> (R, MutexGuard<'_, Core>) {
+        let mut core = lock(&self.core);
+        let result = action(&mut core.proto);
+        self.load.store(core.proto.open_calls(), Ordering::Relaxed);
+        self.takes_calls
+            .store(core.proto.takes_calls(), Ordering::Relaxed);
+        if core.unread.is_none() && core.proto.is_over_budget() {
+            self.begin_to_wait(&mut core);
+        }
+        let room = core.proto.take_room();
+        let at_its_end = core.is_finished();
+        if room || at_its_end || core.proto.has_wakers() {
+            let mut wakers = std::mem::take(&mut core.wakers);
+            core.proto.take_wakers(&mut wakers);
+            if room {
+                core.take_room(&mut wakers);
+            }
+            drop(core);
+            self.wake(&mut wakers);
+            if at_its_end {
+                self.hub.tell_of_change();
+            }
+            core = lock(&self.core);
+            core.wakers = wakers;
+        }
+        (result, core)
+    }
+
+    fn wake(&self, wakers: &mut Vec<Waker>) {
+        if !wake_all(wakers) {
+            count(&self.hub.counters.panics);
+        }
+    }
+
+    /// Wakes those who wait for room. The lock is given back.
+    fn wake_for_room(&self, mut core: MutexGuard<'_, Core>) {
+        let mut wakers = std::mem::take(&mut core.wakers);
+        core.take_room(&mut wakers);
+        drop(core);
+        self.wake(&mut wakers);
+        lock(&self.core).wakers = wakers;
+    }
+
+    /// More waits for the peer than it should: it has until then to read.
+    fn begin_to_wait(&self, core: &mut Core) {
+        let now = self.hub.now();
+        core.unread = Some(self.unread(core, now));
+        count(&self.hub.counters.peers_paused);
+        self.peer.account().note_excess(Kind::Answers);
+        self.hub.arm(now + self.hub.options.write_limit);
+    }
+
+    fn unread(&self, core: &Core, now: Duration) -> Unread {
+        Unread {
+            since: now,
+            written: self.peer.account().written(),
+            handed_over: core.proto.handed_over(),
+        }
+    }
+
+    /// Hands what is queued to the socket, unless another thread is at it.
+    pub(crate) fn flush(&self) {
+        self.flush_from(lock(&self.core));
+    }
+
+    fn flush_from<'a>(&'a self, mut core: MutexGuard<'a, Core>) {
+        core.note_held(&self.peer);
+        if core.flushing || !core.proto.has_output() {
+            return;
+        }
+        while !core.flushing && core.proto.has_output() {
+            core.flushing = true;
+            let mut frames = std::mem::take(&mut core.spare);
+            core.proto.take_outbox(&mut frames);
+            drop(core);
+            let gone = self
+                .hub
+                .socket
+                .try_send_many_to(self.route, &mut frames)
+                .is_err();
+            core = lock(&self.core);
+            let full = !gone && !frames.is_empty();
+            core.proto.put_back(&mut frames);
+            if gone {
+                // The socket will say so behind the last message of the peer.
+                core.proto.drop_outbox();
+            }
+            core.spare = frames;
+            core.flushing = false;
+            core.note_held(&self.peer);
+            let room = core.proto.take_room();
+            if full {
+                drop(core);
+                return self.hub.wait_for_socket();
+            }
+            if room {
+                self.wake_for_room(core);
+                core = lock(&self.core);
+            }
+        }
+        let at_its_end = core.is_finished();
+        drop(core);
+        if at_its_end {
+            self.hub.tell_of_change();
+        }
+    }
+
+    /// Whether requests wait from here on until the peer has read.
+    pub(crate) fn receive(
+        self: &Arc<Self>,
+        frame: Frame,
+        now: Duration,
+    ) -> Result<bool, Violation> {
+        let counters = &self.hub.counters;
+        match self.act(|proto| proto.receive(frame, now))? {
+            Event::Nothing => {}
+            Event::Request(asked) => self.serve(asked),
+            Event::Deferred => {
+                count(&counters.requests);
+                return Ok(!std::mem::replace(&mut lock(&self.core).paused, true));
+            }
+            Event::Refused => {
+                count(&counters.requests);
+                count(&counters.requests_refused);
+                self.peer.account().note_excess(Kind::Requests);
+            }
+            Event::OneWay(body) => {
+                count(&counters.messages_received);
+                let message = OneWay::new(Conn::new(self.clone()), body);
+                let handler = &self.hub.options.handler;
+                let _ = self.hub.guard("a handler", || handler.message(message));
+            }
+            Event::GoingAway => {
+                self.hub.tell_of_change();
+            }
+        }
+        Ok(false)
+    }
+
+    fn serve(self: &Arc<Self>, asked: Asked) {
+        count(&self.hub.counters.requests);
+        self.handle(asked);
+    }
+
+    /// Gives a request to the handler.
+    fn handle(self: &Arc<Self>, asked: Asked) {
+        let Asked {
+            key,
+            body,
+            due,
+            streams,
+        } = asked;
+        let due = due.map(|due| self.hub.at(due));
+        let request = Request::new(Conn::new(self.clone()), key, body, due, streams);
+        // Dropped without an answer it is answered with an error.
+        let handler = &self.hub.options.handler;
+        let _ = self.hub.guard("a handler", || handler.request(request));
+    }
+
+    /// Gives up to `limit` requests to the handler that have waited for the peer to read, if it has.
+    /// Whether there are more.
+    pub(crate) fn resume(self: &Arc<Self>, now: Duration, limit: usize) -> bool {
+        for _ in 0..limit {
+            match self.act(|proto| proto.next_request(now)) {
+                Some(asked) => self.handle(asked),
+                None => break,
+            }
+        }
+        let mut core = lock(&self.core);
+        core.paused = core.proto.has_deferred();
+        core.paused
+    }
+
+    /// Looks after time limits, and sends what there is to send. Gives when to look again.
+    pub(crate) fn look_at_clock(&self, now: Duration) -> Result<Option<Duration>, Violation> {
+        self.with(|proto| proto.handle_timeout(now));
+        let mut core = lock(&self.core);
+        let unread = self.check_reading(&mut core, now)?;
+        let stuck = self.check_answers(&mut core, now)?;
+        let overdue = core.room_limit.take_if(|limit| *limit <= now).is_some();
+        let next = core.proto.next_timeout();
+        let next = [next, unread, stuck, core.room_limit]
+            .into_iter()
+            .flatten()
+            .min();
+        if overdue {
+            self.wake_for_room(core);
+        }
+        Ok(next)
+    }
+
+    /// Whether the peer reads, while too much waits for it. Gives when to look again.
+    fn check_reading(&self, core: &mut Core, now: Duration) -> Result<Option<Duration>, Violation> {
+        if !core.proto.is_over_budget() {
+            core.unread = None;
+            return Ok(None);
+        }
+        let current = self.unread(core, now);
+        let before = *core.unread.get_or_insert(current);
+        let read = current.written.wrapping_sub(before.written) >= PROGRESS
+            || current.handed_over > before.handed_over;
+        let since = if read {
+            core.unread = Some(current);
+            now
+        } else {
+            before.since
+        };
+        let until = since + self.hub.options.write_limit;
+        if until <= now {
+            return Err(Violation::NotRead);
+        }
+        Ok(Some(until))
+    }
+
+    /// Whether the peer answers calls that were given up, while no others can be made.
+    fn check_answers(&self, core: &mut Core, now: Duration) -> Result<Option<Duration>, Violation> {
+        if !core.proto.is_stuck() {
+            core.stuck = None;
+            return Ok(None);
+        }
+        let until = *core.stuck.get_or_insert(now) + self.hub.options.read_limit;
+        if until <= now {
+            return Err(Violation::NotAnswered);
+        }
+        Ok(Some(until))
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        lock(&self.core).is_finished()
+    }
+
+    pub(crate) fn has_output(&self) -> bool {
+        lock(&self.core).proto.has_output()
+    }
+
+    pub(crate) fn close(&self) {
+        self.act(Connection::close);
+        let mut core = lock(&self.core);
+        core.note_held(&self.peer);
+        self.wake_for_room(core);
+    }
+
+    /// Tries until it works, there will never be room, or time is up. Until when is asked only
+    /// if it has to wait.
+    pub(super) async fn when_there_is_room<R>(
+        &self,
+        until: impl FnOnce() -> Duration,
+        mut attempt: impl FnMut(&mut Connection) -> Result<R, NotSent>,
+    ) -> Result<R, Error> {
+        self.hub.check()?;
+        match self.with(&mut attempt) {
+            Err(NotSent::Full) => {}
+            other => return other.map_err(Error::from),
+        }
+        let until = until();
+        let mut place = Place::new(self);
+        poll_fn(|context| {
+            let attempt = |proto: &mut Connection, _: &Waker| Poll::Ready(attempt(proto));
+            if let Poll::Ready(done) = place.poll(context.waker(), attempt) {
+                return Poll::Ready(done.map_err(Error::from));
+            }
+            if self.hub.now() >= until {
+                return Poll::Ready(Err(Error::Congested(self.hub.options.write_limit)));
+            }
+            self.limit_wait(until);
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Has those who wait for room look again then.
+    fn limit_wait(&self, until: Duration) {
+        let mut core = lock(&self.core);
+        core.room_limit = Some(core.room_limit.map_or(until, |limit| limit.min(until)));
+        drop(core);
+        self.hub.arm(until);
+    }
+
+    pub(super) fn room_until(&self) -> Duration {
+        self.hub.now() + self.hub.options.write_limit
+    }
+}
+
+impl From<NotSent> for Error {
+    fn from(not_sent: NotSent) -> Self {
+        match not_sent {
+            NotSent::Full => Error::WouldBlock,
+            NotSent::GoingAway => Error::ShuttingDown,
+            NotSent::Forked => Error::Forked,
+            NotSent::Closed => Error::ConnectionLost {
+                may_have_run: false,
+            },
+            NotSent::TooLarge { size, limit } => Error::TooLarge { size, limit },
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! One connection, for both sides: calls and messages to the peer.
+
+mod link;
+mod room;
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+
+use sealwire::Peer;
+use tracing::Span;
+
+pub(crate) use self::link::Link;
+pub(crate) use self::room::Place;
+use crate::call::{Call, CallOptions, Outgoing};
+use crate::counters::count;
+use crate::hub::lock;
+use crate::proto::{Body, Connection, ServedKey};
+use crate::status::Error;
+use crate::stream::CallStream;
+
+/// What happened to a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConnState {
+    /// It is ready for calls.
+    New,
+    /// It is gone.
+    Closed,
+}
+
+/// A connection to a peer, of a [`Client`](crate::Client) or a [`Server`](crate::Server): both can
+/// call each other. Clones are handles to the same connection.
+#[derive(Clone)]
+pub struct Conn {
+    link: Arc<Link>,
+}
+
+impl Conn {
+    pub(crate) fn new(link: Arc<Link>) -> Self {
+        Conn { link }
+    }
+
+    pub(crate) fn link(&self) -> &Arc<Link> {
+        &self.link
+    }
+
+    /// Who is at the other end, as the handshake proved it.
+    pub fn peer(&self) -> &Peer {
+        &self.link.peer
+    }
+
+    /// Calls of this side that have no answer yet.
+    pub fn calls_in_flight(&self) -> usize {
+        self.link.load()
+    }
+
+    /// Entries of both tables of calls: without calls in flight in either direction there are none.
+    pub fn entries(&self) -> usize {
+        if !self.link.hub.is_here() {
+            return 0;
+        }
+        lock(&self.link.core).proto.entries()
+    }
+
+    /// Whether calls can be made: the connection is there and neither side shuts down.
+    pub fn is_open(&self) -> bool {
+        self.link.takes_calls() && self.link.hub.is_here()
+    }
+
+    /// Ends the connection. What is under way on it ends with [`Error::ConnectionLost`], on both
+    /// sides; a client opens another one when it needs one.
+    pub fn close(&self) {
+        // Gone already is as good.
+        let socket = &self.link.hub.socket;
+        let _ = socket.disconnect_route(self.link.route, "rpc: closed by the application");
+    }
+
+    /// Sends a message that nobody answers, waiting for room up to the write limit. It is handed
+    /// to the connection when this returns; whether it arrives is not known.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Congested`], [`Error::ConnectionLost`], [`Error::ShuttingDown`],
+    /// [`Error::TooLarge`].
+    pub async fn send(&self, body: &[u8]) -> Result<(), Error> {
+        let message = self.outgoing(body, CallOptions::default(), true)?;
+        let until = || self.link.room_until();
+        let sent = self
+            .link
+            .when_there_is_room(until, |proto| proto.one_way(&message.body));
+        sent.await?;
+        count(&self.link.hub.counters.messages_sent);
+        Ok(())
+    }
+
+    /// Sends a message that nobody answers if there is room now.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Conn::send), and [`Error::WouldBlock`].
+    pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
+        let message = self.outgoing(body, CallOptions::default(), true)?;
+        self.link.with(|proto| proto.one_way(&message.body))?;
+        count(&self.link.hub.counters.messages_sent);
+        Ok(())
+    }
+
+    /// Calls the peer and waits for its answer. When the future is dropped before, the call is
+    /// cancelled, and the peer's handler can notice.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`]; [`Error::may_have_run`] tells whether the peer may have acted.
+    pub async fn request(&self, body: &[u8]) -> Result<Body, Error> {
+        self.request_with(body, CallOptions::default()).await
+    }
+
+    /// The same with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`request`](Conn::request).
+    pub async fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
+        let call = self.begin(body, options, false).await?;
+        let outcome = call.await;
+        if outcome.is_err() {
+            count(&self.link.hub.counters.calls_failed);
+        }
+        outcome
+    }
+
+    /// Calls the peer with a stream of items in each direction.
+    ///
+    /// # Errors
+    ///
+    /// As [`request`](Conn::request).
+    pub async fn open(&self, body: &[u8], options: CallOptions) -> Result<CallStream, Error> {
+        let call = self.begin(body, options, true).await?;
+        Ok(CallStream::new(call))
+    }
+
+    fn outgoing<'a>(
+        &self,
+        body: &'a [u8],
+        options: CallOptions,
+        is_one_way: bool,
+    ) -> Result<Outgoing<'a>, Error> {
+        self.link.hub.check()?;
+        Outgoing::passed(&self.link.hub, body, options, is_one_way)
+    }
+
+    /// The span of a call: from here to its outcome.
+    fn span(&self, bytes: usize) -> Span {
+        tracing::debug_span!(
+            target: "sealwire::rpc",
+            "call",
+            peer = %self.link.peer,
+            bytes,
+            outcome = tracing::field::Empty,
+        )
+    }
+
+    async fn begin(&self, body: &[u8], options: CallOptions, streams: bool) -> Result<Call, Error> {
+        let Outgoing { body, options, .. } = self.outgoing(body, options, false)?;
+        let hub = &self.link.hub;
+        count(&hub.counters.calls);
+        let span = self.span(body.len());
+        let now = hub.now();
+        let due = hub.due(now, options);
+        let room_until = now + hub.options.write_limit;
+        let until = due.map_or(room_until, |due| due.min(room_until));
+        let started = self
+            .link
+            .when_there_is_room(|| until, |proto| proto.call(&body, now, due, streams))
+            .await;
+        let key = started.map_err(|error| match error {
+            Error::Congested(_) if Some(until) == due => Error::DeadlineExceeded {
+                may_have_run: false,
+            },
+            error => error,
+        })?;
+        hub.arm_for_call(due);
+        Ok(Call::new(self.link.clone(), key, span))
+    }
+
+    /// Begins a call that can be waited for later, or cancelled by dropping it, without waiting
+    /// for room.
+    ///
+    /// # Errors
+    ///
+    /// As [`request`](Conn::request), and [`Error::WouldBlock`].
+    pub fn start(&self, body: &[u8], options: CallOptions) -> Result<Call, Error> {
+        let Outgoing { body, options, .. } = self.outgoing(body, options, false)?;
+        let hub = &self.link.hub;
+        let now = hub.now();
+        let due = hub.due(now, options);
+        let key = self.link.with(|proto| proto.call(&body, now, due, false))?;
+        count(&hub.counters.calls);
+        hub.arm_for_call(due);
+        Ok(Call::new(self.link.clone(), key, self.span(body.len())))
+    }
+
+    /// The same connection with calls that block the thread.
+    pub fn blocking(&self) -> crate::blocking::Conn {
+        crate::blocking::Conn::new(self.clone())
+    }
+
+    /// What a handler does about what it was given; `None` in a child of a fork.
+    pub(crate) fn served<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> Option<R> {
+        let here = self.link.hub.is_here();
+        here.then(|| self.link.with(action))
+    }
+
+    pub(crate) async fn cancelled(&self, key: ServedKey) {
+        poll_fn(|context| {
+            let polled = self.served(|proto| proto.poll_cancelled(key, context.waker()));
+            polled.unwrap_or(Poll::Ready(()))
+        })
+        .await;
+    }
+}
+
+impl std::fmt::Debug for Conn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Conn")
+            .field("peer", &self.link.peer.to_string())
+            .field("calls_in_flight", &self.calls_in_flight())
+            .finish()
+    }
+}

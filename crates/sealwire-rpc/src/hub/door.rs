@@ -1,0 +1,233 @@
+//! Who is at the door: connections by what has become of them. Pure data; time is an argument.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sealwire::Peer;
+
+use crate::proto::{MAX_HELLO, Settings};
+
+/// A connection that has no place yet.
+pub(super) struct Waiting {
+    pub(super) peer: Arc<Peer>,
+    pub(super) settings: Settings,
+    pub(super) hello: Vec<u8>,
+    pub(super) until: Duration,
+}
+
+/// What a connection of the socket has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// It has not sent SETTINGS.
+    Silent,
+    /// It has, and waits for a place.
+    Waiting,
+    /// It has been let in.
+    Inside,
+    /// It was asked to go: nothing that it says matters any more.
+    Leaving,
+}
+
+/// How many there may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DoorLimits {
+    pub(crate) silent: usize,
+    pub(crate) silent_time: Duration,
+    pub(crate) waiting: usize,
+}
+
+/// Bytes of greetings that may wait.
+const WAITING_BYTES: usize = 64 * MAX_HELLO;
+
+pub(super) struct Door {
+    limits: DoorLimits,
+    places: HashMap<u32, Place>,
+    /// In the order in which they came.
+    silent: VecDeque<(u32, Duration)>,
+    waiting: VecDeque<Waiting>,
+    waiting_bytes: usize,
+}
+
+/// What the first message of a connection, or what is taken for it, means.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Greeting {
+    /// It is the first.
+    First,
+    /// A second one, before the connection has a place.
+    Again,
+    /// Nobody cares any more.
+    Ignored,
+}
+
+impl Door {
+    pub(super) fn new(limits: DoorLimits) -> Self {
+        Door {
+            limits,
+            places: HashMap::new(),
+            silent: VecDeque::new(),
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+        }
+    }
+
+    /// Whether a connection has ended of which is told now; else it has begun.
+    pub(super) fn ended(&mut self, route: u32) -> bool {
+        let Some(place) = self.places.remove(&route) else {
+            return false;
+        };
+        self.forget(route, place);
+        true
+    }
+
+    fn forget(&mut self, route: u32, place: Place) {
+        match place {
+            Place::Silent => self.silent.retain(|&(other, _)| other != route),
+            Place::Waiting => {
+                self.take_waiting(|waiting| waiting.peer.route() == route);
+            }
+            Place::Inside | Place::Leaving => {}
+        }
+    }
+
+    /// A connection has begun. Gives another one that has to go because too many are silent.
+    pub(super) fn began(&mut self, route: u32, now: Duration) -> Option<u32> {
+        self.places.insert(route, Place::Silent);
+        self.silent.push_back((route, now));
+        let oldest = (self.silent.len() > self.limits.silent).then(|| self.silent.pop_front());
+        let (oldest, _) = oldest.flatten()?;
+        self.places.insert(oldest, Place::Leaving);
+        Some(oldest)
+    }
+
+    pub(super) fn greeted(&mut self, route: u32) -> Greeting {
+        match self.places.get(&route) {
+            Some(Place::Silent) => {
+                self.forget(route, Place::Silent);
+                self.places.insert(route, Place::Inside);
+                Greeting::First
+            }
+            Some(Place::Waiting) => {
+                self.leave(route);
+                Greeting::Again
+            }
+            Some(Place::Inside | Place::Leaving) | None => Greeting::Ignored,
+        }
+    }
+
+    /// Whether there is room to wait for a place.
+    pub(super) fn wait(&mut self, new: Waiting) -> bool {
+        let bytes = self.waiting_bytes + new.hello.len();
+        let room = self.waiting.len() < self.limits.waiting && bytes <= WAITING_BYTES;
+        if room {
+            self.waiting_bytes = bytes;
+            self.places.insert(new.peer.route(), Place::Waiting);
+            self.waiting.push_back(new);
+        } else {
+            self.leave(new.peer.route());
+        }
+        room
+    }
+
+    /// The one that has waited longest.
+    pub(super) fn next_waiting(&mut self) -> Option<Waiting> {
+        let next = self.take_waiting(|_| true)?;
+        self.places.insert(next.peer.route(), Place::Inside);
+        Some(next)
+    }
+
+    fn take_waiting(&mut self, which: impl Fn(&Waiting) -> bool) -> Option<Waiting> {
+        let index = self.waiting.iter().position(which)?;
+        let taken = self.waiting.remove(index)?;
+        self.waiting_bytes -= taken.hello.len();
+        Some(taken)
+    }
+
+    /// The connection was asked to go.
+    pub(super) fn leave(&mut self, route: u32) {
+        if let Some(place) = self.places.insert(route, Place::Leaving) {
+            self.forget(route, place);
+        }
+    }
+
+    /// Those whose time is over, silent ones and those that waited, and when to look again.
+    pub(super) fn overdue(&mut self, now: Duration) -> (Vec<u32>, Vec<u32>, Option<Duration>) {
+        let mut silent = Vec::new();
+        while let Some(&(route, since)) = self.silent.front()
+            && since + self.limits.silent_time <= now
+        {
+            silent.push(route);
+            self.leave(route);
+        }
+        let mut waited = Vec::new();
+        while let Some(route) = self
+            .waiting
+            .front()
+            .filter(|waiting| waiting.until <= now)
+            .map(|waiting| waiting.peer.route())
+        {
+            waited.push(route);
+            self.leave(route);
+        }
+        (silent, waited, self.next_timeout())
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<Duration> {
+        let silent = self.silent.front();
+        let silent = silent.map(|&(_, since)| since + self.limits.silent_time);
+        let waiting = self.waiting.front().map(|waiting| waiting.until);
+        silent.into_iter().chain(waiting).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: DoorLimits = DoorLimits {
+        silent: 2,
+        silent_time: Duration::from_secs(3),
+        waiting: 2,
+    };
+
+    fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn the_oldest_silent_connection_gives_way_and_time_ends_the_others() {
+        let mut door = Door::new(LIMITS);
+        assert_eq!(door.began(1, at(0)), None);
+        assert_eq!(door.began(2, at(1)), None);
+        assert_eq!(door.began(3, at(2)), Some(1));
+        assert_eq!(door.greeted(1), Greeting::Ignored);
+        assert_eq!(door.greeted(2), Greeting::First);
+        assert_eq!(door.next_timeout(), Some(at(5)));
+        assert_eq!(door.overdue(at(5)), (vec![3], vec![], None));
+        // Each is told of once more, when it has gone, and then nothing is left.
+        for route in [1, 2, 3] {
+            assert!(door.ended(route));
+            assert!(!door.ended(route));
+        }
+        assert!(door.places.is_empty() && door.silent.is_empty());
+    }
+
+    #[test]
+    fn one_million_connections_that_come_and_go_leave_nothing() {
+        let mut door = Door::new(LIMITS);
+        for route in 0..1_000_000 {
+            door.began(route, at(0));
+            if route % 3 == 0 {
+                door.greeted(route);
+            }
+            if route % 5 == 0 {
+                door.leave(route);
+            }
+            assert!(door.silent.len() <= LIMITS.silent);
+            if let Some(gone) = route.checked_sub(10) {
+                assert!(door.ended(gone));
+            }
+        }
+        assert_eq!(door.places.len(), 10);
+    }
+}
