@@ -52,7 +52,7 @@ impl Behaviour {
         const RECEIVERS: &[SocketType] = &[
             Dealer, Router, Pair, Pull, Client, Server, Peer, Gather, Channel,
         ];
-        let all: [(&'static str, bool, &[SocketType]); 20] = [
+        let all: [(&'static str, bool, &[SocketType]); 21] = [
             ("req_correlate", self.request_correlate, &[Req]),
             ("req_relaxed", self.request_relaxed, &[Req]),
             ("probe_router", self.probe_router, &[Req, Dealer, Router]),
