@@ -1032,6 +1032,12 @@ typedef struct {
 #define SEALWIRE_ERROR_FORKED 6
 
 /**
+ * The thread of the context has ended by a fault: the system refused to poll, or this library failed.
+ * Sockets of other contexts go on.
+ */
+#define SEALWIRE_ERROR_ENGINE_FAILED 7
+
+/**
  * The operation would have to wait, and was told not to.
  */
 #define SEALWIRE_ERROR_WOULD_BLOCK 10

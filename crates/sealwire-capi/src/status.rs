@@ -27,6 +27,9 @@ pub const SEALWIRE_ERROR_SYSTEM: sealwire_status = 5;
 /// The handle was made before `fork`, and this is the child: make new ones there. Freeing it is all
 /// right and leaves the parent alone.
 pub const SEALWIRE_ERROR_FORKED: sealwire_status = 6;
+/// The thread of the context has ended by a fault: the system refused to poll, or this library failed.
+/// Sockets of other contexts go on.
+pub const SEALWIRE_ERROR_ENGINE_FAILED: sealwire_status = 7;
 /// The operation would have to wait, and was told not to.
 pub const SEALWIRE_ERROR_WOULD_BLOCK: sealwire_status = 10;
 /// It was not done in time. The text ends with why the last connection failed, if one did.
@@ -162,6 +165,7 @@ pub extern "C" fn sealwire_status_text(status: sealwire_status) -> *const c_char
         SEALWIRE_ERROR_OTHER => c"another error",
         SEALWIRE_ERROR_SYSTEM => c"the operating system refused",
         SEALWIRE_ERROR_FORKED => c"made before the process forked",
+        SEALWIRE_ERROR_ENGINE_FAILED => c"the thread of the context has ended by a fault",
         SEALWIRE_ERROR_WOULD_BLOCK => c"the operation would have to wait",
         SEALWIRE_ERROR_TIMED_OUT => c"not done in time",
         SEALWIRE_ERROR_CLOSED => c"the socket is closed",
@@ -216,6 +220,7 @@ impl Failure {
             Error::TimedOut { .. } => SEALWIRE_ERROR_TIMED_OUT,
             Error::Closed => SEALWIRE_ERROR_CLOSED,
             Error::Forked => SEALWIRE_ERROR_FORKED,
+            Error::EngineFailed => SEALWIRE_ERROR_ENGINE_FAILED,
             Error::Unsupported(_) => SEALWIRE_ERROR_UNSUPPORTED,
             Error::State(_) => SEALWIRE_ERROR_STATE,
             Error::RequestLost => SEALWIRE_ERROR_REQUEST_LOST,

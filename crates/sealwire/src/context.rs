@@ -60,7 +60,8 @@ impl Context {
     pub fn global() -> Result<Self, Error> {
         static GLOBAL: PerProcess<Context> = PerProcess::new();
         // Two threads may race here; the loser's context ends as it is dropped.
-        GLOBAL.get_or_try_make(|_| true, Context::new).cloned()
+        let usable = |context: &Context| !context.mailbox().is_closed();
+        GLOBAL.get_or_try_make(usable, Context::new).cloned()
     }
 
     /// # Errors

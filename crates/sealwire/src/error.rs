@@ -35,6 +35,11 @@ pub enum Error {
     /// the parent goes on with its own.
     #[error("this was made before the process forked; make new contexts and sockets in the child")]
     Forked,
+    /// The thread of the context has ended by a fault: the system refused to poll, or this library
+    /// panicked. The log says which. Sockets of other contexts go on, and so do new ones of the
+    /// global context, which is made anew.
+    #[error("the I/O thread of the context ended by a fault; make a new context")]
+    EngineFailed,
     /// The socket type has no such operation.
     #[error("{0}")]
     Unsupported(Operation),

@@ -53,6 +53,7 @@ mod endpoint;
 mod engine;
 mod entropy;
 mod error;
+mod guard;
 pub mod keys;
 mod message;
 mod monitor;

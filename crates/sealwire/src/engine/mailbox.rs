@@ -1,7 +1,7 @@
 //! How other threads ask the I/O thread to do something.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use super::cookies::SharedCookies;
@@ -9,6 +9,7 @@ use super::datagrams::Datagrams;
 use super::session::SessionKey;
 use crate::auth::Verdict;
 use crate::endpoint::Endpoint;
+use crate::guard;
 use crate::pattern::Dismissal;
 use crate::socket::SocketCore;
 use crate::transport::{BoundListener, Target};
@@ -63,36 +64,98 @@ pub(crate) enum Command {
     Revise(Weak<SocketCore>),
     /// The context is gone.
     Shutdown,
+    #[cfg(test)]
+    Fault(Fault),
+}
+
+/// What tests break the I/O thread with.
+#[cfg(test)]
+pub(crate) enum Fault {
+    /// A panic that belongs to no source.
+    Panic,
+    /// The next poll fails.
+    Poll,
 }
 
 /// The I/O thread's queue of commands, and its alarm clock.
 pub(crate) struct Mailbox {
-    commands: Mutex<Vec<Command>>,
+    queue: Mutex<Queue>,
     waker: mio::Waker,
+}
+
+#[derive(Default)]
+struct Queue {
+    commands: Vec<Command>,
+    /// Sockets of the context, to be told if the thread ends by a fault.
+    sockets: Vec<Weak<SocketCore>>,
+    /// How many there were when those that are gone were last taken out.
+    sockets_kept: usize,
+    /// The thread has ended: nothing is carried out any more.
+    closed: bool,
 }
 
 impl Mailbox {
     pub(super) fn new(waker: mio::Waker) -> Self {
         Mailbox {
-            commands: Mutex::new(Vec::new()),
+            queue: Mutex::default(),
             waker,
         }
     }
 
     pub(crate) fn post(&self, command: Command) {
-        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = commands.is_empty();
-        commands.push(command);
-        drop(commands);
+        let mut queue = self.lock();
+        if queue.closed {
+            drop(queue);
+            // Dropped without the lock.
+            return drop(command);
+        }
+        let first = queue.commands.is_empty();
+        queue.commands.push(command);
+        drop(queue);
         // The thread empties the whole box each time it wakes: only the first has to wake it.
         if first && let Err(error) = self.waker.wake() {
-            tracing::error!(target: "sealwire", %error, "the I/O thread cannot be woken");
+            guard::log(|| {
+                tracing::error!(target: "sealwire", %error, "the I/O thread cannot be woken");
+            });
         }
     }
 
     /// Swaps the waiting commands for an empty list.
     pub(super) fn take(&self, into: &mut Vec<Command>) {
-        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::swap(&mut *commands, into);
+        std::mem::swap(&mut self.lock().commands, into);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a socket of the context. `false` when the thread has ended.
+    pub(crate) fn enroll(&self, core: &Arc<SocketCore>) -> bool {
+        let mut queue = self.lock();
+        if queue.closed {
+            return false;
+        }
+        if queue.sockets.len() > 2 * queue.sockets_kept {
+            queue.sockets.retain(|core| core.strong_count() > 0);
+            queue.sockets_kept = queue.sockets.len() + 8;
+        }
+        queue.sockets.push(Arc::downgrade(core));
+        true
+    }
+
+    /// Whether the thread has ended by a fault.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    /// Takes no more commands, and gives the sockets that are to be told.
+    pub(super) fn close(&self) -> Vec<Weak<SocketCore>> {
+        let mut queue = self.lock();
+        queue.closed = true;
+        let commands = std::mem::take(&mut queue.commands);
+        let sockets = std::mem::take(&mut queue.sockets);
+        drop(queue);
+        guard::contain("dropping commands", || drop(commands));
+        sockets
     }
 }

@@ -23,6 +23,8 @@ mod mailbox;
 mod raw;
 mod session;
 mod shared;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod wire;
 

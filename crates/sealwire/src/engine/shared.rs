@@ -21,6 +21,8 @@ use mio::Registry;
 
 use super::mailbox::{Command, Mailbox};
 use super::session::{End, Session, SessionKey};
+use crate::guard;
+use crate::monitor::FailureCause;
 use crate::pattern::{DirectReader, Dismissal, Link};
 use crate::transport::Polled;
 
@@ -40,6 +42,8 @@ pub(super) enum LeaseUse {
 
 pub(super) struct SharedSession {
     pub(super) key: SessionKey,
+    /// Of its socket.
+    pub(super) socket: u64,
     session: Mutex<Option<Session>>,
     mailbox: Arc<Mailbox>,
     registry: Arc<Registry>,
@@ -62,6 +66,7 @@ impl SharedSession {
     ) -> Arc<Self> {
         Arc::new_cyclic(|shared: &Weak<Self>| SharedSession {
             key: session.key,
+            socket: session.core.id(),
             pace: session.pace.clone(),
             session: Mutex::new(Some(session.shared_as(shared.clone()))),
             mailbox,
@@ -73,13 +78,20 @@ impl SharedSession {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Session>> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    /// `None` once something has panicked that acted on the session: it is half done, and only to
+    /// be taken away.
+    fn lock(&self) -> Option<MutexGuard<'_, Option<Session>>> {
+        self.session.lock().ok()
     }
 
     /// Runs `operation` with the session to itself; `None` when it has ended.
     pub(super) fn with<R>(&self, operation: impl FnOnce(&mut Session) -> R) -> Option<R> {
-        self.lock().as_mut().map(operation)
+        self.lock()?.as_mut().map(operation)
+    }
+
+    /// Whether something has panicked that acted on the session.
+    pub(super) fn is_broken(&self) -> bool {
+        self.session.is_poisoned()
     }
 
     /// Lets the I/O thread act on the session. When that ends it nobody else acts on it any more,
@@ -88,18 +100,25 @@ impl SharedSession {
         &self,
         action: impl FnOnce(&mut Session) -> Result<R, End>,
     ) -> Option<Result<R, End>> {
-        self.with(|session| {
-            let outcome = action(session);
-            if outcome.is_err() {
-                session.mark_over();
-            }
-            outcome
-        })
+        let advanced = guard::contain("driving a connection", || {
+            self.with(|session| {
+                let outcome = action(session);
+                if outcome.is_err() {
+                    session.mark_over();
+                }
+                outcome
+            })
+        });
+        match advanced.flatten() {
+            None if self.is_broken() => Some(Err(End::Failed(FailureCause::Internal))),
+            outcome => outcome,
+        }
     }
 
     /// Takes the session for good.
     pub(super) fn take(&self) -> Option<Session> {
-        self.lock().take()
+        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        session.take()
     }
 
     fn now(&self) -> Duration {
@@ -121,23 +140,30 @@ impl SharedSession {
     }
 
     /// Lets a thread of the application act on a session that is ready, and passes on what it
-    /// left to do. `false` when there is no such session.
-    fn act(&self, session: &mut Option<Session>, action: impl FnOnce(&mut Session)) -> bool {
-        let Some(session) = session.as_mut().filter(|session| session.is_usable()) else {
-            return false;
-        };
-        action(session);
-        if session.needs_io_thread() {
+    /// left to do. `false` when there is no such session. A panic leaves its end to do.
+    fn act(
+        &self,
+        session: MutexGuard<'_, Option<Session>>,
+        action: impl FnOnce(&mut Session),
+    ) -> bool {
+        let acted = guard::contain("driving a connection", move || {
+            // Dropped by a panic it marks the session as broken.
+            let mut session = session;
+            let session = session.as_mut().filter(|session| session.is_usable())?;
+            action(session);
+            Some(session.needs_io_thread())
+        });
+        if acted != Some(None) && acted != Some(Some(false)) {
             self.mailbox.post(Command::Revisit(self.key));
         }
-        true
+        acted.flatten().is_some()
     }
 
     fn write_now(&self) -> bool {
-        let Ok(mut session) = self.session.try_lock() else {
+        let Ok(session) = self.session.try_lock() else {
             return false;
         };
-        self.act(&mut session, |session| {
+        self.act(session, |session| {
             session.output_ready();
             session.write_directly(WRITES_PER_CALL);
         })
@@ -160,9 +186,9 @@ impl Link for SharedSession {
     fn input_wanted(&self) {
         let mut read_by_others = false;
         if self.waited_for.load(Ordering::SeqCst)
-            && let Ok(mut session) = self.session.try_lock()
+            && let Ok(session) = self.session.try_lock()
         {
-            self.act(&mut session, |session| {
+            self.act(session, |session| {
                 session.input_wanted(self.now());
                 // Whoever reads directly goes on as soon as it has read what there is. It may have
                 // been about to and not be able to: then there is no lease.
@@ -192,7 +218,8 @@ impl DirectReader for SharedSession {
         self.waited_for.store(true, Ordering::SeqCst);
         self.was_waited_for.store(true, Ordering::Relaxed);
         let mut session = self.lock();
-        let usable = session.as_mut().filter(|session| session.is_usable());
+        let session = session.as_mut().and_then(|session| session.as_mut());
+        let usable = session.filter(|session| session.is_usable());
         let polled = usable.and_then(|session| {
             if !session.is_leased() {
                 self.unwatched.store(true, Ordering::SeqCst);
@@ -211,7 +238,7 @@ impl DirectReader for SharedSession {
         }
         SPARE.with_borrow_mut(|spare| {
             let mut more = None;
-            self.act(&mut self.lock(), |session| {
+            self.act(self.lock()?, |session| {
                 session.transport_event(true, false, false);
                 session.read_directly(spare, self.now());
                 session.write_directly(WRITES_PER_CALL);

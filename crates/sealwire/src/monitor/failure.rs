@@ -101,6 +101,10 @@ pub enum FailureCause {
         /// Why.
         text: String,
     },
+    /// A panic: in this library, or in what it was given to call, such as a
+    /// [`Provider`](crate::Provider) of primitives. The log says which.
+    #[error("internal error")]
+    Internal,
     /// Too many handshakes at the same time: the oldest of them gave way.
     #[error("its handshake was the oldest of too many at the same time")]
     HandshakeEvicted,

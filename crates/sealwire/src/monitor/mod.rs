@@ -23,6 +23,7 @@ pub use failure::{AddressLimit, ConnectionFailure, DatagramDrop, FailureCause};
 use crate::endpoint::Endpoint;
 #[cfg(unix)]
 use crate::error::Error;
+use crate::guard;
 use crate::options::from_now;
 use crate::peer::{Peer, PeerAddress};
 use crate::socket::Listening;
@@ -279,20 +280,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Hub {
     pub(crate) fn emit(&self, event: Event) {
-        match &event {
-            Event::Failed(failure) => {
-                tracing::warn!(target: "sealwire", "{event}");
-                *lock(&self.last_failure) = Some(failure.clone());
-            }
-            Event::Ready { .. } => {
-                tracing::debug!(target: "sealwire", "{event}");
-                *lock(&self.last_failure) = None;
-            }
-            Event::Warning { .. } | Event::AcceptFailed { .. } | Event::DatagramsDropped { .. } => {
-                tracing::warn!(target: "sealwire", "{event}");
-            }
-            _ => tracing::debug!(target: "sealwire", "{event}"),
-        }
+        self.note(&event);
+        let mut told = Vec::new();
         lock(&self.monitors).retain(|monitor| {
             let Some(queue) = monitor.upgrade() else {
                 return false;
@@ -304,9 +293,29 @@ impl Hub {
             }
             state.events.push_back(event.clone());
             drop(state);
-            queue.notify(1);
+            told.push(queue);
             true
         });
+        // Executors are called without the lock.
+        told.iter().for_each(|queue| queue.notify(1));
+    }
+
+    /// Logs the event, and keeps it if it is a failure.
+    fn note(&self, event: &Event) {
+        match event {
+            Event::Failed(failure) => {
+                guard::log(|| tracing::warn!(target: "sealwire", "{event}"));
+                *lock(&self.last_failure) = Some(failure.clone());
+            }
+            Event::Ready { .. } => {
+                guard::log(|| tracing::debug!(target: "sealwire", "{event}"));
+                *lock(&self.last_failure) = None;
+            }
+            Event::Warning { .. } | Event::AcceptFailed { .. } | Event::DatagramsDropped { .. } => {
+                guard::log(|| tracing::warn!(target: "sealwire", "{event}"));
+            }
+            _ => guard::log(|| tracing::debug!(target: "sealwire", "{event}")),
+        }
     }
 
     /// The latest failure, unless a connection has become ready since.
@@ -322,10 +331,8 @@ impl Hub {
 
     /// No more events will come.
     pub(crate) fn end(&self) {
-        for queue in lock(&self.monitors)
-            .drain(..)
-            .filter_map(|monitor| monitor.upgrade())
-        {
+        let monitors = std::mem::take(&mut *lock(&self.monitors));
+        for queue in monitors.iter().filter_map(Weak::upgrade) {
             lock(&queue.state).ended = true;
             queue.notify(usize::MAX);
         }

@@ -15,6 +15,7 @@ pub use incoming::Incoming;
 use super::{Listening, SocketBuilder};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation};
+use crate::guard;
 use crate::message::Message;
 use crate::monitor::{Counters, Monitor};
 use crate::options::from_now;
@@ -64,7 +65,10 @@ impl Drop for Socket {
         // Other handles keep the socket open.
         if Arc::strong_count(&self.inner.handle) == 1 && self.inner.core().is_ok() {
             self.begin_close();
-            self.wait_for_end();
+            // An I/O thread comes here where a payload holds the socket. It cannot wait for itself.
+            if !guard::is_io_thread() {
+                self.wait_for_end();
+            }
         }
     }
 }
@@ -379,12 +383,9 @@ impl Socket {
     /// Blocks while the condition holds, which is looked at on each [`wake`](Socket::wake), or
     /// until another handle closes the socket.
     pub(crate) fn wait_while(&self, condition: impl Fn() -> bool) -> Result<(), Error> {
-        self.wait_for_signal(|| {
-            if self.inner.core()?.is_closing() {
-                Err(Error::Closed)
-            } else {
-                Ok((!condition()).then_some(()))
-            }
+        self.wait_for_signal(|| match self.inner.core()?.closed() {
+            Some(closed) => Err(closed),
+            None => Ok((!condition()).then_some(())),
         })
     }
 
@@ -399,8 +400,7 @@ impl Socket {
         let core = self.inner.core()?;
         self.wait_for_signal(|| match may_read() {
             None => Ok(Some(false)),
-            Some(false) if core.is_closing() => Err(Error::Closed),
-            Some(false) => Ok(None),
+            Some(false) => core.closed().map_or(Ok(None), Err),
             Some(true) => {
                 let taken = core.try_receive_many(into, limit)?;
                 Ok((taken > 0).then_some(true))

@@ -70,6 +70,8 @@ struct State {
     endpoints: Vec<Registration>,
     /// Listeners, connectors and connections that work for this socket.
     attachments: usize,
+    /// The context's thread has ended by a fault.
+    failed: bool,
     /// Messages that were lost while the socket was closing.
     unsent: usize,
 }
@@ -109,6 +111,7 @@ impl SocketCore {
             phase: Phase::Open,
             endpoints: Vec::new(),
             attachments: 0,
+            failed: false,
             unsent: 0,
         };
         let revision = options
@@ -137,6 +140,9 @@ impl SocketCore {
         });
         if revision.is_some() {
             core.context.revise_clients_of(&core);
+        }
+        if !core.context.mailbox().enroll(&core) {
+            core.fail();
         }
         core
     }
@@ -324,7 +330,7 @@ impl SocketCore {
     pub(super) fn route_of_connector(&self, connector: u64) -> Result<Option<u32>, Error> {
         let state = self.lock();
         if state.phase != Phase::Open {
-            return Err(Error::Closed);
+            return Err(state.closed());
         }
         let pipes = &state.pipes;
         let led_there = |id: &PipeId| pipes.connector(*id) == Some(connector);
@@ -337,9 +343,18 @@ impl SocketCore {
 }
 
 impl State {
+    /// Why nothing can be done any more.
+    fn closed(&self) -> Error {
+        if self.failed {
+            Error::EngineFailed
+        } else {
+            Error::Closed
+        }
+    }
+
     fn receive(&mut self) -> Result<Option<Message>, Error> {
         if self.phase != Phase::Open {
-            return Err(Error::Closed);
+            return Err(self.closed());
         }
         if let Some(message) = self.returned.pop_front() {
             return Ok(Some(message));
@@ -350,7 +365,7 @@ impl State {
 
     fn receive_many(&mut self, into: &mut Vec<Message>, limit: usize) -> Result<usize, Error> {
         if self.phase != Phase::Open {
-            return Err(Error::Closed);
+            return Err(self.closed());
         }
         let returned = limit.min(self.returned.len());
         into.extend(self.returned.drain(..returned));

@@ -3,11 +3,14 @@
 use std::future::Future;
 use std::mem;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use event_listener::{Event as Signal, EventListener, Listener as _};
 use sealwire_fork::Birth;
+
+use crate::guard::Guarded;
 
 /// A wait that has begun, and has to be followed by a look at what is waited for. In a child of a
 /// fork it is over, as nobody would end it, and the signal is left alone: its lock may be held by a
@@ -15,6 +18,8 @@ use sealwire_fork::Birth;
 pub(crate) struct Listening {
     listener: Option<EventListener>,
     birth: Birth,
+    /// Called under the signal's lock, where a panic would leave it half done.
+    waker: Option<Arc<Guarded>>,
 }
 
 impl Listening {
@@ -23,6 +28,7 @@ impl Listening {
         Listening {
             listener: Some(signal.listen()),
             birth: Birth::now(),
+            waker: None,
         }
     }
 
@@ -31,6 +37,7 @@ impl Listening {
         Listening {
             listener: None,
             birth: Birth::now(),
+            waker: None,
         }
     }
 
@@ -64,7 +71,13 @@ impl Future for Listening {
         let Some(mut listener) = self.take() else {
             return Poll::Ready(());
         };
-        let polled = Pin::new(&mut listener).poll(context);
+        let waker = match self.waker.take() {
+            Some(waker) if waker.wakes(context.waker()) => waker,
+            _ => Guarded::new(context.waker()),
+        };
+        let guarded = Waker::from(waker.clone());
+        self.waker = Some(waker);
+        let polled = Pin::new(&mut listener).poll(&mut Context::from_waker(&guarded));
         self.listener = Some(listener).filter(|_| polled.is_pending());
         polled
     }

@@ -446,6 +446,9 @@ impl Socket {
     }
 
     fn closed(&self) -> Result<(), Error> {
+        if self.core()?.has_failed() {
+            return Err(Error::EngineFailed);
+        }
         match self.core()?.unsent() {
             0 => Ok(()),
             unsent => Err(Error::Unsent(unsent)),

@@ -7,6 +7,9 @@ use super::{IoThread, Source};
 use crate::engine::connector;
 use crate::engine::session::{End, Origin, SessionKey};
 use crate::engine::timers::Timer;
+use crate::guard;
+use crate::monitor::{ConnectionFailure, Event, FailureCause};
+use crate::peer::PeerAddress;
 use crate::socket::SocketCore;
 use crate::transport::inproc;
 
@@ -56,6 +59,48 @@ impl IoThread {
         }
     }
 
+    /// Ends a source that something has panicked in, and says so.
+    pub(super) fn fail_source(&mut self, slot: usize) {
+        let cause = FailureCause::Internal;
+        let reason = cause.to_string();
+        let failed = match self.sources.get(slot) {
+            Some(Source::Session(_)) => return self.end_session(slot, End::Failed(cause)),
+            Some(Source::Listener(listener)) => {
+                let endpoint = listener.endpoint.clone();
+                let event = Event::AcceptFailed {
+                    endpoint,
+                    reason,
+                    count: 1,
+                };
+                (listener.core.clone(), listener.id, event)
+            }
+            Some(Source::Datagrams(datagrams)) => {
+                let endpoint = datagrams.endpoint.clone();
+                let event = Event::AcceptFailed {
+                    endpoint,
+                    reason,
+                    count: 1,
+                };
+                (datagrams.core.clone(), datagrams.id, event)
+            }
+            Some(Source::Connector(connector)) => {
+                let failure = ConnectionFailure {
+                    connection: None,
+                    endpoint: connector.endpoint.clone(),
+                    address: PeerAddress::Unknown,
+                    was_ready: false,
+                    cause,
+                };
+                (connector.core.clone(), connector.id, Event::Failed(failure))
+            }
+            None => return,
+        };
+        let (core, id, event) = failed;
+        core.give_up(id);
+        core.hub.emit(event);
+        guard::contain("removing a source", || self.remove_source(slot));
+    }
+
     /// Removes what is no session.
     pub(super) fn remove_source(&mut self, slot: usize) {
         match self.sources.try_remove(slot) {
@@ -74,9 +119,7 @@ impl IoThread {
             Source::Listener(listener) => Arc::ptr_eq(core, &listener.core),
             Source::Connector(connector) => Arc::ptr_eq(core, &connector.core),
             Source::Datagrams(datagrams) => Arc::ptr_eq(core, &datagrams.core),
-            Source::Session(session) => session
-                .with(|session| Arc::ptr_eq(core, &session.core))
-                .unwrap_or(false),
+            Source::Session(session) => session.socket == core.id(),
         });
         of_core.map(|(slot, _)| slot).collect()
     }
@@ -94,7 +137,8 @@ impl IoThread {
                         }
                         lingers
                     });
-                    if lingers == Some(true) {
+                    // One that is broken ends as it is driven.
+                    if lingers != Some(false) {
                         self.drive(slot);
                     } else {
                         self.end_session(slot, End::Clean);

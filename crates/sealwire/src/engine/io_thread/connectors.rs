@@ -105,13 +105,16 @@ impl IoThread {
             connector.id,
         );
         let (origin, address) = (Origin::Connector { slot, id }, target.address());
-        let (key, registered) = self.add_session(
+        let Some((key, registered)) = self.add_session(
             core.clone(),
             origin,
             endpoint.clone(),
             address.clone(),
             stream,
-        );
+        ) else {
+            let end = connector::End(FailureCause::Internal, address);
+            return self.attempt_failed(slot, end);
+        };
         if let Some(connector) = self.connector(slot) {
             connector.state = connector::State::Connected(key);
         }

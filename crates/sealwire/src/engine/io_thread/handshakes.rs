@@ -47,7 +47,7 @@ impl IoThread {
         let now = self.reactor.now();
         let until = now + now.saturating_sub(round_began);
         while let Some(slot) = self.handshakes.pop() {
-            self.give_turn(slot);
+            self.contained(Some(slot), |this| this.give_turn(slot));
             if self.reactor.now() >= until {
                 return;
             }

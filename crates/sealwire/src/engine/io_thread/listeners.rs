@@ -107,8 +107,10 @@ impl IoThread {
         let descriptors = listener.descriptors;
         core.end_lease();
         let origin = Origin::Listener { slot, id };
-        let (key, registered) =
-            self.add_session(core.clone(), origin, endpoint, address.clone(), stream);
+        let added = self.add_session(core.clone(), origin, endpoint, address.clone(), stream);
+        let Some((key, registered)) = added else {
+            return self.turned_away(slot, address, FailureCause::Internal);
+        };
         if let Some(Source::Session(session)) = self.sources.get(key.slot) {
             session.with(|session| session.take_place(place));
         }

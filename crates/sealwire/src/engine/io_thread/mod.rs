@@ -21,10 +21,13 @@ use super::cookies::{self, ROTATION_PERIOD, SharedCookies};
 use super::datagrams::Datagrams;
 use super::decisions::Decisions;
 use super::listener::Listener;
+#[cfg(test)]
+use super::mailbox::Fault;
 use super::mailbox::{Command, Mailbox};
 use super::session::{Origin, SessionKey};
 use super::shared::SharedSession;
 use super::timers::{Timer, Timers};
+use crate::guard;
 use crate::socket::SocketCore;
 
 /// Events taken from the poll at a time.
@@ -58,6 +61,8 @@ pub(crate) fn start() -> io::Result<Arc<Mailbox>> {
         closing: Vec::new(),
         cookies: Vec::new(),
         revised: Vec::new(),
+        #[cfg(test)]
+        poll_fails: false,
     };
     thread::Builder::new()
         .name("sealwire-io".into())
@@ -91,6 +96,14 @@ impl Reactor {
     }
 }
 
+/// How the thread came to its end.
+#[derive(PartialEq, Eq)]
+enum Ended {
+    /// The context is gone.
+    Orderly,
+    Faulty,
+}
+
 enum Source {
     Listener(Box<Listener>),
     Connector(Box<Connector>),
@@ -115,25 +128,52 @@ struct IoThread {
     cookies: Vec<Weak<SharedCookies>>,
     /// Sockets whose authenticators may change their mind.
     revised: Vec<Weak<SocketCore>>,
+    #[cfg(test)]
+    poll_fails: bool,
 }
 
 impl IoThread {
+    /// Serves the context until it is gone. A fault that belongs to no source ends all its sockets,
+    /// so that nobody waits for what will not come.
     fn run(mut self, mut poll: Poll) {
+        guard::mark_io_thread();
+        let served = guard::contain("serving a context", || self.serve(&mut poll));
+        if served == Some(Ended::Orderly) {
+            return;
+        }
+        let mailbox = self.reactor.mailbox.clone();
+        // From here on nothing is posted that would wait for this thread.
+        let sockets = mailbox.close();
+        let slots: Vec<usize> = self.sources.iter().map(|(slot, _)| slot).collect();
+        for slot in slots {
+            guard::contain("ending a source", || self.fail_source(slot));
+        }
+        for core in sockets.iter().filter_map(Weak::upgrade) {
+            core.fail();
+        }
+    }
+
+    fn serve(&mut self, poll: &mut Poll) -> Ended {
         let mut events = Events::with_capacity(EVENTS);
         let mut commands = Vec::new();
         loop {
-            if let Err(error) = poll.poll(&mut events, self.patience())
+            if let Err(error) = self.poll(poll, &mut events)
                 && error.kind() != io::ErrorKind::Interrupted
             {
-                tracing::error!(target: "sealwire", %error, "polling failed; the context ends");
-                return;
+                guard::log(|| {
+                    tracing::error!(target: "sealwire", %error, "polling failed; the context ends");
+                });
+                return Ended::Faulty;
             }
             let round_began = self.reactor.now();
             for event in &events {
                 if event.token() != MAILBOX {
                     let hung_up = event.is_read_closed() || event.is_error();
                     let readable = event.is_readable() || hung_up;
-                    self.transport_event(event.token().0, readable, event.is_writable(), hung_up);
+                    let slot = event.token().0;
+                    self.contained(Some(slot), |this| {
+                        this.transport_event(slot, readable, event.is_writable(), hung_up);
+                    });
                 }
             }
             self.reactor.mailbox.take(&mut commands);
@@ -144,21 +184,61 @@ impl IoThread {
             }
             for command in commands.drain(..) {
                 if matches!(command, Command::Shutdown) {
-                    return;
+                    return Ended::Orderly;
                 }
-                self.obey(command);
+                let slot = self.slot_of(&command);
+                self.contained(slot, |this| this.obey(command));
             }
             self.turns.append(&mut self.again);
             self.turns.sort_unstable();
             self.turns.dedup();
             while let Some(slot) = self.turns.pop() {
-                self.give_turn(slot);
+                self.contained(Some(slot), |this| this.give_turn(slot));
             }
             let now = self.reactor.now();
             while let Some(timer) = self.reactor.timers.pop_due(now) {
-                self.timer_due(timer);
+                let slot = match timer {
+                    Timer::Source { slot, .. } => Some(slot),
+                    _ => None,
+                };
+                self.contained(slot, |this| this.timer_due(timer));
             }
             self.advance_handshakes(round_began);
+        }
+    }
+
+    fn poll(&mut self, poll: &mut Poll, events: &mut Events) -> io::Result<()> {
+        #[cfg(test)]
+        if std::mem::take(&mut self.poll_fails) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        poll.poll(events, self.patience())
+    }
+
+    /// Lets something happen to the source in this slot, which ends if that panics. Without a slot
+    /// the whole thread would.
+    pub(super) fn contained(&mut self, slot: Option<usize>, action: impl FnOnce(&mut Self)) {
+        let Some(slot) = slot else {
+            return action(self);
+        };
+        if guard::contain("serving a source", || action(self)).is_none() {
+            self.fail_source(slot);
+        }
+    }
+
+    /// The source that a command is about, where there is one already.
+    fn slot_of(&self, command: &Command) -> Option<usize> {
+        match command {
+            Command::Output(key)
+            | Command::Input(key)
+            | Command::Revisit(key)
+            | Command::Watch(key)
+            | Command::EndLease(key)
+            | Command::Disconnect(key, _)
+            | Command::Finish(key)
+            | Command::Decided(key, _) => Some(key.slot),
+            Command::Withdraw { id } | Command::Resolved { id, .. } => self.find(*id),
+            _ => None,
         }
     }
 
@@ -183,7 +263,8 @@ impl IoThread {
                 match ready {
                     Some(true) => self.drive(slot),
                     Some(false) => self.handshakes.push(slot),
-                    None => {}
+                    // It has ended, or is about to.
+                    None => self.drive(slot),
                 }
             }
             Some(Source::Connector(_)) => self.advance_connecting(slot),
@@ -270,6 +351,10 @@ impl IoThread {
                 self.revised.push(core);
             }
             Command::Shutdown => {}
+            #[cfg(test)]
+            Command::Fault(Fault::Panic) => panic!("asked for"),
+            #[cfg(test)]
+            Command::Fault(Fault::Poll) => self.poll_fails = true,
         }
     }
 

@@ -11,6 +11,7 @@ use crate::endpoint::Endpoint;
 use crate::engine::listener::Listener;
 use crate::engine::session::{End, Origin, Session, SessionKey, Turn};
 use crate::engine::shared::SharedSession;
+use crate::guard;
 use crate::peer::PeerAddress;
 use crate::socket::SocketCore;
 use crate::transport::Stream;
@@ -29,6 +30,7 @@ fn terms(core: &SocketCore) -> Terms {
 }
 
 impl IoThread {
+    /// `None` when making it panicked.
     pub(super) fn add_session(
         &mut self,
         core: Arc<SocketCore>,
@@ -36,7 +38,7 @@ impl IoThread {
         endpoint: Endpoint,
         address: PeerAddress,
         stream: Stream,
-    ) -> (SessionKey, io::Result<()>) {
+    ) -> Option<(SessionKey, io::Result<()>)> {
         let entry = self.sources.vacant_entry();
         let slot = entry.key();
         let key = SessionKey {
@@ -52,7 +54,8 @@ impl IoThread {
             stream.layered(&endpoint, role, terms(&core), core.options())
         };
         let now = self.reactor.now();
-        let mut session = Session::new(core, key, origin, endpoint, address, stream, now);
+        let made = || Session::new(core, key, origin, endpoint, address, stream, now);
+        let mut session = guard::contain("making a connection", made)?;
         let registry = &self.reactor.registry;
         let registered = match origin {
             Origin::Listener { .. } => session.stream_mut().register(registry, Token(slot)),
@@ -68,7 +71,7 @@ impl IoThread {
             self.reactor.epoch,
         );
         entry.insert(Source::Session(shared));
-        (key, registered)
+        Some((key, registered))
     }
 
     /// Lets something happen to a session that is still there, then lets it act on it.
@@ -143,7 +146,7 @@ impl IoThread {
         let (origin, key, ready_for) = (session.origin, session.key, session.ready_for(now));
         session.stream_mut().deregister(&self.reactor.registry);
         session.cancel_timer(&mut self.reactor.timers);
-        session.ended(end);
+        guard::contain("ending a connection", || session.ended(end));
         match origin {
             Origin::Listener { .. } => {
                 if let Some(listener) = self.listener_of(origin) {

@@ -8,6 +8,7 @@ use sealwire_zmtp::error::CloseKind;
 use super::writing::WRITES_PER_TURN;
 use super::{End, Session};
 use crate::account::Kind;
+use crate::guard;
 use crate::monitor::{ConnectionFailure, Event, FailureCause, add};
 
 impl Session {
@@ -71,7 +72,8 @@ impl Session {
                     peer.account().note_excess(Kind::Arriving);
                 }
                 core.count_unsent(in_flight);
-                core.detach(*pipe);
+                // What the application queued goes with it.
+                guard::contain("dropping messages", || core.detach(*pipe));
                 add(&core.counters.disconnects, 1);
             }
             None => add(&core.counters.handshakes_failed, 1),

@@ -1,6 +1,7 @@
 //! The end of a socket: no more operations, then nothing left to be sent.
 
 use super::{Phase, SocketCore, State};
+use crate::error::Error;
 use crate::monitor::add;
 
 impl SocketCore {
@@ -19,6 +20,28 @@ impl SocketCore {
         self.notify_readable(usize::MAX);
         self.notify_writable();
         begun
+    }
+
+    /// Ends the socket at once: the thread that does its I/O has ended by a fault.
+    pub(crate) fn fail(&self) {
+        self.with(|state| {
+            state.failed = true;
+            state.phase = Phase::Ended;
+        });
+        self.announce_end();
+        self.notify_readable(usize::MAX);
+        self.notify_writable();
+    }
+
+    /// Why nothing can be done any more, where that is so.
+    pub(in crate::socket) fn closed(&self) -> Option<Error> {
+        let state = self.lock();
+        (state.phase != Phase::Open).then(|| state.closed())
+    }
+
+    /// The thread of the context has ended by a fault.
+    pub(in crate::socket) fn has_failed(&self) -> bool {
+        self.lock().failed
     }
 
     pub(crate) fn is_closing(&self) -> bool {

@@ -84,7 +84,7 @@ impl SocketCore {
     pub(crate) fn register(&self, registration: Registration) -> Result<(), Error> {
         self.with(|state| {
             if state.phase != Phase::Open {
-                return Err(Error::Closed);
+                return Err(state.closed());
             }
             state.endpoints.push(registration);
             state.attachments += 1;

@@ -62,7 +62,7 @@ impl SocketCore {
             Phase::Open => state
                 .pattern
                 .send_many_to(&mut state.pipes, route, payloads),
-            _ => Err(Error::Closed),
+            _ => Err(state.closed()),
         })
     }
 
@@ -78,7 +78,7 @@ impl SocketCore {
 impl State {
     fn send(&mut self, frames: Frames) -> Result<usize, SendFailure> {
         if self.phase != Phase::Open {
-            return Err(SendFailure::failed(Error::Closed, frames));
+            return Err(SendFailure::failed(self.closed(), frames));
         }
         let State { pattern, pipes, .. } = self;
         if !self.sends_unchanged {

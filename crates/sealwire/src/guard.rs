@@ -1,0 +1,149 @@
+//! What others wrote, run by threads and calls of ours: a panic of theirs ends there.
+//!
+//! | what | where it runs | what a panic does |
+//! |---|---|---|
+//! | [`Provider`](crate::Provider) primitives, payloads' owners (`Bytes::from_owner`) as they are dropped | while a connection is driven | ends that connection: `FailureCause::Internal` |
+//! | authenticators and ZAP handlers | threads for decisions, the I/O thread | refuses that client (`auth`) |
+//! | wakers of executors | whoever tells of a change | that task is not woken |
+//! | subscribers of `tracing` | whoever has something to say | that line is lost |
+//!
+//! None of them is called while a lock of this crate is held, but for the lock of the connection
+//! that is driven.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+
+thread_local! {
+    static IS_IO_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Notes that this thread does the I/O of a context.
+pub(crate) fn mark_io_thread() {
+    IS_IO_THREAD.set(true);
+}
+
+/// Whether this thread does the I/O of a context: it must not wait for such a thread.
+pub(crate) fn is_io_thread() -> bool {
+    IS_IO_THREAD.try_with(Cell::get).unwrap_or(false)
+}
+
+/// Runs it. `None` when it panicked, which is logged; what it left half done must not be used.
+pub(crate) fn contain<R>(what: &'static str, action: impl FnOnce() -> R) -> Option<R> {
+    match catch_unwind(AssertUnwindSafe(action)) {
+        Ok(result) => Some(result),
+        Err(panic) => {
+            report(what, &*panic);
+            discard(panic);
+            None
+        }
+    }
+}
+
+/// Lets subscribers of `tracing` hear of something.
+pub(crate) fn log(emit: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(emit)) {
+        discard(panic);
+    }
+}
+
+#[cold]
+fn report(what: &'static str, panic: &(dyn Any + Send)) {
+    let text = match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
+        (Some(text), _) => text,
+        (None, Some(text)) => *text,
+        (None, None) => "no text",
+    };
+    log(|| tracing::error!(target: "sealwire", "panic while {what}: {text}"));
+}
+
+/// What was thrown may panic again as it is dropped.
+#[cold]
+fn discard(panic: Box<dyn Any + Send>) {
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        mem::forget(again);
+    }
+}
+
+/// The waker of a foreign task, to be called where a panic would leave something half done.
+pub(crate) struct Guarded(Option<Waker>);
+
+impl Guarded {
+    pub(crate) fn new(waker: &Waker) -> Arc<Self> {
+        Arc::new(Guarded(Some(waker.clone())))
+    }
+
+    /// Whether it wakes the same task.
+    pub(crate) fn wakes(&self, waker: &Waker) -> bool {
+        self.0.as_ref().is_some_and(|own| own.will_wake(waker))
+    }
+}
+
+impl Wake for Guarded {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if let Some(waker) = &self.0 {
+            contain("waking a task", || waker.wake_by_ref());
+        }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let waker = self.0.take();
+        contain("dropping a waker", || drop(waker));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Panics again as it is dropped.
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("again");
+        }
+    }
+
+    #[test]
+    fn panics_end_here_whatever_is_thrown() {
+        assert_eq!(contain("a test", || 7), Some(7));
+        assert_eq!(contain("a test", || panic!("text")), None::<()>);
+        assert_eq!(
+            contain("a test", || std::panic::panic_any(Bomb)),
+            None::<()>
+        );
+        log(|| panic!("a subscriber"));
+    }
+
+    #[test]
+    fn a_waker_that_panics_is_contained() {
+        struct Panics;
+        impl Wake for Panics {
+            fn wake(self: Arc<Self>) {
+                panic!("an executor");
+            }
+        }
+        impl Drop for Panics {
+            fn drop(&mut self) {
+                panic!("an executor's task");
+            }
+        }
+        let foreign = Waker::from(Arc::new(Panics));
+        let guarded = Guarded::new(&foreign);
+        assert!(guarded.wakes(&foreign));
+        mem::forget(foreign);
+        let waker = Waker::from(guarded);
+        waker.wake_by_ref();
+        drop(waker);
+    }
+}

@@ -1,0 +1,240 @@
+//! What a socket is given to call may panic: that ends one connection at most.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::task::{Context as TaskContext, Wake, Waker};
+use std::time::Duration;
+
+use bytes::Bytes;
+use sealwire::blocking::Socket;
+use sealwire::provider::{
+    ContinuousCipher, MessageCipher, OpenJob, Provider, SealJob, SharedSecret, WeakKey,
+};
+use sealwire::{
+    Context, DefaultProvider, Event, FailureCause, Frame, Message, PublicKey, SecretKey, SocketType,
+};
+use support::{PATIENCE, Path, await_event, eventually, options};
+
+/// Panics once, at the call with this number.
+#[derive(Debug)]
+struct Fuse(Arc<AtomicI64>);
+
+impl Fuse {
+    fn burn(&self) {
+        assert!(
+            self.0.fetch_sub(1, Ordering::SeqCst) != 0,
+            "a provider that panics"
+        );
+    }
+}
+
+struct Cipher(Box<dyn MessageCipher>, Arc<AtomicI64>);
+
+impl MessageCipher for Cipher {
+    fn seal(&self, jobs: &mut [SealJob<'_>]) {
+        Fuse(self.1.clone()).burn();
+        self.0.seal(jobs);
+    }
+
+    fn open(&self, jobs: &mut [OpenJob<'_>]) {
+        Fuse(self.1.clone()).burn();
+        self.0.open(jobs);
+    }
+}
+
+impl Provider for Fuse {
+    fn public_key(&self, secret: &SecretKey) -> PublicKey {
+        self.burn();
+        DefaultProvider.public_key(secret)
+    }
+
+    fn diffie_hellman(
+        &self,
+        ours: &SecretKey,
+        theirs: &PublicKey,
+    ) -> Result<SharedSecret, WeakKey> {
+        self.burn();
+        DefaultProvider.diffie_hellman(ours, theirs)
+    }
+
+    fn hash(&self, parts: &[&[u8]]) -> [u8; 32] {
+        self.burn();
+        DefaultProvider.hash(parts)
+    }
+
+    fn derive_key(&self, context: &str, material: &[&[u8]], output: &mut [u8]) {
+        self.burn();
+        DefaultProvider.derive_key(context, material, output);
+    }
+
+    fn cipher(&self, key: &[u8; 32]) -> Box<dyn MessageCipher> {
+        self.burn();
+        Box::new(Cipher(DefaultProvider.cipher(key), self.0.clone()))
+    }
+
+    fn continuous_cipher(
+        &self,
+        encryption_key: &[u8; 32],
+        authentication_key: &[u8; 32],
+        nonce: &[u8; 8],
+    ) -> Box<dyn ContinuousCipher> {
+        DefaultProvider.continuous_cipher(encryption_key, authentication_key, nonce)
+    }
+}
+
+/// Sends until something arrives: a connection that ends takes messages with it.
+fn gets_through(pull: &Socket, push: &Socket) {
+    eventually("a message arrives", || {
+        let _ = push.try_send("work");
+        pull.try_recv().is_ok()
+    });
+}
+
+#[test]
+fn a_provider_may_panic_at_any_call_of_either_side() {
+    let mut calls = 0;
+    for panics_at in 0..28 {
+        for at_server in [false, true] {
+            let context = Context::new().unwrap();
+            let path = Path::encrypted();
+            // Below zero: never.
+            let fuse = Arc::new(AtomicI64::new(i64::MIN / 2));
+            let [mut server, mut client] =
+                [path.server(SocketType::Pull), path.client(SocketType::Push)]
+                    .map(|builder| builder.context(&context).linger(Duration::ZERO));
+            if at_server {
+                server = server.provider(Arc::new(Fuse(fuse.clone())));
+            } else {
+                client = client.provider(Arc::new(Fuse(fuse.clone())));
+            }
+            let (pull, push) = (
+                server.build_blocking().unwrap(),
+                client.build_blocking().unwrap(),
+            );
+            let (other_pull, other_push) = support::link(
+                "tcp://127.0.0.1:0",
+                options(SocketType::Pull).context(&context),
+                options(SocketType::Push).context(&context),
+            );
+            let monitor = if at_server {
+                pull.monitor()
+            } else {
+                push.monitor()
+            };
+            fuse.store(panics_at, Ordering::SeqCst);
+            push.connect(pull.bind("tcp://127.0.0.1:0").unwrap())
+                .unwrap();
+            gets_through(&pull, &push);
+            let burnt = fuse.load(Ordering::SeqCst) < 0;
+            if burnt {
+                calls += 1;
+                await_event(&monitor, "an internal error", |event| match event {
+                    Event::Failed(failure) => {
+                        matches!(failure.cause(), FailureCause::Internal).then_some(())
+                    }
+                    _ => None,
+                });
+                gets_through(&pull, &push);
+            }
+            // The bystander has noticed nothing.
+            other_push.send("bystander").unwrap();
+            assert_eq!(other_pull.recv().unwrap().as_bytes(), b"bystander");
+            for socket in [push, pull, other_push, other_pull] {
+                let _ = socket.close();
+            }
+        }
+    }
+    assert!(calls > 20, "{calls} calls of the provider");
+}
+
+/// Panics as it is dropped, where the library is done with it.
+struct Payload(Arc<AtomicUsize>);
+
+impl AsRef<[u8]> for Payload {
+    fn as_ref(&self) -> &[u8] {
+        &[7; 4_096]
+    }
+}
+
+impl Drop for Payload {
+    fn drop(&mut self) {
+        if self.0.fetch_add(1, Ordering::SeqCst) == 0 {
+            panic!("a payload that panics");
+        }
+    }
+}
+
+#[test]
+fn the_owner_of_a_payload_may_panic_as_it_is_dropped() {
+    for path in Path::all()
+        .into_iter()
+        .filter(|path| path.transport != "inproc")
+    {
+        let (pull, push) = path.pair(SocketType::Pull, SocketType::Push);
+        gets_through(&pull, &push);
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let owner = Bytes::from_owner(Payload(dropped.clone()));
+        push.send(Message::multipart([Frame::from(owner)])).unwrap();
+        eventually("dropped", || dropped.load(Ordering::SeqCst) > 0);
+        gets_through(&pull, &push);
+        let _ = push.close();
+    }
+}
+
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("an executor that panics");
+    }
+}
+
+#[test]
+fn a_waker_may_panic_and_the_others_are_woken() {
+    let (pull, push) = Path::encrypted().pair(SocketType::Pull, SocketType::Push);
+    let shared = sealwire::Socket::from(pull.clone());
+    let waker = Waker::from(Arc::new(Panics));
+    for _ in 0..3 {
+        let mut receiving = Box::pin(shared.recv());
+        let mut task = TaskContext::from_waker(&waker);
+        assert!(receiving.as_mut().poll(&mut task).is_pending());
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| pull.recv_for(PATIENCE).unwrap());
+            // The first is for the task, which is not woken.
+            push.send("first").unwrap();
+            push.send("second").unwrap();
+            other.join().unwrap();
+        });
+        drop(receiving);
+        pull.recv_for(PATIENCE).unwrap();
+    }
+}
+
+struct Subscriber;
+
+impl tracing::Subscriber for Subscriber {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target() == "sealwire"
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, _: &tracing::Event<'_>) {
+        panic!("a subscriber that panics");
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+/// For all tests of this file, as they share it.
+#[test]
+fn a_subscriber_of_the_log_may_panic() {
+    tracing::subscriber::set_global_default(Subscriber).unwrap();
+    let (pull, push) = Path::encrypted().pair(SocketType::Pull, SocketType::Push);
+    gets_through(&pull, &push);
+    push.close().unwrap();
+}
