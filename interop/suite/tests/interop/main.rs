@@ -16,6 +16,7 @@ mod omq_codec;
 mod plain;
 mod pressure;
 mod refusals;
+mod repeated_subscriptions;
 mod restarts;
 mod socks;
 mod stream;
