@@ -1,19 +1,21 @@
 //! A peer with an allowed key that does what none should, over a socket of its own, while a
 //! bystander goes on making calls.
 
+#[path = "support/attacker.rs"]
+mod attacker;
 mod support;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use attacker::{Attacker, CANCEL, ONE_WAY, REQUEST, message, settings};
 use sealwire::account::Kind;
-use sealwire::{Endpoint, Frame, Message, Security, SocketType, blocking};
+use sealwire::{Endpoint, Frame, Security, SocketType};
 use sealwire_rpc::handler::{Inline, Pool};
 use sealwire_rpc::{CallOptions, Conn, Handler, OneWay, Request, Server, ServerBuilder, Status};
-use support::{PATIENCE, Scene, bind, eventually, patient};
+use support::{Scene, bind, eventually, patient};
 
 /// Bytes that what a handler answers may have beside the bound: one answer, in this file's tests.
 const ANSWER: usize = 64 << 10;
@@ -60,91 +62,6 @@ impl Bystander {
         self.goes_on();
         self.over.store(true, Ordering::SeqCst);
         assert!(self.thread.join().unwrap() > 0);
-    }
-}
-
-/// A peer that speaks the protocol by hand.
-struct Attacker {
-    socket: blocking::Socket,
-    sending: sealwire::Socket,
-    route: u32,
-}
-
-fn settings(max_body: u32) -> Vec<u8> {
-    let mut message = vec![1, 0, 0, 0, 0, 0, 2];
-    for value in [4_096, 1_024, 64, max_body, 64 << 20, 64 << 20_u32] {
-        message.extend_from_slice(&value.to_be_bytes());
-    }
-    message
-}
-
-fn message(kind: u8, number: u32, body: &[u8]) -> Frame {
-    [&[kind, 0][..], &number.to_be_bytes(), body]
-        .concat()
-        .into()
-}
-
-const ONE_WAY: u8 = 2;
-const REQUEST: u8 = 3;
-const CANCEL: u8 = 7;
-
-impl Attacker {
-    /// Connected, and silent so far.
-    fn silent(scene: &Scene, endpoint: &Endpoint) -> Self {
-        let sending = sealwire::Socket::builder(SocketType::Peer)
-            .security(Security::blake3_client(scene.keys.public()))
-            .routes_beside(true)
-            .receive_high_water_mark(1)
-            .receive_byte_budget(1)
-            .max_message_size(8 << 20)
-            .build()
-            .unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        let route = runtime
-            .unwrap()
-            .block_on(sending.connect_peer(endpoint.clone()))
-            .unwrap();
-        Attacker {
-            socket: sending.clone().into(),
-            sending,
-            route,
-        }
-    }
-
-    /// Greeted, so that it can do all that clients can.
-    fn greeted(scene: &Scene, endpoint: &Endpoint) -> Self {
-        let attacker = Self::silent(scene, endpoint);
-        attacker.send([settings(8 << 20).into()]);
-        attacker
-    }
-
-    /// Sends what there is room for, as long as the connection is there.
-    fn send(&self, frames: impl IntoIterator<Item = Frame>) -> bool {
-        let mut frames: VecDeque<Frame> = frames.into_iter().collect();
-        while !frames.is_empty() {
-            if self
-                .sending
-                .try_send_many_to(self.route, &mut frames)
-                .is_err()
-            {
-                return false;
-            }
-            thread::yield_now();
-        }
-        true
-    }
-
-    fn read(&self) -> Option<Message> {
-        self.socket.recv_for(PATIENCE).ok()
-    }
-
-    fn is_gone(&self) -> bool {
-        let here = |peer: &Arc<sealwire::Peer>| peer.route() == self.route;
-        !self.sending.peers().iter().any(here)
-    }
-
-    fn wait_until_gone(&self, what: &str) {
-        eventually(what, || self.is_gone());
     }
 }
 
@@ -204,7 +121,7 @@ fn answers_are_not_kept_without_bound_for_a_peer_that_does_not_read() {
     let (scene, server, endpoint, bystander) =
         scene(|server| server.limits(limits), Inline::new(handle));
     let known = server.connections();
-    let attacker = Attacker::greeted(&scene, &endpoint);
+    let attacker = Attacker::greeted(scene.keys.public(), &endpoint);
     let conn = other(&server, &known);
     let account = conn.peer().account();
     // 4,000 small requests for 250 MiB.
@@ -228,7 +145,7 @@ fn requests_that_waited_are_answered_once_their_peer_reads() {
     limits.answer_budget = 1 << 20;
     let (scene, server, endpoint, bystander) =
         scene(|server| server.limits(limits), Inline::new(large_answers));
-    let attacker = Attacker::greeted(&scene, &endpoint);
+    let attacker = Attacker::greeted(scene.keys.public(), &endpoint);
     const CALLS: u32 = 1_000;
     attacker.send((0..CALLS).map(|n| message(REQUEST, 2 * n + 1, b"large")));
     eventually("its requests wait", || server.counters().peers_paused > 0);
@@ -250,7 +167,7 @@ fn cancelling_while_nothing_is_read_keeps_nothing() {
     let (scene, server, endpoint, bystander) =
         scene(|server| server.limits(limits), Inline::new(large_answers));
     let known = server.connections();
-    let attacker = Attacker::greeted(&scene, &endpoint);
+    let attacker = Attacker::greeted(scene.keys.public(), &endpoint);
     let conn = other(&server, &known);
     let mut sent = 0_u32;
     let most = 2 * (limits.answer_budget as usize + ANSWER) + 512 * 16;
@@ -275,7 +192,7 @@ fn cancelling_while_nothing_is_read_keeps_nothing() {
 fn an_empty_message_is_a_violation_and_starts_nothing_anew() {
     let (scene, server, endpoint, bystander) = scene(|server| server, Inline::new(large_answers));
     let known = server.connections();
-    let attacker = Attacker::greeted(&scene, &endpoint);
+    let attacker = Attacker::greeted(scene.keys.public(), &endpoint);
     let conn = other(&server, &known);
     attacker.send([Frame::new(), settings(1).into(), message(REQUEST, 1, b"")]);
     is_disconnected(&server, &known);
@@ -316,7 +233,7 @@ fn requests_and_messages_are_bounded_in_bytes() {
         let (scene, server, endpoint, bystander) =
             scene(|server| server.limits(limits), hoarding.clone());
         let known = server.connections();
-        let attacker = Attacker::greeted(&scene, &endpoint);
+        let attacker = Attacker::greeted(scene.keys.public(), &endpoint);
         let conn = other(&server, &known);
         let number = |n: u32| if kind == REQUEST { 2 * n + 1 } else { 0 };
         // Far fewer than the windows of 4,096 and 1,024.
@@ -382,11 +299,11 @@ fn connections_that_say_nothing_are_bounded_in_number_and_in_time() {
     );
     // A quarter of the places. Time ends none of them in this test.
     let silent: Vec<_> = (0..16)
-        .map(|_| Attacker::silent(&scene, &endpoint))
+        .map(|_| Attacker::silent(scene.keys.public(), &endpoint))
         .collect();
     assert!(silent.iter().all(|attacker| !attacker.is_gone()));
-    let one_more = Attacker::silent(&scene, &endpoint);
-    silent[0].wait_until_gone("the oldest gives way");
+    let one_more = Attacker::silent(scene.keys.public(), &endpoint);
+    eventually("the oldest gives way", || silent[0].is_gone());
     assert!(!one_more.is_gone());
     eventually("it is counted", || {
         server.counters().connections_silent == 1
@@ -400,8 +317,8 @@ fn a_connection_that_says_nothing_is_ended_in_time() {
         |server| server.handshake_limit(Duration::from_secs(3)),
         Inline::new(large_answers),
     );
-    let silent = Attacker::silent(&scene, &endpoint);
-    silent.wait_until_gone("it is ended");
+    let silent = Attacker::silent(scene.keys.public(), &endpoint);
+    eventually("it is ended", || silent.is_gone());
     eventually("it is counted", || {
         server.counters().connections_silent == 1
     });
@@ -411,11 +328,11 @@ fn a_connection_that_says_nothing_is_ended_in_time() {
 #[test]
 fn a_greeting_is_bounded() {
     let (scene, server, endpoint, bystander) = scene(|server| server, Inline::new(large_answers));
-    let attacker = Attacker::silent(&scene, &endpoint);
+    let attacker = Attacker::silent(scene.keys.public(), &endpoint);
     let mut greeting = settings(1);
     greeting.resize(greeting.len() + (64 << 10) + 1, 7);
     attacker.send([greeting.into()]);
-    attacker.wait_until_gone("it is disconnected");
+    eventually("it is disconnected", || attacker.is_gone());
     assert_eq!(server.counters().violations, 1);
     let client = scene.client().hello(vec![7; (64 << 10) + 1]);
     assert!(client.build(endpoint).is_err());
