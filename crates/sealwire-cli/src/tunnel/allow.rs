@@ -1,68 +1,328 @@
-//! Whom a listener lets in.
+//! Whom a listener lets in: keys, files with keys, and folders of such files, read again and again.
+//!
+//! What is added counts at once. What is taken off counts once it has been missing for a moment, so that
+//! a file that is being written cuts nobody. What cannot be read or understood keeps what it said last,
+//! file by file.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use sealwire_newplex::schemes::keys::PublicKey;
 
 use crate::exit::Failure;
 use crate::newplex::keys;
 
-/// Keys, files with keys, and folders of such files. What is on disk is read again for each
-/// connection, so that changes take effect at once.
-#[derive(Debug)]
-pub(super) struct AllowList(Vec<Source>);
+/// A removal counts when it is seen again this long after.
+pub(super) const SETTLE: Duration = Duration::from_millis(300);
+/// It counts after this time in any case, also where the file is never the same twice.
+const SETTLE_AT_MOST: Duration = Duration::from_secs(5);
+/// Files of a folder.
+const MAX_FILES: usize = 65_536;
+
+type Keys = BTreeSet<[u8; 32]>;
 
 #[derive(Debug)]
-enum Source {
-    Key(PublicKey),
-    Path(PathBuf),
+pub(super) struct AllowList {
+    /// Named on the command line.
+    fixed: Keys,
+    /// Files and folders.
+    paths: Vec<PathBuf>,
+    files: BTreeMap<PathBuf, Listed>,
+    /// What could not be read, as last told.
+    problems: BTreeMap<PathBuf, String>,
+}
+
+/// What counts of one file.
+#[derive(Debug, Default)]
+struct Listed {
+    keys: Keys,
+    /// What will count when it is the same for long enough: since when it is.
+    next: Option<(Keys, Instant)>,
+    /// Since when the file lacks some of what counts.
+    lacks: Option<Instant>,
+}
+
+/// What became of a look at the disk.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    /// Whether keys may have been taken off.
+    pub(super) removed: bool,
+    /// For the log.
+    pub(super) remarks: Vec<String>,
 }
 
 impl AllowList {
     /// Reads everything once, so that mistakes show at the start.
-    pub(super) fn new(sources: &[String]) -> Result<Self, Failure> {
-        let sources = sources
-            .iter()
-            .map(|source| match keys::parse_public(source) {
-                Some(key) => Source::Key(key),
-                None => Source::Path(source.into()),
-            });
-        let list = AllowList(sources.collect());
-        for source in &list.0 {
-            if let Source::Path(path) = source {
-                visit(path, &mut |_| {})?;
+    pub(super) fn new(sources: &[String], now: Instant) -> Result<Self, Failure> {
+        let (mut fixed, mut paths) = (Keys::new(), Vec::new());
+        for source in sources {
+            match keys::parse_public(source) {
+                Some(key) => drop(fixed.insert(key.to_bytes())),
+                None => paths.push(source.into()),
             }
         }
+        let mut list = AllowList {
+            fixed,
+            paths,
+            files: BTreeMap::new(),
+            problems: BTreeMap::new(),
+        };
+        for path in list.paths.clone() {
+            for file in files_of(&path)? {
+                keys::read_public_list(&file)?;
+            }
+        }
+        list.look(now);
         Ok(list)
     }
 
-    pub(super) fn allows(&self, key: &PublicKey) -> Result<bool, Failure> {
-        let mut found = false;
-        for source in &self.0 {
-            match source {
-                Source::Key(allowed) => found |= allowed == key,
-                Source::Path(path) => visit(path, &mut |allowed| found |= allowed == *key)?,
+    /// Whether all of the list could be read at the last look.
+    pub(super) fn is_complete(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    pub(super) fn allows(&self, key: &PublicKey) -> bool {
+        let key = key.to_bytes();
+        let mut files = self.files.values();
+        self.fixed.contains(&key) || files.any(|file| file.keys.contains(&key))
+    }
+
+    /// Reads what is on disk.
+    pub(super) fn look(&mut self, now: Instant) -> Look {
+        let mut look = Look::default();
+        let (mut problems, mut seen) = (BTreeMap::new(), BTreeSet::new());
+        for path in self.paths.clone() {
+            match files_of(&path) {
+                Ok(files) => {
+                    for file in files {
+                        self.look_at(&file, now, &mut problems, &mut look);
+                        seen.insert(file);
+                    }
+                }
+                Err(failure) => {
+                    problems.insert(path.clone(), failure.message().to_owned());
+                    // All that was there stays, also of a folder.
+                    let below = |file: &&PathBuf| file.starts_with(&path);
+                    seen.extend(self.files.keys().filter(below).cloned());
+                }
             }
         }
-        Ok(found)
+        self.files.retain(|path, file| {
+            let stays = seen.contains(path) || !file.lack_all(now);
+            look.removed |= !stays;
+            stays
+        });
+        for (path, problem) in &problems {
+            if !self.problems.contains_key(path) {
+                let text = format!("--allow: {problem}: what it said last stays allowed");
+                look.remarks.push(text);
+            }
+        }
+        self.problems = problems;
+        look
+    }
+
+    fn look_at(
+        &mut self,
+        path: &Path,
+        now: Instant,
+        problems: &mut BTreeMap<PathBuf, String>,
+        look: &mut Look,
+    ) {
+        let file = self.files.entry(path.to_owned()).or_default();
+        match keys::read_public_list(path) {
+            Ok(keys) => {
+                let keys = keys.iter().map(PublicKey::to_bytes).collect();
+                look.removed |= file.take(keys, now);
+            }
+            Err(failure) => {
+                file.next = None;
+                problems.insert(path.to_owned(), failure.message().to_owned());
+            }
+        }
     }
 }
 
-/// Gives every key of a file, or of the files of a folder whose names end with `.pub`.
-fn visit(path: &Path, take: &mut impl FnMut(PublicKey)) -> Result<(), Failure> {
-    if !path.is_dir() {
-        keys::read_public_list(path)?.into_iter().for_each(take);
-        return Ok(());
+impl Listed {
+    /// The file says this now. Returns whether keys were taken off.
+    fn take(&mut self, keys: Keys, now: Instant) -> bool {
+        if self.keys.is_subset(&keys) {
+            *self = Listed {
+                keys,
+                ..Listed::default()
+            };
+            return false;
+        }
+        let lacks = *self.lacks.get_or_insert(now);
+        let since = match &self.next {
+            Some((next, since)) if *next == keys => *since,
+            _ => now,
+        };
+        if now - since >= SETTLE || now - lacks >= SETTLE_AT_MOST {
+            *self = Listed {
+                keys,
+                ..Listed::default()
+            };
+            return true;
+        }
+        self.keys.extend(&keys);
+        self.next = Some((keys, since));
+        false
     }
+
+    /// The file is gone from its folder. Returns whether nothing of it counts any more.
+    fn lack_all(&mut self, now: Instant) -> bool {
+        self.take(Keys::new(), now);
+        self.keys.is_empty()
+    }
+}
+
+/// A file itself, or the files of a folder whose names end with `.pub`.
+fn files_of(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let cannot = |error| keys::at(path, &format!("cannot be read: {error}"));
-    for entry in fs::read_dir(path).map_err(cannot)? {
-        let path = entry.map_err(cannot)?.path();
-        if path.extension().is_some_and(|extension| extension == "pub") {
-            keys::read_public_list(&path)?
-                .into_iter()
-                .for_each(&mut *take);
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(vec![path.to_owned()]),
+        Err(error) => return Err(cannot(error)),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let file = entry.map_err(cannot)?.path();
+        if file.extension().is_some_and(|extension| extension == "pub") {
+            files.push(file);
+        }
+        if files.len() > MAX_FILES {
+            return Err(keys::at(path, &format!("has more than {MAX_FILES} files")));
         }
     }
-    Ok(())
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use sealwire_newplex::schemes::keys::SecretKey;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    struct Scene {
+        folder: TempDir,
+        now: Instant,
+    }
+
+    fn key() -> PublicKey {
+        *SecretKey::generate().unwrap().public_key()
+    }
+
+    fn line(key: &PublicKey) -> String {
+        let digits: String = key.to_bytes().iter().map(|b| format!("{b:02x}")).collect();
+        format!("newplex-public-key-v1:{digits}\n")
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            Scene {
+                folder: tempfile::tempdir().unwrap(),
+                now: Instant::now(),
+            }
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            fs::write(self.path(name), text).unwrap();
+        }
+
+        fn list(&self, name: &str) -> AllowList {
+            let path = self.path(name).to_str().unwrap().to_owned();
+            AllowList::new(&[path], self.now).unwrap()
+        }
+
+        /// The look so many milliseconds later.
+        fn look(&mut self, list: &mut AllowList, later: u64) -> Look {
+            self.now += Duration::from_millis(later);
+            list.look(self.now)
+        }
+    }
+
+    #[test]
+    fn what_is_added_counts_at_once_and_what_is_taken_off_once_it_has_settled() {
+        let mut scene = Scene::new();
+        let (alice, bob) = (key(), key());
+        scene.write("list", &line(&alice));
+        let mut list = scene.list("list");
+        scene.write("list", &line(&bob));
+        assert!(!scene.look(&mut list, 500).removed);
+        assert!(list.allows(&alice) && list.allows(&bob));
+        assert!(scene.look(&mut list, 500).removed);
+        assert!(!list.allows(&alice) && list.allows(&bob));
+    }
+
+    #[test]
+    fn a_file_that_is_being_written_cuts_nobody() {
+        let mut scene = Scene::new();
+        let (alice, bob) = (key(), key());
+        let whole = line(&alice) + &line(&bob);
+        scene.write("list", &whole);
+        let mut list = scene.list("list");
+        // Emptied, a part of it, half a line, and all of it again.
+        for length in [0, line(&alice).len(), line(&alice).len() + 30, whole.len()] {
+            scene.write("list", &whole[..length]);
+            assert!(!scene.look(&mut list, 250).removed);
+            assert!(list.allows(&alice) && list.allows(&bob), "{length}");
+        }
+        // One that is never the same twice keeps nobody in for ever.
+        let mut removed = false;
+        for number in 0..=20 {
+            scene.write("list", &(line(&alice) + &line(&key())));
+            removed |= scene.look(&mut list, 250).removed;
+            assert_eq!(removed, number * 250 >= 5_000, "{number}");
+            assert_eq!(list.allows(&bob), !removed);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_keeps_what_it_said_and_touches_no_other() {
+        let mut scene = Scene::new();
+        let (alice, bob, carol) = (key(), key(), key());
+        fs::create_dir(scene.path("clients")).unwrap();
+        scene.write("clients/alice.pub", &line(&alice));
+        scene.write("clients/bob.pub", &line(&bob));
+        let mut list = scene.list("clients");
+        scene.write("clients/alice.pub", "newplex-public-key-v1:0123");
+        fs::remove_file(scene.path("clients/bob.pub")).unwrap();
+        scene.write("clients/carol.pub", &line(&carol));
+        let look = scene.look(&mut list, 500);
+        assert_eq!(look.remarks.len(), 1);
+        assert!(look.remarks[0].contains("alice.pub"), "{:?}", look.remarks);
+        assert!(!list.is_complete());
+        assert!(scene.look(&mut list, 500).remarks.is_empty(), "told once");
+        assert!(list.allows(&alice) && !list.allows(&bob) && list.allows(&carol));
+        scene.write("clients/alice.pub", &line(&alice));
+        scene.look(&mut list, 500);
+        assert!(list.is_complete() && list.allows(&alice));
+    }
+
+    #[test]
+    fn a_list_that_is_gone_stays_as_it_was() {
+        let mut scene = Scene::new();
+        let alice = key();
+        scene.write("list", &line(&alice));
+        let mut list = scene.list("list");
+        fs::remove_file(scene.path("list")).unwrap();
+        for _ in 0..20 {
+            assert!(!scene.look(&mut list, 500).removed);
+        }
+        assert!(list.allows(&alice) && !list.is_complete());
+        // Emptied, it turns everybody away.
+        scene.write("list", "");
+        scene.look(&mut list, 500);
+        assert!(scene.look(&mut list, 500).removed);
+        assert!(!list.allows(&alice) && list.is_complete());
+    }
 }

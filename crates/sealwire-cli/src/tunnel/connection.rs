@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
+use sealwire::account::is_exhaustion;
 use sealwire_newplex::schemes::keys::PublicKey;
 use socket2::{SockRef, TcpKeepalive};
 
@@ -97,6 +98,8 @@ pub(super) enum Wants {
     Nothing,
     /// To go on, after the others had their turn.
     Again,
+    /// To go on once there is a file descriptor for its second socket.
+    Descriptor(io::Error),
     /// Its new socket has to be registered, as its sealed one or not.
     Register { sealed: bool },
     /// The peer is known: is it let in? Then [`admit`](Connection::admit).
@@ -150,9 +153,15 @@ impl Connection {
         }
     }
 
-    /// Whether nothing is known of the peer, or it is not wanted.
-    pub(super) fn is_stranger(&self) -> bool {
-        matches!(self.stage, Stage::Greeting | Stage::Leaving)
+    /// Whether its peer is known, and whether it is let in is not decided.
+    pub(super) fn awaits_admission(&self) -> bool {
+        self.stage == Stage::Admission
+    }
+
+    /// The key of a peer that was let in.
+    pub(super) fn admitted(&self) -> Option<PublicKey> {
+        let inside = matches!(self.stage, Stage::DialingService | Stage::Relaying);
+        self.peer.filter(|_| inside)
     }
 
     pub(super) fn is_leaving(&self) -> bool {
@@ -186,6 +195,7 @@ impl Connection {
         match self.stage {
             Stage::DialingListener => match self.dial.step(&mut self.sealed, &settings.to)? {
                 Dialled::Waiting => Ok(Wants::Nothing),
+                Dialled::NoDescriptor(error) => Ok(Wants::Descriptor(error)),
                 Dialled::New => Ok(Wants::Register { sealed: true }),
                 Dialled::Connected => {
                     let begun = Handshake::connect(&settings.identity);
@@ -203,6 +213,7 @@ impl Connection {
             Stage::Greeting => self.greet(settings),
             Stage::DialingService => match self.dial.step(&mut self.plain, &settings.to)? {
                 Dialled::Waiting => Ok(Wants::Nothing),
+                Dialled::NoDescriptor(error) => Ok(Wants::Descriptor(error)),
                 Dialled::New => Ok(Wants::Register { sealed: false }),
                 Dialled::Connected => {
                     self.stage = Stage::Relaying;
@@ -364,6 +375,8 @@ fn leave(relay: &mut Relay, sealed: &mut TcpStream) -> Wants {
 
 enum Dialled {
     Waiting,
+    /// The address was not tried.
+    NoDescriptor(io::Error),
     /// There is a new socket.
     New,
     Connected,
@@ -387,13 +400,17 @@ impl Dial {
             *socket = None;
         }
         while let Some(address) = target.addresses.get(self.tried) {
-            self.tried += 1;
             match TcpStream::connect(*address) {
                 Ok(connecting) => {
+                    self.tried += 1;
                     *socket = Some(tuned(connecting));
                     return Ok(Dialled::New);
                 }
-                Err(error) => self.error = Some(error),
+                Err(error) if is_exhaustion(&error) => return Ok(Dialled::NoDescriptor(error)),
+                Err(error) => {
+                    self.tried += 1;
+                    self.error = Some(error);
+                }
             }
         }
         Err(Failed::Connect {

@@ -1,7 +1,10 @@
 //! What happens to connections, on standard error, as text or as JSON lines.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::time::Instant;
 
+use sealwire::account::LogLines;
 use sealwire_newplex::schemes::keys::PublicKey;
 use serde::Serialize;
 
@@ -9,12 +12,16 @@ use super::failure::{Failed, hex};
 use crate::exit::eprintln_quietly;
 use crate::report::ReportOptions;
 
-/// Prints events. Failures and where it listens are told in any case, the rest with `-v`.
+/// Prints events. Where it listens and failures, one a second of each cause, are told in any case, all
+/// and the rest with `-v`.
 #[derive(Debug)]
 pub(super) struct Events {
     options: ReportOptions,
     /// The failure that was printed last: those that are alike are told once.
     told: Option<String>,
+    not_accepted: LogLines,
+    failures: BTreeMap<&'static str, LogLines>,
+    began: Instant,
 }
 
 /// One event as JSON; what does not apply is left out.
@@ -39,10 +46,13 @@ struct Record<'a> {
 }
 
 impl Events {
-    pub(super) const fn new(options: ReportOptions) -> Self {
+    pub(super) fn new(options: ReportOptions) -> Self {
         Events {
             options,
             told: None,
+            not_accepted: LogLines::default(),
+            failures: BTreeMap::new(),
+            began: Instant::now(),
         }
     }
 
@@ -58,6 +68,18 @@ impl Events {
     pub(super) fn warning(&mut self, message: String) {
         if self.told.replace(message.clone()) != Some(message.clone()) {
             self.options.warn(message);
+        }
+    }
+
+    /// Tells once a second that nobody can be accepted.
+    pub(super) fn cannot_accept(&mut self, error: &std::io::Error) {
+        if let Some(count) = self.not_accepted.note(self.began.elapsed()) {
+            let more = match count - 1 {
+                0 => String::new(),
+                more => format!(" ({more} times more since the last time)"),
+            };
+            self.options
+                .warn(format!("cannot accept a connection: {error}{more}"));
         }
     }
 
@@ -100,7 +122,10 @@ impl Events {
         // Ports change with each attempt of the same peer.
         let alike = format!("{} {failed}", address.ip());
         let is_news = !failed.is_ordinary() && self.told.replace(alike.clone()) != Some(alike);
-        if is_news || self.options.verbose {
+        // Anybody can cause as many of a kind as they like.
+        let lines = self.failures.entry(failed.cause()).or_default();
+        let due = is_news && lines.note(self.began.elapsed()).is_some();
+        if due || self.options.verbose {
             self.print(&Record {
                 event: "failed",
                 connection: Some(connection),

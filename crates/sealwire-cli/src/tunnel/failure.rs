@@ -23,12 +23,20 @@ pub(super) enum Failed {
     WrongServer(Box<PublicKey>),
     #[error("the key {} is not allowed (--allow)", hex(.0))]
     NotAllowed(Box<PublicKey>),
-    #[error("cannot tell whether its key is allowed: {0}")]
-    AllowList(String),
+    #[error("cannot tell whether its key is allowed, as some of --allow cannot be read")]
+    AllowList,
+    #[error("the key {} is not allowed any more (--allow)", hex(.0))]
+    Revoked(Box<PublicKey>),
     #[error("refused: {max} connections are under way (--max-connections)")]
     Busy { max: usize },
-    #[error("made room for newer ones: {max} handshakes were under way")]
+    #[error("made room for newer ones: {max} handshakes were under way (--max-handshakes)")]
     Displaced { max: usize },
+    #[error(
+        "made room for newer ones: its address had {max} handshakes under way, a quarter of all"
+    )]
+    DisplacedByItsOwn { max: usize },
+    #[error("made room for newer ones: no file descriptors are left")]
+    NoDescriptors,
     #[error("it left during the handshake; perhaps it expected another key than ours, {ours}")]
     LeftHandshake { ours: String },
     #[error("the handshake took longer than {0:?}")]
@@ -47,6 +55,8 @@ pub(super) enum Failed {
     Plain(io::Error),
     #[error("still under way when the time to finish was over (--grace)")]
     Stopped,
+    #[error("a defect of this program ended it; please report it")]
+    Defect,
     #[error("{0}")]
     System(String),
 }
@@ -58,8 +68,12 @@ impl Failed {
             Failed::Connect { .. } => "connect",
             Failed::Handshake(_) | Failed::LeftHandshake { .. } => "handshake",
             Failed::WrongServer(_) => "wrong_server",
-            Failed::NotAllowed(_) | Failed::AllowList(_) => "not_allowed",
-            Failed::Busy { .. } | Failed::Displaced { .. } => "limit",
+            Failed::NotAllowed(_) | Failed::AllowList => "not_allowed",
+            Failed::Revoked(_) => "revoked",
+            Failed::Busy { .. }
+            | Failed::Displaced { .. }
+            | Failed::DisplacedByItsOwn { .. }
+            | Failed::NoDescriptors => "limit",
             Failed::HandshakeTimeout(_) | Failed::Idle(_) => "timeout",
             Failed::CutOff => "cut_off",
             Failed::Forged => "forged",
@@ -67,14 +81,14 @@ impl Failed {
             Failed::Sealed(_) => "sealed",
             Failed::Plain(_) => "plain",
             Failed::Stopped => "stopped",
-            Failed::System(_) => "system",
+            Failed::System(_) | Failed::Defect => "system",
         }
     }
 
     /// What the peer is told, if there is a channel to tell it through.
     pub(super) const fn reason(&self) -> Option<Reason> {
         match self {
-            Failed::NotAllowed(_) | Failed::AllowList(_) => Some(Reason::Refused),
+            Failed::NotAllowed(_) | Failed::AllowList | Failed::Revoked(_) => Some(Reason::Refused),
             Failed::Busy { .. } => Some(Reason::Busy),
             Failed::Connect { .. } => Some(Reason::Unreachable),
             Failed::Plain(_) | Failed::Idle(_) | Failed::System(_) => Some(Reason::Broken),

@@ -8,6 +8,7 @@
 //! bytes out, [`connection`] and [`relay`] move them through sockets that never block, [`server`] has
 //! one thread for all of them.
 
+mod admission;
 mod allow;
 mod channel;
 mod connection;
@@ -21,7 +22,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use sealwire::Endpoint;
@@ -31,6 +32,7 @@ use crate::exit::{Code, Failure};
 use crate::interrupt;
 use crate::newplex::keys;
 use crate::report::ReportOptions;
+use admission::{Admission, within_descriptors};
 use allow::AllowList;
 use connection::{LEAVE_TIME, Settings, Target};
 use events::Events;
@@ -59,7 +61,8 @@ Examples:
   sealwire tunnel listen --bind tcp://*:7000 --to tcp://127.0.0.1:5432 \\
     --secret-key-file server.key --allow alice.pub --allow clients/
 
-What is allowed is read again for each connection. When interrupted, it takes no more connections and
+What is allowed is read again all the time: a key that is taken off loses its connections about a second
+later. When interrupted, it takes no more connections and
 gives those under way --grace to finish.";
 
 const CONNECT: &str = "\
@@ -153,6 +156,10 @@ struct LimitOptions {
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     max_connections: u16,
 
+    /// Handshakes at a time of a listener, a quarter of them from one address; the oldest gives way
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
+    max_handshakes: u16,
+
     /// Longest time for connecting, and for the handshake
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration::parse_positive)]
     handshake_timeout: Duration,
@@ -170,13 +177,14 @@ impl TunnelCommand {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         match self {
             TunnelCommand::Listen(options) => {
-                let role = Role::Listener(AllowList::new(&options.allow)?);
-                run(&options.ends, &options.limits, options.report, role, None)
+                let list = AllowList::new(&options.allow, Instant::now())?;
+                let (ends, limits) = (&options.ends, &options.limits);
+                run(ends, limits, options.report, Some(list), None)
             }
             TunnelCommand::Connect(options) => {
                 let key = keys::read_public_or_digits(&options.server_key)?;
                 let (ends, limits) = (&options.ends, &options.limits);
-                run(ends, limits, options.report, Role::Connector, Some(key))
+                run(ends, limits, options.report, None, Some(key))
             }
         }
     }
@@ -194,12 +202,13 @@ fn run(
     ends: &EndOptions,
     limits: &LimitOptions,
     report: ReportOptions,
-    role: Role,
+    allowed: Option<AllowList>,
     server_key: Option<keys::PublicKey>,
 ) -> Result<(), Failure> {
-    let plain_end = match &role {
-        Role::Listener(_) => &ends.to,
-        Role::Connector => &ends.bind,
+    let plain_end = if allowed.is_some() {
+        &ends.to
+    } else {
+        &ends.bind
     };
     if plain_end.leaves_the_machine() {
         report.warn(format!(
@@ -218,9 +227,28 @@ fn run(
         handshake_timeout: limits.handshake_timeout,
         half_closed_timeout: limits.half_closed_timeout,
     };
+    let wanted = (
+        usize::from(limits.max_connections),
+        usize::from(limits.max_handshakes),
+    );
+    let (max_connections, max_handshakes) = within_descriptors(wanted.0, wanted.1);
+    if (max_connections, max_handshakes) != wanted {
+        report.warn(format!(
+            "the limit of file descriptors (ulimit -n) is enough for {max_connections} connections and \
+             {max_handshakes} handshakes"
+        ));
+    }
     let limits = Limits {
-        max_connections: limits.max_connections.into(),
+        max_connections,
+        max_handshakes,
         grace: limits.grace,
+    };
+    let role = match allowed {
+        Some(list) => {
+            let admission = Admission::new(list, max_handshakes, Instant::now());
+            Role::Listener(Box::new(admission))
+        }
+        None => Role::Connector,
     };
     let server = Server::bind(&bind, settings, role, limits, Events::new(report))?;
     let (stop, (done, is_done)) = (server.stop_handle(), mpsc::channel::<()>());

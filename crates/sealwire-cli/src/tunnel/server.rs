@@ -1,18 +1,21 @@
 //! The event loop: one thread for all connections.
 
+mod accepting;
+mod letting_in;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mio::event::Event;
-use mio::net::{TcpListener, TcpStream};
+use mio::net::TcpListener;
 use mio::{Interest, Poll, Token, Waker};
 use sealwire_newplex::schemes::keys::PublicKey;
 
-use super::allow::AllowList;
+use super::admission::Admission;
 use super::connection::{Connection, LEAVE_TIME, Settings, Target, Wants};
 use super::events::Events;
 use super::failure::Failed;
@@ -22,15 +25,14 @@ const LISTENER: Token = Token(0);
 const WAKER: Token = Token(1);
 /// How exactly deadlines are kept.
 const TICK: Duration = Duration::from_millis(50);
-/// Handshakes under way at a time, of a listener. The oldest gives way to a new one, so that those who
-/// only connect cannot keep others out.
-const MAX_STRANGERS: usize = 64;
+/// Connections accepted before those there are have their turn.
+const MAX_ACCEPTED: usize = 64;
 
 /// Which end of the tunnel this is.
 #[derive(Debug)]
 pub(super) enum Role {
     /// Strangers connect; some are let in.
-    Listener(AllowList),
+    Listener(Box<Admission>),
     /// Programs of this machine connect.
     Connector,
 }
@@ -39,6 +41,8 @@ pub(super) enum Role {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) max_connections: usize,
+    /// Of a listener.
+    pub(super) max_handshakes: usize,
     /// How long connections may go on when the program is to stop.
     pub(super) grace: Duration,
 }
@@ -72,10 +76,14 @@ pub(super) struct Server {
     events: Events,
     /// Those that have something to do.
     busy: BTreeSet<u64>,
+    /// Those who wait for a look at the list, with their keys.
+    undecided: Vec<(u64, PublicKey)>,
     /// When deadlines are to be looked at.
     tick: Option<Instant>,
     /// When what is still under way is broken off.
     stop_at: Option<Instant>,
+    /// More may wait to be accepted.
+    is_connection_waiting: bool,
 }
 
 impl Server {
@@ -110,8 +118,10 @@ impl Server {
             limits,
             events,
             busy: BTreeSet::new(),
+            undecided: Vec::new(),
             tick: None,
             stop_at: None,
+            is_connection_waiting: true,
         })
     }
 
@@ -122,18 +132,19 @@ impl Server {
     /// Serves until it is told to stop and everything has ended.
     pub(super) fn run(mut self) -> Result<(), Failure> {
         let mut ready = mio::Events::with_capacity(256);
-        self.accept();
         loop {
+            if self.is_connection_waiting {
+                self.accept();
+            }
             match self.poll.poll(&mut ready, self.patience()) {
                 Err(error) if error.kind() != ErrorKind::Interrupted => {
                     return Err(failed(format!("cannot wait for connections: {error}")));
                 }
                 _ => {}
             }
-            let mut is_connection_waiting = false;
             for event in &ready {
                 match event.token() {
-                    LISTENER => is_connection_waiting = true,
+                    LISTENER => self.is_connection_waiting = true,
                     WAKER => {}
                     _ => self.busy.extend(connection_of(event)),
                 }
@@ -141,10 +152,8 @@ impl Server {
             for id in std::mem::take(&mut self.busy) {
                 self.drive(id);
             }
-            if is_connection_waiting {
-                self.accept();
-            }
             self.keep_deadlines();
+            self.look_at_list();
             if self.stop.requested.load(Ordering::Acquire) && self.is_over() {
                 return Ok(());
             }
@@ -153,63 +162,17 @@ impl Server {
 
     /// How long to wait for something to happen.
     fn patience(&self) -> Option<Duration> {
-        if !self.busy.is_empty() {
+        if !self.busy.is_empty() || self.is_connection_waiting {
             return Some(Duration::ZERO);
         }
-        self.tick
-            .map(|tick| tick.saturating_duration_since(Instant::now()))
-    }
-
-    /// Takes whoever waits, if there is room.
-    fn accept(&mut self) {
-        while let Some(listener) = &self.listener {
-            if matches!(self.role, Role::Connector)
-                && self.connections.len() >= self.limits.max_connections
-            {
-                // They wait until another has ended.
-                return;
+        let look = match &self.role {
+            Role::Listener(admission) if !self.connections.is_empty() => {
+                Some(admission.next_look())
             }
-            match listener.accept() {
-                Ok((socket, address)) => self.begin(socket, address),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.events
-                        .warning(format!("cannot accept a connection: {error}"));
-                    // What is short, such as descriptors, may be there later.
-                    self.tick.get_or_insert(Instant::now() + TICK);
-                    return;
-                }
-            }
-        }
-    }
-
-    fn begin(&mut self, socket: TcpStream, address: SocketAddr) {
-        let (id, settings) = (self.next_id, &self.settings);
-        self.next_id += 1;
-        let (connection, sealed) = match self.role {
-            Role::Listener(_) => (Connection::accepted(socket, address, settings), true),
-            Role::Connector => (Connection::requested(socket, address, settings), false),
+            _ => None,
         };
-        if matches!(self.role, Role::Listener(_)) {
-            self.make_room();
-        }
-        self.connections.insert(id, connection);
-        self.tick.get_or_insert(Instant::now() + TICK);
-        match self.register(id, sealed) {
-            Ok(()) => drop(self.busy.insert(id)),
-            Err(failed) => self.fail(id, &failed),
-        }
-    }
-
-    /// The oldest stranger gives way if there are too many.
-    fn make_room(&mut self) {
-        let is_stranger = |(_, connection): &(&u64, &Connection)| connection.is_stranger();
-        let mut strangers = self.connections.iter().filter(is_stranger);
-        let oldest = strangers.next().map(|(id, _)| *id);
-        if let Some(oldest) = oldest.filter(|_| strangers.count() + 1 >= MAX_STRANGERS) {
-            self.fail(oldest, &Failed::Displaced { max: MAX_STRANGERS });
-        }
+        let next = self.tick.into_iter().chain(look).min()?;
+        Some(next.saturating_duration_since(Instant::now()))
     }
 
     fn register(&mut self, id: u64, sealed: bool) -> Result<(), Failed> {
@@ -229,8 +192,13 @@ impl Server {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
         };
-        let wants = match connection.drive(&self.settings) {
+        let wants = match contained(|| connection.drive(&self.settings)) {
             Ok(wants) => wants,
+            Err(failed @ Failed::Defect) => {
+                // Nobody knows what state it is in.
+                self.fail(id, &failed);
+                return self.remove(id);
+            }
             Err(failed) => return self.fail(id, &failed),
         };
         if connection.deadline().is_some() {
@@ -239,6 +207,14 @@ impl Server {
         match wants {
             Wants::Nothing => {}
             Wants::Again => drop(self.busy.insert(id)),
+            Wants::Descriptor(error) => {
+                if self.give_way() {
+                    self.busy.insert(id);
+                } else {
+                    let to = self.settings.to.name.clone();
+                    self.fail(id, &Failed::Connect { to, error });
+                }
+            }
             Wants::Register { sealed } => match self.register(id, sealed) {
                 Ok(()) => drop(self.busy.insert(id)),
                 Err(failed) => self.fail(id, &failed),
@@ -257,32 +233,6 @@ impl Server {
                 }
                 self.remove(id);
             }
-        }
-    }
-
-    /// Whether the peer is let in.
-    fn decide(&mut self, id: u64, peer: PublicKey) {
-        let Role::Listener(list) = &self.role else {
-            return;
-        };
-        let max = self.limits.max_connections;
-        let inside = |connection: &&Connection| !connection.is_stranger();
-        let refusal = match list.allows(&peer) {
-            Err(failure) => Some(Failed::AllowList(failure.message().to_owned())),
-            Ok(false) => Some(Failed::NotAllowed(Box::new(peer))),
-            // This one is counted.
-            Ok(true) if self.connections.values().filter(inside).count() > max => {
-                Some(Failed::Busy { max })
-            }
-            Ok(true) => None,
-        };
-        match (refusal, self.connections.get_mut(&id)) {
-            (Some(failed), _) => self.fail(id, &failed),
-            (None, Some(connection)) => {
-                connection.admit(&self.settings);
-                self.busy.insert(id);
-            }
-            (None, None) => {}
         }
     }
 
@@ -308,8 +258,9 @@ impl Server {
     fn remove(&mut self, id: u64) {
         self.connections.remove(&id);
         self.busy.remove(&id);
-        if matches!(self.role, Role::Connector) {
-            self.accept();
+        match &mut self.role {
+            Role::Listener(admission) => admission.ended(id),
+            Role::Connector => self.is_connection_waiting = true,
         }
     }
 
@@ -330,7 +281,7 @@ impl Server {
         let waits = |connection: &Connection| connection.deadline().is_some();
         let waits = self.stop_at.is_some() || self.connections.values().any(waits);
         self.tick = waits.then_some(now + TICK);
-        self.accept();
+        self.is_connection_waiting = true;
     }
 
     /// Once it is to stop: takes no more, and gives what is under way its time to finish. Whether
@@ -360,6 +311,11 @@ impl Server {
     }
 }
 
+/// Ends one connection for a defect of ours, not all of them.
+fn contained<T>(step: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
+    catch_unwind(AssertUnwindSafe(step)).unwrap_or(Err(Failed::Defect))
+}
+
 /// Listens on the first address that can be listened on.
 fn listen(bind: &Target) -> io::Result<TcpListener> {
     let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
@@ -382,4 +338,16 @@ fn connection_of(event: &Event) -> Option<u64> {
 
 fn failed(message: String) -> Failure {
     Failure::new(Code::Failed, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_defect_ends_one_connection() {
+        let failed = contained::<()>(|| panic!("a defect, on purpose"));
+        assert!(matches!(failed, Err(Failed::Defect)));
+        assert!(matches!(contained(|| Ok(1)), Ok(1)));
+    }
 }

@@ -2,6 +2,9 @@
 //! another one of the same socket or server works on undisturbed. The enum of kinds is matched without a
 //! wildcard: a new kind without its test does not compile.
 
+#[path = "../support/mod.rs"]
+mod support;
+
 mod admission;
 mod bystander;
 mod calls;

@@ -9,7 +9,6 @@ use sealwire::{Error, Frame, Message, SocketType};
 use crate::bystander::{
     Ending, Server, answer_the_bystander, eventually, peer_named, within_bound,
 };
-use crate::not_yet;
 
 /// The high-water mark, in messages, and their size in bytes.
 const MARK: usize = 10;
@@ -134,6 +133,31 @@ pub(crate) fn queued() {
     bystander.works(|| assert!(answer_the_bystander(&router).is_empty()));
 }
 
+/// A message that grows over the limit ends the connection of who sends it.
 pub(crate) fn arriving() {
-    not_yet(Kind::Arriving);
+    const LIMIT: usize = 100_000;
+    assert_eq!(Kind::Arriving.excess(), Excess::Disconnected);
+    let server = Server::new();
+    let router = server.socket(SocketType::Router).max_message_size(LIMIT);
+    let router = router.build_blocking().unwrap();
+    let endpoint = router.bind("tcp://127.0.0.1:0").unwrap();
+    let mut bystander = server.bystander(&endpoint);
+    bystander.works(|| drop(answer_the_bystander(&router)));
+
+    let attacker = server.peer(SocketType::Dealer).routing_id("attacker");
+    let attacker = attacker.build_blocking().unwrap();
+    attacker.connect(endpoint).unwrap();
+    attacker.send("before").unwrap();
+    router.recv().unwrap();
+    let attacks = peer_named(&router, "attacker");
+    // Each part fits, all of them do not.
+    let parts = (0..3).map(|_| Frame::from(vec![0; LIMIT / 2 - 1]));
+    attacker.send(parts.collect::<Message>()).unwrap();
+    eventually("it is disconnected", || {
+        within_bound(attacks.account(), Kind::Arriving, LIMIT + 64);
+        attacks.account().exceeded(Kind::Arriving) > 0
+    });
+    assert_eq!(attacks.account().held(Kind::Arriving), 0);
+    assert!(router.counters().exceeded(Kind::Arriving) > 0);
+    bystander.works(|| assert!(answer_the_bystander(&router).is_empty()));
 }

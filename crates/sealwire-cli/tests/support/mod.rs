@@ -96,6 +96,11 @@ pub(crate) fn run(arguments: &[&str]) -> Finished {
 }
 
 impl Running {
+    /// Its number among the processes.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits for a line on standard error that contains `needle`.
     #[track_caller]
     pub(crate) fn await_line(&mut self, needle: &str) -> String {

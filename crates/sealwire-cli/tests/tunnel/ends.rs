@@ -1,5 +1,7 @@
 //! Both ends of a tunnel, a service behind it, and clients.
 
+#![allow(dead_code, reason = "each test file uses what it needs")]
+
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;

@@ -55,16 +55,20 @@ fn what_is_allowed_is_read_again_for_each_connection() {
         "--secret-key-file",
         &secret,
     ]);
-    let mut connector = keys.connect("alice", &listener.endpoint(), &[]);
+    let endpoint = listener.endpoint();
+    let mut connector = keys.connect("alice", &endpoint, &[]);
     let entry = connector.endpoint();
     is_cut_off_at(&entry);
     fs::copy(keys.path("alice.pub"), keys.path("allowed/alice.pub")).expect("a copy");
     let (received, ended) = exchange(dial(&entry), content(10));
     assert!(ended.is_ok() && received == content(10));
-    // A file that cannot be understood lets nobody in.
+    // A file that cannot be understood lets nobody in, and turns nobody away.
     fs::write(keys.path("allowed/bob.pub"), "?").expect("a file");
-    is_cut_off_at(&entry);
+    let mut stranger = keys.connect("mallory", &endpoint, &[]);
+    is_cut_off(&mut stranger);
     listener.await_line("bob.pub");
+    let (received, ended) = exchange(dial(&entry), content(10));
+    assert!(ended.is_ok() && received == content(10));
 }
 
 #[test]
