@@ -190,8 +190,10 @@ fn an_address_gets_so_many_connections_and_others_get_theirs() {
         AddressLimit::Connections
     );
     // Another address has an account of its own, and one that leaves makes room.
-    let other = connect("[::1]");
-    eventually("the other one is there", || other.peers().len() == 1);
+    if support::has_ipv6() {
+        let other = connect("[::1]");
+        eventually("the other one is there", || other.peers().len() == 1);
+    }
     let [leaves, _stays] = guests;
     leaves.close().unwrap();
     eventually("the third one gets in", || third.peers().len() == 1);

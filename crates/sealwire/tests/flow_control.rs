@@ -101,7 +101,11 @@ fn the_backlog_for_absent_peers_is_bounded() {
         push.try_send("no endpoint yet").unwrap_err().error(),
         Error::WouldBlock
     ));
+    let monitor = push.monitor();
     push.connect("tcp://127.0.0.1:1").unwrap();
+    support::await_event(&monitor, "refused", |event| {
+        matches!(event, sealwire::Event::Failed(_)).then_some(())
+    });
     for _ in 0..3 {
         push.try_send("waits for a peer").unwrap();
     }

@@ -86,7 +86,8 @@ fn what_is_queued_leaves_before_a_socket_closes() {
         socket(SocketType::Pull, &Security::plain_text()),
         socket(SocketType::Push, &Security::plain_text()),
     );
-    push.connect(pull.bind("ws://[::1]:*/").unwrap()).unwrap();
+    push.connect(pull.bind("ws://127.0.0.1:*/").unwrap())
+        .unwrap();
     for number in 0..900 {
         push.send(vec![number as u8; 5_000]).unwrap();
     }

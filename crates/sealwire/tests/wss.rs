@@ -13,6 +13,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use sealwire::account::Kind;
 use sealwire::options::{TlsConfigError, TlsIdentity, TlsTrust};
 use sealwire::protocol::Step;
 use sealwire::{
@@ -169,9 +170,13 @@ fn a_receiver_that_waits_makes_the_sender_wait() {
             sender.send(body).unwrap();
         }
     });
-    eventually("some are sent", || push.counters().messages_sent >= 5);
-    // Time for what must not happen.
-    std::thread::sleep(Duration::from_millis(300));
+    // Both queues are full, and nothing more moves.
+    eventually("the receiver is paused and the sender has no room", || {
+        let counts = [(&pull, Kind::Received), (&push, Kind::Queued)];
+        counts
+            .iter()
+            .all(|(socket, kind)| socket.counters().exceeded(*kind) > 0)
+    });
     for number in 0..MESSAGES {
         assert!(push.counters().messages_sent <= u64::from(number) + UNDER_WAY);
         let message = pull.recv().unwrap();

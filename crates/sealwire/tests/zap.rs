@@ -13,7 +13,7 @@ use sealwire::{
     SocketType,
 };
 use sealwire_zmtp::error::CloseKind;
-use support::{Path, await_event, options};
+use support::{PATIENCE, Path, await_event, options};
 
 /// The two sides of each mechanism with keys.
 fn keyed(server: &KeyPair, client: &KeyPair) -> [(Security, Security); 2] {
@@ -362,33 +362,34 @@ fn both_sides_of_null_may_ask() {
 #[test]
 fn a_handler_that_dies_or_is_silent_or_talks_nonsense_lets_nobody_in() {
     let path = Path::encrypted();
-    let attempt = |prepare: &dyn Fn(&Context) -> Socket, answer: &dyn Fn(&Socket)| {
-        let context = Context::new().unwrap();
-        let handler = prepare(&context);
-        let pull = path.server(SocketType::Pull).context(&context);
-        let pull = pull.zap_domain("d").zap_timeout(Duration::from_millis(200));
-        let pull = pull.build_blocking().unwrap();
-        let push = path.client(SocketType::Push).linger(Duration::ZERO);
-        let push = push.build_blocking().unwrap();
-        let monitor = pull.monitor();
-        push.connect(pull.bind(path.endpoint()).unwrap()).unwrap();
-        answer(&handler);
-        await_event(&monitor, "refused", refusal)
-    };
+    let attempt =
+        |limit: Duration, prepare: &dyn Fn(&Context) -> Socket, answer: &dyn Fn(&Socket)| {
+            let context = Context::new().unwrap();
+            let handler = prepare(&context);
+            let pull = path.server(SocketType::Pull).context(&context);
+            let pull = pull.zap_domain("d").zap_timeout(limit);
+            let pull = pull.build_blocking().unwrap();
+            let push = path.client(SocketType::Push).linger(Duration::ZERO);
+            let push = push.build_blocking().unwrap();
+            let monitor = pull.monitor();
+            push.connect(pull.bind(path.endpoint()).unwrap()).unwrap();
+            answer(&handler);
+            await_event(&monitor, "refused", refusal)
+        };
     let silent = |context: &Context| {
         let socket = options(SocketType::Rep).context(context);
         let socket = socket.build_blocking().unwrap();
         socket.bind(zap::ENDPOINT).unwrap();
         socket
     };
-    let (status, text) = attempt(&silent, &|_| {});
+    let (status, text) = attempt(Duration::from_millis(50), &silent, &|_| {});
     assert!(status == 300 && text.contains("no answer within"), "{text}");
-    let (status, text) = attempt(&silent, &|handler| {
+    let (status, text) = attempt(PATIENCE, &silent, &|handler| {
         handler.recv().unwrap();
         handler.send("nonsense").unwrap();
     });
     assert!(status == 500, "{text}");
-    let (status, _) = attempt(&silent, &|handler| {
+    let (status, _) = attempt(PATIENCE, &silent, &|handler| {
         handler.recv().unwrap();
         handler.clone().close().unwrap();
     });

@@ -20,7 +20,8 @@ use crate::scene::{End, Mechanism, Scene};
 use crate::support::{PATIENCE, eventually};
 use crate::wire;
 
-const SHORT: Duration = Duration::from_secs(1);
+/// Time for a handshake: longer than a machine that stalls takes for the beginning of one.
+const SHORT: Duration = Duration::from_secs(5);
 
 /// Sends one byte after the other, as slowly as it takes to be at it when time is up.
 fn trickle(mut stream: TcpStream, bytes: Vec<u8>) -> thread::JoinHandle<()> {
@@ -93,7 +94,7 @@ fn allow_open_files(wanted: u64) {
 fn newcomer_is_served(scene: &Scene) -> Socket {
     let client = scene
         .victim()
-        .reconnect(SHORT / 100, SHORT)
+        .reconnect(SHORT / 500, SHORT / 5)
         .build_blocking()
         .unwrap();
     client.connect(format!("tcp://{}", scene.address)).unwrap();

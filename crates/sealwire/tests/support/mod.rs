@@ -4,6 +4,7 @@
 
 pub(crate) mod relay;
 
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -26,8 +27,10 @@ impl Path {
     pub(crate) fn all() -> Vec<Path> {
         let mut paths = Vec::new();
         let websocket = cfg!(feature = "ws").then_some("ws");
-        for transport in ["tcp", "tcp6", "ipc", "abstract"]
+        let ipv6 = has_ipv6().then_some("tcp6");
+        for transport in ["tcp", "ipc", "abstract"]
             .into_iter()
+            .chain(ipv6)
             .chain(websocket)
         {
             for keys in [None, Some(KeyPair::generate())] {
@@ -121,6 +124,15 @@ pub(crate) fn options(socket_type: SocketType) -> SocketBuilder {
         .send_timeout(PATIENCE)
         .receive_timeout(PATIENCE)
         .reconnect(Duration::from_millis(10), Duration::from_millis(100))
+}
+
+/// Whether this machine has IPv6; says so where it has none.
+pub(crate) fn has_ipv6() -> bool {
+    let bound = TcpListener::bind("[::1]:0");
+    if let Err(error) = &bound {
+        println!("skipped: no IPv6 here: {error}");
+    }
+    bound.is_ok()
 }
 
 /// Waits until the condition holds.
