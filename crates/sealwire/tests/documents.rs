@@ -268,7 +268,8 @@ fn tables_name_files_and_tests_that_exist() {
         if !is_identifier(test) || test.starts_with(char::is_uppercase) {
             continue;
         }
-        let exists = sources.contains(&format!("fn {test}("));
+        let definitions = [format!("fn {test}("), format!("mod {test} {{")];
+        let exists = definitions.iter().any(|text| sources.contains(text));
         // The page explains its notation with it.
         assert!(exists || test == "name", "docs/threats.md: '{name}'");
         found += 1;
