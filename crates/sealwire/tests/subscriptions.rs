@@ -167,7 +167,8 @@ impl Forwarder {
         while known != expected {
             let message = self.publisher.recv();
             let message = message
-                .unwrap_or_else(|error| panic!("{error}; it knows {known:?} and not {expected:?}"));
+                .unwrap_or_else(|error| let wrong: Vec<_> = known.symmetric_difference(expected).take(3).collect();
+                panic!("{error}; wrong are {wrong:?} and others"));
             let (octet, topic) = message.as_bytes().split_first().unwrap();
             let topic = topic[..topic.len().min(4)].to_vec();
             let changed = match octet {
