@@ -166,9 +166,10 @@ impl Forwarder {
     fn publisher_knows(&self, known: &mut BTreeSet<Vec<u8>>, expected: &BTreeSet<Vec<u8>>) {
         while known != expected {
             let message = self.publisher.recv();
-            let message = message
-                .unwrap_or_else(|error| let wrong: Vec<_> = known.symmetric_difference(expected).take(3).collect();
-                panic!("{error}; wrong are {wrong:?} and others"));
+            let message = message.unwrap_or_else(|error| {
+                let wrong: Vec<_> = known.symmetric_difference(expected).take(3).collect();
+                panic!("{error}; wrong are {wrong:?} and others")
+            });
             let (octet, topic) = message.as_bytes().split_first().unwrap();
             let topic = topic[..topic.len().min(4)].to_vec();
             let changed = match octet {
