@@ -7,7 +7,7 @@ use sealwire::keys::KeyFileError;
 use sealwire::{ConnectionFailure, EndpointError, Error, FailureCause};
 use serde::Serialize;
 
-use crate::interrupt;
+use crate::{interrupt, untrusted};
 
 /// The table of exit codes, for `--help`.
 pub(crate) const EXIT_CODES: &str = "\
@@ -102,11 +102,12 @@ impl Failure {
                     exit_code: code,
                     message,
                 };
-                eprintln_quietly(&serde_json::to_string(&record).unwrap_or_default());
+                eprint_json_quietly(&record);
             } else {
                 eprintln_quietly(&format!("error: {message}"));
                 if self.code == Code::Usage {
-                    eprintln_quietly("\nFor more information, try '--help'.");
+                    eprintln_quietly("");
+                    eprintln_quietly("For more information, try '--help'.");
                 }
             }
         }
@@ -121,8 +122,18 @@ struct ErrorRecord<'a> {
     message: &'a str,
 }
 
-/// A line on standard error; unlike `eprintln!` it does not panic when that is closed.
+/// A line on standard error, whatever others put into its text; unlike `eprintln!` it does not panic
+/// when that is closed.
 pub(crate) fn eprintln_quietly(line: &str) {
+    write_quietly(&untrusted::printable(line));
+}
+
+/// A record as a line of JSON on standard error.
+pub(crate) fn eprint_json_quietly(record: &impl Serialize) {
+    write_quietly(&untrusted::json_line(record).unwrap_or_default());
+}
+
+fn write_quietly(line: &str) {
     let mut stderr = io::stderr().lock();
     let _ = io::Write::write_all(&mut stderr, format!("{line}\n").as_bytes());
 }

@@ -22,6 +22,7 @@ mod security_options;
 mod sockets;
 mod tls_options;
 mod tunnel;
+mod untrusted;
 mod web_options;
 
 use std::process::ExitCode;

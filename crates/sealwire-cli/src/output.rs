@@ -1,17 +1,19 @@
 //! Received messages on standard output, in the form that was asked for.
 
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 
 use clap::ValueEnum;
 use sealwire::{Frame, Message};
 use serde::Serialize;
 
 use crate::exit::Failure;
+use crate::untrusted;
 
 /// How received messages are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Frames as they are, a tab between them, a line per message.
+    /// Frames as they are, a tab between them, a line per message; on a terminal with control characters
+    /// escaped.
     Text,
     /// Frames as they are, with nothing between or behind: for files.
     Raw,
@@ -26,19 +28,23 @@ pub(crate) enum Format {
 /// Prints messages; buffered until [`flush`](Printer::flush).
 pub(crate) struct Printer {
     format: Format,
+    to_terminal: bool,
     out: BufWriter<StdoutLock<'static>>,
 }
 
 impl Printer {
     pub(crate) fn new(format: Format) -> Self {
+        let out = io::stdout().lock();
         Printer {
             format,
-            out: BufWriter::new(io::stdout().lock()),
+            to_terminal: out.is_terminal(),
+            out: BufWriter::new(out),
         }
     }
 
     pub(crate) fn print(&mut self, message: &Message) -> Result<(), Failure> {
-        write_message(&mut self.out, self.format, message).map_err(|error| Failure::output(&error))
+        write_message(&mut self.out, self.format, message, self.to_terminal)
+            .map_err(|error| Failure::output(&error))
     }
 
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
@@ -46,7 +52,12 @@ impl Printer {
     }
 }
 
-fn write_message(out: &mut impl Write, format: Format, message: &Message) -> io::Result<()> {
+fn write_message(
+    out: &mut impl Write,
+    format: Format,
+    message: &Message,
+    to_terminal: bool,
+) -> io::Result<()> {
     let separator = match format {
         Format::Jsonl => return write_json(out, message),
         Format::Raw => "",
@@ -60,6 +71,7 @@ fn write_message(out: &mut impl Write, format: Format, message: &Message) -> io:
         match format {
             Format::Hex => out.write_all(hex(frame).as_bytes())?,
             Format::Quoted => write!(out, "\"{}\"", frame.escape_ascii())?,
+            Format::Text => untrusted::write_message(out, frame, to_terminal)?,
             _ => out.write_all(frame)?,
         }
     }
@@ -117,8 +129,7 @@ fn write_json(out: &mut impl Write, message: &Message) -> io::Result<()> {
             connection: peer.connection(),
         }),
     };
-    serde_json::to_writer(&mut *out, &record)?;
-    out.write_all(b"\n")
+    writeln!(out, "{}", untrusted::json_line(&record)?)
 }
 
 /// Bytes as lower-case hexadecimal digits.
@@ -138,8 +149,23 @@ mod tests {
     fn printed(format: Format) -> Vec<u8> {
         let message = Message::multipart([&b"ab"[..], b"", b"\xff\n\""]);
         let mut out = Vec::new();
-        write_message(&mut out, format, &message).unwrap();
+        write_message(&mut out, format, &message, false).unwrap();
         out
+    }
+
+    #[test]
+    fn a_terminal_gets_no_control_characters_unless_they_are_asked_for() {
+        let message = Message::multipart(["\u{1b}[2J", "\u{9b}x"]);
+        for format in [Format::Text, Format::Hex, Format::Quoted, Format::Jsonl] {
+            let mut out = Vec::new();
+            write_message(&mut out, format, &message, true).unwrap();
+            let shown = String::from_utf8(out).unwrap();
+            let harmless = |c: char| !c.is_control() || matches!(c, '\t' | '\n');
+            assert!(shown.chars().all(harmless), "{format:?}: {shown:?}");
+        }
+        let mut raw = Vec::new();
+        write_message(&mut raw, Format::Raw, &message, true).unwrap();
+        assert_eq!(raw, "\u{1b}[2J\u{9b}x".as_bytes());
     }
 
     #[test]

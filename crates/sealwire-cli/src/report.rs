@@ -9,7 +9,7 @@ use sealwire::blocking::Socket;
 use sealwire::{ConnectionFailure, Event, FailureCause, Monitor, Peer};
 use serde::Serialize;
 
-use crate::exit::eprintln_quietly;
+use crate::exit::{eprint_json_quietly, eprintln_quietly};
 
 /// What is said about connections, and how.
 #[derive(Debug, Clone, Copy, Args)]
@@ -129,7 +129,7 @@ impl Report {
 }
 
 fn print_json(record: &Record) {
-    eprintln_quietly(&serde_json::to_string(record).unwrap_or_default());
+    eprint_json_quietly(record);
 }
 
 /// An event as JSON; what does not apply is left out.

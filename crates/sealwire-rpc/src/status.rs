@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use sealwire::text::printable;
+
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)*) => {
         /// Why the other side did not reply, as a number. 0 to 999 are assigned by the protocol
@@ -76,11 +78,12 @@ impl fmt::Debug for Code {
 /// An error of the other side's handler, or of the other side itself: a [`Code`], a message for
 /// people, and details for programs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{code}{}{message}", if message.is_empty() { "" } else { ": " })]
+#[error("{code}{}{}", if message.is_empty() { "" } else { ": " }, printable(message))]
 pub struct Status {
     /// What kind of error.
     pub code: Code,
-    /// For people. At most 65,535 bytes; what is longer is cut.
+    /// For people. At most 65,535 bytes; what is longer is cut. As the other side sent it: `Display`
+    /// escapes control characters in it.
     pub message: String,
     /// For programs; whatever the application agrees on.
     pub details: Vec<u8>,
@@ -214,5 +217,21 @@ impl fmt::Display for MayHaveRun {
         } else {
             "; the request had not left"
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_the_other_side_is_no_command_for_a_terminal() {
+        let status = Status::new(Code::INTERNAL, "a\u{1b}[2Jb\u{9b}\n\u{202e}c");
+        let shown = status.to_string();
+        assert!(shown.ends_with(r"a\u{1b}[2Jb\u{9b}\n\u{202e}c"), "{shown}");
+        assert!(
+            status.message.contains('\u{1b}'),
+            "programs get what was sent"
+        );
     }
 }

@@ -38,6 +38,7 @@
 //! | decide who may connect | [`auth`] |
 //! | know who sent a message | [`Message::peer`], [`Peer`] |
 //! | see what is held for a peer | [`Peer::account`], [`account`] |
+//! | print what a peer chose | [`text`] |
 //! | see why a connection fails | [`Monitor`], [`Event`], [`Counters`] |
 //! | wait for sockets in an event loop | [`Readiness`] |
 //! | connect two sockets | [`proxy`], [`Proxy`] with capture and control |
@@ -66,6 +67,7 @@ mod reach;
 mod route;
 mod security;
 mod socket;
+pub mod text;
 mod transport;
 
 pub use context::Context;

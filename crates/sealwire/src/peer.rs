@@ -12,6 +12,7 @@ use sealwire_zmtp::{PublicKey, SocketType};
 use crate::account::Account;
 use crate::auth::Client;
 use crate::route::Route;
+use crate::text::printable;
 
 /// Where a peer is, as far as the transport tells.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -305,9 +306,22 @@ impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.address)?;
         match (self.user_id(), self.public_key()) {
-            (Some(user), _) => write!(f, " ({user})"),
+            (Some(user), _) => write!(f, " ({})", printable(user)),
             (None, Some(key)) => write!(f, " ({key})"),
             (None, None) => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_id_is_no_command_for_a_terminal() {
+        let address = PeerAddress::Inproc("name".into());
+        let mut peer = Peer::datagram(address, 1, SocketType::Dish);
+        peer.approval.user_id = Some("eve\u{1b}[2J\n\u{202e}".into());
+        assert_eq!(peer.to_string(), r"inproc://name (eve\u{1b}[2J\n\u{202e})");
     }
 }

@@ -1,6 +1,6 @@
 //! `rpc call`: one call from the shell.
 
-use std::io::{Read as _, Write as _};
+use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::time::Duration;
 
 use clap::Args;
@@ -11,6 +11,7 @@ use super::{SizeOptions, failed};
 use crate::duration;
 use crate::exit::{Code, Failure, eprintln_quietly};
 use crate::security_options::{SecurityOptions, exposed};
+use crate::untrusted;
 
 /// Options of rpc call.
 #[derive(Debug, Args)]
@@ -76,7 +77,8 @@ pub(super) fn run(options: &CallOptions) -> Result<(), Failure> {
         .request_with(&body, Within::within(options.timeout))
         .map_err(|error| failed(&error))?;
     let mut out = std::io::stdout().lock();
-    out.write_all(&answer)
+    let to_terminal = out.is_terminal();
+    untrusted::write_message(&mut out, &answer, to_terminal)
         .and_then(|()| out.flush())
         .map_err(|error| Failure::output(&error))
 }

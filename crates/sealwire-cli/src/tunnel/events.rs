@@ -9,7 +9,7 @@ use sealwire_newplex::schemes::keys::PublicKey;
 use serde::Serialize;
 
 use super::failure::{Failed, hex};
-use crate::exit::eprintln_quietly;
+use crate::exit::{eprint_json_quietly, eprintln_quietly};
 use crate::report::ReportOptions;
 
 /// Prints events. Where it listens and failures, one a second of each cause, are told in any case, all
@@ -140,7 +140,7 @@ impl Events {
 
     fn print(&self, record: &Record<'_>) {
         if self.options.json {
-            eprintln_quietly(&serde_json::to_string(record).unwrap_or_default());
+            eprint_json_quietly(record);
         } else {
             eprintln_quietly(&record.message);
         }
