@@ -79,6 +79,7 @@ static OPTIONS: &[Spec] = &[
     flag("conflate", false),
     flag("ipv6", true),
     int("backlog", 1, 4_096),
+    int("ipc_mode", 0, 0o600),
     int("tos", -1, -1),
     int("sndbuf", -1, -1),
     int("rcvbuf", -1, -1),
@@ -408,6 +409,11 @@ impl Options {
         }
         if let Some(hops) = octet("multicast_hops")? {
             builder = builder.multicast_hops(hops);
+        }
+        if let Some(mode) = self.count("ipc_mode") {
+            let mode = u32::try_from(mode).ok().filter(|&mode| mode <= 0o777);
+            let wrong = || PyValueError::new_err("ipc_mode is at most 0o777");
+            builder = builder.ipc_mode(mode.ok_or_else(wrong)?);
         }
         if let Some(connections) = self.count("backlog") {
             builder = builder.backlog(u32::try_from(connections).unwrap_or(u32::MAX));

@@ -35,6 +35,7 @@ def test_every_option_has_a_default_and_takes_it_back() -> None:
         ("immediate", True),
         ("ipv6", False),
         ("backlog", 3),
+        ("ipc_mode", 0o660),
         ("tos", 8),
         ("sndbuf", 65536),
         ("rcvbuf", 65536),

@@ -105,6 +105,7 @@ const OPTIONS: &[(&str, Kind)] = &[
         Kind::Message(Builder::xpub_welcome_message),
     ),
     ("backlog", Kind::Part(count)),
+    ("ipc_mode", Kind::Part(count)),
     ("type_of_service", Kind::Part(count)),
     ("multicast_hops", Kind::Part(count)),
     ("reconnect_interval", Kind::Part(time)),
@@ -232,6 +233,9 @@ impl Options {
 
     /// Options that the builder takes together, or in types of its own.
     fn combined(&self, ruby: &Ruby, mut builder: SocketBuilder) -> Result<SocketBuilder, Error> {
+        if let Some(mode) = self.small(ruby, "ipc_mode")? {
+            builder = builder.ipc_mode(mode);
+        }
         if let Some(backlog) = self.small(ruby, "backlog")? {
             builder = builder.backlog(backlog);
         }

@@ -8,7 +8,7 @@ class OptionsTest < SealwireTest
     send_hwm: 5, recv_hwm: 6, linger: 0.25, max_message_size: 1000, routing_id: "name", immediate: true,
     handshake_timeout: 3.0, reconnect_interval: 0.5, heartbeat_interval: 1.0, metadata: { "X-Name" => "value" },
     router_notify: [:connect], reconnect_stop: %i[connection_refused], connection_rate_per_address: [5, 1.0],
-    tcp_keepalive: true, tcp_keepalive_idle: 60.0, backlog: 10, type_of_service: 40, hello_message: ["hello"],
+    tcp_keepalive: true, tcp_keepalive_idle: 60.0, backlog: 10, ipc_mode: 0o660, type_of_service: 40, hello_message: ["hello"],
     socks_proxy: "127.0.0.1:1080"
   }.freeze
 

@@ -470,6 +470,12 @@
 #define SEALWIRE_OPTION_ZAP_TIMEOUT_MS 48
 
 /**
+ * Permissions of the files of `ipc` endpoints that are bound, as of `chmod`, whatever the umask says:
+ * who may write may connect. 0 to 511 (octal 777). Default 384 (octal 600).
+ */
+#define SEALWIRE_OPTION_IPC_MODE 49
+
+/**
  * Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
  * `ZMQ_ROUTING_ID`.
  */

@@ -10,6 +10,7 @@ mod exit;
 mod file;
 mod help;
 mod interrupt;
+mod ipc_options;
 mod keygen;
 mod newplex;
 mod output;

@@ -6,6 +6,7 @@ use sealwire::{Endpoint, Error, Proxy, SocketType};
 
 use crate::exit::Failure;
 use crate::interrupt;
+use crate::ipc_options::IpcOptions;
 use crate::report::{ReportOptions, Reporter};
 use crate::security_options::{
     BackendSecurityOptions, CaptureSecurityOptions, ControlSecurityOptions,
@@ -78,6 +79,9 @@ pub(crate) struct ProxyOptions {
     /// Of all its sockets.
     #[command(flatten)]
     web: WebOptions,
+    /// Of all its sockets.
+    #[command(flatten)]
+    ipc: IpcOptions,
     #[command(flatten)]
     pub(crate) report: ReportOptions,
 }
@@ -276,6 +280,7 @@ fn open<'a>(
     let builder = options
         .web
         .apply(Socket::builder(socket_type).security(security));
+    let builder = options.ipc.apply(builder);
     let socket = options
         .tls
         .apply(builder, bind, connect)?

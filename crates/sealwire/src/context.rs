@@ -126,7 +126,7 @@ impl Context {
             }
             engine::bind_datagrams(core, endpoint, id)?
         } else {
-            let (listener, endpoint) = listen(&endpoint, &core.options().tcp)
+            let (listener, endpoint) = listen(&endpoint, core.options())
                 .map_err(|source| Error::Bind { endpoint, source })?;
             let kind = RegistrationKind::Bound;
             core.register(Registration {

@@ -318,3 +318,27 @@ fn a_socket_with_a_full_queue_closes_at_once() {
         "nothing is left to linger for"
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_may_connect_to_a_socket_file_unless_its_mode_says_so() {
+    use std::os::unix::fs::MetadataExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let endpoint = format!("ipc://{}", path.display());
+    let builders = [
+        (0o600, Socket::builder(SocketType::Pull)),
+        (0o666, Socket::builder(SocketType::Pull).ipc_mode(0o666)),
+    ];
+    for (mode, builder) in builders {
+        let pull = builder.build_blocking().unwrap();
+        pull.bind(&*endpoint).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, mode);
+        let push = Socket::new(SocketType::Push).unwrap();
+        push.connect(&*endpoint).unwrap();
+        push.send("work").unwrap();
+        assert_eq!(pull.recv().unwrap().as_bytes(), b"work");
+        pull.close().unwrap();
+        eventually("tidied up", || !path.exists());
+    }
+}

@@ -54,6 +54,7 @@ class Options:
     conflate = Option[bool]("Each queue holds the latest message only.")
     ipv6 = Option[bool]("Whether IPv6 is used.")
     backlog = Option[int]("Connections the system holds before they are accepted.")
+    ipc_mode = Option[int]("Who may connect to the files of ipc endpoints that are bound: a mode as of chmod.")
     tos = Option[int]("Type of service of outgoing packets; -1 for the system's.")
     sndbuf = Option[int]("The system's send buffer in bytes; -1 for its default.")
     rcvbuf = Option[int]("The system's receive buffer in bytes; -1 for its default.")

@@ -123,6 +123,9 @@ pub const SEALWIRE_OPTION_TCP_MAX_RETRANSMIT_MS: i32 = 46;
 pub const SEALWIRE_OPTION_SPIN_US: i32 = 47;
 /// How long a ZAP handler may take, in milliseconds. Default 5,000.
 pub const SEALWIRE_OPTION_ZAP_TIMEOUT_MS: i32 = 48;
+/// Permissions of the files of `ipc` endpoints that are bound, as of `chmod`, whatever the umask says:
+/// who may write may connect. 0 to 511 (octal 777). Default 384 (octal 600).
+pub const SEALWIRE_OPTION_IPC_MODE: i32 = 49;
 /// Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
 /// `ZMQ_ROUTING_ID`.
 pub const SEALWIRE_OPTION_ROUTING_ID: i32 = 100;
@@ -187,6 +190,7 @@ pub(super) fn range(option: i32) -> Option<RangeInclusive<i64>> {
         SEALWIRE_OPTION_ROUTER_NOTIFY => 0..=3,
         SEALWIRE_OPTION_MULTICAST_HOPS => 1..=255,
         SEALWIRE_OPTION_TYPE_OF_SERVICE => 0..=255,
+        SEALWIRE_OPTION_IPC_MODE => 0..=0o777,
         SEALWIRE_OPTION_SPIN_US => 0..=1000000,
         _ => return None,
     })
@@ -233,6 +237,7 @@ pub(super) fn set_number(builder: SocketBuilder, option: i32, value: i64) -> Soc
         SEALWIRE_OPTION_INVERT_MATCHING => builder.invert_matching(on),
         SEALWIRE_OPTION_IPV6 => builder.ipv6(on),
         SEALWIRE_OPTION_BACKLOG => builder.backlog(value.try_into().unwrap_or(u32::MAX)),
+        SEALWIRE_OPTION_IPC_MODE => builder.ipc_mode(value.try_into().unwrap_or(0)),
         SEALWIRE_OPTION_MULTICAST_HOPS => builder.multicast_hops(octet),
         SEALWIRE_OPTION_MULTICAST_LOOP => builder.multicast_loop(on),
         SEALWIRE_OPTION_TYPE_OF_SERVICE => builder.type_of_service(octet),

@@ -53,7 +53,7 @@ impl Opened {
         let builder = options
             .tls
             .apply(builder, &endpoints.bind, &endpoints.connect)?;
-        let builder = options.web.apply(builder);
+        let builder = options.ipc.apply(options.web.apply(builder));
         let socket = builder.build_blocking()?;
         let reporter = Reporter::watch(&socket, report, None);
         let events = socket.monitor();

@@ -7,6 +7,7 @@ use clap::Args;
 use sealwire::{Endpoint, EndpointError};
 
 use crate::duration;
+use crate::ipc_options::IpcOptions;
 use crate::output::Format;
 use crate::report::ReportOptions;
 use crate::security_options::SecurityOptions;
@@ -27,6 +28,9 @@ pub(crate) struct ConnectionOptions {
 
     #[command(flatten)]
     pub(crate) web: WebOptions,
+
+    #[command(flatten)]
+    pub(crate) ipc: IpcOptions,
 
     #[command(flatten)]
     pub(crate) report: ReportOptions,

@@ -168,6 +168,8 @@ pub(crate) struct SocketOptions {
     pub(crate) heartbeat: Option<Heartbeat>,
     pub(crate) reconnect: ReconnectOptions,
     pub(crate) tcp: TcpOptions,
+    /// Permissions of the files of `ipc` endpoints.
+    pub(crate) ipc_mode: u32,
     pub(crate) socks_proxy: Option<SocksProxy>,
     pub(crate) multicast: MulticastOptions,
     #[cfg(feature = "ws")]
@@ -207,6 +209,7 @@ impl SocketOptions {
             heartbeat: None,
             reconnect: ReconnectOptions::default(),
             tcp: TcpOptions::default(),
+            ipc_mode: 0o600,
             socks_proxy: None,
             multicast: MulticastOptions::default(),
             #[cfg(feature = "ws")]

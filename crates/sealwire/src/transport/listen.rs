@@ -2,7 +2,8 @@
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::path::Path;
 
 use mio::event::Source as _;
 use mio::net::TcpListener;
@@ -13,8 +14,10 @@ use mio::{Interest, Registry, Token};
 use super::Stream;
 #[cfg(unix)]
 use super::private_directory::PrivateDirectory;
+#[cfg(unix)]
+use super::socket_file::{self, SocketFile};
 use crate::endpoint::Endpoint;
-use crate::options::TcpOptions;
+use crate::options::{SocketOptions, TcpOptions};
 use crate::peer::PeerAddress;
 
 /// A listening socket; closing it also removes the file of a Unix socket.
@@ -22,9 +25,10 @@ pub(crate) enum BoundListener {
     Tcp(TcpListener),
     #[cfg(unix)]
     Unix {
+        /// Removed before the socket is closed.
+        _file: Option<SocketFile>,
         listener: UnixListener,
         address: PeerAddress,
-        file: Option<PathBuf>,
         /// Made for the file alone, and removed behind it.
         _directory: Option<PrivateDirectory>,
     },
@@ -34,11 +38,11 @@ pub(crate) enum BoundListener {
 /// a name.
 pub(crate) fn listen(
     endpoint: &Endpoint,
-    tcp: &TcpOptions,
+    options: &SocketOptions,
 ) -> io::Result<(BoundListener, Endpoint)> {
     match endpoint {
         Endpoint::Tcp { host, port } => {
-            let listener = listen_tcp(host, *port, tcp)?;
+            let listener = listen_tcp(host, *port, &options.tcp)?;
             let address = listener.local_addr()?;
             let host = if host == "*" {
                 host.clone()
@@ -58,7 +62,7 @@ pub(crate) fn listen(
                 host: host.clone(),
                 port: *port,
             };
-            let (listener, bound) = listen(&tcp_endpoint, tcp)?;
+            let (listener, bound) = listen(&tcp_endpoint, options)?;
             let Endpoint::Tcp { host, port } = bound else {
                 unreachable!("TCP is bound as TCP")
             };
@@ -70,18 +74,18 @@ pub(crate) fn listen(
             Ok((listener, bound))
         }
         #[cfg(unix)]
-        Endpoint::Ipc(_) if endpoint.is_ipc_wildcard() => listen_in_new_directory(),
+        Endpoint::Ipc(_) if endpoint.is_ipc_wildcard() => listen_in_new_directory(options),
         #[cfg(unix)]
-        Endpoint::Ipc(path) => Ok((listen_path(path, None)?, endpoint.clone())),
+        Endpoint::Ipc(path) => Ok((listen_path(path, None, options)?, endpoint.clone())),
         #[cfg(target_os = "linux")]
         Endpoint::IpcAbstract(name) => {
             let listener = UnixListener::bind_addr(&abstract_address(name)?)?;
             let address = PeerAddress::Ipc(format!("@{name}").into());
             Ok((
                 BoundListener::Unix {
+                    _file: None,
                     listener,
                     address,
-                    file: None,
                     _directory: None,
                 },
                 endpoint.clone(),
@@ -127,47 +131,40 @@ fn listen_address(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpLi
         socket.set_only_v6(false)?;
     }
     socket.bind(&address.into())?;
-    socket.listen(i32::try_from(options.backlog).unwrap_or(i32::MAX))?;
+    socket.listen(backlog(options))?;
     Ok(TcpListener::from_std(socket.into()))
+}
+
+fn backlog(options: &TcpOptions) -> i32 {
+    i32::try_from(options.backlog).unwrap_or(i32::MAX)
 }
 
 /// Listens on a socket of a name that nobody can foresee, where nobody else can connect to it.
 #[cfg(unix)]
-fn listen_in_new_directory() -> io::Result<(BoundListener, Endpoint)> {
+fn listen_in_new_directory(options: &SocketOptions) -> io::Result<(BoundListener, Endpoint)> {
     let directory = PrivateDirectory::create()?;
     let endpoint = Endpoint::Ipc(directory.socket());
     endpoint
         .validate()
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     let path = directory.socket();
-    Ok((listen_path(&path, Some(directory))?, endpoint))
+    Ok((listen_path(&path, Some(directory), options)?, endpoint))
 }
 
 #[cfg(unix)]
-fn listen_path(path: &Path, directory: Option<PrivateDirectory>) -> io::Result<BoundListener> {
-    let listener = match UnixListener::bind(path) {
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path) => {
-            std::fs::remove_file(path)?;
-            UnixListener::bind(path)?
-        }
-        outcome => outcome?,
-    };
+fn listen_path(
+    path: &Path,
+    directory: Option<PrivateDirectory>,
+    options: &SocketOptions,
+) -> io::Result<BoundListener> {
+    let backlog = backlog(&options.tcp);
+    let (socket, file) = socket_file::listen(path, options.ipc_mode, backlog)?;
     Ok(BoundListener::Unix {
-        listener,
+        _file: Some(file),
+        listener: UnixListener::from_std(socket.into()),
         address: PeerAddress::Ipc(path.into()),
-        file: Some(path.into()),
         _directory: directory,
     })
-}
-
-/// Whether a socket file is left from a process that is gone. A live server's is never removed.
-#[cfg(unix)]
-fn is_abandoned(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
-    is_socket
-        && std::os::unix::net::UnixStream::connect(path)
-            .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 #[cfg(target_os = "linux")]
@@ -216,19 +213,6 @@ impl BoundListener {
             BoundListener::Unix { listener, .. } => {
                 listener.register(registry, token, Interest::READABLE)
             }
-        }
-    }
-}
-
-impl Drop for BoundListener {
-    fn drop(&mut self) {
-        #[cfg(unix)]
-        if let BoundListener::Unix {
-            file: Some(file), ..
-        } = self
-        {
-            // Someone may have removed or replaced it; then there is nothing to tidy up.
-            let _ = std::fs::remove_file(file);
         }
     }
 }

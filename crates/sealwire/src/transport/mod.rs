@@ -5,6 +5,8 @@ pub(crate) mod inproc;
 mod listen;
 #[cfg(unix)]
 mod private_directory;
+#[cfg(unix)]
+mod socket_file;
 pub(crate) mod socks;
 mod stream;
 #[cfg(feature = "wss")]

@@ -89,7 +89,15 @@ impl SocketBuilder {
         self
     }
 
-    /// TCP connections the system holds before they are accepted. Default 4,096; systems cap it.
+    /// Who may connect to the files of `ipc` endpoints that this socket binds: a mode as of `chmod`,
+    /// whatever the umask says. To connect takes the right to write. Default 0o600: this user alone.
+    /// 0o660 lets the file's group in as well, 0o666 everybody who may enter the directory.
+    pub fn ipc_mode(mut self, mode: u32) -> Self {
+        self.options.ipc_mode = mode & 0o777;
+        self
+    }
+
+    /// Connections the system holds before they are accepted. Default 4,096; systems cap it.
     pub fn backlog(mut self, connections: u32) -> Self {
         self.options.tcp.backlog = connections;
         self
