@@ -140,7 +140,7 @@ fn write_quietly(line: &str) {
 
 /// The exit code for a wait that a failed connection made vain; `None` when the connection had
 /// been of use, so that something else is to blame.
-fn code_of(failure: &ConnectionFailure) -> Option<Code> {
+pub(crate) fn code_of(failure: &ConnectionFailure) -> Option<Code> {
     match failure.cause() {
         _ if failure.was_ready() => None,
         FailureCause::Resolve(_) | FailureCause::Connect(_) => Some(Code::Unreachable),

@@ -20,8 +20,14 @@ struct Serving {
 
 impl Serving {
     fn start(arguments: &[&str]) -> Self {
+        Self::start_with(&[], arguments)
+    }
+
+    fn start_with(options: &[&str], arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_sealwire"))
-            .args(["rpc", "serve", "-b", "tcp://127.0.0.1:0", "--exec"])
+            .args(["rpc", "serve", "-b", "tcp://127.0.0.1:0"])
+            .args(options)
+            .arg("--exec")
             .args(arguments)
             .stderr(Stdio::piped())
             .spawn()
@@ -92,6 +98,40 @@ fn nobody_there_has_an_exit_code_of_its_own() {
     let taken = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let endpoint = format!("tcp://{}", taken.local_addr().unwrap());
     run(&["rpc", "call", "-c", &endpoint, "-d", "hello"]).expect_code(5);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_refuses_has_the_exit_code_of_the_help() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for name in ["server", "client", "stranger"] {
+        run(&["keygen", "--out", &path(name)]).expect_code(0);
+    }
+    let key = path("server.key");
+    let server = Serving::start_with(
+        &[
+            "--server",
+            "--secret-key-file",
+            &key,
+            "--allow",
+            &path("client.pub"),
+        ],
+        &["cat"],
+    );
+    let call = |key: &str, server_key: &str| {
+        let (key, server_key) = (path(key), path(server_key));
+        let security = ["--server-key", &server_key, "--secret-key-file", &key];
+        let call = ["rpc", "call", "-c", &server.endpoint, "-d", "hello"];
+        run(&[&call[..], &security[..]].concat())
+    };
+    assert_eq!(
+        call("client.key", "server.pub").expect_code(0).text(),
+        "hello"
+    );
+    // Neither a client that is not let in nor a server with another key is unreachable.
+    call("stranger.key", "server.pub").expect_code(4);
+    call("client.key", "stranger.pub").expect_code(4);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use clap::Args;
 use sealwire::Endpoint;
 use sealwire_rpc::{CallOptions as Within, Client, Limits};
 
-use super::{SizeOptions, failed};
+use super::{SizeOptions, failed, failed_over};
 use crate::duration;
 use crate::exit::{Code, Failure, eprintln_quietly};
 use crate::security_options::{SecurityOptions, exposed};
@@ -66,16 +66,19 @@ pub(super) fn run(options: &CallOptions) -> Result<(), Failure> {
         .dial_limit(options.timeout)
         .handshake_limit(options.timeout)
         .build(options.connect.clone())
-        .map_err(|error| failed(&error))?
-        .blocking();
+        .map_err(|error| failed(&error))?;
+    let monitor = client.monitor();
+    let client = client.blocking();
     if options.one_way {
-        client.send(&body).map_err(|error| failed(&error))?;
+        client
+            .send(&body)
+            .map_err(|error| failed_over(&monitor, &error))?;
         client.shutdown(options.timeout);
         return Ok(());
     }
     let answer = client
         .request_with(&body, Within::within(options.timeout))
-        .map_err(|error| failed(&error))?;
+        .map_err(|error| failed_over(&monitor, &error))?;
     let mut out = std::io::stdout().lock();
     let to_terminal = out.is_terminal();
     untrusted::write_message(&mut out, &answer, to_terminal)
