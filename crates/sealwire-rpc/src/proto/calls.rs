@@ -117,6 +117,13 @@ impl Calls {
         self.slots.0.len() - self.free.len()
     }
 
+    #[cfg(test)]
+    fn open_numbers(&self, side: Side) -> Vec<u32> {
+        let slots = 0..self.slots.0.len() as u32;
+        let open = slots.filter(|&slot| self.slots.0[slot as usize].open);
+        open.map(|slot| self.number(slot, side)).collect()
+    }
+
     pub(super) fn next_timeout(&self) -> Option<Duration> {
         self.wheel.next_timeout()
     }
@@ -324,6 +331,11 @@ impl Connection {
         let unread = self.calls.release_if_done(slot);
         self.items_taken(unread);
         Ok(())
+    }
+
+    #[cfg(test)]
+    pub(super) fn open_numbers(&self) -> Vec<u32> {
+        self.calls.open_numbers(self.side)
     }
 
     /// Whether the connection is of no use for calls as long as those that were given up are not

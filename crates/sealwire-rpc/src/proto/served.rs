@@ -163,6 +163,11 @@ impl Connection {
         None
     }
 
+    #[cfg(test)]
+    pub(super) fn deferred_names(&self) -> usize {
+        self.deferred.0.len()
+    }
+
     /// Whether requests wait until the peer has read.
     pub(crate) fn has_deferred(&self) -> bool {
         !self.deferred.0.is_empty()

@@ -1,5 +1,7 @@
 //! Two connections in memory, on a clock that only moves when told.
 
+mod attacks;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Wake};
