@@ -179,6 +179,11 @@ impl Client {
         Client { client }
     }
 
+    #[cfg(feature = "serde")]
+    pub(crate) fn hub(&self) -> &std::sync::Arc<crate::hub::Hub> {
+        self.client.hub()
+    }
+
     /// See [`crate::Client::conn`].
     ///
     /// # Errors

@@ -39,6 +39,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::blocking;
+use crate::hub::Hub;
 use crate::proto::Body;
 use crate::status::{Code, Error, Status};
 
@@ -125,11 +126,12 @@ fn request<A: Serialize>(method: u32, arguments: &A) -> Result<Vec<u8>, Error> {
     postcard::to_extend(arguments, body).map_err(|error| malformed(&error))
 }
 
-fn value<R: DeserializeOwned>(reply: &Body) -> Result<R, Error> {
-    match postcard::take_from_bytes(reply) {
-        Ok((value, [])) => Ok(value),
-        Ok(_) => Err(Error::Malformed("bytes behind the reply".into())),
-        Err(error) => Err(malformed(&error)),
+fn value<R: DeserializeOwned>(hub: &Hub, reply: &Body) -> Result<R, Error> {
+    match hub.guard("a decoder", || postcard::take_from_bytes(reply)) {
+        Some(Ok((value, []))) => Ok(value),
+        Some(Ok(_)) => Err(Error::Malformed("bytes behind the reply".into())),
+        Some(Err(error)) => Err(malformed(&error)),
+        None => Err(Error::Malformed("its decoder panicked".into())),
     }
 }
 
@@ -143,7 +145,8 @@ pub async fn call<A: Serialize, R: DeserializeOwned>(
     method: u32,
     arguments: &A,
 ) -> Result<R, Error> {
-    value(&client.request(&request(method, arguments)?).await?)
+    let reply = client.request(&request(method, arguments)?).await?;
+    value(client.hub(), &reply)
 }
 
 /// Calls a method, blocking the thread.
@@ -156,7 +159,8 @@ pub fn call_blocking<A: Serialize, R: DeserializeOwned>(
     method: u32,
     arguments: &A,
 ) -> Result<R, Error> {
-    value(&client.request(&request(method, arguments)?)?)
+    let reply = client.request(&request(method, arguments)?)?;
+    value(client.hub(), &reply)
 }
 
 /// Defines a service: a trait to implement, with `inline` and `pool` to make a handler of it, and

@@ -179,8 +179,9 @@ class Client(ClientCore):
     ``handler`` and ``on_message`` answer what the server asks and take what it says, on ``threads``
     threads. Further keywords: ``max_connections``, ``calls_per_connection``, ``dial_attempts``,
     ``dial_timeout``, ``handshake_timeout``, ``retries``, and the limits ``max_calls``,
-    ``one_way_window``, ``stream_window``, ``max_body``, ``request_timeout``, ``write_timeout``,
-    ``read_timeout``, ``linger``. Times are seconds."""
+    ``one_way_window``, ``stream_window``, ``max_body``, ``request_budget``, ``message_budget``,
+    ``answer_budget``, ``request_timeout``, ``write_timeout``, ``read_timeout``, ``linger``. Times are
+    seconds, bodies and budgets bytes."""
 
     _workers: _Workers | None
 

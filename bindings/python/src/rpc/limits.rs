@@ -19,6 +19,9 @@ pub(super) fn limits(given: Option<&Bound<'_, PyDict>>) -> PyResult<Limits> {
             "one_way_window" => limits.one_way_window = value.extract()?,
             "stream_window" => limits.stream_window = value.extract()?,
             "max_body" => limits.max_body = value.extract()?,
+            "request_budget" => limits.request_budget = value.extract()?,
+            "message_budget" => limits.message_budget = value.extract()?,
+            "answer_budget" => limits.answer_budget = value.extract()?,
             "request_timeout" if value.is_none() => limits.request = None,
             "request_timeout" => limits.request = Some(seconds()?),
             "write_timeout" => limits.write = seconds()?,
@@ -27,7 +30,8 @@ pub(super) fn limits(given: Option<&Bound<'_, PyDict>>) -> PyResult<Limits> {
             _ => {
                 return Err(PyTypeError::new_err(format!(
                     "there is no limit '{name}': max_calls, one_way_window, stream_window, \
-                     max_body, request_timeout, write_timeout, read_timeout, linger"
+                     max_body, request_budget, message_budget, answer_budget, request_timeout, \
+                     write_timeout, read_timeout, linger"
                 )));
             }
         }

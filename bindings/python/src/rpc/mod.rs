@@ -69,6 +69,10 @@ fn counters<'py>(
         ("connections", counters.connections),
         ("violations", counters.violations),
         ("connections_refused", counters.connections_refused),
+        ("connections_silent", counters.connections_silent),
+        ("requests_refused", counters.requests_refused),
+        ("peers_paused", counters.peers_paused),
+        ("panics", counters.panics),
     ] {
         named.set_item(name, number)?;
     }
