@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::Message;
+use crate::guard::{LogGate, contain};
 
 /// What is wrong with every connection of this wire, and cannot be put right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -49,7 +50,10 @@ type Handler = dyn Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync;
 /// What a side does with what comes.
 pub(super) struct Hooks {
     pub(super) handler: Box<Handler>,
-    pub(super) on_event: Box<dyn Fn(&Event) + Send + Sync>,
+    on_event: Box<dyn Fn(&Event) + Send + Sync>,
+    /// Lines in the log about connections, and about those that do not come about.
+    warnings: LogGate,
+    pub(super) failures: LogGate,
 }
 
 impl Hooks {
@@ -60,13 +64,23 @@ impl Hooks {
         Arc::new(Hooks {
             handler: Box::new(handler),
             on_event: Box::new(on_event),
+            warnings: LogGate::default(),
+            failures: LogGate::default(),
         })
     }
 
+    /// Tells the application, whose panic ends nothing.
+    pub(super) fn tell(&self, event: &Event) {
+        contain("a function for events", || (self.on_event)(event));
+    }
+
     pub(super) fn warn(&self, peer: SocketAddr) {
+        let times = self.warnings.pass();
         for warning in Warning::ALL {
-            tracing::warn!(target: "sealwire::rpc", %peer, "monte: {warning}");
-            (self.on_event)(&Event::Warning { peer, warning });
+            if let Some(times) = times {
+                tracing::warn!(target: "sealwire::rpc", %peer, times, "monte: {warning}");
+            }
+            self.tell(&Event::Warning { peer, warning });
         }
     }
 }

@@ -23,24 +23,26 @@
 //! ```
 
 mod event;
+mod gate;
 mod server;
 mod session;
 
 use std::collections::HashMap;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use event::Hooks;
 pub use event::{Event, Warning};
+use gate::Entry;
 use sealwire_fork::Birth;
 pub use server::UnauthenticatedServer;
 pub use session::{DEFAULT_MAX_FRAME, Exchange, FrameError, KEY, NonceRepeatingSession, OVERHEAD};
 
+use crate::guard::contain;
 use crate::hub::lock;
 
 /// Calls at a time on one connection.
@@ -104,7 +106,7 @@ impl Drop for Handle {
 
 struct Shared {
     birth: Birth,
-    stream: TcpStream,
+    stream: Arc<TcpStream>,
     writer: Mutex<Writer>,
     calls: Mutex<Calls>,
 }
@@ -146,7 +148,7 @@ impl Shared {
         let Writer { session, buffer } = &mut *writer;
         buffer.clear();
         session.seal(number, body, buffer)?;
-        (&self.stream).write_all(buffer).map_err(|error| {
+        (&*self.stream).write_all(buffer).map_err(|error| {
             // Half a frame may be out: nothing can follow it.
             self.shut_down();
             MonteError::Io(error)
@@ -165,9 +167,9 @@ impl Shared {
         let mut frame = Vec::new();
         loop {
             let mut length = [0; 4];
-            (&self.stream).read_exact(&mut length)?;
+            (&*self.stream).read_exact(&mut length)?;
             frame.resize(session.frame_size(length)?, 0);
-            (&self.stream).read_exact(&mut frame)?;
+            (&*self.stream).read_exact(&mut frame)?;
             let (number, body) = session.open(&frame)?;
             if let Some(waiting) = lock(&self.calls).waiting.remove(&number) {
                 // Whoever asked may have stopped waiting.
@@ -179,10 +181,8 @@ impl Shared {
                 body: &body,
                 is_request: number != 0,
             };
-            match catch_unwind(AssertUnwindSafe(|| (hooks.handler)(&message))) {
-                Ok(Some(reply)) => self.write(number, &reply)?,
-                Ok(None) => {}
-                Err(_) => tracing::error!(target: "sealwire::rpc", "a handler panicked"),
+            if let Some(Some(reply)) = contain("a handler", || (hooks.handler)(&message)) {
+                self.write(number, &reply)?;
             }
         }
     }
@@ -218,7 +218,7 @@ impl UnauthenticatedConn {
         for address in address.to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, limit) {
                 Ok(stream) => {
-                    return Self::start(stream, Role::Client, hooks, || {});
+                    return Self::start(stream.into(), Role::Client, hooks, None);
                 }
                 Err(error) => last = error,
             }
@@ -227,26 +227,29 @@ impl UnauthenticatedConn {
     }
 
     fn start(
-        mut stream: TcpStream,
+        stream: Arc<TcpStream>,
         role: Role,
         hooks: Arc<Hooks>,
-        at_end: impl FnOnce() + Send + 'static,
+        mut entry: Option<Entry>,
     ) -> Result<Self, MonteError> {
+        let deadline = Instant::now() + LIMIT;
         let peer_address = stream.peer_addr()?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(LIMIT))?;
         stream.set_write_timeout(Some(LIMIT))?;
         let exchange = Exchange::random().map_err(io::Error::other)?;
         let mut peer = [0; KEY];
         if role == Role::Client {
-            stream.write_all(&exchange.public())?;
-            stream.read_exact(&mut peer)?;
+            (&*stream).write_all(&exchange.public())?;
+            read_key(&stream, &mut peer, deadline)?;
         } else {
-            stream.read_exact(&mut peer)?;
-            stream.write_all(&exchange.public())?;
+            read_key(&stream, &mut peer, deadline)?;
+            (&*stream).write_all(&exchange.public())?;
         }
         stream.set_read_timeout(None)?;
         let (writing, reading) = exchange.establish(peer, DEFAULT_MAX_FRAME)?.split();
+        if let Some(entry) = &mut entry {
+            entry.became_ready();
+        }
         hooks.warn(peer_address);
         let shared = Arc::new(Shared {
             birth: Birth::now(),
@@ -273,8 +276,8 @@ impl UnauthenticatedConn {
                 calls.over = true;
                 calls.waiting.clear();
                 drop(calls);
-                at_end();
-                (hooks.on_event)(&Event::Ended { peer: peer_address });
+                drop(entry);
+                hooks.tell(&Event::Ended { peer: peer_address });
             })?;
         Ok(UnauthenticatedConn {
             _handle: Some(Arc::new(Handle(shared.clone()))),
@@ -333,6 +336,25 @@ impl UnauthenticatedConn {
             }
         })
     }
+}
+
+/// Reads a public key, all of it by then, however its bytes come.
+fn read_key(mut stream: &TcpStream, key: &mut [u8; KEY], deadline: Instant) -> io::Result<()> {
+    let mut read = 0;
+    while read < KEY {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut key[read..]) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(bytes) => read += bytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

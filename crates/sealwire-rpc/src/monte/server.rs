@@ -2,17 +2,22 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
+use sealwire::account::{SpareDescriptor, is_exhaustion};
 use sealwire_fork::Birth;
 
+use super::gate::{Entry, Gate};
 use super::{Event, Hooks, LIMIT, Message, Role, UnauthenticatedConn};
+use crate::guard::LogGate;
 use crate::hub::lock;
 
-/// Connections at a time of one server.
-const MAX_CONNECTIONS: usize = 1_024;
+/// How long nothing is accepted after that failed for want of something that does not come back
+/// at once.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Answers peers that have proved nothing, under nonces that repeat. Closed when it is dropped.
 pub struct UnauthenticatedServer {
@@ -54,24 +59,42 @@ impl UnauthenticatedServer {
         };
         let (over, conns) = (server.over.clone(), server.conns.clone());
         let hooks = Hooks::new(handler, on_event);
-        let open = Arc::new(AtomicUsize::new(0));
+        let gate = Gate::new();
+        let mut spare = SpareDescriptor::new();
+        let complaints = LogGate::default();
         thread::Builder::new()
             .name("sealwire-monte-accept".into())
             .spawn(move || {
-                for stream in listener.incoming() {
-                    if over.load(Ordering::SeqCst) {
-                        return;
-                    }
-                    // A failed accept concerns nobody else.
-                    let Ok(stream) = stream else { continue };
-                    if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
-                        open.fetch_sub(1, Ordering::SeqCst);
+                while !over.load(Ordering::SeqCst) {
+                    let (stream, address) = match listener.accept() {
+                        Ok(accepted) => accepted,
+                        // That concerns one connection, and nobody else.
+                        Err(error) if is_of_one(&error) => continue,
+                        Err(error) => {
+                            if let Some(times) = complaints.pass() {
+                                tracing::warn!(
+                                    target: "sealwire::rpc", %error, times, "monte: cannot accept"
+                                );
+                            }
+                            if is_exhaustion(&error) {
+                                gate.make_room();
+                                refuse_one(&listener, &mut spare);
+                            }
+                            thread::sleep(PAUSE);
+                            continue;
+                        }
+                    };
+                    let stream = Arc::new(stream);
+                    // Those beyond the limits are closed.
+                    let Some(entry) = gate.enter(&stream, address) else {
                         continue;
-                    }
-                    let (hooks, conns, open) = (hooks.clone(), conns.clone(), open.clone());
-                    let over = over.clone();
-                    // A key that does not come must not keep others waiting.
-                    thread::spawn(move || serve(stream, hooks, &conns, open, &over));
+                    };
+                    let (hooks, conns, over) = (hooks.clone(), conns.clone(), over.clone());
+                    // A key that does not come must not keep others waiting. Without a thread the
+                    // connection is closed.
+                    let _ = thread::Builder::new()
+                        .name("sealwire-monte-key".into())
+                        .spawn(move || serve(stream, hooks, &conns, entry, &over));
                 }
             })?;
         Ok(server)
@@ -93,18 +116,34 @@ impl UnauthenticatedServer {
     }
 }
 
+/// Whether a failure is that of a connection which ended before it was accepted.
+fn is_of_one(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionReset | Interrupted
+    )
+}
+
+/// Takes a connection off the backlog and closes it, if there is one.
+fn refuse_one(listener: &TcpListener, spare: &mut SpareDescriptor) {
+    if listener.set_nonblocking(true).is_ok() {
+        // No connection, or no descriptor even so: nothing is refused then.
+        let _ = spare.refuse(|| listener.accept());
+    }
+    while listener.set_nonblocking(false).is_err() {
+        thread::sleep(PAUSE);
+    }
+}
+
 fn serve(
-    stream: TcpStream,
+    stream: Arc<TcpStream>,
     hooks: Arc<Hooks>,
     conns: &Mutex<Vec<UnauthenticatedConn>>,
-    open: Arc<AtomicUsize>,
+    entry: Entry,
     over: &AtomicBool,
 ) {
-    let left = open.clone();
-    let at_end = move || {
-        left.fetch_sub(1, Ordering::SeqCst);
-    };
-    match UnauthenticatedConn::start(stream, Role::Server, hooks.clone(), at_end) {
+    match UnauthenticatedConn::start(stream, Role::Server, hooks.clone(), Some(entry)) {
         Ok(conn) => {
             let mut conns = lock(conns);
             conns.retain(|conn| !conn.is_over());
@@ -113,10 +152,11 @@ fn serve(
             }
         }
         Err(error) => {
-            open.fetch_sub(1, Ordering::SeqCst);
-            tracing::warn!(target: "sealwire::rpc", %error, "monte: handshake failed");
+            if let Some(times) = hooks.failures.pass() {
+                tracing::warn!(target: "sealwire::rpc", %error, times, "monte: handshake failed");
+            }
             let reason = error.to_string();
-            (hooks.on_event)(&Event::HandshakeFailed { reason });
+            hooks.tell(&Event::HandshakeFailed { reason });
         }
     }
 }
