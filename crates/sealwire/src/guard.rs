@@ -7,8 +7,10 @@
 //! | wakers of executors | whoever tells of a change | that task is not woken |
 //! | subscribers of `tracing` | whoever has something to say | that line is lost |
 //!
-//! None of them is called while a lock of this crate is held, but for the lock of the connection
-//! that is driven.
+//! Wakers and subscribers are called without any lock of this crate, primitives under the lock of
+//! the connection that is driven. A payload's owner may be dropped under that lock, or under the
+//! socket's where a pattern drops a message: its destructor must not call the socket that the
+//! message was sent through.
 
 use std::any::Any;
 use std::cell::Cell;

@@ -257,7 +257,7 @@ impl Drop for Reading<'_> {
 mod waker {
     //! A descriptor that becomes readable when the polling thread has to look up.
 
-    use std::io::{Read as _, Write as _};
+    use std::io::{ErrorKind, Read as _, Write as _};
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
     use std::sync::OnceLock;
@@ -292,7 +292,9 @@ mod waker {
         pub(super) fn wake(&self) {
             if let Some(Some((write, _))) = self.ends.get() {
                 // Full means that enough is in it to wake.
-                let _ = (&*write).write(&[1]);
+                while let Err(error) = (&*write).write(&[1])
+                    && error.kind() == ErrorKind::Interrupted
+                {}
             }
         }
 
