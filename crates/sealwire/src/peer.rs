@@ -9,7 +9,7 @@ use sealwire_zmtp::connection::PeerInfo;
 use sealwire_zmtp::wire::metadata::Metadata;
 use sealwire_zmtp::{PublicKey, SocketType};
 
-use crate::account::Account;
+use crate::account::{self, Account};
 use crate::auth::Client;
 use crate::route::Route;
 use crate::text::printable;
@@ -272,6 +272,15 @@ impl Peer {
 }
 
 impl Peer {
+    /// What its connections are counted by; `None` for what is not a connection over a transport.
+    pub(crate) fn source(&self) -> Option<account::Source> {
+        match &self.address {
+            PeerAddress::Tcp(address) => Some((*address).into()),
+            PeerAddress::Ipc(_) => Some(self.process.into()),
+            _ => None,
+        }
+    }
+
     /// Whether frames go to it as they are, the same for all such peers.
     pub(crate) fn gets_frames_unsealed(&self) -> bool {
         matches!(self.mechanism(), Some("NULL" | "PLAIN"))

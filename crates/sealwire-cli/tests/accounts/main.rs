@@ -19,6 +19,7 @@ use sealwire::account::Kind;
 fn drive_over_the_bound(kind: Kind) {
     match kind {
         Kind::Received => queues::received(),
+        Kind::LeftBehind => queues::left_behind(),
         Kind::Arriving => queues::arriving(),
         Kind::Subscriptions => publishing::subscriptions(),
         Kind::Requests => calls::requests(),
@@ -52,6 +53,7 @@ macro_rules! one_test_each {
 
 one_test_each! {
     received: Received,
+    left_behind: LeftBehind,
     arriving: Arriving,
     subscriptions: Subscriptions,
     requests: Requests,

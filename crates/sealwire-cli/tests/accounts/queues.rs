@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use sealwire::account::{Excess, Kind};
-use sealwire::{Error, Frame, Message, SocketType};
+use sealwire::{Error, Event, FailureCause, Frame, Message, SocketType};
 
 use crate::bystander::{
-    Ending, Server, answer_the_bystander, eventually, peer_named, within_bound,
+    Ending, LIMIT, Server, answer_the_bystander, eventually, peer_named, within_bound,
 };
 
 /// The high-water mark, in messages, and their size in bytes.
@@ -80,6 +80,66 @@ pub(crate) fn received() {
         received += 1;
     }
     bystander.works(|| assert!(answer_the_bystander(&router).is_empty()));
+}
+
+/// A peer that connects again and again while nobody reads leaves no more behind than one connection
+/// may hold, and the next.
+pub(crate) fn left_behind() {
+    assert_eq!(Kind::LeftBehind.excess(), Excess::Refused);
+    let server = Server::new();
+    let router = server.socket(SocketType::Router).receive_byte_budget(BOUND);
+    let router = router.build_blocking().unwrap();
+    let monitor = router.monitor();
+    let endpoint = router.bind("tcp://127.0.0.1:0").unwrap();
+    let mut bystander = server.bystander(&endpoint);
+    bystander.works(|| drop(answer_the_bystander(&router)));
+
+    let refused = || router.counters().exceeded(Kind::LeftBehind) > 0;
+    let mut received = router.counters().messages_received;
+    let (mut left, mut connections) = (0, 0);
+    while !refused() {
+        connections += 1;
+        assert!(
+            connections <= 20,
+            "{connections} connections left {left} messages"
+        );
+        let attacker = server.peer(SocketType::Dealer).build_blocking().unwrap();
+        attacker.connect(endpoint.clone()).unwrap();
+        for _ in 0..3 {
+            attacker.send(vec![0; SIZE]).unwrap();
+        }
+        eventually("it has arrived, or is refused", || {
+            router.counters().messages_received == received + 3 || refused()
+        });
+        let ended = router.counters().disconnects;
+        left += router.counters().messages_received - received;
+        received = router.counters().messages_received;
+        drop(attacker);
+        eventually("it has left, or is refused", || {
+            router.counters().disconnects > ended || refused()
+        });
+    }
+    eventually("the cause is told", || {
+        let event = monitor.wait_next_for(LIMIT).unwrap();
+        matches!(event, Event::Failed(failure) if matches!(
+            failure.cause(),
+            FailureCause::LimitExceeded(exceeded) if exceeded.kind == Kind::LeftBehind
+        ))
+    });
+    let held = router.accounts().into_iter();
+    let held: usize = held.map(|peer| peer.account().held(Kind::Received)).sum();
+    assert!(
+        held > 0 && held <= 2 * BOUND + SIZE + 16,
+        "{held} bytes held"
+    );
+
+    // Who was there before works on, and once all was read everybody is let in again.
+    let mut others = 0;
+    bystander.works(|| others += answer_the_bystander(&router).len() as u64);
+    assert_eq!(others, left, "what was left behind is delivered");
+    drop(bystander);
+    let mut late = server.bystander(&endpoint);
+    late.works(|| drop(answer_the_bystander(&router)));
 }
 
 /// A peer that does not read what it is sent misses what its queue has no room for.

@@ -66,6 +66,9 @@ kinds! {
     /// Messages received that the application has not read.
     Received: "messages received and not read", Inbound, Paused,
         "1,000 messages and 1 GiB; `receive_high_water_mark`, `receive_byte_budget`";
+    /// Messages that connections left unread when they ended, of all connections of an address.
+    LeftBehind: "unread messages of ended connections of one address", Inbound, Refused,
+        "1 GiB, each connection counted with 2 KiB more; `receive_byte_budget`";
     /// A message that has arrived in part: frames, WebSocket pieces.
     Arriving: "a message that has arrived in part", Inbound, Disconnected,
         "64 MiB and 65,536 frames; `max_message_size`";

@@ -18,15 +18,19 @@ use slab::Slab;
 use super::Source;
 use super::framing::{Framing, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
-use super::item::Item;
+use super::item::{Item, cost_of};
 use super::link::{Dismissal, Link, Signal, Signals};
 use super::pipe::Pipe;
-use crate::account::{Exceeded, Kind};
+use crate::account::{self, Exceeded, Kind};
 use crate::message::Message;
 use crate::peer::Peer;
 
 /// Names a pipe within its socket. Reused only after the pipe is gone from every list.
 pub(crate) type PipeId = usize;
+
+/// What an ended connection that left something to be read counts for beside its messages, in bytes:
+/// its pipe, its peer and its metadata.
+const LEFT_BEHIND_OVERHEAD: usize = 2_048;
 
 /// All pipes of one socket.
 pub(crate) struct Pipes {
@@ -37,6 +41,8 @@ pub(crate) struct Pipes {
     sole: Option<PipeId>,
     /// The only pipe that messages go to, as far as the round robin knows.
     sole_target: Option<PipeId>,
+    /// Pipes whose peer is gone and that have something left to read.
+    left_behind: usize,
 }
 
 impl Pipes {
@@ -47,6 +53,7 @@ impl Pipes {
             framing: Framing::default(),
             sole: None,
             sole_target: None,
+            left_behind: 0,
         }
     }
 
@@ -88,6 +95,7 @@ impl Pipes {
         let Some(pipe) = self.slab.get_mut(id) else {
             return (Vec::new(), 0);
         };
+        self.left_behind += usize::from(!pipe.ended);
         pipe.ended = true;
         pipe.outbound_messages = 0;
         pipe.outbound_cost = 0;
@@ -128,8 +136,22 @@ impl Pipes {
             .is_some_and(|pipe| pipe.ended && pipe.inbound.is_empty())
         {
             let pipe = self.slab.remove(id);
+            self.left_behind -= 1;
             pipe.peer.account().set(Kind::Received, 0);
         }
+    }
+
+    /// Bytes that ended connections from there left to be read, each connection counted with
+    /// [`LEFT_BEHIND_OVERHEAD`] more.
+    pub(crate) fn left_behind_by(&self, source: account::Source) -> usize {
+        if self.left_behind == 0 {
+            return 0;
+        }
+        let pipes = self.slab.iter().map(|(_, pipe)| pipe);
+        pipes
+            .filter(|pipe| pipe.ended && pipe.peer.source() == Some(source))
+            .map(|pipe| LEFT_BEHIND_OVERHEAD + cost_of(pipe.inbound.len(), pipe.inbound_bytes))
+            .sum()
     }
 
     pub(crate) fn peer(&self, id: PipeId) -> Option<&Arc<Peer>> {

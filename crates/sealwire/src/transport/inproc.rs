@@ -229,7 +229,7 @@ fn join(client: &Arc<SocketCore>, server: &Arc<SocketCore>, name: &str, id: u64)
     for side in [CLIENT, SERVER] {
         if let Err(reason) = connection.attach(side) {
             for end in &connection.ends {
-                let cause = FailureCause::Rejected(reason);
+                let cause = reason.cause();
                 end.core
                     .hub
                     .emit(Event::Failed(failure(name, Some(number), cause, false)));
@@ -292,7 +292,7 @@ struct Lane {
 }
 
 impl Connection {
-    fn attach(self: &Arc<Self>, side: usize) -> Result<(), &'static str> {
+    fn attach(self: &Arc<Self>, side: usize) -> Result<(), Dismissal> {
         let (end, other) = (&self.ends[side], self.ends[1 - side].core.options());
         let routing_id = other.routing_id.clone();
         let route = end.core.context().routes().assign();

@@ -157,7 +157,7 @@ impl Session {
                 // A backlog may have moved into the pipe as it was attached.
                 self.output_waiting = true;
             }
-            Err(reason) => return Err(self.reject(Dismissal::Because(reason))),
+            Err(reason) => return Err(self.reject(reason)),
         }
         self.core.attached_after(self.decided_at);
         self.stream.trust();

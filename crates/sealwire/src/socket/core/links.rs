@@ -7,9 +7,12 @@ use std::sync::atomic::Ordering;
 use sealwire_zmtp::Message as Frames;
 
 use super::{Phase, SocketCore, State};
+use crate::account::{Exceeded, Kind};
 use crate::monitor::add;
 use crate::options::SocketOptions;
-use crate::pattern::{Delivered, HighWaterMarks, Item, Link, PipeId, Received, Room, Source};
+use crate::pattern::{
+    Delivered, Dismissal, HighWaterMarks, Item, Link, PipeId, Received, Room, Source,
+};
 use crate::peer::Peer;
 
 impl SocketCore {
@@ -20,7 +23,7 @@ impl SocketCore {
         peer: Arc<Peer>,
         link: Arc<dyn Link>,
         connector: Option<u64>,
-    ) -> Result<PipeId, &'static str> {
+    ) -> Result<PipeId, Dismissal> {
         if link.keeps_output_back() {
             self.has_had_peers_in_process.store(true, Ordering::Relaxed);
         }
@@ -32,8 +35,9 @@ impl SocketCore {
                 Phase::Ended => false,
             };
             if !welcome {
-                return Err("the socket is closing");
+                return Err(Dismissal::Because("the socket is closing"));
             }
+            self.admits_beside_what_is_left(state, &peer)?;
             let marks = HighWaterMarks::of(&self.options);
             let id = state.pipes.insert(peer, link, marks, connector);
             for frames in self.options.behaviour.greetings() {
@@ -43,7 +47,7 @@ impl SocketCore {
                 Ok(()) => Ok((id, state.pattern.readable())),
                 Err(reason) => {
                     state.pipes.remove(id);
-                    Err(reason)
+                    Err(Dismissal::Because(reason))
                 }
             }
         });
@@ -53,6 +57,22 @@ impl SocketCore {
             self.notify_readable(1);
         }
         Ok(id)
+    }
+
+    /// Refuses a peer while earlier connections of its address hold more than one connection may:
+    /// messages outlive their connection, and a peer that connects again and again while nobody
+    /// reads would have a new queue each time.
+    fn admits_beside_what_is_left(&self, state: &State, peer: &Peer) -> Result<(), Dismissal> {
+        let limit = self.options.receive_byte_budget;
+        let Some(source) = peer.source().filter(|_| limit > 0) else {
+            return Ok(());
+        };
+        if state.pipes.left_behind_by(source) <= limit {
+            return Ok(());
+        }
+        let kind = Kind::LeftBehind;
+        peer.account().note_excess(kind);
+        Err(Dismissal::Exceeded(Exceeded { kind, limit }))
     }
 
     /// A peer is gone.
