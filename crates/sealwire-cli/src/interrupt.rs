@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
 use sealwire::blocking::Socket;
 
 use crate::exit::{Code, Failure};
+use crate::threads;
 
 /// How long an interrupted program may go on sending what is queued.
 const GRACE: Duration = Duration::from_secs(1);
@@ -30,7 +30,8 @@ pub(crate) fn close_on_interrupt(sockets: Vec<Socket>) -> Result<(), Failure> {
         let (done, all_done) = mpsc::channel::<()>();
         for socket in sockets.clone() {
             let done = done.clone();
-            thread::spawn(move || {
+            // Without a thread the socket ends with the program.
+            let _ = threads::spawn(move || {
                 let _ = socket.close();
                 drop(done);
             });

@@ -21,6 +21,7 @@ mod rpc;
 mod secrets;
 mod security_options;
 mod sockets;
+mod threads;
 mod tls_options;
 mod tunnel;
 mod untrusted;

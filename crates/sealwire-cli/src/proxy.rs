@@ -205,14 +205,14 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
         options,
     )?;
     let mut reporters = vec![
-        Reporter::watch(&frontend.socket, options.report, Some("frontend")),
-        Reporter::watch(&backend.socket, options.report, Some("backend")),
+        Reporter::watch(&frontend.socket, options.report, Some("frontend"))?,
+        Reporter::watch(&backend.socket, options.report, Some("backend"))?,
     ];
     // Whoever reads where it listens may interrupt it at once.
     interrupt::close_on_interrupt(vec![frontend.socket.clone(), backend.socket.clone()])?;
     for (extra, name) in [(&capture, "capture"), (&control, "control")] {
         if let Some(extra) = extra {
-            reporters.push(Reporter::watch(&extra.socket, options.report, Some(name)));
+            reporters.push(Reporter::watch(&extra.socket, options.report, Some(name))?);
             extra.begin()?;
         }
     }

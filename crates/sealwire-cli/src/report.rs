@@ -2,14 +2,15 @@
 //!
 //! Where a socket listens and why connections fail is told in any case; the rest with `-v`.
 
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use clap::Args;
 use sealwire::blocking::Socket;
 use sealwire::{ConnectionFailure, Event, FailureCause, Monitor, Peer};
 use serde::Serialize;
 
-use crate::exit::{eprint_json_quietly, eprintln_quietly};
+use crate::exit::{Failure, eprint_json_quietly, eprintln_quietly};
+use crate::threads;
 
 /// What is said about connections, and how.
 #[derive(Debug, Clone, Copy, Args)]
@@ -51,16 +52,15 @@ impl Reporter {
         socket: &Socket,
         options: ReportOptions,
         name: Option<&'static str>,
-    ) -> Self {
+    ) -> Result<Self, Failure> {
         let monitor = socket.monitor();
         let report = Report {
             options,
             name,
             told: None,
         };
-        Reporter {
-            thread: thread::spawn(move || report.run(&monitor)),
-        }
+        let thread = threads::spawn(move || report.run(&monitor))?;
+        Ok(Reporter { thread })
     }
 
     /// To be called once the socket is closed: waits until all is printed, and returns the last

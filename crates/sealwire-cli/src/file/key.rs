@@ -3,8 +3,8 @@
 //! The name in front of the digits keeps it apart from key pairs: neither kind is ever read as the
 //! other.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use sealwire_aead::{Key, generate_key};
@@ -27,19 +27,25 @@ pub(crate) fn generate(path: &Path) -> Result<(), Failure> {
     create_private(path, &text)
 }
 
-/// Writes a new file, readable by its owner alone (mode 0600). An existing file is left alone.
+/// Writes a new file, readable by its owner alone (mode 0600): all of it, or none. An existing file
+/// is left alone.
 pub(crate) fn create_private(path: &Path, text: &str) -> Result<(), Failure> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-        .open(path)
-        .and_then(|mut file| {
-            file.write_all(text.as_bytes())
-                .and_then(|()| file.sync_all())
-        })
+    write_new(&options, path, text)
         .map_err(|error| failure(path, &format!("cannot be written: {error}")))
+}
+
+/// Writes a file that is not there yet: all of it, or none.
+pub(crate) fn write_new(options: &OpenOptions, path: &Path, text: &str) -> io::Result<()> {
+    let mut file = options.open(path)?;
+    let written = file.write_all(text.as_bytes());
+    written.and_then(|()| file.sync_all()).inspect_err(|_| {
+        // A part of it would be in the way of the next attempt.
+        let _ = fs::remove_file(path);
+    })
 }
 
 /// Reads what [`generate`] wrote.

@@ -1,7 +1,7 @@
 //! Key files: [`files`] has the format, and here they are opened and made.
 
-use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::fs::{self, File, OpenOptions};
+use std::io::Read as _;
 use std::path::Path;
 
 use sealwire_newplex::files::{self, InvalidFile, Kind, SYMMETRIC_KEY_SIZE};
@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::failed;
 use crate::exit::Failure;
-use crate::file::key::create_private;
+use crate::file::key::{create_private, write_new};
 use crate::secrets;
 
 /// Larger files of one public value are none.
@@ -49,12 +49,13 @@ pub(super) fn generate_pair(public_path: &Path, secret_path: &Path) -> Result<Pu
     ));
     create_private(secret_path, &text)?;
     let line = Kind::PublicKey.line(public.as_bytes());
-    let written = File::create_new(public_path)
-        .and_then(|mut file| {
-            writeln!(file, "#   Newplex public key\n{}", line.as_str())
-                .and_then(|()| file.sync_all())
-        })
-        .map_err(|error| at(public_path, &format!("cannot be written: {error}")));
+    let text = format!("#   Newplex public key\n{}\n", line.as_str());
+    let written = write_new(
+        OpenOptions::new().write(true).create_new(true),
+        public_path,
+        &text,
+    )
+    .map_err(|error| at(public_path, &format!("cannot be written: {error}")));
     if written.is_err() {
         // A secret key whose public half was never told to anyone is of no use.
         let _ = fs::remove_file(secret_path);

@@ -2,7 +2,7 @@
 //! received have nothing to do with each other, so a thread of its own sends.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use clap::Args;
 use sealwire::blocking::Socket;
@@ -14,6 +14,7 @@ use super::options::{ConnectionOptions, InputOptions, OutputOptions};
 use super::receive::{print_received, subscribe_to};
 use crate::exit::Failure;
 use crate::output::Printer;
+use crate::threads;
 
 /// Options of pair, dealer and xpub.
 #[derive(Debug, Args)]
@@ -119,7 +120,7 @@ pub(super) fn send_to(
             let sender = Sender::start(&opened.socket, input, move |mut message| {
                 message.push_front(wanted.clone());
                 message
-            });
+            })?;
             sender.while_receiving(count, || print_received(&opened.socket, printer, count))
         });
     opened.close(outcome)
@@ -136,7 +137,7 @@ fn exchange(
     first: Option<Message>,
     options: &DuplexOptions,
 ) -> Result<(), Failure> {
-    let sender = Sender::start(socket, input, |message| message);
+    let sender = Sender::start(socket, input, |message| message)?;
     sender.while_receiving(options.count, || {
         let mut printer = printer(options);
         let mut count = options.count;
@@ -163,11 +164,11 @@ impl Sender {
         socket: &Socket,
         mut input: Input,
         address: impl Fn(Message) -> Message + Send + 'static,
-    ) -> Self {
+    ) -> Result<Self, Failure> {
         let finite = input.is_finite();
         let failure = Arc::new(Mutex::new(None));
         let (socket, failed) = (socket.clone(), failure.clone());
-        let thread = thread::spawn(move || {
+        let thread = threads::spawn(move || {
             let mut send_all = || -> Result<(), Failure> {
                 while let Some(message) = input.next()? {
                     socket.send(address(message)).map_err(Error::from)?;
@@ -179,12 +180,12 @@ impl Sender {
                 // Wakes the receiving side, which would wait in vain.
                 let _ = socket.close();
             }
-        });
-        Sender {
+        })?;
+        Ok(Sender {
             thread,
             finite,
             failure,
-        }
+        })
     }
 
     /// Runs the receiving side, unless nothing is to be received. What stands on the command line

@@ -55,7 +55,7 @@ impl Opened {
             .apply(builder, &endpoints.bind, &endpoints.connect)?;
         let builder = options.ipc.apply(options.web.apply(builder));
         let socket = builder.build_blocking()?;
-        let reporter = Reporter::watch(&socket, report, None);
+        let reporter = Reporter::watch(&socket, report, None)?;
         let events = socket.monitor();
         // Whoever reads where it listens may interrupt it at once.
         interrupt::close_on_interrupt(vec![socket.clone()])?;

@@ -60,8 +60,12 @@ pub(crate) fn start_with_input(arguments: &[&str], input: &[u8]) -> Running {
 
 /// Starts the program and keeps its standard input open.
 pub(crate) fn start_interactive(arguments: &[&str]) -> Running {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sealwire"))
-        .args(arguments)
+    start_command(Command::new(env!("CARGO_BIN_EXE_sealwire")).args(arguments))
+}
+
+/// Starts what ends up as the program, and keeps its standard input open.
+pub(crate) fn start_command(command: &mut Command) -> Running {
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

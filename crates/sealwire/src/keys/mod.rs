@@ -319,7 +319,13 @@ fn write_new(path: &Path, mode: u32, content: &[u8]) -> Result<(), KeyFileError>
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
     #[cfg(not(unix))]
     let _ = mode;
-    let write = |mut file: fs::File| file.write_all(content).and_then(|()| file.sync_all());
+    let write = |mut file: fs::File| {
+        let written = file.write_all(content);
+        written.and_then(|()| file.sync_all()).inspect_err(|_| {
+            // A part of it would be in the way of the next attempt.
+            let _ = fs::remove_file(path);
+        })
+    };
     options
         .open(path)
         .and_then(write)

@@ -1,0 +1,16 @@
+//! What the system refuses: descriptors, memory, threads, disk, time, and readers of what is written.
+//! The program runs as a child with the fault put in; what it says and how it ends is the verdict, and a
+//! bystander that goes on being served.
+
+#![cfg(target_os = "linux")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod clock;
+mod disk;
+mod memory;
+mod peers;
+mod readers;
+mod startup;
+mod system;
