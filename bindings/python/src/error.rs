@@ -92,6 +92,7 @@ pub(crate) fn is_of_handshake(cause: &FailureCause) -> bool {
             | FailureCause::RefusedByZap { .. }
             | FailureCause::HandshakeEvicted
             | FailureCause::TooManyConnections
+            | FailureCause::KeyLimit { .. }
             | FailureCause::OutOfDescriptors
             | FailureCause::AddressLimit(_)
     )

@@ -126,6 +126,7 @@ static OPTIONS: &[Spec] = &[
     int("max_handshakes", 1, 1_024),
     int("max_connections", 1, 65_536),
     int("max_connections_per_address", -1, -1),
+    int("max_connections_per_key", -1, -1),
     int("max_handshakes_per_address", -1, -1),
 ];
 
@@ -247,7 +248,7 @@ impl Options {
 
     fn apply_queues(&self, builder: SocketBuilder) -> SocketBuilder {
         let mut builder = builder;
-        let counts: [(_, Setter<usize>); 8] = [
+        let counts: [(_, Setter<usize>); 9] = [
             ("sndhwm", SocketBuilder::send_high_water_mark),
             ("rcvhwm", SocketBuilder::receive_high_water_mark),
             ("snd_byte_budget", SocketBuilder::send_byte_budget),
@@ -257,6 +258,10 @@ impl Options {
             (
                 "max_connections_per_address",
                 SocketBuilder::max_connections_per_address,
+            ),
+            (
+                "max_connections_per_key",
+                SocketBuilder::max_connections_per_key,
             ),
             (
                 "max_handshakes_per_address",

@@ -53,6 +53,7 @@ def test_every_option_has_a_default_and_takes_it_back() -> None:
         ("max_connections", 4),
         ("max_connections_per_address", 4),
         ("max_handshakes_per_address", 4),
+        ("max_connections_per_key", 4),
     ],
 )
 def test_options_reach_a_socket_that_works(pair: Pairs, name: str, value: Any) -> None:

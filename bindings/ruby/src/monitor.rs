@@ -252,6 +252,7 @@ impl Failure {
             FailureCause::RefusedByZap { .. } => "refused_by_zap",
             FailureCause::HandshakeEvicted => "handshake_evicted",
             FailureCause::TooManyConnections => "too_many_connections",
+            FailureCause::KeyLimit { .. } => "key_limit",
             FailureCause::OutOfDescriptors => "out_of_descriptors",
             FailureCause::AddressLimit(_) => "address_limit",
             _ => "other",

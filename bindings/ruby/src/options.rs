@@ -62,6 +62,10 @@ const OPTIONS: &[(&str, Kind)] = &[
         Kind::Count(Builder::max_connections_per_address),
     ),
     (
+        "max_connections_per_key",
+        Kind::Count(Builder::max_connections_per_key),
+    ),
+    (
         "max_handshakes_per_address",
         Kind::Count(Builder::max_handshakes_per_address),
     ),

@@ -302,7 +302,8 @@
 #define SEALWIRE_OPTION_MAX_MESSAGE_SIZE 16
 
 /**
- * Connections of one listener. Default 65,536.
+ * Connections of one listener. Default 65,536, and never more than three quarters of the process's
+ * soft limit of file descriptors.
  */
 #define SEALWIRE_OPTION_MAX_CONNECTIONS 17
 
@@ -312,12 +313,14 @@
 #define SEALWIRE_OPTION_MAX_CONNECTIONS_PER_ADDRESS 18
 
 /**
- * Handshakes of one listener at a time. Default 1,024.
+ * Handshakes of one listener at a time. Default 1,024, and never more than a quarter of the
+ * process's soft limit of file descriptors.
  */
 #define SEALWIRE_OPTION_MAX_HANDSHAKES 19
 
 /**
- * Handshakes of one listener from one address. Default: no limit of its own.
+ * Handshakes of one listener from one address; one more ends the oldest of them. Default: a quarter
+ * of MAX_HANDSHAKES.
  */
 #define SEALWIRE_OPTION_MAX_HANDSHAKES_PER_ADDRESS 20
 
@@ -434,7 +437,8 @@
 #define SEALWIRE_OPTION_RECEIVE_BUFFER 41
 
 /**
- * Switch: TCP's own sign of life. Default: the system's. `ZMQ_TCP_KEEPALIVE`.
+ * Switch: TCP's own sign of life. Default: on, after 300 s, then every 30 s, 6 times.
+ * `ZMQ_TCP_KEEPALIVE`.
  */
 #define SEALWIRE_OPTION_TCP_KEEP_ALIVE 42
 
@@ -474,6 +478,11 @@
  * who may write may connect. 0 to 511 (octal 777). Default 384 (octal 600).
  */
 #define SEALWIRE_OPTION_IPC_MODE 49
+
+ * Established connections of one key, or with PLAIN of one user, at a socket. Default: a quarter of
+ * MAX_CONNECTIONS, at least 64.
+ */
+#define SEALWIRE_OPTION_MAX_CONNECTIONS_PER_KEY 50
 
 /**
  * Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.

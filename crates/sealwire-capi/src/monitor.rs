@@ -269,6 +269,7 @@ fn cause(cause: &FailureCause) -> i32 {
         | FailureCause::RefusedByZap { .. }
         | FailureCause::HandshakeEvicted
         | FailureCause::TooManyConnections
+        | FailureCause::KeyLimit { .. }
         | FailureCause::OutOfDescriptors
         | FailureCause::AddressLimit(_) => SEALWIRE_CAUSE_REFUSED,
         FailureCause::Protocol(error) => match error {

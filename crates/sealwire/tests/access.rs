@@ -5,7 +5,8 @@ mod support;
 
 use std::time::Duration;
 
-use sealwire::auth::{AllowAnyone, AllowedKeysFile};
+use sealwire::account::Kind;
+use sealwire::auth::{AllowAnyone, AllowedKeysFile, Decision, PlainClient};
 use sealwire::blocking::Socket;
 use sealwire::options::OptionsError;
 use sealwire::{
@@ -199,6 +200,68 @@ fn an_address_gets_so_many_connections_and_others_get_theirs() {
     eventually("the third one gets in", || third.peers().len() == 1);
 }
 
+/// One more connection of the same key is refused until one of the others ends.
+fn holder_gets_so_many(server: Security, client: Security, other: Security) {
+    let pull = options(SocketType::Pull)
+        .security(server)
+        .max_connections_per_key(2);
+    let pull = pull.build_blocking().unwrap();
+    let monitor = pull.monitor();
+    let endpoint = pull.bind("tcp://127.0.0.1:*").unwrap();
+    let connect = |security: &Security| {
+        let push = options(SocketType::Push).security(security.clone());
+        let push = push.reconnect(Duration::from_millis(10), Duration::from_millis(100));
+        let push = push.build_blocking().unwrap();
+        push.connect(&endpoint).unwrap();
+        push
+    };
+    let guests = [connect(&client), connect(&client)];
+    eventually("both are there", || pull.peers().len() == 2);
+    let third = connect(&client);
+    let limit = await_event(&monitor, "the limit of its key", |event| match event {
+        Event::Failed(failure) => match failure.cause() {
+            FailureCause::KeyLimit { limit } => Some(*limit),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert_eq!(limit, 2);
+    assert!(pull.counters().exceeded(Kind::Connections) > 0);
+    let other = connect(&other);
+    other.send("from another").unwrap();
+    assert_eq!(pull.recv().unwrap().as_bytes(), b"from another");
+    let [leaves, stays] = guests;
+    leaves.close().unwrap();
+    third.send("from the third").unwrap();
+    assert_eq!(pull.recv().unwrap().as_bytes(), b"from the third");
+    stays.send("from the second").unwrap();
+    assert_eq!(pull.recv().unwrap().as_bytes(), b"from the second");
+    assert_eq!(stays.counters().handshakes_completed, 1);
+}
+
+#[test]
+fn a_key_gets_so_many_connections_and_others_get_theirs() {
+    let keys = KeyPair::generate();
+    let [one, other] = [(); 2].map(|()| KeyPair::generate());
+    holder_gets_so_many(
+        Security::blake3_server(keys.clone(), AllowAnyone),
+        Security::blake3_client_with_keys(keys.public(), one.clone()),
+        Security::blake3_client_with_keys(keys.public(), other.clone()),
+    );
+    holder_gets_so_many(
+        Security::curve_server(keys.clone(), AllowAnyone),
+        Security::curve_client(keys.public(), one),
+        Security::curve_client(keys.public(), other),
+    );
+    holder_gets_so_many(
+        Security::plain_server(|client: &PlainClient<'_>| {
+            Decision::allow_as(String::from_utf8_lossy(client.credentials().username()))
+        }),
+        Security::plain_client("one", "password"),
+        Security::plain_client("other", "password"),
+    );
+}
+
 #[test]
 fn an_address_gets_so_many_half_open_handshakes() {
     let pull = options(SocketType::Pull).max_handshakes_per_address(3);
@@ -206,19 +269,20 @@ fn an_address_gets_so_many_half_open_handshakes() {
     let monitor = pull.monitor();
     let endpoint = pull.bind("tcp://127.0.0.1:*").unwrap().to_string();
     let address = endpoint.trim_start_matches("tcp://");
-    let mut silent: Vec<_> = (0..4)
+    let silent: Vec<_> = (0..4)
         .map(|_| std::net::TcpStream::connect(address).unwrap())
         .collect();
     assert_eq!(
         await_event(&monitor, "limit", limit),
         AddressLimit::Handshakes
     );
-    // Once they are gone, whoever speaks is heard.
-    silent.clear();
+    assert!(pull.counters().exceeded(Kind::Handshakes) > 0);
+    // Who speaks is heard meanwhile, from the same address too.
     let push = options(SocketType::Push).build_blocking().unwrap();
     push.connect(&*endpoint).unwrap();
     push.send("hello").unwrap();
     assert_eq!(pull.recv().unwrap().as_bytes(), b"hello");
+    drop(silent);
 }
 
 #[test]
@@ -244,6 +308,7 @@ fn limits_of_nothing_are_refused() {
     for builder in [
         options(SocketType::Pull).max_connections_per_address(0),
         options(SocketType::Pull).max_handshakes_per_address(0),
+        options(SocketType::Pull).max_connections_per_key(0),
         options(SocketType::Pull).connection_rate_per_address(0, Duration::from_secs(1)),
         options(SocketType::Pull).connection_rate_per_address(1, Duration::ZERO),
     ] {

@@ -101,7 +101,12 @@ class Options:
     max_handshakes = Option[int]("Handshakes one listener serves at a time.")
     max_connections = Option[int]("Connections one listener keeps.")
     max_connections_per_address = Option[int]("The same from one address; -1 for no limit.")
-    max_handshakes_per_address = Option[int]("The same for handshakes; -1 for no limit.")
+    max_handshakes_per_address = Option[int](
+        "Handshakes from one address; -1 for a quarter of max_handshakes."
+    )
+    max_connections_per_key = Option[int](
+        "Established connections of one key; -1 for a quarter of max_connections, at least 64."
+    )
 
     if TYPE_CHECKING:
 

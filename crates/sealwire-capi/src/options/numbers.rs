@@ -51,13 +51,16 @@ pub const SEALWIRE_OPTION_HEARTBEAT_TIMEOUT_MS: i32 = 14;
 pub const SEALWIRE_OPTION_HEARTBEAT_TTL_MS: i32 = 15;
 /// Largest message that is accepted, in bytes. Default 64 MiB. `ZMQ_MAXMSGSIZE`.
 pub const SEALWIRE_OPTION_MAX_MESSAGE_SIZE: i32 = 16;
-/// Connections of one listener. Default 65,536.
+/// Connections of one listener. Default 65,536, and never more than three quarters of the process's
+/// soft limit of file descriptors.
 pub const SEALWIRE_OPTION_MAX_CONNECTIONS: i32 = 17;
 /// Connections of one listener from one address. Default: no limit of its own.
 pub const SEALWIRE_OPTION_MAX_CONNECTIONS_PER_ADDRESS: i32 = 18;
-/// Handshakes of one listener at a time. Default 1,024.
+/// Handshakes of one listener at a time. Default 1,024, and never more than a quarter of the
+/// process's soft limit of file descriptors.
 pub const SEALWIRE_OPTION_MAX_HANDSHAKES: i32 = 19;
-/// Handshakes of one listener from one address. Default: no limit of its own.
+/// Handshakes of one listener from one address; one more ends the oldest of them. Default: a quarter
+/// of MAX_HANDSHAKES.
 pub const SEALWIRE_OPTION_MAX_HANDSHAKES_PER_ADDRESS: i32 = 20;
 /// Switch: sends only to peers whose handshake is done, instead of queueing. Default 0.
 /// `ZMQ_IMMEDIATE`.
@@ -108,7 +111,8 @@ pub const SEALWIRE_OPTION_TYPE_OF_SERVICE: i32 = 39;
 pub const SEALWIRE_OPTION_SEND_BUFFER: i32 = 40;
 /// The system's buffer for receiving, in bytes. Default: the system's. `ZMQ_RCVBUF`.
 pub const SEALWIRE_OPTION_RECEIVE_BUFFER: i32 = 41;
-/// Switch: TCP's own sign of life. Default: the system's. `ZMQ_TCP_KEEPALIVE`.
+/// Switch: TCP's own sign of life. Default: on, after 300 s, then every 30 s, 6 times.
+/// `ZMQ_TCP_KEEPALIVE`.
 pub const SEALWIRE_OPTION_TCP_KEEP_ALIVE: i32 = 42;
 /// Silence before the first, in seconds; with TCP_KEEP_ALIVE. `ZMQ_TCP_KEEPALIVE_IDLE`.
 pub const SEALWIRE_OPTION_TCP_KEEP_ALIVE_IDLE_S: i32 = 43;
@@ -126,6 +130,9 @@ pub const SEALWIRE_OPTION_ZAP_TIMEOUT_MS: i32 = 48;
 /// Permissions of the files of `ipc` endpoints that are bound, as of `chmod`, whatever the umask says:
 /// who may write may connect. 0 to 511 (octal 777). Default 384 (octal 600).
 pub const SEALWIRE_OPTION_IPC_MODE: i32 = 49;
+/// Established connections of one key, or with PLAIN of one user, at a socket. Default: a quarter of
+/// MAX_CONNECTIONS, at least 64.
+pub const SEALWIRE_OPTION_MAX_CONNECTIONS_PER_KEY: i32 = 50;
 /// Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
 /// `ZMQ_ROUTING_ID`.
 pub const SEALWIRE_OPTION_ROUTING_ID: i32 = 100;
@@ -163,6 +170,7 @@ pub(super) fn range(option: i32) -> Option<RangeInclusive<i64>> {
         SEALWIRE_OPTION_HEARTBEAT_TTL_MS => 1..=6553500,
         SEALWIRE_OPTION_MAX_CONNECTIONS
         | SEALWIRE_OPTION_MAX_CONNECTIONS_PER_ADDRESS
+        | SEALWIRE_OPTION_MAX_CONNECTIONS_PER_KEY
         | SEALWIRE_OPTION_MAX_HANDSHAKES
         | SEALWIRE_OPTION_MAX_HANDSHAKES_PER_ADDRESS
         | SEALWIRE_OPTION_BACKLOG
@@ -219,6 +227,7 @@ pub(super) fn set_number(builder: SocketBuilder, option: i32, value: i64) -> Soc
         SEALWIRE_OPTION_MAX_MESSAGE_SIZE => builder.max_message_size(count),
         SEALWIRE_OPTION_MAX_CONNECTIONS => builder.max_connections(count),
         SEALWIRE_OPTION_MAX_CONNECTIONS_PER_ADDRESS => builder.max_connections_per_address(count),
+        SEALWIRE_OPTION_MAX_CONNECTIONS_PER_KEY => builder.max_connections_per_key(count),
         SEALWIRE_OPTION_MAX_HANDSHAKES => builder.max_handshakes(count),
         SEALWIRE_OPTION_MAX_HANDSHAKES_PER_ADDRESS => builder.max_handshakes_per_address(count),
         SEALWIRE_OPTION_IMMEDIATE => builder.immediate(on),

@@ -48,7 +48,7 @@ impl Default for Excesses {
 }
 
 impl Excesses {
-    fn note(&self, kind: Kind) {
+    pub(crate) fn note(&self, kind: Kind) {
         self.0[kind as usize].fetch_add(1, Ordering::Relaxed);
     }
 

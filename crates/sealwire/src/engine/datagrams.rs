@@ -213,9 +213,9 @@ impl Datagrams {
         Ok(())
     }
 
-    /// No more is wanted than to send what is queued.
-    pub(super) fn finish(&mut self) {
-        self.finishing = true;
+    /// No more is wanted than to send what is queued. `false` when that has been said.
+    pub(super) fn finish(&mut self) -> bool {
+        !std::mem::replace(&mut self.finishing, true)
     }
 
     /// Sends and receives what can be at once.

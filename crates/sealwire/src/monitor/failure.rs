@@ -111,6 +111,12 @@ pub enum FailureCause {
     /// The limit of connections is reached.
     #[error("the limit of connections is reached")]
     TooManyConnections,
+    /// The peer's key, or with PLAIN its user id, has as many connections as it may have.
+    #[error("its key has {limit} connections, the most one may have (max_connections_per_key)")]
+    KeyLimit {
+        /// The limit.
+        limit: usize,
+    },
     /// No file descriptors were left: the connection was closed as it was accepted.
     #[error("the process has no file descriptors left (see `ulimit -n`)")]
     OutOfDescriptors,

@@ -1,11 +1,12 @@
 //! What happens on a socket's connections, as events and as counters.
 //!
 //! Every failure of a connection ends up here, with the peer's address and the reason; also in
-//! the log (`tracing`, target `sealwire`). Nothing a peer does wrong is an error of a socket
-//! operation.
+//! the log (`tracing`, target `sealwire`), with one line a second for each cause. Nothing a peer does
+//! wrong is an error of a socket operation.
 
 mod counters;
 mod failure;
+mod log;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -20,6 +21,8 @@ pub use counters::Counters;
 pub(crate) use counters::{LiveCounters, add};
 pub use failure::{AddressLimit, ConnectionFailure, DatagramDrop, FailureCause};
 
+use self::log::Log;
+use crate::account::Excesses;
 use crate::endpoint::Endpoint;
 #[cfg(unix)]
 use crate::error::Error;
@@ -201,8 +204,8 @@ impl fmt::Display for Event {
 }
 
 /// Where a socket's events come from; shared by its monitors.
-#[derive(Default)]
 pub(crate) struct Hub {
+    log: Log,
     monitors: Mutex<Vec<Weak<Queue>>>,
     last_failure: Mutex<Option<ConnectionFailure>>,
 }
@@ -279,6 +282,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Hub {
+    /// What exceeds the log's bound is counted there.
+    pub(crate) fn new(excesses: Arc<Excesses>) -> Self {
+        Hub {
+            log: Log::new(excesses),
+            monitors: Mutex::default(),
+            last_failure: Mutex::default(),
+        }
+    }
+
     pub(crate) fn emit(&self, event: Event) {
         self.note(&event);
         let mut told = Vec::new();
@@ -302,19 +314,11 @@ impl Hub {
 
     /// Logs the event, and keeps it if it is a failure.
     fn note(&self, event: &Event) {
+        self.log.write(event);
         match event {
-            Event::Failed(failure) => {
-                guard::log(|| tracing::warn!(target: "sealwire", "{event}"));
-                *lock(&self.last_failure) = Some(failure.clone());
-            }
-            Event::Ready { .. } => {
-                guard::log(|| tracing::debug!(target: "sealwire", "{event}"));
-                *lock(&self.last_failure) = None;
-            }
-            Event::Warning { .. } | Event::AcceptFailed { .. } | Event::DatagramsDropped { .. } => {
-                guard::log(|| tracing::warn!(target: "sealwire", "{event}"));
-            }
-            _ => guard::log(|| tracing::debug!(target: "sealwire", "{event}")),
+            Event::Failed(failure) => *lock(&self.last_failure) = Some(failure.clone()),
+            Event::Ready { .. } => *lock(&self.last_failure) = None,
+            _ => {}
         }
     }
 

@@ -23,13 +23,13 @@ pub(crate) use reconnect::ReconnectOptions;
 pub use reconnect::ReconnectStop;
 pub use socks::SocksProxy;
 pub(crate) use tcp::TcpOptions;
-pub use tcp::{DEFAULT_BACKLOG, TcpKeepAlive};
+pub use tcp::{DEFAULT_BACKLOG, DEFAULT_KEEP_ALIVE, TcpKeepAlive};
 #[cfg(feature = "wss")]
 pub use tls::{TlsConfigError, TlsIdentity, TlsTrust};
 #[cfg(feature = "ws")]
 pub(crate) use web::WebAccess;
 
-use crate::account::AddressLimits;
+use crate::account::{AddressLimits, DescriptorLimit};
 use crate::auth::Admission;
 use crate::security::Security;
 
@@ -70,6 +70,8 @@ pub const DEFAULT_MAX_HANDSHAKES: usize = 1_024;
 /// Connections that one listener keeps at the same time, established ones included, where the limit
 /// of descriptors allows it.
 pub const DEFAULT_MAX_CONNECTIONS: usize = 65_536;
+/// Established connections that one key may have even where a quarter of all is less.
+pub const LEAST_CONNECTIONS_PER_KEY: usize = 64;
 /// Longest routing id, in bytes (RFC 23).
 pub const MAX_ROUTING_ID: usize = 255;
 
@@ -180,6 +182,7 @@ pub(crate) struct SocketOptions {
     pub(crate) tls_trust: Option<TlsTrust>,
     pub(crate) max_handshakes: usize,
     pub(crate) max_connections: usize,
+    pub(crate) max_connections_per_key: Option<usize>,
     pub(crate) per_address: PerAddress,
     pub(crate) behaviour: Behaviour,
 }
@@ -220,9 +223,18 @@ impl SocketOptions {
             tls_trust: None,
             max_handshakes: DEFAULT_MAX_HANDSHAKES,
             max_connections: DEFAULT_MAX_CONNECTIONS,
+            max_connections_per_key: None,
             per_address: PerAddress::default(),
             behaviour: Behaviour::default(),
         }
+    }
+
+    /// Established connections that one key may have.
+    pub(crate) fn connections_of_a_key(&self) -> usize {
+        self.max_connections_per_key.unwrap_or_else(|| {
+            let all = DescriptorLimit::current().connections();
+            (self.max_connections.min(all) / 4).max(LEAST_CONNECTIONS_PER_KEY)
+        })
     }
 
     /// Refuses what only ZMTP can do.
@@ -292,6 +304,10 @@ impl SocketOptions {
             ("the backlog", self.tcp.backlog == 0),
             ("the number of handshakes", self.max_handshakes == 0),
             ("the number of connections", self.max_connections == 0),
+            (
+                "the connections of a key",
+                self.max_connections_per_key == Some(0),
+            ),
         ];
         match positive.iter().find(|(_, zero)| *zero) {
             Some((name, _)) => Err(OptionsError::Zero(name)),

@@ -31,6 +31,14 @@ pub struct TcpKeepAlive {
     pub count: Option<u32>,
 }
 
+/// What is set where nobody says otherwise: a peer that vanished is found out within eight minutes,
+/// and its connection takes no place for ever.
+pub const DEFAULT_KEEP_ALIVE: TcpKeepAlive = TcpKeepAlive {
+    idle: Some(Duration::from_secs(300)),
+    interval: Some(Duration::from_secs(30)),
+    count: Some(6),
+};
+
 #[derive(Debug, Clone)]
 pub(crate) struct TcpOptions {
     pub(crate) ipv6: bool,
@@ -39,7 +47,7 @@ pub(crate) struct TcpOptions {
     pub(crate) send_buffer: Option<usize>,
     pub(crate) receive_buffer: Option<usize>,
     pub(crate) device: Option<String>,
-    pub(crate) keep_alive: Option<Option<TcpKeepAlive>>,
+    pub(crate) keep_alive: Option<TcpKeepAlive>,
     pub(crate) max_retransmit: Option<Duration>,
 }
 
@@ -52,7 +60,7 @@ impl Default for TcpOptions {
             send_buffer: None,
             receive_buffer: None,
             device: None,
-            keep_alive: None,
+            keep_alive: Some(DEFAULT_KEEP_ALIVE),
             max_retransmit: None,
         }
     }
@@ -69,9 +77,8 @@ impl TcpOptions {
     pub(crate) fn socket(&self, address: SocketAddr) -> io::Result<Socket> {
         let socket = self.ip_socket(address, Type::STREAM, Protocol::TCP)?;
         match self.keep_alive {
-            None => {}
-            Some(None) => socket.set_keepalive(false)?,
-            Some(Some(keep_alive)) => socket.set_tcp_keepalive(&parameters(keep_alive))?,
+            None => socket.set_keepalive(false)?,
+            Some(keep_alive) => socket.set_tcp_keepalive(&parameters(keep_alive))?,
         }
         // A system without it works as well.
         #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -196,16 +203,21 @@ mod tests {
                 type_of_service: Some(0x28),
                 send_buffer: Some(64 << 10),
                 receive_buffer: Some(40_000),
-                keep_alive: Some(Some(TcpKeepAlive {
+                keep_alive: Some(TcpKeepAlive {
                     idle: Some(Duration::from_secs(77)),
                     interval: Some(Duration::from_secs(11)),
                     count: Some(5),
-                })),
+                }),
                 ..TcpOptions::default()
             };
             let plain = TcpOptions::default().socket(address).unwrap();
             let socket = options.socket(address).unwrap();
-            assert!(!plain.keepalive().unwrap() && socket.keepalive().unwrap());
+            let off = TcpOptions {
+                keep_alive: None,
+                ..TcpOptions::default()
+            };
+            assert!(plain.keepalive().unwrap() && socket.keepalive().unwrap());
+            assert!(!off.socket(address).unwrap().keepalive().unwrap());
             // Linux doubles what is asked for, others may round.
             assert!(socket.recv_buffer_size().unwrap() >= 40_000);
             assert_ne!(
@@ -217,6 +229,10 @@ mod tests {
             }
             #[cfg(target_os = "linux")]
             {
+                assert_eq!(
+                    plain.tcp_keepalive_time().unwrap(),
+                    Duration::from_secs(300)
+                );
                 assert_eq!(
                     socket.tcp_keepalive_time().unwrap(),
                     Duration::from_secs(77)

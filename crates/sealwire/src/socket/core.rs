@@ -6,6 +6,7 @@
 
 mod closing;
 mod endpoints;
+mod holders;
 mod links;
 mod revising;
 mod sending;
@@ -19,6 +20,8 @@ use event_listener::Event as Signal;
 use sealwire_fork::Birth;
 use sealwire_zmtp::SocketType;
 
+use self::holders::Holders;
+pub(crate) use self::holders::{Holder, Holding};
 use self::revising::Revising;
 use crate::auth::SharedAuthenticator;
 use crate::context::Context;
@@ -53,6 +56,7 @@ pub(crate) struct SocketCore {
     pub(super) ended: Signal,
     pub(crate) counters: LiveCounters,
     pub(crate) hub: Hub,
+    pub(crate) holders: Arc<Holders>,
     revising: Revising,
     /// A ZAP handler is or was bound in the context.
     has_zap_handler: AtomicBool,
@@ -101,7 +105,7 @@ pub(crate) enum RegistrationKind {
 impl SocketCore {
     pub(crate) fn new(context: Context, options: SocketOptions) -> Arc<Self> {
         let cookies = crate::engine::cookies_for(&context, &options.security);
-        let pattern = pattern(&options);
+        let (pattern, counters) = (pattern(&options), LiveCounters::default());
         let state = State {
             receives_unchanged: pattern.receives_unchanged(),
             sends_unchanged: pattern.sends_unchanged(),
@@ -133,8 +137,9 @@ impl SocketCore {
             #[cfg(unix)]
             pollers: Pollers::default(),
             ended: Signal::new(),
-            counters: LiveCounters::default(),
-            hub: Hub::default(),
+            hub: Hub::new(counters.excesses.clone()),
+            counters,
+            holders: Arc::default(),
             revising: Revising::new(revision.unwrap_or_default()),
             has_zap_handler: AtomicBool::new(false),
         });

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use sealwire_zmtp::SocketType;
 
 pub use builder::SocketBuilder;
-pub(crate) use core::{Registration, RegistrationKind, SocketCore};
+pub(crate) use core::{Holder, Holding, Registration, RegistrationKind, SocketCore};
 pub use incoming::Incoming;
 pub(crate) use listening::Listening;
 #[cfg(unix)]

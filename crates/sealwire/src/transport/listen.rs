@@ -198,7 +198,7 @@ impl BoundListener {
             BoundListener::Tcp(listener) => [PollFd::new(listener, PollFlags::IN)],
             BoundListener::Unix { listener, .. } => [PollFd::new(listener, PollFlags::IN)],
         };
-        poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+        !matches!(poll(&mut polled, Some(&Timespec::default())), Ok(0))
     }
 
     #[cfg(not(unix))]

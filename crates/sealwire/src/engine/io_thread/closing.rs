@@ -103,15 +103,24 @@ impl IoThread {
 
     /// Removes what is no session.
     pub(super) fn remove_source(&mut self, slot: usize) {
-        match self.sources.try_remove(slot) {
+        let number = match self.sources.try_remove(slot) {
             Some(Source::Listener(listener)) => {
                 self.listeners.retain(|&other| other != slot);
                 listener.core.remove_attachment();
+                listener.id
             }
-            Some(Source::Connector(connector)) => connector.core.remove_attachment(),
-            Some(Source::Datagrams(datagrams)) => datagrams.end(&self.reactor.registry),
-            Some(Source::Session(_)) | None => {}
-        }
+            Some(Source::Connector(connector)) => {
+                connector.core.remove_attachment();
+                connector.id
+            }
+            Some(Source::Datagrams(datagrams)) => {
+                let id = datagrams.id;
+                datagrams.end(&self.reactor.registry);
+                id
+            }
+            Some(Source::Session(_)) | None => return,
+        };
+        self.reactor.timers.clear(Timer::Source { slot, number });
     }
 
     pub(super) fn slots_of(&self, core: &Arc<SocketCore>) -> Vec<usize> {

@@ -54,10 +54,11 @@ impl IoThread {
         let Some(Source::Datagrams(datagrams)) = self.sources.get_mut(slot) else {
             return;
         };
-        datagrams.finish();
-        let (number, linger) = (datagrams.id, datagrams.core.options().linger);
-        let timer = Timer::Source { slot, number };
-        self.reactor.timers.set(now + linger, timer);
+        if datagrams.finish() {
+            let (number, linger) = (datagrams.id, datagrams.core.options().linger);
+            let timer = Timer::Source { slot, number };
+            self.reactor.timers.set(now + linger, timer);
+        }
         self.exchange(slot);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mio::Token;
 
 use super::{IoThread, Source};
-use crate::account::{self, Place};
+use crate::account::{self, Kind, Place};
 use crate::endpoint::Endpoint;
 use crate::engine::listener::{ACCEPTS_PER_TURN, Accepted, Listener};
 use crate::engine::session::{End, Origin, SessionKey};
@@ -154,6 +154,7 @@ impl IoThread {
         let Some(Source::Listener(listener)) = self.sources.get(slot) else {
             return;
         };
+        listener.core.counters.excesses.note(Kind::Connections);
         listener.core.hub.emit(Event::Failed(ConnectionFailure {
             connection: None,
             endpoint: listener.endpoint.clone(),
@@ -194,6 +195,9 @@ impl IoThread {
     }
 
     fn evict(&mut self, session: SessionKey, cause: FailureCause) {
-        self.with_session(session, |_, _| Err(End::Failed(cause)));
+        self.with_session(session, |session, _| {
+            session.core.counters.excesses.note(Kind::Handshakes);
+            Err(End::Failed(cause))
+        });
     }
 }

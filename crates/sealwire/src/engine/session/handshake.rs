@@ -7,7 +7,8 @@ use sealwire_zmtp::connection::{PeerInfo, Warning};
 use sealwire_zmtp::error::Refusal;
 use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent};
 
-use super::{End, Session};
+use super::{End, Origin, Session};
+use crate::account;
 use crate::auth::{Status, Verdict, zap};
 use crate::engine::decisions::{Answer, Applicant, Inquiry};
 use crate::engine::io_thread::Reactor;
@@ -15,6 +16,7 @@ use crate::monitor::{Event, FailureCause, add};
 use crate::pattern::Dismissal;
 use crate::peer::{Approval, Peer};
 use crate::security::{Blake3Server, Kind};
+use crate::socket::Holder;
 
 impl Session {
     pub(super) fn take_events(&mut self, reactor: &mut Reactor) -> Result<(), End> {
@@ -146,6 +148,7 @@ impl Session {
             Some(info) => Peer::wire(address, connection, route, info, approval, process),
             None => Peer::raw(address, connection, route, process),
         });
+        self.hold(&peer)?;
         let link = self
             .shared
             .upgrade()
@@ -172,6 +175,27 @@ impl Session {
         }
         reactor.became_ready(self.origin, self.key);
         Ok(())
+    }
+
+    /// Counts an accepted connection among those of its key.
+    fn hold(&mut self, peer: &Peer) -> Result<(), End> {
+        let holder = match self.origin {
+            Origin::Listener { .. } => Holder::of(peer),
+            Origin::Connector { .. } => None,
+        };
+        let Some(holder) = holder else { return Ok(()) };
+        let limit = self.core.options().connections_of_a_key();
+        self.holding = self.core.holders.hold(holder, limit);
+        if self.holding.is_some() {
+            peer.account().set(account::Kind::Connections, 1);
+            return Ok(());
+        }
+        self.core.counters.excesses.note(account::Kind::Connections);
+        // It may pass, and ZMTP's other mechanisms know ERROR as final.
+        if self.core.options().security.mechanism() == "BLAKE3" {
+            self.reject("the limit of connections of this key is reached");
+        }
+        Err(End::Failed(FailureCause::KeyLimit { limit }))
     }
 
     pub(super) fn warn(&self, warning: Warning) {

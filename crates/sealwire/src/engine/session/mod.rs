@@ -31,12 +31,12 @@ use super::io_thread::Reactor;
 use super::shared::{Pace, SharedSession};
 use super::timers::{Timer, Timers};
 use super::wire::Wire;
-use crate::account::Place;
+use crate::account::{Kind, Place};
 use crate::endpoint::Endpoint;
 use crate::monitor::{Event, FailureCause};
 use crate::pattern::{Item, PipeId};
 use crate::peer::{Approval, Peer, PeerAddress};
-use crate::socket::SocketCore;
+use crate::socket::{Holding, SocketCore};
 use crate::transport::Stream;
 
 /// Names a session: its slot, and the connection's number because slots are used again.
@@ -137,6 +137,8 @@ pub(in crate::engine) struct Session {
     pub(in crate::engine) pace: Arc<Pace>,
     /// Among the connections that the process accepted, if this is one.
     place: Option<Place>,
+    /// Among those of its key, if it proved one.
+    holding: Option<Holding>,
     /// What this session is part of.
     shared: Weak<SharedSession>,
     lease: Lease,
@@ -197,6 +199,7 @@ impl Session {
             taken: VecDeque::new(),
             pace: Arc::default(),
             place: None,
+            holding: None,
             shared: Weak::new(),
             lease: Lease::default(),
             ending: None,
@@ -236,17 +239,20 @@ impl Session {
             .chain(self.lease.check_at)
             .min();
         if next != self.timer {
-            self.cancel_timer(timers);
-            if let Some(at) = next {
-                timers.set(at, self.key.timer());
-            }
-            self.timer = next;
+            self.move_timer(timers, next);
         }
     }
 
     pub(in crate::engine) fn cancel_timer(&mut self, timers: &mut Timers) {
-        if let Some(at) = self.timer.take() {
-            timers.cancel(at, self.key.timer());
+        self.move_timer(timers, None);
+    }
+
+    fn move_timer(&mut self, timers: &mut Timers, next: Option<Duration>) {
+        timers.replace(self.timer, next, self.key.timer());
+        self.timer = next;
+        if let Some((_, peer)) = &self.attached {
+            peer.account()
+                .set(Kind::Timers, usize::from(next.is_some()));
         }
     }
 

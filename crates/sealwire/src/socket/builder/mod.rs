@@ -219,6 +219,15 @@ impl SocketBuilder {
         self
     }
 
+    /// Established connections that one public key, or with PLAIN one user id, has at this socket;
+    /// one more is turned away ([`FailureCause::KeyLimit`](crate::FailureCause::KeyLimit)). Those that
+    /// this socket made are not counted. Default: a quarter of
+    /// [`max_connections`](SocketBuilder::max_connections), at least 64.
+    pub fn max_connections_per_key(mut self, connections: usize) -> Self {
+        self.options.max_connections_per_key = Some(connections);
+        self
+    }
+
     /// Connections from one IP address (IPv6: one /64 network; `ipc`: one user) that a listener keeps
     /// at the same time; more are turned away. Default: only [`max_connections`](SocketBuilder::max_connections) counts.
     pub fn max_connections_per_address(mut self, connections: usize) -> Self {

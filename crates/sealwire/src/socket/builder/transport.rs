@@ -144,9 +144,12 @@ impl SocketBuilder {
         self
     }
 
-    /// TCP keep-alive: `Some` switches it on, `None` off. Default: the system's.
+    /// TCP keep-alive: `Some` switches it on, `None` off. Default:
+    /// [`DEFAULT_KEEP_ALIVE`](crate::options::DEFAULT_KEEP_ALIVE), which ends a connection whose other
+    /// end has vanished within eight minutes. A peer that is there and silent keeps its connection;
+    /// only [heartbeats](SocketBuilder::heartbeat) tell a dead process from a quiet one.
     pub fn tcp_keep_alive(mut self, keep_alive: Option<TcpKeepAlive>) -> Self {
-        self.options.tcp.keep_alive = Some(keep_alive);
+        self.options.tcp.keep_alive = keep_alive;
         self
     }
 

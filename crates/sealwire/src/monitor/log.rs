@@ -1,0 +1,87 @@
+//! What of a socket's events goes to the log, and how often.
+//!
+//! Peers can make connections fail at any rate, so there is one line a second for each cause.
+//! Monitors get all events, and so does the log at level `debug`.
+
+use std::collections::HashMap;
+use std::mem::{Discriminant, discriminant};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use sealwire_zmtp::connection::Warning;
+
+use super::{Event, FailureCause, lock};
+use crate::account::{Excesses, Kind, LogLines};
+use crate::guard;
+
+/// The log of one socket.
+pub(super) struct Log {
+    began: Instant,
+    lines: Mutex<HashMap<Cause, LogLines>>,
+    excesses: Arc<Excesses>,
+}
+
+/// What lines are counted by. There are only so many.
+#[derive(PartialEq, Eq, Hash)]
+enum Cause {
+    Failure(
+        Discriminant<FailureCause>,
+        Option<Discriminant<sealwire_zmtp::Error>>,
+    ),
+    Warning(Discriminant<Warning>),
+    /// Events that come once a second at most.
+    Seldom,
+}
+
+impl Cause {
+    /// `None` for what is no warning.
+    fn of(event: &Event) -> Option<Self> {
+        Some(match event {
+            Event::Failed(failure) => {
+                let cause = failure.cause();
+                let fault = match cause {
+                    FailureCause::Protocol(fault) => Some(discriminant(fault)),
+                    _ => None,
+                };
+                Cause::Failure(discriminant(cause), fault)
+            }
+            Event::Warning { warning, .. } => Cause::Warning(discriminant(warning)),
+            Event::AcceptFailed { .. } | Event::DatagramsDropped { .. } => Cause::Seldom,
+            _ => return None,
+        })
+    }
+}
+
+impl Log {
+    pub(super) fn new(excesses: Arc<Excesses>) -> Self {
+        Log {
+            began: Instant::now(),
+            lines: Mutex::default(),
+            excesses,
+        }
+    }
+
+    /// Writes a line about the event, as a warning if it is one and the last of its kind is a
+    /// second ago.
+    pub(super) fn write(&self, event: &Event) {
+        let count = match Cause::of(event) {
+            None => None,
+            Some(Cause::Seldom) => Some(1),
+            Some(cause) => {
+                let now = self.began.elapsed();
+                let count = lock(&self.lines).entry(cause).or_default().note(now);
+                if count.is_none() {
+                    self.excesses.note(Kind::LogLines);
+                }
+                count
+            }
+        };
+        guard::log(|| match count {
+            None => tracing::debug!(target: "sealwire", "{event}"),
+            Some(1) => tracing::warn!(target: "sealwire", "{event}"),
+            Some(count) => {
+                tracing::warn!(target: "sealwire", "{event} (and {} like it)", count - 1);
+            }
+        });
+    }
+}
