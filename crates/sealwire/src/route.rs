@@ -6,10 +6,22 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sealwire_fork::Birth;
+
 /// The numbers of one context.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Routes {
+    birth: Birth,
     state: Mutex<State>,
+}
+
+impl Default for Routes {
+    fn default() -> Self {
+        Routes {
+            birth: Birth::now(),
+            state: Mutex::default(),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -66,7 +78,10 @@ impl Route {
 
 impl Drop for Route {
     fn drop(&mut self) {
-        if let Some(routes) = &self.routes {
+        // In a child of a fork the lock may be held for ever.
+        if let Some(routes) = &self.routes
+            && routes.birth.is_here()
+        {
             routes.lock().live.remove(&self.number);
         }
     }

@@ -201,7 +201,12 @@ fn an_address_gets_so_many_connections_and_others_get_theirs() {
 }
 
 /// One more connection of the same key is refused until one of the others ends.
-fn holder_gets_so_many(server: Security, client: Security, other: Security) {
+fn holder_gets_so_many(
+    server: impl Into<Security>,
+    client: impl Into<Security>,
+    other: impl Into<Security>,
+) {
+    let (client, other) = (client.into(), other.into());
     let pull = options(SocketType::Pull)
         .security(server)
         .max_connections_per_key(2);
