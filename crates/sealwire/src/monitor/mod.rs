@@ -26,7 +26,6 @@ use crate::account::Excesses;
 use crate::endpoint::Endpoint;
 #[cfg(unix)]
 use crate::error::Error;
-use crate::guard;
 use crate::options::from_now;
 use crate::peer::{Peer, PeerAddress};
 use crate::socket::Listening;

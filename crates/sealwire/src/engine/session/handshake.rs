@@ -193,7 +193,8 @@ impl Session {
         self.core.counters.excesses.note(account::Kind::Connections);
         // It may pass, and ZMTP's other mechanisms know ERROR as final.
         if self.core.options().security.mechanism() == "BLAKE3" {
-            self.reject("the limit of connections of this key is reached");
+            let reason = "the limit of connections of this key is reached";
+            self.reject(Dismissal::Because(reason));
         }
         Err(End::Failed(FailureCause::KeyLimit { limit }))
     }
