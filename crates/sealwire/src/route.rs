@@ -145,5 +145,9 @@ mod tests {
         routes.sort_unstable();
         routes.dedup();
         assert_eq!(routes.len(), 4, "{routes:?}");
+        // Nobody was turned away for a number that is in use.
+        for client in young.iter().chain([&old]) {
+            assert_eq!(client.counters().handshakes_completed, 1);
+        }
     }
 }
