@@ -479,6 +479,7 @@
  */
 #define SEALWIRE_OPTION_IPC_MODE 49
 
+/**
  * Established connections of one key, or with PLAIN of one user, at a socket. Default: a quarter of
  * MAX_CONNECTIONS, at least 64.
  */
