@@ -89,6 +89,8 @@ impl Drop for Route {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use sealwire_zmtp::SocketType;
 
     use super::*;
@@ -112,15 +114,18 @@ mod tests {
     /// A SERVER that lives longer than the numbers last answers old clients and new ones.
     #[test]
     fn a_server_outlives_its_numbers() {
-        let context = Context::new().unwrap();
-        let socket = |socket_type| -> blocking::Socket {
-            let builder = crate::Socket::builder(socket_type).context(&context);
+        // Each has numbers of its own, so the clients take none of the server's.
+        let [context, of_clients] = [(); 2].map(|()| Context::new().unwrap());
+        let socket = |socket_type, context| -> blocking::Socket {
+            let builder = crate::Socket::builder(socket_type).context(context);
+            // What is sent to a server that turns the client away is lost.
+            let builder = builder.receive_timeout(Duration::from_secs(30));
             builder.build_blocking().unwrap()
         };
-        let server = socket(SocketType::Server);
+        let server = socket(SocketType::Server, &context);
         let endpoint = server.bind("tcp://127.0.0.1:0").unwrap();
         let client = || {
-            let client = socket(SocketType::Client);
+            let client = socket(SocketType::Client, &of_clients);
             client.connect(&endpoint).unwrap();
             client
         };
