@@ -30,7 +30,10 @@ impl Server {
 
     /// A peer with a key of its own.
     pub(crate) fn peer(&self, socket_type: SocketType) -> SocketBuilder {
-        let keys = KeyPair::generate();
+        self.peer_with(socket_type, KeyPair::generate())
+    }
+
+    pub(crate) fn peer_with(&self, socket_type: SocketType, keys: KeyPair) -> SocketBuilder {
         options(socket_type).security(Security::blake3_client_with_keys(self.0.public(), keys))
     }
 
@@ -42,7 +45,8 @@ impl Server {
     }
 }
 
-fn options(socket_type: SocketType) -> SocketBuilder {
+/// Without encryption, over the loopback.
+pub(crate) fn options(socket_type: SocketType) -> SocketBuilder {
     Socket::builder(socket_type)
         .send_timeout(LIMIT)
         .receive_timeout(LIMIT)

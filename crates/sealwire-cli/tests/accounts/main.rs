@@ -67,8 +67,3 @@ one_test_each! {
     timers: Timers,
     log_lines: LogLines,
 }
-
-/// A kind whose bound is not in force yet.
-fn not_yet(kind: Kind) {
-    println!("skipped: nothing is charged to {:?} yet", kind.name());
-}
