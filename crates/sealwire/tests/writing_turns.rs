@@ -103,3 +103,29 @@ fn a_connection_that_can_always_write_lets_others_have_the_thread() {
         endless.written.load(Ordering::SeqCst) > before
     });
 }
+
+/// What was written is not told as unsent, however many writes it took.
+#[test]
+fn a_socket_that_closes_has_sent_what_its_last_write_carried() {
+    for count in 1..=60 {
+        let socket = |socket_type| {
+            let builder = Socket::builder(socket_type).linger(PATIENCE);
+            builder.build_blocking().unwrap()
+        };
+        let (push, pull) = (socket(SocketType::Push), socket(SocketType::Pull));
+        push.connect(pull.bind("tcp://127.0.0.1:0").unwrap())
+            .unwrap();
+        let messages = (0..count).map(|_| Message::from(vec![7_u8; 64 << 10]));
+        for message in messages {
+            push.send(message).unwrap();
+        }
+        let reader = std::thread::spawn(move || {
+            for _ in 0..count {
+                pull.recv().unwrap();
+            }
+        });
+        let closed = push.close();
+        reader.join().unwrap();
+        assert!(closed.is_ok(), "{count} messages: {closed:?}");
+    }
+}

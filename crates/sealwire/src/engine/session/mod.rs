@@ -307,9 +307,10 @@ impl Session {
         if let Some(end) = self.ending.take() {
             return Err(end);
         }
-        let mut turn = self.read(reactor)?;
+        let turn = self.read(reactor)?;
         if self.write(WRITES_PER_TURN)? {
-            turn = Turn::Again;
+            // What was written last may have been all, which only the next write finds.
+            return Ok(Turn::Again);
         }
         if self.finishing.is_some() && !self.finished && self.nothing_to_send() {
             self.finished = true;
