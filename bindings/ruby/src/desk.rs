@@ -13,8 +13,8 @@ use std::task::{Poll, Waker};
 use magnus::typed_data::Obj;
 use magnus::value::ReprValue as _;
 use magnus::{
-    Class as _, Error, Module as _, Object as _, RArray, RModule, RString, Ruby, Symbol, Value, function,
-    method,
+    Class as _, Error, Module as _, Object as _, RArray, RModule, RString, Ruby, Symbol, Value,
+    function, method,
 };
 use sealwire::auth::{Client as KeyClient, Decision, PlainClient, Status};
 use sealwire::{PeerAddress, PublicKey as Public};
@@ -25,7 +25,7 @@ use crate::{errors, waiting};
 
 /// What the thread that serves a desk gets to do.
 enum Task {
-    Decide(Question),
+    Decide(Box<Question>),
     /// Nobody will ask this callback any more.
     Forget(u64),
 }
@@ -71,7 +71,7 @@ impl Shared {
             client,
             answer,
         };
-        let asked = self.put(Task::Decide(question));
+        let asked = self.put(Task::Decide(Box::new(question)));
         let decision = asked.then(|| decision.recv().ok()).flatten();
         decision.unwrap_or_else(cannot_decide)
     }
