@@ -8,11 +8,33 @@ use arbitrary::Arbitrary;
 use bytes::BytesMut;
 use libfuzzer_sys::fuzz_target;
 
-// Not part of any crate's interface, and needs nothing of the crate around it.
+/// What the crate around it decides about web pages and hosts.
+mod options {
+    #[derive(Debug, Default)]
+    pub(crate) struct WebAccess;
+
+    impl WebAccess {
+        pub(crate) fn admits_origin(&self, origin: &[u8]) -> bool {
+            origin.starts_with(b"https")
+        }
+
+        pub(crate) fn admits_host(&self, host: &[u8]) -> bool {
+            host.starts_with(b"host")
+        }
+    }
+}
+
+mod reach {
+    pub(crate) fn is_loopback_host(host: &str) -> bool {
+        host == "host"
+    }
+}
+
+// Not part of any crate's interface.
 #[path = "../../crates/sealwire/src/transport/zws/mod.rs"]
 mod zws;
 
-use zws::{Address, Role, Terms, WebSocketError, Zws};
+use zws::{Address, Ready, Role, Terms, WebSocketError, Zws};
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -27,11 +49,9 @@ fn side(role: Role) -> Zws {
         mechanism: "NULL",
         as_server: false,
         max_message_size: 1_000,
+        access: Default::default(),
     };
-    let address = Address {
-        authority: "host".into(),
-        path: "/".into(),
-    };
+    let address = Address::new("host", 80, "/");
     Zws::new(role, terms, address, [7; 16], Box::new(|| [1, 2, 3, 4]))
 }
 
@@ -39,7 +59,7 @@ fn side(role: Role) -> Zws {
 fn attacked(input: &Input<'_>) -> Zws {
     let (mut client, mut server) = (side(Role::Client), side(Role::Server));
     if input.upgraded {
-        let mut ignored = BytesMut::new();
+        let mut ignored = Ready::default();
         let mut request = client.pending().split();
         server
             .receive(&mut request, &mut ignored)
@@ -53,15 +73,19 @@ fn attacked(input: &Input<'_>) -> Zws {
     if input.attack_server { server } else { client }
 }
 
-fn feed(mut side: Zws, pieces: &[&[u8]]) -> (Result<(), WebSocketError>, BytesMut) {
-    let (mut buffer, mut into) = (BytesMut::new(), BytesMut::new());
-    for piece in pieces {
+fn feed(mut side: Zws, pieces: &[&[u8]]) -> (Result<(), WebSocketError>, Vec<u8>) {
+    let (mut buffer, mut into) = (BytesMut::new(), Ready::default());
+    let outcome = pieces.iter().try_for_each(|piece| {
         buffer.extend_from_slice(piece);
-        if let Err(error) = side.receive(&mut buffer, &mut into) {
-            return (Err(error), into);
-        }
+        side.receive(&mut buffer, &mut into).map(drop)
+    });
+    let mut received = Vec::new();
+    while !into.is_empty() {
+        let mut part = Vec::with_capacity(1_024);
+        into.hand_over(&mut part);
+        received.append(&mut part);
     }
-    (Ok(()), into)
+    (outcome, received)
 }
 
 fuzz_target!(|input: Input<'_>| {

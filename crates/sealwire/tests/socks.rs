@@ -125,6 +125,9 @@ fn every_mechanism_goes_through_a_proxy_that_resolves_the_name() {
         for (transport, wants_login) in transports.iter().flat_map(|t| [(t, false), (t, true)]) {
             let relay = Relay::new(wants_login);
             let rep = options(SocketType::Rep).security(server.clone());
+            // The request names what the client connects to.
+            #[cfg(feature = "ws")]
+            let rep = rep.ws_allow_host("only-the-proxy.knows.invalid");
             let rep = rep.build_blocking().unwrap();
             let bound = rep.bind(format!("{transport}://127.0.0.1:*")).unwrap();
             let proxy = relay.proxy().with_login("alice", "secret");

@@ -89,6 +89,8 @@ fn a_connection_that_breaks_concerns_nobody_else() {
             "4..5"
         } else if call.contains("read") {
             "40..41"
+        } else if call == "setsockopt" {
+            "8..9"
         } else {
             "3..4"
         };
