@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 
-use super::changes::Changes;
+use super::changes::{Changes, Group};
 use super::framing::{Framing, MOST_STRETCHES, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
@@ -133,18 +133,13 @@ impl Pipe {
         Ok(())
     }
 
-    /// The item at the front of the outbound queue.
-    fn pop_outbound(&mut self) -> Option<Item> {
-        while let Some(&Item::Changes(group)) = self.outbound.front() {
-            let changes = self.changes.get_or_insert_default();
-            if let Some(item) = changes.next_of(group) {
-                return Some(item);
-            }
-            self.outbound.pop_front();
-        }
-        let item = self.outbound.pop_front()?;
-        self.outbound_cost -= item.cost();
-        Some(item)
+    /// The next change of a group that was taken from the front of the outbound queue. The group
+    /// goes back there for the others.
+    #[cold]
+    fn next_change(&mut self, group: Group) -> Option<Item> {
+        let change = self.changes.get_or_insert_default().next_of(group)?;
+        self.outbound.push_front(Item::Changes(group));
+        Some(change)
     }
 
     /// Queues a message that was framed for many. `false` where it has to be queued by itself.
@@ -236,10 +231,19 @@ impl Pipe {
         }
         let (mut messages, mut taken) = (0, 0);
         while messages < room.messages && taken < room.bytes {
-            let Some(item) = self.pop_outbound() else {
+            let Some(item) = self.outbound.pop_front() else {
                 break;
             };
-            taken += item.cost();
+            let cost = item.cost();
+            self.outbound_cost -= cost;
+            taken += cost;
+            if let Item::Changes(group) = item {
+                if let Some(change) = self.next_change(group) {
+                    taken += change.cost();
+                    into.push_back(change);
+                }
+                continue;
+            }
             let (count, bytes) = item.messages();
             messages += count;
             self.outbound_messages -= count;

@@ -185,14 +185,17 @@ impl SocketCore {
         let result = operation(&mut state);
         let signals = state.pipes.take_signals();
         drop(state);
-        self.carry_out(signals);
+        if let Some(signals) = signals {
+            self.carry_out(signals);
+        }
         result
     }
 
     /// Carries out what was left behind under the lock, which is released. Several signals are kept
     /// in memory that goes back: telling many subscribers of a message allocates nothing.
-    fn carry_out(&self, signals: Option<Signals>) {
-        if let Some(delivered) = signals.and_then(Signals::deliver) {
+    #[inline(never)]
+    fn carry_out(&self, signals: Signals) {
+        if let Some(delivered) = signals.deliver() {
             self.lock().pipes.reuse_signals(delivered);
         }
     }
@@ -220,7 +223,9 @@ impl SocketCore {
         let message = state.pipes.pop_sole();
         let signals = state.pipes.take_signals();
         drop(state);
-        self.carry_out(signals);
+        if let Some(signals) = signals {
+            self.carry_out(signals);
+        }
         #[cfg(unix)]
         if message.is_some() {
             // More is left, or it would have had to wait for its turn.

@@ -125,9 +125,9 @@ impl Socket {
         loop {
             // Listening comes before the attempt, or a signal could slip through.
             let listener = Listening::to(&core.writable);
-            frames = match refused(core.try_send(frames))? {
-                None => return Ok(()),
-                Some(frames) => frames,
+            frames = match core.try_send(frames) {
+                Ok(()) => return Ok(()),
+                Err(failure) => refused(failure)?,
             };
             if !condition() {
                 return Err(SendError::new(Error::WouldBlock, frames.into()));
@@ -141,16 +141,15 @@ impl Socket {
             Ok(core) => core,
             Err(error) => return Err(SendError::new(error, message)),
         };
-        let Some(mut frames) = refused(core.try_send(message.into_frames()))? else {
-            return Ok(());
+        let mut frames = match core.try_send(message.into_frames()) {
+            Ok(()) => return Ok(()),
+            Err(failure) => refused(failure)?,
         };
-        let sent = self.wait_for_room(limit, || {
-            match refused(core.try_send(mem::take(&mut frames)))? {
-                None => Ok::<_, SendError>(true),
-                Some(back) => {
-                    frames = back;
-                    Ok(false)
-                }
+        let sent = self.wait_for_room(limit, || match core.try_send(mem::take(&mut frames)) {
+            Ok(()) => Ok::<_, SendError>(true),
+            Err(failure) => {
+                frames = refused(failure)?;
+                Ok(false)
             }
         })?;
         if sent {
@@ -217,11 +216,10 @@ impl Socket {
     }
 }
 
-/// What there was no room for.
-fn refused(sent: Result<(), SendFailure>) -> Result<Option<Frames>, SendError> {
-    match sent {
-        Ok(()) => Ok(None),
-        Err(SendFailure::WouldBlock(frames)) => Ok(Some(frames)),
-        Err(SendFailure::Failed(error, frames)) => Err(SendError::new(*error, frames.into())),
+/// The message, when there was no room for it.
+fn refused(failure: SendFailure) -> Result<Frames, SendError> {
+    match failure {
+        SendFailure::WouldBlock(frames) => Ok(frames),
+        SendFailure::Failed(error, frames) => Err(SendError::new(*error, frames.into())),
     }
 }
