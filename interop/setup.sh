@@ -124,14 +124,16 @@ else
 fi
 
 if cargo build --quiet --locked --target-dir target --package sealwire-interop-peers; then
-    for program in omq-peer omq-codec-peer; do
+    for program in omq-peer omq-codec-peer zmq-rs-peer; do
         ln -sf "../debug/$program" "$peers/$program"
     done
     ready omq-peer "omq-tokio 0.13.0"
     ready omq-codec-peer "omq-proto 0.22.0"
+    ready zmq-rs-peer "zeromq 0.7.0"
 else
-    skip omq-peer "cargo could not build it (it needs Rust 1.93 or newer)"
-    skip omq-codec-peer "cargo could not build it (it needs Rust 1.93 or newer)"
+    for program in omq-peer omq-codec-peer zmq-rs-peer; do
+        skip "$program" "cargo could not build it (it needs Rust 1.93 or newer)"
+    done
 fi
 
 # Two minutes, the first time.
