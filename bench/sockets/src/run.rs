@@ -19,9 +19,9 @@ use crate::work::Measured;
 use crate::{Outcome, machine, render};
 
 /// How long one measurement may take beside its turn before its processes are ended.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// More of it for each connection that has to be made first.
-const PATIENCE_PER_PEER: Duration = Duration::from_millis(3);
+const TIMEOUT_PER_PEER: Duration = Duration::from_millis(3);
 /// How long a process may take to end once it was told to.
 const PARTING: Duration = Duration::from_millis(500);
 const QUICK_ROUNDS: usize = 3;
@@ -159,8 +159,8 @@ fn measure(plan: &Plan, column: usize, options: &Options) -> Outcome<Vec<Figure>
 fn turn_of(contender: Contender, plan: &Plan, column: usize, turn: u64) -> Outcome<Measured> {
     let [first, last] = machine::two_cores()?;
     let (size, peers) = plan.shape(column);
-    let patience =
-        PATIENCE + Duration::from_millis(turn) * 2 + PATIENCE_PER_PEER * peers.min(20_000) as u32;
+    let timeout =
+        TIMEOUT + Duration::from_millis(turn) * 2 + TIMEOUT_PER_PEER * peers.min(20_000) as u32;
     let arguments = |role: &str, library: Library, core: usize, endpoint: &str| {
         [
             name_of(&plan.work),
@@ -179,7 +179,7 @@ fn turn_of(contender: Contender, plan: &Plan, column: usize, turn: u64) -> Outco
     if plan.endpoint.starts_with("inproc") {
         let library = contender.server();
         let mut both = Side::start(arguments("both", library, last, plan.endpoint))?;
-        return both.read(patience);
+        return both.read(timeout);
     }
     let directory = env::temp_dir().join(format!("sealwire-bench-{}", process::id()));
     let socket_file = directory.join("socket");
@@ -193,15 +193,15 @@ fn turn_of(contender: Contender, plan: &Plan, column: usize, turn: u64) -> Outco
     let server_core = if plan.one_core { first } else { last };
     let server_arguments = arguments("server", contender.server(), server_core, &endpoint);
     let mut server = Side::start(server_arguments)?;
-    let introduction: Introduction = server.read(patience)?;
+    let introduction: Introduction = server.read(timeout)?;
     let mut client_arguments =
         arguments("client", contender.client(), first, &introduction.endpoint);
     client_arguments.push(format!("--key={}", introduction.key));
     client_arguments.push(format!("--control={}", introduction.control));
     let mut client = Side::start(client_arguments)?;
     let measured = match plan.work {
-        Work::PushPull | Work::Idle => server.read(patience),
-        _ => client.read(patience),
+        Work::PushPull | Work::Idle => server.read(timeout),
+        _ => client.read(timeout),
     };
     drop((client, server));
     let _ = std::fs::remove_dir_all(directory);
@@ -238,11 +238,11 @@ impl Side {
         })
     }
 
-    fn read<T: DeserializeOwned>(&mut self, patience: Duration) -> Outcome<T> {
-        match self.lines.recv_timeout(patience) {
+    fn read<T: DeserializeOwned>(&mut self, timeout: Duration) -> Outcome<T> {
+        match self.lines.recv_timeout(timeout) {
             Ok(line) => Ok(serde_json::from_str(&line)?),
             Err(mpsc::RecvTimeoutError::Timeout) => {
-                Err(format!("nothing within {} s", patience.as_secs()).into())
+                Err(format!("nothing within {} s", timeout.as_secs()).into())
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => Err("its process ended".into()),
         }

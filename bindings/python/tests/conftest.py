@@ -1,4 +1,4 @@
-"""What the tests share. Nothing sleeps here: tests wait for events, with a patience of a minute."""
+"""What the tests share. Nothing sleeps here: tests wait for events, with a timeout of a minute."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import sealwire
 
 #: Seconds, and milliseconds, for what should happen.
-PATIENCE = 60
+TIMEOUT = 60
 PATIENCE_MS = 60_000
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -97,7 +97,7 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
             [sys.executable, "-X", "dev", "-c", program, *arguments],
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
 
     return run

@@ -10,13 +10,13 @@ import pytest
 
 import sealwire
 import sealwire.asyncio
-from conftest import PATIENCE, PATIENCE_MS, Pairs, securities
+from conftest import TIMEOUT, PATIENCE_MS, Pairs, securities
 
 T = TypeVar("T")
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(asyncio.wait_for(coroutine, PATIENCE))
+    return asyncio.run(asyncio.wait_for(coroutine, TIMEOUT))
 
 
 def made(bound: int, connected: int, mechanism: str = "BLAKE3", **options: Any) -> tuple[
@@ -294,7 +294,7 @@ def test_each_loop_has_a_descriptor_and_one_socket_serves_several(pair: Pairs) -
 
     run(send())
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
     assert received == [b"x"] * 300
 
 

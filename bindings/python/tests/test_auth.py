@@ -11,12 +11,12 @@ from typing import Any, Callable
 import pytest
 
 import sealwire
-from conftest import PATIENCE, PATIENCE_MS, Pairs
+from conftest import TIMEOUT, PATIENCE_MS, Pairs
 
 
 def failure(monitor: sealwire.Monitor) -> sealwire.Event:
     while True:
-        event = monitor.next(PATIENCE)
+        event = monitor.next(TIMEOUT)
         assert event is not None
         if event.kind == "failed":
             return event
@@ -108,7 +108,7 @@ def test_an_exception_refuses_and_is_reported(
     monkeypatch.setattr(sys, "unraisablehook", hook)
     sides = Asked(pair, authenticate)
     assert "could not decide" in str(failure(sides.server_events))
-    assert told.wait(PATIENCE)
+    assert told.wait(TIMEOUT)
     assert reported[0] == (error, authenticate)
 
 
@@ -161,7 +161,7 @@ def test_an_authenticator_may_use_sockets_and_wait(pair: Pairs) -> None:
     sides.client.send(b"x")
     peer = sides.server.recv_message().peer
     assert peer is not None and peer.user_id == "alice of the database"
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
 
 
 def test_sets_and_files_of_keys(pair: Pairs, tmp_path: pathlib.Path) -> None:

@@ -11,7 +11,7 @@ from typing import Callable
 import pytest
 
 import sealwire
-from conftest import PATIENCE, ROOT, Pairs, missing
+from conftest import TIMEOUT, ROOT, Pairs, missing
 
 #: Starts a peer: answer or ask, mechanism, endpoint, file of its keys, public key of the other.
 Peer = Callable[[str, str, str, str, sealwire.PublicKey], "subprocess.Popen[str]"]
@@ -90,7 +90,7 @@ def peer(command: list[str], *arguments: object) -> subprocess.Popen[str]:
 
 def ended(process: subprocess.Popen[str]) -> str:
     try:
-        output, trouble = process.communicate(timeout=PATIENCE)
+        output, trouble = process.communicate(timeout=TIMEOUT)
     finally:
         process.kill()
     assert process.returncode == 0, trouble

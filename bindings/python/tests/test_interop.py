@@ -11,7 +11,7 @@ import pytest
 import zmq
 
 import sealwire
-from conftest import PATIENCE, PATIENCE_MS, Pairs
+from conftest import TIMEOUT, PATIENCE_MS, Pairs
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_the_program_sends_to_python(
         input="hello\nworld\n",
         text=True,
         capture_output=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )  # fmt: skip
     assert sent.returncode == 0, sent.stderr
     for line in (b"hello", b"world"):
@@ -145,7 +145,7 @@ def test_python_sends_to_the_program(
         push = pair.socket(sealwire.PUSH, client_of(keys.public, alice), reconnect_ivl=1)
         push.connect(endpoint)
         push.send_many([b"hello", b"world"])
-        output, _ = receiver.communicate(timeout=PATIENCE)
+        output, _ = receiver.communicate(timeout=TIMEOUT)
     finally:
         receiver.kill()
     assert output.splitlines() == ["hello", "world"]
@@ -165,7 +165,7 @@ def test_calls_between_the_program_and_python(program: str, tmp_path: pathlib.Pa
              "--server-key", str(server_key), "--secret-key-file", str(secret), "-d", "hello"],
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )  # fmt: skip
     assert called.returncode == 0, called.stderr
     assert called.stdout.strip() == "python heard hello"

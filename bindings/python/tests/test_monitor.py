@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import sealwire
-from conftest import PATIENCE, Pairs, securities
+from conftest import TIMEOUT, Pairs, securities
 
 
 def test_the_life_of_a_connection(pair: Pairs) -> None:
@@ -27,14 +27,14 @@ def test_the_life_of_a_connection(pair: Pairs) -> None:
             break
     assert kinds == ["listening", "accepted", "ready"]
 
-    connected = of_client.next(PATIENCE)
+    connected = of_client.next(TIMEOUT)
     assert connected is not None and connected.kind == "connected"
     assert connected.endpoint == endpoint
     # Both sides are, or closing would break the handshake.
-    ready = of_client.next(PATIENCE)
+    ready = of_client.next(TIMEOUT)
     assert ready is not None and ready.kind == "ready"
     client.close()
-    ended = of_server.next(PATIENCE)
+    ended = of_server.next(TIMEOUT)
     assert ended is not None and ended.kind == "disconnected"
     assert [event.kind for event in of_client][-1] == "disconnected"
     assert of_client.next() is None
@@ -45,11 +45,11 @@ def test_nobody_there_is_tried_again(pair: Pairs) -> None:
     push = pair.socket(sealwire.PUSH, reconnect_ivl=1, linger=0)
     monitor = push.monitor()
     push.connect("tcp://127.0.0.1:1")
-    failed = monitor.next(PATIENCE)
+    failed = monitor.next(TIMEOUT)
     assert failed is not None and failed.kind == "failed"
     assert not failed.is_handshake_failure
     assert "connect" in str(failed.reason)
-    retrying = monitor.next(PATIENCE)
+    retrying = monitor.next(TIMEOUT)
     assert retrying is not None and retrying.kind == "retrying"
     assert retrying.count == 1
     assert retrying.delay is not None and retrying.delay > 0
@@ -66,4 +66,4 @@ def test_waiting_has_a_limit_and_an_end(pair: Pairs) -> None:
     thread = threading.Thread(target=socket.close)
     thread.start()
     assert list(monitor) == []
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 import sealwire
-from conftest import PATIENCE, PATIENCE_MS, Pairs
+from conftest import TIMEOUT, PATIENCE_MS, Pairs
 from sealwire import POLLIN, POLLOUT
 
 
@@ -67,7 +67,7 @@ def test_a_poller_is_woken_by_another_thread(pair: Pairs) -> None:
     sender = threading.Thread(target=client.send, args=(b"x",))
     sender.start()
     assert poller.poll() == [(server, POLLIN)]
-    sender.join(PATIENCE)
+    sender.join(TIMEOUT)
 
 
 def test_a_closed_socket_wakes_its_poller(pair: Pairs) -> None:
@@ -77,7 +77,7 @@ def test_a_closed_socket_wakes_its_poller(pair: Pairs) -> None:
     closer = threading.Thread(target=server.close)
     closer.start()
     assert poller.poll(PATIENCE_MS) == [(server, POLLIN)]
-    closer.join(PATIENCE)
+    closer.join(TIMEOUT)
     with pytest.raises(sealwire.SocketClosed):
         server.recv()
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from conftest import PATIENCE, ROOT
+from conftest import TIMEOUT, ROOT
 
 EXPECTED = {
     "bindings/python/README.md": [
@@ -49,7 +49,7 @@ def test_the_example_runs_as_printed(
         [sys.executable, "-X", "dev", str(example)],
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         cwd=tmp_path,
     )
     assert ended.returncode == 0, ended.stderr

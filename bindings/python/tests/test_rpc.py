@@ -10,7 +10,7 @@ from typing import Any, Callable, Coroutine, Iterator
 import pytest
 
 import sealwire
-from conftest import PATIENCE, securities
+from conftest import TIMEOUT, securities
 from sealwire import rpc
 
 Made = Callable[..., tuple[rpc.Server, rpc.Client]]
@@ -27,7 +27,7 @@ def made() -> Iterator[Made]:
         client = rpc.Client(
             server.bind("tcp://127.0.0.1:0"),
             client_security,
-            **{"request_timeout": PATIENCE, **of_client},
+            **{"request_timeout": TIMEOUT, **of_client},
         )
         ends.extend([client, server])
         return server, client
@@ -53,13 +53,13 @@ def test_a_request_is_answered_and_says_who_asked(made: Made) -> None:
     assert client.request(bytearray(b"x" * 100_000)) == b"you said " + b"x" * 100_000
     (body, user_id, time_left) = asked[0]
     assert (body, user_id) == (b"hello", "alice")
-    assert time_left is not None and 0 < time_left <= PATIENCE * 9 / 8
+    assert time_left is not None and 0 < time_left <= TIMEOUT * 9 / 8
     assert server.counters["requests"] == 2
     assert client.counters["calls"] == 2
     (conn,) = client.connections
     assert conn.is_open and "tcp://" in repr(conn)
     assert conn.public_key is not None
-    assert client.conn().request(b"x", timeout=PATIENCE) == b"you said x"
+    assert client.conn().request(b"x", timeout=TIMEOUT) == b"you said x"
 
 
 def test_an_error_reaches_the_caller(made: Made) -> None:
@@ -108,7 +108,7 @@ def test_a_time_limit(made: Made) -> None:
     release = threading.Event()
 
     def handler(request: rpc.Request) -> bytes:
-        release.wait(PATIENCE)
+        release.wait(TIMEOUT)
         return b""
 
     _, client = made(handler)
@@ -135,7 +135,7 @@ def test_many_threads_call_at_once(made: Made) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
     assert answers == dict.fromkeys(range(8), True)
 
 
@@ -148,10 +148,10 @@ def test_one_way_messages(made: Made) -> None:
         if len(received) == 3000:
             all_there.set()
 
-    _, client = made(echo, on_message=take, threads=1, client_write_timeout=PATIENCE)
+    _, client = made(echo, on_message=take, threads=1, client_write_timeout=TIMEOUT)
     for number in range(3000):
         client.send(str(number).encode())
-    assert all_there.wait(PATIENCE)
+    assert all_there.wait(TIMEOUT)
     assert received == [str(number).encode() for number in range(3000)]
 
 
@@ -165,7 +165,7 @@ def test_streams_in_both_directions(made: Made) -> None:
         return b"total %d" % total
 
     _, client = made(handler)
-    with client.open(b"sum", timeout=PATIENCE) as stream:
+    with client.open(b"sum", timeout=TIMEOUT) as stream:
         for number in (1, 2, 3):
             stream.send(b"%d" % number)
         stream.finish()
@@ -177,7 +177,7 @@ def test_streams_in_both_directions(made: Made) -> None:
 
 def test_a_server_calls_its_client(made: Made) -> None:
     def handler(request: rpc.Request) -> bytes:
-        return b"the client says " + request.conn.request(b"who?", timeout=PATIENCE)
+        return b"the client says " + request.conn.request(b"who?", timeout=TIMEOUT)
 
     _, client = made(handler, client_handler=lambda request: b"alice to " + request.body)
     assert client.request(b"x") == b"the client says alice to who?"
@@ -186,7 +186,7 @@ def test_a_server_calls_its_client(made: Made) -> None:
 def test_a_client_without_a_handler_serves_nothing(made: Made) -> None:
     def handler(request: rpc.Request) -> bytes:
         with pytest.raises(rpc.RemoteError) as caught:
-            request.conn.request(b"who?", timeout=PATIENCE)
+            request.conn.request(b"who?", timeout=TIMEOUT)
         assert not caught.value.may_have_run
         return str(caught.value.code).encode()
 
@@ -199,7 +199,7 @@ def test_too_much_is_turned_away_as_not_started(made: Made) -> None:
 
     def handler(request: rpc.Request) -> bytes:
         begun.release()
-        release.wait(PATIENCE)
+        release.wait(TIMEOUT)
         return b""
 
     _, client = made(handler, threads=1, queue=1, client_retries=0)
@@ -214,7 +214,7 @@ def test_too_much_is_turned_away_as_not_started(made: Made) -> None:
     threads = [threading.Thread(target=call) for _ in range(6)]
     # The first one runs before the others come: then one waits and four are turned away.
     threads[0].start()
-    assert begun.acquire(timeout=PATIENCE)
+    assert begun.acquire(timeout=TIMEOUT)
     for thread in threads[1:]:
         thread.start()
     for thread in threads[1:]:
@@ -222,7 +222,7 @@ def test_too_much_is_turned_away_as_not_started(made: Made) -> None:
             thread.join(0.01)
     release.set()
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
     errors = [outcome for outcome in outcomes if isinstance(outcome, rpc.RemoteError)]
     assert len(errors) == 4
     assert all(error.code == rpc.Code.RESOURCE_EXHAUSTED for error in errors)
@@ -262,7 +262,7 @@ def test_limits(made: Made) -> None:
 
 
 def run(coroutine: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(coroutine, PATIENCE))
+    asyncio.run(asyncio.wait_for(coroutine, TIMEOUT))
 
 
 async def async_echo(request: rpc.AsyncRequest) -> bytes:
@@ -276,7 +276,7 @@ def test_async_calls() -> None:
             endpoint = server.bind("tcp://127.0.0.1:0")
             async with rpc.AsyncClient(endpoint, client_security) as client:
                 bodies = [str(number).encode() for number in range(500)]
-                calls = (client.request(body, timeout=PATIENCE) for body in bodies)
+                calls = (client.request(body, timeout=TIMEOUT) for body in bodies)
                 assert await asyncio.gather(*calls) == bodies
             with pytest.raises(sealwire.StateError):
                 server.start()
@@ -318,7 +318,7 @@ def test_async_errors_streams_and_messages(monkeypatch: pytest.MonkeyPatch) -> N
                 assert failed.value.code == rpc.Code.INTERNAL
                 await client.send(b"psst")
                 assert await told.get() == b"psst"
-                async with await client.open(b"double", timeout=PATIENCE) as stream:
+                async with await client.open(b"double", timeout=TIMEOUT) as stream:
                     await stream.send(b"a")
                     await stream.send(b"b")
                     stream.finish()
@@ -344,7 +344,7 @@ def test_a_cancelled_call_is_seen_by_the_handler() -> None:
         async with rpc.AsyncServer(server_security, handler) as server:
             endpoint = server.bind("tcp://127.0.0.1:0")
             async with rpc.AsyncClient(endpoint, client_security) as client:
-                call = asyncio.ensure_future(client.request(b"x", timeout=PATIENCE))
+                call = asyncio.ensure_future(client.request(b"x", timeout=TIMEOUT))
                 await begun.wait()
                 call.cancel()
                 await asyncio.gather(call, return_exceptions=True)
@@ -364,7 +364,7 @@ def test_blocking_and_async_ends_talk(made: Made) -> None:
 
             def call() -> bytes:
                 with rpc.Client(endpoint, client_security) as blocking:
-                    return blocking.request(b"from a thread", timeout=PATIENCE)
+                    return blocking.request(b"from a thread", timeout=TIMEOUT)
 
             assert await loop.run_in_executor(None, call) == b"from a thread"
 

@@ -13,7 +13,7 @@ from typing import Callable, Iterator
 import pytest
 
 import sealwire
-from conftest import PATIENCE
+from conftest import TIMEOUT
 
 WAITING = {
     "recv": "socket.recv()",
@@ -57,7 +57,7 @@ def test_an_interrupt_ends_the_call(call: str) -> None:
         assert process.stdout.readline() == "waiting\n"
         # It may come before the call, at its start, or while it sleeps: each must do.
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=PATIENCE)
+        output, _ = process.communicate(timeout=TIMEOUT)
     finally:
         process.kill()
     assert output == "interrupted\n"
@@ -114,5 +114,5 @@ def test_a_handler_may_block_on_a_socket_itself(
         sender = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGUSR1))
         sender.start()
         assert one.recv() == b"outer"
-        sender.join(PATIENCE)
+        sender.join(TIMEOUT)
         assert inner == [b"inner"]

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import sealwire
-from conftest import PATIENCE, PATIENCE_MS, Pairs, securities
+from conftest import TIMEOUT, PATIENCE_MS, Pairs, securities
 from sealwire.types import Buffer
 
 MECHANISMS = ["NULL", "PLAIN", "CURVE", "BLAKE3"]
@@ -137,7 +137,7 @@ def test_batches_keep_order_and_lose_nothing(pair: Pairs, mechanism: str) -> Non
         batch = server.recv_many(limit=700)
         assert 1 <= len(batch) <= 700
         received += batch
-    sender.join(PATIENCE)
+    sender.join(TIMEOUT)
     assert received == sent
 
 
@@ -214,7 +214,7 @@ def test_groups_and_numbered_connections(pair: Pairs) -> None:
         message = dish.recv_message()
     finally:
         arrived.set()
-        sender.join(PATIENCE)
+        sender.join(TIMEOUT)
     assert (message.group, message.body) == (b"weather", b"rain")
 
 
@@ -368,7 +368,7 @@ def test_closing_waits_for_what_is_queued(pair: Pairs) -> None:
     receiver.start()
     with client:
         client.send_many([b"x" * 100] * count)
-    receiver.join(PATIENCE)
+    receiver.join(TIMEOUT)
     assert receiver_done == [count]
 
 
@@ -405,9 +405,9 @@ def test_the_context_ends_its_sockets_and_who_waits_on_them() -> None:
 
     thread = threading.Thread(target=wait)
     thread.start()
-    waiting.wait(PATIENCE)
+    waiting.wait(TIMEOUT)
     context.term()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     assert [type(error) for error in caught] == [sealwire.ContextTerminated]
     assert context.closed
     with pytest.raises(sealwire.ContextTerminated):
@@ -445,7 +445,7 @@ def test_many_threads_share_a_socket(pair: Pairs) -> None:
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(PATIENCE)
+        worker.join(TIMEOUT)
     expected = {f"{n} {i}".encode() for n in range(threads) for i in range(count)}
     assert len(received) == len(expected)
     assert set(received) == expected

@@ -6,7 +6,7 @@
 require_relative "measure"
 
 MECHANISMS = %i[null curve blake3].freeze
-PATIENCE = 60
+TIMEOUT = 60
 
 SERVER_KEYS = Sealwire::KeyPair.generate
 CLIENT_KEYS = Sealwire::KeyPair.generate
@@ -19,19 +19,19 @@ def security(mechanism, side)
 end
 
 def pair(server, client, mechanism)
-  one = Sealwire.const_get(server).new(security: security(mechanism, :server), recv_timeout: PATIENCE, linger: 0)
-  other = Sealwire.const_get(client).new(security: security(mechanism, :client), recv_timeout: PATIENCE, linger: 0)
+  one = Sealwire.const_get(server).new(security: security(mechanism, :server), recv_timeout: TIMEOUT, linger: 0)
+  other = Sealwire.const_get(client).new(security: security(mechanism, :client), recv_timeout: TIMEOUT, linger: 0)
   other.connect(one.bind("tcp://127.0.0.1:0"))
   [one, other]
 end
 
 # The middle of the times for connecting, shaking hands, and one request and its answer.
 def handshake(mechanism)
-  server = Sealwire::REP.new(security: security(mechanism, :server), recv_timeout: PATIENCE, linger: 0)
+  server = Sealwire::REP.new(security: security(mechanism, :server), recv_timeout: TIMEOUT, linger: 0)
   endpoint = server.bind("tcp://127.0.0.1:0")
   times = Array.new(60) do
     Measure.times(1) do
-      client = Sealwire::REQ.new(security: security(mechanism, :client), recv_timeout: PATIENCE, linger: 0)
+      client = Sealwire::REQ.new(security: security(mechanism, :client), recv_timeout: TIMEOUT, linger: 0)
       client.connect(endpoint)
       client << "x"
       server.receive

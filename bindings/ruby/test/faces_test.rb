@@ -62,7 +62,7 @@ class FacesTest < SealwireTest
     end
 
     def self.receive(socket)
-      message = made(:socket_recv, socket, PATIENCE * 1000)
+      message = made(:socket_recv, socket, TIMEOUT * 1000)
       sealwire_message_data(message)[0, sealwire_message_size(message)]
     ensure
       sealwire_message_free(message) if message

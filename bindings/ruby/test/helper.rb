@@ -8,7 +8,7 @@ require "sealwire"
 Warning[:experimental] = false
 
 # How long is waited for what should happen, in seconds. Nothing waits as long unless it fails.
-PATIENCE = 60
+TIMEOUT = 60
 
 ROOT = File.expand_path("../../..", __dir__)
 
@@ -25,12 +25,12 @@ class SealwireTest < Minitest::Test
 
   # A hang becomes a failure.
   def run
-    Timeout.timeout(3 * PATIENCE) { super }
+    Timeout.timeout(3 * TIMEOUT) { super }
   end
 
   # A socket that waits for a finite time, and is closed after the test with nothing sent any more.
   def socket(type, **options)
-    socket = Sealwire.const_get(type).new(recv_timeout: PATIENCE, send_timeout: PATIENCE, linger: 0, **options)
+    socket = Sealwire.const_get(type).new(recv_timeout: TIMEOUT, send_timeout: TIMEOUT, linger: 0, **options)
     @sockets << socket
     socket
   end
@@ -66,7 +66,7 @@ class SealwireTest < Minitest::Test
   def await(monitor, name)
     seen = []
     loop do
-      event = monitor.next(timeout: PATIENCE)
+      event = monitor.next(timeout: TIMEOUT)
       flunk "#{name} did not come, but #{seen}" unless event
       return event if event.name == name
 
@@ -85,7 +85,7 @@ class SealwireTest < Minitest::Test
     output = IO.popen([RbConfig.ruby, "-W:no-experimental", *paths, "-", *arguments], "r+", err: %i[child out]) do |ruby|
       ruby.write(script)
       ruby.close_write
-      Timeout.timeout(PATIENCE) { ruby.read }
+      Timeout.timeout(TIMEOUT) { ruby.read }
     rescue Timeout::Error
       Process.kill(:KILL, ruby.pid)
       raise

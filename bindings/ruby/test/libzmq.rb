@@ -38,12 +38,12 @@ module Libzmq
 
   # A socket of libzmq.
   class Socket
-    def initialize(type, patience)
+    def initialize(type, timeout)
       @context = Libzmq.zmq_ctx_new
       @socket = Libzmq.zmq_socket(@context, TYPES.fetch(type))
       set(:linger, 0)
-      set(:rcvtimeo, patience * 1000)
-      set(:sndtimeo, patience * 1000)
+      set(:rcvtimeo, timeout * 1000)
+      set(:sndtimeo, timeout * 1000)
     end
 
     def set(option, value)

@@ -12,7 +12,7 @@ class LibzmqTest < SealwireTest
   end
 
   def libzmq(type)
-    socket = Libzmq::Socket.new(type, PATIENCE)
+    socket = Libzmq::Socket.new(type, TIMEOUT)
     @sockets << socket
     socket
   end

@@ -8,7 +8,7 @@ class MonitorTest < SealwireTest
     pull, push = socket(:PULL, security: server_security), socket(:PUSH, security: client_security)
     server, client = pull.monitor, push.monitor
     endpoint = pull.bind("tcp://127.0.0.1:0")
-    listening = server.next(timeout: PATIENCE)
+    listening = server.next(timeout: TIMEOUT)
     assert_equal [:listening, endpoint, "listening on #{endpoint}"], [listening.name, listening.endpoint, listening.to_s]
     push.connect(endpoint)
     accepted = await(server, :accepted)
@@ -56,8 +56,8 @@ class MonitorTest < SealwireTest
   def test_a_thread_that_waits_can_be_killed
     monitor = socket(:PULL).monitor
     waiting = Thread.new { monitor.next }
-    Timeout.timeout(PATIENCE) { Thread.pass until waiting.status == "sleep" }
+    Timeout.timeout(TIMEOUT) { Thread.pass until waiting.status == "sleep" }
     waiting.kill
-    assert waiting.join(PATIENCE)
+    assert waiting.join(TIMEOUT)
   end
 end

@@ -20,7 +20,7 @@ class OmqTest < SealwireTest
     socket = OMQ.const_get(type).new
     socket.mechanism = mechanism if mechanism
     socket.linger = 0
-    socket.read_timeout = socket.write_timeout = PATIENCE
+    socket.read_timeout = socket.write_timeout = TIMEOUT
     @sockets << socket
     socket
   end

@@ -57,9 +57,9 @@ class ProcessTest < SealwireTest
       keys = Sealwire::KeyPair.generate
       allow = ->(_client) { "somebody" }
       make = lambda do
-        server = Sealwire::REP.new(security: Sealwire::Security.blake3_server(keys: keys, allow: allow), recv_timeout: #{PATIENCE})
+        server = Sealwire::REP.new(security: Sealwire::Security.blake3_server(keys: keys, allow: allow), recv_timeout: #{TIMEOUT})
         client = Sealwire::REQ.new(
-          security: Sealwire::Security.blake3_client(server_key: keys.public_key), recv_timeout: #{PATIENCE}
+          security: Sealwire::Security.blake3_client(server_key: keys.public_key), recv_timeout: #{TIMEOUT}
         )
         client.connect(server.bind("tcp://127.0.0.1:0"))
         [server, client]

@@ -26,7 +26,7 @@ class ProgramTest < SealwireTest
   end
 
   def program(*arguments, input: "")
-    output, errors, status = Timeout.timeout(PATIENCE) { Open3.capture3(@program, *arguments, stdin_data: input) }
+    output, errors, status = Timeout.timeout(TIMEOUT) { Open3.capture3(@program, *arguments, stdin_data: input) }
     assert_predicate status, :success?, errors
     output
   end

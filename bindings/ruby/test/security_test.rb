@@ -134,7 +134,7 @@ class SecurityTest < SealwireTest
     10.times { server { |_client| true } }
     GC.start
     served(server(:anyone))
-    Timeout.timeout(PATIENCE) do
+    Timeout.timeout(TIMEOUT) do
       until callbacks.size < before + 10
         GC.start
         Thread.pass

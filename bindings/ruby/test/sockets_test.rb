@@ -112,7 +112,7 @@ class SocketsTest < SealwireTest
 
   def test_peers_connect_by_number
     one, other = socket(:PEER), socket(:PEER)
-    route = one.connect_peer(other.bind("tcp://127.0.0.1:0"), timeout: PATIENCE)
+    route = one.connect_peer(other.bind("tcp://127.0.0.1:0"), timeout: TIMEOUT)
     one << Sealwire::Message.to_route(route, "hello")
     assert_equal "hello", other.receive.to_s
     error = assert_raises(Sealwire::TimeoutError) { one.connect_peer("tcp://127.0.0.1:1", timeout: 0.3) }

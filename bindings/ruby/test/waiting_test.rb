@@ -9,7 +9,7 @@ class WaitingTest < SealwireTest
 
   # Gives back once the thread sleeps, in a call that waits.
   def until_asleep(thread)
-    Timeout.timeout(PATIENCE) { Thread.pass until thread.status == "sleep" || !thread.alive? }
+    Timeout.timeout(TIMEOUT) { Thread.pass until thread.status == "sleep" || !thread.alive? }
   end
 
   def test_nothing_came
@@ -79,7 +79,7 @@ class WaitingTest < SealwireTest
     waiting = Thread.new { pull.receive }
     until_asleep(waiting)
     waiting.kill
-    assert waiting.join(PATIENCE)
+    assert waiting.join(TIMEOUT)
     # It has taken nothing along.
     push << "still there"
     assert_equal "still there", pull.receive.to_s
@@ -109,7 +109,7 @@ class WaitingTest < SealwireTest
   def test_a_signal_runs_its_handler_and_the_wait_goes_on
     output = in_another_ruby(<<~RUBY)
       require "sealwire"
-      pull, push = Sealwire::PULL.new(recv_timeout: #{PATIENCE}), Sealwire::PUSH.new
+      pull, push = Sealwire::PULL.new(recv_timeout: #{TIMEOUT}), Sealwire::PUSH.new
       push.connect(pull.bind("tcp://127.0.0.1:0"))
       trap("USR1") { push.try_send("sent by the handler") }
       main = Thread.current

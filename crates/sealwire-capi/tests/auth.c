@@ -109,7 +109,7 @@ static void by_callback(const char *name) {
     sealwire_security_free(serving);
     sealwire_string_free(endpoint);
     /* The thread of the I/O lets go of the last connection a little later. */
-    for (int i = 0; i < PATIENCE && count_of(&known.destroyed) == 0; i++) {
+    for (int i = 0; i < TIMEOUT && count_of(&known.destroyed) == 0; i++) {
         sealwire_poll(NULL, 0, 1, NULL);
     }
     CHECK(count_of(&known.destroyed) == 1);

@@ -325,7 +325,7 @@ static void sockets(sealwire_security *none) {
     uint32_t route = 0;
     OK(sealwire_options_new(&options));
     OK(sealwire_options_set(options, SEALWIRE_OPTION_RECONNECT_STOP, 15));
-    OK(sealwire_options_set(options, SEALWIRE_OPTION_SEND_TIMEOUT_MS, PATIENCE));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_SEND_TIMEOUT_MS, TIMEOUT));
     OK(sealwire_socket_new(SEALWIRE_PEER, none, options, &peer));
     RETURNS(SEALWIRE_ERROR_GAVE_UP, sealwire_socket_connect_peer(peer, endpoint, &route));
     sealwire_socket_free(peer);

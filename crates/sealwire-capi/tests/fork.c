@@ -54,7 +54,7 @@ static void use_what_is_inherited(void) {
     FORKED(sealwire_poll(items + 1, 1, SEALWIRE_WAIT, NULL));
     FORKED(sealwire_rpc_client_request(calls, "child", 5, SEALWIRE_WAIT, &reply, NULL));
     FORKED(sealwire_rpc_client_send(calls, "child", 5, NULL));
-    FORKED(sealwire_rpc_client_shutdown(calls, PATIENCE));
+    FORKED(sealwire_rpc_client_shutdown(calls, TIMEOUT));
 
     sealwire_options *options = patient_options();
     sealwire_security *security = no_security();
@@ -75,8 +75,8 @@ static void use_what_is_inherited(void) {
 
 static void child(const mechanism *protection) {
     sealwire_socket *from, *to;
-    /* Whoever waits for a lock is ended. */
-    alarm(PATIENCE / 1000 * 2);
+    /* A thread that waits for a lock is ended. */
+    alarm(TIMEOUT / 1000 * 2);
     use_what_is_inherited();
     connect_both(protection, &from, &to);
     exchange(from, to, "made in the child");

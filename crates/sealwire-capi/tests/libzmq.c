@@ -12,11 +12,11 @@
     } while (0)
 
 static void *zmq_open(void *context, int type) {
-    int patience = PATIENCE, linger = 0;
+    int timeout = TIMEOUT, linger = 0;
     void *socket = zmq_socket(context, type);
     CHECK(socket != NULL);
-    ZMQ_OK(zmq_setsockopt(socket, ZMQ_RCVTIMEO, &patience, sizeof patience));
-    ZMQ_OK(zmq_setsockopt(socket, ZMQ_SNDTIMEO, &patience, sizeof patience));
+    ZMQ_OK(zmq_setsockopt(socket, ZMQ_RCVTIMEO, &timeout, sizeof timeout));
+    ZMQ_OK(zmq_setsockopt(socket, ZMQ_SNDTIMEO, &timeout, sizeof timeout));
     ZMQ_OK(zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger));
     return socket;
 }

@@ -7,7 +7,7 @@
 
 static int wait_readable(int fd) {
     struct pollfd polled = {fd, POLLIN, 0};
-    return poll(&polled, 1, PATIENCE) == 1 && (polled.revents & POLLIN) != 0;
+    return poll(&polled, 1, TIMEOUT) == 1 && (polled.revents & POLLIN) != 0;
 }
 
 static void several(mechanism *with) {
@@ -39,7 +39,7 @@ static void several(mechanism *with) {
     sealwire_string_free(endpoint);
     send_text(push, "one");
     send_text(push, "two");
-    OK(sealwire_poll(items, count, PATIENCE, &found));
+    OK(sealwire_poll(items, count, TIMEOUT, &found));
     CHECK(found == 1 && items[0].ready == SEALWIRE_POLL_IN);
     /* It is about what there is: asked again, it says the same. */
     OK(sealwire_poll(items, count, SEALWIRE_WAIT, NULL));
@@ -48,7 +48,7 @@ static void several(mechanism *with) {
     receive_text(pull, "two");
 
     OK(sealwire_socket_bind(rep, "tcp://127.0.0.1:0", &endpoint));
-    OK(sealwire_poll(items, count, PATIENCE, &found));
+    OK(sealwire_poll(items, count, TIMEOUT, &found));
     CHECK(items[2].ready == SEALWIRE_POLL_IN);
     sealwire_event_free(await_event(monitor, SEALWIRE_EVENT_LISTENING));
     OK(sealwire_socket_connect(req, endpoint));
@@ -58,31 +58,31 @@ static void several(mechanism *with) {
     CHECK(found == 0);
 
     CHECK(write(pipe_ends[1], "!", 1) == 1);
-    OK(sealwire_poll(items, count, PATIENCE, &found));
+    OK(sealwire_poll(items, count, TIMEOUT, &found));
     CHECK(found == 1 && items[3].ready == SEALWIRE_POLL_IN);
     char byte;
     CHECK(read(pipe_ends[0], &byte, 1) == 1);
 
     send_text(req, "question");
-    OK(sealwire_poll(items, count, PATIENCE, &found));
+    OK(sealwire_poll(items, count, TIMEOUT, &found));
     CHECK(found == 1 && items[1].ready == SEALWIRE_POLL_IN);
     receive_text(rep, "question");
-    OK(sealwire_poll(items, count, PATIENCE, &found));
+    OK(sealwire_poll(items, count, TIMEOUT, &found));
     CHECK(found == 1 && items[1].ready == SEALWIRE_POLL_OUT);
     send_text(rep, "answer");
-    OK(sealwire_poll(items, count, PATIENCE, &found));
+    OK(sealwire_poll(items, count, TIMEOUT, &found));
     CHECK(found == 1 && items[4].ready == SEALWIRE_POLL_IN);
     receive_text(req, "answer");
 
     /* The end is told unasked. */
     close(pipe_ends[1]);
-    OK(sealwire_poll(items + 3, 1, PATIENCE, &found));
+    OK(sealwire_poll(items + 3, 1, TIMEOUT, &found));
     CHECK(found == 1 && items[3].ready == SEALWIRE_POLL_CLOSED);
     close(pipe_ends[0]);
-    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_poll(items + 3, 1, PATIENCE, &found));
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_poll(items + 3, 1, TIMEOUT, &found));
     OK(sealwire_socket_close(pull));
     items[0].events = 0;
-    OK(sealwire_poll(items, 1, PATIENCE, &found));
+    OK(sealwire_poll(items, 1, TIMEOUT, &found));
     CHECK(found == 1 && items[0].ready == SEALWIRE_POLL_CLOSED);
     sealwire_monitor_free(monitor);
     sealwire_socket_free(pull);
@@ -104,7 +104,7 @@ static void own_descriptor(mechanism *with) {
     OK(sealwire_socket_connect(push, endpoint));
     OK(sealwire_readiness_of_socket(pull, &readiness));
     for (int number = 0; number < COUNT; number++) {
-        OK(sealwire_socket_send_bytes(push, &number, sizeof number, PATIENCE));
+        OK(sealwire_socket_send_bytes(push, &number, sizeof number, TIMEOUT));
     }
     /* One message per wake-up is enough. */
     for (int number = 0; number < COUNT;) {
@@ -141,9 +141,9 @@ static void own_descriptor(mechanism *with) {
 static void *wait_until_closed(void *argument) {
     const sealwire_socket *socket = (const sealwire_socket *)argument;
     sealwire_message *message = NULL;
-    RETURNS(SEALWIRE_ERROR_CLOSED, sealwire_socket_recv(socket, PATIENCE, &message));
+    RETURNS(SEALWIRE_ERROR_CLOSED, sealwire_socket_recv(socket, TIMEOUT, &message));
     sealwire_poll_item item = {socket, NULL, -1, SEALWIRE_POLL_IN, 0};
-    OK(sealwire_poll(&item, 1, PATIENCE, NULL));
+    OK(sealwire_poll(&item, 1, TIMEOUT, NULL));
     CHECK(item.ready == SEALWIRE_POLL_CLOSED);
     return NULL;
 }

@@ -35,7 +35,7 @@ static void on_request(sealwire_rpc_request *request, void *user) {
         sealwire_rpc_conn *conn = NULL;
         sealwire_rpc_reply *reply = NULL;
         OK(sealwire_rpc_request_conn(request, &conn));
-        OK(sealwire_rpc_conn_request(conn, "and you?", 8, PATIENCE, &reply, NULL));
+        OK(sealwire_rpc_conn_request(conn, "and you?", 8, TIMEOUT, &reply, NULL));
         OK(sealwire_rpc_request_reply(request, sealwire_rpc_reply_data(reply), sealwire_rpc_reply_size(reply)));
         sealwire_rpc_reply_free(reply);
         sealwire_rpc_conn_free(conn);
@@ -45,7 +45,7 @@ static void on_request(sealwire_rpc_request *request, void *user) {
         sealwire_rpc_reply *reply = NULL;
         OK(sealwire_rpc_request_conn(request, &conn));
         RETURNS(SEALWIRE_ERROR_RPC_WOULD_DEADLOCK,
-                sealwire_rpc_conn_request(conn, "x", 1, PATIENCE, &reply, NULL));
+                sealwire_rpc_conn_request(conn, "x", 1, TIMEOUT, &reply, NULL));
         sealwire_rpc_conn_free(conn);
         OK(sealwire_rpc_request_reply(request, "no", 2));
     } else if (asks(request, "fail")) {
@@ -116,7 +116,7 @@ static void *call_back(void *argument) {
     sealwire_rpc_reply *reply = NULL;
     OK(sealwire_rpc_request_conn(request, &conn));
     CHECK(sealwire_rpc_conn_is_open(conn));
-    OK(sealwire_rpc_conn_request(conn, "who are you", 11, PATIENCE, &reply, NULL));
+    OK(sealwire_rpc_conn_request(conn, "who are you", 11, TIMEOUT, &reply, NULL));
     OK(sealwire_rpc_conn_send(conn, "hey", 3, NULL));
     CHECK(!sealwire_rpc_request_is_cancelled(request));
     OK(sealwire_rpc_request_reply(request, sealwire_rpc_reply_data(reply), sealwire_rpc_reply_size(reply)));
@@ -136,7 +136,7 @@ static void *end_server(void *argument) {
 
 static void request(const sealwire_rpc_client *client, const char *text, const char *answer) {
     sealwire_rpc_reply *reply = NULL;
-    OK(sealwire_rpc_client_request(client, text, strlen(text), PATIENCE, &reply, NULL));
+    OK(sealwire_rpc_client_request(client, text, strlen(text), TIMEOUT, &reply, NULL));
     CHECK(sealwire_rpc_reply_size(reply) == strlen(answer));
     CHECK(memcmp(sealwire_rpc_reply_data(reply), answer, strlen(answer)) == 0);
     sealwire_rpc_reply_free(reply);
@@ -196,14 +196,14 @@ int main(void) {
 
     /* The other side's errors. */
     RETURNS(SEALWIRE_ERROR_RPC_REMOTE,
-            sealwire_rpc_client_request(client, "fail", 4, PATIENCE, &reply, &error));
+            sealwire_rpc_client_request(client, "fail", 4, TIMEOUT, &reply, &error));
     CHECK(sealwire_rpc_error_status(error) == SEALWIRE_ERROR_RPC_REMOTE);
     CHECK(sealwire_rpc_error_code(error) == 1234 && sealwire_rpc_error_may_have_run(error));
     CHECK(strcmp(sealwire_rpc_error_text(error), "on purpose") == 0);
     CHECK(memcmp(sealwire_rpc_error_details(error, &size), "why", 3) == 0 && size == 3);
     sealwire_rpc_error_free(error);
     RETURNS(SEALWIRE_ERROR_RPC_REMOTE,
-            sealwire_rpc_client_request(client, "drop", 4, PATIENCE, &reply, &error));
+            sealwire_rpc_client_request(client, "drop", 4, TIMEOUT, &reply, &error));
     CHECK(sealwire_rpc_error_code(error) == 13);
     CHECK(sealwire_rpc_error_details(error, &size) == NULL && size == 0);
     sealwire_rpc_error_free(error);
@@ -225,7 +225,7 @@ int main(void) {
     void *body = calloc(1, large);
     CHECK(body != NULL);
     RETURNS(SEALWIRE_ERROR_RPC_TOO_LARGE,
-            sealwire_rpc_client_request(client, body, large, PATIENCE, &reply, &error));
+            sealwire_rpc_client_request(client, body, large, TIMEOUT, &reply, &error));
     CHECK(!sealwire_rpc_error_may_have_run(error));
     sealwire_rpc_error_free(error);
     free(body);
@@ -261,10 +261,10 @@ int main(void) {
     CHECK(sealwire_rpc_error_text(NULL) == NULL && !sealwire_rpc_conn_is_open(NULL));
 
     /* The end. */
-    OK(sealwire_rpc_server_shutdown(server, PATIENCE));
-    OK(sealwire_rpc_client_shutdown(client, PATIENCE));
+    OK(sealwire_rpc_server_shutdown(server, TIMEOUT));
+    OK(sealwire_rpc_client_shutdown(client, TIMEOUT));
     RETURNS(SEALWIRE_ERROR_RPC_SHUTTING_DOWN,
-            sealwire_rpc_client_request(client, "x", 1, PATIENCE, &reply, NULL));
+            sealwire_rpc_client_request(client, "x", 1, TIMEOUT, &reply, NULL));
     sealwire_rpc_client_free(client);
     sealwire_rpc_server_free(server);
 
@@ -277,7 +277,7 @@ int main(void) {
     OK(sealwire_security_blake3_client(key, NULL, &wrong));
     OK(sealwire_rpc_client_new(endpoint, wrong, NULL, NULL, &client));
     RETURNS(SEALWIRE_ERROR_RPC_CONNECT,
-            sealwire_rpc_client_request(client, "x", 1, PATIENCE, &reply, &error));
+            sealwire_rpc_client_request(client, "x", 1, TIMEOUT, &reply, &error));
     CHECK(!sealwire_rpc_error_may_have_run(error));
     sealwire_rpc_error_free(error);
     sealwire_rpc_client_free(client);
@@ -291,7 +291,7 @@ int main(void) {
     ending end = {&serving, server};
     CHECK(pthread_create(&thread, NULL, end_server, &end) == 0);
     RETURNS(SEALWIRE_ERROR_RPC_CONNECTION_LOST,
-            sealwire_rpc_client_request(client, "keep", 4, PATIENCE, &reply, &error));
+            sealwire_rpc_client_request(client, "keep", 4, TIMEOUT, &reply, &error));
     CHECK(sealwire_rpc_error_may_have_run(error));
     sealwire_rpc_error_free(error);
     CHECK(pthread_join(thread, NULL) == 0);

@@ -152,7 +152,7 @@ static void groups(mechanism *with) {
     /* The radio drops what nobody has joined yet, so it goes on until somebody has. */
     sealwire_message *received = NULL;
     sealwire_status status = SEALWIRE_ERROR_TIMED_OUT;
-    for (int attempt = 0; attempt < PATIENCE / 20 && status == SEALWIRE_ERROR_TIMED_OUT; attempt++) {
+    for (int attempt = 0; attempt < TIMEOUT / 20 && status == SEALWIRE_ERROR_TIMED_OUT; attempt++) {
         sealwire_message *message = NULL;
         OK(sealwire_message_to_group("sports", 6, "goal", 4, &message));
         OK(sealwire_socket_send(radio, message, SEALWIRE_WAIT));
@@ -182,7 +182,7 @@ static void many_at_a_time(mechanism *with) {
     OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:0", &endpoint));
     OK(sealwire_socket_connect(push, endpoint));
     for (int number = 0; number < SINGLE; number++) {
-        OK(sealwire_socket_send_bytes(push, &number, sizeof number, PATIENCE));
+        OK(sealwire_socket_send_bytes(push, &number, sizeof number, TIMEOUT));
     }
     sealwire_message *batch[CAPACITY];
     size_t sent = 0;
@@ -191,7 +191,7 @@ static void many_at_a_time(mechanism *with) {
         for (int i = 0; i < size; i++) {
             batch[i] = numbered(number + i);
         }
-        OK(sealwire_socket_send_many(push, batch, (size_t)size, PATIENCE, &sent));
+        OK(sealwire_socket_send_many(push, batch, (size_t)size, TIMEOUT, &sent));
         CHECK(sent == (size_t)size);
         for (int i = 0; i < size; i++) {
             CHECK(batch[i] == NULL);
@@ -203,7 +203,7 @@ static void many_at_a_time(mechanism *with) {
     while (next < COUNT) {
         sealwire_message *messages[CAPACITY];
         size_t count = 0;
-        OK(sealwire_socket_recv_many(pull, messages, CAPACITY, PATIENCE, &count));
+        OK(sealwire_socket_recv_many(pull, messages, CAPACITY, TIMEOUT, &count));
         CHECK(count > 0 && count <= CAPACITY);
         for (size_t i = 0; i < count; i++, next++) {
             CHECK(memcmp(sealwire_message_data(messages[i]), &next, sizeof next) == 0);
@@ -230,7 +230,7 @@ static void part_of_a_batch(mechanism *with) {
     CHECK(sent == 0);
     OK(sealwire_socket_bind(rep, "tcp://127.0.0.1:0", &endpoint));
     OK(sealwire_socket_connect(req, endpoint));
-    const int64_t waits[] = {SEALWIRE_WAIT, SEALWIRE_NO_WAIT, PATIENCE};
+    const int64_t waits[] = {SEALWIRE_WAIT, SEALWIRE_NO_WAIT, TIMEOUT};
     for (int i = 0; i < 3; i++) {
         sealwire_status expected = i < 2 ? SEALWIRE_ERROR_STATE : SEALWIRE_OK;
         RETURNS(expected, sealwire_socket_send_many(req, batch + i, (size_t)(3 - i), waits[i], &sent));
@@ -246,9 +246,9 @@ static void part_of_a_batch(mechanism *with) {
     /* One without frames cannot be sent. */
     OK(sealwire_message_new(&batch[1]));
     batch[0] = numbered(0);
-    RETURNS(SEALWIRE_ERROR_STATE, sealwire_socket_send_many(rep, batch, 2, PATIENCE, &sent));
+    RETURNS(SEALWIRE_ERROR_STATE, sealwire_socket_send_many(rep, batch, 2, TIMEOUT, &sent));
     CHECK(sent == 0 && batch[0] != NULL);
-    RETURNS(SEALWIRE_ERROR_MESSAGE, sealwire_socket_send_many(req, batch, 2, PATIENCE, &sent));
+    RETURNS(SEALWIRE_ERROR_MESSAGE, sealwire_socket_send_many(req, batch, 2, TIMEOUT, &sent));
     CHECK(sent == 1 && batch[0] == NULL && sealwire_message_frames(batch[1]) == 0);
     for (int i = 0; i < 3; i++) {
         sealwire_message_free(batch[i]);

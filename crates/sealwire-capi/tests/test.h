@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Nothing here takes that long unless it is broken. Milliseconds. */
-#define PATIENCE 60000
+#define TIMEOUT 60000
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -40,8 +40,8 @@ static inline const uint8_t *octets(const char *text) {
 static inline sealwire_options *patient_options(void) {
     sealwire_options *options = NULL;
     OK(sealwire_options_new(&options));
-    OK(sealwire_options_set(options, SEALWIRE_OPTION_SEND_TIMEOUT_MS, PATIENCE));
-    OK(sealwire_options_set(options, SEALWIRE_OPTION_RECEIVE_TIMEOUT_MS, PATIENCE));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_SEND_TIMEOUT_MS, TIMEOUT));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_RECEIVE_TIMEOUT_MS, TIMEOUT));
     OK(sealwire_options_set(options, SEALWIRE_OPTION_RECONNECT_INTERVAL_MS, 10));
     OK(sealwire_options_set(options, SEALWIRE_OPTION_RECONNECT_MAXIMUM_MS, 100));
     return options;
@@ -121,7 +121,7 @@ static inline void receive_text(const sealwire_socket *socket, const char *text)
 static inline sealwire_event *await_event(const sealwire_monitor *monitor, int32_t kind) {
     for (;;) {
         sealwire_event *event = NULL;
-        OK(sealwire_monitor_next(monitor, PATIENCE, &event));
+        OK(sealwire_monitor_next(monitor, TIMEOUT, &event));
         if (sealwire_event_kind(event) == kind) {
             return event;
         }

@@ -8,7 +8,7 @@ use sealwire::SocketBuilder;
 #[command(next_help_heading = "Files, where we listen on ipc://PATH")]
 pub(crate) struct IpcOptions {
     /// Mode of the file, in octal: who may write to it may connect, so 660 lets its group in and 666
-    /// everybody. The umask has no say [default: 600]
+    /// everybody. The umask does not count [default: 600]
     #[arg(long, value_name = "MODE", value_parser = parse_mode)]
     ipc_mode: Option<u32>,
 }

@@ -93,7 +93,7 @@ struct SteeringOptions {
     #[arg(long, value_name = "ENDPOINT")]
     capture: Vec<Endpoint>,
 
-    /// Obey PAUSE, RESUME, TERMINATE and STATISTICS from here (REP; repeatable)
+    /// Handle PAUSE, RESUME, TERMINATE and STATISTICS from here (REP; repeatable)
     #[arg(long, value_name = "ENDPOINT")]
     control: Vec<Endpoint>,
 }

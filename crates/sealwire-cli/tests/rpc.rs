@@ -7,7 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{PATIENCE, run};
+use support::{TIMEOUT, run};
 
 /// The exit code of a call without an answer in time.
 const TIMED_OUT: i32 = 3;
@@ -84,7 +84,7 @@ fn a_program_whose_caller_has_gone_is_ended() {
         let asked = Command::new("kill").args(["-0", pid.trim()]).output();
         asked.unwrap().status.success()
     };
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while lives() {
         assert!(Instant::now() < deadline, "{pid} lives on");
         std::thread::sleep(Duration::from_millis(10));

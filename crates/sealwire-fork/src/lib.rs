@@ -14,7 +14,7 @@
 //! passed by: in a child of the system call `clone` itself, or of `_Fork`. `vfork` and
 //! `posix_spawn` share memory until `exec` and need nothing.
 //!
-//! Elsewhere than on Unix there is no `fork`, and nothing changes ever.
+//! Systems other than Unix do not have `fork`: nothing changes there.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};

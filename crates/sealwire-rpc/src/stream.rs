@@ -1,6 +1,6 @@
 //! Streams: items in both directions that belong to one call, each direction with its own credit,
-//! so that a slow reader holds its writer back and nobody else, unless it leaves so many bytes unread
-//! that the connection's budget for them is used up.
+//! so that a slow reader holds its writer back and nobody else, unless its unread bytes use up
+//! the connection's budget for them.
 
 use std::future::{Future, poll_fn};
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use sealwire::account::Kind;
 use sealwire::{Endpoint, Frame, Security, SocketType};
 use sealwire_rpc::handler::{Inline, Pool};
 use sealwire_rpc::{CallOptions, Conn, Handler, OneWay, Request, Server, ServerBuilder, Status};
-use support::{PATIENCE, Scene, bind, eventually, patient};
+use support::{Scene, TIMEOUT, bind, eventually, patient};
 
 /// Bytes that what a handler answers may have beside the bound: one answer, in this file's tests.
 const ANSWER: usize = 64 << 10;
@@ -294,7 +294,7 @@ fn a_client_keeps_to_the_bytes_that_the_server_allows() {
 #[test]
 fn connections_that_say_nothing_are_bounded_in_number_and_in_time() {
     let (scene, server, endpoint, bystander) = scene(
-        |server| server.max_connections(64).handshake_limit(10 * PATIENCE),
+        |server| server.max_connections(64).handshake_limit(10 * TIMEOUT),
         Inline::new(large_answers),
     );
     // A quarter of the places. Time ends none of them in this test.

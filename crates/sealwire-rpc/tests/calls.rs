@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use sealwire_rpc::handler::{Inline, Pool, Spawn};
 use sealwire_rpc::{CallOptions, Code, Conn, ConnState, Error, Limits, OneWay, Request, Status};
-use support::{PATIENCE, Scene, bind, echo, eventually, nobody, nothing_left};
+use support::{Scene, TIMEOUT, bind, echo, eventually, nobody, nothing_left};
 
 #[test]
 fn requests_of_every_size_are_answered() {
@@ -83,7 +83,7 @@ fn one_way_messages_arrive_in_order_and_are_held_back_by_a_slow_reader() {
     }
     for number in 0..sent {
         assert_eq!(
-            messages.recv_timeout(PATIENCE).unwrap(),
+            messages.recv_timeout(TIMEOUT).unwrap(),
             number.to_be_bytes()
         );
     }
@@ -110,7 +110,7 @@ fn a_server_calls_its_clients() {
         .build(bind(&server))
         .unwrap();
     assert_eq!(&client.blocking().request(b"a").unwrap()[..], b"a");
-    let conn = conns.recv_timeout(PATIENCE).unwrap().blocking();
+    let conn = conns.recv_timeout(TIMEOUT).unwrap().blocking();
     for _ in 0..100 {
         assert_eq!(&conn.request(b"ab").unwrap()[..], b"abab");
     }
@@ -171,7 +171,7 @@ fn deadlines_reach_the_handler_and_end_the_wait() {
     let limit = Duration::from_secs(1);
     let error = conn.request_for(b"", limit).unwrap_err();
     assert_eq!(error, Error::DeadlineExceeded { may_have_run: true });
-    assert!(left.recv_timeout(PATIENCE).unwrap() <= limit.mul_f64(1.13));
+    assert!(left.recv_timeout(TIMEOUT).unwrap() <= limit.mul_f64(1.13));
     eventually("counted", || server.counters().answers_too_late == 1);
     nothing_left(&server, &client);
 }
@@ -200,9 +200,9 @@ async fn dropping_a_request_cancels_it_at_the_other_side() {
         .start(b"", CallOptions::default())
         .unwrap();
     tokio::task::spawn_blocking(move || {
-        begins.recv_timeout(PATIENCE).unwrap();
+        begins.recv_timeout(TIMEOUT).unwrap();
         drop(call);
-        ends.recv_timeout(PATIENCE).unwrap();
+        ends.recv_timeout(TIMEOUT).unwrap();
         nothing_left(&server, &client);
     })
     .await
@@ -348,7 +348,7 @@ fn the_handshake_hooks_of_both_sides_see_each_other() {
         .build(endpoint.clone())
         .unwrap();
     assert!(client.blocking().request(b"").is_ok());
-    assert_eq!(hears.recv_timeout(PATIENCE).unwrap(), b"welcome");
+    assert_eq!(hears.recv_timeout(TIMEOUT).unwrap(), b"welcome");
     let stranger = scene.client().build(endpoint).unwrap();
     let error = stranger.blocking().request(b"").unwrap_err();
     assert!(matches!(error, Error::Connect(_)), "{error:?}");
@@ -402,5 +402,5 @@ fn the_time_limit_of_a_request_holds_while_connecting() {
     };
     assert_eq!(error, expected);
     // The limit of the handshake is that long.
-    assert!(began.elapsed() < PATIENCE);
+    assert!(began.elapsed() < TIMEOUT);
 }

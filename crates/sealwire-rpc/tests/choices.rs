@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sealwire_rpc::handler::{Inline, Pool};
 use sealwire_rpc::{CallOptions, Code, Error, Request, Status};
-use support::{PATIENCE, Scene, bind, echo, eventually, nothing_left, patient};
+use support::{Scene, TIMEOUT, bind, echo, eventually, nothing_left, patient};
 use tracing::field::{Field, Visit};
 use tracing::span;
 
@@ -122,7 +122,7 @@ fn the_time_limit_of_the_client_is_that_of_calls_without_one() {
             .build(endpoint.clone())
             .unwrap();
         client.blocking().request(b"").unwrap();
-        let seen = left.recv_timeout(PATIENCE).unwrap();
+        let seen = left.recv_timeout(TIMEOUT).unwrap();
         assert_eq!(seen.is_some(), request.is_some());
         let most = request.map(|limit| limit.mul_f64(1.13));
         assert!(seen <= most, "{seen:?} of {request:?}");
@@ -191,7 +191,7 @@ fn interceptors_of_the_client_see_and_change_all_that_leaves() {
     let call = conn.start(b"3", CallOptions::default()).unwrap();
     assert_eq!(&call.wait().unwrap()[..], b"c3");
     client.send(b"4").unwrap();
-    assert_eq!(hears.recv_timeout(PATIENCE).unwrap(), b"m4");
+    assert_eq!(hears.recv_timeout(TIMEOUT).unwrap(), b"m4");
     let error = client.request(b"secret").unwrap_err();
     let Error::Intercepted(status) = &error else {
         panic!("{error}");

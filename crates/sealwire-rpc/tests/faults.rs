@@ -15,7 +15,7 @@ use sealwire_rpc::handler::{Inline, Pool};
 use sealwire_rpc::{
     Body, CallOptions, Client, ClientBuilder, Code, Error, Handler, Request, Server, Status,
 };
-use support::{PATIENCE, Scene, bind, echo, eventually, nothing_left, patient};
+use support::{Scene, TIMEOUT, bind, echo, eventually, nothing_left, patient};
 
 /// A server, a client, and a relay between them.
 fn relayed(
@@ -234,7 +234,7 @@ fn a_peer_that_stops_reading_holds_senders_back_with_typed_errors() {
     });
     eventually("there is room again", || conn.send(&body).is_ok());
     eventually("and for calls", || {
-        match conn.request_for(b"after", PATIENCE) {
+        match conn.request_for(b"after", TIMEOUT) {
             Ok(answer) => answer[..] == *b"after",
             Err(error) => {
                 assert_eq!(error, Error::Congested(limits.write));
@@ -252,7 +252,7 @@ fn a_slow_handler_holds_up_nobody_else() {
     let (server, client) = pair(pool, |client| client.max_connections(1));
     let asking = client.blocking();
     let asker = thread::spawn(move || asking.request(b"held"));
-    begins.recv_timeout(PATIENCE).unwrap();
+    begins.recv_timeout(TIMEOUT).unwrap();
     for number in 0..1_000_u32 {
         let body = number.to_be_bytes();
         assert_eq!(client.blocking().request(&body).unwrap()[..], body);
@@ -271,16 +271,16 @@ fn a_server_that_falls_silent_is_given_up_after_the_read_limit() {
     let (_server, relay, client) = relayed(pool, |client| client.limits(limits));
     let conn = client.blocking().conn().unwrap();
     let call = conn.start(b"", CallOptions::default()).unwrap();
-    assert_eq!(tells.recv_timeout(PATIENCE), Ok("began"));
+    assert_eq!(tells.recv_timeout(TIMEOUT), Ok("began"));
     let silent_since = Instant::now();
     relay.hold();
     let error = call.wait().unwrap_err();
     assert_eq!(error, Error::ConnectionLost { may_have_run: true });
     // Something may have been heard up to then. The server's own limit is longer than this.
     let silent_for = silent_since.elapsed();
-    assert!((limits.read / 3..PATIENCE / 2).contains(&silent_for));
+    assert!((limits.read / 3..TIMEOUT / 2).contains(&silent_for));
     relay.go_on();
-    assert_eq!(tells.recv_timeout(PATIENCE), Ok("cancelled"));
+    assert_eq!(tells.recv_timeout(TIMEOUT), Ok("cancelled"));
 }
 
 #[test]
@@ -290,13 +290,13 @@ fn a_client_whose_connection_breaks_cancels_its_requests() {
     let (server, relay, client) = relayed(pool, |client| client);
     let conn = client.blocking().conn().unwrap();
     let call = conn.start(b"", CallOptions::default()).unwrap();
-    assert_eq!(tells.recv_timeout(PATIENCE), Ok("began"));
+    assert_eq!(tells.recv_timeout(TIMEOUT), Ok("began"));
     relay.cut_after(0);
     // The next bytes, whatever they are, find the connection cut.
     let _ = conn.send_no_wait(b"");
     let error = call.wait().unwrap_err();
     assert_eq!(error, Error::ConnectionLost { may_have_run: true });
-    assert_eq!(tells.recv_timeout(PATIENCE), Ok("cancelled"));
+    assert_eq!(tells.recv_timeout(TIMEOUT), Ok("cancelled"));
     eventually("the connection is gone", || server.connections().is_empty());
 }
 
@@ -309,7 +309,7 @@ async fn a_server_that_shuts_down_under_load_finishes_what_it_began() {
     let (stopping, counter) = (server.clone(), runs.clone());
     let stopped = tokio::task::spawn_blocking(move || {
         eventually("some have run", || counter.load(Ordering::SeqCst) > 100);
-        stopping.shutdown_blocking(PATIENCE)
+        stopping.shutdown_blocking(TIMEOUT)
     });
     let mut good = 1;
     loop {
@@ -369,11 +369,11 @@ fn a_client_that_vanishes_cancels_its_requests() {
     let (server, client) = pair(Pool::new(1, 8, handle).unwrap(), |client| client);
     let asking = client.blocking();
     let asker = thread::spawn(move || asking.request(b""));
-    assert_eq!(tells.recv_timeout(PATIENCE), Ok("began"));
+    assert_eq!(tells.recv_timeout(TIMEOUT), Ok("began"));
     client.blocking().shutdown(Duration::ZERO);
     let error = asker.join().unwrap().unwrap_err();
     assert_eq!(error, Error::ConnectionLost { may_have_run: true });
-    assert_eq!(tells.recv_timeout(PATIENCE), Ok("cancelled"));
+    assert_eq!(tells.recv_timeout(TIMEOUT), Ok("cancelled"));
     eventually("the connection is gone", || server.connections().is_empty());
 }
 
@@ -383,9 +383,9 @@ fn a_client_that_shuts_down_waits_for_its_calls_and_takes_no_new_ones() {
     let (_server, client) = pair(Pool::new(1, 8, handle).unwrap(), |client| client);
     let asking = client.blocking();
     let asker = thread::spawn(move || asking.request(b"held"));
-    begins.recv_timeout(PATIENCE).unwrap();
+    begins.recv_timeout(TIMEOUT).unwrap();
     let stopping = client.blocking();
-    let stopper = thread::spawn(move || stopping.shutdown(PATIENCE));
+    let stopper = thread::spawn(move || stopping.shutdown(TIMEOUT));
     eventually("no new calls", || {
         client.blocking().send_no_wait(b"") == Err(Error::ShuttingDown)
     });

@@ -17,7 +17,7 @@ use sealwire_rpc::handler::Inline;
 use sealwire_rpc::{CallOptions, Client, Error, Request, Server, Status};
 
 /// Nothing here takes that long unless it is broken.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server that answers with what it was asked, and a client of it.
 fn echo() -> (Server, Client) {
@@ -76,7 +76,7 @@ fn what_was_made_before_is_refused_and_left_alone() {
         forked(client.blocking().conn());
         assert!(client.connections().is_empty() && server.connections().is_empty());
         assert!(client.monitor().wait_next().is_none());
-        assert!(!client.blocking().shutdown(PATIENCE) && !at_once(server.shutdown(PATIENCE)));
+        assert!(!client.blocking().shutdown(TIMEOUT) && !at_once(server.shutdown(TIMEOUT)));
         assert!(matches!(
             server.bind("tcp://127.0.0.1:0"),
             Err(sealwire::Error::Forked)
@@ -109,7 +109,7 @@ fn a_request_is_answered_by_the_parent_alone() {
         .unwrap();
     std::thread::scope(|scope| {
         let answer = scope.spawn(|| client.blocking().request(b"question"));
-        let request = Mutex::new(Some(asked.recv_timeout(PATIENCE).unwrap()));
+        let request = Mutex::new(Some(asked.recv_timeout(TIMEOUT).unwrap()));
         in_child(|| {
             let request = request.lock().unwrap().take().unwrap();
             assert!(request.is_cancelled());

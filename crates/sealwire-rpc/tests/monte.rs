@@ -12,7 +12,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sealwire_rpc::monte::{Event, UnauthenticatedConn, UnauthenticatedServer};
 
 /// Nothing here takes that long unless it is broken.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn echo_server(
     on_event: impl Fn(&Event) + Send + Sync + 'static,
@@ -27,11 +27,11 @@ fn echo_server(
 }
 
 fn connected(address: SocketAddr) -> Option<UnauthenticatedConn> {
-    UnauthenticatedConn::connect(address, PATIENCE, |_| None).ok()
+    UnauthenticatedConn::connect(address, TIMEOUT, |_| None).ok()
 }
 
 fn works(conn: &UnauthenticatedConn) {
-    assert_eq!(conn.request(b"works", PATIENCE).unwrap(), b"works");
+    assert_eq!(conn.request(b"works", TIMEOUT).unwrap(), b"works");
 }
 
 /// Whether the other side has closed the connection, without waiting for that.
@@ -44,7 +44,7 @@ fn is_closed(mut stream: &TcpStream) -> bool {
 }
 
 fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !condition() {
         assert!(Instant::now() < deadline, "not in time: {what}");
         thread::yield_now();

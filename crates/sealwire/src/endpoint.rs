@@ -135,7 +135,7 @@ impl Endpoint {
     /// # Errors
     ///
     /// [`EndpointError::Host`] for a host or interface that is empty or has spaces, control characters
-    /// or one of `/?#@[]\`, and for one with a colon that is no IPv6 address;
+    /// or one of `/?#@[]\`, and for one with a colon that is not an IPv6 address;
     /// [`EndpointError::Path`] for the path of a WebSocket; [`EndpointError::Length`] and
     /// [`EndpointError::ControlCharacters`] for names and paths.
     pub fn validate(&self) -> Result<(), EndpointError> {
@@ -459,7 +459,7 @@ mod tests {
         ));
     }
 
-    /// Endpoints can be made without parsing, and what parsing refuses must not get further.
+    /// Endpoints can be made without parsing, and what parsing refuses must not be used.
     #[test]
     fn what_is_made_by_hand_is_held_to_the_same() {
         use EndpointError::*;

@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | [`Provider`](crate::Provider) primitives, payloads' owners (`Bytes::from_owner`) as they are dropped | while a connection is driven | ends that connection: `FailureCause::Internal` |
 //! | authenticators and ZAP handlers | threads for decisions, the I/O thread | refuses that client (`auth`) |
-//! | wakers of executors | whoever tells of a change | that task is not woken |
-//! | subscribers of `tracing` | whoever has something to say | that line is lost |
+//! | wakers of executors | the thread that tells of a change | that task is not woken |
+//! | subscribers of `tracing` | the thread that logs | that line is lost |
 //!
 //! Wakers and subscribers are called without any lock of this crate, primitives under the lock of
 //! the connection that is driven. A payload's owner may be dropped under that lock, or under the

@@ -109,7 +109,7 @@ impl<'a> Proxy<'a> {
         self
     }
 
-    /// Obeys the commands that this socket (REP, PAIR, PULL or SUB) receives, as libzmq's
+    /// Handles the commands that this socket (REP, PAIR, PULL or SUB) receives, as libzmq's
     /// `zmq_proxy_steerable` does:
     ///
     /// | command | does |
@@ -136,7 +136,7 @@ impl<'a> Proxy<'a> {
         let (forth, back) = steering.directions();
         thread::scope(|scope| {
             let control = self.control.map(|control| {
-                scope.spawn(|| steering.obey(control, &[self.frontend, self.backend]))
+                scope.spawn(|| steering.handle(control, &[self.frontend, self.backend]))
             });
             let back = scope.spawn(|| self.forward(self.backend, self.frontend, back));
             let forth = self.forward(self.frontend, self.backend, forth);

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_left_that_a_terminal_obeys() {
+    fn nothing_is_left_that_commands_a_terminal() {
         for character in (0..=char::MAX as u32).filter_map(char::from_u32) {
             let escaped = printable(&character.to_string()).into_owned();
             assert!(escaped.chars().all(is_printable), "{escaped}");

@@ -510,7 +510,7 @@ fn a_routing_id_belongs_to_its_user_before_it_comes() {
             .unwrap();
         assert_eq!(owner.recv().unwrap().as_bytes(), b"welcome");
     }
-    // Who has no user id has no name either.
+    // A peer without a user id does not have a name either.
     let nameless = options(SocketType::Router)
         .security(Security::blake3_server(server.clone(), AllowAnyone))
         .routing_id_is_user_id(true);

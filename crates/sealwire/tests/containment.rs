@@ -15,7 +15,7 @@ use sealwire::provider::{
 use sealwire::{
     Context, DefaultProvider, Event, FailureCause, Frame, Message, PublicKey, SecretKey, SocketType,
 };
-use support::{PATIENCE, Path, await_event, eventually, options};
+use support::{Path, TIMEOUT, await_event, eventually, options};
 
 /// Panics once, at the call with this number.
 #[derive(Debug)]
@@ -201,14 +201,14 @@ fn a_waker_may_panic_and_the_others_are_woken() {
         let mut task = TaskContext::from_waker(&waker);
         assert!(receiving.as_mut().poll(&mut task).is_pending());
         std::thread::scope(|scope| {
-            let other = scope.spawn(|| pull.recv_for(PATIENCE).unwrap());
+            let other = scope.spawn(|| pull.recv_for(TIMEOUT).unwrap());
             // The first is for the task, which is not woken.
             push.send("first").unwrap();
             push.send("second").unwrap();
             other.join().unwrap();
         });
         drop(receiving);
-        pull.recv_for(PATIENCE).unwrap();
+        pull.recv_for(TIMEOUT).unwrap();
     }
 }
 

@@ -22,7 +22,7 @@ use sealwire::auth::AllowAnyone;
 use sealwire::blocking::Socket;
 use sealwire::{Event, Generate as _, KeyPair, Monitor, PublicKey, Security, SocketType};
 use socket2::{Domain, SockAddr, Type};
-use support::{PATIENCE, eventually, options};
+use support::{TIMEOUT, eventually, options};
 
 /// Set where this binary is the server.
 const SERVER: &str = "SEALWIRE_TEST_OF_DESCRIPTORS";
@@ -205,7 +205,7 @@ struct Client {
 impl Client {
     fn ask(&self, question: &str) -> String {
         self.socket.send(question).unwrap();
-        let answer = self.socket.recv_for(PATIENCE).unwrap();
+        let answer = self.socket.recv_for(TIMEOUT).unwrap();
         String::from_utf8(answer.as_bytes().to_vec()).unwrap()
     }
 
@@ -235,7 +235,7 @@ impl Client {
     }
 }
 
-/// Idle connections do not take the descriptors of a server by default, whoever makes them.
+/// Idle connections do not take the descriptors of a server by default, from any address.
 #[test]
 fn idle_connections_beyond_the_limit() {
     const IDLE: usize = 3 * SOFT_LIMIT as usize;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sealwire::blocking::Socket;
 use sealwire::{Frame, Message, SocketType};
-use support::{PATIENCE, eventually, every_mechanism, options};
+use support::{TIMEOUT, eventually, every_mechanism, options};
 
 const TOPICS: [&str; 5] = ["a", "b", "", "ab", "nobody says this"];
 
@@ -74,7 +74,7 @@ fn everybody_gets_what_they_asked_for_in_order() {
                 scope.spawn(move || {
                     let expected = (0..MESSAGES).filter(|number| wants(topic, *number));
                     for number in expected {
-                        let received = subscriber.recv_for(PATIENCE).unwrap();
+                        let received = subscriber.recv_for(TIMEOUT).unwrap();
                         assert!(
                             received == message(number),
                             "{mechanism}: subscriber to {topic:?} at {number}"
@@ -93,7 +93,7 @@ fn everybody_gets_what_they_asked_for_in_order() {
 /// Reads every subscription.
 fn all_subscribed(publisher: &Socket, count: usize) {
     for _ in 0..count {
-        assert_eq!(publisher.recv_for(PATIENCE).unwrap().as_bytes()[0], 1);
+        assert_eq!(publisher.recv_for(TIMEOUT).unwrap().as_bytes()[0], 1);
     }
 }
 
@@ -157,7 +157,7 @@ fn who_leaves_takes_a_queue_of_shared_messages_along() {
         publisher.send(numbered(number)).unwrap();
     }
     for number in 0..MESSAGES {
-        assert!(stays.recv_for(PATIENCE).unwrap().as_bytes() == numbered(number));
+        assert!(stays.recv_for(TIMEOUT).unwrap().as_bytes() == numbered(number));
     }
     let unsent = 2 * u64::from(MESSAGES) - publisher.counters().messages_sent;
     assert!(unsent > 0, "it read nothing");
@@ -165,5 +165,5 @@ fn who_leaves_takes_a_queue_of_shared_messages_along() {
     // Some were on their way to the transport as well.
     eventually("counted", || publisher.counters().dropped_unsent >= unsent);
     publisher.send("and on").unwrap();
-    assert_eq!(stays.recv_for(PATIENCE).unwrap().as_bytes(), b"and on");
+    assert_eq!(stays.recv_for(TIMEOUT).unwrap().as_bytes(), b"and on");
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sealwire::account::Kind;
 use sealwire::{Error, SocketType};
-use support::{PATIENCE, Path, eventually};
+use support::{Path, TIMEOUT, eventually};
 
 /// More than loopback's own buffers take, so that the queues must fill.
 const BODY: usize = 64 << 10;
@@ -27,7 +27,7 @@ fn push_waits_when_nobody_reads_and_loses_nothing() {
             body[..4].copy_from_slice(&number.to_be_bytes());
             body
         };
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             match push.send_for(body(sent), Duration::from_millis(100)) {
                 Ok(()) => sent += 1,

@@ -17,7 +17,7 @@ use sealwire::{
     PeerAddress, ProtocolError, Security, SocketBuilder, SocketType,
 };
 use sealwire_zmtp::error::{CloseKind, HandshakeError, Incompatible, Refusal, Step, WireError};
-use support::{PATIENCE, await_event, options};
+use support::{TIMEOUT, await_event, options};
 
 /// What the two sides of one attempt say.
 struct Explained {
@@ -331,7 +331,7 @@ fn an_authenticator_that_does_not_answer() {
     // Where the machine stalls, the time may be over before the authenticator is asked.
     let mut limit = Duration::from_millis(500);
     let mut causes = attempt(limit);
-    while causes != expected && limit < PATIENCE / 4 {
+    while causes != expected && limit < TIMEOUT / 4 {
         limit *= 2;
         causes = attempt(limit);
     }

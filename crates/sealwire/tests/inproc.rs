@@ -8,7 +8,7 @@ use std::thread;
 use sealwire::SocketType;
 use sealwire::blocking::Socket;
 
-use support::{PATIENCE, Path, eventually, options};
+use support::{Path, TIMEOUT, eventually, options};
 
 fn path() -> Path {
     Path {
@@ -188,6 +188,6 @@ fn a_descriptor_that_comes_late_tells_of_all_that_follows() {
     push.send("3").unwrap();
     assert_eq!(pull.counters().messages_received, 4);
     for expected in 0..4 {
-        assert_eq!(number(&pull.recv_for(PATIENCE).unwrap()), expected);
+        assert_eq!(number(&pull.recv_for(TIMEOUT).unwrap()), expected);
     }
 }

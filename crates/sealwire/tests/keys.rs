@@ -85,7 +85,7 @@ fn open_permissions_are_refused() {
     ));
     assert!(error.to_string().contains("chmod 600"), "{error}");
     assert!(error.to_string().contains("read by others"), "{error}");
-    // What others can change is no secret of the owner either, and a link is what it leads to.
+    // What others can change is not the owner's secret either, and a link counts as its target.
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&path, &link).unwrap();
     write(&path, CZMQ_SECRET, 0o602);

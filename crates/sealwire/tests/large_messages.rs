@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use counting::{in_use, peak_of};
 use sealwire::{Endpoint, Event, Generate as _, KeyPair, SocketType};
-use support::{PATIENCE, Path, eventually, every_mechanism, link, options};
+use support::{Path, TIMEOUT, eventually, every_mechanism, link, options};
 
 /// One test at a time: memory is counted for the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -39,7 +39,7 @@ fn a_large_message_is_not_copied_to_be_sealed() {
         assert!(in_use() < before + NOISE);
         let peak = peak_of(|| {
             push.send(payload.clone()).unwrap();
-            let received = pull.recv_for(PATIENCE).unwrap();
+            let received = pull.recv_for(TIMEOUT).unwrap();
             assert!(received.as_bytes() == payload);
         });
         let growth = peak - before;
@@ -63,7 +63,7 @@ fn a_large_message_on_a_slow_way_outlasts_heartbeats() {
             keys,
         };
         // A machine that stalls may end one; heartbeats that count the way end each.
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while let Some(event) = end_of_a_slow_transfer(&path) {
             assert!(Instant::now() < deadline, "{}: {event}", path.name());
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use sealwire::blocking::Socket;
 use sealwire::{Endpoint, Error, Event, Security, SocketType};
-use support::{PATIENCE, Path, await_event, eventually, has_ipv6};
+use support::{Path, TIMEOUT, await_event, eventually, has_ipv6};
 
 #[test]
 fn port_zero_is_told() {
@@ -237,7 +237,7 @@ fn beating(path: &Path) -> Socket {
 #[test]
 fn heartbeats_keep_a_silent_connection() {
     let path = Path::encrypted();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let (pull, push) = (beating(&path), path.client(SocketType::Push));
         let (monitor, push) = (pull.monitor(), push.build_blocking().unwrap());

@@ -5,7 +5,7 @@ mod support;
 use std::time::Duration;
 
 use sealwire::{Error, Message, SocketType, StateError};
-use support::{PATIENCE, Path, eventually, texts};
+use support::{Path, TIMEOUT, eventually, texts};
 
 fn everywhere(test: impl Fn(&Path)) {
     for path in Path::all() {
@@ -396,5 +396,5 @@ fn waiting_has_a_limit_and_says_why() {
             ..
         })
     ));
-    assert!(PATIENCE > limit);
+    assert!(TIMEOUT > limit);
 }

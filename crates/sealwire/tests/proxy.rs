@@ -127,7 +127,7 @@ fn a_paused_or_blocked_proxy_can_be_ended() {
 }
 
 #[test]
-fn other_control_sockets_obey_too() {
+fn other_control_sockets_work_too() {
     let pair = scene(SocketType::Pair, SocketType::Pair);
     let device = pair.run(None);
     assert_eq!(pair.statistics().len(), 8);

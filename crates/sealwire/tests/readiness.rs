@@ -12,7 +12,7 @@ use sealwire::{
     Error, Event, Readiness, Ready, Security, SocketType, StateError, blocking::Socket,
 };
 
-use support::{PATIENCE, Path, eventually, options};
+use support::{Path, TIMEOUT, eventually, options};
 
 const IDLE: Ready = Ready {
     receive: false,
@@ -42,7 +42,7 @@ fn is_signalled(readiness: &Readiness, limit: Duration) -> bool {
 
 /// Sleeps on the descriptor, and only on it, until the condition holds.
 fn await_ready(readiness: &Readiness, what: &str, condition: impl Fn(Ready) -> bool) -> Ready {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let ready = readiness.take();
         if condition(ready) {
@@ -68,11 +68,11 @@ fn inproc(server: SocketType, client: SocketType) -> (Socket, Socket) {
 fn it_is_readable_from_the_start_and_once() {
     let socket = Socket::new(SocketType::Pull).unwrap();
     let readiness = socket.readiness().unwrap();
-    assert!(is_signalled(&readiness, PATIENCE));
+    assert!(is_signalled(&readiness, TIMEOUT));
     assert_eq!(readiness.take(), IDLE);
     assert!(!is_signalled(&readiness, Duration::ZERO));
     readiness.rearm();
-    assert!(is_signalled(&readiness, PATIENCE));
+    assert!(is_signalled(&readiness, TIMEOUT));
 }
 
 #[test]
@@ -106,13 +106,13 @@ fn every_type_says_what_it_can_do_alone_and_with_a_peer() {
         let name = format!("inproc://readiness-{socket_type:?}");
         socket.connect(name.as_str()).unwrap();
         if alone != expecting {
-            assert!(is_signalled(&readiness, PATIENCE), "{socket_type:?}");
+            assert!(is_signalled(&readiness, TIMEOUT), "{socket_type:?}");
         }
         assert_eq!(readiness.take(), expecting, "{socket_type:?} connecting");
 
         let other = Socket::new(peer).unwrap();
         other.bind(name.as_str()).unwrap();
-        assert!(is_signalled(&readiness, PATIENCE), "{socket_type:?}");
+        assert!(is_signalled(&readiness, TIMEOUT), "{socket_type:?}");
         assert_eq!(readiness.take(), together, "{socket_type:?} connected");
     }
 }
@@ -169,10 +169,10 @@ fn what_is_left_where_it_is_wakes_nobody() {
     assert!(!is_signalled(&readiness, Duration::ZERO));
     assert_eq!(readiness.take(), RECEIVES);
     push.send("second").unwrap();
-    assert!(is_signalled(&readiness, PATIENCE));
+    assert!(is_signalled(&readiness, TIMEOUT));
     assert_eq!(readiness.take(), RECEIVES);
     pull.recv().unwrap();
-    assert!(is_signalled(&readiness, PATIENCE), "one is left");
+    assert!(is_signalled(&readiness, TIMEOUT), "one is left");
     pull.recv().unwrap();
     assert_eq!(readiness.take(), IDLE);
 }
@@ -393,7 +393,7 @@ fn the_end_is_told_and_outlived() {
         ..IDLE
     };
     pull.close().unwrap();
-    assert!(is_signalled(&reads, PATIENCE));
+    assert!(is_signalled(&reads, TIMEOUT));
     assert_eq!(reads.take(), closed);
     // The peer that is gone takes its room along; the endpoint is still being connected to.
     await_ready(&writes, "a peer can be expected", |ready| ready.send);

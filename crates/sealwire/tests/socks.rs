@@ -280,7 +280,7 @@ fn what_a_proxy_does_wrong_is_named() {
         (&[5, 0, 5, 0, 0, 1, 127], Closed),
     ];
     for (answer, error) in cases {
-        let failure = failure_with(scripted(answer, false), support::PATIENCE);
+        let failure = failure_with(scripted(answer, false), support::TIMEOUT);
         let FailureCause::Proxy(found) = failure.cause() else {
             panic!("{failure}")
         };
@@ -309,7 +309,7 @@ fn a_proxy_that_is_not_there_is_named() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let holder = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let port = holder.local_addr().unwrap().port();
-    let failure = failure_with(SocksProxy::new("127.0.0.1", port), support::PATIENCE);
+    let failure = failure_with(SocksProxy::new("127.0.0.1", port), support::TIMEOUT);
     assert!(
         matches!(failure.cause(), FailureCause::Connect(error)
             if error.kind() == io::ErrorKind::ConnectionRefused),

@@ -9,7 +9,7 @@ use sealwire::auth::AllowAnyone;
 use sealwire::blocking::Socket;
 use sealwire::options::OptionsError;
 use sealwire::{Endpoint, Error, Frame, Generate as _, KeyPair, Message, Security, SocketType};
-use support::{PATIENCE, Path, eventually, options};
+use support::{Path, TIMEOUT, eventually, options};
 
 fn stream() -> Socket {
     options(SocketType::Stream).build_blocking().unwrap()
@@ -27,7 +27,7 @@ fn accepted() -> (Socket, TcpStream) {
     let socket = stream();
     let endpoint = socket.bind("tcp://127.0.0.1:*").unwrap();
     let plain = TcpStream::connect(("127.0.0.1", port(&endpoint))).unwrap();
-    plain.set_read_timeout(Some(PATIENCE)).unwrap();
+    plain.set_read_timeout(Some(TIMEOUT)).unwrap();
     (socket, plain)
 }
 
@@ -130,7 +130,7 @@ fn connections_have_different_names() {
     let first = greeted(&socket);
     let address = one.peer_addr().unwrap();
     let mut two = TcpStream::connect(address).unwrap();
-    two.set_read_timeout(Some(PATIENCE)).unwrap();
+    two.set_read_timeout(Some(TIMEOUT)).unwrap();
     let second = greeted(&socket);
     assert_ne!(first, second);
     for (id, plain) in [(&second, &mut two), (&first, &mut one)] {
@@ -148,7 +148,7 @@ fn a_plain_server_is_connected_to_and_left_for_good() {
     let socket = stream();
     socket.connect(format!("tcp://{address}")).unwrap();
     let (mut plain, _) = server.accept().unwrap();
-    plain.set_read_timeout(Some(PATIENCE)).unwrap();
+    plain.set_read_timeout(Some(TIMEOUT)).unwrap();
     let id = greeted(&socket);
     send(&socket, &id, "question");
     let mut question = [0; 8];
@@ -255,7 +255,7 @@ fn what_needs_zmtp_is_refused() {
         options(SocketType::Stream).routing_id("name"),
         options(SocketType::Stream).metadata("X-Name", "value"),
         options(SocketType::Stream).zap_domain("domain"),
-        options(SocketType::Stream).heartbeat(PATIENCE, PATIENCE, PATIENCE),
+        options(SocketType::Stream).heartbeat(TIMEOUT, TIMEOUT, TIMEOUT),
         options(SocketType::Router).stream_notify(false),
     ] {
         assert!(matches!(

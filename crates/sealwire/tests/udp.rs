@@ -13,7 +13,7 @@ use sealwire::{
     DatagramDrop, DatagramError, Endpoint, Error, Event, Generate as _, KeyPair, MAX_DATAGRAM,
     Message, Monitor, PeerAddress, Security, SocketType, Warning,
 };
-use support::{PATIENCE, await_event, eventually, options};
+use support::{TIMEOUT, await_event, eventually, options};
 
 fn socket(socket_type: SocketType) -> Socket {
     options(socket_type)
@@ -106,7 +106,7 @@ fn messages_of_joined_groups_arrive_with_their_sender() {
 #[test]
 fn the_layout_is_libzmqs() {
     let plain = UdpSocket::bind("127.0.0.1:0").unwrap();
-    plain.set_read_timeout(Some(PATIENCE)).unwrap();
+    plain.set_read_timeout(Some(TIMEOUT)).unwrap();
     let here = plain.local_addr().unwrap();
     let radio = socket(SocketType::Radio);
     radio.connect(format!("udp://{here}")).unwrap();
@@ -339,7 +339,7 @@ fn reach_group(endpoint: &Endpoint, member: &Socket) -> Option<Message> {
         .unwrap();
     let monitor = radio.monitor();
     radio.connect(endpoint).unwrap();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let (mut received, mut unsent) = (None, false);
     while received.is_none() && !unsent && Instant::now() < deadline {
         radio.send(Message::to_group("g", "all")).unwrap();

@@ -15,7 +15,7 @@ use sealwire::{
     Security, SocketType, WebSocketError,
 };
 use support::relay::Relay;
-use support::{PATIENCE, await_event, eventually, every_mechanism, options, texts};
+use support::{TIMEOUT, await_event, eventually, every_mechanism, options, texts};
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::protocol::frame::Frame;
@@ -110,7 +110,7 @@ fn ready(socket_type: &str) -> WsMessage {
 /// The other implementation as a client, its upgrade done.
 fn client(endpoint: &Endpoint) -> WebSocket<TcpStream> {
     let stream = TcpStream::connect(("127.0.0.1", port(endpoint))).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let mut request = endpoint.to_string().into_client_request().unwrap();
     request.headers_mut().insert(
         "Sec-WebSocket-Protocol",
@@ -170,7 +170,7 @@ fn another_server_is_understood() {
     let socket = socket(SocketType::Dealer, &Security::plain_text());
     socket.connect(format!("ws://{address}/zeromq")).unwrap();
     let (stream, _) = listener.accept().unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let mut peer = tungstenite::accept_hdr(stream, |request: &Request, mut answer: Response| {
         assert_eq!(request.uri().path(), "/zeromq");
         assert_eq!(request.headers()["Host"], address.to_string().as_str());
@@ -281,7 +281,7 @@ fn a_request_that_is_none_ends_its_connection_only() {
         ),
     ] {
         let mut stream = TcpStream::connect(("127.0.0.1", port(&endpoint))).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         assert_eq!(failure(&monitor), error);
         let mut answer = String::new();
@@ -330,7 +330,7 @@ fn a_message_that_is_no_frame_of_zmtp_ends_its_connection() {
 /// A request to upgrade, and the beginning of the answer.
 fn ask(port: u16, fields: &str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let request = format!(
         "GET / HTTP/1.1\r\n{fields}Upgrade: websocket\r\nConnection: Upgrade\r\n\
          Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\

@@ -9,7 +9,7 @@ use std::net::TcpStream;
 
 use sealwire::blocking::Socket;
 use sealwire::{Endpoint, SocketType};
-use support::{PATIENCE, eventually, options};
+use support::{TIMEOUT, eventually, options};
 
 const MESSAGE: usize = 16 << 20;
 /// What a connection and the test take beside the message.
@@ -21,7 +21,7 @@ fn push(socket: &Socket) -> TcpStream {
         panic!("not ws")
     };
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let request = "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n\
                    Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
                    Sec-WebSocket-Protocol: ZWS2.0/NULL\r\nSec-WebSocket-Version: 13\r\n\r\n";

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use bytes::Bytes;
 use sealwire::blocking::Socket;
 use sealwire::{Context, Frame, Message, SocketType};
-use support::PATIENCE;
+use support::TIMEOUT;
 
 /// A peer that has read everything whenever it is looked at, and a sender that has more to send
 /// whenever something was written.
@@ -73,7 +73,7 @@ fn a_connection_that_can_always_write_lets_others_have_the_thread() {
     sender.bind(format!("ipc://{}", path.display())).unwrap();
     let peer = UnixStream::connect(&path).unwrap();
     peer.set_nonblocking(true).unwrap();
-    let greeting = sender.recv_for(PATIENCE).unwrap();
+    let greeting = sender.recv_for(TIMEOUT).unwrap();
     let endless = Arc::new(Endless {
         id: greeting.frames()[0].to_vec(),
         sender,
@@ -93,10 +93,10 @@ fn a_connection_that_can_always_write_lets_others_have_the_thread() {
     let _end = End(endless.clone());
     req.connect(rep.bind("tcp://127.0.0.1:0").unwrap()).unwrap();
     for _ in 0..10 {
-        req.send_for("question", PATIENCE).unwrap();
-        rep.recv_for(PATIENCE).unwrap();
-        rep.send_for("answer", PATIENCE).unwrap();
-        req.recv_for(PATIENCE).unwrap();
+        req.send_for("question", TIMEOUT).unwrap();
+        rep.recv_for(TIMEOUT).unwrap();
+        rep.send_for("answer", TIMEOUT).unwrap();
+        req.recv_for(TIMEOUT).unwrap();
     }
     let before = endless.written.load(Ordering::SeqCst);
     support::eventually("it still writes", || {
@@ -109,7 +109,7 @@ fn a_connection_that_can_always_write_lets_others_have_the_thread() {
 fn a_socket_that_closes_has_sent_what_its_last_write_carried() {
     for count in 1..=60 {
         let socket = |socket_type| {
-            let builder = Socket::builder(socket_type).linger(PATIENCE);
+            let builder = Socket::builder(socket_type).linger(TIMEOUT);
             builder.build_blocking().unwrap()
         };
         let (push, pull) = (socket(SocketType::Push), socket(SocketType::Pull));

@@ -21,7 +21,7 @@ use sealwire::{
     SocketType, TlsError, WebSocketError,
 };
 use support::relay::Relay;
-use support::{PATIENCE, await_event, eventually, every_mechanism, options, texts};
+use support::{TIMEOUT, await_event, eventually, every_mechanism, options, texts};
 use tungstenite::Message as WsMessage;
 use tungstenite::client::IntoClientRequest as _;
 
@@ -325,7 +325,7 @@ fn what_is_no_tls_ends_its_connection_only() {
         (b"\x16\x03\x01\x00\x04\x01\xff\xff\xff", false),
     ] {
         let mut stream = TcpStream::connect(("127.0.0.1", port(&endpoint))).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream.write_all(bytes).unwrap();
         let error = failure(&monitor);
         assert_eq!(error == TlsError::NotTls, no_tls, "{bytes:?}: {error}");
@@ -446,7 +446,7 @@ fn another_client_is_understood() {
         .unwrap();
     let endpoint = socket.bind("wss://127.0.0.1:*/zeromq").unwrap();
     let stream = TcpStream::connect(("127.0.0.1", port(&endpoint))).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let stream = StreamOwned::new(another_client(&authority), stream);
     let mut request = endpoint.to_string().into_client_request().unwrap();
     request

@@ -13,7 +13,7 @@ use sealwire::{
     SocketType,
 };
 use sealwire_zmtp::error::CloseKind;
-use support::{PATIENCE, Path, await_event, options};
+use support::{Path, TIMEOUT, await_event, options};
 
 /// The two sides of each mechanism with keys.
 fn keyed(server: &KeyPair, client: &KeyPair) -> [(Security, Security); 2] {
@@ -384,12 +384,12 @@ fn a_handler_that_dies_or_is_silent_or_talks_nonsense_lets_nobody_in() {
     };
     let (status, text) = attempt(Duration::from_millis(50), &silent, &|_| {});
     assert!(status == 300 && text.contains("no answer within"), "{text}");
-    let (status, text) = attempt(PATIENCE, &silent, &|handler| {
+    let (status, text) = attempt(TIMEOUT, &silent, &|handler| {
         handler.recv().unwrap();
         handler.send("nonsense").unwrap();
     });
     assert!(status == 500, "{text}");
-    let (status, _) = attempt(PATIENCE, &silent, &|handler| {
+    let (status, _) = attempt(TIMEOUT, &silent, &|handler| {
         handler.recv().unwrap();
         handler.clone().close().unwrap();
     });

@@ -44,4 +44,4 @@ pub use program::{
     ZMQ_UDP,
 };
 pub use proxy::Proxy;
-pub use watch::{PATIENCE, await_event, await_failure, await_ready, eventually, options};
+pub use watch::{TIMEOUT, await_event, await_failure, await_ready, eventually, options};

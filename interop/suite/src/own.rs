@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::program::SEALWIRE;
-use crate::watch::PATIENCE;
+use crate::watch::TIMEOUT;
 
 /// The program `sealwire` at work. Killed when dropped.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Own {
     ///
     /// When there is none in time.
     pub fn message(&self) -> Value {
-        let message = self.messages.recv_timeout(PATIENCE);
+        let message = self.messages.recv_timeout(TIMEOUT);
         message.expect("a message in time")
     }
 
@@ -59,7 +59,7 @@ impl Own {
     ///
     /// When there is none in time.
     pub fn event(&self, name: &str) -> Value {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.events.recv_timeout(left) {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::program::Program;
-use crate::watch::{PATIENCE, eventually};
+use crate::watch::{TIMEOUT, eventually};
 
 /// Events shown when a test fails.
 const SHOWN: usize = 6;
@@ -38,7 +38,7 @@ impl Peer {
     /// When it does not start.
     pub fn start(program: Program, arguments: Vec<String>) -> Self {
         let mut process = Command::new(program.path())
-            .args(["--timeout-s", &PATIENCE.as_secs().to_string()])
+            .args(["--timeout-s", &TIMEOUT.as_secs().to_string()])
             .args(&arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -90,7 +90,7 @@ impl Peer {
     ///
     /// When it does not come in time.
     pub fn event(&mut self, name: &str) -> Value {
-        assert!(self.prints(name, PATIENCE), "no {name} in time: {self}");
+        assert!(self.prints(name, TIMEOUT), "no {name} in time: {self}");
         let found = self.seen.iter().find(|event| event["event"] == name);
         found.expect("it was printed").clone()
     }
@@ -101,7 +101,7 @@ impl Peer {
     ///
     /// When they do not come in time, or the program prints an error.
     pub fn events(&mut self, name: &str, count: usize) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let named = |event: &&Value| event["event"] == name;
         while self.seen.iter().filter(named).count() < count {
             assert!(self.read(deadline), "no {count} {name} in time: {self}");
@@ -129,7 +129,7 @@ impl Peer {
     ///
     /// When it does not come in time.
     pub fn message(&mut self) -> Vec<Value> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let is_message = |event: &&Value| event["event"] == "message";
             let mut messages = self.seen.iter().filter(is_message);
@@ -160,7 +160,7 @@ impl Peer {
     pub fn finish(mut self) {
         self.event("done");
         self.input = None;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if let Some(status) = self.process.try_wait().expect("it can be waited for") {
                 assert!(status.success(), "{status}: {self}");

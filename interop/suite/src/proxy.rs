@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use sealwire::options::SocksProxy;
 
 use crate::program::MICROSOCKS;
-use crate::watch::PATIENCE;
+use crate::watch::TIMEOUT;
 
 /// Pause between two attempts to reach the process.
 const POLL: Duration = Duration::from_millis(5);
@@ -27,7 +27,7 @@ impl Proxy {
     ///
     /// When it cannot be started.
     pub fn start(login: Option<(&str, &str)>) -> Self {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while Instant::now() < deadline {
             // It takes no port 0. Another process may be faster; then it ends, and is started again.
             let free = TcpListener::bind("127.0.0.1:0").expect("a free port");

@@ -8,7 +8,7 @@ use sealwire::blocking::Socket;
 use sealwire::{ConnectionFailure, Event, Monitor, Peer, SocketBuilder, SocketType};
 
 /// Nothing here takes that long unless it is broken.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Pause between two looks.
 const POLL: Duration = Duration::from_millis(2);
@@ -16,8 +16,8 @@ const POLL: Duration = Duration::from_millis(2);
 /// Options under which a broken test ends, and a peer that restarts is soon found again.
 pub fn options(socket_type: SocketType) -> SocketBuilder {
     Socket::builder(socket_type)
-        .send_timeout(PATIENCE)
-        .receive_timeout(PATIENCE)
+        .send_timeout(TIMEOUT)
+        .receive_timeout(TIMEOUT)
         .reconnect(Duration::from_millis(10), Duration::from_millis(100))
 }
 
@@ -27,7 +27,7 @@ pub fn options(socket_type: SocketType) -> SocketBuilder {
 ///
 /// When none comes in time.
 pub fn await_event<T>(monitor: &Monitor, what: &str, fits: impl Fn(&Event) -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let mut seen = Vec::new();
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -47,7 +47,7 @@ pub fn await_event<T>(monitor: &Monitor, what: &str, fits: impl Fn(&Event) -> Op
 ///
 /// When it does not in time.
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !holds() {
         assert!(Instant::now() < deadline, "not in time: {what}");
         thread::sleep(POLL);

@@ -154,11 +154,11 @@ class _Workers:
         except BaseException as error:
             report(error, self._on_message)
 
-    def end(self, patience: float) -> None:
+    def end(self, timeout: float) -> None:
         self._inbox.close()
         for thread in self._threads:
             if thread is not threading.current_thread():
-                thread.join(patience)
+                thread.join(timeout)
 
 
 _running: WeakSet[_Workers] = WeakSet()

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use sealwire::{Event, Monitor, blocking::Socket};
 
-use super::PATIENCE;
+use super::TIMEOUT;
 use super::result::Measured;
 use super::side::{Client, SideOptions};
 use crate::exit::{Code, Failure};
@@ -45,7 +45,7 @@ pub(super) fn measure(client: &Client, options: &SideOptions) -> Result<Measured
 
 fn wait_until_ready(events: &Monitor) -> Result<(), Failure> {
     loop {
-        match events.wait_next_for(PATIENCE) {
+        match events.wait_next_for(TIMEOUT) {
             Some(Event::Ready { .. }) => return Ok(()),
             Some(Event::Failed(failure)) => {
                 return Err(Failure::new(Code::Failed, failure.to_string()));

@@ -39,7 +39,7 @@ use crate::security_options::Mechanism;
 pub(crate) use side::{SideOptions, run_side};
 
 /// How long processes wait for each other.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest warm-up; shorter runs warm up for half their time.
 const MAX_WARM_UP: Duration = Duration::from_secs(1);
 

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::result::Measured;
-use super::{BenchOptions, Kind, PATIENCE, Pattern, cores, handshake, latency, throughput};
+use super::{BenchOptions, Kind, Pattern, TIMEOUT, cores, handshake, latency, throughput};
 use crate::duration;
 use crate::exit::{Code, Failure};
 use crate::security_options::Mechanism;
@@ -247,8 +247,8 @@ impl SideOptions {
             .send_high_water_mark(queue)
             .receive_high_water_mark(queue)
             .max_message_size(self.size.max(sealwire::options::DEFAULT_MAX_MESSAGE_SIZE))
-            .send_timeout(PATIENCE)
-            .receive_timeout(PATIENCE)
+            .send_timeout(TIMEOUT)
+            .receive_timeout(TIMEOUT)
             .linger(Duration::ZERO)
     }
 

@@ -46,7 +46,7 @@ impl People {
         let allowed = AllowedKeys::new().allow_as(alice.public(), "alice");
         let server = Socket::builder(SocketType::Rep)
             .security(mechanism.server(server_keys.clone(), allowed))
-            .receive_timeout(stage.patience())
+            .receive_timeout(stage.timeout())
             .build_blocking()?;
         let server_events = server.monitor();
         let Endpoint::Tcp { host, port } = server.bind("tcp://127.0.0.1:0")? else {
@@ -76,8 +76,8 @@ impl People {
         let security = self.mechanism.client(server_key, keys.clone());
         Ok(Socket::builder(SocketType::Req)
             .security(security)
-            .receive_timeout(stage.patience())
-            .send_timeout(stage.patience())
+            .receive_timeout(stage.timeout())
+            .send_timeout(stage.timeout())
             .linger(std::time::Duration::ZERO)
             .build_blocking()?)
     }

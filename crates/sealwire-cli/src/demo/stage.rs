@@ -39,7 +39,7 @@ impl Stage {
     }
 
     /// What is left of the time for waiting.
-    pub(super) fn patience(&self) -> Duration {
+    pub(super) fn timeout(&self) -> Duration {
         LONGEST.saturating_sub(self.begun.elapsed())
     }
 
@@ -120,7 +120,7 @@ impl Stage {
         what: &str,
         expected: impl Fn(&FailureCause) -> bool,
     ) -> Result<ConnectionFailure, Failure> {
-        let deadline = Instant::now() + self.patience();
+        let deadline = Instant::now() + self.timeout();
         let mut other = None;
         loop {
             match events.wait_next_for(deadline.saturating_duration_since(Instant::now())) {

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Read, Write as _};
 use std::time::{Duration, Instant};
 
 /// Nothing is shown of what is done sooner.
-const PATIENCE: Duration = Duration::from_millis(500);
+const DELAY: Duration = Duration::from_millis(500);
 const INTERVAL: Duration = Duration::from_millis(100);
 const BAR_WIDTH: usize = 30;
 /// Back to the start of the line, and clears it.
@@ -28,7 +28,7 @@ impl Progress {
         Progress {
             total,
             started,
-            due: shown.then(|| started + PATIENCE),
+            due: shown.then(|| started + DELAY),
             drawn: false,
         }
     }

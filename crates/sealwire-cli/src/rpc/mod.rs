@@ -81,7 +81,7 @@ fn why_not_connected(monitor: &Monitor) -> Code {
     let mut code = Code::TimedOut;
     while let Some(event) = monitor.try_next() {
         match event {
-            // After the handshake the server ends a connection for which it has no place or no use.
+            // After the handshake the server ends a connection for which it does not have a place or a use.
             Event::Failed(failure) => code = code_of(&failure).unwrap_or(Code::Handshake),
             Event::Disconnected { .. } => code = Code::Handshake,
             _ => {}

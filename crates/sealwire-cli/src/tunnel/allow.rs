@@ -243,7 +243,7 @@ mod tests {
             AllowList::new(&[path], self.now).unwrap()
         }
 
-        /// The look so many milliseconds later.
+        /// The look `later` milliseconds after the one before.
         fn look(&mut self, list: &mut AllowList, later: u64) -> Look {
             self.now += Duration::from_millis(later);
             list.look(self.now)

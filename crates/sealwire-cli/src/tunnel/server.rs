@@ -136,7 +136,7 @@ impl Server {
             if self.is_connection_waiting {
                 self.accept();
             }
-            match self.poll.poll(&mut ready, self.patience()) {
+            match self.poll.poll(&mut ready, self.poll_timeout()) {
                 Err(error) if error.kind() != ErrorKind::Interrupted => {
                     return Err(failed(format!("cannot wait for connections: {error}")));
                 }
@@ -161,7 +161,7 @@ impl Server {
     }
 
     /// How long to wait for something to happen.
-    fn patience(&self) -> Option<Duration> {
+    fn poll_timeout(&self) -> Option<Duration> {
         if !self.busy.is_empty() || self.is_connection_waiting {
             return Some(Duration::ZERO);
         }

@@ -142,7 +142,7 @@ pub(crate) fn left_behind() {
     late.works(|| drop(answer_the_bystander(&router)));
 }
 
-/// A peer that does not read what it is sent misses what its queue has no room for.
+/// A peer that does not read what it is sent misses what does not fit into its queue.
 pub(crate) fn queued() {
     assert_eq!(Kind::Queued.excess(), Excess::Refused);
     let server = Server::new();

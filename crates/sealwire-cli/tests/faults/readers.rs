@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use crate::support::{PATIENCE, run};
+use crate::support::{TIMEOUT, run};
 use crate::system::PROGRAM;
 
 /// Somewhere to write to that takes nothing any more, and the end that keeps it open.
@@ -72,7 +72,7 @@ fn reports_that_nobody_reads_hold_up_no_calls() {
     let at = endpoint(&folder);
     let _server = unread(false, &["rpc", "serve", "-b", &at, "--exec", "cat"]);
     // It does not say when it listens.
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !folder.path().join("socket").exists() {
         assert!(Instant::now() < deadline, "it listens");
         std::thread::yield_now();

@@ -42,7 +42,7 @@ fn no_descriptors_and_no_address() {
     }
 }
 
-/// One thread after the other is refused, until so many are not needed.
+/// Refuses one thread after the other, until the program needs no more of them.
 #[test]
 fn no_threads() {
     for arguments in LISTENING {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// No wait is longer; a program that takes longer hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A program under way. Ended when dropped.
 pub(crate) struct Running {
@@ -109,7 +109,7 @@ impl Running {
     #[track_caller]
     pub(crate) fn await_line(&mut self, needle: &str) -> String {
         loop {
-            let Ok(line) = self.stderr.recv_timeout(PATIENCE) else {
+            let Ok(line) = self.stderr.recv_timeout(TIMEOUT) else {
                 panic!("no line with '{needle}' came, only:\n{}", self.said);
             };
             self.said += &line;
@@ -154,7 +154,7 @@ impl Running {
     #[track_caller]
     pub(crate) fn finish(mut self) -> Finished {
         drop(self.stdin.take());
-        let Ok(stdout) = self.stdout.recv_timeout(PATIENCE) else {
+        let Ok(stdout) = self.stdout.recv_timeout(TIMEOUT) else {
             panic!("the program does not end; it said:\n{}", self.said);
         };
         let code = self.child.wait().expect("a child").code();

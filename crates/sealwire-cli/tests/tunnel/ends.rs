@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::support::{Running, run, start};
 
 /// No read or write takes longer; one that does hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) const ANY: &str = "tcp://127.0.0.1:0";
 
 /// Key pairs of the server, of alice, who is allowed, and of mallory, who is not.
@@ -77,12 +77,12 @@ impl Tunnel {
 
 pub(crate) fn dial(endpoint: &str) -> TcpStream {
     let address = endpoint.trim_start_matches("tcp://");
-    with_patience(TcpStream::connect(address).expect("it listens"))
+    with_timeouts(TcpStream::connect(address).expect("it listens"))
 }
 
-pub(crate) fn with_patience(socket: TcpStream) -> TcpStream {
-    socket.set_read_timeout(Some(PATIENCE)).expect("a socket");
-    socket.set_write_timeout(Some(PATIENCE)).expect("a socket");
+pub(crate) fn with_timeouts(socket: TcpStream) -> TcpStream {
+    socket.set_read_timeout(Some(TIMEOUT)).expect("a socket");
+    socket.set_write_timeout(Some(TIMEOUT)).expect("a socket");
     socket
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn service(answer: impl Fn(TcpStream) + Clone + Send + 'static) -> St
     let address = listener.local_addr().expect("an address");
     thread::spawn(move || {
         for socket in listener.incoming().flatten() {
-            let (socket, answer) = (with_patience(socket), answer.clone());
+            let (socket, answer) = (with_timeouts(socket), answer.clone());
             thread::spawn(move || answer(socket));
         }
     });

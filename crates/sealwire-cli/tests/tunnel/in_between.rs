@@ -6,7 +6,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::mpsc;
 use std::thread;
 
-use crate::ends::{Keys, PATIENCE, content, dial, exchange, service, with_patience};
+use crate::ends::{Keys, TIMEOUT, content, dial, exchange, service, with_timeouts};
 
 /// Bytes of the handshake in each direction.
 const FROM_CONNECTOR: usize = 32 + 48;
@@ -98,7 +98,7 @@ fn attacked(attack: Attack, on_connector: bool, text: &[u8]) -> (Vec<u8>, io::Re
     let address = middle.local_addr().expect("an address");
     thread::spawn(move || {
         let (front, _) = middle.accept().expect("the connector comes");
-        let (front, back) = (with_patience(front), dial(&behind));
+        let (front, back) = (with_timeouts(front), dial(&behind));
         let (front_too, back_too) = (
             front.try_clone().expect("a socket"),
             back.try_clone().expect("a socket"),
@@ -125,7 +125,7 @@ fn attacked(attack: Attack, on_connector: bool, text: &[u8]) -> (Vec<u8>, io::Re
     if is_in_handshake {
         return client;
     }
-    arrives.recv_timeout(PATIENCE).expect("an outcome")
+    arrives.recv_timeout(TIMEOUT).expect("an outcome")
 }
 
 #[track_caller]

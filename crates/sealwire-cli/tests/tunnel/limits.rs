@@ -119,10 +119,10 @@ fn dial_from(address: &str, endpoint: &str) -> std::net::TcpStream {
         socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
     socket.bind(&from.into()).expect("all of 127 is here");
     socket.connect(&to.into()).expect("it listens");
-    crate::ends::with_patience(socket.into())
+    crate::ends::with_timeouts(socket.into())
 }
 
-/// Descriptors that run out are given up by the handshakes of whoever has most.
+/// Descriptors that run out are given up by the handshakes of the address that has most.
 #[test]
 #[cfg(target_os = "linux")]
 fn descriptors_that_run_out_keep_nobody_out() {

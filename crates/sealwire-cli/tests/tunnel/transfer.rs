@@ -7,7 +7,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::ends::{PATIENCE, Tunnel, content, dial, echo, exchange, service};
+use crate::ends::{TIMEOUT, Tunnel, content, dial, echo, exchange, service};
 
 #[test]
 fn many_connections_at_once_each_get_their_own_bytes_back() {
@@ -57,7 +57,7 @@ fn an_end_is_carried_through_while_the_other_way_stays_open() {
     assert_eq!(text, "welcome");
     socket.write_all(b"thanks").expect("still open");
     drop(socket);
-    assert_eq!(hears.recv_timeout(PATIENCE).as_deref(), Ok("thanks"));
+    assert_eq!(hears.recv_timeout(TIMEOUT).as_deref(), Ok("thanks"));
 }
 
 #[test]

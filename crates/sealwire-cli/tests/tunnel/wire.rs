@@ -11,7 +11,7 @@ use sealwire_newplex::schemes::aestream::{Reader, Writer};
 use sealwire_newplex::schemes::handshake::{Initiator, Responder, Session};
 use sealwire_newplex::schemes::keys::{PublicKey, SecretKey};
 
-use crate::ends::{ANY, Keys, content, dial, echo, exchange, service, with_patience};
+use crate::ends::{ANY, Keys, content, dial, echo, exchange, service, with_timeouts};
 use crate::support::start;
 
 const DOMAIN: &str = "sealwire.newplex.tunnel";
@@ -73,7 +73,7 @@ fn a_connector_speaks_as_specified() {
     let sent = text.clone();
     let exchanging = std::thread::spawn(move || exchange(client, sent));
 
-    let mut socket = with_patience(listener.accept().expect("it comes").0);
+    let mut socket = with_timeouts(listener.accept().expect("it comes").0);
     let mut request = [0; 32];
     socket.read_exact(&mut request).expect("a request");
     let own = secret(&keys, "server");

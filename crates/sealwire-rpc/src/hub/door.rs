@@ -8,7 +8,7 @@ use sealwire::Peer;
 
 use crate::proto::{MAX_HELLO, Settings};
 
-/// A connection that has no place yet.
+/// A connection that waits for a place.
 pub(super) struct Waiting {
     pub(super) peer: Arc<Peer>,
     pub(super) settings: Settings,

@@ -362,7 +362,7 @@ mod tests {
     use super::*;
 
     /// Nothing here takes that long unless it is broken.
-    const PATIENCE: Duration = Duration::from_secs(20);
+    const TIMEOUT: Duration = Duration::from_secs(20);
 
     #[test]
     fn both_sides_call_each_other() {
@@ -370,13 +370,13 @@ mod tests {
             message.is_request.then(|| message.body.to_vec())
         })
         .unwrap();
-        let conn = UnauthenticatedConn::connect(server.address(), PATIENCE, |message| {
+        let conn = UnauthenticatedConn::connect(server.address(), TIMEOUT, |message| {
             Some([message.body, b"!"].concat())
         })
         .unwrap();
         for size in [0, 1, DEFAULT_MAX_FRAME - OVERHEAD] {
             let body = vec![7; size];
-            assert_eq!(conn.request(&body, PATIENCE).unwrap(), body);
+            assert_eq!(conn.request(&body, TIMEOUT).unwrap(), body);
         }
         let back = loop {
             if let Some(conn) = server.connections().into_iter().next() {
@@ -384,8 +384,8 @@ mod tests {
             }
             thread::yield_now();
         };
-        assert_eq!(back.request(b"back", PATIENCE).unwrap(), b"back!");
-        let large = conn.request(&[0; DEFAULT_MAX_FRAME], PATIENCE);
+        assert_eq!(back.request(b"back", TIMEOUT).unwrap(), b"back!");
+        let large = conn.request(&[0; DEFAULT_MAX_FRAME], TIMEOUT);
         assert!(matches!(
             large,
             Err(MonteError::Frame(FrameError::TooLarge { .. }))
@@ -400,10 +400,10 @@ mod tests {
             None
         })
         .unwrap();
-        let conn = UnauthenticatedConn::connect(server.address(), PATIENCE, |_| None).unwrap();
+        let conn = UnauthenticatedConn::connect(server.address(), TIMEOUT, |_| None).unwrap();
         let asking = conn.clone();
-        let asker = thread::spawn(move || asking.request(b"", PATIENCE));
-        asks.recv_timeout(PATIENCE).unwrap();
+        let asker = thread::spawn(move || asking.request(b"", TIMEOUT));
+        asks.recv_timeout(TIMEOUT).unwrap();
         drop(server);
         assert!(matches!(asker.join().unwrap(), Err(MonteError::Lost)));
     }
@@ -420,24 +420,24 @@ mod tests {
         .unwrap();
         let conn = UnauthenticatedConn::connect_with_events(
             server.address(),
-            PATIENCE,
+            TIMEOUT,
             |_| None,
             move |event| drop(at_client.send(event.clone())),
         )
         .unwrap();
         for events in [&from_server, &from_client] {
             for expected in Warning::ALL {
-                let event = events.recv_timeout(PATIENCE).unwrap();
+                let event = events.recv_timeout(TIMEOUT).unwrap();
                 assert!(matches!(event, Event::Warning { warning, .. } if warning == expected));
             }
         }
         drop(conn);
         for events in [&from_server, &from_client] {
-            let event = events.recv_timeout(PATIENCE).unwrap();
+            let event = events.recv_timeout(TIMEOUT).unwrap();
             assert!(matches!(event, Event::Ended { .. }), "{event:?}");
         }
         drop(TcpStream::connect(server.address()).unwrap());
-        let event = from_server.recv_timeout(PATIENCE).unwrap();
+        let event = from_server.recv_timeout(TIMEOUT).unwrap();
         assert!(matches!(event, Event::HandshakeFailed { .. }), "{event:?}");
     }
 }

@@ -8,7 +8,7 @@ pub(super) fn cost(body: usize) -> u64 {
     (body + MESSAGE_COST) as u64
 }
 
-/// Bytes under way, of which at most so many may be.
+/// Bytes under way, with the limit on them.
 #[derive(Debug)]
 pub(super) struct Budget {
     limit: u64,
@@ -68,7 +68,7 @@ impl Incoming {
         }
     }
 
-    /// `false` when the peer was told that there is no room.
+    /// `false` when the peer was told that nothing more fits.
     pub(super) fn received(&mut self, cost: u64) -> bool {
         let admitted = self.under_way.admits(cost);
         if admitted {

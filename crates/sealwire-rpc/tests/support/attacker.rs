@@ -10,7 +10,7 @@ use std::time::Duration;
 use sealwire::{Endpoint, Frame, Message, PublicKey, Security, SocketType, blocking};
 
 /// Nothing here takes that long unless it is broken.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A peer that speaks the protocol by hand.
 pub(crate) struct Attacker {
@@ -81,7 +81,7 @@ impl Attacker {
     }
 
     pub(crate) fn read(&self) -> Option<Message> {
-        self.socket.recv_for(PATIENCE).ok()
+        self.socket.recv_for(TIMEOUT).ok()
     }
 
     pub(crate) fn is_gone(&self) -> bool {

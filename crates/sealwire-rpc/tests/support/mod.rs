@@ -12,14 +12,14 @@ use sealwire_rpc::{
 };
 
 /// Nothing here takes that long unless it is broken.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Limits that end nothing which works, however busy the machine is.
 pub(crate) fn patient() -> Limits {
     let mut limits = Limits::default();
-    limits.request = Some(10 * PATIENCE);
-    limits.write = PATIENCE;
-    limits.read = PATIENCE;
+    limits.request = Some(10 * TIMEOUT);
+    limits.write = TIMEOUT;
+    limits.read = TIMEOUT;
     limits
 }
 
@@ -37,14 +37,14 @@ impl Scene {
     pub(crate) fn server(&self) -> ServerBuilder {
         Server::builder(Security::blake3_server(self.keys.clone(), AllowAnyone))
             .limits(patient())
-            .handshake_limit(PATIENCE)
+            .handshake_limit(TIMEOUT)
     }
 
     pub(crate) fn client(&self) -> ClientBuilder {
         Client::builder(Security::blake3_client(self.keys.public()))
             .limits(patient())
-            .dial_limit(PATIENCE)
-            .handshake_limit(PATIENCE)
+            .dial_limit(TIMEOUT)
+            .handshake_limit(TIMEOUT)
     }
 
     /// A server that is bound and a client for it.
@@ -75,7 +75,7 @@ pub(crate) fn echo(request: &Request) -> Result<sealwire_rpc::Body, Status> {
 
 /// Waits until the condition holds.
 pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !condition() {
         assert!(Instant::now() < deadline, "not in time: {what}");
         std::thread::yield_now();

@@ -1,6 +1,6 @@
 //! How many connections and handshakes one address has, and how fast it makes new ones.
 //!
-//! Before its handshake is done a peer has no name but its address, so this is where it is charged:
+//! Before its handshake is done a peer is known by its address only, so it is charged here:
 //! for [`Kind::Handshakes`](super::Kind::Handshakes) and
 //! [`Kind::Connections`](super::Kind::Connections).
 //!

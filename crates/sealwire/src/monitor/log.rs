@@ -21,7 +21,7 @@ pub(super) struct Log {
     excesses: Arc<Excesses>,
 }
 
-/// What lines are counted by. There are only so many.
+/// What lines are counted by. Their number is bounded.
 #[derive(PartialEq, Eq, Hash)]
 enum Cause {
     Failure(
@@ -34,7 +34,7 @@ enum Cause {
 }
 
 impl Cause {
-    /// `None` for what is no warning.
+    /// `None` for what is not a warning.
     fn of(event: &Event) -> Option<Self> {
         Some(match event {
             Event::Failed(failure) => {

@@ -5,8 +5,8 @@
 //!
 //! Publishers bound the topics of one subscriber. SUB refuses what goes over the bound. XSUB may
 //! stand for many subscribers: over the bound it asks its publishers for everything, until its
-//! topics are half as many, and picks out what was subscribed to. That is no more than any of the
-//! subscribers can bring about with the empty topic.
+//! topics are half as many, and picks out what was subscribed to. Each of the subscribers
+//! can bring that about with the empty topic anyway.
 //!
 //! What nobody subscribed to is dropped here too: a publisher may be slow to hear of a
 //! cancellation, or may not filter at all.

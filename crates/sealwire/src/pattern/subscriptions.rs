@@ -58,7 +58,7 @@ impl Default for Subscriptions {
 }
 
 impl Subscriptions {
-    /// With so many bytes of topics for each peer.
+    /// Allows each peer `limit` bytes of topics.
     pub(crate) fn with_limit(limit: usize) -> Self {
         Subscriptions {
             everything: BTreeSet::new(),

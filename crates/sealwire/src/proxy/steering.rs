@@ -72,7 +72,7 @@ impl Steering {
 
     /// Does what the control socket says until the proxy ends. Without a control socket that can
     /// be read the proxy goes on.
-    pub(super) fn obey(&self, control: &Socket, sides: &[&Socket]) {
+    pub(super) fn handle(&self, control: &Socket, sides: &[&Socket]) {
         let mut commands = Vec::new();
         loop {
             let running = || self.reading().map(|_| true);

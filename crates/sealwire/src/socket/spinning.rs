@@ -17,7 +17,7 @@ pub(super) struct Spinning {
 
 impl Spinning {
     /// Vain attempts in a row that are borne.
-    const PATIENCE: i32 = 4;
+    const VAIN_ATTEMPTS: i32 = 4;
     /// Short waits without an attempt after those.
     const PAUSE: i32 = -64;
     /// A wait is short, and spinning may have ended it sooner, up to so many times the limit: a
@@ -27,7 +27,7 @@ impl Spinning {
     /// With a few attempts before anything is known.
     pub(super) fn tried_first() -> Self {
         Spinning {
-            credit: AtomicI32::new(Self::PATIENCE),
+            credit: AtomicI32::new(Self::VAIN_ATTEMPTS),
         }
     }
 
@@ -38,7 +38,7 @@ impl Spinning {
 
     /// What was looked for came in time.
     pub(super) fn paid(&self) {
-        self.credit.store(Self::PATIENCE, Ordering::Relaxed);
+        self.credit.store(Self::VAIN_ATTEMPTS, Ordering::Relaxed);
     }
 
     /// It did not, or the core was lent to others for so long that it was late all the same.
@@ -79,7 +79,7 @@ mod tests {
         let spinning = Spinning::default();
         spinning.slept(Duration::ZERO, LIMIT);
         spinning.paid();
-        for _ in 1..Spinning::PATIENCE {
+        for _ in 1..Spinning::VAIN_ATTEMPTS {
             spinning.failed();
             assert!(spinning.pays());
         }

@@ -17,7 +17,7 @@ use crate::forger::{self, Forger};
 use crate::memory::{self, Growth};
 use crate::replay;
 use crate::scene::{End, Mechanism, Scene};
-use crate::support::{PATIENCE, eventually};
+use crate::support::{TIMEOUT, eventually};
 use crate::wire;
 
 /// Time for a handshake: longer than a machine that stalls takes for the beginning of one.
@@ -99,7 +99,7 @@ fn newcomer_is_served(scene: &Scene) -> Socket {
         .unwrap();
     client.connect(format!("tcp://{}", scene.address)).unwrap();
     client.send("honest").unwrap();
-    assert_eq!(client.recv_for(PATIENCE).unwrap().as_bytes(), b"honest");
+    assert_eq!(client.recv_for(TIMEOUT).unwrap().as_bytes(), b"honest");
     client
 }
 
@@ -217,7 +217,7 @@ impl HelloFlood {
     }
 
     fn read_answer(&self, mut stream: TcpStream) {
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         if stream.read_exact(&mut vec![0; self.answer]).is_ok() {
             self.answered.fetch_add(1, Ordering::SeqCst);
         }
@@ -295,7 +295,7 @@ fn hellos_without_end(mechanism: Mechanism) {
             || !newcomers.is_finished()
         {
             assert!(
-                start.elapsed() < PATIENCE,
+                start.elapsed() < TIMEOUT,
                 "{} HELLOs, {} answers and {} round trips so far",
                 flood.sent(),
                 flood.answered(),

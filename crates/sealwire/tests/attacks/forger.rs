@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use sealwire::{DefaultProvider, Generate as _, KeyPair, Provider as _, PublicKey};
 use sealwire_zmtp::provider::{OpenJob, SealJob, Verdict};
 
-use crate::support::PATIENCE;
+use crate::support::TIMEOUT;
 use crate::wire::{self, COMMAND};
 
 const PROVIDER: DefaultProvider = DefaultProvider;
@@ -53,7 +53,7 @@ impl Forger {
     /// Takes a client and exchanges greetings.
     pub(crate) fn accept(listener: &TcpListener) -> Forger {
         let (stream, _) = listener.accept().unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         let ours = wire::greeting("BLAKE3", true);
         Forger::greet(stream, &ours, false)
     }
@@ -279,7 +279,7 @@ impl Channel {
 pub(crate) fn connect(server: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(server).unwrap();
     stream.set_nodelay(true).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     stream
 }
 

@@ -118,7 +118,7 @@ fn attempt(scene: &Scene, target: Target) {
         (Side::Server, End::Clean) => panic!("{target:?}: a clean end"),
     };
     if let ProtocolError::HandshakeTimeout { step } = expected {
-        // The sender waits as well and may be the first to lose patience.
+        // The sender waits as well and may be the first to give up.
         let left = ProtocolError::Closed(CloseKind::DuringHandshake(step));
         assert!(found == expected || found == left, "{target:?}: {found}");
     } else {

@@ -6,7 +6,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-use crate::support::PATIENCE;
+use crate::support::TIMEOUT;
 use crate::wire;
 
 /// What to do when a greeting or frame came by.
@@ -77,7 +77,7 @@ impl Relay {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         // Accepting gives up when nobody comes.
         let limited = socket2::SockRef::from(&listener);
-        limited.set_read_timeout(Some(PATIENCE)).unwrap();
+        limited.set_read_timeout(Some(TIMEOUT)).unwrap();
         Relay { listener, server }
     }
 

@@ -16,7 +16,7 @@ use sealwire::{
 };
 
 use crate::relay::{Carried, Relay, Script};
-use crate::support::{PATIENCE, await_event, eventually, options, texts};
+use crate::support::{TIMEOUT, await_event, eventually, options, texts};
 
 /// Long enough for an honest handshake on a slow machine.
 pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(4);
@@ -312,7 +312,7 @@ impl Chronicle {
     /// Waits for the end of the connection from this address, and forgets it: addresses are used
     /// again, and nobody may read the end of an earlier connection.
     pub(crate) fn end_of(&self, address: SocketAddr) -> End {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut ends = self.ends.lock().unwrap();
         loop {
             if let Some(end) = ends.remove(&address) {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use sealwire::blocking::Socket;
 use sealwire::{Error, Message, Operation, SocketType};
 
-use crate::support::{PATIENCE, Path, eventually};
+use crate::support::{Path, TIMEOUT, eventually};
 use crate::{inproc, number, numbered, numbers, pull_for, push_with_room_for_three};
 
 /// More than loopback's own buffers take, so that the queues must fill.
@@ -141,7 +141,7 @@ fn the_time_limit_counts_from_the_last_message_that_went() {
     const LIMIT: Duration = Duration::from_secs(1);
     // A machine that stalls makes this reader too slow; that is told from a limit that counts from
     // the start.
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !slow_reading(LIMIT) {
         assert!(
             Instant::now() < deadline,

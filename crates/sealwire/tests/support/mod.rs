@@ -13,7 +13,7 @@ use sealwire::blocking::Socket;
 use sealwire::{Event, Generate as _, KeyPair, Monitor, Security, SocketBuilder, SocketType};
 
 /// Nothing here takes that long unless it is broken.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How the sockets of one test reach and protect each other.
 #[derive(Clone)]
@@ -121,8 +121,8 @@ pub(crate) fn link(
 /// Options under which a broken test ends.
 pub(crate) fn options(socket_type: SocketType) -> SocketBuilder {
     Socket::builder(socket_type)
-        .send_timeout(PATIENCE)
-        .receive_timeout(PATIENCE)
+        .send_timeout(TIMEOUT)
+        .receive_timeout(TIMEOUT)
         .reconnect(Duration::from_millis(10), Duration::from_millis(100))
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn has_ipv6() -> bool {
 
 /// Waits until the condition holds.
 pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !condition() {
         assert!(Instant::now() < deadline, "not in time: {what}");
         std::thread::yield_now();
@@ -150,7 +150,7 @@ pub(crate) fn await_event<T>(
     what: &str,
     fits: impl Fn(&Event) -> Option<T>,
 ) -> T {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let mut seen = Vec::new();
     loop {
         let left = deadline.saturating_duration_since(Instant::now());

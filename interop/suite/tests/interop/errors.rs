@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use interop::Side::{self, Ours, Theirs};
 use interop::{
-    LIBZMQ, Link, PAIRINGS, PATIENCE, PYZMQ, Pairing, Path, Program, Sides, Transport,
+    LIBZMQ, Link, PAIRINGS, PYZMQ, Pairing, Path, Program, Sides, TIMEOUT, Transport,
     await_failure, options,
 };
 use sealwire::auth::{AllowAnyone, AllowedKeys, PasswordTable};
@@ -63,7 +63,7 @@ impl Case {
     /// The error is named whenever it comes, and comes in time unless the machine stalls again and
     /// again.
     fn check(&self, program: Program, pairing: &Pairing, binds: Side) -> FailureCause {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let (time, cause, text) = self.attempt(program, pairing, binds);
             let case = format!(

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use interop::Side::{Ours, Theirs};
 use interop::{
-    LIBZMQ, Link, OMQ, OMQ_CODEC, Own, PATIENCE, PYZMQ, Path, Peer, SEALWIRE, Transport,
+    LIBZMQ, Link, OMQ, OMQ_CODEC, Own, PYZMQ, Path, Peer, SEALWIRE, TIMEOUT, Transport,
     await_failure, await_ready, describe, options,
 };
 use sealwire::{Event, FailureCause, ProtocolError, SocketBuilder, SocketType};
@@ -13,23 +13,23 @@ use sealwire::{Event, FailureCause, ProtocolError, SocketBuilder, SocketType};
 /// Time between PINGs.
 const INTERVAL: Duration = Duration::from_millis(50);
 /// Silence after which we give a peer up.
-const TIMEOUT: Duration = Duration::from_millis(500);
+const HEARTBEAT_TIMEOUT: Duration = Duration::from_millis(500);
 /// Longer than any of the sides stands silence.
 const QUIET: Duration = Duration::from_millis(1_200);
 
 fn beating(socket_type: SocketType) -> SocketBuilder {
-    options(socket_type).heartbeat(INTERVAL, TIMEOUT, TIMEOUT)
+    options(socket_type).heartbeat(INTERVAL, HEARTBEAT_TIMEOUT, HEARTBEAT_TIMEOUT)
 }
 
 /// Not given up by a machine that only stalls.
 fn patient(socket_type: SocketType) -> SocketBuilder {
-    options(socket_type).heartbeat(INTERVAL, 4 * TIMEOUT, 4 * TIMEOUT)
+    options(socket_type).heartbeat(INTERVAL, 4 * HEARTBEAT_TIMEOUT, 4 * HEARTBEAT_TIMEOUT)
 }
 
 /// After a time without messages the connection is the same and carries a message there and back.
 /// A machine that stalls may end one; that beats go unanswered ends each.
 fn stays_alive(open: impl Fn() -> Link) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let mut link = open();
         await_ready(&link.monitor);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use interop::Side::{self, Ours, Theirs};
 use interop::{
-    LIBZMQ, Link, Own, PATIENCE, Path, Peer, Protection, SEALWIRE, Transport, await_ready,
+    LIBZMQ, Link, Own, Path, Peer, Protection, SEALWIRE, TIMEOUT, Transport, await_ready,
     eventually, options,
 };
 use sealwire::{Error, Message, SocketBuilder, SocketType};
@@ -68,7 +68,7 @@ fn to(routing_id: &'static str, mut message: Message) -> Message {
 
 /// Sends until some were dropped and as many wait as may; gives the numbers that were accepted.
 fn overflow(link: &Link, mut send: impl FnMut(u32)) -> Vec<u32> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let mut accepted = Vec::new();
     // What was handed to the connection is counted after it was taken off the queue, so this is
     // never less than what waits.
@@ -123,7 +123,7 @@ fn a_subscriber_misses_what_its_queue_cannot_hold_and_delays_nobody() {
         assert_eq!(link.ours.recv().unwrap().as_bytes(), b"\x01");
 
         // Each message counts once for each of the two.
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut accepted = Vec::new();
         for sent in 0.. {
             let dropped = link.ours.counters().dropped_at_send;
@@ -173,7 +173,7 @@ fn a_router_drops_or_waits_as_it_was_told() {
 
 /// Sends until nothing more is accepted; gives how many were.
 fn blocked(link: &Link, message: impl Fn(u32) -> Message) -> u32 {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let (mut accepted, mut quiet) = (0, 0);
     while quiet < 3 {
         let waits = |accepted: u32| u64::from(accepted) - link.ours.counters().messages_sent;

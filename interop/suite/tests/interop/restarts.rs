@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use interop::Side::{self, Ours, Theirs};
 use interop::{
-    LIBZMQ, OMQ, OMQ_CODEC, PATIENCE, Path, Transport, await_ready, describe, eventually, is_sync,
+    LIBZMQ, OMQ, OMQ_CODEC, Path, TIMEOUT, Transport, await_ready, describe, eventually, is_sync,
     options, sync,
 };
 use sealwire::blocking::Socket;
@@ -140,7 +140,7 @@ fn of_ours(path: Path) {
 /// Binds to an endpoint that was just given up. While other tests start their peers, those hold
 /// our listener for the moment between fork and exec.
 fn bind_again(socket: &Socket, endpoint: &str) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while let Err(error) = socket.bind(endpoint) {
         assert!(Instant::now() < deadline, "{error}");
         thread::yield_now();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use interop::Side::{self, Ours, Theirs};
-use interop::{LIBZMQ, Link, PATIENCE, Path, Transport, options};
+use interop::{LIBZMQ, Link, Path, TIMEOUT, Transport, options};
 use sealwire::blocking::Socket;
 use sealwire::{Frame, Message, SocketType};
 use serde_json::Value;
@@ -43,7 +43,7 @@ fn receive(link: &Link) -> (Frame, Vec<u8>) {
 }
 
 fn receive_bytes(link: &Link, id: &Frame, length: usize) -> Vec<u8> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let mut all = Vec::new();
     while all.len() < length {
         assert!(Instant::now() < deadline, "{} of {length}", all.len());

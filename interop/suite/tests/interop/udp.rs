@@ -47,7 +47,7 @@ fn libzmq_hears_us() {
         peer.event("ready");
         let radio = socket(SocketType::Radio).build_blocking().unwrap();
         radio.connect(&endpoint).unwrap();
-        let deadline = std::time::Instant::now() + interop::PATIENCE;
+        let deadline = std::time::Instant::now() + interop::TIMEOUT;
         while !peer.prints("message", AGAIN) {
             assert!(std::time::Instant::now() < deadline, "{endpoint}: {peer}");
             radio.send(Message::to_group("weather", "no")).unwrap();

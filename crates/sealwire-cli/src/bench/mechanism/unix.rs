@@ -12,7 +12,7 @@ use super::pair::{End, Parties, failed};
 use crate::exit::Failure;
 
 /// Longest that one side waits for the other.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// Sealed bytes that make up one write, about.
 const WRITE_SIZE: usize = 64 << 10;
 const READ_SIZE: usize = 64 << 10;
@@ -64,8 +64,8 @@ struct Side {
 
 impl Side {
     fn new(end: End, stream: UnixStream) -> Result<Self, Failure> {
-        stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
-        stream.set_write_timeout(Some(PATIENCE)).map_err(failed)?;
+        stream.set_read_timeout(Some(TIMEOUT)).map_err(failed)?;
+        stream.set_write_timeout(Some(TIMEOUT)).map_err(failed)?;
         Ok(Side {
             end,
             stream,

@@ -11,7 +11,7 @@ use super::{MAX_ACCEPTED, Role, Server, TICK};
 use crate::tunnel::connection::Connection;
 
 impl Server {
-    /// Takes whoever waits, if there is room.
+    /// Accepts the connections that wait, if there is room.
     pub(super) fn accept(&mut self) {
         self.is_connection_waiting = false;
         for _ in 0..MAX_ACCEPTED {

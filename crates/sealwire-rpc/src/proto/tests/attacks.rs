@@ -18,7 +18,7 @@ fn message(kind: u8, number: u32, body: &[u8]) -> Frame {
         .into()
 }
 
-/// A server that allows so much, and keeps so many bytes of answers.
+/// A server with these settings, which keeps `answers` bytes of answers.
 fn server(change: impl FnOnce(&mut Settings), answers: usize) -> Connection {
     let mut local = SETTINGS;
     change(&mut local);

@@ -187,7 +187,7 @@ impl IoThread {
                     return Ended::Orderly;
                 }
                 let slot = self.slot_of(&command);
-                self.contained(slot, |this| this.obey(command));
+                self.contained(slot, |this| this.handle(command));
             }
             self.turns.append(&mut self.again);
             self.turns.sort_unstable();
@@ -212,7 +212,7 @@ impl IoThread {
         if std::mem::take(&mut self.poll_fails) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        poll.poll(events, self.patience())
+        poll.poll(events, self.poll_timeout())
     }
 
     /// Lets something happen to the source in this slot, which ends if that panics. Without a slot
@@ -243,7 +243,7 @@ impl IoThread {
     }
 
     /// How long the poll may wait.
-    fn patience(&self) -> Option<Duration> {
+    fn poll_timeout(&self) -> Option<Duration> {
         if !self.again.is_empty() || !self.handshakes.is_empty() {
             return Some(Duration::ZERO);
         }
@@ -283,7 +283,7 @@ impl IoThread {
         }
     }
 
-    fn obey(&mut self, command: Command) {
+    fn handle(&mut self, command: Command) {
         match command {
             Command::Listen {
                 core,

@@ -85,8 +85,8 @@ impl SocketCore {
         self.revising.count.load(Ordering::SeqCst)
     }
 
-    /// A client was attached that was decided about after so many revisions. Where there was
-    /// another one since, it may have missed this client.
+    /// A client was attached that was decided about after this number of revisions. A later
+    /// revision may have missed it.
     pub(crate) fn attached_after(&self, revisions: u64) {
         if self.revisions() != revisions {
             self.revising.again.store(true, Ordering::SeqCst);
