@@ -6,43 +6,19 @@ use std::future::{Future, poll_fn};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
-use std::time::Instant;
 
-use sealwire::account::LogLines;
+pub(crate) use sealwire::account::LogGate;
 
-use crate::hub::{Hub, lock};
-
-/// Lets one log line of a cause pass each second, since peers may repeat what causes it.
-#[derive(Debug)]
-pub(crate) struct LogGate {
-    epoch: Instant,
-    lines: Mutex<LogLines>,
-}
-
-impl Default for LogGate {
-    fn default() -> Self {
-        LogGate {
-            epoch: Instant::now(),
-            lines: Mutex::default(),
-        }
-    }
-}
-
-impl LogGate {
-    /// How many lines there would have been since the last one, if there is to be one now.
-    pub(crate) fn pass(&self) -> Option<u64> {
-        lock(&self.lines).note(self.epoch.elapsed())
-    }
-}
+use crate::hub::Hub;
 
 /// Runs code of others; nothing when it panics, which is logged.
 pub(crate) fn contain<T>(what: &'static str, action: impl FnOnce() -> T) -> Option<T> {
     match catch_unwind(AssertUnwindSafe(action)) {
         Ok(value) => Some(value),
         Err(payload) => {
-            static GATE: LazyLock<LogGate> = LazyLock::new(LogGate::default);
+            static GATE: LogGate = LogGate::new();
             let message = text(&*payload);
             if let Some(times) = GATE.pass() {
                 tracing::error!(target: "sealwire::rpc", message, times, "{what} panicked");

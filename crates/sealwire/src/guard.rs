@@ -14,10 +14,13 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Wake, Waker};
+
+use crate::account::LogGate;
 
 thread_local! {
     static IS_IO_THREAD: Cell<bool> = const { Cell::new(false) };
@@ -52,6 +55,13 @@ pub(crate) fn log(emit: impl FnOnce()) {
     }
 }
 
+/// The same for what peers can repeat: once a second for each gate, with how often it happened.
+pub(crate) fn log_seldom(gate: &LogGate, emit: impl FnOnce(u64)) {
+    if let Some(times) = gate.pass() {
+        log(|| emit(times));
+    }
+}
+
 #[cold]
 fn report(what: &'static str, panic: &(dyn Any + Send)) {
     let text = match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
@@ -59,7 +69,13 @@ fn report(what: &'static str, panic: &(dyn Any + Send)) {
         (None, Some(text)) => *text,
         (None, None) => "no text",
     };
-    log(|| tracing::error!(target: "sealwire", "panic while {what}: {text}"));
+    static LINES: Mutex<BTreeMap<&str, Arc<LogGate>>> = Mutex::new(BTreeMap::new());
+    let mut lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
+    let gate = lines.entry(what).or_default().clone();
+    drop(lines);
+    log_seldom(&gate, |times| {
+        tracing::error!(target: "sealwire", times, "panic while {what}: {text}");
+    });
 }
 
 /// What was thrown may panic again as it is dropped.
@@ -105,6 +121,9 @@ impl Drop for Guarded {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Instant;
+
     use super::*;
 
     /// Panics again as it is dropped.
@@ -125,6 +144,41 @@ mod tests {
             None::<()>
         );
         log(|| panic!("a subscriber"));
+    }
+
+    /// Counts lines of the log.
+    #[derive(Default)]
+    struct Counter(Arc<AtomicUsize>);
+
+    impl tracing::Subscriber for Counter {
+        fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+            true
+        }
+        fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+            tracing::span::Id::from_u64(1)
+        }
+        fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+        fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+        fn event(&self, _: &tracing::Event<'_>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        fn enter(&self, _: &tracing::span::Id) {}
+        fn exit(&self, _: &tracing::span::Id) {}
+    }
+
+    #[test]
+    fn a_flood_of_panics_is_one_line_a_second() {
+        let (counter, began) = (Counter::default(), Instant::now());
+        let lines = counter.0.clone();
+        tracing::subscriber::with_default(counter, || {
+            for _ in 0..1_000 {
+                assert_eq!(contain("a flood", || std::panic::panic_any(7)), None::<()>);
+            }
+            // Another cause has a line of its own.
+            assert_eq!(contain("a drop", || std::panic::panic_any(7)), None::<()>);
+        });
+        let seconds = began.elapsed().as_secs() as usize;
+        assert!((2..=2 + seconds).contains(&lines.load(Ordering::Relaxed)));
     }
 
     #[test]

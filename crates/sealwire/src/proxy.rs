@@ -172,7 +172,7 @@ impl<'a> Proxy<'a> {
         way: Direction<'_>,
     ) -> Result<(), Error> {
         let mut batch = Vec::with_capacity(BATCH);
-        let mut refusals = Refusals::default();
+        let refusals = Refusals::default();
         loop {
             match from.recv_many_while(&mut batch, BATCH, || way.steering.reading()) {
                 Ok(true) => {}

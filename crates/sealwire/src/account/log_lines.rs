@@ -1,6 +1,7 @@
 //! Log lines that somebody else causes.
 
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Time between two lines about the same.
 pub const LOG_PERIOD: Duration = Duration::from_secs(1);
@@ -13,7 +14,34 @@ pub struct LogLines {
     told: Option<Duration>,
 }
 
+/// [`LogLines`] by the clock of the system, for several threads.
+#[derive(Debug, Default)]
+pub struct LogGate(Mutex<Option<(Instant, LogLines)>>);
+
+impl LogGate {
+    /// Nothing was logged yet. Usable in a `static`.
+    pub const fn new() -> Self {
+        LogGate(Mutex::new(None))
+    }
+
+    /// Counts an occurrence. When a line is due, returns how many there were since the last one,
+    /// this one included.
+    pub fn pass(&self) -> Option<u64> {
+        let mut gate = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (epoch, lines) = gate.get_or_insert_with(|| (Instant::now(), LogLines::new()));
+        lines.note(epoch.elapsed())
+    }
+}
+
 impl LogLines {
+    /// Nothing was logged yet.
+    pub const fn new() -> Self {
+        LogLines {
+            count: 0,
+            told: None,
+        }
+    }
+
     /// Counts an occurrence at `now`, since any moment that stays the same. When a line is due,
     /// returns how many there were since the last one, this one included.
     pub fn note(&mut self, now: Duration) -> Option<u64> {
@@ -39,5 +67,13 @@ mod tests {
         }
         assert_eq!(lines.note(LOG_PERIOD), Some(6));
         assert_eq!(lines.note(LOG_PERIOD), None);
+    }
+
+    #[test]
+    fn a_gate_lets_no_more_lines_through_than_seconds_have_begun() {
+        let (gate, began) = (LogGate::new(), Instant::now());
+        assert_eq!(gate.pass(), Some(1));
+        let passed = (0..100_000).filter(|_| gate.pass().is_some()).count();
+        assert!(passed as u64 <= began.elapsed().as_secs());
     }
 }

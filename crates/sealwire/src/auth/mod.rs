@@ -1,5 +1,5 @@
-//! Who may connect to a server: a closure, a set of keys, a file or directory of allowed keys, or
-//! a ZAP handler ([`zap`]).
+//! Who may connect to a server: a closure, a set of keys, a file or directory of allowed keys, a
+//! table or file of passwords, or a ZAP handler ([`zap`]).
 
 mod allowed_keys;
 mod allowed_keys_file;
@@ -22,6 +22,8 @@ pub use guest::Guest;
 pub(crate) use password::SharedPlainAuthenticator;
 pub use password::{PasswordTable, PlainAuthenticator, PlainClient, PlainCredentials};
 
+use crate::account::LogGate;
+use crate::guard;
 use crate::peer::{PeerAddress, ProcessCredentials};
 
 /// What a client is told whose key is not on a list.
@@ -233,7 +235,7 @@ impl Authenticator for AllowAnyone {
 #[derive(Clone)]
 pub(crate) struct SharedAuthenticator {
     authenticator: Arc<dyn Authenticator>,
-    /// A panic of what is asked twice a second is logged once.
+    /// Whether it panicked when asked for its revision.
     panicked: Arc<AtomicBool>,
 }
 
@@ -254,12 +256,7 @@ impl SharedAuthenticator {
     }
 
     pub(crate) fn revision(&self) -> Option<u64> {
-        contained(|| self.authenticator.revision()).unwrap_or_else(|| {
-            if !self.panicked.swap(true, Ordering::Relaxed) {
-                tracing::error!("an authenticator panicked when asked for its revision");
-            }
-            None
-        })
+        revision_or_none(&self.panicked, || self.authenticator.revision())
     }
 
     pub(crate) fn decide(&self, client: &Client<'_>) -> Decision {
@@ -287,6 +284,19 @@ pub(crate) fn contained<R>(theirs: impl FnOnce() -> R) -> Option<R> {
     }
 }
 
+/// The revision of an authenticator, none when it panics. That is logged once, as it is asked about
+/// twice a second.
+fn revision_or_none(panicked: &AtomicBool, ask: impl FnOnce() -> Option<u64>) -> Option<u64> {
+    contained(ask).unwrap_or_else(|| {
+        if !panicked.swap(true, Ordering::Relaxed) {
+            guard::log(|| {
+                tracing::error!(target: "sealwire", "an authenticator panicked when asked for its revision");
+            });
+        }
+        None
+    })
+}
+
 /// A decision, or a refusal when making it panics.
 fn or_refuse(address: &PeerAddress, decide: impl FnOnce() -> Decision) -> Decision {
     contained(decide).unwrap_or_else(|| undecided(address))
@@ -295,7 +305,10 @@ fn or_refuse(address: &PeerAddress, decide: impl FnOnce() -> Decision) -> Decisi
 /// The refusal of a client about which somebody panicked. It may come again: the next answer may be
 /// another.
 pub(crate) fn undecided(address: &PeerAddress) -> Decision {
-    tracing::error!(%address, "the authenticator panicked: client refused");
+    static LINES: LogGate = LogGate::new();
+    guard::log_seldom(&LINES, |times| {
+        tracing::error!(target: "sealwire", %address, times, "the authenticator panicked: client refused");
+    });
     Decision::refuse_as(Status::Temporary, "the server could not decide")
 }
 

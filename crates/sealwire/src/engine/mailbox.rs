@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::cookies::SharedCookies;
 use super::datagrams::Datagrams;
 use super::session::SessionKey;
+use crate::account::LogGate;
 use crate::auth::Verdict;
 use crate::endpoint::Endpoint;
 use crate::guard;
@@ -114,8 +115,9 @@ impl Mailbox {
         drop(queue);
         // The thread empties the whole box each time it wakes: only the first has to wake it.
         if first && let Err(error) = self.waker.wake() {
-            guard::log(|| {
-                tracing::error!(target: "sealwire", %error, "the I/O thread cannot be woken");
+            static LINES: LogGate = LogGate::new();
+            guard::log_seldom(&LINES, |times| {
+                tracing::error!(target: "sealwire", %error, times, "the I/O thread cannot be woken");
             });
         }
     }

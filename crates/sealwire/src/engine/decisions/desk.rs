@@ -6,6 +6,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use crate::account::LogGate;
+use crate::guard;
+
 /// Threads beyond the first of each socket, shared by all sockets of a context.
 pub(super) const EXTRA: usize = 3;
 /// Questions of one socket that can wait, with up to 4 KiB each. Anyone who knows a server's public
@@ -80,14 +83,21 @@ impl<Q: Ask> Desk<Q> {
                 .name("sealwire-auth".into())
                 .spawn(move || shared.serve());
             if let Err(error) = spawned {
-                tracing::error!(target: "sealwire", %error, "cannot start an authenticator thread");
-                if state.threads > 0 {
-                    break;
+                let unserved = if state.threads == 0 {
+                    state.assigned.pop_back()
+                } else {
+                    None
+                };
+                if let Some((socket, _)) = &unserved {
+                    state.release(*socket);
                 }
-                if let Some((socket, _)) = state.assigned.pop_back() {
-                    state.release(socket);
-                }
-                return Err(Busy);
+                drop(state);
+                static LINES: LogGate = LogGate::new();
+                guard::log_seldom(&LINES, |times| {
+                    tracing::error!(target: "sealwire", %error, times, "cannot start an authenticator thread");
+                });
+                self.0.more.notify_one();
+                return unserved.map_or(Ok(()), |_| Err(Busy));
             }
             state.threads += 1;
         }

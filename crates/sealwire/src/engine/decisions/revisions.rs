@@ -5,7 +5,9 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
+use crate::account::LogGate;
 use crate::auth::contained;
+use crate::guard;
 use crate::socket::SocketCore;
 
 #[derive(Default)]
@@ -38,6 +40,7 @@ impl Revisions {
                 state.waiting.push_back((core.id(), Arc::downgrade(&core)));
             }
         }
+        let mut failure = None;
         if state.threads == 0 || (held_up && state.threads <= sockets.len()) {
             let shared = self.0.clone();
             let spawned = thread::Builder::new()
@@ -46,12 +49,16 @@ impl Revisions {
             match spawned {
                 Ok(_) => state.threads += 1,
                 // The next period will do.
-                Err(error) => {
-                    tracing::error!(target: "sealwire", %error, "cannot start a thread for revisions");
-                }
+                Err(error) => failure = Some(error),
             }
         }
         drop(state);
+        if let Some(error) = failure {
+            static LINES: LogGate = LogGate::new();
+            guard::log_seldom(&LINES, |times| {
+                tracing::error!(target: "sealwire", %error, times, "cannot start a thread for revisions");
+            });
+        }
         self.0.more.notify_all();
     }
 }
@@ -86,7 +93,10 @@ impl Shared {
                 }
             });
             if revised.is_none() {
-                tracing::error!(target: "sealwire", "looking after clients again panicked");
+                static LINES: LogGate = LogGate::new();
+                guard::log_seldom(&LINES, |times| {
+                    tracing::error!(target: "sealwire", times, "looking after clients again panicked");
+                });
             }
             state = self.lock();
             state.sockets.remove(&id);

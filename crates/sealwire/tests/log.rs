@@ -1,0 +1,97 @@
+//! What peers can make the log say: one line a second of each cause, with how often it happened.
+
+mod support;
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use sealwire::SocketType;
+use sealwire::auth::Guest;
+use support::{eventually, options};
+
+/// Keeps the lines of the log, each with its `times`.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<(String, u64)>>>);
+
+impl tracing::Subscriber for Lines {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() <= tracing::Level::WARN
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut line = Line::default();
+        event.record(&mut line);
+        self.0.lock().unwrap().push((line.message, line.times));
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[derive(Default)]
+struct Line {
+    message: String,
+    times: u64,
+}
+
+impl tracing::field::Visit for Line {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.message = format!("{value:?}");
+        }
+    }
+    fn record_u64(&mut self, field: &tracing::field::Field, value: u64) {
+        if field.name() == "times" {
+            self.times = value;
+        }
+    }
+}
+
+#[test]
+fn a_flood_of_refusals_is_one_line_a_second() {
+    let lines = Lines::default();
+    tracing::subscriber::set_global_default(lines.clone()).unwrap();
+    // It is said once how a panic looks, or else each of them is.
+    std::panic::set_hook(Box::new(|_| {}));
+    let began = Instant::now();
+    let pull = options(SocketType::Pull)
+        .admit(|_: &Guest<'_>| -> bool { panic!("cannot decide") })
+        .build_blocking()
+        .unwrap();
+    let endpoint = pull.bind("tcp://127.0.0.1:0").unwrap();
+    let often = Duration::from_millis(1);
+    let strangers = [(); 8].map(|()| {
+        let push = options(SocketType::Push)
+            .reconnect(often, often)
+            .linger(Duration::ZERO)
+            .build_blocking()
+            .unwrap();
+        push.connect(&endpoint).unwrap();
+        push
+    });
+    let flood = 1_000;
+    eventually("all were refused", || {
+        pull.counters().handshakes_failed >= flood
+    });
+    for stranger in strangers {
+        stranger.close().unwrap();
+    }
+    pull.close().unwrap();
+    let seconds = began.elapsed().as_secs() as usize;
+    let lines = lines.0.lock().unwrap();
+    let panics = lines
+        .iter()
+        .filter(|(message, _)| message.contains("the authenticator panicked"));
+    let (count, told) = panics.fold((0, 0), |(count, told), line| (count + 1, told + line.1));
+    assert!((1..=1 + seconds).contains(&count), "{count} lines");
+    assert!(told >= count as u64, "{told}");
+    let failures = lines
+        .iter()
+        .filter(|(message, _)| message.contains("could not decide"));
+    // The server's, and for each client what it noticed of that.
+    assert!(failures.count() <= 9 * (1 + seconds));
+}
