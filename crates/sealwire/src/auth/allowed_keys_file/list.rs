@@ -5,20 +5,27 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::look::{Content, Entries, Found};
+use super::look::{Content, Entries, Found, Look};
+use crate::account::LOG_PERIOD;
 use crate::auth::AllowedKeys;
 use crate::keys::KeyFileError;
 
 /// A removal counts when it is seen again this long after.
-pub(super) const SETTLE: Duration = Duration::from_millis(300);
+pub(in crate::auth) const SETTLE: Duration = Duration::from_millis(300);
 /// It counts after this time in any case, also where the file is never the same twice.
-pub(super) const SETTLE_AT_MOST: Duration = Duration::from_secs(5);
+pub(in crate::auth) const SETTLE_AT_MOST: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Default)]
 pub(super) struct List {
     files: BTreeMap<PathBuf, Listed>,
+    /// Of the directory, when it had files.
+    device: Option<u64>,
     /// Why the list as a whole could not be read.
     problem: Option<String>,
+    /// Whether the log says that it could not be read.
+    told: bool,
+    /// Of the last remarks.
+    remarked: Option<Instant>,
 }
 
 /// What counts of one file.
@@ -32,6 +39,8 @@ struct Listed {
     /// Since when the file is not there.
     gone: Option<Instant>,
     problem: Option<String>,
+    /// The problem that the log speaks of.
+    told: Option<String>,
 }
 
 /// What became of a look.
@@ -44,7 +53,8 @@ pub(super) struct Outcome {
     pub(super) remarks: Vec<Remark>,
 }
 
-/// Something for the log.
+/// Something for the log: what is different from what it said last. Whoever uses up descriptors can
+/// make a list readable and unreadable at any rate.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Remark {
     Unreadable(String),
@@ -55,16 +65,16 @@ pub(super) enum Remark {
 
 impl List {
     /// The first look has to find no fault.
-    pub(super) fn new(found: Vec<Found>, now: Instant) -> Result<Self, KeyFileError> {
-        let mut sound = Vec::with_capacity(found.len());
-        for file in found {
+    pub(super) fn new(look: Look, now: Instant) -> Result<Self, KeyFileError> {
+        let mut files = Vec::with_capacity(look.files.len());
+        for file in look.files {
             match file.content {
                 Content::Failed(error) => return Err(error),
-                _ => sound.push(file),
+                _ => files.push(file),
             }
         }
         let mut list = List::default();
-        list.take(Ok(sound), now);
+        list.take(Ok(Look { files, ..look }), now);
         Ok(list)
     }
 
@@ -78,46 +88,52 @@ impl List {
     }
 
     /// Takes in what a look found.
-    pub(super) fn take(&mut self, look: Result<Vec<Found>, KeyFileError>, now: Instant) -> Outcome {
+    pub(super) fn take(&mut self, look: Result<Look, KeyFileError>, now: Instant) -> Outcome {
         let mut outcome = Outcome::default();
         match look {
-            Err(error) => {
-                let problem = error.to_string();
-                if self.problem.is_none() {
-                    outcome.remarks.push(Remark::Unreadable(problem.clone()));
-                }
-                self.problem = Some(problem);
+            Err(error) => self.problem = Some(error.to_string()),
+            Ok(look) if self.seems_unmounted(&look) => {
+                let problem = "the directory is empty and on another file system than before";
+                self.problem = Some(problem.into());
             }
-            Ok(found) => {
-                if self.problem.take().is_some() {
-                    outcome.remarks.push(Remark::Readable);
+            Ok(look) => {
+                self.problem = None;
+                if !look.files.is_empty() {
+                    self.device = look.device;
                 }
-                self.take_files(found, now, &mut outcome);
+                outcome.changed = self.take_files(look.files, now);
             }
         }
         let broken = |file: &Listed| file.problem.is_some();
         outcome.incomplete = self.problem.is_some() || self.files.values().any(broken);
+        let due = |before| now.duration_since(before) >= LOG_PERIOD;
+        if self.remarked.is_none_or(due) {
+            outcome.remarks = self.remarks();
+            if !outcome.remarks.is_empty() {
+                self.remarked = Some(now);
+            }
+        }
         outcome
     }
 
-    fn take_files(&mut self, found: Vec<Found>, now: Instant, outcome: &mut Outcome) {
+    /// Whether an empty directory is more likely to be the place of one that is not mounted.
+    fn seems_unmounted(&self, look: &Look) -> bool {
+        let elsewhere = look.device.is_some() && look.device != self.device;
+        elsewhere && self.device.is_some() && look.files.is_empty() && !self.files.is_empty()
+    }
+
+    /// Returns whether other keys count now.
+    fn take_files(&mut self, found: Vec<Found>, now: Instant) -> bool {
+        let mut changed = false;
         let mut missing = std::mem::take(&mut self.files);
         for Found { path, content } in found {
             let mut file = missing.remove(&path).unwrap_or_default();
             file.gone = None;
-            let problem = match &content {
+            file.problem = match &content {
                 Content::Failed(error) => Some(error.to_string()),
                 Content::Keys(_) | Content::Same => None,
             };
-            match (&problem, &file.problem) {
-                (Some(problem), before) if before.as_ref() != Some(problem) => {
-                    outcome.remarks.push(Remark::FileBroken(problem.clone()));
-                }
-                (None, Some(_)) => outcome.remarks.push(Remark::FileMended(path.clone())),
-                _ => {}
-            }
-            file.problem = problem;
-            outcome.changed |= match content {
+            changed |= match content {
                 Content::Keys(keys) => file.replace(keys, now),
                 Content::Same => file.settle(now),
                 Content::Failed(_) => {
@@ -130,11 +146,33 @@ impl List {
         for (path, mut file) in missing {
             let since = *file.gone.get_or_insert(now);
             if file.keys.is_empty() || now.duration_since(since) >= SETTLE {
-                outcome.changed |= !file.keys.is_empty();
+                changed |= !file.keys.is_empty();
             } else {
                 self.files.insert(path, file);
             }
         }
+        changed
+    }
+
+    fn remarks(&mut self) -> Vec<Remark> {
+        let mut remarks = Vec::new();
+        if self.told != self.problem.is_some() {
+            self.told = !self.told;
+            remarks.push(match &self.problem {
+                Some(problem) => Remark::Unreadable(problem.clone()),
+                None => Remark::Readable,
+            });
+        }
+        for (path, file) in &mut self.files {
+            if file.told != file.problem {
+                file.told.clone_from(&file.problem);
+                remarks.push(match &file.problem {
+                    Some(problem) => Remark::FileBroken(problem.clone()),
+                    None => Remark::FileMended(path.clone()),
+                });
+            }
+        }
+        remarks
     }
 }
 

@@ -10,10 +10,19 @@ use sealwire_zmtp::PublicKey;
 
 use crate::keys::{self, KeyFileError, MAX_FILE_SIZE};
 
-/// Files of a directory.
-const MAX_FILES: usize = 65_536;
-/// Bytes of all files together.
-const MAX_SIZE: u64 = 64 << 20;
+/// What a list may have at most.
+#[derive(Debug)]
+pub(super) struct Bounds {
+    /// Files of a directory.
+    pub(super) files: usize,
+    /// Bytes of all files together.
+    pub(super) size: u64,
+}
+
+pub(super) const BOUNDS: Bounds = Bounds {
+    files: 65_536,
+    size: 64 << 20,
+};
 /// Lists with no more files are read whole at each look. In larger ones a file is passed over whose
 /// metadata is the same as before.
 const ALWAYS_READ: usize = 1_024;
@@ -23,6 +32,15 @@ const TICK: Duration = Duration::from_secs(2);
 
 /// Keys with their user ids.
 pub(super) type Entries = BTreeMap<PublicKey, Option<String>>;
+
+/// What one look found.
+#[derive(Debug)]
+pub(super) struct Look {
+    /// In the order of their names.
+    pub(super) files: Vec<Found>,
+    /// The file system of a directory. `None` for a list that is a file.
+    pub(super) device: Option<u64>,
+}
 
 /// A file of the list.
 #[derive(Debug)]
@@ -54,17 +72,22 @@ struct Known {
     understood: bool,
 }
 
-/// Reads what has to be read. The files come in the order of their names.
+/// Reads what has to be read.
 ///
 /// # Errors
 ///
-/// When the list as a whole cannot be read.
-pub(super) fn look(path: &Path, memory: &mut Memory) -> Result<Vec<Found>, KeyFileError> {
+/// When the list as a whole cannot be read, or exceeds the bounds.
+pub(super) fn look(
+    path: &Path,
+    memory: &mut Memory,
+    bounds: &Bounds,
+) -> Result<Look, KeyFileError> {
     let read = |source| KeyFileError::read(path, source);
     let metadata = fs::metadata(path).map_err(read)?;
     let is_client = metadata.is_dir();
+    let device = is_client.then(|| device_of(&metadata));
     let files = if is_client {
-        clients_in(path)?
+        clients_in(path, bounds.files)?
     } else {
         vec![(path.to_path_buf(), Ok(metadata))]
     };
@@ -76,10 +99,10 @@ pub(super) fn look(path: &Path, memory: &mut Memory) -> Result<Vec<Found>, KeyFi
             Err(source) => Err(KeyFileError::read(&file, source)),
             Ok(metadata) => {
                 size += metadata.len();
-                if size > MAX_SIZE {
+                if size > bounds.size {
                     return Err(KeyFileError::TooLarge {
                         path: path.into(),
-                        limit: MAX_SIZE,
+                        limit: bounds.size,
                     });
                 }
                 memory.read(&file, &metadata, is_client, passes_over)
@@ -113,11 +136,27 @@ pub(super) fn look(path: &Path, memory: &mut Memory) -> Result<Vec<Found>, KeyFi
     }
     let is_there = |path: &PathBuf| found.binary_search_by(|found| found.path.cmp(path)).is_ok();
     memory.0.retain(|path, _| is_there(path));
-    Ok(found)
+    Ok(Look {
+        files: found,
+        device,
+    })
+}
+
+#[cfg(unix)]
+fn device_of(directory: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::dev(directory)
+}
+
+#[cfg(not(unix))]
+fn device_of(_: &Metadata) -> u64 {
+    0
 }
 
 /// The files of a directory that stand for clients, with what could be learnt of each.
-fn clients_in(path: &Path) -> Result<Vec<(PathBuf, io::Result<Metadata>)>, KeyFileError> {
+fn clients_in(
+    path: &Path,
+    limit: usize,
+) -> Result<Vec<(PathBuf, io::Result<Metadata>)>, KeyFileError> {
     let read = |source| KeyFileError::read(path, source);
     let mut files = Vec::new();
     for entry in fs::read_dir(path).map_err(read)? {
@@ -130,10 +169,10 @@ fn clients_in(path: &Path) -> Result<Vec<(PathBuf, io::Result<Metadata>)>, KeyFi
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             metadata => files.push((file, metadata)),
         }
-        if files.len() > MAX_FILES {
+        if files.len() > limit {
             return Err(KeyFileError::TooMany {
                 path: path.into(),
-                limit: MAX_FILES,
+                limit,
             });
         }
     }

@@ -17,8 +17,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
 use std::time::{Duration, Instant};
 
 use self::list::{List, Remark};
-use self::look::Memory;
+use self::look::{BOUNDS, Memory};
 use super::{AllowedKeys, Authenticator, Client, Decision, NOT_ALLOWED, Status};
+use crate::guard;
 use crate::keys::KeyFileError;
 
 /// Between two looks that handshakes cause passes this many times the time that the first took, so
@@ -26,7 +27,7 @@ use crate::keys::KeyFileError;
 const PAUSE: u32 = 9;
 /// A look is good for so long: a key that it did not find is not on the list.
 const FRESH: Duration = Duration::from_millis(50);
-/// Lines in the log after one look. Broken files beyond are counted in a last one.
+/// Lines in the log in a second. Broken files beyond are counted in a last one.
 const MAX_REMARKS: usize = 16;
 
 /// A file or directory of allowed keys, read again when it changes.
@@ -45,8 +46,9 @@ const MAX_REMARKS: usize = 16;
 /// size and time the file has. To be quite sure, write a new file beside the list and rename it.
 ///
 /// **What cannot be read or understood keeps what it said last**, for as long as that lasts: a file
-/// of a directory its own key, a list its own keys, also a list that was deleted. Errors are logged
-/// once when they begin. Until they end, strangers are refused with [`Status::Temporary`], since
+/// of a directory its own key, a list its own keys, also a list that was deleted. An empty directory
+/// that lies on another file system than the keys did counts as unreadable too: the one with the keys
+/// is probably not mounted. Errors are logged once when they begin and when they end. Until then, strangers are refused with [`Status::Temporary`], since
 /// their key may stand in what could not be read. So to turn everybody away **empty the list, do
 /// not delete it**; a server that starts without its list does not start.
 #[derive(Debug)]
@@ -88,7 +90,7 @@ impl AllowedKeysFile {
         let path = path.into();
         let mut memory = Memory::default();
         let now = Instant::now();
-        let list = List::new(look::look(&path, &mut memory)?, now)?;
+        let list = List::new(look::look(&path, &mut memory, &BOUNDS)?, now)?;
         let snapshot = Snapshot {
             keys: list.keys(),
             incomplete: false,
@@ -133,50 +135,57 @@ impl AllowedKeysFile {
             due,
         } = &mut *watch;
         *looked = began;
-        let outcome = list.take(look::look(&self.path, memory), began);
-        report(&self.path, &outcome.remarks);
+        let outcome = list.take(look::look(&self.path, memory, &BOUNDS), began);
         let before = self.snapshot();
+        let mut changed_to = None;
         if outcome.changed || outcome.incomplete != before.incomplete {
             let keys = if outcome.changed {
                 list.keys()
             } else {
                 before.keys.clone()
             };
-            let snapshot = Snapshot {
+            let changed = keys != before.keys;
+            changed_to = changed.then_some(keys.len());
+            *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Snapshot {
                 incomplete: outcome.incomplete,
-                revision: before.revision + u64::from(keys != before.keys),
+                revision: before.revision + u64::from(changed),
                 keys,
-            };
-            if snapshot.revision != before.revision {
-                tracing::info!(path = %self.path.display(), keys = snapshot.keys.len(), "allowed keys changed");
-            }
-            *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+            });
         }
         let ended = Instant::now();
         *due = ended + (ended - began) * PAUSE;
+        drop(watch);
+        report(&self.path, &outcome.remarks, changed_to);
         true
     }
 }
 
-fn report(path: &Path, remarks: &[Remark]) {
+fn report(path: &Path, remarks: &[Remark], changed_to: Option<usize>) {
     let path = path.display();
     for remark in remarks.iter().take(MAX_REMARKS) {
-        match remark {
+        guard::log(|| match remark {
             Remark::Unreadable(error) => {
-                tracing::error!(%path, %error, "allowed keys cannot be read: those read last stay allowed");
+                tracing::error!(target: "sealwire", %path, %error, "allowed keys cannot be read: those read last stay allowed");
             }
-            Remark::Readable => tracing::info!(%path, "allowed keys can be read again"),
+            Remark::Readable => {
+                tracing::info!(target: "sealwire", %path, "allowed keys can be read again");
+            }
             Remark::FileBroken(error) => {
-                tracing::error!(%path, %error, "a file of allowed keys cannot be read: what it said last stays allowed");
+                tracing::error!(target: "sealwire", %path, %error, "a file of allowed keys cannot be read: what it said last stays allowed");
             }
             Remark::FileMended(file) => {
-                tracing::info!(%path, file = %file.display(), "a file of allowed keys can be read again");
+                tracing::info!(target: "sealwire", %path, file = %file.display(), "a file of allowed keys can be read again");
             }
-        }
+        });
     }
     let more = remarks.len().saturating_sub(MAX_REMARKS);
     if more > 0 {
-        tracing::error!(%path, more, "and as many more files of allowed keys");
+        guard::log(|| {
+            tracing::error!(target: "sealwire", %path, more, "and as many more files of allowed keys");
+        });
+    }
+    if let Some(keys) = changed_to {
+        guard::log(|| tracing::info!(target: "sealwire", %path, keys, "allowed keys changed"));
     }
 }
 

@@ -10,7 +10,7 @@ use sealwire_zmtp::PublicKey;
 use sealwire_zmtp::wire::metadata::Metadata;
 
 use super::list::{List, Remark, SETTLE, SETTLE_AT_MOST};
-use super::look::{Content, Found};
+use super::look::{Bounds, Content, Found, Look};
 use super::*;
 use crate::keys::Generate as _;
 use crate::peer::PeerAddress;
@@ -42,6 +42,14 @@ fn broken(path: &str) -> Found {
     }
 }
 
+/// A look at these files.
+fn files(files: Vec<Found>) -> Look {
+    Look {
+        files,
+        device: None,
+    }
+}
+
 fn failed(code: i32) -> KeyFileError {
     KeyFileError::read("list".as_ref(), io::Error::from_raw_os_error(code))
 }
@@ -65,7 +73,7 @@ fn a_list_that_cannot_be_read_stays_as_it_was_and_says_so_once() {
         Errno::NOENT,
         Errno::NOMEM,
     ] {
-        let mut list = List::new(vec![found("list", &[one])], now).unwrap();
+        let mut list = List::new(files(vec![found("list", &[one])]), now).unwrap();
         let first = list.take(Err(failed(errno.raw_os_error())), now + TICK);
         assert!(!first.changed && first.incomplete, "{errno}");
         assert!(
@@ -77,7 +85,7 @@ fn a_list_that_cannot_be_read_stays_as_it_was_and_says_so_once() {
             assert!(!next.changed && next.incomplete && next.remarks.is_empty());
         }
         assert_eq!(allows(&list, &[one]), [true], "{errno}");
-        let over = list.take(Ok(vec![same("list")]), now + 100 * TICK);
+        let over = list.take(Ok(files(vec![same("list")])), now + 100 * TICK);
         assert_eq!(over.remarks, [Remark::Readable]);
         assert!(!over.changed && !over.incomplete);
     }
@@ -86,13 +94,13 @@ fn a_list_that_cannot_be_read_stays_as_it_was_and_says_so_once() {
 #[test]
 fn a_broken_file_keeps_its_own_key_and_touches_no_other() {
     let ([one, two, three], now) = ([(); 3].map(|()| key()), Instant::now());
-    let files = vec![found("one.pub", &[one]), found("two.pub", &[two])];
-    let mut list = List::new(files, now).unwrap();
+    let both = vec![found("one.pub", &[one]), found("two.pub", &[two])];
+    let mut list = List::new(files(both), now).unwrap();
     let look = || vec![broken("one.pub"), same("two.pub")];
-    let first = list.take(Ok(look()), now + TICK);
+    let first = list.take(Ok(files(look())), now + TICK);
     assert!(matches!(first.remarks[..], [Remark::FileBroken(_)]));
     for looks in 2..20 {
-        let next = list.take(Ok(look()), now + looks * TICK);
+        let next = list.take(Ok(files(look())), now + looks * TICK);
         assert!(next.remarks.is_empty() && next.incomplete && !next.changed);
     }
     assert_eq!(allows(&list, &[one, two]), [true, true]);
@@ -102,10 +110,10 @@ fn a_broken_file_keeps_its_own_key_and_touches_no_other() {
         found("three.pub", &[three]),
         same("two.pub"),
     ];
-    assert!(list.take(Ok(look), now + 20 * TICK).changed);
+    assert!(list.take(Ok(files(look)), now + 20 * TICK).changed);
     assert_eq!(allows(&list, &[one, two, three]), [true; 3]);
     let look = vec![found("one.pub", &[one]), same("three.pub"), same("two.pub")];
-    let mended = list.take(Ok(look), now + 21 * TICK);
+    let mended = list.take(Ok(files(look)), now + 21 * TICK);
     assert_eq!(
         mended.remarks,
         [Remark::FileMended(PathBuf::from("one.pub"))]
@@ -116,15 +124,15 @@ fn a_broken_file_keeps_its_own_key_and_touches_no_other() {
 #[test]
 fn a_list_that_is_being_written_removes_nobody() {
     let ([one, two, three], now) = ([(); 3].map(|()| key()), Instant::now());
-    let mut list = List::new(vec![found("list", &[one, two])], now).unwrap();
+    let mut list = List::new(files(vec![found("list", &[one, two])]), now).unwrap();
     // Emptied, then written bit by bit, with a look in between each time; an addition counts.
     for (looks, keys) in [(1, &[][..]), (2, &[three]), (3, &[three, one])] {
-        list.take(Ok(vec![found("list", keys)]), now + looks * TICK);
+        list.take(Ok(files(vec![found("list", keys)])), now + looks * TICK);
         assert_eq!(allows(&list, &[one, two]), [true, true]);
     }
     let complete = found("list", &[three, one, two]);
-    list.take(Ok(vec![complete]), now + 4 * TICK);
-    list.take(Ok(vec![same("list")]), now + 5 * TICK);
+    list.take(Ok(files(vec![complete])), now + 4 * TICK);
+    list.take(Ok(files(vec![same("list")])), now + 5 * TICK);
     assert_eq!(allows(&list, &[one, two, three]), [true; 3]);
 }
 
@@ -132,30 +140,36 @@ fn a_list_that_is_being_written_removes_nobody() {
 fn a_removal_counts_once_it_is_seen_twice_apart() {
     let ([one, two], now) = ([key(), key()], Instant::now());
     for emptied in [false, true] {
-        let mut list = List::new(vec![found("list", &[one, two])], now).unwrap();
+        let mut list = List::new(files(vec![found("list", &[one, two])]), now).unwrap();
         let rest = if emptied { &[][..] } else { &[one] };
         let early = now + SETTLE - Duration::from_millis(1);
-        assert!(!list.take(Ok(vec![found("list", rest)]), now).changed);
-        assert!(!list.take(Ok(vec![same("list")]), early).changed);
-        assert!(list.take(Ok(vec![same("list")]), now + SETTLE).changed);
+        assert!(!list.take(Ok(files(vec![found("list", rest)])), now).changed);
+        assert!(!list.take(Ok(files(vec![same("list")])), early).changed);
+        assert!(
+            list.take(Ok(files(vec![same("list")])), now + SETTLE)
+                .changed
+        );
         assert_eq!(allows(&list, &[one, two]), [!emptied, false]);
     }
     // A file of a directory likewise.
-    let files = vec![found("one.pub", &[one]), found("two.pub", &[two])];
-    let mut list = List::new(files, now).unwrap();
-    assert!(!list.take(Ok(vec![same("one.pub")]), now).changed);
-    assert!(list.take(Ok(vec![same("one.pub")]), now + SETTLE).changed);
+    let both = vec![found("one.pub", &[one]), found("two.pub", &[two])];
+    let mut list = List::new(files(both), now).unwrap();
+    assert!(!list.take(Ok(files(vec![same("one.pub")])), now).changed);
+    assert!(
+        list.take(Ok(files(vec![same("one.pub")])), now + SETTLE)
+            .changed
+    );
     assert_eq!(allows(&list, &[one, two]), [true, false]);
 }
 
 #[test]
 fn a_file_that_never_rests_cannot_keep_a_key_on_the_list() {
     let ([one, two], now) = ([key(), key()], Instant::now());
-    let mut list = List::new(vec![found("list", &[one, two])], now).unwrap();
-    list.take(Ok(vec![found("list", &[one])]), now);
-    list.take(Ok(vec![found("list", &[one, key()])]), now + TICK);
+    let mut list = List::new(files(vec![found("list", &[one, two])]), now).unwrap();
+    list.take(Ok(files(vec![found("list", &[one])])), now);
+    list.take(Ok(files(vec![found("list", &[one, key()])])), now + TICK);
     assert_eq!(allows(&list, &[two]), [true]);
-    list.take(Ok(vec![found("list", &[one])]), now + SETTLE_AT_MOST);
+    list.take(Ok(files(vec![found("list", &[one])])), now + SETTLE_AT_MOST);
     assert_eq!(allows(&list, &[one, two]), [true, false]);
 }
 
@@ -298,4 +312,93 @@ fn lists_beyond_the_bounds_are_refused() {
             ..
         })
     ));
+    assert_eq!((BOUNDS.files, BOUNDS.size), (65_536, 64 << 20));
+    let clients = folder.path().join("clients");
+    fs::create_dir(&clients).unwrap();
+    let text = key().to_string();
+    for number in 0..3 {
+        fs::write(clients.join(format!("{number}.pub")), &text).unwrap();
+    }
+    // These count for nothing.
+    fs::write(clients.join(".hidden"), &text).unwrap();
+    fs::write(clients.join("0.key_secret"), &text).unwrap();
+    let all = 3 * text.len() as u64;
+    let look = |files, size| look::look(&clients, &mut Memory::default(), &Bounds { files, size });
+    assert_eq!(look(3, all).unwrap().files.len(), 3);
+    assert!(matches!(
+        look(2, all),
+        Err(KeyFileError::TooMany { limit: 2, .. })
+    ));
+    match look(3, all - 1) {
+        Err(KeyFileError::TooLarge { limit, .. }) => assert_eq!(limit, all - 1),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_list_that_comes_and_goes_is_told_of_once_a_second() {
+    let (one, now) = (key(), Instant::now());
+    let mut list = List::new(files(vec![found("list", &[one])]), now).unwrap();
+    let seconds = 10_u64;
+    let mut told = Vec::new();
+    for look in 0..1_000 * seconds {
+        let at = now + Duration::from_millis(look);
+        let found = match look % 2 {
+            0 => Err(failed(24)),
+            _ => Ok(files(vec![broken("list")])),
+        };
+        told.extend(list.take(found, at).remarks);
+    }
+    // Of the list and of its file.
+    assert!(told.len() <= 2 * seconds as usize, "{}", told.len());
+    // How things are in the end is told in any case.
+    let over = now + Duration::from_secs(60);
+    let last = list.take(Ok(files(vec![found("list", &[one])])), over);
+    assert!([Remark::Readable, Remark::FileMended("list".into())].ends_with(&last.remarks));
+    assert!(!last.incomplete);
+}
+
+#[test]
+fn an_empty_directory_counts_where_the_keys_were_and_nowhere_else() {
+    let (one, now) = (key(), Instant::now());
+    let on = |device, files| {
+        Ok(Look {
+            files,
+            device: Some(device),
+        })
+    };
+    let mut list = List::new(on(1, vec![found("one.pub", &[one])]).unwrap(), now).unwrap();
+    // Not mounted: what is seen is the place to mount to.
+    for looks in 1..10 {
+        let unmounted = list.take(on(2, Vec::new()), now + looks * TICK);
+        assert!(!unmounted.changed && unmounted.incomplete);
+        assert_eq!(unmounted.remarks.len(), usize::from(looks == 1));
+    }
+    // Mounted again, from another device by now; then emptied.
+    let mounted = list.take(on(3, vec![same("one.pub")]), now + 10 * TICK);
+    assert_eq!(mounted.remarks, [Remark::Readable]);
+    assert!(!list.take(on(3, Vec::new()), now + 11 * TICK).incomplete);
+    assert!(list.take(on(3, Vec::new()), now + 12 * TICK).changed);
+    assert_eq!(allows(&list, &[one]), [false]);
+    // Nothing is left to be kept.
+    assert!(!list.take(on(2, Vec::new()), now + 13 * TICK).incomplete);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_directory_that_is_not_mounted_any_more_cuts_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let (friend, stranger) = (key(), key());
+    let (mounted, path) = (folder.path().join("mounted"), folder.path().join("allowed"));
+    fs::create_dir(&mounted).unwrap();
+    fs::write(mounted.join("friend.pub"), friend.to_string()).unwrap();
+    std::os::unix::fs::symlink(&mounted, &path).unwrap();
+    let list = AllowedKeysFile::open(&path).unwrap();
+    // A directory of another file system without any file in it, as a place to mount to has.
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink("/proc/sys", &path).unwrap();
+    assert_eq!(list.revision(), Some(0));
+    assert_eq!(ask(&list, friend), Decision::allow_as("friend"));
+    let temporary = Decision::refuse_as(Status::Temporary, NOT_ALLOWED);
+    assert_eq!(ask(&list, stranger), temporary);
 }
