@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use sealwire::auth::{AllowAnyone, AllowedKeysFile, Authenticator};
+use sealwire::auth::{AllowAnyone, AllowedKeysFile, Authenticator, PasswordFile};
 use sealwire::{Endpoint, Generate as _, KeyPair, PublicKey, Security, keys};
 
 use crate::exit::{Code, Failure};
@@ -121,7 +121,7 @@ macro_rules! security_options {
             password_file: Option<PathBuf>,
 
             /// As server of PLAIN: a file with a username and a password per line, which only its
-            /// owner may be able to read
+            /// owner may be able to read; read again when it changes
             #[arg(
                 id = concat!($prefix, "passwords"),
                 long = concat!($prefix, "passwords"),
@@ -249,7 +249,7 @@ impl SecurityChoice<'_> {
             return Err(self.usage("--{}mechanism plain uses no keys: leave the key options out"));
         }
         match (self.passwords, self.username, self.password_file) {
-            (Some(file), None, None) => Ok(Security::plain_server(passwords::read_table(file)?)),
+            (Some(file), None, None) => Ok(Security::plain_server(PasswordFile::open(file)?)),
             (None, Some(username), Some(file)) if !self.server => {
                 let password = passwords::read_password(file)?;
                 Ok(Security::plain_client(username, &password[..]))

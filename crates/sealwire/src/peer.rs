@@ -10,7 +10,7 @@ use sealwire_zmtp::wire::metadata::Metadata;
 use sealwire_zmtp::{PublicKey, SocketType};
 
 use crate::account::{self, Account};
-use crate::auth::Client;
+use crate::auth::{Client, PlainClient, PlainCredentials};
 use crate::route::Route;
 use crate::text::printable;
 
@@ -84,6 +84,8 @@ pub struct ProcessCredentials {
 pub(crate) struct Approval {
     pub(crate) user_id: Option<String>,
     pub(crate) metadata: Option<Metadata>,
+    /// What it showed, where that may be decided about again.
+    pub(crate) credentials: Option<PlainCredentials>,
 }
 
 /// A connected peer. Fixed for the life of the connection and shared by its messages.
@@ -297,6 +299,15 @@ impl Peer {
             }),
             Identity::Inproc { .. } | Identity::Raw | Identity::Datagram(_) => None,
         }
+    }
+
+    /// The same for PLAIN, where decisions may change.
+    pub(crate) fn as_plain_client(&self) -> Option<PlainClient<'_>> {
+        Some(PlainClient {
+            credentials: self.approval.credentials.as_ref()?,
+            address: &self.address,
+            process: self.process,
+        })
     }
 
     /// The process at the other end, as the system tells; `ipc` on Linux only (`SO_PEERCRED`).

@@ -10,9 +10,10 @@ use sealwire_zmtp::{KeyPair, PublicKey};
 pub use blake3::{Blake3Client, Blake3Server};
 
 use crate::auth::{
-    Authenticator, PlainAuthenticator, PlainCredentials, SharedAuthenticator,
+    Authenticator, Decision, PlainAuthenticator, PlainCredentials, SharedAuthenticator,
     SharedPlainAuthenticator,
 };
+use crate::peer::Peer;
 
 /// The mechanism of a socket, with its keys. All its connections use it, except `inproc` ones,
 /// which never leave the process.
@@ -161,7 +162,8 @@ impl Security {
     }
 
     /// PLAIN server. The authenticator decides about every client; a
-    /// [`PasswordTable`](crate::auth::PasswordTable) is one.
+    /// [`PasswordTable`](crate::auth::PasswordTable) is one, and so is a
+    /// [`PasswordFile`](crate::auth::PasswordFile).
     ///
     /// **Nothing is encrypted**, the passwords included: for loopback and Unix sockets only. A
     /// warning event says so on every other connection.
@@ -192,6 +194,24 @@ impl Security {
             Kind::Server(Blake3Server { authenticator, .. })
             | Kind::CurveServer { authenticator, .. } => Some(authenticator),
             _ => None,
+        }
+    }
+
+    /// The revision of who decides about clients; `None` where earlier decisions stand.
+    pub(crate) fn revision(&self) -> Option<u64> {
+        match &self.0 {
+            Kind::PlainServer { authenticator } => authenticator.revision(),
+            _ => self.authenticator().and_then(SharedAuthenticator::revision),
+        }
+    }
+
+    /// Decides again about a client that was let in. `None` where there is nothing to decide.
+    pub(crate) fn decide_again(&self, peer: &Peer) -> Option<Decision> {
+        match &self.0 {
+            Kind::PlainServer { authenticator } => {
+                Some(authenticator.decide(&peer.as_plain_client()?))
+            }
+            _ => Some(self.authenticator()?.decide(&peer.as_client()?)),
         }
     }
 

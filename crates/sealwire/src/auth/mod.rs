@@ -5,6 +5,7 @@ mod allowed_keys;
 mod allowed_keys_file;
 mod guest;
 mod password;
+mod password_file;
 pub mod zap;
 
 use std::fmt;
@@ -21,6 +22,7 @@ pub(crate) use guest::Admission;
 pub use guest::Guest;
 pub(crate) use password::SharedPlainAuthenticator;
 pub use password::{PasswordTable, PlainAuthenticator, PlainClient, PlainCredentials};
+pub use password_file::PasswordFile;
 
 use crate::account::LogGate;
 use crate::guard;

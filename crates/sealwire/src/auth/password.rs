@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 pub use sealwire_zmtp::mechanism::plain::{PasswordTable, PlainCredentials};
 
-use super::{AllowAnyone, Decision};
+use super::{AllowAnyone, Decision, Status};
 use crate::peer::{PeerAddress, ProcessCredentials};
 
 /// A client that shows a username and a password and asks to be let in.
@@ -35,8 +36,8 @@ impl PlainClient<'_> {
 
 /// Decides which clients a PLAIN server talks to.
 ///
-/// Closures from `&PlainClient` to [`Decision`] are authenticators, and so are a [`PasswordTable`]
-/// and, for servers with a ZAP handler, [`AllowAnyone`].
+/// Closures from `&PlainClient` to [`Decision`] are authenticators, and so are a [`PasswordTable`],
+/// a [`PasswordFile`](super::PasswordFile) and, for servers with a ZAP handler, [`AllowAnyone`].
 /// They may block: they run on a thread of their own, and only the client in question waits.
 pub trait PlainAuthenticator: Send + Sync + 'static {
     /// Decides about one client. A panic refuses it as [`Status::Temporary`](super::Status).
@@ -46,6 +47,14 @@ pub trait PlainAuthenticator: Send + Sync + 'static {
     /// microseconds. When not, it runs where the connection is served.
     fn may_block(&self) -> bool {
         true
+    }
+
+    /// A number that is another one whenever earlier decisions may be others now; see
+    /// [`Authenticator::revision`](super::Authenticator::revision). Clients are decided about again
+    /// with what they showed when they connected: their passwords stay in memory while they are
+    /// connected, unless this is `None` when the socket is made.
+    fn revision(&self) -> Option<u64> {
+        None
     }
 
     /// Whether this lets everybody in and so leaves the decision to a ZAP handler, which is then
@@ -66,11 +75,7 @@ where
 
 impl PlainAuthenticator for PasswordTable {
     fn authenticate(&self, client: &PlainClient<'_>) -> Decision {
-        if self.verifies(client.credentials) {
-            Decision::allow_as(String::from_utf8_lossy(client.credentials.username()))
-        } else {
-            Decision::refuse("wrong username or password")
-        }
+        decide(self, client.credentials, Status::Refused)
     }
 
     fn may_block(&self) -> bool {
@@ -92,24 +97,48 @@ impl PlainAuthenticator for AllowAnyone {
     }
 }
 
+/// Lets in a user of the table.
+pub(super) fn decide(
+    table: &PasswordTable,
+    shown: &PlainCredentials,
+    otherwise: Status,
+) -> Decision {
+    if table.verifies(shown) {
+        Decision::allow_as(String::from_utf8_lossy(shown.username()))
+    } else {
+        Decision::refuse_as(otherwise, "wrong username or password")
+    }
+}
+
 #[derive(Clone)]
-pub(crate) struct SharedPlainAuthenticator(Arc<dyn PlainAuthenticator>);
+pub(crate) struct SharedPlainAuthenticator {
+    authenticator: Arc<dyn PlainAuthenticator>,
+    /// Whether it panicked when asked for its revision.
+    panicked: Arc<AtomicBool>,
+}
 
 impl SharedPlainAuthenticator {
     pub(crate) fn new(authenticator: impl PlainAuthenticator) -> Self {
-        SharedPlainAuthenticator(Arc::new(authenticator))
+        SharedPlainAuthenticator {
+            authenticator: Arc::new(authenticator),
+            panicked: Arc::default(),
+        }
     }
 
     pub(crate) fn may_block(&self) -> bool {
-        super::contained(|| self.0.may_block()).unwrap_or(true)
+        super::contained(|| self.authenticator.may_block()).unwrap_or(true)
     }
 
     pub(crate) fn leaves_it_to_zap(&self) -> bool {
-        super::contained(|| self.0.leaves_it_to_zap()).unwrap_or(true)
+        super::contained(|| self.authenticator.leaves_it_to_zap()).unwrap_or(true)
+    }
+
+    pub(crate) fn revision(&self) -> Option<u64> {
+        super::revision_or_none(&self.panicked, || self.authenticator.revision())
     }
 
     pub(crate) fn decide(&self, client: &PlainClient<'_>) -> Decision {
-        super::or_refuse(client.address, || self.0.authenticate(client))
+        super::or_refuse(client.address, || self.authenticator.authenticate(client))
     }
 }
 

@@ -16,7 +16,7 @@ use sealwire_zmtp::{KeyPair, PublicKey, SecretKey};
 use zeroize::Zeroizing;
 
 use certificate::Certificate;
-pub(crate) use reading::{MAX_FILE_SIZE, open_regular, read_bounded};
+pub(crate) use reading::{MAX_FILE_SIZE, open_regular, read_bounded, read_opened_secret};
 pub use reading::{Readers, read_secret_file};
 
 /// A key file cannot be read or written.
@@ -76,6 +76,14 @@ pub enum KeyFileError {
     NotText {
         /// The file.
         path: PathBuf,
+    },
+    /// A line of a file of passwords is not understood.
+    #[error("{}, line {line}: expected a username and a password of at most 255 bytes each", .path.display())]
+    NotAPassword {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
     },
     /// More files than a list of keys may have.
     #[error("{} is not a list of keys: it has more than {limit} files", .path.display())]
@@ -281,7 +289,7 @@ pub(crate) fn key_list_in(
 
 /// Lines that are neither empty nor comments. `#` is a digit of Z85 too, but never the first of a
 /// key: as the highest digit, 84 · 85⁴ would not fit into 4 bytes.
-fn content_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn content_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let trimmed = text
         .lines()
         .enumerate()

@@ -68,7 +68,7 @@ pub fn read_secret_file(
 }
 
 /// The path is for errors only.
-fn read_opened_secret(
+pub(crate) fn read_opened_secret(
     file: File,
     path: &Path,
     readers: Readers,

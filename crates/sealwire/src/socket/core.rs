@@ -23,7 +23,6 @@ use sealwire_zmtp::SocketType;
 use self::holders::Holders;
 pub(crate) use self::holders::{Holder, Holding};
 use self::revising::Revising;
-use crate::auth::SharedAuthenticator;
 use crate::context::Context;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
@@ -118,10 +117,7 @@ impl SocketCore {
             failed: false,
             unsent: 0,
         };
-        let revision = options
-            .security
-            .authenticator()
-            .and_then(SharedAuthenticator::revision);
+        let revision = options.security.revision();
         let core = Arc::new(SocketCore {
             id: context.next_number(),
             birth: Birth::now(),
@@ -140,7 +136,7 @@ impl SocketCore {
             hub: Hub::new(counters.excesses.clone()),
             counters,
             holders: Arc::default(),
-            revising: Revising::new(revision.unwrap_or_default()),
+            revising: Revising::new(revision),
             has_zap_handler: AtomicBool::new(false),
         });
         if revision.is_some() {

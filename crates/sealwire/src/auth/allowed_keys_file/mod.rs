@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
 use std::time::{Duration, Instant};
 
 use self::list::{List, Remark};
+pub(super) use self::list::{SETTLE, SETTLE_AT_MOST};
 use self::look::{BOUNDS, Memory};
 use super::{AllowedKeys, Authenticator, Client, Decision, NOT_ALLOWED, Status};
 use crate::guard;

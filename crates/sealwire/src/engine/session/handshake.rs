@@ -40,6 +40,7 @@ impl Session {
                     else {
                         unreachable!("only PLAIN servers are asked about passwords")
                     };
+                    self.shown = self.core.revises_clients().then(|| (*shown).clone());
                     let applicant = Applicant::Password(authenticator.clone(), shown);
                     self.ask_about(Some(applicant), reactor)?;
                 }
@@ -87,6 +88,7 @@ impl Session {
                 self.approval = Some(Approval {
                     user_id: user_id.clone(),
                     metadata,
+                    credentials: self.shown.take(),
                 });
                 return self
                     .protocol

@@ -32,6 +32,7 @@ use super::shared::{Pace, SharedSession};
 use super::timers::{Timer, Timers};
 use super::wire::Wire;
 use crate::account::{Kind, Place};
+use crate::auth::PlainCredentials;
 use crate::endpoint::Endpoint;
 use crate::monitor::{Event, FailureCause};
 use crate::pattern::{Item, PipeId};
@@ -133,6 +134,8 @@ pub(in crate::engine) struct Session {
     decided_at: u64,
     /// What was said about the peer as it was let in.
     approval: Option<Approval>,
+    /// What a PLAIN client showed, until it is decided about.
+    shown: Option<PlainCredentials>,
     taken: VecDeque<Item>,
     pub(in crate::engine) pace: Arc<Pace>,
     /// Among the connections that the process accepted, if this is one.
@@ -196,6 +199,7 @@ impl Session {
             question: None,
             decided_at: 0,
             approval: None,
+            shown: None,
             taken: VecDeque::new(),
             pace: Arc::default(),
             place: None,

@@ -9,6 +9,8 @@ use crate::pattern::PipeId;
 use crate::peer::Peer;
 
 pub(super) struct Revising {
+    /// Whether decisions may change at all.
+    revises: bool,
     /// Of the authenticator, when all clients were last known to be allowed.
     revision: AtomicU64,
     /// How often all clients were decided about again.
@@ -18,9 +20,11 @@ pub(super) struct Revising {
 }
 
 impl Revising {
-    pub(super) fn new(revision: u64) -> Self {
+    /// With the revision that the authenticator had, where it has any.
+    pub(super) fn new(revision: Option<u64>) -> Self {
         Revising {
-            revision: AtomicU64::new(revision),
+            revises: revision.is_some(),
+            revision: AtomicU64::new(revision.unwrap_or_default()),
             count: AtomicU64::new(0),
             again: AtomicBool::new(false),
         }
@@ -31,10 +35,8 @@ impl SocketCore {
     /// Decides again about all clients if the authenticator has changed its mind, and disconnects
     /// those that it would refuse now. May block.
     pub(crate) fn revise_clients(&self) {
-        let Some(authenticator) = self.options.security.authenticator() else {
-            return;
-        };
-        let Some(revision) = authenticator.revision() else {
+        let security = &self.options.security;
+        let Some(revision) = security.revision() else {
             return;
         };
         let changed = self.revising.revision.swap(revision, Ordering::SeqCst) != revision;
@@ -51,21 +53,22 @@ impl SocketCore {
                 .collect()
         };
         for (id, peer) in peers {
-            let Some(client) = peer.as_client() else {
-                continue;
-            };
-            match authenticator.decide(&client) {
-                Decision::Refuse {
+            match security.decide_again(&peer) {
+                Some(Decision::Refuse {
                     status: Status::Refused,
                     ..
-                } => self.disallow(id, &peer),
-                Decision::Refuse { .. } => self.revising.again.store(true, Ordering::SeqCst),
-                Decision::Allow { .. } => {}
+                }) => self.disallow(id, &peer),
+                Some(Decision::Refuse { .. }) => self.revising.again.store(true, Ordering::SeqCst),
+                Some(Decision::Allow { .. }) | None => {}
             }
         }
     }
 
     fn disallow(&self, id: PipeId, peer: &Arc<Peer>) {
+        let reason = match peer.public_key() {
+            Some(_) => "this key is no longer allowed here",
+            None => "this username and password are no longer allowed here",
+        };
         self.with(|state| {
             // The slot may have been taken by another peer in the meantime.
             if state
@@ -73,11 +76,14 @@ impl SocketCore {
                 .peer(id)
                 .is_some_and(|now| Arc::ptr_eq(now, peer))
             {
-                state
-                    .pipes
-                    .disconnect(id, "this key is no longer allowed here");
+                state.pipes.disconnect(id, reason);
             }
         });
+    }
+
+    /// Whether the authenticator may change its mind.
+    pub(crate) fn revises_clients(&self) -> bool {
+        self.revising.revises
     }
 
     /// How often all clients were decided about again.
