@@ -18,7 +18,7 @@ pub(crate) struct Event {
 #[pymethods]
 impl Event {
     /// What it is: `listening`, `accepted`, `accept_failed`, `connected`, `ready`, `failed`,
-    /// `disconnected`, `retrying`, `gave_up`, `warning`, `datagrams_dropped` or `unbound`.
+    /// `disconnected`, `retrying`, `gave_up`, `warning`, `datagrams_dropped`, `anyone_allowed` or `unbound`.
     #[getter]
     fn kind(&self) -> &'static str {
         match &self.inner {
@@ -33,6 +33,7 @@ impl Event {
             Happened::GaveUp { .. } => "gave_up",
             Happened::Warning { .. } => "warning",
             Happened::DatagramsDropped { .. } => "datagrams_dropped",
+            Happened::AnyoneAllowed { .. } => "anyone_allowed",
             Happened::Unbound { .. } => "unbound",
             _ => "other",
         }
@@ -47,6 +48,7 @@ impl Event {
             | Happened::Connected { endpoint, .. }
             | Happened::Retrying { endpoint, .. }
             | Happened::GaveUp { endpoint }
+            | Happened::AnyoneAllowed { endpoint }
             | Happened::DatagramsDropped { endpoint, .. }
             | Happened::Unbound { endpoint } => Some(endpoint.to_string()),
             Happened::Failed(failure) => Some(failure.endpoint().to_string()),

@@ -105,6 +105,7 @@ impl Event {
             Inner::GaveUp { .. } => "gave_up",
             Inner::Warning { .. } => "warning",
             Inner::DatagramsDropped { .. } => "datagrams_dropped",
+            Inner::AnyoneAllowed { .. } => "anyone_allowed",
             Inner::Unbound { .. } => "unbound",
             _ => "other",
         })
@@ -128,6 +129,7 @@ impl Event {
             | Inner::Connected { endpoint, .. }
             | Inner::Retrying { endpoint, .. }
             | Inner::GaveUp { endpoint }
+            | Inner::AnyoneAllowed { endpoint }
             | Inner::DatagramsDropped { endpoint, .. }
             | Inner::Unbound { endpoint } => Some(endpoint.to_string()),
             Inner::Failed(failure) => Some(failure.endpoint().to_string()),

@@ -115,6 +115,11 @@
 #define SEALWIRE_EVENT_UNBOUND 12
 
 /**
+ * Kind of an event: everybody is let in, as nothing was given to decide and no ZAP handler is bound.
+ */
+#define SEALWIRE_EVENT_ANYONE_ALLOWED 13
+
+/**
  * Cause of a failure: the event is none.
  */
 #define SEALWIRE_CAUSE_NONE 0

@@ -43,6 +43,8 @@ pub const SEALWIRE_EVENT_WARNING: i32 = 10;
 pub const SEALWIRE_EVENT_DATAGRAMS_DROPPED: i32 = 11;
 /// Kind of an event: the endpoint is no longer bound.
 pub const SEALWIRE_EVENT_UNBOUND: i32 = 12;
+/// Kind of an event: everybody is let in, as nothing was given to decide and no ZAP handler is bound.
+pub const SEALWIRE_EVENT_ANYONE_ALLOWED: i32 = 13;
 
 /// Cause of a failure: the event is none.
 pub const SEALWIRE_CAUSE_NONE: i32 = 0;
@@ -186,6 +188,7 @@ impl sealwire_event {
             | Event::AcceptFailed { endpoint, .. }
             | Event::Retrying { endpoint, .. }
             | Event::GaveUp { endpoint }
+            | Event::AnyoneAllowed { endpoint }
             | Event::Unbound { endpoint } => (Some(endpoint), None),
             Event::Accepted { address, .. } | Event::Warning { address, .. } => {
                 (None, Some(address))
@@ -244,6 +247,7 @@ pub extern "C" fn sealwire_event_kind(event: Option<&sealwire_event>) -> i32 {
         Event::Warning { .. } => SEALWIRE_EVENT_WARNING,
         Event::DatagramsDropped { .. } => SEALWIRE_EVENT_DATAGRAMS_DROPPED,
         Event::Unbound { .. } => SEALWIRE_EVENT_UNBOUND,
+        Event::AnyoneAllowed { .. } => SEALWIRE_EVENT_ANYONE_ALLOWED,
         _ => SEALWIRE_EVENT_OTHER,
     })
 }

@@ -257,6 +257,11 @@ impl From<&Event> for Record {
                 address: Some(address.to_string()),
                 ..Record::default()
             },
+            Event::AnyoneAllowed { endpoint } => Record {
+                event: "anyone_allowed",
+                endpoint: Some(endpoint.to_string()),
+                ..Record::default()
+            },
             Event::Unbound { endpoint } => Record {
                 event: "unbound",
                 endpoint: Some(endpoint.to_string()),

@@ -113,6 +113,7 @@ impl Context {
         core.check_security(&endpoint, RegistrationKind::Bound)?;
         #[cfg(feature = "wss")]
         core.check_tls(&endpoint, RegistrationKind::Bound)?;
+        // One that leaves after this is missed by the clients who come.
         if core.options().security.leaves_it_to_zap() {
             core.has_zap_handler();
         }
@@ -146,6 +147,7 @@ impl Context {
         core.hub.emit(Event::Listening {
             endpoint: endpoint.clone(),
         });
+        core.warn_of_anyone(&endpoint);
         Ok(endpoint)
     }
 
@@ -173,6 +175,7 @@ impl Context {
             id,
             kind,
         })?;
+        core.warn_of_anyone(&endpoint);
         self.mailbox().post(Command::Connect {
             core: core.clone(),
             endpoint,

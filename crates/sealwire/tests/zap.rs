@@ -469,3 +469,47 @@ fn a_handler_is_asked_without_a_domain_where_nobody_else_decides() {
         assert!(pull.peers().is_empty());
     }
 }
+
+#[test]
+fn a_server_that_lets_anyone_in_without_a_handler_says_so_once() {
+    let keys = KeyPair::generate();
+    let anyone = || -> Security { Security::blake3_server(keys.clone(), AllowAnyone).into() };
+    let told = |context: &Context, security: Security, domain: Option<&str>| {
+        let pull = options(SocketType::Pull)
+            .context(context)
+            .security(security);
+        let pull = match domain {
+            Some(domain) => pull.zap_domain(domain),
+            None => pull,
+        };
+        let pull = pull.build_blocking().unwrap();
+        let monitor = pull.monitor();
+        // Within the process nobody is asked about anyone.
+        let name = format!("inproc://{}", pull.socket_type());
+        pull.bind(&*name).unwrap();
+        pull.unbind(&*name).unwrap();
+        let endpoint = pull.bind("tcp://127.0.0.1:*").unwrap();
+        pull.bind("tcp://127.0.0.1:*").unwrap();
+        pull.connect("tcp://127.0.0.1:9").unwrap();
+        let events = std::iter::from_fn(|| monitor.try_next());
+        let told = events.filter_map(|event| match event {
+            Event::AnyoneAllowed { endpoint: told } => Some(told == endpoint),
+            _ => None,
+        });
+        told.collect::<Vec<bool>>()
+    };
+    let context = Context::new().unwrap();
+    assert_eq!(told(&context, anyone(), None), [true]);
+    assert_eq!(
+        told(&context, Security::plain_server(AllowAnyone), None),
+        [true]
+    );
+    assert_eq!(told(&context, anyone(), Some("domain")), []);
+    let decides = Security::blake3_server(keys.clone(), |_: &sealwire::auth::Client<'_>| true);
+    assert_eq!(told(&context, decides.into(), None), []);
+    assert_eq!(told(&context, Security::plain_text(), None), []);
+    let _handler = handler(&context, SocketType::Rep, |request| {
+        reply(request, "200", "", b"")
+    });
+    assert_eq!(told(&context, anyone(), None), []);
+}

@@ -46,7 +46,9 @@ impl Cause {
                 Cause::Failure(discriminant(cause), fault)
             }
             Event::Warning { warning, .. } => Cause::Warning(discriminant(warning)),
-            Event::AcceptFailed { .. } | Event::DatagramsDropped { .. } => Cause::Seldom,
+            Event::AcceptFailed { .. }
+            | Event::DatagramsDropped { .. }
+            | Event::AnyoneAllowed { .. } => Cause::Seldom,
             _ => return None,
         })
     }

@@ -119,6 +119,14 @@ pub enum Event {
         /// Why the latest was dropped.
         reason: DatagramDrop,
     },
+    /// A server lets in whoever comes, since it leaves the decision to a ZAP handler
+    /// ([`AllowAnyone`](crate::auth::AllowAnyone)), has no
+    /// [`zap_domain`](crate::SocketBuilder::zap_domain), and no handler was bound yet. Once for a
+    /// socket.
+    AnyoneAllowed {
+        /// The first endpoint that was bound or connected to like this.
+        endpoint: Endpoint,
+    },
     /// The endpoint is no longer bound.
     Unbound {
         /// Which.
@@ -197,6 +205,10 @@ impl fmt::Display for Event {
                     "datagrams dropped on {endpoint}: {count}, the last with {address}: {reason}"
                 )
             }
+            Event::AnyoneAllowed { endpoint } => write!(
+                f,
+                "everybody is let in on {endpoint}: AllowAnyone, and no ZAP handler is bound"
+            ),
             Event::Unbound { endpoint } => write!(f, "no longer listening on {endpoint}"),
         }
     }

@@ -59,6 +59,8 @@ pub(crate) struct SocketCore {
     revising: Revising,
     /// A ZAP handler is or was bound in the context.
     has_zap_handler: AtomicBool,
+    /// Whether it was told that everybody is let in.
+    warned_of_anyone: AtomicBool,
 }
 
 struct State {
@@ -138,6 +140,7 @@ impl SocketCore {
             holders: Arc::default(),
             revising: Revising::new(revision),
             has_zap_handler: AtomicBool::new(false),
+            warned_of_anyone: AtomicBool::new(false),
         });
         if revision.is_some() {
             core.context.revise_clients_of(&core);

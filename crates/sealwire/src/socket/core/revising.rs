@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::SocketCore;
 use crate::auth::{Decision, Status, zap};
+use crate::endpoint::Endpoint;
+use crate::monitor::Event;
 use crate::pattern::PipeId;
 use crate::peer::Peer;
 
@@ -96,6 +98,18 @@ impl SocketCore {
     pub(crate) fn attached_after(&self, revisions: u64) {
         if self.revisions() != revisions {
             self.revising.again.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// Says once that whoever comes is let in, where that is so and a ZAP handler could change it.
+    pub(crate) fn warn_of_anyone(&self, endpoint: &Endpoint) {
+        let open = self.options.security.leaves_it_to_zap()
+            && self.options.zap_domain.is_none()
+            && !matches!(endpoint, Endpoint::Inproc(_))
+            && !self.has_zap_handler();
+        if open && !self.warned_of_anyone.swap(true, Ordering::Relaxed) {
+            let endpoint = endpoint.clone();
+            self.hub.emit(Event::AnyoneAllowed { endpoint });
         }
     }
 
