@@ -3,6 +3,8 @@
 
 mod support;
 
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::time::Duration;
 
 use sealwire::account::Kind;
@@ -275,7 +277,7 @@ fn an_address_gets_so_many_half_open_handshakes() {
     let endpoint = pull.bind("tcp://127.0.0.1:*").unwrap().to_string();
     let address = endpoint.trim_start_matches("tcp://");
     let silent: Vec<_> = (0..4)
-        .map(|_| std::net::TcpStream::connect(address).unwrap())
+        .map(|_| TcpStream::connect(address).unwrap())
         .collect();
     assert_eq!(
         await_event(&monitor, "limit", limit),
@@ -306,6 +308,49 @@ fn an_address_connects_at_the_rate_it_may() {
     let push = options(SocketType::Push).build_blocking().unwrap();
     push.connect(&endpoint).unwrap();
     assert_eq!(await_event(&monitor, "limit", limit), AddressLimit::Rate);
+}
+
+/// Connects and does what it takes to be ready, as a PUSH over NULL.
+fn ready_and_silent(address: &str) -> TcpStream {
+    let mut greeting = [0; 64];
+    greeting[..16].copy_from_slice(b"\xff\0\0\0\0\0\0\0\0\x7f\x03\x01NULL");
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(&greeting).unwrap();
+    let ready = b"\x04\x1a\x05READY\x0bSocket-Type\0\0\0\x04PUSH";
+    stream.write_all(ready).unwrap();
+    stream
+}
+
+#[test]
+fn heartbeats_end_a_peer_that_is_connected_and_says_nothing() {
+    let pull = options(SocketType::Pull)
+        .max_connections(1)
+        .heartbeat(
+            Duration::from_millis(100),
+            Duration::from_secs(2),
+            Duration::ZERO,
+        )
+        .build_blocking()
+        .unwrap();
+    let monitor = pull.monitor();
+    let endpoint = pull.bind("tcp://127.0.0.1:*").unwrap().to_string();
+    // The system at the other end acknowledges whatever is sent, keepalive included.
+    let _silent = ready_and_silent(endpoint.trim_start_matches("tcp://"));
+    await_event(&monitor, "ready", |event| {
+        matches!(event, Event::Ready { .. }).then_some(())
+    });
+    let push = options(SocketType::Push).build_blocking().unwrap();
+    push.connect(&*endpoint).unwrap();
+    push.send("in its place").unwrap();
+    await_event(&monitor, "silent", |event| match event {
+        Event::Failed(failure) if failure.was_ready() => {
+            let timeout = ProtocolError::HeartbeatTimeout;
+            assert!(matches!(failure.cause(), FailureCause::Protocol(it) if *it == timeout));
+            Some(())
+        }
+        _ => None,
+    });
+    assert_eq!(pull.recv().unwrap().as_bytes(), b"in its place");
 }
 
 #[test]
