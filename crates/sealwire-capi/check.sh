@@ -115,20 +115,20 @@ grep -q "definitely lost" "$work/log" || fail "the leak failed for another reaso
 echo "valgrind: no error and no leak, and one on purpose was noticed"
 
 [ "$(wc -l <examples/hello.c)" -le 30 ] || fail "the example has more than 30 lines"
-# The README's section, exactly as printed: its program, then its commands.
-section=$(awk '/^## /{ inside = ($0 == "## In C") } inside' "$root/README.md")
+# The guide's section, exactly as printed: its program, then its commands.
+section=$(awk '/^## /{ inside = ($0 == "## An example") } inside' "$root/docs/c.md")
 block() {
     echo "$section" | awk -v fence="\`\`\`$1" '
         $0 == "```" { inside = 0 } inside { print } $0 == fence { inside = 1 }'
 }
 mkdir "$work/readme"
 block c >"$work/readme/hello.c"
-cmp "$work/readme/hello.c" examples/hello.c || fail "README.md does not have examples/hello.c"
+cmp "$work/readme/hello.c" examples/hello.c || fail "docs/c.md does not have examples/hello.c"
 # shellcheck disable=SC2086
 cc -std=c99 $warnings -fsyntax-only -I"$prefix/include" examples/hello.c
 block sh >"$work/readme/commands"
-grep -q "pkg-config" "$work/readme/commands" || fail "README.md has no command in ## In C"
+grep -q "pkg-config" "$work/readme/commands" || fail "docs/c.md has no command in ## An example"
 ln -s "$root/Makefile" "$root/crates" "$work/readme/"
 output=$(cd "$work/readme" && env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH sh -eu commands | tail -n 1)
-[[ $output == "hello from tcp://127.0.0.1:"* ]] || fail "the README's example says: $output"
-echo "README: its example, as printed, says: $output"
+[[ $output == "hello from tcp://127.0.0.1:"* ]] || fail "the guide's example says: $output"
+echo "docs/c.md: its example, as printed, says: $output"

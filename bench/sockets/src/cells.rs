@@ -27,6 +27,13 @@ pub(crate) enum Table {
     IdleMemory,
 }
 
+impl Table {
+    /// Whether documents show it. What users need of the others fits in a sentence.
+    pub(crate) fn is_published(self) -> bool {
+        !matches!(self, Table::PushPullMixed | Table::PushPullBatches)
+    }
+}
+
 /// What changes from column to column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Axis {
@@ -47,6 +54,8 @@ pub(crate) enum Unit {
 pub(crate) struct Plan {
     pub(crate) table: Table,
     pub(crate) title: &'static str,
+    /// How it is measured, and what follows for readers of the table, in a sentence.
+    pub(crate) about: &'static str,
     pub(crate) work: Work,
     pub(crate) endpoint: &'static str,
     pub(crate) one_core: bool,
@@ -85,6 +94,7 @@ pub(crate) const PLANS: &[Plan] = &[
     Plan {
         table: Table::PushPullTcp,
         title: "PUSH to PULL over TCP, messages a second",
+        about: "One process sends on one core, another receives on the other, one call a message.",
         work: Work::PushPull,
         endpoint: TCP_ENDPOINT,
         one_core: false,
@@ -95,6 +105,7 @@ pub(crate) const PLANS: &[Plan] = &[
     Plan {
         table: Table::PushPullIpc,
         title: "PUSH to PULL over Unix sockets, messages a second",
+        about: "The same over `ipc`.",
         work: Work::PushPull,
         endpoint: "ipc://",
         one_core: false,
@@ -105,6 +116,7 @@ pub(crate) const PLANS: &[Plan] = &[
     Plan {
         table: Table::PushPullInproc,
         title: "PUSH to PULL inside one process, messages a second",
+        about: "Two threads over `inproc`, where no bytes are copied and nothing is encrypted.",
         work: Work::PushPull,
         endpoint: "inproc://bench",
         one_core: false,
@@ -115,6 +127,7 @@ pub(crate) const PLANS: &[Plan] = &[
     Plan {
         table: Table::PushPullMixed,
         title: "PUSH to PULL over TCP with CURVE, one side of each library, messages a second",
+        about: "Each library at either end: the slower side sets the rate.",
         work: Work::PushPull,
         endpoint: TCP_ENDPOINT,
         one_core: false,
@@ -125,6 +138,7 @@ pub(crate) const PLANS: &[Plan] = &[
     Plan {
         table: Table::PushPullBatches,
         title: "PUSH to PULL over TCP, sent one by one or 64 a call, messages a second",
+        about: "`send` against `send_many` with 64 messages.",
         work: Work::PushPull,
         endpoint: TCP_ENDPOINT,
         one_core: false,
@@ -135,6 +149,7 @@ pub(crate) const PLANS: &[Plan] = &[
     Plan {
         table: Table::ReqRepTwoCores,
         title: "REQ to REP and back over TCP, a core each, microseconds",
+        about: "One request at a time; half of the round trips take at most the first figure, 99 of 100 at most the second.",
         work: Work::ReqRep,
         endpoint: TCP_ENDPOINT,
         one_core: false,
@@ -145,6 +160,7 @@ pub(crate) const PLANS: &[Plan] = &[
     Plan {
         table: Table::ReqRepOneCore,
         title: "REQ to REP and back over TCP, both on one core, microseconds",
+        about: "The same without a second core, where no wake-up crosses from one to the other.",
         work: Work::ReqRep,
         endpoint: TCP_ENDPOINT,
         one_core: true,
@@ -155,6 +171,7 @@ pub(crate) const PLANS: &[Plan] = &[
     Plan {
         table: Table::PubSub,
         title: "PUB to subscribers over TCP, deliveries a second",
+        about: "All subscribers are in one process and acknowledge what they received, so that nothing is dropped.",
         work: Work::PubSub,
         endpoint: TCP_ENDPOINT,
         one_core: false,
@@ -165,6 +182,7 @@ pub(crate) const PLANS: &[Plan] = &[
     Plan {
         table: Table::PubSub,
         title: "PUB to subscribers over TCP, deliveries a second",
+        about: "All subscribers are in one process and acknowledge what they received, so that nothing is dropped.",
         work: Work::PubSub,
         endpoint: TCP_ENDPOINT,
         one_core: false,
@@ -175,6 +193,7 @@ pub(crate) const PLANS: &[Plan] = &[
     Plan {
         table: Table::DealerRouter,
         title: "DEALER sockets to a ROUTER and back over TCP, exchanges a second",
+        about: "Each DEALER has one message under way.",
         work: Work::DealerRouter,
         endpoint: TCP_ENDPOINT,
         one_core: false,
@@ -185,6 +204,7 @@ pub(crate) const PLANS: &[Plan] = &[
     Plan {
         table: Table::Handshakes,
         title: "Connect, handshake, one request and its answer, close; a second",
+        about: "A connection is made for each request; TLS has certificates on both sides and does not resume.",
         work: Work::Handshake,
         endpoint: TCP_ENDPOINT,
         one_core: false,
@@ -205,6 +225,7 @@ pub(crate) const PLANS: &[Plan] = &[
     Plan {
         table: Table::IdleMemory,
         title: "Memory of the server for each idle connection, bytes",
+        about: "Fresh connections, and in brackets those that have exchanged a message.",
         work: Work::Idle,
         endpoint: TCP_ENDPOINT,
         one_core: false,

@@ -81,7 +81,11 @@ pub(crate) fn run(options: &Options) -> Outcome<()> {
             }
         }
         if !options.json {
-            print!("{}\n{}", plan.heading(), render::table(plan, &now));
+            print!(
+                "{}\n{}",
+                plan.heading(),
+                render::table(plan, &now, |_| true)
+            );
         }
     }
     if !options.json {

@@ -1,9 +1,14 @@
 //! A plot of a table: both axes logarithmic, a line for each contender.
+//!
+//! Written by hand and not by `plotters`: lines, dashes and text are all there is, an SVG of a few
+//! elements shows in a diff which figure moved, and the library would be the largest dependency of the
+//! benchmark apart from its contenders.
 
 use std::fmt::Write as _;
 
 use crate::cells::Plan;
 use crate::contender::{Contender, Library, Mechanism, Sides};
+use crate::render::is_published;
 use crate::results::Results;
 
 const WIDTH: f64 = 890.0;
@@ -38,6 +43,7 @@ pub(crate) fn plot(plan: &Plan, columns: &[usize], results: &Results) -> String 
     let lines: Vec<(Contender, Vec<(usize, f64)>)> = plan
         .contenders
         .iter()
+        .filter(|contender| is_published(**contender))
         .map(|&contender| {
             let name = contender.to_string();
             let point = |(index, &column): (usize, &usize)| {

@@ -19,7 +19,6 @@ EXPECTED = {
         "b'you said hello'\n3 ask something True\n",
         "b'pay 100'\nb'first' b'second'\n",
     ],
-    "README.md": ["alice says hello\nthe answer: welcome\n"],
 }
 
 

@@ -102,3 +102,8 @@ pub const KEY_SIZE: usize = 32;
 pub const NONCE_SIZE: usize = 24;
 /// Size of a tag in bytes: what sealing adds to a message.
 pub const TAG_SIZE: usize = 32;
+
+/// The README's example is compiled and run as printed.
+#[cfg(all(doctest, feature = "getrandom"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -90,3 +90,8 @@ pub const TAG_SIZE: usize = 16;
 
 /// What authenticates a sealed message.
 pub type Tag = [u8; TAG_SIZE];
+
+/// The README's example is compiled and run as printed.
+#[cfg(all(doctest, feature = "alloc"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

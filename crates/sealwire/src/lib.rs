@@ -103,8 +103,9 @@ pub use transport::TlsError;
 pub use transport::WebSocketError;
 pub use transport::{DatagramError, MAX_DATAGRAM, SocksError, SocksRefusal};
 
-/// The README's example is compiled and run as printed.
+/// The examples of the READMEs, this crate's and the project's, are compiled and run as printed.
 #[cfg(doctest)]
+#[doc = include_str!("../README.md")]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 

@@ -36,7 +36,15 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 /// Users' pages.
 fn pages() -> Vec<PathBuf> {
     let mut pages = files(&root().join("docs"), ".md");
-    for name in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"] {
+    pages.extend(files(&root().join("crates"), "README.md"));
+    for name in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "bench/README.md",
+    ] {
         pages.push(root().join(name));
     }
     for language in ["python", "ruby"] {
@@ -196,6 +204,29 @@ fn links_lead_somewhere() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn the_index_leads_to_every_page() {
+    let docs = root().join("docs");
+    let index = read("docs/README.md");
+    for page in files(&docs, ".md") {
+        let page = page.strip_prefix(&docs).unwrap();
+        let (folder, name) = (page.parent().unwrap(), page.file_name().unwrap());
+        // By itself, with its folder, or by the index of its folder.
+        let listed = index.contains(&format!("]({})", page.display()))
+            || index.contains(&format!("]({}/)", folder.display()));
+        let own_index = docs.join(folder).join("README.md");
+        let below = own_index.exists() && {
+            let own_index = fs::read_to_string(own_index).unwrap();
+            own_index.contains(&format!("]({})", name.display()))
+        };
+        assert!(
+            listed || below || page == Path::new("README.md"),
+            "docs/README.md does not lead to {}",
+            page.display()
+        );
     }
 }
 
