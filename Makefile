@@ -1,8 +1,14 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench deny c install-c ruby python clean
+.PHONY: all check test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench deny miri minimum-rust newcomer c install-c ruby python clean
 
 all: test lint docs
+
+## What to run while you write: format, lints and unit tests of what changed since the merge base with
+## the main branch and of what uses it. `make check WHAT=sealwire-zmtp` is for one crate and its users.
+WHAT ?=
+check:
+	@python3 .ci/check.py $(WHAT)
 
 ## Everything that must hold: unit and behaviour tests, then interoperability with real peers.
 ## Both run, and both verdicts are told, whatever became of the first.
@@ -65,6 +71,18 @@ c:
 PREFIX ?= /usr/local
 install-c:
 	sh crates/sealwire-capi/install.sh $(PREFIX)
+
+## Undefined behaviour, in an interpreter, where it knows the instructions.
+miri:
+	.ci/miri
+
+## Everything compiles with the oldest Rust that `Cargo.toml` names.
+minimum-rust:
+	.ci/minimum-rust
+
+## What somebody does who sees this for the first time, timed.
+newcomer:
+	.ci/newcomer
 
 ## Every fuzz target for SECONDS each.
 SECONDS ?= 10

@@ -40,7 +40,7 @@ impl Birth {
 }
 
 /// Has forks counted from now on. No effect when done already.
-#[cfg(unix)]
+#[cfg(all(unix, not(miri)))]
 fn register() {
     use std::sync::atomic::AtomicBool;
 
@@ -63,7 +63,8 @@ fn register() {
     REGISTERED.store(true, Ordering::Release);
 }
 
-#[cfg(not(unix))]
+/// Without forks there is nothing to count. Miri has none either.
+#[cfg(any(not(unix), miri))]
 fn register() {}
 
 /// One value for each process, made when it is first asked for. A child makes its own and leaves
@@ -126,6 +127,11 @@ impl<T: Send + Sync> Default for PerProcess<T> {
     }
 }
 
+/// The README's example is compiled and run as printed.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,7 +143,7 @@ mod tests {
         *made.unwrap()
     }
 
-    #[cfg(unix)]
+    #[cfg(all(unix, not(miri)))]
     #[test]
     fn a_child_and_its_child_are_elsewhere() {
         fn in_child(check: impl FnOnce() -> bool) -> bool {
