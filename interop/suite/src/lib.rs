@@ -41,7 +41,7 @@ pub use payload::{FEW, MULTIPART, SINGLE_PARTS, Shape, describe, is_sync, sync};
 pub use peer::Peer;
 pub use program::{
     CZMQ, LIBZMQ, LIBZMQ_DRAFTS, MICROSOCKS, OMQ, OMQ_CODEC, PYZMQ, Program, SEALWIRE, TLS_RELAY,
-    ZMQ_UDP,
+    ZMQ_RS, ZMQ_UDP,
 };
 pub use proxy::Proxy;
 pub use watch::{TIMEOUT, await_event, await_failure, await_ready, eventually, options};

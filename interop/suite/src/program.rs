@@ -33,6 +33,12 @@ pub const OMQ_CODEC: Program = Program {
     what: "omq-proto 0.22",
 };
 
+/// Publishers and subscribers of zmq.rs, the crate `zeromq`. NULL.
+pub const ZMQ_RS: Program = Program {
+    name: "zmq-rs-peer",
+    what: "zmq.rs 0.7",
+};
+
 /// libzmq built with its drafts: the same program with eight more socket types.
 pub const LIBZMQ_DRAFTS: Program = Program {
     name: "zmq-peer-drafts",

@@ -24,6 +24,7 @@ mod subscriptions;
 mod udp;
 mod websocket;
 mod zap;
+mod zmq_rs;
 
 use interop::{MULTIPART, PAIRINGS, Path, SINGLE_PARTS};
 use sealwire::SocketType;

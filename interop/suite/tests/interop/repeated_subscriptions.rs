@@ -2,7 +2,7 @@
 //! way, and none may stay subscribed.
 
 use interop::Side::{Ours, Theirs};
-use interop::{LIBZMQ, OMQ, OMQ_CODEC, PYZMQ, Path, Transport, await_ready, options};
+use interop::{LIBZMQ, OMQ, OMQ_CODEC, PYZMQ, Path, Transport, ZMQ_RS, await_ready, options};
 use sealwire::SocketType;
 
 fn end_with_the_last_cancellation(path: Path, kinds: &[&str]) {
@@ -37,6 +37,15 @@ fn libzmq_leaves_what_it_subscribed_to_twice() {
 fn libzmq_leaves_it_under_curve() {
     for program in [LIBZMQ, PYZMQ] {
         end_with_the_last_cancellation(Path::curve(program, Ours, Ours), &["sub"]);
+    }
+}
+
+/// It sends each subscription and each cancellation, and to a peer that comes later each topic once.
+#[test]
+fn zmq_rs_leaves_what_it_subscribed_to_twice() {
+    for binds in [Ours, Theirs] {
+        let path = Path::null(ZMQ_RS, Transport::Tcp, binds);
+        end_with_the_last_cancellation(path, &["sub", "xsub"]);
     }
 }
 

@@ -2,7 +2,7 @@
 //! subscribers included, is part of every pairing.
 
 use interop::Side::{Ours, Theirs};
-use interop::{LIBZMQ, OMQ, OMQ_CODEC, Path, Transport, await_ready, describe, options};
+use interop::{LIBZMQ, OMQ, OMQ_CODEC, Path, Transport, ZMQ_RS, await_ready, describe, options};
 use sealwire::SocketType;
 
 /// A peer's XPUB sees each topic once when it is wanted first, and once when it no longer is.
@@ -35,6 +35,13 @@ fn are_seen_by_a_peer(path: Path) {
 fn libzmq_sees_our_subscriptions() {
     for binds in [Ours, Theirs] {
         are_seen_by_a_peer(Path::null(LIBZMQ, Transport::Tcp, binds));
+    }
+}
+
+#[test]
+fn zmq_rs_sees_our_subscriptions() {
+    for binds in [Ours, Theirs] {
+        are_seen_by_a_peer(Path::null(ZMQ_RS, Transport::Tcp, binds));
     }
 }
 
