@@ -76,7 +76,7 @@ install-c:
 miri:
 	.ci/miri
 
-## Everything compiles with the oldest Rust that `Cargo.toml` names.
+## The libraries and the program compile with the oldest Rust that `Cargo.toml` names.
 minimum-rust:
 	.ci/minimum-rust
 

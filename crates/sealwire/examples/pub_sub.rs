@@ -1,4 +1,4 @@
-//! PUB and SUB: a publisher tells whoever subscribed, by topic.
+//! PUB and SUB: a publisher sends to subscribers, by topic.
 //!
 //! A publisher does not wait for subscribers: what nobody has subscribed to yet is dropped. So
 //! this one tells what is new again and again, as a source of measurements would. The example `xpub`
