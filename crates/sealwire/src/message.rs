@@ -78,15 +78,14 @@ impl Message {
     }
 
     pub(crate) fn received(frames: Frames, peer: Arc<Peer>) -> Self {
-        Self::from_parts(frames, Some(peer))
+        Message {
+            frames,
+            peer: Some(peer),
+        }
     }
 
-    pub(crate) fn from_parts(frames: Frames, peer: Option<Arc<Peer>>) -> Self {
-        Message { frames, peer }
-    }
-
-    pub(crate) fn into_parts(self) -> (Frames, Option<Arc<Peer>>) {
-        (self.frames, self.peer)
+    pub(crate) fn frames_mut(&mut self) -> &mut Frames {
+        &mut self.frames
     }
 
     /// Who sent this message, as the handshake proved it; `None` for a message made here.

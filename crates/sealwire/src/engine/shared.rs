@@ -8,8 +8,9 @@
 //!        └─ what they cannot do ─▶ mailbox ─▶ I/O thread
 //! ```
 //!
-//! A thread of the application only tries the lock to write, and holds it for one read or a few
-//! writes. It never ends a session: what it finds wrong it leaves to the I/O thread.
+//! A thread of the application waits for the lock only to wait for messages afterwards, else it only
+//! tries, and holds it for one read or a few writes. It never ends a session: what it finds wrong it
+//! leaves to the I/O thread.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -150,13 +151,29 @@ impl SharedSession {
             // Dropped by a panic it marks the session as broken.
             let mut session = session;
             let session = session.as_mut().filter(|session| session.is_usable())?;
-            action(session);
+            guard::driving(|| action(session));
             Some(session.needs_io_thread())
         });
         if acted != Some(None) && acted != Some(Some(false)) {
             self.mailbox.post(Command::Revisit(self.key));
         }
         acted.flatten().is_some()
+    }
+
+    fn read_with(&self, session: MutexGuard<'_, Option<Session>>) -> Option<bool> {
+        thread_local! {
+            static SPARE: RefCell<BytesMut> = RefCell::new(BytesMut::new());
+        }
+        SPARE.with_borrow_mut(|spare| {
+            let mut more = None;
+            self.act(session, |session| {
+                session.transport_event(true, false, false);
+                session.read_directly(spare, self.now());
+                session.write_directly(WRITES_PER_CALL);
+                more = Some(session.wants_to_read());
+            });
+            more
+        })
     }
 
     fn write_now(&self) -> bool {
@@ -215,6 +232,9 @@ impl Link for SharedSession {
 
 impl DirectReader for SharedSession {
     fn enter(&self) -> Option<Polled> {
+        if guard::must_not_wait() {
+            return None;
+        }
         self.waited_for.store(true, Ordering::SeqCst);
         self.was_waited_for.store(true, Ordering::Relaxed);
         let mut session = self.lock();
@@ -233,19 +253,17 @@ impl DirectReader for SharedSession {
     }
 
     fn read(&self) -> Option<bool> {
-        thread_local! {
-            static SPARE: RefCell<BytesMut> = RefCell::new(BytesMut::new());
+        self.read_with(self.lock()?)
+    }
+
+    fn read_if_free(&self) {
+        // A caller may hold a lock of its own that a payload's owner waits for, as it is dropped by
+        // who acts on the session.
+        if !guard::must_not_wait()
+            && let Ok(session) = self.session.try_lock()
+        {
+            self.read_with(session);
         }
-        SPARE.with_borrow_mut(|spare| {
-            let mut more = None;
-            self.act(self.lock()?, |session| {
-                session.transport_event(true, false, false);
-                session.read_directly(spare, self.now());
-                session.write_directly(WRITES_PER_CALL);
-                more = Some(session.wants_to_read());
-            });
-            more
-        })
     }
 
     fn leave(&self) {

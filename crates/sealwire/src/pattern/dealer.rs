@@ -30,14 +30,14 @@ impl Pattern for Dealer {
         Ok(())
     }
 
-    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: &mut Vec<Frames>) {
         self.outbound.detach(pipes, id, unsent);
-        0
     }
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
-        let Item::Message(frames) = item else {
-            return Delivery::Ignored;
+        let frames = match item {
+            Item::Message(frames) => frames,
+            other => return Delivery::Ignored(other),
         };
         self.inbound.push(pipes, id, frames);
         Delivery::Queued
@@ -47,11 +47,11 @@ impl Pattern for Dealer {
         Some(&mut self.inbound)
     }
 
-    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
+    fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         self.outbound
             .send(pipes, frames)
             .map(|_| 0)
-            .map_err(SendFailure::WouldBlock)
+            .ok_or(SendFailure::WouldBlock)
     }
 
     fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {

@@ -30,9 +30,7 @@ impl Pattern for Dish {
         Ok(())
     }
 
-    fn detached(&mut self, _pipes: &mut Pipes, _id: PipeId, unsent: Vec<Frames>) -> usize {
-        unsent.len()
-    }
+    fn detached(&mut self, _pipes: &mut Pipes, _id: PipeId, _unsent: &mut Vec<Frames>) {}
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
         match item {
@@ -43,7 +41,7 @@ impl Pattern for Dish {
                 self.inbound.push(pipes, id, frames);
                 Delivery::Queued
             }
-            _ => Delivery::Ignored,
+            other => Delivery::Ignored(other),
         }
     }
 
@@ -60,6 +58,7 @@ impl Pattern for Dish {
             };
             if !group(&frames).is_some_and(|name| self.groups.contains(name)) {
                 delivered.ignored += 1;
+                pipes.discard(frames);
                 continue;
             }
             delivered.queued += 1;
@@ -70,11 +69,8 @@ impl Pattern for Dish {
         delivered
     }
 
-    fn send(&mut self, _pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
-        Err(SendFailure::failed(
-            Error::Unsupported(Operation::Send),
-            frames,
-        ))
+    fn send(&mut self, _pipes: &mut Pipes, _frames: &mut Frames) -> Result<usize, SendFailure> {
+        Err(Error::Unsupported(Operation::Send).into())
     }
 
     fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {

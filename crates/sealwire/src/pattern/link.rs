@@ -1,9 +1,14 @@
 //! What a pipe has at its other end, and what it is told.
 
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 
+use sealwire_zmtp::Message as Frames;
+
+use super::pipe::Pipe;
 use crate::account::Exceeded;
+use crate::guard;
 use crate::monitor::FailureCause;
 use crate::transport::Polled;
 
@@ -67,6 +72,8 @@ pub(crate) trait DirectReader: Send + Sync {
     /// Reads once and delivers what came. Tells whether more can be read at once; `None` when
     /// the peer is gone.
     fn read(&self) -> Option<bool>;
+    /// The same where nobody else acts on the connection.
+    fn read_if_free(&self);
     /// Stops waiting.
     fn leave(&self);
     /// The engine shall read again from now on.
@@ -92,11 +99,23 @@ impl Signal {
     }
 }
 
-/// Signals to be delivered. A single one takes no memory; several take some, which is kept.
+/// What a pattern is done with. Messages, and the links of pipes, may own what others wrote: its
+/// destructor may call the socket.
+pub(super) enum Discarded {
+    Message(Frames),
+    Pipe(Box<Pipe>),
+}
+
+/// Most entries of a list whose memory is kept.
+const MOST_KEPT: usize = 1_024;
+
+/// What is left to be done once the lock is released: links are told, and what was discarded is
+/// dropped. A single signal takes no memory; the rest takes some, which is kept.
 #[derive(Default)]
 pub(crate) struct Signals {
     first: Option<Signal>,
     others: Vec<Signal>,
+    discarded: Vec<Discarded>,
 }
 
 impl Signals {
@@ -107,13 +126,31 @@ impl Signals {
         }
     }
 
+    #[cold]
+    pub(super) fn discard(&mut self, discarded: Discarded) {
+        self.discarded.push(discarded);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_none() && self.discarded.is_empty()
+    }
+
+    #[inline]
     pub(super) fn take(&mut self) -> Option<Signals> {
-        let first = Some(self.first.take()?);
-        let mut others = Vec::new();
-        if !self.others.is_empty() {
-            std::mem::swap(&mut others, &mut self.others);
+        if self.is_empty() {
+            return None;
         }
-        Some(Signals { first, others })
+        let mut taken = Signals {
+            first: self.first.take(),
+            ..Signals::default()
+        };
+        if !self.others.is_empty() {
+            mem::swap(&mut taken.others, &mut self.others);
+        }
+        if !self.discarded.is_empty() {
+            mem::swap(&mut taken.discarded, &mut self.discarded);
+        }
+        Some(taken)
     }
 
     /// Returns the memory that was used, for [`reuse`](Self::reuse).
@@ -122,13 +159,24 @@ impl Signals {
         for signal in self.first.take().into_iter().chain(self.others.drain(..)) {
             signal.deliver(alone);
         }
-        (!alone).then_some(self)
+        let dropped = !self.discarded.is_empty();
+        // One by one: what panics must not keep the others from being dropped.
+        for discarded in self.discarded.drain(..) {
+            guard::contain("dropping messages", || match discarded {
+                Discarded::Message(frames) => drop(frames),
+                Discarded::Pipe(pipe) => drop(pipe),
+            });
+        }
+        (!alone || dropped).then_some(self)
     }
 
     /// Takes memory back, unless other signals have come and taken some themselves.
     pub(super) fn reuse(&mut self, delivered: Signals) {
         if self.others.capacity() == 0 {
             self.others = delivered.others;
+        }
+        if self.discarded.capacity() == 0 && delivered.discarded.capacity() <= MOST_KEPT {
+            self.discarded = delivered.discarded;
         }
     }
 }

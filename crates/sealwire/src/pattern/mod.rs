@@ -68,28 +68,29 @@ use crate::message::Message;
 use crate::options::SocketOptions;
 use crate::peer::Peer;
 
-/// Why a message was not sent.
+/// Why a message was not sent. It is as it was.
 #[derive(Debug)]
 pub(crate) enum SendFailure {
-    /// No room now: wait and try again with the same message.
-    WouldBlock(Frames),
-    /// It will not go; here it is back, with the reason.
-    Failed(Box<Error>, Frames),
+    /// No room now: wait and try again.
+    WouldBlock,
+    /// It will not go.
+    Failed(Box<Error>),
 }
 
-impl SendFailure {
-    pub(crate) fn failed(error: Error, frames: Frames) -> Self {
-        SendFailure::Failed(Box::new(error), frames)
+impl From<Error> for SendFailure {
+    fn from(error: Error) -> Self {
+        SendFailure::Failed(Box::new(error))
     }
 }
 
 /// What became of a received item.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
+#[must_use]
 pub(crate) enum Delivery {
     /// The application can read it.
     Queued,
     /// The socket type has no use for it (a message to PUB, a topic nobody subscribed to).
-    Ignored,
+    Ignored(Item),
     /// It was handled inside the socket (a subscription).
     Handled,
 }
@@ -142,13 +143,18 @@ impl Source for VecDeque<Item> {
 pub(crate) type Received = (Frames, Arc<Peer>);
 
 /// The behaviour of one socket type.
+///
+/// All this runs under the socket's lock, where no message may be dropped: the owner of its payload
+/// may be foreign code, which may call the socket. So messages are lent, and what a pattern leaves
+/// in place is dropped by its caller without the lock; or they are given back. What a pattern has
+/// taken and is done with goes to [`Pipes::discard`].
 pub(crate) trait Pattern: Send {
     /// A peer completed its handshake. An error turns it away; the text is for both sides.
     fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str>;
 
-    /// The peer is gone. What was queued for it and never left is in `unsent`. Returns how many
-    /// of these messages are dropped.
-    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize;
+    /// The peer is gone. What was queued for it and never left is in `unsent`. Messages that are
+    /// left there are lost.
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: &mut Vec<Frames>);
 
     /// An item arrived from a peer. There is room for it.
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery;
@@ -195,7 +201,10 @@ pub(crate) trait Pattern: Send {
                     delivered.queued += 1;
                     delivered.bytes += size;
                 }
-                Delivery::Ignored => delivered.ignored += usize::from(message),
+                Delivery::Ignored(item) => {
+                    delivered.ignored += usize::from(message);
+                    pipes.discard_item(item);
+                }
                 Delivery::Handled => {}
             }
         }
@@ -211,8 +220,9 @@ pub(crate) trait Pattern: Send {
         Delivered::default()
     }
 
-    /// Routes one message. `Ok` carries the number of copies that were dropped at a full queue.
-    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure>;
+    /// Routes one message. `Ok` carries the number of copies that were dropped at a full queue;
+    /// what is left of the message then is of no more use.
+    fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure>;
 
     /// Queues payloads for the connection of this number as long as it has room, and says how
     /// many.
@@ -299,9 +309,11 @@ pub(crate) trait Pattern: Send {
             .map_or(0, |outbound| outbound.backlog_len())
     }
 
-    /// Drops the backlog and says how many messages that were.
-    fn clear_backlog(&mut self) -> usize {
-        self.round_robin().map_or(0, RoundRobin::clear_backlog)
+    /// Takes the backlog away.
+    #[must_use]
+    fn take_backlog(&mut self) -> Vec<Frames> {
+        self.round_robin()
+            .map_or_else(Vec::new, RoundRobin::take_backlog)
     }
 
     /// Adds a subscription.

@@ -34,16 +34,16 @@ impl Pattern for Pair {
         self.dealer.attached(pipes, id)
     }
 
-    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: &mut Vec<Frames>) {
         self.peer = None;
-        self.dealer.detached(pipes, id, unsent)
+        self.dealer.detached(pipes, id, unsent);
     }
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
         self.dealer.delivered(pipes, id, item)
     }
 
-    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
+    fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         self.dealer.send(pipes, frames)
     }
 

@@ -1,6 +1,7 @@
 //! A pipe: the two queues between a socket and one peer.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -10,7 +11,7 @@ use super::changes::{Changes, Group};
 use super::framing::{Framing, MOST_STRETCHES, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
-use super::link::{Link, Signal, Signals};
+use super::link::{Discarded, Link, Signal, Signals};
 use crate::account::{Exceeded, Kind};
 use crate::peer::Peer;
 
@@ -64,7 +65,7 @@ impl Pipe {
     /// Counts that the inbound queue is full, once until half of it is free again.
     #[cold]
     pub(super) fn pause_input(&mut self) {
-        if !std::mem::replace(&mut self.input_paused, true) {
+        if !mem::replace(&mut self.input_paused, true) {
             self.peer.account().note_excess(Kind::Received);
         }
     }
@@ -72,7 +73,7 @@ impl Pipe {
     /// Counts that a message found no room, once until half of the queue is free again.
     #[cold]
     pub(super) fn note_full(&mut self) {
-        if !std::mem::replace(&mut self.found_full, true) {
+        if !mem::replace(&mut self.found_full, true) {
             self.peer.account().note_excess(Kind::Queued);
         }
     }
@@ -94,8 +95,7 @@ impl Pipe {
         let (messages, bytes) = item.messages();
         if messages > 0 {
             if self.marks.conflate {
-                self.outbound
-                    .retain(|queued| !matches!(queued, Item::Message(_)));
+                self.discard_queued(signals);
                 (self.outbound_messages, self.outbound_bytes) = (0, 0);
                 self.outbound_cost = self.outbound.iter().map(Item::cost).sum();
             }
@@ -105,6 +105,25 @@ impl Pipe {
         self.outbound_cost += item.cost();
         self.outbound.push_back(item);
         self.tell_of_output(signals);
+    }
+
+    /// Takes the messages out of the outbound queue.
+    fn discard_queued(&mut self, signals: &mut Signals) {
+        self.outbound.retain_mut(|queued| match queued {
+            Item::Message(frames) => {
+                signals.discard(Discarded::Message(mem::take(frames)));
+                false
+            }
+            _ => true,
+        });
+    }
+
+    /// Takes the messages out of the inbound queue.
+    pub(super) fn discard_received(&mut self, signals: &mut Signals) {
+        for frames in self.inbound.drain(..) {
+            signals.discard(Discarded::Message(frames));
+        }
+        self.inbound_bytes = 0;
     }
 
     /// Queues a subscription or a cancellation.
@@ -221,7 +240,7 @@ impl Pipe {
             .is_some_and(|changes| changes.in_queue());
         if all_fit && into.is_empty() && !changes {
             // All of it, whatever it is, without touching a message.
-            std::mem::swap(&mut self.outbound, into);
+            mem::swap(&mut self.outbound, into);
             self.outbound_messages = 0;
             self.outbound_bytes = 0;
             self.outbound_cost = 0;

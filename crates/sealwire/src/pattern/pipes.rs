@@ -7,19 +7,21 @@
 //!
 //! Nothing here performs I/O or takes a lock. Calls leave *signals* behind (this link has output,
 //! that link may read again), which the socket core carries out once it has let go of its lock.
+//! What is dropped goes the same way ([`Pipes::discard`]): its owner may be foreign code.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::{Frame, Message as Frames};
 use slab::Slab;
 
 use super::Source;
 use super::framing::{Framing, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
-use super::link::{Dismissal, Link, Signal, Signals};
+use super::link::{Discarded, Dismissal, Link, Signal, Signals};
 use super::pipe::Pipe;
 use crate::account::{self, Exceeded, Kind};
 use crate::message::Message;
@@ -105,27 +107,64 @@ impl Pipes {
         for kind in [Kind::Queued, Kind::SubscriptionChanges, Kind::Subscriptions] {
             pipe.peer.account().set(kind, 0);
         }
-        let mut framed = 0;
-        let framing = &mut self.framing;
-        let unsent = pipe.outbound.drain(..).filter_map(|item| match item {
-            Item::Message(frames) => Some(frames),
-            Item::Stretch(stretch) => {
-                framed += stretch.messages().0;
-                framing.dropped(stretch);
-                None
+        let (mut unsent, mut framed) = (Vec::new(), 0);
+        for item in pipe.outbound.drain(..) {
+            match item {
+                Item::Message(frames) => unsent.push(frames),
+                Item::Notice(frames) => self.signals.discard(Discarded::Message(frames)),
+                Item::Stretch(stretch) => {
+                    framed += stretch.messages().0;
+                    self.framing.dropped(stretch);
+                }
+                // Memory of ours.
+                Item::Framed(_) | Item::Subscribe(_) | Item::Cancel(_) | Item::Changes(_) => {}
             }
-            Item::Framed(_)
-            | Item::Notice(_)
-            | Item::Subscribe(_)
-            | Item::Cancel(_)
-            | Item::Changes(_) => None,
-        });
-        (unsent.collect(), framed)
+        }
+        (unsent, framed)
     }
 
     /// Removes a pipe that the pattern turned away.
     pub(crate) fn remove(&mut self, id: PipeId) {
-        self.slab.try_remove(id);
+        if let Some(pipe) = self.slab.try_remove(id) {
+            self.signals.discard(Discarded::Pipe(Box::new(pipe)));
+        }
+    }
+
+    /// Drops a message once the lock is released. Where that is all the same it does so now.
+    #[inline]
+    pub(crate) fn discard(&mut self, frames: Frames) {
+        if frames.frames().iter().any(is_shared) {
+            self.signals.discard(Discarded::Message(frames));
+        }
+    }
+
+    /// The same for a frame.
+    #[inline]
+    pub(crate) fn discard_frame(&mut self, frame: Frame) {
+        if is_shared(&frame) {
+            let message = Frames::single(frame);
+            self.signals.discard(Discarded::Message(message));
+        }
+    }
+
+    /// The same for an item that no peer or pattern wanted.
+    pub(crate) fn discard_item(&mut self, item: Item) {
+        match item {
+            Item::Message(frames) | Item::Notice(frames) => self.discard(frames),
+            // Memory of ours.
+            Item::Stretch(_)
+            | Item::Framed(_)
+            | Item::Subscribe(_)
+            | Item::Cancel(_)
+            | Item::Changes(_) => {}
+        }
+    }
+
+    /// The same for several messages.
+    pub(crate) fn discard_all(&mut self, messages: Vec<Frames>) {
+        for frames in messages {
+            self.discard(frames);
+        }
     }
 
     /// Removes an ended pipe unless something is left to read; then it goes with its last message.
@@ -138,6 +177,7 @@ impl Pipes {
             let pipe = self.slab.remove(id);
             self.left_behind -= 1;
             pipe.peer.account().set(Kind::Received, 0);
+            self.signals.discard(Discarded::Pipe(Box::new(pipe)));
         }
     }
 
@@ -201,8 +241,9 @@ impl Pipes {
 
     /// Queues an item for the peer. The caller has checked [`Pipes::has_room`] where it matters.
     pub(crate) fn push(&mut self, id: PipeId, item: Item) {
-        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.ended) {
-            pipe.push(item, &mut self.signals);
+        match self.slab.get_mut(id).filter(|pipe| !pipe.ended) {
+            Some(pipe) => pipe.push(item, &mut self.signals),
+            None => self.discard_item(item),
         }
     }
 
@@ -239,12 +280,13 @@ impl Pipes {
         self.dismiss(id, Dismissal::Exceeded(exceeded));
     }
 
-    /// Queues a message for all these peers, and says for how many there was no room.
-    pub(crate) fn push_to_all(&mut self, ids: &[PipeId], frames: Frames) -> usize {
+    /// Queues a message for all these peers, and says for how many there was no room. What nobody
+    /// needs any more is left.
+    pub(crate) fn push_to_all(&mut self, ids: &[PipeId], frames: &mut Frames) -> usize {
         if let [id] = *ids {
             let room = self.has_room(id);
             if room {
-                self.push(id, Item::Message(frames));
+                self.push(id, Item::Message(mem::take(frames)));
             } else {
                 self.note_full(id);
             }
@@ -253,7 +295,7 @@ impl Pipes {
         let mut framed = None;
         let mut dropped = 0;
         for &id in ids {
-            dropped += usize::from(!self.push_copy(id, &frames, &mut framed));
+            dropped += usize::from(!self.push_copy(id, frames, &mut framed));
         }
         dropped
     }
@@ -285,15 +327,15 @@ impl Pipes {
     }
 
     /// Queues a message that needs no look at whose turn it is: for the only peer there is, as long
-    /// as it has room.
+    /// as it has room. Else leaves it, and gives `false`.
     #[inline]
-    pub(crate) fn push_sole(&mut self, frames: Frames) -> Result<(), Frames> {
+    pub(crate) fn push_sole(&mut self, frames: &mut Frames) -> bool {
         let pipe = self.sole_target.and_then(|id| self.slab.get_mut(id));
         let Some(pipe) = pipe.filter(|pipe| !pipe.ended && pipe.has_room()) else {
-            return Err(frames);
+            return false;
         };
-        pipe.push(Item::Message(frames), &mut self.signals);
-        Ok(())
+        pipe.push(Item::Message(mem::take(frames)), &mut self.signals);
+        true
     }
 
     /// Moves queued items to the link, into an empty queue, as many as there is room for. Finding
@@ -348,14 +390,14 @@ impl Pipes {
     }
 
     pub(crate) fn push_inbound(&mut self, id: PipeId, frames: Frames) {
-        if let Some(pipe) = self.slab.get_mut(id) {
-            if pipe.marks.conflate {
-                pipe.inbound.clear();
-                pipe.inbound_bytes = 0;
-            }
-            pipe.inbound_bytes += frames.size();
-            pipe.inbound.push_back(frames);
+        let Some(pipe) = self.slab.get_mut(id) else {
+            return self.discard(frames);
+        };
+        if pipe.marks.conflate {
+            pipe.discard_received(&mut self.signals);
         }
+        pipe.inbound_bytes += frames.size();
+        pipe.inbound.push_back(frames);
     }
 
     /// Moves messages from a source into the peer's queue, as many as it has room for. Returns
@@ -479,6 +521,11 @@ impl Pipes {
             .sum()
     }
 
+    /// Whether nothing was left behind to be carried out.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.signals.is_empty()
+    }
+
     pub(crate) fn take_signals(&mut self) -> Option<Signals> {
         self.signals.take()
     }
@@ -494,4 +541,10 @@ impl Pipes {
         let pipe = pipes.next().filter(|pipe| !pipe.ended)?;
         pipes.next().is_none().then(|| pipe.link.clone())
     }
+}
+
+/// Whether a frame shares memory with others. One that is held in place owns nothing.
+#[inline]
+fn is_shared(frame: &Frame) -> bool {
+    frame.len() > Frame::INLINE
 }

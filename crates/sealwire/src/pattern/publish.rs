@@ -69,7 +69,7 @@ impl Publish {
                 Ok(added) => Some((true, added.topic, added.first)),
                 Err(exceeded) => {
                     pipes.exceeded(id, exceeded);
-                    return Delivery::Ignored;
+                    return Delivery::Handled;
                 }
             },
             Item::Cancel(topic) => {
@@ -138,7 +138,7 @@ impl Pattern for Publish {
         Ok(())
     }
 
-    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, _unsent: &mut Vec<Frames>) {
         let ended = self.asked().remove_peer(id);
         if self.settings.manual {
             self.subscriptions.remove_peer(id);
@@ -151,7 +151,6 @@ impl Pattern for Publish {
                 self.announcements.cancelled(id, peer, topic, last);
             }
         }
-        unsent.len()
     }
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
@@ -166,18 +165,18 @@ impl Pattern for Publish {
             | Item::Stretch(_)
             | Item::Framed(_)
             | Item::Notice(_)
-            | Item::Changes(_) => Delivery::Ignored,
+            | Item::Changes(_) => Delivery::Ignored(item),
         }
     }
 
-    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
+    fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         let head = frames.frames().first().map_or(&[][..], Frame::as_slice);
         self.match_peers(pipes, head);
         if self.settings.no_drop
             && let Some(&full) = self.matching.iter().find(|&&id| !pipes.has_room(id))
         {
             pipes.note_full(full);
-            return Err(SendFailure::WouldBlock(frames));
+            return Err(SendFailure::WouldBlock);
         }
         Ok(pipes.push_to_all(&self.matching, frames))
     }
@@ -252,7 +251,7 @@ mod tests {
     fn subscribe(scene: &mut Scene, xpub: &mut Publish, end: &End, topics: std::ops::Range<u32>) {
         for topic in topics {
             let item = Item::Subscribe(Bytes::copy_from_slice(&topic.to_be_bytes()));
-            xpub.delivered(&mut scene.pipes, end.id, item);
+            let _ = xpub.delivered(&mut scene.pipes, end.id, item);
         }
     }
 
@@ -262,11 +261,11 @@ mod tests {
         let end = scene.attach(&mut xpub, "192.0.2.1:1");
         let topic = Bytes::from_static(b"A");
         for _ in 0..2 {
-            xpub.delivered(&mut scene.pipes, end.id, Item::Subscribe(topic.clone()));
+            let _ = xpub.delivered(&mut scene.pipes, end.id, Item::Subscribe(topic.clone()));
         }
         assert_eq!(read(&mut scene, &mut xpub), [b"\x01A"]);
         assert_eq!(end.held(Kind::Subscriptions), cost_of_topic(b"A"));
-        xpub.delivered(&mut scene.pipes, end.id, Item::Cancel(topic));
+        let _ = xpub.delivered(&mut scene.pipes, end.id, Item::Cancel(topic));
         assert_eq!(read(&mut scene, &mut xpub), [b"\x00A"]);
         assert_eq!(end.held(Kind::Subscriptions), 0);
     }

@@ -18,13 +18,12 @@ impl Pattern for Pull {
         Ok(())
     }
 
-    fn detached(&mut self, _pipes: &mut Pipes, _id: PipeId, unsent: Vec<Frames>) -> usize {
-        unsent.len()
-    }
+    fn detached(&mut self, _pipes: &mut Pipes, _id: PipeId, _unsent: &mut Vec<Frames>) {}
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
-        let Item::Message(frames) = item else {
-            return Delivery::Ignored;
+        let frames = match item {
+            Item::Message(frames) => frames,
+            other => return Delivery::Ignored(other),
         };
         self.inbound.push(pipes, id, frames);
         Delivery::Queued
@@ -34,11 +33,8 @@ impl Pattern for Pull {
         Some(&mut self.inbound)
     }
 
-    fn send(&mut self, _pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
-        Err(SendFailure::failed(
-            Error::Unsupported(Operation::Send),
-            frames,
-        ))
+    fn send(&mut self, _pipes: &mut Pipes, _frames: &mut Frames) -> Result<usize, SendFailure> {
+        Err(Error::Unsupported(Operation::Send).into())
     }
 
     fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {

@@ -27,20 +27,19 @@ impl Pattern for Push {
         Ok(())
     }
 
-    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: &mut Vec<Frames>) {
         self.outbound.detach(pipes, id, unsent);
-        0
     }
 
-    fn delivered(&mut self, _pipes: &mut Pipes, _id: PipeId, _item: Item) -> Delivery {
-        Delivery::Ignored
+    fn delivered(&mut self, _pipes: &mut Pipes, _id: PipeId, item: Item) -> Delivery {
+        Delivery::Ignored(item)
     }
 
-    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
+    fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         self.outbound
             .send(pipes, frames)
             .map(|_| 0)
-            .map_err(SendFailure::WouldBlock)
+            .ok_or(SendFailure::WouldBlock)
     }
 
     fn receive(&mut self, _pipes: &mut Pipes) -> Result<Option<Received>, Error> {

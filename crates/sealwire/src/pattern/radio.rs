@@ -41,10 +41,9 @@ impl Pattern for Radio {
         Ok(())
     }
 
-    fn detached(&mut self, _pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+    fn detached(&mut self, _pipes: &mut Pipes, id: PipeId, _unsent: &mut Vec<Frames>) {
         self.groups.remove_peer(id);
         self.datagrams.retain(|&other| other != id);
-        unsent.len()
     }
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
@@ -52,7 +51,7 @@ impl Pattern for Radio {
             Item::Subscribe(group) => {
                 if let Err(exceeded) = self.groups.add(id, &group) {
                     pipes.exceeded(id, exceeded);
-                    return Delivery::Ignored;
+                    return Delivery::Handled;
                 }
                 pipes.note_held(id, Kind::Subscriptions, self.groups.bytes_of(id));
                 Delivery::Handled
@@ -66,20 +65,17 @@ impl Pattern for Radio {
             | Item::Stretch(_)
             | Item::Framed(_)
             | Item::Notice(_)
-            | Item::Changes(_) => Delivery::Ignored,
+            | Item::Changes(_) => Delivery::Ignored(item),
         }
     }
 
-    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
-        let Some(name) = group(&frames).map(Frame::copy_from_slice) else {
-            return Err(SendFailure::failed(Error::NoGroup, frames));
+    fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
+        let Some(name) = group(frames).map(Frame::copy_from_slice) else {
+            return Err(Error::NoGroup.into());
         };
         let size = udp::size(&name, frames.frames().last().map_or(&[], Frame::as_slice));
         if !self.datagrams.is_empty() && size > MAX_DATAGRAM {
-            return Err(SendFailure::failed(
-                Error::DatagramTooLarge { size },
-                frames,
-            ));
+            return Err(Error::DatagramTooLarge { size }.into());
         }
         self.groups.exactly(&name, &mut self.members);
         self.members.extend(&self.datagrams);

@@ -1,5 +1,7 @@
 //! REP: takes requests in turn and answers each before the next (RFC 28).
 
+use std::mem;
+
 use sealwire_zmtp::{Frame, Message as Frames};
 
 use super::fair_queue::FairQueue;
@@ -33,43 +35,41 @@ impl Pattern for Rep {
         Ok(())
     }
 
-    fn detached(&mut self, _pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+    fn detached(&mut self, _pipes: &mut Pipes, id: PipeId, _unsent: &mut Vec<Frames>) {
         if let Some(envelope) = &mut self.asker
             && envelope.pipe == Some(id)
         {
             envelope.pipe = None;
         }
-        unsent.len()
     }
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
-        let Item::Message(frames) = item else {
-            return Delivery::Ignored;
+        let frames = match item {
+            Item::Message(frames) => frames,
+            other => return Delivery::Ignored(other),
         };
         // Without a delimiter there is no telling the envelope from the request.
         if !frames.frames().iter().any(|frame| frame.is_empty()) {
-            return Delivery::Ignored;
+            return Delivery::Ignored(Item::Message(frames));
         }
         self.inbound.push(pipes, id, frames);
         Delivery::Queued
     }
 
-    fn send(&mut self, pipes: &mut Pipes, mut frames: Frames) -> Result<usize, SendFailure> {
+    fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         let Some(envelope) = self.asker.take() else {
-            return Err(SendFailure::failed(
-                Error::State(StateError::NothingToAnswer),
-                frames,
-            ));
+            return Err(Error::State(StateError::NothingToAnswer).into());
         };
         // As in libzmq, the answer to someone who has left is dropped and the socket goes on.
         let Some(id) = envelope.pipe.filter(|&id| pipes.has_room(id)) else {
             envelope.pipe.inspect(|&id| pipes.note_full(id));
+            pipes.discard(envelope.frames.into());
             return Ok(1);
         };
         for frame in envelope.frames.into_iter().rev() {
             frames.push_front(frame);
         }
-        pipes.push(id, Item::Message(frames));
+        pipes.push(id, Item::Message(mem::take(frames)));
         Ok(0)
     }
 

@@ -4,6 +4,8 @@
 //! request is lost: `receive` says so and the socket may send again, where libzmq would wait
 //! for ever.
 
+use std::mem;
+
 use sealwire_zmtp::{Frame, Message as Frames};
 
 use super::item::Item;
@@ -54,15 +56,18 @@ impl Req {
 
     /// Sends the waiting request if a peer can take it.
     fn advance(&mut self, pipes: &mut Pipes) {
-        self.state = match std::mem::replace(&mut self.state, State::Idle) {
-            State::Waiting(frames) => match self.outbound.send(pipes, frames) {
-                Ok(Some(id)) => State::Sent(id),
-                Ok(None) => unreachable!("the backlog of REQ is never used"),
-                Err(frames) => State::Waiting(frames),
-            },
-            other => other,
-        };
+        if let State::Waiting(frames) = &mut self.state
+            && let Some(sent) = self.outbound.send(pipes, frames)
+        {
+            self.state = sent_to(sent);
+        }
     }
+}
+
+/// The state after a request went out.
+fn sent_to(pipe: Option<PipeId>) -> State {
+    let id = pipe.expect("the backlog of REQ is never used");
+    State::Sent(id)
 }
 
 impl Pattern for Req {
@@ -72,8 +77,8 @@ impl Pattern for Req {
         Ok(())
     }
 
-    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, mut unsent: Vec<Frames>) -> usize {
-        self.outbound.detach(pipes, id, Vec::new());
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: &mut Vec<Frames>) {
+        self.outbound.detach(pipes, id, &mut Vec::new());
         if matches!(self.state, State::Sent(sent) if sent == id) {
             // A request that never left may go to another peer; one that did may have been acted on.
             self.state = match unsent.pop() {
@@ -82,34 +87,38 @@ impl Pattern for Req {
             };
             self.advance(pipes);
         }
-        0
+        // What was given up for a later request is not lost.
+        pipes.discard_all(mem::take(unsent));
     }
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
-        let Item::Message(mut frames) = item else {
-            return Delivery::Ignored;
+        let mut frames = match item {
+            Item::Message(frames) => frames,
+            other => return Delivery::Ignored(other),
         };
         let expected = matches!(self.state, State::Sent(sent) if sent == id);
         // What REQ put in front comes back in front of the answer.
-        let numbered = !self.correlate
-            || frames
-                .pop_front()
-                .is_some_and(|frame| frame.as_slice() == self.number());
-        let delimited = frames.pop_front().is_some_and(|frame| frame.is_empty());
-        if !expected || !numbered || !delimited || frames.is_empty() {
-            return Delivery::Ignored;
+        let answers = match frames.frames() {
+            [number, delimiter, _, ..] if self.correlate => {
+                number.as_slice() == self.number() && delimiter.is_empty()
+            }
+            [delimiter, _, ..] => !self.correlate && delimiter.is_empty(),
+            _ => false,
+        };
+        if !expected || !answers {
+            return Delivery::Ignored(Item::Message(frames));
+        }
+        for _ in 0..1 + usize::from(self.correlate) {
+            frames.pop_front();
         }
         pipes.push_inbound(id, frames);
         self.state = State::Answered(id);
         Delivery::Queued
     }
 
-    fn send(&mut self, pipes: &mut Pipes, mut frames: Frames) -> Result<usize, SendFailure> {
+    fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         if !self.relaxed && !matches!(self.state, State::Idle) {
-            return Err(SendFailure::failed(
-                Error::State(StateError::AnswerPending),
-                frames,
-            ));
+            return Err(Error::State(StateError::AnswerPending).into());
         }
         frames.push_front(Frame::new());
         self.request = self.request.wrapping_add(1);
@@ -117,23 +126,27 @@ impl Pattern for Req {
             frames.push_front(Frame::copy_from_slice(&self.number()));
         }
         let state = match self.outbound.send(pipes, frames) {
-            Ok(Some(id)) => State::Sent(id),
-            Ok(None) => unreachable!("the backlog of REQ is never used"),
-            Err(frames) if self.expecting => State::Waiting(frames),
-            Err(mut frames) => {
+            Some(sent) => sent_to(sent),
+            None if self.expecting => State::Waiting(mem::take(frames)),
+            None => {
                 if self.correlate {
                     frames.pop_front();
                 }
                 frames.pop_front();
                 // The request under way keeps its number.
                 self.request = self.request.wrapping_sub(1);
-                return Err(SendFailure::WouldBlock(frames));
+                return Err(SendFailure::WouldBlock);
             }
         };
-        match std::mem::replace(&mut self.state, state) {
-            State::Waiting(_) => Ok(1),
+        match mem::replace(&mut self.state, state) {
+            State::Waiting(frames) => {
+                pipes.discard(frames);
+                Ok(1)
+            }
             State::Answered(id) => {
-                pipes.pop_inbound(id);
+                if let Some((frames, _)) = pipes.pop_inbound(id) {
+                    pipes.discard(frames);
+                }
                 Ok(0)
             }
             State::Idle | State::Sent(_) | State::Lost => Ok(0),
@@ -176,11 +189,14 @@ impl Pattern for Req {
         usize::from(matches!(self.state, State::Waiting(_)))
     }
 
-    fn clear_backlog(&mut self) -> usize {
-        let waiting = self.backlog();
-        if waiting > 0 {
-            self.state = State::Idle;
+    fn take_backlog(&mut self) -> Vec<Frames> {
+        match &mut self.state {
+            State::Waiting(frames) => {
+                let waiting = vec![mem::take(frames)];
+                self.state = State::Idle;
+                waiting
+            }
+            _ => Vec::new(),
         }
-        waiting
     }
 }

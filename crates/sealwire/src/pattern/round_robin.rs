@@ -7,6 +7,7 @@
 //! queued for a peer that left are put back in front.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use sealwire_zmtp::Message as Frames;
 
@@ -50,47 +51,44 @@ impl RoundRobin {
     }
 
     /// A peer is gone, with these messages still unsent.
-    pub(crate) fn detach(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) {
+    pub(crate) fn detach(&mut self, pipes: &mut Pipes, id: PipeId, unsent: &mut Vec<Frames>) {
         self.turn.retain(|&other| other != id);
-        for frames in unsent.into_iter().rev() {
+        for frames in unsent.drain(..).rev() {
             self.backlog_bytes += frames.size();
             self.backlog.push_front(frames);
         }
         self.drain_backlog(pipes);
     }
 
-    /// Routes one message, and says to which pipe unless it went to the backlog.
-    ///
-    /// # Errors
-    ///
-    /// Gives the message back when there is no room anywhere.
+    /// Routes one message, and says to which pipe unless it went to the backlog. Leaves it, and
+    /// gives `None`, when there is no room anywhere.
     pub(crate) fn send(
         &mut self,
         pipes: &mut Pipes,
-        frames: Frames,
-    ) -> Result<Option<PipeId>, Frames> {
+        frames: &mut Frames,
+    ) -> Option<Option<PipeId>> {
         // What waits in the backlog was sent earlier and goes first.
         self.drain_backlog(pipes);
         if self.backlog.is_empty()
             && let Some(id) = self.next_with_room(pipes)
         {
-            pipes.push(id, Item::Message(frames));
-            return Ok(Some(id));
+            pipes.push(id, Item::Message(mem::take(frames)));
+            return Some(Some(id));
         }
         let waits = self.turn.is_empty() && self.expecting;
         if waits && self.conflate {
-            self.clear_backlog();
+            pipes.discard_all(self.take_backlog());
         }
         let (messages, bytes) = (self.backlog.len(), self.backlog_bytes);
         if waits && self.backlog_limit.admits(messages, bytes) {
             self.backlog_bytes += frames.size();
-            self.backlog.push_back(frames);
-            return Ok(None);
+            self.backlog.push_back(mem::take(frames));
+            return Some(None);
         }
         for &id in &self.turn {
             pipes.note_full(id);
         }
-        Err(frames)
+        None
     }
 
     /// Whether [`RoundRobin::send`] takes a message now.
@@ -121,11 +119,10 @@ impl RoundRobin {
         self.backlog.len()
     }
 
-    pub(crate) fn clear_backlog(&mut self) -> usize {
-        let dropped = self.backlog.len();
-        self.backlog.clear();
+    #[must_use]
+    pub(crate) fn take_backlog(&mut self) -> Vec<Frames> {
         self.backlog_bytes = 0;
-        dropped
+        mem::take(&mut self.backlog).into()
     }
 
     fn next_with_room(&mut self, pipes: &Pipes) -> Option<PipeId> {

@@ -5,6 +5,7 @@
 //! in [`crate::Peer`].
 
 use std::collections::HashMap;
+use std::mem;
 
 use sealwire_zmtp::{Frame, Message as Frames};
 
@@ -104,7 +105,7 @@ impl Pattern for Router {
         Ok(())
     }
 
-    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, _unsent: &mut Vec<Frames>) {
         if self.notify_disconnect {
             self.inbound.push(pipes, id, Frames::single(Frame::new()));
         }
@@ -113,27 +114,28 @@ impl Pattern for Router {
         {
             self.routes.remove(name.as_slice());
         }
-        unsent.len()
     }
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
-        let Item::Message(frames) = item else {
-            return Delivery::Ignored;
+        let frames = match item {
+            Item::Message(frames) => frames,
+            other => return Delivery::Ignored(other),
         };
         self.inbound.push(pipes, id, frames);
         Delivery::Queued
     }
 
-    fn send(&mut self, pipes: &mut Pipes, mut frames: Frames) -> Result<usize, SendFailure> {
+    fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         let Some(name) = frames.pop_front() else {
-            return Err(SendFailure::failed(Error::NoRoutingId, frames));
+            return Err(Error::NoRoutingId.into());
         };
         match self.routes.get(name.as_slice()) {
             Some(&id) if pipes.has_room(id) => {
                 if frames.is_empty() {
                     frames.push_back(Frame::new());
                 }
-                pipes.push(id, Item::Message(frames));
+                pipes.push(id, Item::Message(mem::take(frames)));
+                pipes.discard_frame(name);
                 Ok(0)
             }
             route if self.mandatory => {
@@ -142,13 +144,14 @@ impl Pattern for Router {
                 let unroutable = Error::Unroutable(name.to_vec());
                 frames.push_front(name);
                 Err(if known {
-                    SendFailure::WouldBlock(frames)
+                    SendFailure::WouldBlock
                 } else {
-                    SendFailure::failed(unroutable, frames)
+                    unroutable.into()
                 })
             }
             route => {
                 route.inspect(|&&id| pipes.note_full(id));
+                pipes.discard_frame(name);
                 Ok(1)
             }
         }

@@ -5,6 +5,7 @@
 //! claimed by another.
 
 use std::collections::{HashMap, VecDeque};
+use std::mem;
 
 use sealwire_zmtp::{Frame, Message as Frames};
 
@@ -59,12 +60,11 @@ impl Pattern for Server {
         Ok(())
     }
 
-    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, _unsent: &mut Vec<Frames>) {
         if let Some(peer) = pipes.peer(id) {
             self.routes.remove(&peer.route());
         }
         self.tell(pipes, id);
-        unsent.len()
     }
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
@@ -73,28 +73,26 @@ impl Pattern for Server {
                 self.inbound.push(pipes, id, frames);
                 Delivery::Queued
             }
-            _ => Delivery::Ignored,
+            other => Delivery::Ignored(other),
         }
     }
 
-    fn send(&mut self, pipes: &mut Pipes, mut frames: Frames) -> Result<usize, SendFailure> {
+    fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         let route = match frames.frames() {
             [route, _] => route.as_slice().try_into().ok().map(u32::from_be_bytes),
             _ => None,
         };
         let Some(route) = route else {
-            return Err(SendFailure::failed(Error::NoRoute, frames));
+            return Err(Error::NoRoute.into());
         };
-        let id = match self.pipe(route) {
-            Ok(id) => id,
-            Err(error) => return Err(SendFailure::failed(error, frames)),
-        };
+        let id = self.pipe(route)?;
         if !pipes.has_room(id) {
             pipes.note_full(id);
-            return Err(SendFailure::WouldBlock(frames));
+            return Err(SendFailure::WouldBlock);
         }
+        // Four bytes, which are held in place.
         frames.pop_front();
-        pipes.push(id, Item::Message(frames));
+        pipes.push(id, Item::Message(mem::take(frames)));
         Ok(0)
     }
 

@@ -65,8 +65,8 @@ impl Scene {
 
     /// It goes.
     pub(super) fn detach(&mut self, pattern: &mut dyn Pattern, end: &End) {
-        let (unsent, _) = self.pipes.end(end.id);
-        pattern.detached(&mut self.pipes, end.id, unsent);
+        let (mut unsent, _) = self.pipes.end(end.id);
+        pattern.detached(&mut self.pipes, end.id, &mut unsent);
         self.pipes.release(end.id);
     }
 

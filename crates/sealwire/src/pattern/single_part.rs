@@ -16,20 +16,20 @@ impl<P: Pattern> Pattern for SinglePart<P> {
         self.0.attached(pipes, id)
     }
 
-    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
-        self.0.detached(pipes, id, unsent)
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: &mut Vec<Frames>) {
+        self.0.detached(pipes, id, unsent);
     }
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
         match &item {
             Item::Message(frames) if frames.len() == 1 => self.0.delivered(pipes, id, item),
-            _ => Delivery::Ignored,
+            _ => Delivery::Ignored(item),
         }
     }
 
-    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
+    fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         if frames.len() != 1 {
-            return Err(SendFailure::failed(Error::SinglePart, frames));
+            return Err(Error::SinglePart.into());
         }
         self.0.send(pipes, frames)
     }

@@ -2,6 +2,7 @@
 //! receives; no ZMTP, no handshake, no mechanism. As in libzmq (`zmq_socket(3)`, ZMQ_STREAM).
 
 use std::collections::HashMap;
+use std::mem;
 
 use sealwire_zmtp::{Frame, Message as Frames};
 
@@ -66,13 +67,12 @@ impl Pattern for Stream {
         Ok(())
     }
 
-    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: Vec<Frames>) -> usize {
+    fn detached(&mut self, pipes: &mut Pipes, id: PipeId, _unsent: &mut Vec<Frames>) {
         // A connection that was closed from here has lost its route already, and is not told of.
         if self.is_open(id) {
             self.routes.remove(&self.names[&id]);
             self.tell(pipes, id);
         }
-        unsent.len()
     }
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
@@ -81,20 +81,19 @@ impl Pattern for Stream {
                 self.inbound.push(pipes, id, frames);
                 Delivery::Queued
             }
-            _ => Delivery::Ignored,
+            other => Delivery::Ignored(other),
         }
     }
 
-    fn send(&mut self, pipes: &mut Pipes, mut frames: Frames) -> Result<usize, SendFailure> {
+    fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         let [name, body] = frames.frames() else {
-            return Err(SendFailure::failed(Error::NoConnection, frames));
+            return Err(Error::NoConnection.into());
         };
         let closing = body.is_empty();
         let route = name.as_slice().try_into().ok();
         let Some((route, &id)) = route.and_then(|name: [u8; 5]| self.routes.get_key_value(&name))
         else {
-            let error = Error::Unroutable(name.to_vec());
-            return Err(SendFailure::failed(error, frames));
+            return Err(Error::Unroutable(name.to_vec()).into());
         };
         if closing {
             let route = *route;
@@ -104,10 +103,11 @@ impl Pattern for Stream {
         }
         if !pipes.has_room(id) {
             pipes.note_full(id);
-            return Err(SendFailure::WouldBlock(frames));
+            return Err(SendFailure::WouldBlock);
         }
+        // Five bytes, which are held in place.
         frames.pop_front();
-        pipes.push(id, Item::Message(frames));
+        pipes.push(id, Item::Message(mem::take(frames)));
         Ok(0)
     }
 

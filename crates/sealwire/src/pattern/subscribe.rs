@@ -111,18 +111,17 @@ impl Pattern for Subscribe {
         Ok(())
     }
 
-    fn detached(&mut self, _pipes: &mut Pipes, _id: PipeId, unsent: Vec<Frames>) -> usize {
-        unsent.len()
-    }
+    fn detached(&mut self, _pipes: &mut Pipes, _id: PipeId, _unsent: &mut Vec<Frames>) {}
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
-        let Item::Message(frames) = item else {
-            return Delivery::Ignored;
+        let frames = match item {
+            Item::Message(frames) => frames,
+            other => return Delivery::Ignored(other),
         };
         let head = frames.frames().first().map_or(&[][..], Frame::as_slice);
         self.filter.matching(head, &mut self.matching);
         if self.matching.is_empty() != self.invert {
-            return Delivery::Ignored;
+            return Delivery::Ignored(Item::Message(frames));
         }
         self.inbound.push(pipes, id, frames);
         Delivery::Queued
@@ -133,12 +132,9 @@ impl Pattern for Subscribe {
         wants_all.then_some(&mut self.inbound)
     }
 
-    fn send(&mut self, pipes: &mut Pipes, frames: Frames) -> Result<usize, SendFailure> {
+    fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         if self.upstream == Upstream::Closed {
-            return Err(SendFailure::failed(
-                Error::Unsupported(Operation::Send),
-                frames,
-            ));
+            return Err(Error::Unsupported(Operation::Send).into());
         }
         let subscription = match frames.frames() {
             [frame] => frame.split_first(),
@@ -157,9 +153,7 @@ impl Pattern for Subscribe {
                 return Ok(full.len());
             }
         };
-        outcome
-            .map(|()| 0)
-            .map_err(|error| SendFailure::failed(error, frames))
+        Ok(outcome.map(|()| 0)?)
     }
 
     fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {
@@ -262,8 +256,8 @@ mod tests {
         let (mut scene, mut xsub) = socket(SocketType::XSub);
         let publisher = scene.attach(&mut xsub, "192.0.2.1:1");
         for text in ["one", "\u{1}a", "\u{1}b", "two", "\u{1}c", "\u{0}b"] {
-            let frames = Frames::single(Frame::copy_from_slice(text.as_bytes()));
-            xsub.send(&mut scene.pipes, frames).unwrap();
+            let mut frames = Frames::single(Frame::copy_from_slice(text.as_bytes()));
+            xsub.send(&mut scene.pipes, &mut frames).unwrap();
         }
         let all = ["1 message", "+a", "1 message", "+c"];
         assert_eq!(scene.take(&publisher), all);
@@ -314,9 +308,9 @@ mod tests {
         let message = |head: &[u8]| Item::Message(Frames::single(Frame::copy_from_slice(head)));
         let id = publisher.id;
         let unwanted = xsub.delivered(&mut scene.pipes, id, message(b"unwanted"));
-        assert_eq!(unwanted, Delivery::Ignored);
+        assert!(matches!(unwanted, Delivery::Ignored(_)));
         let wanted = xsub.delivered(&mut scene.pipes, id, message(&topic(39)));
-        assert_eq!(wanted, Delivery::Queued);
+        assert!(matches!(wanted, Delivery::Queued));
 
         for number in 7..40 {
             xsub.unsubscribe(&mut scene.pipes, &topic(number)).unwrap();

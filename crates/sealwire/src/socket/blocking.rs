@@ -65,10 +65,7 @@ impl Drop for Socket {
         // Other handles keep the socket open.
         if Arc::strong_count(&self.inner.handle) == 1 && self.inner.core().is_ok() {
             self.begin_close();
-            // An I/O thread comes here where a payload holds the socket. It cannot wait for itself.
-            if !guard::is_io_thread() {
-                self.wait_for_end();
-            }
+            self.wait_for_end();
         }
     }
 }
@@ -140,6 +137,7 @@ impl Socket {
                 return Ok(route);
             }
             match deadline {
+                _ if guard::must_not_wait() => return Err(Error::WouldBlock),
                 None => listener.wait(),
                 Some((limit, deadline)) => {
                     if !listener.wait_deadline(deadline) {
@@ -410,6 +408,10 @@ impl Socket {
 
     fn wait_for_end(&self) {
         let Ok(core) = self.inner.core() else { return };
+        // Where a payload holds the socket an I/O thread comes here, and cannot wait for itself.
+        if guard::must_not_wait() {
+            return;
+        }
         loop {
             let listener = Listening::to(&core.ended);
             if core.has_ended() {

@@ -2,7 +2,8 @@
 //! lock, and the means to wait for them.
 //!
 //! The lock is held for queue operations only. Signals to links and to waiting callers go out
-//! after it is released, so that nobody is called while it is held.
+//! after it is released, and messages that are not delivered are dropped then, so that nobody is
+//! called while it is held.
 
 mod closing;
 mod endpoints;
@@ -173,9 +174,12 @@ impl SocketCore {
         &self.protocol
     }
 
+    /// What leaves signals behind goes through [`with`](Self::with).
     fn lock(&self) -> MutexGuard<'_, State> {
         // A panic under the lock can only come from a bug in a pattern; the queues stay valid.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        debug_assert!(state.pipes.is_settled(), "signals were left behind");
+        state
     }
 
     /// Runs `operation` under the lock, then carries out the signals it left behind.
@@ -190,8 +194,9 @@ impl SocketCore {
         result
     }
 
-    /// Carries out what was left behind under the lock, which is released. Several signals are kept
-    /// in memory that goes back: telling many subscribers of a message allocates nothing.
+    /// Carries out what was left behind under the lock, which is released. Several signals, and what
+    /// was discarded, are kept in memory that goes back: telling many subscribers of a message
+    /// allocates nothing.
     #[inline(never)]
     fn carry_out(&self, signals: Signals) {
         if let Some(delivered) = signals.deliver() {

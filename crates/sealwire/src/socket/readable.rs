@@ -99,7 +99,7 @@ impl SocketCore {
         if self.readable.direct.used.load(Ordering::Relaxed)
             && let Some(reader) = self.sole_link().and_then(|link| link.direct_reader())
         {
-            reader.read();
+            reader.read_if_free();
         }
     }
 

@@ -7,7 +7,6 @@ use sealwire_zmtp::Frame;
 use super::{Listening, Socket};
 use crate::error::{Error, SendError};
 use crate::message::Message;
-use crate::pattern::SendFailure;
 
 impl Socket {
     /// Sends a message: hands it to the queue of the peer or peers it goes to, and waits while
@@ -29,22 +28,14 @@ impl Socket {
                 Ok(core) => core,
                 Err(error) => return Err(SendError::new(error, frames.into())),
             };
-            frames = match core.try_send(frames) {
-                Ok(()) => return Ok(()),
-                Err(SendFailure::Failed(error, frames)) => {
-                    return Err(SendError::new(*error, frames.into()));
-                }
-                Err(SendFailure::WouldBlock(frames)) => frames,
-            };
+            if core.send_if_room(&mut frames)? {
+                return Ok(());
+            }
             let listener = Listening::to(&core.writable);
             core.push_output();
-            frames = match core.try_send(frames) {
-                Ok(()) => return Ok(()),
-                Err(SendFailure::Failed(error, frames)) => {
-                    return Err(SendError::new(*error, frames.into()));
-                }
-                Err(SendFailure::WouldBlock(frames)) => frames,
-            };
+            if core.send_if_room(&mut frames)? {
+                return Ok(());
+            }
             listener.await;
         }
     }
@@ -60,11 +51,11 @@ impl Socket {
             Ok(core) => core,
             Err(error) => return Err(SendError::new(error, message)),
         };
-        core.try_send(message.into_frames())
-            .map_err(|failure| match failure {
-                SendFailure::WouldBlock(frames) => SendError::new(Error::WouldBlock, frames.into()),
-                SendFailure::Failed(error, frames) => SendError::new(*error, frames.into()),
-            })
+        let mut frames = message.into_frames();
+        match core.send_if_room(&mut frames)? {
+            true => Ok(()),
+            false => Err(SendError::new(Error::WouldBlock, frames.into())),
+        }
     }
 
     /// Sends all these messages, in order, each as [`send`](Socket::send) would: the cheapest way

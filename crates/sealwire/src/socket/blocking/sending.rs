@@ -1,17 +1,15 @@
 //! Sending: one message, or many in one go, and waiting for room up to a time limit.
 
 use std::collections::VecDeque;
-use std::mem;
 use std::time::Duration;
 
 use event_listener::{Listener as _, listener};
-use sealwire_zmtp::Message as Frames;
 
 use super::Socket;
 use crate::error::{Error, Operation, SendError};
+use crate::guard;
 use crate::message::Message;
 use crate::options::from_now;
-use crate::pattern::SendFailure;
 use crate::socket::Listening;
 
 impl Socket {
@@ -125,11 +123,10 @@ impl Socket {
         loop {
             // Listening comes before the attempt, or a signal could slip through.
             let listener = Listening::to(&core.writable);
-            frames = match core.try_send(frames) {
-                Ok(()) => return Ok(()),
-                Err(failure) => refused(failure)?,
-            };
-            if !condition() {
+            if core.send_if_room(&mut frames)? {
+                return Ok(());
+            }
+            if !condition() || guard::must_not_wait() {
                 return Err(SendError::new(Error::WouldBlock, frames.into()));
             }
             listener.wait();
@@ -141,22 +138,12 @@ impl Socket {
             Ok(core) => core,
             Err(error) => return Err(SendError::new(error, message)),
         };
-        let mut frames = match core.try_send(message.into_frames()) {
-            Ok(()) => return Ok(()),
-            Err(failure) => refused(failure)?,
-        };
-        let sent = self.wait_for_room(limit, || match core.try_send(mem::take(&mut frames)) {
-            Ok(()) => Ok::<_, SendError>(true),
-            Err(failure) => {
-                frames = refused(failure)?;
-                Ok(false)
-            }
-        })?;
-        if sent {
+        let mut frames = message.into_frames();
+        let mut attempt = || core.send_if_room(&mut frames);
+        if attempt()? || self.wait_for_room(limit, attempt)? {
             return Ok(());
         }
-        let error = self.timed_out(Operation::Send, limit.unwrap_or_default());
-        Err(SendError::new(error, frames.into()))
+        Err(SendError::new(self.no_room(limit), frames.into()))
     }
 
     fn send_many_within(
@@ -173,18 +160,29 @@ impl Socket {
             }
             let some_sent = || Ok::<_, Error>(core.try_send_many(messages)? > 0);
             if !self.wait_for_room(limit, some_sent)? {
-                return Err(self.timed_out(Operation::Send, limit.unwrap_or_default()));
+                return Err(self.no_room(limit));
             }
         }
     }
 
+    /// Why nothing was sent where there is no room.
+    fn no_room(&self, limit: Option<Duration>) -> Error {
+        if guard::must_not_wait() {
+            return Error::WouldBlock;
+        }
+        self.timed_out(Operation::Send, limit.unwrap_or_default())
+    }
+
     /// Attempts it at once and then whenever there may be room, until it is done; `false` when
-    /// there was none within the limit.
+    /// there was none within the limit, or the thread must not wait.
     fn wait_for_room<E>(
         &self,
         limit: Option<Duration>,
         mut attempt: impl FnMut() -> Result<bool, E>,
     ) -> Result<bool, E> {
+        if guard::must_not_wait() {
+            return Ok(false);
+        }
         let core = &self.inner.handle.core;
         let deadline = limit.map(from_now);
         if self.looks(&core.looks_for_room) {
@@ -213,13 +211,5 @@ impl Socket {
                 return attempt();
             }
         }
-    }
-}
-
-/// The message, when there was no room for it.
-fn refused(failure: SendFailure) -> Result<Frames, SendError> {
-    match failure {
-        SendFailure::WouldBlock(frames) => Ok(frames),
-        SendFailure::Failed(error, frames) => Err(SendError::new(*error, frames.into())),
     }
 }

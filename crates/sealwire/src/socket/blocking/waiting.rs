@@ -6,6 +6,7 @@ use event_listener::{Listener as _, listener};
 
 use super::Socket;
 use crate::error::{Error, Operation};
+use crate::guard;
 use crate::message::Message;
 use crate::options::from_now;
 use crate::socket::readable::Waited;
@@ -26,6 +27,9 @@ impl Socket {
             if let Some(done) = attempt()? {
                 return Ok(done);
             }
+            if guard::must_not_wait() {
+                return Err(Error::WouldBlock);
+            }
             listener.wait();
         }
     }
@@ -37,6 +41,9 @@ impl Socket {
     ) -> Result<T, Error> {
         if let Some(done) = attempt()? {
             return Ok(done);
+        }
+        if guard::must_not_wait() {
+            return Err(Error::WouldBlock);
         }
         let deadline = limit.map(from_now);
         let core = self.inner.core()?;

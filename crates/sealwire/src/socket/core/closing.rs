@@ -64,7 +64,7 @@ impl SocketCore {
     /// Gives up on the backlog: the linger time is over.
     pub(crate) fn abandon_backlog(&self) {
         let dropped = self.with(|state| {
-            let dropped = state.pattern.clear_backlog();
+            let dropped = state.drop_backlog();
             state.unsent += dropped;
             dropped
         });
@@ -82,9 +82,17 @@ impl State {
     pub(super) fn end_if_done(&mut self) -> bool {
         let done = self.phase == Phase::Closing && self.attachments == 0;
         if done {
-            self.unsent += self.pattern.clear_backlog() + self.pipes.outbound_messages();
+            self.unsent += self.drop_backlog() + self.pipes.outbound_messages();
             self.phase = Phase::Ended;
         }
         done
+    }
+
+    /// Gives up on the backlog, and says how many messages that were.
+    pub(super) fn drop_backlog(&mut self) -> usize {
+        let backlog = self.pattern.take_backlog();
+        let dropped = backlog.len();
+        self.pipes.discard_all(backlog);
+        dropped
     }
 }

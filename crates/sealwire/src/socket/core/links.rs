@@ -11,7 +11,7 @@ use crate::account::{Exceeded, Kind};
 use crate::monitor::add;
 use crate::options::SocketOptions;
 use crate::pattern::{
-    Delivered, Dismissal, HighWaterMarks, Item, Link, PipeId, Received, Room, Source,
+    Delivered, Delivery, Dismissal, HighWaterMarks, Item, Link, PipeId, Received, Room, Source,
 };
 use crate::peer::Peer;
 
@@ -80,13 +80,18 @@ impl SocketCore {
         let (dropped, readable) = self.with(|state| {
             if let Some(frames) = state.farewell(id, &self.options) {
                 let item = Item::Message(frames);
-                state.pattern.delivered(&mut state.pipes, id, item);
+                if let Delivery::Ignored(item) = state.pattern.delivered(&mut state.pipes, id, item)
+                {
+                    state.pipes.discard_item(item);
+                }
             }
-            let (unsent, framed) = state.pipes.end(id);
-            let mut dropped = framed + state.pattern.detached(&mut state.pipes, id, unsent);
+            let (mut unsent, framed) = state.pipes.end(id);
+            state.pattern.detached(&mut state.pipes, id, &mut unsent);
+            let mut dropped = framed + unsent.len();
+            state.pipes.discard_all(unsent);
             state.pipes.release(id);
             if state.phase != Phase::Open && state.attachments <= 1 {
-                dropped += state.pattern.clear_backlog();
+                dropped += state.drop_backlog();
             }
             state.unsent += dropped;
             (dropped, state.pattern.readable())

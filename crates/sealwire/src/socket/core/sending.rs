@@ -1,11 +1,12 @@
 //! Sending without waiting: one message, or as many as one lock may take.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use sealwire_zmtp::{Frame, Message as Frames};
 
 use super::{Phase, SocketCore, State};
-use crate::error::Error;
+use crate::error::{Error, SendError};
 use crate::message::Message;
 use crate::monitor::add;
 use crate::pattern::SendFailure;
@@ -24,13 +25,25 @@ enum End {
 }
 
 impl SocketCore {
-    pub(in crate::socket) fn try_send(&self, frames: Frames) -> Result<(), SendFailure> {
+    /// Sends a message, or leaves it as it was. What is left of one that was sent is of no more use.
+    fn try_send(&self, frames: &mut Frames) -> Result<(), SendFailure> {
         if frames.is_empty() {
-            return Err(SendFailure::failed(Error::EmptyMessage, frames));
+            return Err(Error::EmptyMessage.into());
         }
         let dropped = self.with(|state| state.send(frames))?;
         add(&self.counters.dropped_at_send, dropped);
         Ok(())
+    }
+
+    /// The same; `false` when there is no room. An error has the message in it.
+    pub(in crate::socket) fn send_if_room(&self, frames: &mut Frames) -> Result<bool, SendError> {
+        match self.try_send(frames) {
+            Ok(()) => Ok(true),
+            Err(SendFailure::WouldBlock) => Ok(false),
+            Err(SendFailure::Failed(error)) => {
+                Err(SendError::new(*error, mem::take(frames).into()))
+            }
+        }
     }
 
     /// Sends messages from the front as long as there is room, and says how many. An error comes
@@ -76,46 +89,36 @@ impl SocketCore {
 }
 
 impl State {
-    fn send(&mut self, frames: Frames) -> Result<usize, SendFailure> {
+    fn send(&mut self, frames: &mut Frames) -> Result<usize, SendFailure> {
         if self.phase != Phase::Open {
-            return Err(SendFailure::failed(self.closed(), frames));
+            return Err(self.closed().into());
         }
         let State { pattern, pipes, .. } = self;
-        if !self.sends_unchanged {
-            return pattern.send(pipes, frames);
+        if self.sends_unchanged && pipes.push_sole(frames) {
+            return Ok(0);
         }
-        match pipes.push_sole(frames) {
-            Ok(()) => Ok(0),
-            Err(frames) => pattern.send(pipes, frames),
-        }
+        pattern.send(pipes, frames)
     }
 
     /// Sends up to `limit` messages and says how many copies were dropped at full queues.
     fn send_many(&mut self, messages: &mut VecDeque<Message>, limit: usize) -> (usize, End) {
         let mut dropped = 0;
         for _ in 0..limit {
-            let Some(message) = messages.pop_front() else {
+            let Some(message) = messages.front_mut() else {
                 break;
             };
-            let (frames, peer) = message.into_parts();
-            let failure = if frames.is_empty() {
-                SendFailure::failed(Error::EmptyMessage, frames)
-            } else {
-                match self.send(frames) {
-                    Ok(copies) => {
-                        dropped += copies;
-                        continue;
-                    }
-                    Err(failure) => failure,
-                }
+            let sent = match message.is_empty() {
+                true => Err(Error::EmptyMessage.into()),
+                false => self.send(message.frames_mut()),
             };
-            let (end, frames) = match failure {
-                SendFailure::WouldBlock(frames) => (End::NoRoom, frames),
-                SendFailure::Failed(error, frames) => (End::Failed(error), frames),
-            };
-            // As it was, and without an allocation: it has just left this place.
-            messages.push_front(Message::from_parts(frames, peer));
-            return (dropped, end);
+            match sent {
+                Ok(copies) => dropped += copies,
+                Err(SendFailure::WouldBlock) => return (dropped, End::NoRoom),
+                Err(SendFailure::Failed(error)) => return (dropped, End::Failed(error)),
+            }
+            if let Some(sent) = messages.pop_front() {
+                self.pipes.discard(sent.into_frames());
+            }
         }
         (dropped, End::Taken)
     }
