@@ -23,7 +23,7 @@ pub enum Excess {
 }
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident: $text:literal, $side:ident, $excess:ident, $bound:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident $label:literal: $text:literal, $side:ident, $excess:ident, $bound:literal;)*) => {
         /// One kind of thing that a peer can make this process hold, repeat or log.
         ///
         /// The enum is complete: code that handles each kind matches without a wildcard, so that
@@ -36,6 +36,11 @@ macro_rules! kinds {
         impl Kind {
             /// All kinds, in the order of the enum.
             pub const ALL: [Kind; [$(Kind::$name),*].len()] = [$(Kind::$name),*];
+
+            /// Name for programs in other languages and for metrics, such as `left_behind`.
+            pub const fn label(self) -> &'static str {
+                match self { $(Kind::$name => $label,)* }
+            }
 
             /// What is held or repeated, in a few words.
             pub const fn name(self) -> &'static str {
@@ -64,43 +69,59 @@ macro_rules! kinds {
 // `cargo test -p sealwire-cli --test accounts` prints the right table where they differ.
 kinds! {
     /// Messages received that the application has not read.
-    Received: "messages received and not read", Inbound, Paused,
+    Received "received": "messages received and not read", Inbound, Paused,
         "1,000 messages and 1 GiB; `receive_high_water_mark`, `receive_byte_budget`";
     /// Messages that connections left unread when they ended, of all connections of an address.
-    LeftBehind: "unread messages of ended connections of one address", Inbound, Refused,
+    LeftBehind "left_behind": "unread messages of ended connections of one address", Inbound, Refused,
         "1 GiB, each connection counted with 2 KiB more; `receive_byte_budget`";
     /// A message that has arrived in part: frames, WebSocket pieces.
-    Arriving: "a message that has arrived in part", Inbound, Disconnected,
+    Arriving "arriving": "a message that has arrived in part", Inbound, Disconnected,
         "64 MiB and 65,536 frames; `max_message_size`";
     /// Topics and groups that the peer subscribed to or joined.
-    Subscriptions: "topics and groups of a subscriber", Inbound, Disconnected,
+    Subscriptions "subscriptions": "topics and groups of a subscriber", Inbound, Disconnected,
         "16 MiB, each topic counted with 256 bytes more";
     /// Calls of the peer that are not answered: their bodies.
-    Requests: "requests of a caller that are not answered", Inbound, Refused,
+    Requests "requests": "requests of a caller that are not answered", Inbound, Refused,
         "4,096 calls and 64 MiB; `Limits`";
     /// One-way messages and stream items of the peer that no handler has taken.
-    Unhandled: "one-way messages and stream items without a handler yet", Inbound, Disconnected,
+    Unhandled "unhandled": "one-way messages and stream items without a handler yet", Inbound, Disconnected,
         "1,024 messages, 64 items a stream, 64 MiB; `Limits`";
     /// Messages for the peer that it has not read.
-    Queued: "messages queued for a peer", Outbound, Refused,
+    Queued "queued": "messages queued for a peer", Outbound, Refused,
         "1,000 messages and 1 GiB; `send_high_water_mark`, `send_byte_budget`";
     /// Subscriptions and cancellations that the peer has not read.
-    SubscriptionChanges: "subscriptions and cancellations for a publisher", Outbound, Disconnected,
+    SubscriptionChanges "subscription_changes": "subscriptions and cancellations for a publisher", Outbound, Disconnected,
         "16 MiB";
     /// Answers and stream items for the peer that it has not read.
-    Answers: "answers for a caller that does not read", Outbound, Paused,
+    Answers "answers": "answers for a caller that does not read", Outbound, Paused,
         "8 MiB; `Limits`";
     /// Connections through one listener.
-    Connections: "connections of one key or address", Count, Refused,
+    Connections "connections": "connections of one key or address", Count, Refused,
         "three quarters of the descriptors for all; `max_connections_per_key`, `max_connections_per_address`";
     /// Handshakes under way.
-    Handshakes: "handshakes of one address", Count, Refused,
+    Handshakes "handshakes": "handshakes of one address", Count, Refused,
         "a quarter of those of the listener; `max_handshakes_per_address`";
     /// Connections in a tunnel.
-    Tunnels: "connections of one address to a tunnel", Count, Refused,
+    Tunnels "tunnels": "connections of one address to a tunnel", Count, Refused,
         "a quarter of `--max-handshakes` before they are authenticated";
     /// Deadlines among the I/O thread's timers.
-    Timers: "timers of a connection or listener", Count, Refused, "1";
+    Timers "timers": "timers of a connection or listener", Count, Refused, "1";
     /// Lines in the log that the peer causes.
-    LogLines: "log lines of one cause", Count, Refused, "1 a second";
+    LogLines "log_lines": "log lines of one cause", Count, Refused, "1 a second";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_the_name_of_the_variant() {
+        for kind in Kind::ALL {
+            let words = kind.label().split('_').map(|word| {
+                let (first, rest) = word.split_at(1);
+                first.to_uppercase() + rest
+            });
+            assert_eq!(words.collect::<String>(), format!("{kind:?}"));
+        }
+    }
 }
