@@ -25,6 +25,76 @@
 #include <stdint.h>
 
 /**
+ * Kind of what a peer makes this process hold: messages received and not read, in bytes.
+ */
+#define SEALWIRE_KIND_RECEIVED 0
+
+/**
+ * Kind: unread messages of ended connections of one address, in bytes.
+ */
+#define SEALWIRE_KIND_LEFT_BEHIND 1
+
+/**
+ * Kind: a message that has arrived in part, in bytes.
+ */
+#define SEALWIRE_KIND_ARRIVING 2
+
+/**
+ * Kind: topics and groups of a subscriber, in bytes.
+ */
+#define SEALWIRE_KIND_SUBSCRIPTIONS 3
+
+/**
+ * Kind: requests of a caller that are not answered, in bytes.
+ */
+#define SEALWIRE_KIND_REQUESTS 4
+
+/**
+ * Kind: one-way messages and stream items without a handler yet, in bytes.
+ */
+#define SEALWIRE_KIND_UNHANDLED 5
+
+/**
+ * Kind: messages queued for a peer, in bytes.
+ */
+#define SEALWIRE_KIND_QUEUED 6
+
+/**
+ * Kind: subscriptions and cancellations for a publisher, in bytes.
+ */
+#define SEALWIRE_KIND_SUBSCRIPTION_CHANGES 7
+
+/**
+ * Kind: answers for a caller that does not read, in bytes.
+ */
+#define SEALWIRE_KIND_ANSWERS 8
+
+/**
+ * Kind: connections of one key or address.
+ */
+#define SEALWIRE_KIND_CONNECTIONS 9
+
+/**
+ * Kind: handshakes of one address.
+ */
+#define SEALWIRE_KIND_HANDSHAKES 10
+
+/**
+ * Kind: connections of one address to a tunnel.
+ */
+#define SEALWIRE_KIND_TUNNELS 11
+
+/**
+ * Kind: timers of a connection or listener.
+ */
+#define SEALWIRE_KIND_TIMERS 12
+
+/**
+ * Kind: log lines of one cause.
+ */
+#define SEALWIRE_KIND_LOG_LINES 13
+
+/**
  * Bytes of a key.
  */
 #define SEALWIRE_AEAD_KEY_SIZE 32
@@ -491,6 +561,24 @@
 #define SEALWIRE_OPTION_MAX_CONNECTIONS_PER_KEY 50
 
 /**
+ * Switch, ROUTER: a peer's routing id is the user id that the authenticator or ZAP handler gave to
+ * its key; others are refused. Default 0.
+ */
+#define SEALWIRE_OPTION_ROUTING_ID_IS_USER_ID 51
+
+/**
+ * Switch, SERVER and PEER: what is received has its payload alone; the number of the connection is
+ * that of the message's peer. Default 0.
+ */
+#define SEALWIRE_OPTION_ROUTES_BESIDE 52
+
+/**
+ * Switch, SERVER and PEER: a message without a frame, which no peer can send, when a connection begins
+ * and when it has ended; its peer says which. Default 0.
+ */
+#define SEALWIRE_OPTION_CONNECTION_EVENTS 53
+
+/**
  * Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
  * `ZMQ_ROUTING_ID`.
  */
@@ -704,6 +792,12 @@ typedef struct sealwire_decision sealwire_decision;
 typedef struct sealwire_event sealwire_event;
 
 /**
+ * A peer that has proved nothing yet, or that proves nothing at all (NULL, PLAIN). Valid during the
+ * callback only.
+ */
+typedef struct sealwire_guest sealwire_guest;
+
+/**
  * A key pair for BLAKE3 and CURVE. The secret half is wiped from memory when it is freed.
  *
  * Threads: never changes, so it may be used from several at a time.
@@ -742,6 +836,13 @@ typedef struct sealwire_options sealwire_options;
  * that is. Threads: may be used from several at a time.
  */
 typedef struct sealwire_peer sealwire_peer;
+
+/**
+ * Peers of a socket, as they were when the list was made. They belong to the list.
+ *
+ * Threads: never changes, so it may be used from several at a time, but for freeing it.
+ */
+typedef struct sealwire_peers sealwire_peers;
 
 /**
  * A file descriptor that tells when a socket or a monitor is worth a look, for `poll(2)`,
@@ -879,6 +980,15 @@ typedef void (*sealwire_authenticate_fn)(const sealwire_client *client,
 typedef void (*sealwire_destroy_fn)(void *user);
 
 /**
+ * Decides about one peer: calls `sealwire_decision_allow`, or does not; a name that it gives counts
+ * for nothing. Called on threads of the library, several at a time; it may block, and only the peer
+ * in question waits. It must not throw.
+ */
+typedef void (*sealwire_admit_fn)(const sealwire_guest *guest,
+                                  sealwire_decision *decision,
+                                  void *user);
+
+/**
  * Frees a buffer that was handed to a message. Called exactly once, on any thread, when nobody reads
  * it any more. It must not throw, and must not wait for this library.
  */
@@ -957,12 +1067,12 @@ typedef struct {
 /**
  * Decides about a client that shows a username and a password: calls `sealwire_decision_allow`, or
  * does not. Compare passwords in constant time. Called on threads of the library, several at a time;
- * it may block. It must not throw. Nothing but `decision` and `user` is valid after it.
+ * it may block. It must not throw. Nothing but `user` is valid after it.
  */
 typedef void (*sealwire_authenticate_plain_fn)(const char *username,
                                                const void *password,
                                                size_t password_size,
-                                               const char *address,
+                                               const sealwire_guest *guest,
                                                sealwire_decision *decision,
                                                void *user);
 
@@ -1230,6 +1340,67 @@ extern "C" {
 #endif // __cplusplus
 
 /**
+ * The name of a kind for logs and metrics, for example "left_behind". NULL where there is no such
+ * kind: they are numbered from 0 without a gap. Valid for ever.
+ */
+const char *sealwire_kind_name(int32_t kind);
+
+/**
+ * Writes how much is held for the peer now: bytes, or from `SEALWIRE_KIND_CONNECTIONS` on a number.
+ * The peers of `sealwire_socket_accounts` are brought up to date by that call.
+ *
+ * Errors: `SEALWIRE_ERROR_ARGUMENT` for an unknown kind, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_peer_held(const sealwire_peer *peer, int32_t kind, uint64_t *held);
+
+/**
+ * Writes how often the peer reached the bound of a kind: pauses, refusals or its disconnection.
+ *
+ * Errors: `SEALWIRE_ERROR_ARGUMENT` for an unknown kind, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_peer_exceeded(const sealwire_peer *peer, int32_t kind, uint64_t *times);
+
+/**
+ * Bytes that the transport has taken for the peer so far: what tells a peer that reads slowly from
+ * one that does not read. 0 within the process, and for NULL.
+ */
+uint64_t sealwire_peer_written(const sealwire_peer *peer);
+
+/**
+ * Writes how often peers of the socket reached the bound of a kind, also those that are gone. Beside
+ * `sealwire_socket_counters`.
+ *
+ * Errors: `SEALWIRE_ERROR_ARGUMENT` for an unknown kind, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_socket_exceeded(const sealwire_socket *socket,
+                                         int32_t kind,
+                                         uint64_t *times);
+
+/**
+ * The peers that something may be held for, with their accounts brought up to date: those that are
+ * connected, and those that have left messages to be read. Free the list with `sealwire_peers_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_socket_accounts(const sealwire_socket *socket,
+                                         sealwire_peers **out);
+
+/**
+ * How many peers the list has; 0 for NULL.
+ */
+size_t sealwire_peers_size(const sealwire_peers *peers);
+
+/**
+ * A peer of the list, counted from 0; NULL where there is none. Belongs to the list.
+ */
+const sealwire_peer *sealwire_peers_at(const sealwire_peers *peers, size_t index);
+
+/**
+ * Frees a list of peers. NULL is fine.
+ */
+void sealwire_peers_free(sealwire_peers *peers);
+
+/**
  * Writes a fresh random key: 32 bytes, which are yours to wipe.
  *
  * Errors: `SEALWIRE_ERROR_RANDOM`, `SEALWIRE_ERROR_NULL`.
@@ -1495,6 +1666,37 @@ sealwire_status sealwire_context_new(sealwire_context **out);
  * they go on working. NULL is fine.
  */
 void sealwire_context_free(sealwire_context *context);
+
+/**
+ * Where the peer is, as text; no proof of anything. NULL for NULL. Valid during the callback.
+ */
+const char *sealwire_guest_address(const sealwire_guest *guest);
+
+/**
+ * Writes whose process is at the other end of a Unix socket: as `sealwire_client_process`.
+ *
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED` where the system does not tell (other transports and
+ * systems), `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_guest_process(const sealwire_guest *guest,
+                                       int32_t *process,
+                                       uint32_t *user,
+                                       uint32_t *group);
+
+/**
+ * Asks a callback about each peer by address and process, before the authenticator: about every peer
+ * without a mechanism (NULL), whichever side connected, and about the clients of a server; not within
+ * the process. Sockets that cannot ask (STREAM, `udp`) are refused as they are made or bound. Without
+ * it all are let in. `user` is handed to the callback; `destroy(user)` is called once, when neither
+ * these options nor a socket need it any more. After an error it is not called. A second callback
+ * takes the place of the first.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_options_set_admit(sealwire_options *options,
+                                           sealwire_admit_fn admit,
+                                           void *user,
+                                           sealwire_destroy_fn destroy);
 
 /**
  * Makes a key pair from the system's randomness. Free it with `sealwire_keys_free`.
@@ -1993,6 +2195,17 @@ const char *sealwire_peer_address(const sealwire_peer *peer);
 const char *sealwire_peer_mechanism(const sealwire_peer *peer);
 
 /**
+ * Writes whose process is at the other end of a Unix socket: as `sealwire_client_process`.
+ *
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED` where the system does not tell (other transports and
+ * systems), `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_peer_process(const sealwire_peer *peer,
+                                      int32_t *process,
+                                      uint32_t *user,
+                                      uint32_t *group);
+
+/**
  * The number of the connection, the same in the events of a monitor; 0 for NULL.
  */
 uint64_t sealwire_peer_connection(const sealwire_peer *peer);
@@ -2395,6 +2608,18 @@ sealwire_status sealwire_security_curve_server(const sealwire_keys *keys,
                                                sealwire_security **out);
 
 /**
+ * As `sealwire_security_curve_server`, for clients that skip numbers of frames, which libzmq does not.
+ *
+ * **What it gives up:** someone on the path can drop frames, also parts of a message, and nobody
+ * notices. A warning event says so on every connection.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_security_curve_server_accepting_gaps_unauthenticated_order(const sealwire_keys *keys,
+                                                                                    const sealwire_authenticator *authenticator,
+                                                                                    sealwire_security **out);
+
+/**
  * CURVE as libzmq speaks it, the side that knows the server's public key (32 bytes). libzmq's
  * `ZMQ_CURVE_SERVERKEY`, `ZMQ_CURVE_PUBLICKEY` and `ZMQ_CURVE_SECRETKEY`. With `keys` of NULL a pair
  * is made for it.
@@ -2404,6 +2629,19 @@ sealwire_status sealwire_security_curve_server(const sealwire_keys *keys,
 sealwire_status sealwire_security_curve_client(const uint8_t *server_key,
                                                const sealwire_keys *keys,
                                                sealwire_security **out);
+
+/**
+ * As `sealwire_security_curve_client`, for a server that skips numbers of frames, which libzmq does
+ * not.
+ *
+ * **What it gives up:** someone on the path can drop frames, also parts of a message, and nobody
+ * notices. A warning event says so on every connection.
+ *
+ * Errors: `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_security_curve_client_accepting_gaps_unauthenticated_order(const uint8_t *server_key,
+                                                                                    const sealwire_keys *keys,
+                                                                                    sealwire_security **out);
 
 /**
  * PLAIN, the side that shows a username and a password, in clear, to everybody on the way. For

@@ -9,11 +9,10 @@ use sealwire::auth::{
 };
 
 use crate::callback::{User, sealwire_destroy_fn};
+use crate::guest::write_process;
 use crate::keys::public_key;
 use crate::panics::{free, guard, value};
-use crate::pointers::{
-    array_output, c_text, give, optional_output, optional_text, output, required, text,
-};
+use crate::pointers::{array_output, c_text, give, optional_text, output, required, text};
 use crate::status::{
     Failure, SEALWIRE_ERROR_ARGUMENT, SEALWIRE_ERROR_NULL, SEALWIRE_ERROR_UNSUPPORTED,
     sealwire_status,
@@ -263,23 +262,7 @@ pub extern "C" fn sealwire_client_process(
 ) -> sealwire_status {
     guard(|| {
         let client = required(client, "client")?;
-        let process_out = optional_output(process, "process")?;
-        let user_out = optional_output(user, "user")?;
-        let group_out = optional_output(group, "group")?;
-        let Some(told) = client.client.process() else {
-            let text = "the system does not tell whose process is at the other end";
-            return Err(Failure::new(SEALWIRE_ERROR_UNSUPPORTED, text));
-        };
-        if let Some(out) = process_out {
-            out.write(told.process);
-        }
-        if let Some(out) = user_out {
-            out.write(told.user);
-        }
-        if let Some(out) = group_out {
-            out.write(told.group);
-        }
-        Ok(())
+        write_process(client.client.process(), process, user, group)
     })
 }
 

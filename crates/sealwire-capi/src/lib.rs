@@ -16,10 +16,12 @@
     reason = "types have the names that the header gives them"
 )]
 
+pub mod account;
 pub mod aead;
 pub mod auth;
 pub mod callback;
 pub mod context;
+pub mod guest;
 pub mod keys;
 pub mod message;
 pub mod monitor;

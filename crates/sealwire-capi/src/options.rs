@@ -12,6 +12,7 @@ use sealwire::{Context, SocketBuilder};
 pub use numbers::*;
 
 use crate::context::sealwire_context;
+use crate::guest::Admission;
 use crate::panics::{free, guard};
 use crate::pointers::{bytes, give, optional_text, output, required, text};
 use crate::status::{Failure, SEALWIRE_ERROR_ARGUMENT, SEALWIRE_ERROR_OPTION, sealwire_status};
@@ -32,6 +33,7 @@ pub struct sealwire_options {
     ws_hosts: Vec<String>,
     connection_rate: Option<(u32, Duration)>,
     context: Option<Context>,
+    admission: Option<Admission>,
 }
 
 /// No options yet. Free them with `sealwire_options_free`.
@@ -238,6 +240,10 @@ fn time(milliseconds: i64) -> Duration {
 }
 
 impl sealwire_options {
+    pub(crate) fn set_admission(&mut self, admission: Admission) {
+        self.admission = Some(admission);
+    }
+
     /// Sets these options in a builder.
     pub(crate) fn apply(&self, mut builder: SocketBuilder) -> SocketBuilder {
         for (&option, &value) in &self.numbers {
@@ -262,6 +268,9 @@ impl sealwire_options {
         }
         if let Some(context) = &self.context {
             builder = builder.context(context);
+        }
+        if let Some(admission) = &self.admission {
+            builder = admission.apply(builder);
         }
         self.apply_groups(builder)
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use sealwire::Peer;
 use sealwire_rpc::Conn;
 
+use crate::guest::write_process;
 use crate::panics::{guard, value};
 use crate::pointers::{array_output, c_text, output, required, text};
 use crate::status::{Failure, SEALWIRE_ERROR_UNSUPPORTED, sealwire_status};
@@ -29,7 +30,7 @@ pub(crate) enum Source {
 }
 
 impl sealwire_peer {
-    fn new(source: Source) -> Self {
+    pub(crate) fn new(source: Source) -> Self {
         let peer = source.peer();
         sealwire_peer {
             address: c_text(&peer.address().to_string()),
@@ -39,7 +40,7 @@ impl sealwire_peer {
         }
     }
 
-    fn peer(&self) -> &Peer {
+    pub(crate) fn peer(&self) -> &Peer {
         self.source.peer()
     }
 }
@@ -105,6 +106,23 @@ pub extern "C" fn sealwire_peer_address(peer: Option<&sealwire_peer>) -> *const 
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_peer_mechanism(peer: Option<&sealwire_peer>) -> *const c_char {
     peer.map_or(std::ptr::null(), |peer| peer.mechanism.as_ptr())
+}
+
+/// Writes whose process is at the other end of a Unix socket: as `sealwire_client_process`.
+///
+/// Errors: `SEALWIRE_ERROR_UNSUPPORTED` where the system does not tell (other transports and
+/// systems), `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_peer_process(
+    peer: Option<&sealwire_peer>,
+    process: *mut i32,
+    user: *mut u32,
+    group: *mut u32,
+) -> sealwire_status {
+    guard(|| {
+        let peer = required(peer, "peer")?;
+        write_process(peer.peer().process(), process, user, group)
+    })
 }
 
 /// The number of the connection, the same in the events of a monitor; 0 for NULL.

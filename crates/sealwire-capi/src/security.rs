@@ -7,6 +7,7 @@ use sealwire::{Blake3Server, Generate as _, KeyPair, Security};
 
 use crate::auth::{needed, sealwire_authenticator, sealwire_decision};
 use crate::callback::{User, sealwire_destroy_fn};
+use crate::guest::sealwire_guest;
 use crate::keys::{public_key, sealwire_keys};
 use crate::panics::{free, guard};
 use crate::pointers::{bytes, c_text, give, output, required, text};
@@ -111,6 +112,28 @@ pub extern "C" fn sealwire_security_curve_server(
     })
 }
 
+/// As `sealwire_security_curve_server`, for clients that skip numbers of frames, which libzmq does not.
+///
+/// **What it gives up:** someone on the path can drop frames, also parts of a message, and nobody
+/// notices. A warning event says so on every connection.
+///
+/// Errors: `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_security_curve_server_accepting_gaps_unauthenticated_order(
+    keys: Option<&sealwire_keys>,
+    authenticator: Option<&sealwire_authenticator>,
+    out: *mut *mut sealwire_security,
+) -> sealwire_status {
+    write(out, || {
+        let keys = required(keys, "keys")?.keys.clone();
+        let authenticator = needed(authenticator)?;
+        Ok(Security::curve_server_accepting_gaps_unauthenticated_order(
+            keys,
+            authenticator,
+        ))
+    })
+}
+
 /// CURVE as libzmq speaks it, the side that knows the server's public key (32 bytes). libzmq's
 /// `ZMQ_CURVE_SERVERKEY`, `ZMQ_CURVE_PUBLICKEY` and `ZMQ_CURVE_SECRETKEY`. With `keys` of NULL a pair
 /// is made for it.
@@ -126,6 +149,28 @@ pub extern "C" fn sealwire_security_curve_client(
         let server_key = public_key(server_key, "server_key")?;
         let keys = keys.map_or_else(KeyPair::generate, |keys| keys.keys.clone());
         Ok(Security::curve_client(server_key, keys))
+    })
+}
+
+/// As `sealwire_security_curve_client`, for a server that skips numbers of frames, which libzmq does
+/// not.
+///
+/// **What it gives up:** someone on the path can drop frames, also parts of a message, and nobody
+/// notices. A warning event says so on every connection.
+///
+/// Errors: `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_security_curve_client_accepting_gaps_unauthenticated_order(
+    server_key: *const u8,
+    keys: Option<&sealwire_keys>,
+    out: *mut *mut sealwire_security,
+) -> sealwire_status {
+    write(out, || {
+        let server_key = public_key(server_key, "server_key")?;
+        let keys = keys.map_or_else(KeyPair::generate, |keys| keys.keys.clone());
+        Ok(Security::curve_client_accepting_gaps_unauthenticated_order(
+            server_key, keys,
+        ))
     })
 }
 
@@ -156,13 +201,13 @@ pub extern "C" fn sealwire_security_plain_client(
 
 /// Decides about a client that shows a username and a password: calls `sealwire_decision_allow`, or
 /// does not. Compare passwords in constant time. Called on threads of the library, several at a time;
-/// it may block. It must not throw. Nothing but `decision` and `user` is valid after it.
+/// it may block. It must not throw. Nothing but `user` is valid after it.
 pub type sealwire_authenticate_plain_fn = Option<
     extern "C" fn(
         username: *const c_char,
         password: *const c_void,
         password_size: usize,
-        address: *const c_char,
+        guest: *const sealwire_guest,
         decision: *mut sealwire_decision,
         user: *mut c_void,
     ),
@@ -189,13 +234,13 @@ pub extern "C" fn sealwire_security_plain_server(
                 Ok(username) if !username.contains('\0') => c_text(username),
                 _ => return refusal,
             };
-            let address = c_text(&client.address().to_string());
+            let guest = sealwire_guest::new(client.address(), client.process());
             let mut decision = sealwire_decision::refused(refusal);
             authenticate(
                 username.as_ptr(),
                 shown.password().as_ptr().cast(),
                 shown.password().len(),
-                address.as_ptr(),
+                &raw const guest,
                 &raw mut decision,
                 user.pointer(),
             );

@@ -177,7 +177,9 @@ static void by_list(void) {
 }
 
 static void check_password(const char *username, const void *password, size_t size,
-                           const char *address, sealwire_decision *decision, void *user) {
+                           const sealwire_guest *guest, sealwire_decision *decision, void *user) {
+    const char *address = sealwire_guest_address(guest);
+    RETURNS(SEALWIRE_ERROR_UNSUPPORTED, sealwire_guest_process(guest, NULL, NULL, NULL));
     CHECK(user == NULL && strncmp(address, "tcp://127.0.0.1:", 16) == 0);
     if (strcmp(username, "alice") == 0 && size == 6 && memcmp(password, "secret", 6) == 0) {
         OK(sealwire_decision_allow(decision, username));

@@ -9,8 +9,8 @@
 #define UNTOUCHED(type) ((type *)(uintptr_t)0x5ea1)
 
 static void texts(void) {
-    const int32_t numbers[] = {0,  1,  2,  3,  4,  5,  10, 11, 12, 13, 14, 15, 16,
-                               17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 30, 31,
+    const int32_t numbers[] = {0,  1,  2,  3,  4,  5,  6,  7,  10, 11, 12, 13, 14, 15,
+                               16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 30, 31,
                                32, 33, 40, 41, 42, 50, 51, 52, 53, 54, 55, 56, 57};
     size_t count = sizeof numbers / sizeof numbers[0];
     const char *unknown = sealwire_status_text(12345);
@@ -51,6 +51,9 @@ static void nulls(const sealwire_security *none) {
     RETURNS(expected, sealwire_options_allow_ws_host(NULL, "a"));
     RETURNS(expected, sealwire_options_set_connection_rate(NULL, 1, 1));
     RETURNS(expected, sealwire_options_set_context(NULL, NULL));
+    RETURNS(expected, sealwire_options_set_admit(NULL, NULL, NULL, NULL));
+    RETURNS(expected, sealwire_guest_process(NULL, NULL, NULL, NULL));
+    CHECK(sealwire_guest_address(NULL) == NULL);
 
     RETURNS(expected, sealwire_keys_generate(NULL));
     RETURNS(expected, sealwire_keys_from_bytes(NULL, &keys));
@@ -82,6 +85,10 @@ static void nulls(const sealwire_security *none) {
     RETURNS(expected, sealwire_security_blake3_client(NULL, NULL, &security));
     RETURNS(expected, sealwire_security_curve_server(NULL, NULL, &security));
     RETURNS(expected, sealwire_security_curve_client(NULL, NULL, &security));
+    RETURNS(expected, sealwire_security_curve_server_accepting_gaps_unauthenticated_order(
+                          NULL, NULL, &security));
+    RETURNS(expected, sealwire_security_curve_client_accepting_gaps_unauthenticated_order(
+                          NULL, NULL, &security));
     RETURNS(expected, sealwire_security_plain_client(NULL, "x", 1, &security));
     RETURNS(expected, sealwire_security_plain_client("x", NULL, 1, &security));
     RETURNS(expected, sealwire_security_plain_server(NULL, NULL, NULL, &security));
@@ -147,6 +154,7 @@ static void nulls(const sealwire_security *none) {
 
     RETURNS(expected, sealwire_peer_public_key(NULL, bytes));
     RETURNS(expected, sealwire_peer_routing_id(NULL, NULL, &size));
+    RETURNS(expected, sealwire_peer_process(NULL, NULL, NULL, NULL));
     CHECK(sealwire_peer_user_id(NULL) == NULL && sealwire_peer_address(NULL) == NULL);
     CHECK(sealwire_peer_mechanism(NULL) == NULL && sealwire_peer_connection(NULL) == 0);
     CHECK(sealwire_peer_route(NULL) == 0 && sealwire_peer_metadata(NULL, "x", &size) == NULL);

@@ -133,6 +133,15 @@ pub const SEALWIRE_OPTION_IPC_MODE: i32 = 49;
 /// Established connections of one key, or with PLAIN of one user, at a socket. Default: a quarter of
 /// MAX_CONNECTIONS, at least 64.
 pub const SEALWIRE_OPTION_MAX_CONNECTIONS_PER_KEY: i32 = 50;
+/// Switch, ROUTER: a peer's routing id is the user id that the authenticator or ZAP handler gave to
+/// its key; others are refused. Default 0.
+pub const SEALWIRE_OPTION_ROUTING_ID_IS_USER_ID: i32 = 51;
+/// Switch, SERVER and PEER: what is received has its payload alone; the number of the connection is
+/// that of the message's peer. Default 0.
+pub const SEALWIRE_OPTION_ROUTES_BESIDE: i32 = 52;
+/// Switch, SERVER and PEER: a message without a frame, which no peer can send, when a connection begins
+/// and when it has ended; its peer says which. Default 0.
+pub const SEALWIRE_OPTION_CONNECTION_EVENTS: i32 = 53;
 /// Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
 /// `ZMQ_ROUTING_ID`.
 pub const SEALWIRE_OPTION_ROUTING_ID: i32 = 100;
@@ -186,6 +195,9 @@ pub(super) fn range(option: i32) -> Option<RangeInclusive<i64>> {
         | SEALWIRE_OPTION_PROBE_ROUTER
         | SEALWIRE_OPTION_ROUTER_MANDATORY
         | SEALWIRE_OPTION_ROUTER_HANDOVER
+        | SEALWIRE_OPTION_ROUTING_ID_IS_USER_ID
+        | SEALWIRE_OPTION_ROUTES_BESIDE
+        | SEALWIRE_OPTION_CONNECTION_EVENTS
         | SEALWIRE_OPTION_STREAM_NOTIFY
         | SEALWIRE_OPTION_XPUB_VERBOSE
         | SEALWIRE_OPTION_XPUB_VERBOSER
@@ -237,6 +249,9 @@ pub(super) fn set_number(builder: SocketBuilder, option: i32, value: i64) -> Soc
         SEALWIRE_OPTION_PROBE_ROUTER => builder.probe_router(on),
         SEALWIRE_OPTION_ROUTER_MANDATORY => builder.router_mandatory(on),
         SEALWIRE_OPTION_ROUTER_HANDOVER => builder.router_handover(on),
+        SEALWIRE_OPTION_ROUTING_ID_IS_USER_ID => builder.routing_id_is_user_id(on),
+        SEALWIRE_OPTION_ROUTES_BESIDE => builder.routes_beside(on),
+        SEALWIRE_OPTION_CONNECTION_EVENTS => builder.connection_events(on),
         SEALWIRE_OPTION_ROUTER_NOTIFY => builder.router_notify(value & 1 != 0, value & 2 != 0),
         SEALWIRE_OPTION_STREAM_NOTIFY => builder.stream_notify(on),
         SEALWIRE_OPTION_XPUB_VERBOSE => builder.xpub_verbose(on),

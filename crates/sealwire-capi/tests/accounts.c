@@ -1,0 +1,129 @@
+/* What is held for peers and how often they reached a bound; connections as messages. */
+#include "test.h"
+
+static uint64_t held(const sealwire_peer *peer, int32_t kind) {
+    uint64_t bytes = UINT64_MAX;
+    OK(sealwire_peer_held(peer, kind, &bytes));
+    return bytes;
+}
+
+/* A sender that is not read: what it sent is on its account, and so is that it has to wait. */
+static void of_a_sender(void) {
+    const char text[] = "twenty bytes of text";
+    const size_t size = sizeof text - 1;
+    mechanism with = make_mechanism("BLAKE3");
+    char *endpoint = NULL;
+    sealwire_socket *pull = NULL;
+    sealwire_options *options = patient_options();
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_RECEIVE_HIGH_WATER_MARK, 2));
+    OK(sealwire_socket_new(SEALWIRE_PULL, with.server, options, &pull));
+    sealwire_options_free(options);
+    OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:0", &endpoint));
+    sealwire_socket *push = make_socket(SEALWIRE_PUSH, with.client);
+    OK(sealwire_socket_connect(push, endpoint));
+    for (int i = 0; i < 10; i++) {
+        send_text(push, text);
+    }
+    uint64_t paused = 0, times = 0, refused = 0;
+    for (int i = 0; i < PATIENCE && paused == 0; i++) {
+        sealwire_poll(NULL, 0, 1, NULL);
+        OK(sealwire_socket_exceeded(pull, SEALWIRE_KIND_RECEIVED, &paused));
+    }
+    CHECK(paused > 0);
+    sealwire_peers *peers = NULL;
+    OK(sealwire_socket_accounts(pull, &peers));
+    CHECK(sealwire_peers_size(peers) == 1 && sealwire_peers_at(peers, 1) == NULL);
+    const sealwire_peer *sender = sealwire_peers_at(peers, 0);
+    CHECK(strcmp(sealwire_peer_mechanism(sender), "BLAKE3") == 0);
+    CHECK(held(sender, SEALWIRE_KIND_RECEIVED) >= 2 * size);
+    CHECK(held(sender, SEALWIRE_KIND_QUEUED) == 0);
+    OK(sealwire_peer_exceeded(sender, SEALWIRE_KIND_RECEIVED, &times));
+    OK(sealwire_peer_exceeded(sender, SEALWIRE_KIND_ARRIVING, &refused));
+    CHECK(times > 0 && refused == 0);
+    /* The handshake was answered. */
+    CHECK(sealwire_peer_written(sender) > 0);
+    sealwire_peers_free(peers);
+    for (int i = 0; i < 10; i++) {
+        receive_text(pull, text);
+    }
+    OK(sealwire_socket_accounts(pull, &peers));
+    CHECK(held(sealwire_peers_at(peers, 0), SEALWIRE_KIND_RECEIVED) == 0);
+    sealwire_socket_free(push);
+    sealwire_socket_free(pull);
+    /* The list outlives the socket. */
+    CHECK(held(sealwire_peers_at(peers, 0), SEALWIRE_KIND_RECEIVED) == 0);
+    sealwire_peers_free(peers);
+    sealwire_string_free(endpoint);
+    free_mechanism(&with);
+}
+
+static void kinds(void) {
+    int32_t kind = 0;
+    uint64_t number = 7;
+    sealwire_security *none = no_security();
+    sealwire_socket *socket = make_socket(SEALWIRE_PULL, none);
+    while (sealwire_kind_name(kind) != NULL) {
+        OK(sealwire_socket_exceeded(socket, kind, &number));
+        CHECK(number == 0);
+        kind++;
+    }
+    CHECK(kind > SEALWIRE_KIND_LOG_LINES);
+    CHECK(strcmp(sealwire_kind_name(SEALWIRE_KIND_LEFT_BEHIND), "left_behind") == 0);
+    number = 7;
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_socket_exceeded(socket, kind, &number));
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_socket_exceeded(socket, -1, &number));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_socket_exceeded(NULL, 0, &number));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_peer_held(NULL, 0, &number));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_peer_exceeded(NULL, 0, &number));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_socket_accounts(socket, NULL));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_socket_accounts(NULL, NULL));
+    CHECK(number == 7 && sealwire_peer_written(NULL) == 0);
+    CHECK(sealwire_peers_size(NULL) == 0 && sealwire_peers_at(NULL, 0) == NULL);
+    sealwire_peers_free(NULL);
+    sealwire_socket_free(socket);
+    sealwire_security_free(none);
+}
+
+/* SERVER: connections that come and go are messages without a frame, in their order. */
+static void events(void) {
+    mechanism with = make_mechanism("CURVE");
+    char *endpoint = NULL;
+    uint32_t number = 0;
+    sealwire_socket *server = NULL;
+    sealwire_options *options = patient_options();
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_CONNECTION_EVENTS, 1));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_ROUTES_BESIDE, 1));
+    OK(sealwire_socket_new(SEALWIRE_SERVER, with.server, options, &server));
+    OK(sealwire_socket_bind(server, "tcp://127.0.0.1:0", &endpoint));
+    sealwire_socket *client = make_socket(SEALWIRE_CLIENT, with.client);
+    OK(sealwire_socket_connect(client, endpoint));
+    send_text(client, "hello");
+    sealwire_message *message = receive(server);
+    CHECK(sealwire_message_frames(message) == 0 && sealwire_message_data(message) == NULL);
+    uint32_t route = sealwire_peer_route(sealwire_message_peer(message));
+    CHECK(route != 0);
+    sealwire_message_free(message);
+    message = receive(server);
+    CHECK(sealwire_message_frames(message) == 1 && says(message, "hello"));
+    CHECK(sealwire_peer_route(sealwire_message_peer(message)) == route);
+    RETURNS(SEALWIRE_ERROR_MESSAGE, sealwire_message_route(message, &number));
+    sealwire_message_free(message);
+    sealwire_socket_free(client);
+    message = receive(server);
+    CHECK(sealwire_message_frames(message) == 0);
+    CHECK(sealwire_peer_route(sealwire_message_peer(message)) == route);
+    sealwire_message_free(message);
+    sealwire_socket_free(server);
+    /* Other types of sockets have neither. */
+    RETURNS(SEALWIRE_ERROR_OPTION, sealwire_socket_new(SEALWIRE_PULL, with.server, options, &server));
+    sealwire_options_free(options);
+    sealwire_string_free(endpoint);
+    free_mechanism(&with);
+}
+
+int main(void) {
+    of_a_sender();
+    kinds();
+    events();
+    return 0;
+}

@@ -1,0 +1,221 @@
+/* Who may connect at all, by address and process; what a ROUTER and a CURVE server ask of clients. */
+#include "test.h"
+
+#include <unistd.h>
+
+typedef struct {
+    int lets_in;
+    int asked;
+    int destroyed;
+} door;
+
+static int count_of(int *count) {
+    return __atomic_load_n(count, __ATOMIC_SEQ_CST);
+}
+
+static void destroy(void *user) {
+    __atomic_add_fetch(&((door *)user)->destroyed, 1, __ATOMIC_SEQ_CST);
+}
+
+static void check_process(sealwire_status status, int32_t process, uint32_t user, uint32_t group) {
+#ifdef __linux__
+    CHECK(status == SEALWIRE_OK);
+    CHECK(process == getpid() && user == getuid() && group == getgid());
+#else
+    CHECK(status == SEALWIRE_ERROR_UNSUPPORTED && process == 0 && user == 0 && group == 0);
+#endif
+}
+
+static void admit(const sealwire_guest *guest, sealwire_decision *decision, void *user) {
+    door *at = (door *)user;
+    int32_t process = 0;
+    uint32_t owner = 0, group = 0;
+    sealwire_status status = sealwire_guest_process(guest, &process, &owner, &group);
+    CHECK(strncmp(sealwire_guest_address(guest), "ipc://", 6) == 0);
+    check_process(status, process, owner, group);
+    __atomic_add_fetch(&at->asked, 1, __ATOMIC_SEQ_CST);
+    if (at->lets_in) {
+        OK(sealwire_decision_allow(decision, NULL));
+    }
+}
+
+static void check_password(const char *username, const void *password, size_t size,
+                           const sealwire_guest *guest, sealwire_decision *decision, void *user) {
+    int32_t process = 0;
+    uint32_t owner = 0, group = 0;
+    sealwire_status status = sealwire_guest_process(guest, &process, &owner, &group);
+    check_process(status, process, owner, group);
+    CHECK(user == NULL && size == 6 && memcmp(password, "secret", 6) == 0);
+    OK(sealwire_decision_allow(decision, username));
+}
+
+static void ipc_endpoint(char *into, size_t size) {
+    static int number;
+    snprintf(into, size, "ipc:///tmp/sealwire-capi-%d-%d", (int)getpid(), number++);
+}
+
+/* Whatever the mechanism, the callback is asked before anything is proved. */
+static void by_process(int lets_in, sealwire_security *serving, sealwire_security *asking) {
+    char endpoint[100];
+    door at = {lets_in, 0, 0}, replaced = {1, 0, 0};
+    sealwire_monitor *monitor = NULL;
+    sealwire_socket *pull = NULL;
+    sealwire_options *options = patient_options();
+    OK(sealwire_options_set_admit(options, admit, &replaced, destroy));
+    OK(sealwire_options_set_admit(options, admit, &at, destroy));
+    CHECK(count_of(&replaced.destroyed) == 1);
+    OK(sealwire_socket_new(SEALWIRE_PULL, serving, options, &pull));
+    sealwire_options_free(options);
+    OK(sealwire_monitor_new(pull, &monitor));
+    ipc_endpoint(endpoint, sizeof endpoint);
+    OK(sealwire_socket_bind(pull, endpoint, NULL));
+    sealwire_socket *push = make_socket(SEALWIRE_PUSH, asking);
+    OK(sealwire_socket_connect(push, endpoint));
+    if (lets_in) {
+        int32_t process = 0;
+        uint32_t owner = 0, group = 0;
+        send_text(push, "let in");
+        sealwire_message *message = receive(pull);
+        const sealwire_peer *peer = sealwire_message_peer(message);
+        sealwire_status status = sealwire_peer_process(peer, &process, &owner, &group);
+        check_process(status, process, owner, group);
+        CHECK(says(message, "let in"));
+        sealwire_message_free(message);
+    } else {
+        sealwire_event *event = await_event(monitor, SEALWIRE_EVENT_FAILED);
+        CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_REFUSED);
+        CHECK(strstr(sealwire_event_text(event), "this peer is not allowed here") != NULL);
+        sealwire_event_free(event);
+    }
+    CHECK(count_of(&at.asked) > 0 && count_of(&replaced.asked) == 0);
+    sealwire_monitor_free(monitor);
+    sealwire_socket_free(push);
+    sealwire_socket_free(pull);
+    /* A decision that is being made keeps the callback a little longer. */
+    for (int i = 0; i < PATIENCE && count_of(&at.destroyed) == 0; i++) {
+        sealwire_poll(NULL, 0, 1, NULL);
+    }
+    CHECK(count_of(&at.destroyed) == 1 && count_of(&replaced.destroyed) == 1);
+}
+
+static void admission(void) {
+    sealwire_security *none = no_security(), *serving = NULL, *asking = NULL;
+    mechanism blake3 = make_mechanism("BLAKE3");
+    OK(sealwire_security_plain_server(check_password, NULL, NULL, &serving));
+    OK(sealwire_security_plain_client("alice", "secret", 6, &asking));
+    for (int lets_in = 0; lets_in <= 1; lets_in++) {
+        by_process(lets_in, none, none);
+        by_process(lets_in, serving, asking);
+        by_process(lets_in, blake3.server, blake3.client);
+    }
+    /* STREAM has nobody to ask about. */
+    door at = {1, 0, 0};
+    sealwire_socket *stream = NULL;
+    sealwire_options *options = patient_options();
+    OK(sealwire_options_set_admit(options, admit, &at, destroy));
+    RETURNS(SEALWIRE_ERROR_OPTION, sealwire_socket_new(SEALWIRE_STREAM, none, options, &stream));
+    CHECK(stream == NULL && count_of(&at.destroyed) == 0);
+    sealwire_options_free(options);
+    CHECK(count_of(&at.destroyed) == 1);
+    free_mechanism(&blake3);
+    sealwire_security_free(serving);
+    sealwire_security_free(asking);
+    sealwire_security_free(none);
+}
+
+static sealwire_socket *dealer_called(const char *routing_id, const sealwire_security *security) {
+    sealwire_socket *dealer = NULL;
+    sealwire_options *options = patient_options();
+    OK(sealwire_options_set_bytes(options, SEALWIRE_OPTION_ROUTING_ID, routing_id,
+                                  strlen(routing_id)));
+    OK(sealwire_socket_new(SEALWIRE_DEALER, security, options, &dealer));
+    sealwire_options_free(options);
+    return dealer;
+}
+
+/* A routing id that is not the owner's is refused, though the key is on the list. */
+static void names_of_their_own(void) {
+    sealwire_keys *server_keys = NULL, *alice = NULL;
+    sealwire_authenticator *list = NULL;
+    sealwire_security *serving = NULL, *as_alice = NULL;
+    sealwire_socket *router = NULL;
+    sealwire_monitor *monitor = NULL;
+    uint8_t key[SEALWIRE_KEY_SIZE];
+    char *endpoint = NULL;
+    OK(sealwire_keys_generate(&server_keys));
+    OK(sealwire_keys_generate(&alice));
+    OK(sealwire_authenticator_keys(&list));
+    OK(sealwire_keys_public(alice, key));
+    OK(sealwire_authenticator_allow(list, key, "alice"));
+    OK(sealwire_security_blake3_server(server_keys, list, &serving));
+    OK(sealwire_keys_public(server_keys, key));
+    OK(sealwire_security_blake3_client(key, alice, &as_alice));
+    sealwire_options *options = patient_options();
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_ROUTING_ID_IS_USER_ID, 1));
+    OK(sealwire_socket_new(SEALWIRE_ROUTER, serving, options, &router));
+    OK(sealwire_monitor_new(router, &monitor));
+    OK(sealwire_socket_bind(router, "tcp://127.0.0.1:0", &endpoint));
+    sealwire_socket *dealer = dealer_called("bob", as_alice);
+    OK(sealwire_socket_connect(dealer, endpoint));
+    sealwire_event *event = await_event(monitor, SEALWIRE_EVENT_FAILED);
+    CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_REFUSED);
+    sealwire_event_free(event);
+    sealwire_socket_free(dealer);
+    dealer = dealer_called("alice", as_alice);
+    OK(sealwire_socket_connect(dealer, endpoint));
+    send_text(dealer, "mine");
+    sealwire_message *message = receive(router);
+    CHECK(memcmp(sealwire_message_frame(message, 0), "alice", 5) == 0);
+    sealwire_message_free(message);
+    sealwire_monitor_free(monitor);
+    sealwire_socket_free(dealer);
+    sealwire_socket_free(router);
+    sealwire_options_free(options);
+    sealwire_security_free(serving);
+    sealwire_security_free(as_alice);
+    sealwire_authenticator_free(list);
+    sealwire_keys_free(server_keys);
+    sealwire_keys_free(alice);
+    sealwire_string_free(endpoint);
+}
+
+/* Who accepts gaps is warned of it, at either end. */
+static void gaps(void) {
+    sealwire_keys *keys = NULL;
+    sealwire_authenticator *anyone = NULL;
+    sealwire_security *serving = NULL, *asking = NULL;
+    sealwire_monitor *of_server = NULL, *of_client = NULL;
+    uint8_t key[SEALWIRE_KEY_SIZE];
+    char *endpoint = NULL;
+    OK(sealwire_keys_generate(&keys));
+    OK(sealwire_keys_public(keys, key));
+    OK(sealwire_authenticator_anyone(&anyone));
+    OK(sealwire_security_curve_server_accepting_gaps_unauthenticated_order(keys, anyone, &serving));
+    OK(sealwire_security_curve_client_accepting_gaps_unauthenticated_order(key, NULL, &asking));
+    sealwire_socket *rep = make_socket(SEALWIRE_REP, serving);
+    sealwire_socket *req = make_socket(SEALWIRE_REQ, asking);
+    OK(sealwire_monitor_new(rep, &of_server));
+    OK(sealwire_monitor_new(req, &of_client));
+    OK(sealwire_socket_bind(rep, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_socket_connect(req, endpoint));
+    sealwire_event_free(await_event(of_server, SEALWIRE_EVENT_WARNING));
+    sealwire_event_free(await_event(of_client, SEALWIRE_EVENT_WARNING));
+    send_text(req, "question");
+    receive_text(rep, "question");
+    sealwire_monitor_free(of_server);
+    sealwire_monitor_free(of_client);
+    sealwire_socket_free(req);
+    sealwire_socket_free(rep);
+    sealwire_security_free(serving);
+    sealwire_security_free(asking);
+    sealwire_authenticator_free(anyone);
+    sealwire_keys_free(keys);
+    sealwire_string_free(endpoint);
+}
+
+int main(void) {
+    admission();
+    names_of_their_own();
+    gaps();
+    return 0;
+}
