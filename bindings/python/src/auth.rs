@@ -160,8 +160,7 @@ impl Client {
     /// Over `ipc` on Linux: the numbers of the process at the other end, its user and its group.
     #[getter]
     fn process(&self) -> Option<(i32, u32, u32)> {
-        self.process
-            .map(|process| (process.process, process.user, process.group))
+        self.process.map(crate::peer::numbers)
     }
 
     fn __repr__(&self) -> String {
@@ -209,7 +208,7 @@ impl Authenticator for OfKeys {
             OfKeys::Anyone => Authenticator::authenticate(&sealwire::auth::AllowAnyone, client),
             OfKeys::Keys(keys) => keys.authenticate(client),
             OfKeys::File(file) => file.authenticate(client),
-            OfKeys::Callable(callable) => ask(callable, || Client {
+            OfKeys::Callable(callable) => ask(callable, Role::Authenticator, || Client {
                 public_key: Some(client.public_key()),
                 address: client.address().to_string(),
                 routing_id: client.metadata("Identity").unwrap_or_default().to_vec(),
@@ -271,7 +270,7 @@ impl PlainAuthenticator for OfPasswords {
                 PlainAuthenticator::authenticate(&sealwire::auth::AllowAnyone, client)
             }
             OfPasswords::Table(table) => table.authenticate(client),
-            OfPasswords::Callable(callable) => ask(callable, || Client {
+            OfPasswords::Callable(callable) => ask(callable, Role::Authenticator, || Client {
                 public_key: None,
                 address: client.address().to_string(),
                 routing_id: Vec::new(),
@@ -291,37 +290,69 @@ impl PlainAuthenticator for OfPasswords {
     }
 }
 
+/// What a callable is asked as.
+#[derive(Clone, Copy)]
+pub(crate) enum Role {
+    Authenticator,
+    Admit,
+}
+
+impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Role::Authenticator => "an authenticator",
+            Role::Admit => "admit",
+        }
+    }
+
+    /// For whoever is turned away without a reason.
+    fn refusal(self) -> Decision {
+        match self {
+            Role::Authenticator => false.into(),
+            Role::Admit => Decision::refuse("this peer is not allowed here"),
+        }
+    }
+}
+
 /// Calls Python from the thread of the engine that waits for the decision.
-fn ask(callable: &Py<PyAny>, client: impl FnOnce() -> Client) -> Decision {
+pub(crate) fn ask<C>(callable: &Py<PyAny>, role: Role, client: impl FnOnce() -> C) -> Decision
+where
+    C: for<'py> IntoPyObject<'py>,
+{
     let decided = crate::lifecycle::call_python(|py| {
         let callable = callable.bind(py);
         let answer = callable
             .call1((client(),))
-            .and_then(|answer| decision(&answer));
+            .and_then(|answer| decision(&answer, role));
         answer.unwrap_or_else(|error| match refusal(py, &error) {
             Some(refused) => refused,
             None => {
                 // To `sys.unraisablehook`: nobody else could catch it.
                 error.write_unraisable(py, Some(callable));
-                Decision::refuse_as(Status::Failed, "the server could not decide")
+                Decision::refuse_as(Status::Temporary, "the server could not decide")
             }
         })
     });
     decided.unwrap_or_else(|| Decision::refuse_as(Status::Temporary, "the server is ending"))
 }
 
-fn decision(answer: &Bound<'_, PyAny>) -> PyResult<Decision> {
+fn decision(answer: &Bound<'_, PyAny>, role: Role) -> PyResult<Decision> {
     if answer.is_none() {
-        return Ok(false.into());
+        return Ok(role.refusal());
     }
     if let Ok(allowed) = answer.cast::<PyBool>() {
-        return Ok(allowed.is_true().into());
+        return Ok(if allowed.is_true() {
+            true.into()
+        } else {
+            role.refusal()
+        });
     }
     if let Ok(user_id) = answer.cast::<PyString>() {
         return Ok(Decision::allow_as(user_id.to_cow()?));
     }
     Err(PyTypeError::new_err(format!(
-        "an authenticator gives True, False, None or the name of the client, not {}",
+        "{} gives True, False, None or the name of the client, not {}",
+        role.name(),
         answer.get_type().name()?
     )))
 }

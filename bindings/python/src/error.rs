@@ -39,8 +39,8 @@ pub(crate) fn several_frames(py: Python<'_>, messages: Py<PyAny>) -> PyErr {
         py,
         "MessageError",
         (
-            "a message of several frames: use recv_multipart, recv_message or their batches. \
-             What was taken is in the attribute `messages`",
+            "a message of several frames, or of none: use recv_multipart, recv_message or their \
+             batches. What was taken is in the attribute `messages`",
             messages,
         ),
     )
@@ -104,7 +104,8 @@ pub(crate) fn of_socket(py: Python<'_>, error: Error) -> PyErr {
         Error::WouldBlock => "Again",
         Error::TimedOut { limit, .. } => return timed_out(py, *limit, &error),
         Error::Closed => "SocketClosed",
-        Error::Forked => "StateError",
+        Error::Forked => "Forked",
+        Error::EngineFailed => "EngineFailed",
         Error::Unsupported(_) => "Unsupported",
         Error::State(_) => "StateError",
         Error::RequestLost => "RequestLost",
@@ -150,6 +151,7 @@ pub(crate) fn of_call(py: Python<'_>, error: sealwire_rpc::Error) -> PyErr {
         Call::TooLarge { .. } => "TooLarge",
         Call::ShuttingDown => "ShuttingDown",
         Call::StreamEnded => "StreamEnded",
+        Call::Forked => return plain(py, "Forked", text),
         _ => "CallError",
     };
     exception(py, name, (text, may_have_run))

@@ -4,15 +4,17 @@
 //! * Waiting ([`wait`]): a blocking call drives a future on its own thread and sleeps in `ppoll`
 //!   with the GIL released, so that signals end it. `asyncio` drives the same futures on its loop
 //!   ([`reactor`]), one descriptor per loop.
-//! * Python is called from Rust threads for authenticators only, through [`lifecycle`], which
+//! * Python is called from Rust threads for authenticators and `admit` only, through [`lifecycle`], which
 //!   knows when that is over.
 //! * Bytes come in and go out through [`buffer`], the only module with `unsafe` code.
 
+mod account;
 mod aead;
 mod auth;
 mod buffer;
 mod context;
 mod error;
+mod guest;
 mod keys;
 mod lifecycle;
 mod message;
@@ -37,12 +39,14 @@ fn _sealwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<aead::Session>()?;
     module.add_function(wrap_pyfunction!(aead::generate_key, module)?)?;
     module.add_function(wrap_pyfunction!(aead::generate_nonce, module)?)?;
+    module.add_class::<account::Account>()?;
     module.add_class::<auth::AllowAnyone>()?;
     module.add_class::<auth::AllowedKeys>()?;
     module.add_class::<auth::AllowedKeysFile>()?;
     module.add_class::<auth::Passwords>()?;
     module.add_class::<auth::Client>()?;
     module.add_class::<context::Context>()?;
+    module.add_class::<guest::Guest>()?;
     module.add_class::<keys::PublicKey>()?;
     module.add_class::<keys::SecretKey>()?;
     module.add_class::<keys::KeyPair>()?;

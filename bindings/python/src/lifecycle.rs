@@ -1,7 +1,7 @@
 //! The end of the interpreter, and `fork`.
 //!
-//! Rust threads call Python for authenticators only, and each such call passes here. When the
-//! interpreter is about to end, sockets are closed first, which may need authenticators still; then
+//! Rust threads call Python for authenticators and `admit` only, and each such call passes here. When
+//! the interpreter is about to end, sockets are closed first, which may need those still; then
 //! no further call is let in and those under way are waited for, so that no thread of ours touches
 //! an interpreter that is going.
 //!
@@ -108,7 +108,7 @@ impl<T> OfProcess<T> {
         self.here().ok_or_else(|| {
             crate::error::plain(
                 py,
-                "StateError",
+                "Forked",
                 "this was made before a fork: make contexts, sockets and clients in the child",
             )
         })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::account::Account;
 use crate::keys::PublicKey;
 
 /// A connected peer, as the handshake proved it.
@@ -70,6 +71,19 @@ impl Peer {
         self.inner.mechanism()
     }
 
+    /// Over `ipc` on Linux: the numbers of the process at the other end, its user and its group.
+    #[getter]
+    fn process(&self) -> Option<(i32, u32, u32)> {
+        self.inner.process().map(numbers)
+    }
+
+    /// What is held for it, and how often it reached a bound. `accounts` of the socket brings it up
+    /// to date.
+    #[getter]
+    fn account(&self) -> Account {
+        self.inner.account().into()
+    }
+
     /// A property that a ZAP handler or the peer itself gave, by name without case.
     fn metadata<'py>(&self, py: Python<'py>, name: &str) -> Option<Bound<'py, PyBytes>> {
         self.inner
@@ -84,4 +98,9 @@ impl Peer {
     fn __repr__(&self) -> String {
         format!("<sealwire.Peer {}>", self.inner)
     }
+}
+
+/// Of a process, its user and its group.
+pub(crate) fn numbers(process: sealwire::ProcessCredentials) -> (i32, u32, u32) {
+    (process.process, process.user, process.group)
 }

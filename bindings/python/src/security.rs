@@ -78,6 +78,39 @@ impl Security {
         )))
     }
 
+    /// A `curve_client` for a server that skips numbers of frames, which libzmq does not. **Someone on
+    /// the path can drop frames then, and nobody notices**; a warning event says so.
+    #[classmethod]
+    fn curve_client_accepting_gaps_unauthenticated_order(
+        _: &Bound<'_, PyType>,
+        server_key: &Bound<'_, PyAny>,
+        keys: &Bound<'_, KeyPair>,
+    ) -> PyResult<Self> {
+        let server_key = PublicKey::any(server_key)?;
+        let keys = keys.get().inner();
+        Ok(Security(
+            sealwire::Security::curve_client_accepting_gaps_unauthenticated_order(server_key, keys),
+        ))
+    }
+
+    /// A `curve_server` for clients that skip numbers of frames, which libzmq does not. **Someone on
+    /// the path can drop frames then, and nobody notices**; a warning event says so.
+    #[classmethod]
+    fn curve_server_accepting_gaps_unauthenticated_order(
+        _: &Bound<'_, PyType>,
+        keys: &Bound<'_, KeyPair>,
+        authenticator: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let authenticator = OfKeys::of(authenticator)?;
+        let keys = keys.get().inner();
+        Ok(Security(
+            sealwire::Security::curve_server_accepting_gaps_unauthenticated_order(
+                keys,
+                authenticator,
+            ),
+        ))
+    }
+
     /// A client that knows the server by its key, and proves who it is itself if it has keys.
     #[classmethod]
     #[pyo3(signature = (server_key, keys = None))]

@@ -140,7 +140,7 @@ if child == 0:
     for attempt in (server.recv, lambda: client.send(b"x"), client.close, server.monitor):
         try:
             attempt()
-        except StateError as error:
+        except Forked as error:
             assert "fork" in str(error)
         else:
             assert attempt == client.close

@@ -8,6 +8,7 @@ from ._constants import SocketType
 
 if TYPE_CHECKING:
     from ._sealwire import SocketCore
+    from .types import Admit
 
 T = TypeVar("T")
 
@@ -62,6 +63,9 @@ class Options:
     connect_timeout = Option[int]("How long one attempt to connect may take; 0 as a handshake.")
     reconnect_ivl = Option[int]("Wait before connecting again; -1 for never again.")
     reconnect_ivl_max = Option[int]("Longest wait before connecting again.")
+    reconnect_stop = Option[int](
+        "After what connecting ends: 1 refused, 2 handshake failed, 4 disconnected, 8 unreachable."
+    )
     heartbeat_ivl = Option[int]("Time without traffic before a PING; 0 for no heartbeats.")
     heartbeat_timeout = Option[int]("How long to wait for a sign of life; -1 as the interval.")
     heartbeat_ttl = Option[int]("What the peer is asked to wait.")
@@ -77,6 +81,9 @@ class Options:
     router_mandatory = Option[bool]("ROUTER: sending to an unknown routing id is an error.")
     router_handover = Option[bool]("ROUTER: a new connection takes a routing id over.")
     router_notify = Option[int]("ROUTER: empty messages tell of peers: 1 who came, 2 who left.")
+    routing_id_is_user_id = Option[bool](
+        "ROUTER: a peer's routing id is the name that the authenticator gave to its key."
+    )
     req_correlate = Option[bool]("REQ: takes only the answer to its own request.")
     req_relaxed = Option[bool]("REQ: sending again gives the earlier request up.")
     xpub_verbose = Option[bool]("XPUB: reads every subscription.")
@@ -86,6 +93,10 @@ class Options:
     xpub_welcome_msg = Option[bytes]("XPUB: a message to each new subscriber.")
     invert_matching = Option[bool]("Subscribers get what they did not subscribe to.")
     stream_notify = Option[bool]("STREAM: empty messages tell of connections.")
+    routes_beside = Option[bool]("SERVER, PEER: the number of a connection is in ``peer`` only.")
+    connection_events = Option[bool](
+        "SERVER, PEER: a message without a frame when a connection begins and when it has ended."
+    )
     hello_msg = Option[bytes]("The first message to each new peer.")
     disconnect_msg = Option[bytes]("What this socket receives when a peer is gone.")
     hiccup_msg = Option[bytes]("What this socket receives when a connection is made again.")
@@ -97,6 +108,9 @@ class Options:
     ws_allow_hosts = Option[str]("Names that requests to loopback may ask for, by spaces.")
     zap_domain = Option[str]("Asks the ZAP handler of the context under this name.")
     zap_timeout = Option[int]("How long the ZAP handler may take.")
+    admit = Option["Admit | None"](
+        "Decides about each peer by address and process, before anybody else is asked."
+    )
     spin_us = Option[int]("Microseconds that the Rust thread looks before it sleeps.")
     max_handshakes = Option[int]("Handshakes one listener serves at a time.")
     max_connections = Option[int]("Connections one listener keeps.")
@@ -107,6 +121,10 @@ class Options:
     max_connections_per_key = Option[int](
         "Established connections of one key; -1 for a quarter of max_connections, at least 64."
     )
+    connection_rate_per_address = Option[int](
+        "Connections from one address in each connection_rate_period; -1 for no limit."
+    )
+    connection_rate_period = Option[int]("The period of connection_rate_per_address.")
 
     if TYPE_CHECKING:
 

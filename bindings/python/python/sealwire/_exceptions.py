@@ -45,6 +45,15 @@ class StateError(Error):
     first ``bind`` or ``connect``."""
 
 
+class Forked(StateError):
+    """This was made before a fork, and this is the child, which makes its own."""
+
+
+class EngineFailed(Error):
+    """The thread of the context has ended by a fault: the system refused to poll, or this library
+    failed. Sockets of other contexts go on."""
+
+
 class RequestLost(Error):
     """REQ: the peer went away before it answered. It may have acted on the request."""
 

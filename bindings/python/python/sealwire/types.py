@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Protocol, Union
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from ._sealwire import Client, PublicKey
+    from ._sealwire import Client, Guest, PublicKey
 elif sys.version_info >= (3, 12):
     from collections.abc import Buffer
 else:
@@ -21,6 +21,9 @@ AnyPublicKey = Union["PublicKey", str, bytes]
 #: Decides about a client: let in or not, or let in under this name.
 Authenticator = Callable[["Client"], Union[bool, str, None]]
 
+#: Decides about a peer by its address and process. A name says no more than ``True``.
+Admit = Callable[["Guest"], Union[bool, str, None]]
+
 
 class HasFileno(Protocol):
     """A file or socket of the system."""
@@ -30,4 +33,4 @@ class HasFileno(Protocol):
         ...
 
 
-__all__ = ["AnyPublicKey", "Authenticator", "Buffer", "HasFileno"]
+__all__ = ["Admit", "AnyPublicKey", "Authenticator", "Buffer", "HasFileno"]

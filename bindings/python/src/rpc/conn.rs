@@ -5,6 +5,7 @@ use pyo3::types::PyBytes;
 use sealwire_rpc::CallOptions;
 
 use super::stream::CallStream;
+use crate::account::Account;
 use crate::keys::PublicKey;
 use crate::reactor::Operation;
 
@@ -55,6 +56,12 @@ impl Conn {
     /// Ends the connection.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.inner.close());
+    }
+
+    /// What is held for it, and how often it reached a bound.
+    #[getter]
+    fn account(&self) -> Account {
+        self.inner.peer().account().into()
     }
 
     /// Calls the other side and waits for its answer, for up to `timeout` seconds.

@@ -15,12 +15,14 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sealwire::Endpoint;
+use sealwire::account::Kind;
 
 pub(crate) use blocking::BlockingSocket;
 pub(crate) use opened::Opened;
 pub(crate) use readiness::Readiness;
 use receiving::Form;
 
+use crate::account::by_kind;
 use crate::context::Context;
 use crate::error::of_socket;
 use crate::monitor::Monitor;
@@ -180,12 +182,14 @@ impl SocketCore {
     /// Peers whose handshake is complete.
     #[getter]
     fn peers(&self, py: Python<'_>) -> PyResult<Vec<Peer>> {
-        Ok(self
-            .socket(py)?
-            .peers()
-            .into_iter()
-            .map(Peer::from)
-            .collect())
+        Ok(peers(self.socket(py)?.peers()))
+    }
+
+    /// Peers that something may be held for, with their accounts brought up to date: those that are
+    /// connected, and those that have left messages to be read.
+    #[getter]
+    fn accounts(&self, py: Python<'_>) -> PyResult<Vec<Peer>> {
+        Ok(peers(self.socket(py)?.accounts()))
     }
 
     /// SUB, XSUB: asks for messages that start with this topic.
@@ -243,6 +247,13 @@ impl SocketCore {
             named.set_item(name, number)?;
         }
         Ok(named)
+    }
+
+    /// How often its peers reached the bound of a kind, also those that are gone.
+    #[getter]
+    fn exceeded<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counters = self.socket(py)?.counters();
+        by_kind(py, Kind::ALL.map(|kind| counters.exceeded(kind)))
     }
 
     /// A descriptor to wait on, for one waiter.
@@ -385,6 +396,10 @@ impl SocketCore {
     fn __repr__(&self) -> String {
         self.opened.describe()
     }
+}
+
+fn peers(peers: Vec<Arc<sealwire::Peer>>) -> Vec<Peer> {
+    peers.into_iter().map(Peer::from).collect()
 }
 
 fn texts(endpoints: Vec<Endpoint>) -> Vec<String> {

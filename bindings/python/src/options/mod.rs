@@ -1,134 +1,28 @@
 //! Options of a socket under pyzmq's names, collected until it is made.
 
+mod table;
+
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
 use sealwire::SocketBuilder;
-use sealwire::options::{SocksProxy, TcpKeepAlive};
+use sealwire::options::{ReconnectStop, SocksProxy, TcpKeepAlive};
 
-#[derive(Clone, PartialEq)]
+use table::{Kind, OPTIONS, Spec};
+
+#[derive(Clone)]
 pub(crate) enum Value {
     Int(i64),
     Flag(bool),
     Bytes(Vec<u8>),
     Text(String),
+    Callable(Arc<Py<PyAny>>),
+    Nothing,
 }
-
-/// What an option takes.
-enum Kind {
-    /// From so much on.
-    Int(i64),
-    Flag,
-    Bytes,
-    Text,
-}
-
-struct Spec {
-    name: &'static str,
-    kind: Kind,
-    default: Value,
-}
-
-const fn int(name: &'static str, least: i64, default: i64) -> Spec {
-    Spec {
-        name,
-        kind: Kind::Int(least),
-        default: Value::Int(default),
-    }
-}
-
-const fn flag(name: &'static str, default: bool) -> Spec {
-    Spec {
-        name,
-        kind: Kind::Flag,
-        default: Value::Flag(default),
-    }
-}
-
-const fn bytes(name: &'static str) -> Spec {
-    Spec {
-        name,
-        kind: Kind::Bytes,
-        default: Value::Bytes(Vec::new()),
-    }
-}
-
-const fn text(name: &'static str) -> Spec {
-    Spec {
-        name,
-        kind: Kind::Text,
-        default: Value::Text(String::new()),
-    }
-}
-
-/// All options with their defaults. Times are milliseconds, -1 is "no limit" or "the system's".
-static OPTIONS: &[Spec] = &[
-    int("sndhwm", 0, 1_000),
-    int("rcvhwm", 0, 1_000),
-    int("snd_byte_budget", 0, 1 << 30),
-    int("rcv_byte_budget", 0, 1 << 30),
-    int("linger", -1, 5_000),
-    int("sndtimeo", -1, -1),
-    int("rcvtimeo", -1, -1),
-    int("maxmsgsize", -1, 64 << 20),
-    bytes("routing_id"),
-    flag("immediate", false),
-    flag("conflate", false),
-    flag("ipv6", true),
-    int("backlog", 1, 4_096),
-    int("ipc_mode", 0, 0o600),
-    int("tos", -1, -1),
-    int("sndbuf", -1, -1),
-    int("rcvbuf", -1, -1),
-    int("handshake_ivl", 1, 15_000),
-    int("connect_timeout", 0, 0),
-    int("reconnect_ivl", -1, 100),
-    int("reconnect_ivl_max", 0, 10_000),
-    int("heartbeat_ivl", 0, 0),
-    int("heartbeat_timeout", -1, -1),
-    int("heartbeat_ttl", 0, 0),
-    int("tcp_keepalive", -1, -1),
-    int("tcp_keepalive_cnt", -1, -1),
-    int("tcp_keepalive_idle", -1, -1),
-    int("tcp_keepalive_intvl", -1, -1),
-    int("tcp_maxrt", 0, 0),
-    text("bindtodevice"),
-    int("multicast_hops", 1, 1),
-    flag("multicast_loop", true),
-    flag("probe_router", false),
-    flag("router_mandatory", false),
-    flag("router_handover", false),
-    int("router_notify", 0, 0),
-    flag("req_correlate", false),
-    flag("req_relaxed", false),
-    flag("xpub_verbose", false),
-    flag("xpub_verboser", false),
-    flag("xpub_manual", false),
-    flag("xpub_nodrop", false),
-    bytes("xpub_welcome_msg"),
-    flag("invert_matching", false),
-    flag("stream_notify", true),
-    bytes("hello_msg"),
-    bytes("disconnect_msg"),
-    bytes("hiccup_msg"),
-    text("socks_proxy"),
-    text("socks_username"),
-    text("socks_password"),
-    text("ws_allow_origins"),
-    flag("ws_allow_any_origin", false),
-    text("ws_allow_hosts"),
-    text("zap_domain"),
-    int("zap_timeout", 1, 5_000),
-    int("spin_us", 0, 0),
-    int("max_handshakes", 1, 1_024),
-    int("max_connections", 1, 65_536),
-    int("max_connections_per_address", -1, -1),
-    int("max_connections_per_key", -1, -1),
-    int("max_handshakes_per_address", -1, -1),
-];
 
 fn find(name: &str) -> PyResult<&'static Spec> {
     OPTIONS
@@ -176,6 +70,11 @@ impl Options {
                 Ok(text) => Value::Text(text.to_cow()?.into_owned()),
                 Err(_) => return Err(wrong("text")),
             },
+            Kind::Callable if given.is_none() => Value::Nothing,
+            Kind::Callable if given.is_callable() => {
+                Value::Callable(Arc::new(given.clone().unbind()))
+            }
+            Kind::Callable => return Err(wrong("a callable or None")),
         };
         self.set.insert(option.name, value.clone());
         Ok(value)
@@ -189,6 +88,8 @@ impl Options {
             Value::Flag(flag) => PyBool::new(py, *flag).to_owned().into_any(),
             Value::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),
             Value::Text(text) => PyString::new(py, text).into_any(),
+            Value::Callable(callable) => callable.bind(py).clone(),
+            Value::Nothing => py.None().into_bound(py),
         })
     }
 
@@ -288,7 +189,7 @@ impl Options {
 
     fn apply_behaviour(&self, builder: SocketBuilder) -> SocketBuilder {
         let mut builder = builder;
-        let flags: [(_, Setter<bool>); 16] = [
+        let flags: [(_, Setter<bool>); 19] = [
             ("immediate", SocketBuilder::immediate),
             ("conflate", SocketBuilder::conflate),
             ("ipv6", SocketBuilder::ipv6),
@@ -296,6 +197,12 @@ impl Options {
             ("probe_router", SocketBuilder::probe_router),
             ("router_mandatory", SocketBuilder::router_mandatory),
             ("router_handover", SocketBuilder::router_handover),
+            (
+                "routing_id_is_user_id",
+                SocketBuilder::routing_id_is_user_id,
+            ),
+            ("routes_beside", SocketBuilder::routes_beside),
+            ("connection_events", SocketBuilder::connection_events),
             ("req_correlate", SocketBuilder::req_correlate),
             ("req_relaxed", SocketBuilder::req_relaxed),
             ("xpub_verbose", SocketBuilder::xpub_verbose),
@@ -342,7 +249,7 @@ impl Options {
         }
         match self.number("reconnect_ivl") {
             Some(-1) => {
-                builder = builder.reconnect_stop(sealwire::options::ReconnectStop::ALWAYS);
+                builder = builder.reconnect_stop(ReconnectStop::ALWAYS);
             }
             first => {
                 let longest = self.number("reconnect_ivl_max");
@@ -364,6 +271,18 @@ impl Options {
             };
             let ttl = self.time("heartbeat_ttl").unwrap_or_default();
             builder = builder.heartbeat(interval, timeout, ttl);
+        }
+        if let Some(bits) = self.number("reconnect_stop").filter(|&bits| bits != 0) {
+            builder = builder.reconnect_stop(reconnect_stop(bits)?);
+        }
+        if let Some(Value::Callable(callable)) = self.set.get("admit") {
+            builder = crate::guest::admit(builder, callable);
+        }
+        if let Some(connections) = self.count("connection_rate_per_address") {
+            let connections = u32::try_from(connections).unwrap_or(u32::MAX);
+            let period = self.time("connection_rate_period");
+            let period = period.unwrap_or(Duration::from_secs(1));
+            builder = builder.connection_rate_per_address(connections, period);
         }
         if let Some(domain) = self.text("zap_domain") {
             builder = builder.zap_domain(domain);
@@ -456,6 +375,20 @@ impl Options {
             _ => builder,
         })
     }
+}
+
+/// The reasons for which connecting ends, from bits.
+fn reconnect_stop(bits: i64) -> PyResult<ReconnectStop> {
+    if bits > 15 {
+        let problem = "reconnect_stop is a sum of 1, 2, 4 and 8";
+        return Err(PyValueError::new_err(problem));
+    }
+    Ok(ReconnectStop {
+        connection_refused: bits & 1 != 0,
+        handshake_failed: bits & 2 != 0,
+        after_disconnect: bits & 4 != 0,
+        unreachable: bits & 8 != 0,
+    })
 }
 
 /// Negative is "no limit".

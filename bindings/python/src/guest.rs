@@ -1,0 +1,46 @@
+//! Who may connect at all, by address and process: a callable of Python, under `admit`.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use sealwire::SocketBuilder;
+use sealwire::auth::{Decision, Guest as Told};
+
+use crate::auth::{Role, ask};
+
+/// A peer that has proved nothing yet, or that proves nothing at all.
+#[pyclass(frozen, module = "sealwire")]
+pub(crate) struct Guest {
+    address: String,
+    process: Option<sealwire::ProcessCredentials>,
+}
+
+#[pymethods]
+impl Guest {
+    /// Where the connection comes from, or leads to.
+    #[getter]
+    fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Over `ipc` on Linux: the numbers of the process at the other end, its user and its group.
+    #[getter]
+    fn process(&self) -> Option<(i32, u32, u32)> {
+        self.process.map(crate::peer::numbers)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<sealwire.Guest at {}>", self.address)
+    }
+}
+
+/// Has the callable decide about the peers of a socket.
+pub(crate) fn admit(builder: SocketBuilder, callable: &Arc<Py<PyAny>>) -> SocketBuilder {
+    let callable = callable.clone();
+    builder.admit(move |guest: &Told<'_>| -> Decision {
+        ask(&callable, Role::Admit, || Guest {
+            address: guest.address().to_string(),
+            process: guest.process(),
+        })
+    })
+}
