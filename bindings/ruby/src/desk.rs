@@ -1,6 +1,6 @@
-//! Where questions about clients wait for Ruby.
+//! Where questions about clients and guests wait for Ruby.
 //!
-//! Authenticators are asked on threads that Ruby knows nothing of, and code of Ruby runs on Ruby's
+//! Authenticators and `admit` are asked on threads that Ruby knows nothing of, and code of Ruby runs on Ruby's
 //! threads only. So a question is put on a desk, and a thread of Ruby takes it from there; the thread
 //! that asked waits for the answer. A desk that nobody serves any more refuses.
 
@@ -16,10 +16,11 @@ use magnus::{
     Class as _, Error, Module as _, Object as _, RArray, RModule, RString, Ruby, Symbol, Value,
     function, method,
 };
-use sealwire::auth::{Client as KeyClient, Decision, PlainClient, Status};
+use sealwire::auth::{self, Client as KeyClient, Decision, PlainClient, Status};
 use sealwire::{PeerAddress, PublicKey as Public};
 
 use crate::keys::{PublicKey, frozen};
+use crate::peer::numbers;
 use crate::process::Process;
 use crate::{errors, waiting};
 
@@ -32,8 +33,14 @@ enum Task {
 
 struct Question {
     callback: u64,
-    client: Client,
+    asking: Asking,
     answer: Sender<Decision>,
+}
+
+/// Whom a question is about.
+enum Asking {
+    Client(Client),
+    Guest(Guest),
 }
 
 #[derive(Default)]
@@ -64,11 +71,11 @@ impl Shared {
         true
     }
 
-    fn ask(&self, callback: u64, client: Client) -> Decision {
+    fn ask(&self, callback: u64, asking: Asking) -> Decision {
         let (answer, decision) = channel();
         let question = Question {
             callback,
-            client,
+            asking,
             answer,
         };
         let asked = self.put(Task::Decide(Box::new(question)));
@@ -97,7 +104,7 @@ impl Shared {
 
 /// The client hears this whatever the reason is: it is for the server's own ears.
 fn cannot_decide() -> Decision {
-    Decision::refuse_as(Status::Failed, "the server could not decide")
+    Decision::refuse_as(Status::Temporary, "the server could not decide")
 }
 
 /// A callback of Ruby, from the side that asks.
@@ -126,7 +133,7 @@ impl Callback {
             login: None,
             process: client.process(),
         };
-        self.desk.ask(self.number, client)
+        self.desk.ask(self.number, Asking::Client(client))
     }
 
     pub(crate) fn decide_plain(&self, client: &PlainClient<'_>) -> Decision {
@@ -143,7 +150,15 @@ impl Callback {
             login: Some(login),
             process: client.process(),
         };
-        self.desk.ask(self.number, client)
+        self.desk.ask(self.number, Asking::Client(client))
+    }
+
+    pub(crate) fn decide_guest(&self, guest: &auth::Guest<'_>) -> Decision {
+        let guest = Guest {
+            address: guest.address().clone(),
+            process: guest.process(),
+        };
+        self.desk.ask(self.number, Asking::Guest(guest))
     }
 }
 
@@ -167,6 +182,13 @@ pub(crate) struct Client {
     process: Option<sealwire::ProcessCredentials>,
 }
 
+/// A peer that has proved nothing yet, or that proves nothing at all.
+#[magnus::wrap(class = "Sealwire::Guest", free_immediately, size, frozen_shareable)]
+pub(crate) struct Guest {
+    address: PeerAddress,
+    process: Option<sealwire::ProcessCredentials>,
+}
+
 #[magnus::wrap(class = "Sealwire::Desk", free_immediately, size, frozen_shareable)]
 pub(crate) struct Desk(Arc<Shared>);
 
@@ -174,7 +196,7 @@ pub(crate) struct Desk(Arc<Shared>);
 struct Pending {
     callback: u64,
     /// Taken when it is handed to the callback or answered.
-    client: Mutex<Option<Client>>,
+    asking: Mutex<Option<Asking>>,
     answer: Mutex<Option<Sender<Decision>>>,
 }
 
@@ -187,7 +209,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     let pending = desk.define_class("Pending", ruby.class_object())?;
     pending.undef_default_alloc_func();
     pending.define_method("callback", method!(Pending::callback, 0))?;
-    pending.define_method("client", method!(Pending::client, 0))?;
+    pending.define_method("asking", method!(Pending::asking, 0))?;
     pending.define_method("allow", method!(Pending::allow, 1))?;
     pending.define_method("refuse", method!(Pending::refuse, 2))?;
     pending.define_method("fail", method!(Pending::fail, 0))?;
@@ -201,7 +223,13 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     client.define_method("username", method!(Client::username, 0))?;
     client.define_method("password", method!(Client::password, 0))?;
     client.define_method("process", method!(Client::process, 0))?;
-    client.define_method("inspect", method!(Client::inspect, 0))
+    client.define_method("inspect", method!(Client::inspect, 0))?;
+
+    let guest = sealwire.define_class("Guest", ruby.class_object())?;
+    guest.undef_default_alloc_func();
+    guest.define_method("address", method!(Guest::address, 0))?;
+    guest.define_method("process", method!(Guest::process, 0))?;
+    guest.define_method("inspect", method!(Guest::inspect, 0))
 }
 
 impl Desk {
@@ -217,7 +245,7 @@ impl Desk {
             Some(Task::Decide(question)) => {
                 let pending = Pending {
                     callback: question.callback,
-                    client: Mutex::new(Some(question.client)),
+                    asking: Mutex::new(Some(question.asking)),
                     answer: Mutex::new(Some(question.answer)),
                 };
                 ruby.obj_wrap(pending).as_value()
@@ -241,13 +269,13 @@ impl Pending {
         self.callback
     }
 
-    fn client(ruby: &Ruby, this: &Self) -> Option<Obj<Client>> {
-        let client = this
-            .client
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()?;
-        Some(frozen(ruby, client))
+    /// A `Client` or `Guest`, once.
+    fn asking(ruby: &Ruby, this: &Self) -> Option<Value> {
+        let mut asking = this.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(match asking.take()? {
+            Asking::Client(client) => frozen(ruby, client).as_value(),
+            Asking::Guest(guest) => frozen(ruby, guest).as_value(),
+        })
     }
 
     fn allow(&self, user_id: Option<String>) {
@@ -285,6 +313,21 @@ impl Pending {
     }
 }
 
+impl Guest {
+    fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Numbers of the process, its user and its group.
+    fn process(ruby: &Ruby, this: &Self) -> Option<RArray> {
+        Some(numbers(ruby, this.process?))
+    }
+
+    fn inspect(&self) -> String {
+        format!("#<Sealwire::Guest {}>", self.address)
+    }
+}
+
 impl Client {
     fn public_key(ruby: &Ruby, this: &Self) -> Option<Obj<PublicKey>> {
         Some(frozen(ruby, PublicKey(this.public_key?)))
@@ -312,13 +355,7 @@ impl Client {
 
     /// Numbers of the process, its user and its group.
     fn process(ruby: &Ruby, this: &Self) -> Option<RArray> {
-        let process = this.process?;
-        let numbers = [
-            i64::from(process.process),
-            i64::from(process.user),
-            i64::from(process.group),
-        ];
-        Some(ruby.ary_from_iter(numbers))
+        Some(numbers(ruby, this.process?))
     }
 
     fn inspect(&self) -> String {

@@ -51,6 +51,7 @@ classes! {
     UNSENT, "UnsentError", ERROR;
     SYSTEM, "SystemError", ERROR;
     FORKED, "ForkedError", ERROR;
+    ENGINE_FAILED, "EngineFailedError", ERROR;
     KEY_FILE, "KeyFileError", ERROR;
 }
 
@@ -60,6 +61,7 @@ fn class(error: &sealwire::Error) -> &'static Lazy<ExceptionClass> {
         E::WouldBlock | E::TimedOut { .. } => &TIMEOUT,
         E::Closed => &CLOSED,
         E::Forked => &FORKED,
+        E::EngineFailed => &ENGINE_FAILED,
         E::State(_) => &STATE,
         E::RequestLost => &REQUEST_LOST,
         E::Unsupported(_) => &UNSUPPORTED,

@@ -3,6 +3,7 @@
 //! Classes and functions in here are what `lib/sealwire` builds on. Unsafe code is in [`gvl`] (the
 //! lock of the interpreter) and [`bytes`] (the memory of strings) only.
 
+mod account;
 mod aead;
 mod bytes;
 mod desk;
@@ -26,6 +27,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     let sealwire = ruby.define_module("Sealwire")?;
     sealwire.const_set("VERSION", env!("CARGO_PKG_VERSION"))?;
     errors::define(ruby, sealwire)?;
+    account::define(ruby, sealwire)?;
     waiting::define(ruby, sealwire)?;
     aead::define(ruby, sealwire)?;
     keys::define(ruby, sealwire)?;

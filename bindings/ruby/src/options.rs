@@ -1,18 +1,23 @@
 //! Options of a socket: kept until it is made, at its first `bind`, `connect` or the like.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use magnus::r_hash::ForEach;
+use magnus::typed_data::Obj;
 use magnus::value::ReprValue as _;
 use magnus::{Error, Float, RArray, RHash, RString, Ruby, TryConvert, Value};
+use sealwire::auth::Guest;
 use sealwire::options::{
     DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAXIMUM, ReconnectStop, SocksProxy, TcpKeepAlive,
 };
 use sealwire::{Message, SocketBuilder, SocketType};
 use zeroize::Zeroizing;
 
+use crate::desk::Callback;
 use crate::message::outgoing;
+use crate::security::Authenticator;
 use crate::{bytes, errors};
 
 /// The value of an option.
@@ -28,6 +33,7 @@ pub(crate) enum Setting {
     Names(Vec<String>),
     Pairs(Vec<(String, Vec<u8>)>),
     Rate(u32, Duration),
+    Admission(Arc<Callback>),
 }
 
 /// How the value of an option is read, and what becomes of it.
@@ -79,6 +85,12 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("probe_router", Kind::Flag(Builder::probe_router)),
     ("router_mandatory", Kind::Flag(Builder::router_mandatory)),
     ("router_handover", Kind::Flag(Builder::router_handover)),
+    (
+        "routing_id_is_user_id",
+        Kind::Flag(Builder::routing_id_is_user_id),
+    ),
+    ("routes_beside", Kind::Flag(Builder::routes_beside)),
+    ("connection_events", Kind::Flag(Builder::connection_events)),
     ("stream_notify", Kind::Flag(Builder::stream_notify)),
     ("xpub_verbose", Kind::Flag(Builder::xpub_verbose)),
     ("xpub_verboser", Kind::Flag(Builder::xpub_verboser)),
@@ -131,6 +143,7 @@ const OPTIONS: &[(&str, Kind)] = &[
     ),
     ("ws_allow_origins", Kind::Part(names)),
     ("ws_allow_hosts", Kind::Part(names)),
+    ("admit", Kind::Part(admission)),
     ("socks_proxy", Kind::Part(text)),
     ("socks_username", Kind::Part(text)),
     ("socks_password", Kind::Part(secret)),
@@ -299,6 +312,10 @@ impl Options {
         for host in self.names("ws_allow_hosts").into_iter().flatten() {
             builder = builder.ws_allow_host(host);
         }
+        if let Some(Setting::Admission(callback)) = self.0.get("admit") {
+            let callback = callback.clone();
+            builder = builder.admit(move |guest: &Guest<'_>| callback.decide_guest(guest));
+        }
         if let Some(proxy) = self.text("socks_proxy") {
             builder = builder.socks_proxy(self.socks_proxy(ruby, proxy)?);
         }
@@ -418,6 +435,13 @@ fn pairs(_ruby: &Ruby, _name: &str, value: Value) -> Result<Setting, Error> {
     Ok(Setting::Pairs(pairs))
 }
 
+fn admission(ruby: &Ruby, _name: &str, value: Value) -> Result<Setting, Error> {
+    match &*<Obj<Authenticator>>::try_convert(value)? {
+        Authenticator::Callback(callback) => Ok(Setting::Admission(callback.clone())),
+        _ => Err(errors::argument(ruby, "admit takes a callable")),
+    }
+}
+
 /// So many connections in so many seconds.
 fn rate(ruby: &Ruby, name: &str, value: Value) -> Result<Setting, Error> {
     let (connections, period) = <(u32, Value)>::try_convert(value)?;
@@ -458,6 +482,9 @@ impl Setting {
                 let pairs = pairs.iter();
                 let pairs = pairs.map(|(name, value)| (name.as_str(), ruby.str_from_slice(value)));
                 ruby.hash_from_iter(pairs).as_value()
+            }
+            Setting::Admission(callback) => {
+                Authenticator::of_callback(ruby, callback.clone()).as_value()
             }
             Setting::Rate(connections, period) => {
                 ruby.into_value((*connections, in_seconds(ruby, *period)))

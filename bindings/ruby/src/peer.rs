@@ -6,8 +6,9 @@ use magnus::typed_data::Obj;
 use magnus::{
     Class as _, Error, Module as _, RArray, RModule, RString, Ruby, StaticSymbol, method,
 };
-use sealwire::SocketType;
+use sealwire::{ProcessCredentials, SocketType};
 
+use crate::account::Account;
 use crate::keys::{PublicKey, frozen};
 
 #[magnus::wrap(class = "Sealwire::Peer", free_immediately, size, frozen_shareable)]
@@ -26,12 +27,22 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_method("route", method!(Peer::route, 0))?;
     class.define_method("metadata", method!(Peer::metadata, 1))?;
     class.define_method("process", method!(Peer::process, 0))?;
+    class.define_method("account", method!(Peer::account, 0))?;
     class.define_method("to_s", method!(Peer::to_s, 0))?;
     class.define_method("inspect", method!(Peer::inspect, 0))
 }
 
 pub(crate) fn type_symbol(ruby: &Ruby, socket_type: SocketType) -> StaticSymbol {
     ruby.sym_new(socket_type.name())
+}
+
+/// Process, user and group, in this order.
+pub(crate) fn numbers(ruby: &Ruby, process: ProcessCredentials) -> RArray {
+    ruby.ary_from_iter([
+        i64::from(process.process),
+        i64::from(process.user),
+        i64::from(process.group),
+    ])
 }
 
 impl Peer {
@@ -77,15 +88,12 @@ impl Peer {
         Some(ruby.str_from_slice(value))
     }
 
-    /// Process, user and group, in this order.
     fn process(ruby: &Ruby, this: &Self) -> Option<RArray> {
-        let process = this.0.process()?;
-        let numbers = [
-            i64::from(process.process),
-            i64::from(process.user),
-            i64::from(process.group),
-        ];
-        Some(ruby.ary_from_iter(numbers))
+        Some(numbers(ruby, this.0.process()?))
+    }
+
+    fn account(ruby: &Ruby, this: &Self) -> Obj<Account> {
+        Account::wrap(ruby, this.0.account())
     }
 
     fn to_s(&self) -> String {

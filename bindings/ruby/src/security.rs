@@ -50,6 +50,14 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     security.define_singleton_method("plain_server_with", function!(Security::plain_server, 1))?;
     security.define_singleton_method("curve_client_with", function!(Security::curve_client, 2))?;
     security.define_singleton_method("curve_server_with", function!(Security::curve_server, 2))?;
+    security.define_singleton_method(
+        "curve_client_accepting_gaps_with",
+        function!(Security::curve_client_accepting_gaps, 2),
+    )?;
+    security.define_singleton_method(
+        "curve_server_accepting_gaps_with",
+        function!(Security::curve_server_accepting_gaps, 2),
+    )?;
     security
         .define_singleton_method("blake3_client_with", function!(Security::blake3_client, 2))?;
     security
@@ -75,6 +83,10 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
 }
 
 impl Authenticator {
+    pub(crate) fn of_callback(ruby: &Ruby, callback: Arc<Callback>) -> Obj<Self> {
+        frozen(ruby, Authenticator::Callback(callback))
+    }
+
     fn anyone(ruby: &Ruby) -> Obj<Self> {
         frozen(ruby, Authenticator::Anyone)
     }
@@ -110,8 +122,7 @@ impl Authenticator {
     }
 
     fn callback(ruby: &Ruby, desk: &Desk, number: u64) -> Obj<Self> {
-        let callback = Callback::new(desk, number);
-        frozen(ruby, Authenticator::Callback(Arc::new(callback)))
+        Self::of_callback(ruby, Arc::new(Callback::new(desk, number)))
     }
 }
 
@@ -214,6 +225,32 @@ impl Security {
     ) -> Result<Obj<Self>, Error> {
         let authenticator = by_key(ruby, authenticator)?;
         let security = sealwire::Security::curve_server(keys.0.clone(), authenticator);
+        Ok(Self::wrap(ruby, security))
+    }
+
+    fn curve_client_accepting_gaps(
+        ruby: &Ruby,
+        server_key: Value,
+        keys: &KeyPair,
+    ) -> Result<Obj<Self>, Error> {
+        let server_key = public_key(ruby, server_key)?;
+        let security = sealwire::Security::curve_client_accepting_gaps_unauthenticated_order(
+            server_key,
+            keys.0.clone(),
+        );
+        Ok(Self::wrap(ruby, security))
+    }
+
+    fn curve_server_accepting_gaps(
+        ruby: &Ruby,
+        keys: &KeyPair,
+        authenticator: &Authenticator,
+    ) -> Result<Obj<Self>, Error> {
+        let authenticator = by_key(ruby, authenticator)?;
+        let security = sealwire::Security::curve_server_accepting_gaps_unauthenticated_order(
+            keys.0.clone(),
+            authenticator,
+        );
         Ok(Self::wrap(ruby, security))
     }
 

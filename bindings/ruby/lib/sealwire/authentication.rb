@@ -72,14 +72,16 @@ module Sealwire
     end
 
     def decide(callback, pending)
-      case (verdict = callback.call(pending.client))
-      when nil, false then pending.refuse("this client is not allowed here", :refused)
+      asking = pending.asking
+      case (verdict = callback.call(asking))
+      when nil, false then pending.refuse("this #{asking.is_a?(Guest) ? "peer" : "client"} is not allowed here", :refused)
       when String then pending.allow(verdict)
       when Refusal then pending.refuse(verdict.reason, verdict.status)
       else pending.allow(nil)
       end
     rescue Exception => error
-      warn "sealwire: an authenticator raised #{error.class}: #{error.message}; client refused"
+      warn "sealwire: #{asking.is_a?(Guest) ? "admit" : "an authenticator"} raised " \
+           "#{error.class}: #{error.message}; client refused"
     ensure
       # Does nothing when there is an answer; a thread that is killed gives this one.
       pending.fail

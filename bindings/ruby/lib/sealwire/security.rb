@@ -31,6 +31,17 @@ module Sealwire
         curve_server_with(keys, Authenticator.from(one_of(allow, block)))
       end
 
+      # CURVE with a server that skips numbers of frames, which libzmq does not. Someone on the path can
+      # drop frames then, and nobody notices; a warning event says so on every connection.
+      def curve_client_accepting_gaps_unauthenticated_order(server_key:, keys:)
+        curve_client_accepting_gaps_with(server_key, keys)
+      end
+
+      # The same for clients that skip numbers.
+      def curve_server_accepting_gaps_unauthenticated_order(keys:, allow: nil, &block)
+        curve_server_accepting_gaps_with(keys, Authenticator.from(one_of(allow, block)))
+      end
+
       # BLAKE3ZMQ. Without keys the client stays anonymous.
       def blake3_client(server_key:, keys: nil)
         blake3_client_with(server_key, keys)
@@ -50,6 +61,7 @@ module Sealwire
     end
 
     private_class_method :plain_client_with, :plain_server_with, :curve_client_with,
-                         :curve_server_with, :blake3_client_with, :blake3_server_with
+                         :curve_server_with, :curve_client_accepting_gaps_with,
+                         :curve_server_accepting_gaps_with, :blake3_client_with, :blake3_server_with
   end
 end

@@ -7,7 +7,7 @@ module Sealwire
   # monitor, send or receive; `send_timeout` and `recv_timeout` at any time. Times are in seconds.
   class Socket
     # Methods from text, as those from blocks cannot be called by other Ractors.
-    OPTIONS.each do |name|
+    (OPTIONS - %i[admit]).each do |name|
       class_eval <<~RUBY, __FILE__, __LINE__ + 1
         def #{name} = get_option(:#{name})
         def #{name}=(value)
@@ -15,6 +15,19 @@ module Sealwire
         end
       RUBY
     end
+
+    # Decides about each peer by address and process before anybody else is asked: a callable that
+    # gets a Guest and returns as those of `allow:` do; a name says no more than `true`.
+    def admit=(callable)
+      unless callable.nil? || callable.is_a?(Authenticator)
+        raise ArgumentError, "admit: takes a callable" unless callable.respond_to?(:call)
+
+        callable = Reception.current.register(callable)
+      end
+      set_option(:admit, callable)
+    end
+
+    def admit = get_option(:admit)
 
     # With a block the socket is closed after it.
     def self.open(*arguments, **options)

@@ -16,8 +16,10 @@ use magnus::{
     Class as _, Error, Module as _, RArray, RHash, RModule, RString, Ruby, StaticSymbol, Symbol,
     Value, method,
 };
+use sealwire::account::Kind;
 use sealwire::{Endpoint, Error as Failed, Event, Operation, SocketType};
 
+use crate::account::by_kind;
 use crate::monitor::Monitor;
 use crate::options::{Options, names_of_options, seconds};
 use crate::peer::{Peer, type_symbol};
@@ -108,6 +110,8 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_method("leave", method!(Socket::leave, 1))?;
     class.define_method("monitor", method!(Socket::monitor, 0))?;
     class.define_method("counters", method!(Socket::counters, 0))?;
+    class.define_method("exceeded", method!(Socket::exceeded, 0))?;
+    class.define_method("accounts", method!(Socket::accounts, 0))?;
     class.define_method("close", method!(Socket::close, 0))?;
     class.define_method("closed?", method!(Socket::is_closed, 0))?;
     class.define_method("inspect", method!(Socket::inspect, 0))
@@ -305,6 +309,12 @@ impl Socket {
         Ok(ruby.ary_from_iter(peers.map(|peer| Peer::wrap(ruby, peer))))
     }
 
+    /// Peers that something may be held for, with their accounts brought up to date.
+    fn accounts(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
+        let peers = this.socket(ruby)?.accounts().into_iter();
+        Ok(ruby.ary_from_iter(peers.map(|peer| Peer::wrap(ruby, peer))))
+    }
+
     fn subscribe(ruby: &Ruby, this: Obj<Self>, topic: RString) -> Result<Obj<Self>, Error> {
         this.with_bytes(ruby, topic, |socket, bytes| socket.subscribe(bytes))?;
         Ok(this)
@@ -357,6 +367,12 @@ impl Socket {
         ];
         let numbers = numbers.into_iter();
         Ok(ruby.hash_from_iter(numbers.map(|(name, number)| (ruby.sym_new(name), number))))
+    }
+
+    /// How often its peers reached the bound of a kind, also those that are gone.
+    fn exceeded(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
+        let counters = this.socket(ruby)?.counters();
+        Ok(by_kind(ruby, Kind::ALL.map(|kind| counters.exceeded(kind))))
     }
 
     /// Waits until what is queued has been sent, but no longer than the linger time.
