@@ -15,7 +15,7 @@ import sealwire
 
 #: Seconds, and milliseconds, for what should happen.
 TIMEOUT = 60
-PATIENCE_MS = 60_000
+TIMEOUT_MS = 60_000
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
@@ -41,8 +41,8 @@ class Pairs:
     def socket(
         self, socket_type: int, security: sealwire.Security | None = None, **options: Any
     ) -> sealwire.Socket:
-        options.setdefault("rcvtimeo", PATIENCE_MS)
-        options.setdefault("sndtimeo", PATIENCE_MS)
+        options.setdefault("rcvtimeo", TIMEOUT_MS)
+        options.setdefault("sndtimeo", TIMEOUT_MS)
         socket = sealwire.Socket(socket_type, security=security, **options)
         self.sockets.append(socket)
         return socket

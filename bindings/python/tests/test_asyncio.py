@@ -10,7 +10,7 @@ import pytest
 
 import sealwire
 import sealwire.asyncio
-from conftest import TIMEOUT, PATIENCE_MS, Pairs, securities
+from conftest import TIMEOUT, TIMEOUT_MS, Pairs, securities
 
 T = TypeVar("T")
 
@@ -231,7 +231,7 @@ def test_polling() -> None:
         server, client = made(sealwire.PULL, sealwire.PUSH)
         async with server, client:
             assert await server.poll(1) == 0
-            assert await client.poll(PATIENCE_MS, sealwire.POLLOUT) == sealwire.POLLOUT
+            assert await client.poll(TIMEOUT_MS, sealwire.POLLOUT) == sealwire.POLLOUT
             await client.send(b"x")
             assert await server.poll() == sealwire.POLLIN
             assert await server.recv() == b"x"

@@ -11,7 +11,7 @@ from typing import Any, Callable
 import pytest
 
 import sealwire
-from conftest import TIMEOUT, PATIENCE_MS, Pairs
+from conftest import TIMEOUT, TIMEOUT_MS, Pairs
 
 
 def failure(monitor: sealwire.Monitor) -> sealwire.Event:
@@ -152,7 +152,7 @@ def test_an_authenticator_may_use_sockets_and_wait(pair: Pairs) -> None:
     thread.start()
 
     def authenticate(client: sealwire.Client) -> str:
-        with sealwire.Socket(sealwire.REQ, rcvtimeo=PATIENCE_MS) as request:
+        with sealwire.Socket(sealwire.REQ, rcvtimeo=TIMEOUT_MS) as request:
             request.connect(endpoint)
             request.send(bytes(client.public_key))  # type: ignore[arg-type]
             return request.recv_string()

@@ -11,7 +11,7 @@ from typing import Callable
 import pytest
 
 import sealwire
-from conftest import TIMEOUT, ROOT, Pairs, missing
+from conftest import ROOT, TIMEOUT, Pairs, missing
 
 #: Starts a peer: answer or ask, mechanism, endpoint, file of its keys, public key of the other.
 Peer = Callable[[str, str, str, str, sealwire.PublicKey], "subprocess.Popen[str]"]

@@ -11,15 +11,15 @@ import pytest
 import zmq
 
 import sealwire
-from conftest import TIMEOUT, PATIENCE_MS, Pairs
+from conftest import TIMEOUT, TIMEOUT_MS, Pairs
 
 
 @pytest.fixture
 def libzmq() -> Iterator[zmq.Context[Any]]:
     context: zmq.Context[Any] = zmq.Context()
-    context.linger = PATIENCE_MS
-    context.setsockopt(zmq.RCVTIMEO, PATIENCE_MS)
-    context.setsockopt(zmq.SNDTIMEO, PATIENCE_MS)
+    context.linger = TIMEOUT_MS
+    context.setsockopt(zmq.RCVTIMEO, TIMEOUT_MS)
+    context.setsockopt(zmq.SNDTIMEO, TIMEOUT_MS)
     yield context
     context.destroy(linger=0)
 

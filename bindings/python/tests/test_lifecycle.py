@@ -8,7 +8,7 @@ from typing import Callable
 import pytest
 
 import sealwire
-from conftest import PATIENCE_MS
+from conftest import TIMEOUT_MS
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -112,7 +112,7 @@ def test_the_interpreter_ends(run_python: Run, ending: str) -> None:
 
 
 def test_a_program_may_send_and_return(run_python: Run) -> None:
-    with sealwire.Socket(sealwire.PULL, rcvtimeo=PATIENCE_MS) as pull:
+    with sealwire.Socket(sealwire.PULL, rcvtimeo=TIMEOUT_MS) as pull:
         endpoint = pull.bind("tcp://127.0.0.1:0")
         for held in ("push = ", ""):
             program = PREAMBLE + (
@@ -162,7 +162,7 @@ assert server.recv() == b"still here"
 def test_sockets_that_are_dropped_are_closed() -> None:
     import gc
 
-    with sealwire.Socket(sealwire.PULL, rcvtimeo=PATIENCE_MS) as pull:
+    with sealwire.Socket(sealwire.PULL, rcvtimeo=TIMEOUT_MS) as pull:
         monitor = pull.monitor()
         endpoint = pull.bind("tcp://127.0.0.1:0")
         for number in range(20):

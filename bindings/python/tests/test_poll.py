@@ -9,20 +9,20 @@ import threading
 import pytest
 
 import sealwire
-from conftest import TIMEOUT, PATIENCE_MS, Pairs
+from conftest import TIMEOUT, TIMEOUT_MS, Pairs
 from sealwire import POLLIN, POLLOUT
 
 
 def test_a_socket_is_polled(pair: Pairs) -> None:
     server, client = pair(sealwire.PULL, sealwire.PUSH)
-    assert client.poll(PATIENCE_MS, POLLOUT) == POLLOUT
+    assert client.poll(TIMEOUT_MS, POLLOUT) == POLLOUT
     assert server.poll(0) == 0
     assert server.poll(1) == 0
     client.send(b"x")
-    assert server.poll(PATIENCE_MS) == POLLIN
+    assert server.poll(TIMEOUT_MS) == POLLIN
     # Polling takes nothing.
     assert server.poll() == POLLIN
-    assert server.poll(PATIENCE_MS, POLLIN | POLLOUT) == POLLIN
+    assert server.poll(TIMEOUT_MS, POLLIN | POLLOUT) == POLLIN
     assert server.recv() == b"x"
     assert server.poll(0) == 0
 
@@ -39,10 +39,10 @@ def test_a_poller_waits_for_sockets_and_descriptors(pair: Pairs) -> None:
         assert server in poller and read in poller and client not in poller
         assert poller.poll(0) == []
         client.send(b"x")
-        assert poller.poll(PATIENCE_MS) == [(server, POLLIN)]
+        assert poller.poll(TIMEOUT_MS) == [(server, POLLIN)]
         os.write(write, b"x")
         other_client.send(b"x")
-        assert other.poll(PATIENCE_MS) == POLLIN
+        assert other.poll(TIMEOUT_MS) == POLLIN
         assert dict(poller.poll()) == {server: POLLIN, other: POLLIN, read: POLLIN}
         server.recv()
         other.recv()
@@ -76,7 +76,7 @@ def test_a_closed_socket_wakes_its_poller(pair: Pairs) -> None:
     poller.register(server, POLLIN)
     closer = threading.Thread(target=server.close)
     closer.start()
-    assert poller.poll(PATIENCE_MS) == [(server, POLLIN)]
+    assert poller.poll(TIMEOUT_MS) == [(server, POLLIN)]
     closer.join(TIMEOUT)
     with pytest.raises(sealwire.SocketClosed):
         server.recv()
@@ -88,5 +88,5 @@ def test_the_descriptor_of_a_socket_serves_other_loops(pair: Pairs) -> None:
     system.register(server.fileno(), select.POLLIN)
     client.send(b"x")
     while not server.events & POLLIN:
-        assert system.poll(PATIENCE_MS)
+        assert system.poll(TIMEOUT_MS)
     assert server.recv(sealwire.NOBLOCK) == b"x"

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from conftest import TIMEOUT, ROOT
+from conftest import ROOT, TIMEOUT
 
 EXPECTED = {
     "bindings/python/README.md": [

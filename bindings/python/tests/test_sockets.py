@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import sealwire
-from conftest import TIMEOUT, PATIENCE_MS, Pairs, securities
+from conftest import TIMEOUT, TIMEOUT_MS, Pairs, securities
 from sealwire.types import Buffer
 
 MECHANISMS = ["NULL", "PLAIN", "CURVE", "BLAKE3"]
@@ -485,7 +485,7 @@ def test_a_random_port(pair: Pairs) -> None:
     push.connect(f"tcp://127.0.0.1:{port}")
     push.send(b"x")
     assert pull.recv() == b"x"
-    assert PATIENCE_MS == pull.rcvtimeo
+    assert TIMEOUT_MS == pull.rcvtimeo
 
 
 def test_what_a_socket_prints_says_what_it_is() -> None:

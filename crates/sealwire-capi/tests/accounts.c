@@ -14,7 +14,7 @@ static void of_a_sender(void) {
     mechanism with = make_mechanism("BLAKE3");
     char *endpoint = NULL;
     sealwire_socket *pull = NULL;
-    sealwire_options *options = patient_options();
+    sealwire_options *options = options_with_timeouts();
     OK(sealwire_options_set(options, SEALWIRE_OPTION_RECEIVE_HIGH_WATER_MARK, 2));
     OK(sealwire_socket_new(SEALWIRE_PULL, with.server, options, &pull));
     sealwire_options_free(options);
@@ -25,7 +25,7 @@ static void of_a_sender(void) {
         send_text(push, text);
     }
     uint64_t paused = 0, times = 0, refused = 0;
-    for (int i = 0; i < PATIENCE && paused == 0; i++) {
+    for (int i = 0; i < TIMEOUT && paused == 0; i++) {
         sealwire_poll(NULL, 0, 1, NULL);
         OK(sealwire_socket_exceeded(pull, SEALWIRE_KIND_RECEIVED, &paused));
     }
@@ -90,7 +90,7 @@ static void events(void) {
     char *endpoint = NULL;
     uint32_t number = 0;
     sealwire_socket *server = NULL;
-    sealwire_options *options = patient_options();
+    sealwire_options *options = options_with_timeouts();
     OK(sealwire_options_set(options, SEALWIRE_OPTION_CONNECTION_EVENTS, 1));
     OK(sealwire_options_set(options, SEALWIRE_OPTION_ROUTES_BESIDE, 1));
     OK(sealwire_socket_new(SEALWIRE_SERVER, with.server, options, &server));

@@ -15,7 +15,7 @@ static int polls(int fd) {
 /* Where the system refuses to poll, the sockets of the context say so, and new contexts work. */
 static void engine_fails(const sealwire_security *none) {
     sealwire_context *context = NULL;
-    sealwire_options *options = patient_options();
+    sealwire_options *options = options_with_timeouts();
     sealwire_socket *pull = NULL;
     sealwire_message *message = NULL;
     int before[64];

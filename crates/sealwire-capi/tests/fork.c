@@ -56,7 +56,7 @@ static void use_what_is_inherited(void) {
     FORKED(sealwire_rpc_client_send(calls, "child", 5, NULL));
     FORKED(sealwire_rpc_client_shutdown(calls, TIMEOUT));
 
-    sealwire_options *options = patient_options();
+    sealwire_options *options = options_with_timeouts();
     sealwire_security *security = no_security();
     sealwire_socket *socket = NULL;
     OK(sealwire_options_set_context(options, context));

@@ -60,7 +60,7 @@ static void by_process(int lets_in, sealwire_security *serving, sealwire_securit
     door at = {lets_in, 0, 0}, replaced = {1, 0, 0};
     sealwire_monitor *monitor = NULL;
     sealwire_socket *pull = NULL;
-    sealwire_options *options = patient_options();
+    sealwire_options *options = options_with_timeouts();
     OK(sealwire_options_set_admit(options, admit, &replaced, destroy));
     OK(sealwire_options_set_admit(options, admit, &at, destroy));
     CHECK(count_of(&replaced.destroyed) == 1);
@@ -92,7 +92,7 @@ static void by_process(int lets_in, sealwire_security *serving, sealwire_securit
     sealwire_socket_free(push);
     sealwire_socket_free(pull);
     /* A decision that is being made keeps the callback a little longer. */
-    for (int i = 0; i < PATIENCE && count_of(&at.destroyed) == 0; i++) {
+    for (int i = 0; i < TIMEOUT && count_of(&at.destroyed) == 0; i++) {
         sealwire_poll(NULL, 0, 1, NULL);
     }
     CHECK(count_of(&at.destroyed) == 1 && count_of(&replaced.destroyed) == 1);
@@ -111,7 +111,7 @@ static void admission(void) {
     /* STREAM has nobody to ask about. */
     door at = {1, 0, 0};
     sealwire_socket *stream = NULL;
-    sealwire_options *options = patient_options();
+    sealwire_options *options = options_with_timeouts();
     OK(sealwire_options_set_admit(options, admit, &at, destroy));
     RETURNS(SEALWIRE_ERROR_OPTION, sealwire_socket_new(SEALWIRE_STREAM, none, options, &stream));
     CHECK(stream == NULL && count_of(&at.destroyed) == 0);
@@ -125,7 +125,7 @@ static void admission(void) {
 
 static sealwire_socket *dealer_called(const char *routing_id, const sealwire_security *security) {
     sealwire_socket *dealer = NULL;
-    sealwire_options *options = patient_options();
+    sealwire_options *options = options_with_timeouts();
     OK(sealwire_options_set_bytes(options, SEALWIRE_OPTION_ROUTING_ID, routing_id,
                                   strlen(routing_id)));
     OK(sealwire_socket_new(SEALWIRE_DEALER, security, options, &dealer));
@@ -150,7 +150,7 @@ static void names_of_their_own(void) {
     OK(sealwire_security_blake3_server(server_keys, list, &serving));
     OK(sealwire_keys_public(server_keys, key));
     OK(sealwire_security_blake3_client(key, alice, &as_alice));
-    sealwire_options *options = patient_options();
+    sealwire_options *options = options_with_timeouts();
     OK(sealwire_options_set(options, SEALWIRE_OPTION_ROUTING_ID_IS_USER_ID, 1));
     OK(sealwire_socket_new(SEALWIRE_ROUTER, serving, options, &router));
     OK(sealwire_monitor_new(router, &monitor));

@@ -85,7 +85,7 @@ static void publish(mechanism *with) {
 static void route(mechanism *with) {
     char *endpoint = NULL;
     sealwire_socket *router = make_socket(SEALWIRE_ROUTER, with->server);
-    sealwire_options *options = patient_options();
+    sealwire_options *options = options_with_timeouts();
     sealwire_socket *dealer = NULL;
     OK(sealwire_options_set_bytes(options, SEALWIRE_OPTION_ROUTING_ID, "dealer", 6));
     OK(sealwire_options_add_metadata(options, "X-Colour", "blue", 4));

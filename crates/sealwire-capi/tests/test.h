@@ -37,7 +37,7 @@ static inline const uint8_t *octets(const char *text) {
 }
 
 /* Options under which a broken test ends. */
-static inline sealwire_options *patient_options(void) {
+static inline sealwire_options *options_with_timeouts(void) {
     sealwire_options *options = NULL;
     OK(sealwire_options_new(&options));
     OK(sealwire_options_set(options, SEALWIRE_OPTION_SEND_TIMEOUT_MS, TIMEOUT));
@@ -48,7 +48,7 @@ static inline sealwire_options *patient_options(void) {
 }
 
 static inline sealwire_socket *make_socket(int32_t type, const sealwire_security *security) {
-    sealwire_options *options = patient_options();
+    sealwire_options *options = options_with_timeouts();
     sealwire_socket *socket = NULL;
     OK(sealwire_socket_new(type, security, options, &socket));
     sealwire_options_free(options);
