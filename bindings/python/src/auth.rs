@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyMapping, PyString};
-use sealwire::auth::{
-    Authenticator, Decision, PasswordTable, PlainAuthenticator, PlainClient, Status,
-};
+use pyo3::types::{PyBytes, PyDict, PyMapping, PyString};
+use sealwire::auth::{Authenticator, Decision, PasswordTable, PlainAuthenticator, PlainClient};
 
+use crate::asked::{Asked, Role};
 use crate::keys::PublicKey;
 
 /// Lets in whoever knows the server's public key.
@@ -179,7 +178,7 @@ pub(crate) enum OfKeys {
     Anyone,
     Keys(sealwire::auth::AllowedKeys),
     File(Arc<sealwire::auth::AllowedKeysFile>),
-    Callable(Py<PyAny>),
+    Callable(Asked),
 }
 
 impl OfKeys {
@@ -194,7 +193,7 @@ impl OfKeys {
             return Ok(OfKeys::File(file.get().0.clone()));
         }
         if given.is_callable() && given.cast::<pyo3::types::PyType>().is_err() {
-            return Ok(OfKeys::Callable(given.clone().unbind()));
+            return Ok(OfKeys::Callable(Asked::new(given.clone().unbind())));
         }
         Err(PyTypeError::new_err(
             "an authenticator is AllowAnyone(), AllowedKeys(..), AllowedKeysFile(..) or a callable",
@@ -208,7 +207,7 @@ impl Authenticator for OfKeys {
             OfKeys::Anyone => Authenticator::authenticate(&sealwire::auth::AllowAnyone, client),
             OfKeys::Keys(keys) => keys.authenticate(client),
             OfKeys::File(file) => file.authenticate(client),
-            OfKeys::Callable(callable) => ask(callable, Role::Authenticator, || Client {
+            OfKeys::Callable(callable) => callable.decide(Role::Authenticator, || Client {
                 public_key: Some(client.public_key()),
                 address: client.address().to_string(),
                 routing_id: client.metadata("Identity").unwrap_or_default().to_vec(),
@@ -243,7 +242,7 @@ impl Authenticator for OfKeys {
 pub(crate) enum OfPasswords {
     Anyone,
     Table(PasswordTable),
-    Callable(Py<PyAny>),
+    Callable(Asked),
 }
 
 impl OfPasswords {
@@ -255,7 +254,7 @@ impl OfPasswords {
             return Ok(OfPasswords::Table(table.get().0.clone()));
         }
         if given.is_callable() && given.cast::<pyo3::types::PyType>().is_err() {
-            return Ok(OfPasswords::Callable(given.clone().unbind()));
+            return Ok(OfPasswords::Callable(Asked::new(given.clone().unbind())));
         }
         Err(PyTypeError::new_err(
             "an authenticator for PLAIN is Passwords(..), AllowAnyone() or a callable",
@@ -270,7 +269,7 @@ impl PlainAuthenticator for OfPasswords {
                 PlainAuthenticator::authenticate(&sealwire::auth::AllowAnyone, client)
             }
             OfPasswords::Table(table) => table.authenticate(client),
-            OfPasswords::Callable(callable) => ask(callable, Role::Authenticator, || Client {
+            OfPasswords::Callable(callable) => callable.decide(Role::Authenticator, || Client {
                 public_key: None,
                 address: client.address().to_string(),
                 routing_id: Vec::new(),
@@ -288,91 +287,4 @@ impl PlainAuthenticator for OfPasswords {
     fn may_block(&self) -> bool {
         matches!(self, OfPasswords::Callable(_))
     }
-}
-
-/// What a callable is asked as.
-#[derive(Clone, Copy)]
-pub(crate) enum Role {
-    Authenticator,
-    Admit,
-}
-
-impl Role {
-    fn name(self) -> &'static str {
-        match self {
-            Role::Authenticator => "an authenticator",
-            Role::Admit => "admit",
-        }
-    }
-
-    /// For whoever is turned away without a reason.
-    fn refusal(self) -> Decision {
-        match self {
-            Role::Authenticator => false.into(),
-            Role::Admit => Decision::refuse("this peer is not allowed here"),
-        }
-    }
-}
-
-/// Calls Python from the thread of the engine that waits for the decision.
-pub(crate) fn ask<C>(callable: &Py<PyAny>, role: Role, client: impl FnOnce() -> C) -> Decision
-where
-    C: for<'py> IntoPyObject<'py>,
-{
-    let decided = crate::lifecycle::call_python(|py| {
-        let callable = callable.bind(py);
-        let answer = callable
-            .call1((client(),))
-            .and_then(|answer| decision(&answer, role));
-        answer.unwrap_or_else(|error| match refusal(py, &error) {
-            Some(refused) => refused,
-            None => {
-                // To `sys.unraisablehook`: nobody else could catch it.
-                error.write_unraisable(py, Some(callable));
-                Decision::refuse_as(Status::Temporary, "the server could not decide")
-            }
-        })
-    });
-    decided.unwrap_or_else(|| Decision::refuse_as(Status::Temporary, "the server is ending"))
-}
-
-fn decision(answer: &Bound<'_, PyAny>, role: Role) -> PyResult<Decision> {
-    if answer.is_none() {
-        return Ok(role.refusal());
-    }
-    if let Ok(allowed) = answer.cast::<PyBool>() {
-        return Ok(if allowed.is_true() {
-            true.into()
-        } else {
-            role.refusal()
-        });
-    }
-    if let Ok(user_id) = answer.cast::<PyString>() {
-        return Ok(Decision::allow_as(user_id.to_cow()?));
-    }
-    Err(PyTypeError::new_err(format!(
-        "{} gives True, False, None or the name of the client, not {}",
-        role.name(),
-        answer.get_type().name()?
-    )))
-}
-
-/// What `sealwire.Refused` says.
-fn refusal(py: Python<'_>, error: &PyErr) -> Option<Decision> {
-    let refused = py
-        .import("sealwire._exceptions")
-        .ok()?
-        .getattr("Refused")
-        .ok()?;
-    if !error.is_instance(py, &refused) {
-        return None;
-    }
-    let error = error.value(py);
-    let reason: String = error.getattr("reason").ok()?.str().ok()?.to_string();
-    let status = match error.getattr("status").ok()?.extract().ok()? {
-        300 => Status::Temporary,
-        500 => Status::Failed,
-        _ => Status::Refused,
-    };
-    Some(Decision::refuse_as(status, reason))
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use sealwire::SocketBuilder;
 use sealwire::auth::{Decision, Guest as Told};
 
-use crate::auth::{Role, ask};
+use crate::asked::{Asked, Role};
 
 /// A peer that has proved nothing yet, or that proves nothing at all.
 #[pyclass(frozen, module = "sealwire")]
@@ -36,9 +36,9 @@ impl Guest {
 
 /// Has the callable decide about the peers of a socket.
 pub(crate) fn admit(builder: SocketBuilder, callable: &Arc<Py<PyAny>>) -> SocketBuilder {
-    let callable = callable.clone();
+    let callable = Asked::new(callable.clone());
     builder.admit(move |guest: &Told<'_>| -> Decision {
-        ask(&callable, Role::Admit, || Guest {
+        callable.decide(Role::Admit, || Guest {
             address: guest.address().to_string(),
             process: guest.process(),
         })

@@ -10,6 +10,7 @@
 
 mod account;
 mod aead;
+mod asked;
 mod auth;
 mod buffer;
 mod context;

@@ -7,13 +7,14 @@ import os
 import pathlib
 import sys
 import threading
+import time
 from typing import Any, Callable
 
 import pytest
 
 import sealwire
 import sealwire.asyncio
-from conftest import PATIENCE, PATIENCE_MS, Pairs, securities
+from conftest import TIMEOUT, TIMEOUT_MS, Pairs, securities
 from sealwire import rpc
 from test_auth import failure
 
@@ -102,8 +103,29 @@ def test_an_exception_in_admit_refuses_and_is_reported(
     monkeypatch.setattr(sys, "unraisablehook", hook)
     door = Door(pair, tmp_path, admit)
     assert "could not decide" in str(failure(door.events))
-    assert told.wait(PATIENCE)
+    assert told.wait(TIMEOUT)
     assert reported[0] == (error, admit)
+
+
+def test_peers_do_not_choose_how_often_exceptions_are_reported(
+    pair: Pairs, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = threading.Semaphore(0)
+    reported: list[Any] = []
+
+    def admit(guest: sealwire.Guest) -> bool:
+        asked.release()
+        raise LookupError("the database is down")
+
+    monkeypatch.setattr(sys, "unraisablehook", reported.append)
+    started = time.monotonic()
+    server = pair.socket(sealwire.PULL, admit=admit)
+    client = pair.socket(sealwire.PUSH, linger=0, reconnect_ivl=1, reconnect_ivl_max=1)
+    client.connect(server.bind(f"ipc://{tmp_path}/door"))
+    for _ in range(100):
+        assert asked.acquire(timeout=TIMEOUT)
+    # One a second, and the first at once.
+    assert 1 <= len(reported) <= 2 + time.monotonic() - started
 
 
 def test_admit_takes_a_callable_or_nothing() -> None:
@@ -131,7 +153,7 @@ def test_admit_with_coroutines(tmp_path: pathlib.Path) -> None:
             async with sealwire.asyncio.Socket(sealwire.PUSH) as push:
                 push.connect(endpoint)
                 await push.send(b"x")
-                assert await asyncio.wait_for(pull.recv(), PATIENCE) == b"x"
+                assert await asyncio.wait_for(pull.recv(), TIMEOUT) == b"x"
                 (peer,) = pull.accounts
                 assert peer.account.held["received"] == 0
                 assert pull.exceeded["received"] == 0
@@ -175,7 +197,7 @@ def test_accepting_gaps_is_warned_of(pair: Pairs) -> None:
     client.send(b"x")
     assert server.recv() == b"x"
     for monitor in monitors:
-        while (event := monitor.next(PATIENCE)) is not None and event.kind != "warning":
+        while (event := monitor.next(TIMEOUT)) is not None and event.kind != "warning":
             pass
         assert event is not None
 
@@ -204,7 +226,7 @@ def test_what_is_held_is_on_the_account_of_who_sent_it(pair: Pairs) -> None:
     for _ in range(10):
         push.send(b"twenty bytes of text")
     pause = threading.Event()
-    for _ in range(PATIENCE_MS):
+    for _ in range(TIMEOUT_MS):
         if pull.exceeded["received"] == 0:
             pause.wait(0.001)
     (peer,) = pull.accounts
@@ -230,7 +252,7 @@ def test_a_connection_of_calls_has_an_account() -> None:
 
     with rpc.Server(server_security, handler) as server:
         with rpc.Client(server.bind("tcp://127.0.0.1:0"), client_security) as client:
-            assert client.request(b"x" * 100, timeout=PATIENCE) == b"done"
+            assert client.request(b"x" * 100, timeout=TIMEOUT) == b"done"
     assert held[0] >= 100
 
 
@@ -256,7 +278,7 @@ def test_connecting_ends_for_the_reasons_given(pair: Pairs) -> None:
     client = pair.socket(sealwire.PUSH, reconnect_stop=15)
     events = client.monitor()
     client.connect(endpoint)
-    while (event := events.next(PATIENCE)) is not None and event.kind != "gave_up":
+    while (event := events.next(TIMEOUT)) is not None and event.kind != "gave_up":
         assert event.kind != "retrying"
     assert event is not None and event.endpoint == endpoint
     with pytest.raises(ValueError, match="sum of 1, 2, 4 and 8"):

@@ -9,6 +9,41 @@ module Sealwire
     end
   end
 
+  # Says what goes wrong in a callback, once a second at most: clients choose how often it is asked.
+  class Reports # :nodoc:
+    PERIOD = 1
+    private_constant :PERIOD
+
+    def initialize
+      @lock = Mutex.new
+      @last = nil
+      @left_out = 0
+    end
+
+    def tell(text)
+      left_out = @lock.synchronize { note(::Process.clock_gettime(::Process::CLOCK_MONOTONIC)) }
+      return unless left_out
+
+      # It may hold what a client chose, and goes to a terminal.
+      text = text.scrub.gsub(/[[:cntrl:]]/) { |character| character.dump[1..-2] }
+      warn(left_out.zero? ? text : "#{text} (#{left_out} like it were not told)")
+    end
+
+    private
+
+    # How many were left out before this one; nil where it is left out too.
+    def note(now)
+      if @last && now - @last < PERIOD
+        @left_out += 1
+        return nil
+      end
+      @last = now
+      count = @left_out
+      @left_out = 0
+      count
+    end
+  end
+
   # A thread per Ractor that runs the callbacks which decide about clients. The questions come from
   # threads of the library, which cannot run Ruby.
   #
@@ -42,7 +77,7 @@ module Sealwire
 
     def register(callback)
       number = @lock.synchronize do
-        @callbacks[@number += 1] = callback
+        @callbacks[@number += 1] = [callback, Reports.new]
         @number
       end
       Authenticator.callback(@desk, number)
@@ -64,24 +99,25 @@ module Sealwire
     end
 
     def answer(pending)
-      callback = @lock.synchronize { @callbacks[pending.callback] }
-      Thread.new { decide(callback, pending) }.report_on_exception = false
+      callback, reports = @lock.synchronize { @callbacks[pending.callback] }
+      Thread.new { decide(callback, reports, pending) }.report_on_exception = false
     rescue ThreadError => error
       pending.fail
-      warn "sealwire: no thread for an authenticator: #{error.message}; client refused"
+      reports.tell("sealwire: no thread for an authenticator: #{error.message}; client refused")
     end
 
-    def decide(callback, pending)
+    def decide(callback, reports, pending)
       asking = pending.asking
       case (verdict = callback.call(asking))
-      when nil, false then pending.refuse("this #{asking.is_a?(Guest) ? "peer" : "client"} is not allowed here", :refused)
+      when nil, false
+        pending.refuse("this #{asking.is_a?(Guest) ? "peer" : "client"} is not allowed here", :refused)
       when String then pending.allow(verdict)
       when Refusal then pending.refuse(verdict.reason, verdict.status)
       else pending.allow(nil)
       end
     rescue Exception => error
-      warn "sealwire: #{asking.is_a?(Guest) ? "admit" : "an authenticator"} raised " \
-           "#{error.class}: #{error.message}; client refused"
+      role = asking.is_a?(Guest) ? "admit" : "an authenticator"
+      reports.tell("sealwire: #{role} raised #{error.class}: #{error.message}; client refused")
     ensure
       # Does nothing when there is an answer; a thread that is killed gives this one.
       pending.fail
