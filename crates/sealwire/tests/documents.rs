@@ -268,6 +268,43 @@ fn what_is_named_with_its_type_exists() {
     assert!(named > 20, "only {named} names were found");
 }
 
+/// Names of the folders in a folder.
+fn folders(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    folders
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect()
+}
+
+#[test]
+fn the_map_names_every_crate_and_the_folders_that_there_are() {
+    let architecture = read("ARCHITECTURE.md");
+    let (map, _) = architecture.split_once("## What is bounded").unwrap();
+    let mut named = BTreeSet::new();
+    for row in rows(map) {
+        let Some(name) = quoted(row[0])
+            .first()
+            .and_then(|path| path.strip_prefix("crates/"))
+        else {
+            continue;
+        };
+        named.insert(name.to_owned());
+        let in_row = quoted(row[1]).into_iter();
+        let in_row: BTreeSet<_> = in_row
+            .filter_map(|path| path.strip_suffix('/').map(str::to_owned))
+            .collect();
+        let there = folders(&root().join("crates").join(name).join("src"));
+        let missing: Vec<_> = in_row.difference(&there).collect();
+        assert!(missing.is_empty(), "{name} does not have {missing:?}");
+        // The others have a few folders for instruction sets.
+        if ["sealwire", "sealwire-zmtp", "sealwire-rpc", "sealwire-cli"].contains(&name) {
+            assert_eq!(in_row, there, "{name}");
+        }
+    }
+    assert_eq!(named, folders(&root().join("crates")));
+}
+
 #[test]
 fn tables_name_files_and_tests_that_exist() {
     let architecture = read("ARCHITECTURE.md");
