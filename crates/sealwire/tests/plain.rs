@@ -1,4 +1,4 @@
-//! PLAIN says when it shows a password to whoever listens, and ends the connections of users who are
+//! PLAIN says when it shows a password in plain text, and ends the connections of users who are
 //! taken out of a file of passwords.
 
 mod support;

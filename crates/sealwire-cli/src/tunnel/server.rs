@@ -25,7 +25,7 @@ const LISTENER: Token = Token(0);
 const WAKER: Token = Token(1);
 /// How exactly deadlines are kept.
 const TICK: Duration = Duration::from_millis(50);
-/// Connections accepted before those there are have their turn.
+/// Connections accepted before the established ones are served.
 const MAX_ACCEPTED: usize = 64;
 
 /// Which end of the tunnel this is.

@@ -119,7 +119,7 @@ pub enum Event {
         /// Why the latest was dropped.
         reason: DatagramDrop,
     },
-    /// A server lets in whoever comes, since it leaves the decision to a ZAP handler
+    /// A server lets everybody in, since it leaves the decision to a ZAP handler
     /// ([`AllowAnyone`](crate::auth::AllowAnyone)), has no
     /// [`zap_domain`](crate::SocketBuilder::zap_domain), and no handler was bound yet. Once for a
     /// socket.

@@ -43,7 +43,7 @@ enum Socket {
 
 async fn open(arguments: &Arguments) -> Result<Socket, String> {
     if arguments.security()? != Security::None {
-        return Err("zmq.rs has no mechanism but NULL".into());
+        return Err("zmq.rs knows NULL only".into());
     }
     let mut socket = match arguments.kind {
         Kind::Pub => Socket::Pub(PubSocket::new()),

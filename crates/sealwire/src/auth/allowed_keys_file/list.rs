@@ -53,8 +53,8 @@ pub(super) struct Outcome {
     pub(super) remarks: Vec<Remark>,
 }
 
-/// Something for the log: what is different from what it said last. Whoever uses up descriptors can
-/// make a list readable and unreadable at any rate.
+/// Something for the log: what is different from what it said last. A peer that uses up descriptors
+/// can make a list readable and unreadable at any rate.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Remark {
     Unreadable(String),

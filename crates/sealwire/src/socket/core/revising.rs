@@ -101,7 +101,7 @@ impl SocketCore {
         }
     }
 
-    /// Says once that whoever comes is let in, where that is so and a ZAP handler could change it.
+    /// Says once that everybody is let in, where that is so and a ZAP handler could change it.
     pub(crate) fn warn_of_anyone(&self, endpoint: &Endpoint) {
         let open = self.options.security.leaves_it_to_zap()
             && self.options.zap_domain.is_none()
