@@ -298,12 +298,9 @@ fn a_peer_that_says_nothing() {
     let address = silent.local_addr().unwrap();
     assert_eq!(failure_of_server.address(), &PeerAddress::Tcp(address));
 
-    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let client = dealer(Security::blake3_client(keys.public())).handshake_timeout(limit);
-    let client = client.build_blocking().unwrap();
-    let monitor = client.monitor();
+    let (_client, silent, monitor) = dialing(client);
     let address = silent.local_addr().unwrap();
-    client.connect(format!("tcp://{address}")).unwrap();
     let failure_of_client = failure(&monitor);
     assert_eq!(protocol(&failure_of_client), timeout(Step::Greeting));
     assert_eq!(failure_of_client.address(), &PeerAddress::Tcp(address));
@@ -338,6 +335,16 @@ fn an_authenticator_that_does_not_answer() {
     assert_eq!(causes, expected);
 }
 
+/// A client that connects to a listener which is not a socket of ours.
+fn dialing(client: SocketBuilder) -> (Socket, TcpListener, Monitor) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let client = client.build_blocking().unwrap();
+    let monitor = client.monitor();
+    let address = listener.local_addr().unwrap();
+    client.connect(format!("tcp://{address}")).unwrap();
+    (client, listener, monitor)
+}
+
 #[test]
 fn garbage() {
     let keys = KeyPair::generate();
@@ -355,14 +362,8 @@ fn garbage() {
             .contains("does not speak ZMTP")
     );
 
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let client = dealer(Security::blake3_client(keys.public()))
-        .build_blocking()
-        .unwrap();
-    let monitor = client.monitor();
-    client
-        .connect(format!("tcp://{}", listener.local_addr().unwrap()))
-        .unwrap();
+    let client = dealer(Security::blake3_client(keys.public()));
+    let (_client, listener, monitor) = dialing(client);
     let (mut mail_server, _) = listener.accept().unwrap();
     mail_server
         .write_all(b"220 mail.example ESMTP\r\n")
@@ -387,14 +388,8 @@ fn a_peer_that_closes() {
     let failure_of_server = failure(&monitor);
     assert!(closed_or_reset(&failure_of_server), "{failure_of_server}");
 
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let client = dealer(Security::blake3_client(keys.public()))
-        .build_blocking()
-        .unwrap();
-    let monitor = client.monitor();
-    client
-        .connect(format!("tcp://{}", listener.local_addr().unwrap()))
-        .unwrap();
+    let client = dealer(Security::blake3_client(keys.public()));
+    let (_client, listener, monitor) = dialing(client);
     drop(listener.accept().unwrap());
     let failure_of_client = failure(&monitor);
     assert!(closed_or_reset(&failure_of_client), "{failure_of_client}");

@@ -225,6 +225,16 @@ pub struct Path {
 }
 
 impl Path {
+    /// A path over TCP.
+    pub const fn tcp(program: Program, binds: Side, protection: Protection) -> Self {
+        Path {
+            program,
+            transport: Transport::Tcp,
+            binds,
+            protection,
+        }
+    }
+
     /// A path with NULL.
     pub const fn null(program: Program, transport: Transport, binds: Side) -> Self {
         Path {
@@ -237,36 +247,22 @@ impl Path {
 
     /// A path with CURVE over TCP.
     pub const fn curve(program: Program, binds: Side, server: Side) -> Self {
-        Path {
-            program,
-            transport: Transport::Tcp,
-            binds,
-            protection: Protection::Curve { server },
-        }
+        Path::tcp(program, binds, Protection::Curve { server })
     }
 
     /// A path with PLAIN over TCP.
     pub const fn plain(program: Program, binds: Side, server: Side) -> Self {
-        Path {
-            program,
-            transport: Transport::Tcp,
-            binds,
-            protection: Protection::Plain { server },
-        }
+        Path::tcp(program, binds, Protection::Plain { server })
     }
 
     /// A path with BLAKE3, a known client, and the data phase that the peer speaks.
     pub fn blake3(program: Program, binds: Side, server: Side) -> Self {
-        Path {
-            program,
-            transport: Transport::Tcp,
-            binds,
-            protection: Protection::Blake3 {
-                server,
-                anonymous: false,
-                continuous: program == OMQ_CODEC,
-            },
-        }
+        let protection = Protection::Blake3 {
+            server,
+            anonymous: false,
+            continuous: program == OMQ_CODEC,
+        };
+        Path::tcp(program, binds, protection)
     }
 }
 

@@ -2,16 +2,21 @@
 
 use sealwire_zmtp::connection::DataPhase;
 use sealwire_zmtp::error::{CloseKind, Error};
-use sealwire_zmtp::{Event, Frame, Message, SocketType};
+use sealwire_zmtp::{Config, Event, Frame, Message, SocketType};
 
 use crate::support::{Cookies, Pair, client, frames, provider, providers, server};
 
-fn pair_with(phase: DataPhase) -> Pair {
-    Pair::ready(
+/// A client and its server.
+fn sides(phase: DataPhase) -> (Config, Config) {
+    (
         client(SocketType::Dealer, phase),
         server(SocketType::Router, phase, Cookies::new(1)),
-        &provider(),
     )
+}
+
+fn pair_with(phase: DataPhase) -> Pair {
+    let (client, server) = sides(phase);
+    Pair::ready(client, server, &provider())
 }
 
 fn pair() -> Pair {
@@ -80,20 +85,9 @@ fn frames_in_another_order() {
 fn a_frame_of_another_connection() {
     let mut other = pair();
     let foreign = numbered(&mut other, 10);
-    let mut pair = Pair::new(
-        client(SocketType::Dealer, DataPhase::PerMessageNonces),
-        server(
-            SocketType::Router,
-            DataPhase::PerMessageNonces,
-            Cookies::new(1),
-        ),
-        &provider(),
-    );
-    pair.a = crate::support::Side::new(
-        client(SocketType::Dealer, DataPhase::PerMessageNonces),
-        provider(),
-        7,
-    );
+    let (client, server) = sides(DataPhase::PerMessageNonces);
+    let mut pair = Pair::new(client.clone(), server, &provider());
+    pair.a = crate::support::Side::new(client, provider(), 7);
     pair.settle();
     let mut frames = numbered(&mut pair, 10);
     frames[3] = foreign[3].clone();
@@ -112,27 +106,15 @@ fn a_frame_reflected_to_its_sender() {
 #[test]
 fn every_flipped_bit_of_a_frame() {
     for provider in providers() {
-        let mut sender = Pair::ready(
-            client(SocketType::Dealer, DataPhase::PerMessageNonces),
-            server(
-                SocketType::Router,
-                DataPhase::PerMessageNonces,
-                Cookies::new(1),
-            ),
-            &provider,
-        );
+        let ready = || {
+            let (client, server) = sides(DataPhase::PerMessageNonces);
+            Pair::ready(client, server, &provider)
+        };
+        let mut sender = ready();
         let original = numbered(&mut sender, 3);
         for bit in 0..original[1].len() * 8 {
             // The same entropy gives the same keys, so a fresh receiver stands in for the first.
-            let mut pair = Pair::ready(
-                client(SocketType::Dealer, DataPhase::PerMessageNonces),
-                server(
-                    SocketType::Router,
-                    DataPhase::PerMessageNonces,
-                    Cookies::new(1),
-                ),
-                &provider,
-            );
+            let mut pair = ready();
             let mut frames = original.clone();
             frames[1][bit / 8] ^= 1 << (bit % 8);
             pair.b.feed(&frames.concat());

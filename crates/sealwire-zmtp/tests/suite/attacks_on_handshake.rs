@@ -11,7 +11,7 @@ use sealwire_zmtp::{Provider, SocketType};
 use crate::support::forger::{self, LyingClient, lying_welcome};
 use crate::support::{
     CLIENT_SEED, Cookies, Leg, SERVER_SEED, Side, client, frame, handshake, keys, provider,
-    providers, recorded, server,
+    providers, recorded, server, told,
 };
 
 const PHASE: DataPhase = DataPhase::PerMessageNonces;
@@ -516,12 +516,5 @@ fn an_error_from_the_wire_ends_the_attempt_and_is_called_unverified() {
     let mut client = client_side(provider());
     client.feed(&server_side(provider(), &cookies, 2).output());
     client.feed(&frame(4, b"\x05ERROR\x04\x07\r\n!"));
-    let reason = r"\x07\x0d\x0a!".into();
-    assert_eq!(
-        client.error,
-        Some(Error::PeerRefused {
-            reason,
-            verified: false
-        })
-    );
+    assert_eq!(client.error, told(r"\x07\x0d\x0a!"));
 }

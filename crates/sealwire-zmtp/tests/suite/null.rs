@@ -10,7 +10,9 @@ use sealwire_zmtp::wire::greeting::Greeting;
 use sealwire_zmtp::wire::metadata::{self, Metadata};
 use sealwire_zmtp::{Event, Frame, Message, SocketType};
 
-use crate::support::{Pair, Side, frame, null, null_authorized, protections, provider, providers};
+use crate::support::{
+    Pair, Side, frame, null, null_authorized, protections, provider, providers, told,
+};
 
 #[test]
 fn every_fitting_pair_of_types_gets_ready_and_every_other_is_refused() {
@@ -41,13 +43,7 @@ fn a_peer_that_only_waits_hears_why_it_is_refused() {
     side.feed(&peer.output());
     // What comes next is ERROR, and the READY before it is withheld.
     peer.feed(&side.output());
-    assert_eq!(
-        peer.error,
-        Some(Error::PeerRefused {
-            reason: "the socket types cannot be connected".into(),
-            verified: false
-        })
-    );
+    assert_eq!(peer.error, told("the socket types cannot be connected"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use sealwire_zmtp::error::{Error, HandshakeError, Incompatible, Refusal, Step, W
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
 
 use crate::support::{
-    Leg, Pair, Side, frame, handshake, plain_client, plain_server, provider, recorded,
+    Leg, Pair, Side, frame, handshake, plain_client, plain_server, provider, recorded, told,
 };
 
 fn pair() -> Pair {
@@ -70,13 +70,7 @@ fn a_refused_client_is_told_why() {
     let mut pair = pair();
     pair.b.decision = Some(Err(Refusal::new("wrong password")));
     pair.settle();
-    assert_eq!(
-        pair.a.error,
-        Some(Error::PeerRefused {
-            reason: "wrong password".into(),
-            verified: false
-        })
-    );
+    assert_eq!(pair.a.error, told("wrong password"));
     assert!(matches!(pair.b.error, Some(Error::Refused(_))));
 }
 
@@ -114,13 +108,7 @@ fn the_error_that_libzmq_misspells_is_understood() {
             *bytes = frame(4, b"\x5eRROR\x03400");
         }
     });
-    assert_eq!(
-        pair.a.error,
-        Some(Error::PeerRefused {
-            reason: "400".into(),
-            verified: false
-        })
-    );
+    assert_eq!(pair.a.error, told("400"));
 }
 
 /// A peer whose greeting is libzmq's hears the ERROR that libzmq knows, others that of the text.

@@ -297,11 +297,7 @@ fn metadata_of_a_server() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     for (metadata, expected) in bad_metadata() {
         // What is wrong for a DEALER to say is as wrong for anyone else.
-        let client = scene.victim().build_blocking().unwrap();
-        let monitor = client.monitor();
-        client
-            .connect(format!("tcp://{}", listener.local_addr().unwrap()))
-            .unwrap();
+        let (_client, monitor) = scene.victim_of(&listener);
         let mut forger = Forger::accept(&listener);
         let ephemeral = *forger.ephemeral.public().as_bytes();
         forger.welcome_with(&scene.server_keys, &ephemeral);

@@ -90,11 +90,7 @@ fn a_recorded_server_is_not_believed() {
     let scene = Scene::new();
     let [_, server] = record(&scene);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let client = scene.victim().build_blocking().unwrap();
-    let monitor = client.monitor();
-    client
-        .connect(format!("tcp://{}", listener.local_addr().unwrap()))
-        .unwrap();
+    let (client, monitor) = scene.victim_of(&listener);
     client.send("not for a recording").unwrap();
     let (mut stream, _) = listener.accept().unwrap();
     stream.write_all(&server.concat()).unwrap();

@@ -2,7 +2,7 @@
 //! notice anything.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
@@ -140,6 +140,15 @@ impl Scene {
             .max_message_size(MAX_MESSAGE_SIZE)
             .reconnect(Duration::from_secs(600), Duration::from_secs(600))
             .linger(Duration::ZERO)
+    }
+
+    /// Such a client, which connects to this listener of the attacker's, and what happens to it.
+    pub(crate) fn victim_of(&self, listener: &TcpListener) -> (Socket, Monitor) {
+        let client = self.victim().build_blocking().unwrap();
+        let monitor = client.monitor();
+        let address = listener.local_addr().unwrap();
+        client.connect(format!("tcp://{address}")).unwrap();
+        (client, monitor)
     }
 
     /// A client whose one connection goes through a relay with these scripts.

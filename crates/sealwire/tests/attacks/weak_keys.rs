@@ -73,11 +73,7 @@ fn as_the_ephemeral_key_of_a_server() {
     let scene = Scene::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     for (key, expected) in bad_keys() {
-        let client = scene.victim().build_blocking().unwrap();
-        let monitor = client.monitor();
-        client
-            .connect(format!("tcp://{}", listener.local_addr().unwrap()))
-            .unwrap();
+        let (_client, monitor) = scene.victim_of(&listener);
         let mut forger = Forger::accept(&listener);
         forger.welcome_with(&scene.server_keys, &key);
         let failure = await_event(&monitor, "a failed handshake", failed);

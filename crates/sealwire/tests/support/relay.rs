@@ -4,6 +4,11 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use sealwire::{Event, ProtocolError, SocketBuilder};
+
+use super::await_event;
 
 /// Carries the bytes of one connection until it is told to stop, then lets them vanish.
 pub(crate) struct Relay {
@@ -29,8 +34,25 @@ impl Relay {
         Relay { address, silent }
     }
 
-    pub(crate) fn fall_silent(&self) {
+    /// Connects a socket through it, lets the bytes vanish and waits until heartbeats notice.
+    pub(crate) fn its_silence_is_noticed(&self, scheme: &str, connecting: SocketBuilder) {
+        let beat = Duration::from_millis;
+        let connecting = connecting
+            .heartbeat(beat(20), beat(500), beat(500))
+            .build_blocking()
+            .unwrap();
+        let monitor = connecting.monitor();
+        let endpoint = format!("{scheme}://{}", self.address);
+        connecting.connect(endpoint).unwrap();
+        await_event(&monitor, "ready", |event| {
+            matches!(event, Event::Ready { .. }).then_some(())
+        });
         self.silent.store(true, Ordering::SeqCst);
+        let cause = await_event(&monitor, "silence is noticed", |event| match event {
+            Event::Failed(failure) if failure.was_ready() => Some(failure.cause().to_string()),
+            _ => None,
+        });
+        assert_eq!(cause, ProtocolError::HeartbeatTimeout.to_string());
     }
 }
 

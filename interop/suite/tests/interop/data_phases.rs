@@ -2,21 +2,17 @@
 //! error says what may be wrong.
 
 use interop::Side::{self, Ours, Theirs};
-use interop::{OMQ, OMQ_CODEC, Path, Program, Protection, Transport, await_failure, options};
+use interop::{OMQ, OMQ_CODEC, Path, Program, Protection, await_failure, options};
 use sealwire::{FailureCause, ProtocolError, SocketType};
 
 /// Opens a path whose two sides disagree.
 fn mismatched(program: Program, server: Side) -> Path {
-    Path {
-        program,
-        transport: Transport::Tcp,
-        binds: server,
-        protection: Protection::Blake3 {
-            server,
-            anonymous: false,
-            continuous: program == OMQ,
-        },
-    }
+    let protection = Protection::Blake3 {
+        server,
+        anonymous: false,
+        continuous: program == OMQ,
+    };
+    Path::tcp(program, server, protection)
 }
 
 #[test]

@@ -33,12 +33,7 @@ fn paths() -> Vec<Path> {
             Protection::Curve { server: Ours },
             Protection::Curve { server: Theirs },
         ] {
-            paths.push(Path {
-                program: LIBZMQ_DRAFTS,
-                transport: Transport::Tcp,
-                binds,
-                protection,
-            });
+            paths.push(Path::tcp(LIBZMQ_DRAFTS, binds, protection));
         }
     }
     paths

@@ -27,12 +27,7 @@ fn router(handover: bool) -> SocketBuilder {
 }
 
 fn path(protection: Protection) -> Path {
-    Path {
-        program: LIBZMQ,
-        transport: Transport::Tcp,
-        binds: Ours,
-        protection,
-    }
+    Path::tcp(LIBZMQ, Ours, protection)
 }
 
 /// Our ROUTER and a libzmq DEALER that it has heard of, and the command line for another of the

@@ -2,23 +2,19 @@
 //! and then, so order cannot be tested there.
 
 use interop::Side::{Ours, Theirs};
-use interop::{OMQ, Path, Protection, Side, Transport};
+use interop::{OMQ, Path, Protection, Side};
 
 use crate::every_pairing;
 
 /// This implementation calls itself server in its greeting when it binds, so there the server of
 /// the mechanism binds and the client connects.
 fn path(server: Side, anonymous: bool) -> Path {
-    Path {
-        program: OMQ,
-        transport: Transport::Tcp,
-        binds: server,
-        protection: Protection::Blake3 {
-            server,
-            anonymous,
-            continuous: false,
-        },
-    }
+    let protection = Protection::Blake3 {
+        server,
+        anonymous,
+        continuous: false,
+    };
+    Path::tcp(OMQ, server, protection)
 }
 
 #[test]

@@ -6,16 +6,12 @@ use interop::{OMQ_CODEC, Path, Protection, Side, Transport};
 use crate::every_pairing;
 
 fn path(binds: Side, server: Side, anonymous: bool) -> Path {
-    Path {
-        program: OMQ_CODEC,
-        transport: Transport::Tcp,
-        binds,
-        protection: Protection::Blake3 {
-            server,
-            anonymous,
-            continuous: true,
-        },
-    }
+    let protection = Protection::Blake3 {
+        server,
+        anonymous,
+        continuous: true,
+    };
+    Path::tcp(OMQ_CODEC, binds, protection)
 }
 
 #[test]

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use interop::Side::{self, Ours, Theirs};
 use interop::{
-    LIBZMQ, Link, Own, Path, Peer, Protection, SEALWIRE, TIMEOUT, Transport, await_ready,
-    eventually, options,
+    LIBZMQ, Link, Own, Path, Peer, Protection, SEALWIRE, TIMEOUT, await_ready, eventually, options,
 };
 use sealwire::{Error, Message, SocketBuilder, SocketType};
 use serde_json::Value;
@@ -22,12 +21,7 @@ const BUFFER: &str = "65536";
 const BLOCKED: Duration = Duration::from_millis(200);
 
 fn path(binds: Side, protection: Protection) -> Path {
-    Path {
-        program: LIBZMQ,
-        transport: Transport::Tcp,
-        binds,
-        protection,
-    }
+    Path::tcp(LIBZMQ, binds, protection)
 }
 
 /// Reads for ever, and holds little itself.

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use interop::Side::{self, Ours, Theirs};
 use interop::{
-    FEW, LIBZMQ, PAIRINGS, PYZMQ, Pairing, Path, Program, Protection, Sides, Transport,
-    await_failure, options,
+    FEW, LIBZMQ, PAIRINGS, PYZMQ, Pairing, Path, Program, Protection, Sides, await_failure, options,
 };
 use sealwire::auth::{AllowAnyone, zap};
 use sealwire::blocking::Socket;
@@ -195,12 +194,7 @@ fn served_by(server: Side) -> [Protection; 3] {
 }
 
 fn path(binds: Side, protection: Protection) -> Path {
-    Path {
-        program: LIBZMQ,
-        transport: Transport::Tcp,
-        binds,
-        protection,
-    }
+    Path::tcp(LIBZMQ, binds, protection)
 }
 
 /// libzmq's socket with a handler that gives this status to whoever shows what is expected.

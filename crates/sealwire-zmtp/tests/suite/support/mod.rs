@@ -11,6 +11,7 @@ use std::time::Duration;
 use sealwire_zmtp::connection::{
     Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder, PlainClient,
 };
+use sealwire_zmtp::error::Error;
 use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
 use sealwire_zmtp::wire::frame::Header;
@@ -207,4 +208,23 @@ pub(crate) fn frames(mut bytes: &[u8]) -> Vec<Vec<u8>> {
 /// A frame with this body.
 pub(crate) fn frame(flags: u8, body: &[u8]) -> Vec<u8> {
     [&Header::new(flags, body.len()).encode()[..], body].concat()
+}
+
+/// What a peer hears that was refused for this reason, before anything is authenticated.
+pub(crate) fn told(reason: &str) -> Option<Error> {
+    Some(Error::PeerRefused {
+        reason: reason.into(),
+        verified: false,
+    })
+}
+
+/// The client is a DEALER that was let in as "alice".
+pub(crate) fn assert_each_knows_the_others_key(pair: &Pair, mechanism: &str) {
+    let seen_by_client = pair.a.connection.peer().unwrap();
+    let seen_by_server = pair.b.connection.peer().unwrap();
+    assert_eq!(seen_by_client.public_key, Some(keys(SERVER_SEED).public()));
+    assert_eq!(seen_by_server.public_key, Some(keys(CLIENT_SEED).public()));
+    assert_eq!(seen_by_server.user_id.as_deref(), Some("alice"));
+    assert_eq!(seen_by_server.mechanism, mechanism);
+    assert_eq!(seen_by_server.socket_type, SocketType::Dealer);
 }
