@@ -2666,6 +2666,17 @@ sealwire_status sealwire_security_plain_server(sealwire_authenticate_plain_fn au
                                                sealwire_security **out);
 
 /**
+ * PLAIN, the side that is shown a username and a password, with the users of a file: one a line, then
+ * white space and the password. The file is read again when it changes; users who are taken out, or
+ * whose password changes, are disconnected about a second later.
+ *
+ * Errors: `SEALWIRE_ERROR_KEY_FILE`, `SEALWIRE_ERROR_KEY_FILE_PERMISSIONS`, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_security_plain_server_file(const char *path,
+                                                    sealwire_security **out);
+
+/**
  * BLAKE3 servers: another key that clients may know, while one is replaced; three at most, as making
  * a socket says. Must not be called while another thread uses the object.
  *

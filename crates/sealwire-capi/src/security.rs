@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use sealwire::auth::{Decision, PlainClient};
+use sealwire::auth::{Decision, PasswordFile, PlainClient};
 use sealwire::{Blake3Server, Generate as _, KeyPair, Security};
 
 use crate::auth::{needed, sealwire_authenticator, sealwire_decision};
@@ -246,6 +246,23 @@ pub extern "C" fn sealwire_security_plain_server(
             );
             decision.made()
         }))
+    })
+}
+
+/// PLAIN, the side that is shown a username and a password, with the users of a file: one a line, then
+/// white space and the password. The file is read again when it changes; users who are taken out, or
+/// whose password changes, are disconnected about a second later.
+///
+/// Errors: `SEALWIRE_ERROR_KEY_FILE`, `SEALWIRE_ERROR_KEY_FILE_PERMISSIONS`, `SEALWIRE_ERROR_NULL`,
+/// `SEALWIRE_ERROR_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_security_plain_server_file(
+    path: *const c_char,
+    out: *mut *mut sealwire_security,
+) -> sealwire_status {
+    write(out, || {
+        let file = PasswordFile::open(text(path, "path")?)?;
+        Ok(Security::plain_server(file))
     })
 }
 

@@ -92,6 +92,7 @@ static void nulls(const sealwire_security *none) {
     RETURNS(expected, sealwire_security_plain_client(NULL, "x", 1, &security));
     RETURNS(expected, sealwire_security_plain_client("x", NULL, 1, &security));
     RETURNS(expected, sealwire_security_plain_server(NULL, NULL, NULL, &security));
+    RETURNS(expected, sealwire_security_plain_server_file(NULL, &security));
     RETURNS(expected, sealwire_security_add_keys(NULL, NULL));
     CHECK(security == UNTOUCHED(sealwire_security));
     OK(sealwire_keys_generate(&keys));

@@ -1,6 +1,8 @@
 /* Who may connect at all, by address and process; what a ROUTER and a CURVE server ask of clients. */
 #include "test.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct {
@@ -213,7 +215,51 @@ static void gaps(void) {
     sealwire_string_free(endpoint);
 }
 
+static void replace(const char *path, const char *content) {
+    char other[100];
+    snprintf(other, sizeof other, "%s.new", path);
+    int fd = open(other, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK(fd != -1 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
+    CHECK(close(fd) == 0 && rename(other, path) == 0);
+}
+
+/* Users come from a file that is read again: one who is taken out loses the connection. */
+static void by_password_file(void) {
+    char path[100], *endpoint = NULL;
+    sealwire_security *serving = NULL, *asking = NULL;
+    sealwire_monitor *monitor = NULL;
+    snprintf(path, sizeof path, "/tmp/sealwire-capi-%d-passwords", (int)getpid());
+    RETURNS(SEALWIRE_ERROR_KEY_FILE, sealwire_security_plain_server_file(path, &serving));
+    replace(path, "alice secret\n");
+    CHECK(chmod(path, 0644) == 0);
+    RETURNS(SEALWIRE_ERROR_KEY_FILE_PERMISSIONS, sealwire_security_plain_server_file(path, &serving));
+    CHECK(serving == NULL && chmod(path, 0600) == 0);
+    OK(sealwire_security_plain_server_file(path, &serving));
+    OK(sealwire_security_plain_client("alice", "secret", 6, &asking));
+    sealwire_socket *pull = make_socket(SEALWIRE_PULL, serving);
+    sealwire_socket *push = make_socket(SEALWIRE_PUSH, asking);
+    OK(sealwire_monitor_new(pull, &monitor));
+    OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_socket_connect(push, endpoint));
+    send_text(push, "let in");
+    sealwire_message *message = receive(pull);
+    CHECK(strcmp(sealwire_peer_user_id(sealwire_message_peer(message)), "alice") == 0);
+    sealwire_message_free(message);
+    replace(path, "bob secret\n");
+    sealwire_event *event = await_event(monitor, SEALWIRE_EVENT_FAILED);
+    CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_REFUSED);
+    sealwire_event_free(event);
+    CHECK(unlink(path) == 0);
+    sealwire_monitor_free(monitor);
+    sealwire_socket_free(push);
+    sealwire_socket_free(pull);
+    sealwire_security_free(serving);
+    sealwire_security_free(asking);
+    sealwire_string_free(endpoint);
+}
+
 int main(void) {
+    by_password_file();
     admission();
     names_of_their_own();
     gaps();
