@@ -1,12 +1,11 @@
 //! Callables that decide about clients and guests, called from threads of Rust.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
-use sealwire::account::LogLines;
+use sealwire::account::LogGate;
 use sealwire::auth::{Decision, Status};
 
 /// What a callable is asked as.
@@ -37,16 +36,14 @@ impl Role {
 pub(crate) struct Asked {
     callable: Arc<Py<PyAny>>,
     /// Clients choose how often it is asked.
-    reports: Mutex<LogLines>,
-    since: Instant,
+    reports: LogGate,
 }
 
 impl Asked {
     pub(crate) fn new(callable: impl Into<Arc<Py<PyAny>>>) -> Self {
         Asked {
             callable: callable.into(),
-            reports: Mutex::default(),
-            since: Instant::now(),
+            reports: LogGate::new(),
         }
     }
 
@@ -73,11 +70,7 @@ impl Asked {
 
     /// To `sys.unraisablehook`, as nobody else could catch it, and once a second at most.
     fn report(&self, py: Python<'_>, error: PyErr) {
-        let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = reports.note(self.since.elapsed());
-        // The hook may run anything.
-        drop(reports);
-        let Some(count) = due else {
+        let Some(count) = self.reports.pass() else {
             return;
         };
         if count > 1 {

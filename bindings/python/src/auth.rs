@@ -105,6 +105,25 @@ impl Passwords {
     }
 }
 
+/// The usernames and passwords of a file, read again when it changes. For PLAIN. Whoever is taken
+/// out, or whose password changes, is disconnected about a second later.
+#[pyclass(frozen, module = "sealwire")]
+pub(crate) struct PasswordFile(Arc<sealwire::auth::PasswordFile>);
+
+#[pymethods]
+impl PasswordFile {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        sealwire::auth::PasswordFile::open(path)
+            .map(|file| PasswordFile(Arc::new(file)))
+            .map_err(|error| crate::error::plain(py, "KeyFileError", error))
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "<sealwire.PasswordFile>"
+    }
+}
+
 /// UTF-8 of text, or the bytes that are given.
 pub(crate) fn text_or_bytes(given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     match given.cast::<PyString>() {
@@ -242,6 +261,7 @@ impl Authenticator for OfKeys {
 pub(crate) enum OfPasswords {
     Anyone,
     Table(PasswordTable),
+    File(Arc<sealwire::auth::PasswordFile>),
     Callable(Asked),
 }
 
@@ -253,11 +273,14 @@ impl OfPasswords {
         if let Ok(table) = given.cast::<Passwords>() {
             return Ok(OfPasswords::Table(table.get().0.clone()));
         }
+        if let Ok(file) = given.cast::<PasswordFile>() {
+            return Ok(OfPasswords::File(file.get().0.clone()));
+        }
         if given.is_callable() && given.cast::<pyo3::types::PyType>().is_err() {
             return Ok(OfPasswords::Callable(Asked::new(given.clone().unbind())));
         }
         Err(PyTypeError::new_err(
-            "an authenticator for PLAIN is Passwords(..), AllowAnyone() or a callable",
+            "an authenticator for PLAIN is Passwords(..), PasswordFile(..), AllowAnyone() or a callable",
         ))
     }
 }
@@ -269,6 +292,7 @@ impl PlainAuthenticator for OfPasswords {
                 PlainAuthenticator::authenticate(&sealwire::auth::AllowAnyone, client)
             }
             OfPasswords::Table(table) => table.authenticate(client),
+            OfPasswords::File(file) => file.authenticate(client),
             OfPasswords::Callable(callable) => callable.decide(Role::Authenticator, || Client {
                 public_key: None,
                 address: client.address().to_string(),
@@ -280,11 +304,22 @@ impl PlainAuthenticator for OfPasswords {
         }
     }
 
+    fn revision(&self) -> Option<u64> {
+        match self {
+            OfPasswords::File(file) => file.revision(),
+            _ => None,
+        }
+    }
+
     fn leaves_it_to_zap(&self) -> bool {
         matches!(self, OfPasswords::Anyone)
     }
 
     fn may_block(&self) -> bool {
-        matches!(self, OfPasswords::Callable(_))
+        match self {
+            OfPasswords::Anyone | OfPasswords::Table(_) => false,
+            OfPasswords::File(file) => file.may_block(),
+            OfPasswords::Callable(_) => true,
+        }
     }
 }

@@ -45,6 +45,7 @@ fn _sealwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<auth::AllowedKeys>()?;
     module.add_class::<auth::AllowedKeysFile>()?;
     module.add_class::<auth::Passwords>()?;
+    module.add_class::<auth::PasswordFile>()?;
     module.add_class::<auth::Client>()?;
     module.add_class::<context::Context>()?;
     module.add_class::<guest::Guest>()?;

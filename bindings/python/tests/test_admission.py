@@ -181,6 +181,30 @@ def test_a_routing_id_is_its_owners(pair: Pairs) -> None:
     assert router.recv_multipart() == [b"alice", b"mine"]
 
 
+def test_users_come_from_a_file_that_is_read_again(pair: Pairs, tmp_path: pathlib.Path) -> None:
+    def replace(content: str) -> None:
+        other = tmp_path / "other"
+        other.touch(0o600)
+        other.write_text(content)
+        other.replace(path)
+
+    path = tmp_path / "passwords"
+    with pytest.raises(sealwire.KeyFileError):
+        sealwire.PasswordFile(path)
+    replace("alice secret\n")
+    server = pair.socket(
+        sealwire.PULL, sealwire.Security.plain_server(sealwire.PasswordFile(path))
+    )
+    client = pair.socket(sealwire.PUSH, sealwire.Security.plain_client("alice", "secret"), linger=0)
+    events = server.monitor()
+    client.connect(server.bind("tcp://127.0.0.1:0"))
+    client.send(b"x")
+    peer = server.recv_message().peer
+    assert peer is not None and peer.user_id == "alice"
+    replace("bob secret\n")
+    assert failure(events).peer is None
+
+
 def test_accepting_gaps_is_warned_of(pair: Pairs) -> None:
     keys, alice = sealwire.KeyPair.generate(), sealwire.KeyPair.generate()
     security = sealwire.Security

@@ -10,7 +10,7 @@ use magnus::{
 };
 use sealwire::auth::{
     AllowAnyone, AllowedKeys, AllowedKeysFile, Authenticator as KeyAuthenticator, Client, Decision,
-    PasswordTable, PlainAuthenticator, PlainClient,
+    PasswordFile, PasswordTable, PlainAuthenticator, PlainClient,
 };
 
 use crate::desk::{Callback, Desk};
@@ -39,6 +39,7 @@ pub(crate) enum Authenticator {
     Keys(Arc<AllowedKeys>),
     File(Arc<AllowedKeysFile>),
     Passwords(Arc<PasswordTable>),
+    PasswordFile(Arc<PasswordFile>),
     Callback(Arc<Callback>),
 }
 
@@ -79,6 +80,8 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     authenticator.define_singleton_method("keys", function!(Authenticator::keys, 1))?;
     authenticator.define_singleton_method("file", function!(Authenticator::file, 1))?;
     authenticator.define_singleton_method("passwords", function!(Authenticator::passwords, 1))?;
+    authenticator
+        .define_singleton_method("password_file", function!(Authenticator::password_file, 1))?;
     authenticator.define_singleton_method("callback", function!(Authenticator::callback, 2))
 }
 
@@ -111,6 +114,11 @@ impl Authenticator {
         Ok(frozen(ruby, Authenticator::File(Arc::new(file))))
     }
 
+    fn password_file(ruby: &Ruby, path: String) -> Result<Obj<Self>, Error> {
+        let file = PasswordFile::open(path).map_err(|error| errors::key_file(ruby, &error))?;
+        Ok(frozen(ruby, Authenticator::PasswordFile(Arc::new(file))))
+    }
+
     fn passwords(ruby: &Ruby, given: RHash) -> Result<Obj<Self>, Error> {
         let mut table = PasswordTable::new();
         given.foreach(|username: RString, password: RString| {
@@ -136,7 +144,7 @@ impl KeyAuthenticator for ByKey {
             Authenticator::Keys(keys) => keys.authenticate(client),
             Authenticator::File(file) => file.authenticate(client),
             Authenticator::Callback(callback) => callback.decide(client),
-            Authenticator::Passwords(_) => Decision::from(false),
+            Authenticator::Passwords(_) | Authenticator::PasswordFile(_) => Decision::from(false),
         }
     }
 
@@ -164,8 +172,16 @@ impl PlainAuthenticator for ByPassword {
         match &self.0 {
             Authenticator::Anyone => PlainAuthenticator::authenticate(&AllowAnyone, client),
             Authenticator::Passwords(table) => table.authenticate(client),
+            Authenticator::PasswordFile(file) => file.authenticate(client),
             Authenticator::Callback(callback) => callback.decide_plain(client),
             Authenticator::Keys(_) | Authenticator::File(_) => Decision::from(false),
+        }
+    }
+
+    fn revision(&self) -> Option<u64> {
+        match &self.0 {
+            Authenticator::PasswordFile(file) => file.revision(),
+            _ => None,
         }
     }
 
@@ -331,7 +347,7 @@ impl Security {
 }
 
 fn by_key(ruby: &Ruby, authenticator: &Authenticator) -> Result<ByKey, Error> {
-    if let Authenticator::Passwords(_) = authenticator {
+    if let Authenticator::Passwords(_) | Authenticator::PasswordFile(_) = authenticator {
         let problem = "clients of this mechanism have keys and no passwords";
         return Err(errors::argument(ruby, problem));
     }

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "helper"
+require "pathname"
 require "tmpdir"
 
 # Who may connect at all, what a ROUTER and a CURVE server ask of clients, and what is held for peers.
@@ -126,6 +127,27 @@ class AdmissionTest < SealwireTest
     dealer.connect(endpoint)
     dealer << "mine"
     assert_equal %w[alice mine], router.receive.frames
+  end
+
+  def test_users_come_from_a_file_that_is_read_again
+    Dir.mktmpdir do |folder|
+      path = Pathname(folder) / "passwords"
+      replace = lambda do |content|
+        other = Pathname(folder) / "other"
+        other.open("w", 0o600) { |file| file.write(content) }
+        other.rename(path)
+      end
+      assert_raises(Sealwire::KeyFileError) { Sealwire::Security.plain_server(allow: path) }
+      replace.call("alice secret\n")
+      server = socket(:PULL, security: Sealwire::Security.plain_server(allow: path))
+      client = socket(:PUSH, security: Sealwire::Security.plain_client(username: "alice", password: "secret"))
+      monitor = server.monitor
+      client.connect(server.bind("tcp://127.0.0.1:0"))
+      client << "x"
+      assert_equal "alice", server.receive.peer.user_id
+      replace.call("bob secret\n")
+      await(monitor, :failed)
+    end
   end
 
   def test_accepting_gaps_is_warned_of

@@ -7,7 +7,8 @@ module Sealwire
   #
   # * `:anyone`: whoever knows the server's public key;
   # * an Array of public keys, or a Hash of public keys and names (PLAIN: of usernames and passwords);
-  # * a Pathname: a file or directory of allowed keys, read again when it changes;
+  # * a Pathname: a file or directory of allowed keys (PLAIN: a file of usernames and passwords), read
+  #   again when it changes;
   # * a callable, or a block: it gets a Client, and returns a name or `true` to let it in, `nil`,
   #   `false` or a Refusal to turn it away.
   class Security
@@ -19,7 +20,12 @@ module Sealwire
 
       def plain_server(allow: nil, &block)
         allow = one_of(allow, block)
-        plain_server_with(allow.is_a?(Hash) ? Authenticator.passwords(allow) : Authenticator.from(allow))
+        plain_server_with(
+          if allow.is_a?(Hash) then Authenticator.passwords(allow)
+          elsif allow.respond_to?(:to_path) then Authenticator.password_file(allow.to_path)
+          else Authenticator.from(allow)
+          end
+        )
       end
 
       # CURVE, for peers that speak libzmq's mechanism.
