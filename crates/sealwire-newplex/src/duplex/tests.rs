@@ -168,8 +168,10 @@ fn back_ends_agree_on_a_long_walk_through_all_operations() {
 
 #[test]
 fn sealing_is_encryption_between_two_permutations_and_opening_undoes_it() {
+    // Miri needs a second for a length. These have no block, one and two, and parts of words.
+    let lengths = (0..300).step_by(if cfg!(miri) { 61 } else { 1 });
     on_every_back_end(|back_end| {
-        for length in 0..300 {
+        for length in lengths.clone() {
             let mut sealing = Duplex::new();
             sealing.absorb(b"a key");
             let (mut stepwise, mut opening) = (sealing.clone(), sealing.clone());
