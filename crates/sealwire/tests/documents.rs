@@ -114,7 +114,9 @@ fn the_page_of_options_names_the_options_that_there_are() {
         "{options:?}"
     );
     let mut named = BTreeSet::new();
-    for row in rows(&page).filter(|row| row.len() > 4) {
+    let sections = page.split("\n## ");
+    let of_the_builder = sections.filter(|section| section.contains("| builder method |"));
+    for row in of_the_builder.flat_map(rows).filter(|row| row.len() > 4) {
         // Methods of other types have their type in front.
         for name in quoted(row[1])
             .into_iter()
@@ -333,10 +335,12 @@ fn tables_name_files_and_tests_that_exist() {
         .collect();
     let mut found = 0;
     for name in quoted(&threats) {
-        let Some((_, test)) = name.rsplit_once("::").filter(|_| !name.contains(' ')) else {
+        let Some((of, test)) = name.rsplit_once("::").filter(|_| !name.contains(' ')) else {
             continue;
         };
-        if !is_identifier(test) || test.starts_with(char::is_uppercase) {
+        // Types, and what belongs to one.
+        let is_type = |name: &str| name.starts_with(char::is_uppercase);
+        if !is_identifier(test) || is_type(test) || is_type(of) {
             continue;
         }
         let definitions = [format!("fn {test}("), format!("mod {test} {{")];
