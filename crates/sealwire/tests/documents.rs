@@ -115,7 +115,7 @@ fn the_page_of_options_names_the_options_that_there_are() {
     );
     let mut named = BTreeSet::new();
     let sections = page.split("\n## ");
-    let of_the_builder = sections.filter(|section| section.contains("| builder method |"));
+    let of_the_builder = sections.filter(|section| section.contains("| libzmq | builder method |"));
     for row in of_the_builder.flat_map(rows).filter(|row| row.len() > 4) {
         // Methods of other types have their type in front.
         for name in quoted(row[1])
