@@ -68,11 +68,14 @@ pub(crate) fn contain<R>(what: &'static str, action: impl FnOnce() -> R) -> Opti
     }
 }
 
+/// The same where whoever calls has more to say about it.
+pub(crate) fn contain_unlogged<R>(action: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(action)).map_err(discard).ok()
+}
+
 /// Lets subscribers of `tracing` hear of something.
 pub(crate) fn log(emit: impl FnOnce()) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(emit)) {
-        discard(panic);
-    }
+    let _ = contain_unlogged(emit);
 }
 
 /// The same for what peers can repeat: once a second for each gate, with how often it happened.

@@ -9,7 +9,6 @@ mod password_file;
 pub mod zap;
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -250,11 +249,11 @@ impl SharedAuthenticator {
     }
 
     pub(crate) fn may_block(&self) -> bool {
-        contained(|| self.authenticator.may_block()).unwrap_or(true)
+        guard::contain_unlogged(|| self.authenticator.may_block()).unwrap_or(true)
     }
 
     pub(crate) fn leaves_it_to_zap(&self) -> bool {
-        contained(|| self.authenticator.leaves_it_to_zap()).unwrap_or(true)
+        guard::contain_unlogged(|| self.authenticator.leaves_it_to_zap()).unwrap_or(true)
     }
 
     pub(crate) fn revision(&self) -> Option<u64> {
@@ -272,24 +271,10 @@ impl fmt::Debug for SharedAuthenticator {
     }
 }
 
-/// Runs what others have written; `None` when it panics.
-pub(crate) fn contained<R>(theirs: impl FnOnce() -> R) -> Option<R> {
-    match catch_unwind(AssertUnwindSafe(theirs)) {
-        Ok(result) => Some(result),
-        Err(panic) => {
-            // What a panic carries may panic as it is dropped, and so may what that carries.
-            if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-                std::mem::forget(another);
-            }
-            None
-        }
-    }
-}
-
 /// The revision of an authenticator, none when it panics. That is logged once, as it is asked about
 /// twice a second.
 fn revision_or_none(panicked: &AtomicBool, ask: impl FnOnce() -> Option<u64>) -> Option<u64> {
-    contained(ask).unwrap_or_else(|| {
+    guard::contain_unlogged(ask).unwrap_or_else(|| {
         if !panicked.swap(true, Ordering::Relaxed) {
             guard::log(|| {
                 tracing::error!(target: "sealwire", "an authenticator panicked when asked for its revision");
@@ -301,7 +286,7 @@ fn revision_or_none(panicked: &AtomicBool, ask: impl FnOnce() -> Option<u64>) ->
 
 /// A decision, or a refusal when making it panics.
 fn or_refuse(address: &PeerAddress, decide: impl FnOnce() -> Decision) -> Decision {
-    contained(decide).unwrap_or_else(|| undecided(address))
+    guard::contain_unlogged(decide).unwrap_or_else(|| undecided(address))
 }
 
 /// The refusal of a client about which somebody panicked. It may come again: the next answer may be
@@ -318,20 +303,11 @@ pub(crate) fn undecided(address: &PeerAddress) -> Decision {
 mod tests {
     use super::*;
 
-    /// Panics again as it is dropped.
-    struct Bomb;
-
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            panic!("again");
-        }
-    }
-
     struct Broken;
 
     impl Authenticator for Broken {
         fn authenticate(&self, _: &Client<'_>) -> Decision {
-            std::panic::panic_any(Bomb)
+            panic!("no decision")
         }
 
         fn revision(&self) -> Option<u64> {

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 pub use sealwire_zmtp::mechanism::plain::{PasswordTable, PlainCredentials};
 
 use super::{AllowAnyone, Decision, Status};
+use crate::guard;
 use crate::peer::{PeerAddress, ProcessCredentials};
 
 /// A client that shows a username and a password and asks to be let in.
@@ -126,11 +127,11 @@ impl SharedPlainAuthenticator {
     }
 
     pub(crate) fn may_block(&self) -> bool {
-        super::contained(|| self.authenticator.may_block()).unwrap_or(true)
+        guard::contain_unlogged(|| self.authenticator.may_block()).unwrap_or(true)
     }
 
     pub(crate) fn leaves_it_to_zap(&self) -> bool {
-        super::contained(|| self.authenticator.leaves_it_to_zap()).unwrap_or(true)
+        guard::contain_unlogged(|| self.authenticator.leaves_it_to_zap()).unwrap_or(true)
     }
 
     pub(crate) fn revision(&self) -> Option<u64> {

@@ -60,15 +60,7 @@ pub(super) struct Busy;
 impl<Q: Ask> Desk<Q> {
     pub(super) fn new() -> Self {
         Desk(Arc::new(Shared {
-            state: Mutex::new(State {
-                sockets: HashMap::new(),
-                order: VecDeque::new(),
-                assigned: VecDeque::new(),
-                running: 0,
-                extra: 0,
-                threads: 0,
-                closed: false,
-            }),
+            state: Mutex::new(State::new()),
             more: Condvar::new(),
         }))
     }
@@ -151,6 +143,18 @@ impl<Q: Ask> Shared<Q> {
 }
 
 impl<Q: Ask> State<Q> {
+    fn new() -> Self {
+        State {
+            sockets: HashMap::new(),
+            order: VecDeque::new(),
+            assigned: VecDeque::new(),
+            running: 0,
+            extra: 0,
+            threads: 0,
+            closed: false,
+        }
+    }
+
     fn put(&mut self, socket: u64, question: Q) -> Result<(), Busy> {
         let extra = self.extra < EXTRA;
         let share = self.sockets.entry(socket).or_insert_with(|| Share {
@@ -234,21 +238,9 @@ mod tests {
         }
     }
 
-    fn state() -> State<u32> {
-        State {
-            sockets: HashMap::new(),
-            order: VecDeque::new(),
-            assigned: VecDeque::new(),
-            running: 0,
-            extra: 0,
-            threads: 0,
-            closed: false,
-        }
-    }
-
     #[test]
     fn a_socket_that_asks_without_end_leaves_each_other_socket_a_thread() {
-        let mut state = state();
+        let mut state = State::<u32>::new();
         for question in 0..(1 + EXTRA + MAX_WAITING) as u32 {
             state.put(1, question).unwrap();
         }
@@ -274,7 +266,7 @@ mod tests {
 
     #[test]
     fn withdrawn_questions_make_room_and_get_no_thread() {
-        let mut state = state();
+        let mut state = State::<u32>::new();
         for _ in 0..1 + EXTRA {
             state.put(1, 0).unwrap();
         }

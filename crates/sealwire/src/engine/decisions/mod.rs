@@ -14,8 +14,9 @@ use super::mailbox::{Command, Mailbox};
 use super::session::SessionKey;
 use crate::auth::{
     Admission, Client, Decision, Guest, PlainClient, PlainCredentials, SharedAuthenticator,
-    SharedPlainAuthenticator, Status, Verdict, contained, undecided, zap,
+    SharedPlainAuthenticator, Status, Verdict, undecided, zap,
 };
+use crate::guard;
 use crate::peer::{PeerAddress, ProcessCredentials};
 use crate::socket::SocketCore;
 
@@ -49,7 +50,7 @@ impl Inquiry {
     /// Decides, also where what others have written panics.
     fn decide_guarded(self) -> Verdict {
         let address = self.address.clone();
-        contained(move || self.decide()).unwrap_or_else(|| undecided(&address).into())
+        guard::contain_unlogged(move || self.decide()).unwrap_or_else(|| undecided(&address).into())
     }
 
     fn decide(self) -> Verdict {

@@ -6,7 +6,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
 use crate::account::LogGate;
-use crate::auth::contained;
 use crate::guard;
 use crate::socket::SocketCore;
 
@@ -87,17 +86,11 @@ impl Shared {
             };
             drop(state);
             // The last handle of a socket may be this one, and its authenticator end here.
-            let revised = contained(move || {
+            guard::contain("deciding about clients again", move || {
                 if let Some(core) = core.upgrade() {
                     core.revise_clients();
                 }
             });
-            if revised.is_none() {
-                static LINES: LogGate = LogGate::new();
-                guard::log_seldom(&LINES, |times| {
-                    tracing::error!(target: "sealwire", times, "looking after clients again panicked");
-                });
-            }
             state = self.lock();
             state.sockets.remove(&id);
         }
