@@ -9,6 +9,7 @@ mod private_directory;
 mod socket_file;
 pub(crate) mod socks;
 mod stream;
+mod target;
 #[cfg(feature = "wss")]
 mod tls;
 pub(crate) mod udp;
@@ -19,7 +20,8 @@ mod zws;
 
 pub(crate) use listen::{BoundListener, listen};
 pub use socks::{SocksError, SocksRefusal};
-pub(crate) use stream::{Polled, Stream, Target};
+pub(crate) use stream::{Polled, Stream};
+pub(crate) use target::Target;
 #[cfg(feature = "wss")]
 pub use tls::TlsError;
 pub use udp::{DatagramError, MAX_DATAGRAM};
