@@ -28,6 +28,15 @@ static void connect_both(const mechanism *protection, sealwire_socket **from, se
     sealwire_string_free(endpoint);
 }
 
+static void free_what_both_have(void) {
+    sealwire_rpc_client_free(calls);
+    sealwire_readiness_free(readiness);
+    sealwire_monitor_free(monitor);
+    sealwire_socket_free(client);
+    sealwire_socket_free(server);
+    sealwire_context_free(context);
+}
+
 /* Everything that the parent made is refused, and can be freed. */
 static void use_what_is_inherited(void) {
     sealwire_message *message = NULL;
@@ -65,12 +74,7 @@ static void use_what_is_inherited(void) {
     sealwire_options_free(options);
 
     FORKED(sealwire_socket_close(client));
-    sealwire_rpc_client_free(calls);
-    sealwire_readiness_free(readiness);
-    sealwire_monitor_free(monitor);
-    sealwire_socket_free(client);
-    sealwire_socket_free(server);
-    sealwire_context_free(context);
+    free_what_both_have();
 }
 
 static void child(const mechanism *protection) {
@@ -109,12 +113,7 @@ int main(void) {
     exchange(client, server, "and again");
     CHECK(sealwire_readiness_take(readiness) != SEALWIRE_POLL_CLOSED);
 
-    sealwire_rpc_client_free(calls);
-    sealwire_readiness_free(readiness);
-    sealwire_monitor_free(monitor);
-    sealwire_socket_free(client);
-    sealwire_socket_free(server);
-    sealwire_context_free(context);
+    free_what_both_have();
     free_mechanism(&protection);
     return 0;
 }
