@@ -48,10 +48,11 @@ const MAX_REMARKS: usize = 16;
 ///
 /// **What cannot be read or understood keeps what it said last**, for as long as that lasts: a file
 /// of a directory its own key, a list its own keys, also a list that was deleted. An empty directory
-/// that lies on another file system than the keys did counts as unreadable too: the one with the keys
-/// is probably not mounted. Errors are logged once when they begin and when they end. Until then, strangers are refused with [`Status::Temporary`], since
-/// their key may stand in what could not be read. So to turn everybody away **empty the list, do
-/// not delete it**; a server that starts without its list does not start.
+/// that lies on another file system than the keys did counts as unreadable too: the one with the
+/// keys is probably not mounted. Errors are logged once when they begin and when they end. Until
+/// then, strangers are refused with [`Status::Temporary`], since their key may stand in what could
+/// not be read. So to turn everybody away **empty the list, do not delete it**; a server that starts
+/// without its list does not start.
 #[derive(Debug)]
 pub struct AllowedKeysFile {
     path: PathBuf,
