@@ -15,7 +15,8 @@ use sealwire::{
     SocketType, WebSocketError,
 };
 use support::relay::Relay;
-use support::{TIMEOUT, await_event, eventually, every_mechanism, options, texts};
+use support::websockets::{every_size_arrives, what_is_queued_leaves_first};
+use support::{TIMEOUT, await_event, eventually, every_mechanism, options};
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::protocol::frame::Frame;
@@ -44,21 +45,12 @@ fn every_mechanism_works_whoever_binds() {
             let other = socket(SocketType::Pair, connecting);
             let endpoint = bound.bind("ws://127.0.0.1:*/some/path").unwrap();
             other.connect(endpoint).unwrap();
-            other.send(Message::multipart(["to", "you"])).unwrap();
-            let message = bound.recv().unwrap();
-            assert_eq!(texts(&message), ["to", "you"], "{name}");
-            assert_eq!(message.peer().unwrap().mechanism(), Some(name));
             // Lengths on both sides of every boundary of WebSocket and ZMTP, and one that is
             // larger than anything that is buffered on the way.
-            for size in [
+            let sizes = [
                 0, 1, 92, 93, 124, 125, 126, 255, 256, 65_534, 65_535, 65_536, 5_000_000,
-            ] {
-                let body: Vec<u8> = (0..size).map(|n: u32| (n ^ n >> 8) as u8).collect();
-                bound.send(body.clone()).unwrap();
-                assert!(other.recv().unwrap().as_bytes() == body, "{name} {size}");
-                other.send(body.clone()).unwrap();
-                assert!(bound.recv().unwrap().as_bytes() == body, "{name} {size}");
-            }
+            ];
+            every_size_arrives(&bound, &other, &sizes, name);
         }
     }
 }
@@ -88,15 +80,7 @@ fn what_is_queued_leaves_before_a_socket_closes() {
     );
     push.connect(pull.bind("ws://127.0.0.1:*/").unwrap())
         .unwrap();
-    for number in 0..900 {
-        push.send(vec![number as u8; 5_000]).unwrap();
-    }
-    let closing = std::thread::spawn(move || push.close());
-    for number in 0..900 {
-        assert_eq!(pull.recv().unwrap().as_bytes(), vec![number as u8; 5_000]);
-    }
-    closing.join().unwrap().unwrap();
-    eventually("the peer is gone", || pull.peers().is_empty());
+    what_is_queued_leaves_first(&pull, push);
 }
 
 /// A command that says of which type a socket is.

@@ -17,11 +17,12 @@ use sealwire::account::Kind;
 use sealwire::options::{TlsConfigError, TlsIdentity, TlsTrust};
 use sealwire::protocol::Step;
 use sealwire::{
-    Endpoint, Error, Event, FailureCause, Message, Monitor, ProtocolError, Security, SocketBuilder,
+    Endpoint, Error, Event, FailureCause, Monitor, ProtocolError, Security, SocketBuilder,
     SocketType, TlsError, WebSocketError,
 };
 use support::relay::Relay;
-use support::{TIMEOUT, await_event, eventually, every_mechanism, options, texts};
+use support::websockets::{every_size_arrives, what_is_queued_leaves_first};
+use support::{TIMEOUT, await_event, eventually, every_mechanism, options};
 use tungstenite::Message as WsMessage;
 use tungstenite::client::IntoClientRequest as _;
 
@@ -103,21 +104,12 @@ fn every_mechanism_works_inside_whoever_binds() {
             let endpoint = bound.bind(format!("wss://{host}:*/some/path")).unwrap();
             let there = format!("wss://{host}:{}/some/path", port(&endpoint));
             other.connect(there).unwrap();
-            other.send(Message::multipart(["to", "you"])).unwrap();
-            let message = bound.recv().unwrap();
-            assert_eq!(texts(&message), ["to", "you"], "{name}");
-            assert_eq!(message.peer().unwrap().mechanism(), Some(name));
             // Lengths around the boundaries of WebSocket and of TLS's records, and one that is
             // larger than anything that is buffered on the way.
-            for size in [
+            let sizes = [
                 0, 1, 125, 126, 16_383, 16_384, 16_385, 65_536, 131_073, 5_000_000,
-            ] {
-                let body: Vec<u8> = (0..size).map(|n: u32| (n ^ n >> 8) as u8).collect();
-                bound.send(body.clone()).unwrap();
-                assert!(other.recv().unwrap().as_bytes() == body, "{name} {size}");
-                other.send(body.clone()).unwrap();
-                assert!(bound.recv().unwrap().as_bytes() == body, "{name} {size}");
-            }
+            ];
+            every_size_arrives(&bound, &other, &sizes, name);
         }
     }
 }
@@ -133,15 +125,7 @@ fn what_is_queued_leaves_before_a_socket_closes() {
         .unwrap();
     push.connect(pull.bind("wss://127.0.0.1:*").unwrap())
         .unwrap();
-    for number in 0..900 {
-        push.send(vec![number as u8; 5_000]).unwrap();
-    }
-    let closing = std::thread::spawn(move || push.close());
-    for number in 0..900 {
-        assert_eq!(pull.recv().unwrap().as_bytes(), vec![number as u8; 5_000]);
-    }
-    closing.join().unwrap().unwrap();
-    eventually("the peer is gone", || pull.peers().is_empty());
+    what_is_queued_leaves_first(&pull, push);
 }
 
 #[test]

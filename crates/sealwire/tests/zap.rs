@@ -3,13 +3,14 @@
 mod support;
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use sealwire::auth::{AllowAnyone, PasswordTable, zap};
 use sealwire::blocking::Socket;
 use sealwire::{
-    Context, Event, FailureCause, Generate as _, KeyPair, Message, ProtocolError, Security,
+    Context, Event, FailureCause, Generate as _, KeyPair, Message, Peer, ProtocolError, Security,
     SocketType,
 };
 use sealwire_zmtp::error::CloseKind;
@@ -121,6 +122,14 @@ fn closed(event: &Event) -> Option<()> {
     }
 }
 
+/// Connects them and says what the PULL knows of the PUSH once a message has come.
+fn greeted_by(pull: &Socket, push: &Socket) -> Arc<Peer> {
+    push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
+        .unwrap();
+    push.send("hello").unwrap();
+    pull.recv().unwrap().peer().unwrap().clone()
+}
+
 #[test]
 fn a_handler_sees_the_key_and_its_words_stay_with_the_peer() {
     let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
@@ -152,11 +161,7 @@ fn a_handler_sees_the_key_and_its_words_stay_with_the_peer() {
                 .metadata("X-Other", "its own")
                 .build_blocking()
                 .unwrap();
-            push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
-                .unwrap();
-            push.send("hello").unwrap();
-            let message = pull.recv().unwrap();
-            let peer = message.peer().unwrap();
+            let peer = greeted_by(&pull, &push);
             assert_eq!(peer.public_key(), Some(client_keys.public()));
             assert_eq!(peer.user_id(), Some("alice"));
             assert_eq!(peer.metadata("role"), Some(&b"admin"[..]));
@@ -194,11 +199,7 @@ fn a_handler_sees_username_and_password_and_its_words_stay_with_the_peer() {
             .metadata("Role", "what it claims")
             .build_blocking()
             .unwrap();
-        push.connect(pull.bind("tcp://127.0.0.1:*").unwrap())
-            .unwrap();
-        push.send("hello").unwrap();
-        let message = pull.recv().unwrap();
-        let peer = message.peer().unwrap();
+        let peer = greeted_by(&pull, &push);
         assert_eq!(peer.public_key(), None);
         // The handler gave no name, so the one of the table holds.
         assert_eq!(peer.user_id(), Some("admin"));

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub(crate) mod relay;
+pub(crate) mod websockets;
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU64, Ordering};
