@@ -62,8 +62,8 @@ impl AllowedKeys {
     }
 }
 
-/// The keys of a file or directory, read again when it changes. Whoever is taken off it is
-/// disconnected within about a second.
+/// The keys of a file or directory, read again when it changes. The owner of a key that is
+/// taken off is disconnected within about a second.
 #[pyclass(frozen, module = "sealwire")]
 pub(crate) struct AllowedKeysFile(Arc<sealwire::auth::AllowedKeysFile>);
 
@@ -105,8 +105,8 @@ impl Passwords {
     }
 }
 
-/// The usernames and passwords of a file, read again when it changes. For PLAIN. Whoever is taken
-/// out, or whose password changes, is disconnected about a second later.
+/// The usernames and passwords of a file, read again when it changes. For PLAIN. Users who
+/// are taken out, or whose password changes, are disconnected about a second later.
 #[pyclass(frozen, module = "sealwire")]
 pub(crate) struct PasswordFile(Arc<sealwire::auth::PasswordFile>);
 

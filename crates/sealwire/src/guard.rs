@@ -68,7 +68,7 @@ pub(crate) fn contain<R>(what: &'static str, action: impl FnOnce() -> R) -> Opti
     }
 }
 
-/// The same where whoever calls has more to say about it.
+/// The same where the caller logs more about it.
 pub(crate) fn contain_unlogged<R>(action: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(action)).map_err(discard).ok()
 }
