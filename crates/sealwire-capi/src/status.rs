@@ -279,6 +279,7 @@ impl From<sealwire_rpc::Error> for Failure {
             Error::WouldBlock => SEALWIRE_ERROR_WOULD_BLOCK,
             Error::TooLarge { .. } => SEALWIRE_ERROR_RPC_TOO_LARGE,
             Error::ShuttingDown => SEALWIRE_ERROR_RPC_SHUTTING_DOWN,
+            Error::EngineFailed => SEALWIRE_ERROR_ENGINE_FAILED,
             Error::Forked => SEALWIRE_ERROR_FORKED,
             Error::WouldDeadlock => SEALWIRE_ERROR_RPC_WOULD_DEADLOCK,
             _ => SEALWIRE_ERROR_OTHER,

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tracing::Span;
-
 use crate::conn::Link;
+use crate::guard::Traced;
 use crate::handler::panicked;
 use crate::hub::{Hub, in_batch};
 use crate::proto::{Body, CallKey};
@@ -77,11 +76,11 @@ pub struct Call {
     link: Arc<Link>,
     key: Option<CallKey>,
     /// Lasts as long as the call.
-    span: Span,
+    span: Traced,
 }
 
 impl Call {
-    pub(crate) fn new(link: Arc<Link>, key: CallKey, span: Span) -> Self {
+    pub(crate) fn new(link: Arc<Link>, key: CallKey, span: Traced) -> Self {
         Call {
             link,
             key: Some(key),
@@ -123,10 +122,12 @@ impl Call {
         });
         if let Poll::Ready(outcome) = &outcome {
             self.key = None;
-            match outcome {
-                Ok(_) => self.span.record("outcome", "ok"),
-                Err(error) => self.span.record("outcome", tracing::field::display(error)),
-            };
+            self.span.record(|span| {
+                match outcome {
+                    Ok(_) => span.record("outcome", "ok"),
+                    Err(error) => span.record("outcome", tracing::field::display(error)),
+                };
+            });
         }
         outcome
     }
@@ -145,8 +146,10 @@ impl Drop for Call {
         if let Some(key) = self.key
             && self.link.hub().is_here()
         {
-            self.span.record("outcome", "dropped");
             self.link.with(|proto| proto.drop_call(key));
+            self.span.record(|span| {
+                span.record("outcome", "dropped");
+            });
         }
     }
 }

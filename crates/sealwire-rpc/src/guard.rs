@@ -1,5 +1,5 @@
-//! Code of others on threads of this crate: a panic ends the call or event that it belongs to, and
-//! nothing else.
+//! Code of others on threads of this crate, and in the middle of its calls: a panic ends the call or
+//! event that it belongs to, and nothing else. Of a subscriber of `tracing` it ends one line.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
 pub(crate) use sealwire::account::LogGate;
+use tracing::Span;
 
 use crate::hub::Hub;
 
@@ -21,14 +22,55 @@ pub(crate) fn contain<T>(what: &'static str, action: impl FnOnce() -> T) -> Opti
             static GATE: LogGate = LogGate::new();
             let message = text(&*payload);
             if let Some(times) = GATE.pass() {
-                tracing::error!(target: "sealwire::rpc", message, times, "{what} panicked");
+                log(|| {
+                    tracing::error!(target: "sealwire::rpc", message, times, "{what} panicked");
+                });
             }
-            if message.is_empty() {
-                // Its destructor is code of others as well.
-                mem::forget(payload);
-            }
+            discard(payload);
             None
         }
+    }
+}
+
+/// What was thrown may panic again as it is dropped.
+fn discard(payload: Box<dyn Any + Send>) {
+    if text(&*payload).is_empty() {
+        mem::forget(payload);
+    }
+}
+
+/// Lets subscribers of `tracing` hear of something; nothing when one panics.
+pub(crate) fn log<T>(emit: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(emit)).map_err(discard).ok()
+}
+
+/// A span whose subscriber may panic: what it says is lost then.
+pub(crate) struct Traced(Option<Span>);
+
+impl Traced {
+    pub(crate) fn new(make: impl FnOnce() -> Span) -> Self {
+        Traced(log(make))
+    }
+
+    pub(crate) fn record(&self, say: impl FnOnce(&Span)) {
+        if let Some(span) = &self.0 {
+            log(|| say(span));
+        }
+    }
+
+    /// Runs it inside the span. It must not panic.
+    pub(crate) fn within<T>(&self, action: impl FnOnce() -> T) -> T {
+        let entered = self.0.as_ref().and_then(|span| log(|| span.enter()));
+        let outcome = action();
+        log(|| drop(entered));
+        outcome
+    }
+}
+
+impl Drop for Traced {
+    fn drop(&mut self) {
+        let span = self.0.take();
+        log(|| drop(span));
     }
 }
 
@@ -49,13 +91,23 @@ pub(crate) fn wake_all(wakers: &mut Vec<Waker>) -> bool {
 
 /// A waker of others where it is called by code that no panic may pass.
 struct Shield {
-    waker: Waker,
+    /// Gone while it is dropped.
+    waker: Option<Waker>,
     hub: Arc<Hub>,
 }
 
 impl Wake for Shield {
     fn wake(self: Arc<Self>) {
-        let _ = self.hub.guard("a waker", || self.waker.wake_by_ref());
+        if let Some(waker) = &self.waker {
+            let _ = self.hub.guard("a waker", || waker.wake_by_ref());
+        }
+    }
+}
+
+impl Drop for Shield {
+    fn drop(&mut self) {
+        let waker = self.waker.take();
+        let _ = self.hub.guard("a waker", || drop(waker));
     }
 }
 
@@ -65,7 +117,7 @@ pub(crate) async fn shielded<F: Future>(hub: &Arc<Hub>, future: F) -> F::Output 
     poll_fn(|context| {
         let waker = context.waker().clone();
         let shield = Arc::new(Shield {
-            waker,
+            waker: Some(waker),
             hub: hub.clone(),
         });
         let waker = shield.into();
@@ -123,5 +175,6 @@ mod tests {
             None::<()>
         );
         assert_eq!(contain("a test", || 7), Some(7));
+        assert_eq!(log(|| std::panic::panic_any(Payload)), None::<()>);
     }
 }

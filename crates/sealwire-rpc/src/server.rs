@@ -220,6 +220,35 @@ impl Server {
         self.hub().counters.snapshot()
     }
 
+    /// Waits until this server has ended, by a shutdown or by a fault.
+    ///
+    /// # Errors
+    ///
+    /// [`sealwire::Error::EngineFailed`] when the I/O thread of its context, or a thread of its own,
+    /// ended by a fault; [`sealwire::Error::Forked`] in a child of the process that made it.
+    pub async fn closed(&self) -> Result<(), sealwire::Error> {
+        loop {
+            if !self.hub().is_here() {
+                return Err(sealwire::Error::Forked);
+            }
+            let changed = self.hub().changed.listen();
+            match (self.hub().has_ended(), self.hub().has_failed()) {
+                (false, _) => shielded(self.hub(), changed).await,
+                (true, false) => return Ok(()),
+                (true, true) => return Err(sealwire::Error::EngineFailed),
+            }
+        }
+    }
+
+    /// [`closed`](Server::closed) for programs without an executor: blocks the thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`closed`](Server::closed).
+    pub fn closed_blocking(&self) -> Result<(), sealwire::Error> {
+        self.hub().block_on(self.closed())
+    }
+
     /// Accepts no connections any more, turns new requests away as not started, lets those under
     /// way end, then closes the connections. `false` when `limit` was not enough.
     pub async fn shutdown(&self, limit: Duration) -> bool {

@@ -167,6 +167,11 @@ pub enum Error {
     /// One of both sides shuts down and takes nothing new.
     #[error("shutting down")]
     ShuttingDown,
+    /// A thread of this side has ended by a fault: the I/O thread of the context, or one of the
+    /// client or server. The log says which. Calls that were under way end with
+    /// [`Error::ConnectionLost`]; a new client or server works.
+    #[error("a thread that moves messages ended by a fault; make a new client or server")]
+    EngineFailed,
     /// An interceptor of this side did not let it out.
     #[error("not sent: {0}")]
     Intercepted(Status),

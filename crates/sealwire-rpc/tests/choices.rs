@@ -10,8 +10,6 @@ use std::time::Duration;
 use sealwire_rpc::handler::{Inline, Pool};
 use sealwire_rpc::{CallOptions, Code, Error, Request, Status};
 use support::{Scene, TIMEOUT, bind, echo, eventually, nothing_left, patient};
-use tracing::field::{Field, Visit};
-use tracing::span;
 
 /// Turns the first `times` requests away.
 fn reluctant(
@@ -200,65 +198,4 @@ fn interceptors_of_the_client_see_and_change_all_that_leaves() {
     assert!(!error.may_have_run());
     assert_eq!(conn.send_no_wait(b"secret"), Err(error));
     assert_eq!(server.counters().requests, 3);
-}
-
-/// Writes down what spans say.
-#[derive(Clone, Default)]
-struct Recorder {
-    lines: Arc<Mutex<Vec<String>>>,
-}
-
-impl Visit for Recorder {
-    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        self.lines
-            .lock()
-            .unwrap()
-            .push(format!("{field} {value:?}"));
-    }
-}
-
-impl tracing::Subscriber for Recorder {
-    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        metadata.target() == "sealwire::rpc" && metadata.is_span()
-    }
-
-    fn new_span(&self, attributes: &span::Attributes<'_>) -> span::Id {
-        let name = attributes.metadata().name();
-        self.lines.lock().unwrap().push(format!("new {name}"));
-        attributes.record(&mut self.clone());
-        span::Id::from_u64(1)
-    }
-
-    fn record(&self, _: &span::Id, values: &span::Record<'_>) {
-        values.record(&mut self.clone());
-    }
-
-    fn try_close(&self, _: span::Id) -> bool {
-        self.lines.lock().unwrap().push("closed".into());
-        true
-    }
-
-    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
-    fn event(&self, _: &tracing::Event<'_>) {}
-    fn enter(&self, _: &span::Id) {}
-    fn exit(&self, _: &span::Id) {}
-}
-
-#[test]
-fn a_call_is_a_span_with_its_outcome() {
-    let (_, handle) = reluctant(1, Code::NOT_FOUND.into());
-    let (_server, client) = Scene::new().pair(Inline::new(handle));
-    let conn = client.blocking().conn().unwrap();
-    let recorder = Recorder::default();
-    tracing::subscriber::with_default(recorder.clone(), || {
-        conn.request(b"12345").unwrap_err();
-        conn.request(b"").unwrap();
-    });
-    let lines = recorder.lines.lock().unwrap();
-    let of = |start| lines.iter().filter(move |line| line.starts_with(start));
-    assert_eq!(of("new call").count(), 2, "{lines:?}");
-    assert_eq!(of("closed").count(), 2, "{lines:?}");
-    assert_eq!(of("bytes").collect::<Vec<_>>(), ["bytes 5", "bytes 0"]);
-    let outcomes: Vec<_> = of("outcome").collect();
-    assert_eq!(outcomes, ["outcome not found", "outcome \"ok\""]);
 }

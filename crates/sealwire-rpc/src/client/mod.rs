@@ -74,6 +74,16 @@ impl Client {
         self.hub().counters.snapshot()
     }
 
+    /// Why no call can be made any more, if that is so.
+    fn check_open(&self) -> Result<(), Error> {
+        self.hub().check()?;
+        self.hub().check_open()?;
+        if self.shared.shutting_down.load(Ordering::SeqCst) {
+            return Err(Error::ShuttingDown);
+        }
+        Ok(())
+    }
+
     /// The least loaded connection, if one takes calls; opens another one beside it when it is
     /// busy.
     fn ready(&self) -> Option<Conn> {
@@ -89,27 +99,21 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Error::Connect`], [`Error::ShuttingDown`].
+    /// [`Error::Connect`], [`Error::ShuttingDown`], [`Error::EngineFailed`].
     pub async fn conn(&self) -> Result<Conn, Error> {
         self.conn_by(None).await
     }
 
     /// The same, until it is so late.
     async fn conn_by(&self, due: Option<Duration>) -> Result<Conn, Error> {
-        self.hub().check()?;
-        if self.shared.shutting_down.load(Ordering::SeqCst) || self.hub().has_ended() {
-            return Err(Error::ShuttingDown);
-        }
+        self.check_open()?;
         if let Some(conn) = self.ready() {
             return Ok(conn);
         }
         let failures = lock(&self.shared.dialing).failures;
         loop {
-            self.hub().check()?;
             let changed = self.hub().changed.listen();
-            if self.shared.shutting_down.load(Ordering::SeqCst) || self.hub().has_ended() {
-                return Err(Error::ShuttingDown);
-            }
+            self.check_open()?;
             if let Some(conn) = self.ready() {
                 return Ok(conn);
             }
@@ -144,10 +148,7 @@ impl Client {
     ///
     /// As [`Conn::send_no_wait`]; without a connection [`Error::WouldBlock`], and one is opened.
     pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
-        self.hub().check()?;
-        if self.shared.shutting_down.load(Ordering::SeqCst) {
-            return Err(Error::ShuttingDown);
-        }
+        self.check_open()?;
         match self.ready() {
             Some(conn) => conn.send_no_wait(body),
             None => {

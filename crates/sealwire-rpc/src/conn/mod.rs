@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use sealwire::Peer;
-use tracing::Span;
 
 pub(crate) use self::link::Link;
 pub(crate) use self::room::Place;
 use crate::call::{Call, CallOptions, Outgoing};
 use crate::counters::count;
+use crate::guard::Traced;
 use crate::hub::lock;
 use crate::proto::{Body, Connection, ServedKey};
 use crate::status::Error;
@@ -151,14 +151,16 @@ impl Conn {
     }
 
     /// The span of a call: from here to its outcome.
-    fn span(&self, bytes: usize) -> Span {
-        tracing::debug_span!(
-            target: "sealwire::rpc",
-            "call",
-            peer = %self.link.peer,
-            bytes,
-            outcome = tracing::field::Empty,
-        )
+    fn span(&self, bytes: usize) -> Traced {
+        Traced::new(|| {
+            tracing::debug_span!(
+                target: "sealwire::rpc",
+                "call",
+                peer = %self.link.peer,
+                bytes,
+                outcome = tracing::field::Empty,
+            )
+        })
     }
 
     async fn begin(&self, body: &[u8], options: CallOptions, streams: bool) -> Result<Call, Error> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 pub use self::pool::Pool;
 pub use self::request::{OneWay, Request};
 pub use self::spawn::{Spawn, Task};
+use crate::guard::Traced;
 use crate::status::{Code, Status};
 
 /// Deals with what a peer asks. Called on the thread that reads the connection, which goes on only
@@ -36,9 +37,10 @@ impl Handler for Nothing {
 
 fn run<R: AsRef<[u8]>>(request: Request, handle: impl FnOnce(&Request) -> Result<R, Status>) {
     let hub = request.conn().link().hub().clone();
-    let span = tracing::debug_span!(target: "sealwire::rpc", "serve", bytes = request.body().len());
+    let bytes = request.body().len();
+    let span = Traced::new(|| tracing::debug_span!(target: "sealwire::rpc", "serve", bytes));
     let answering = || {
-        let outcome = span.in_scope(|| hub.guard("a handler", || handle(&request)));
+        let outcome = span.within(|| hub.guard("a handler", || handle(&request)));
         // Looking at the reply and dropping it is code of others as well.
         request.answer(outcome.unwrap_or_else(|| Err(panicked("the handler"))));
     };

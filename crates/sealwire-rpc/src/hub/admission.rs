@@ -10,6 +10,7 @@ use super::door::{Greeting, Waiting};
 use super::{Hub, lock, write};
 use crate::conn::{Conn, ConnState, Link};
 use crate::counters::count;
+use crate::guard::log;
 use crate::proto::{MAX_HELLO, Settings, Side, Violation};
 
 impl Hub {
@@ -90,7 +91,9 @@ impl Hub {
                 Err(reason) => {
                     if let Some(times) = self.refusals.pass() {
                         let peer = &new.peer;
-                        tracing::warn!(target: "sealwire::rpc", %peer, reason, times, "refused");
+                        log(|| {
+                            tracing::warn!(target: "sealwire::rpc", %peer, reason, times, "refused");
+                        });
                     }
                     lock(&self.door).leave(route);
                     let _ = self.socket.disconnect_route(route, "rpc: refused");
@@ -108,7 +111,7 @@ impl Hub {
         write(&self.links).insert(route, link.clone());
         self.last_admitted.store(route, Ordering::SeqCst);
         count(&self.counters.connections);
-        tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "connected");
+        log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "connected"));
         self.tell_state(&link, ConnState::New);
         self.tell_of_change();
         if self.has_ended() {
@@ -125,7 +128,7 @@ impl Hub {
 
     pub(super) fn link_ended(&self, link: &Arc<Link>) {
         link.close();
-        tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "disconnected");
+        log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "disconnected"));
         self.tell_state(link, ConnState::Closed);
         self.tell_of_change();
     }
@@ -146,7 +149,11 @@ impl Hub {
     pub(crate) fn violated(&self, route: u32, violation: Violation) {
         count(&self.counters.violations);
         if let Some(times) = self.complaints.pass() {
-            tracing::warn!(target: "sealwire::rpc", route, times, "{violation}: connection closed");
+            log(|| {
+                tracing::warn!(
+                    target: "sealwire::rpc", route, times, "{violation}: connection closed"
+                );
+            });
         }
         lock(&self.door).leave(route);
         if let Some(link) = self.link(route) {

@@ -11,8 +11,10 @@ mod door;
 mod reading;
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::task::{Context, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
@@ -82,6 +84,8 @@ pub(crate) struct Hub {
     step_in: Condvar,
     clock: Clock,
     ended: AtomicBool,
+    /// It ended by a fault, and not because it was to.
+    failed: AtomicBool,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -123,6 +127,7 @@ impl Hub {
             step_in: Condvar::new(),
             clock: Clock::default(),
             ended: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
         });
         let (reader, clock) = (hub.clone(), hub.clone());
         thread::Builder::new()
@@ -157,7 +162,7 @@ impl Hub {
     fn run(self: Arc<Self>, what: &'static str, thread: impl FnOnce(Arc<Self>)) {
         let hub = self.clone();
         if self.guard(what, || thread(hub)).is_none() {
-            self.end();
+            self.fail();
         }
     }
 
@@ -187,17 +192,39 @@ impl Hub {
         self.ended.load(Ordering::SeqCst)
     }
 
+    /// Why nothing can be done any more, if that is so.
+    pub(crate) fn check_open(&self) -> Result<(), Error> {
+        match (self.has_ended(), self.has_failed()) {
+            (false, _) => Ok(()),
+            (true, false) => Err(Error::ShuttingDown),
+            (true, true) => Err(Error::EngineFailed),
+        }
+    }
+
+    /// Whether it ended by a fault.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::SeqCst)
+    }
+
+    /// Ends everything because a thread that it takes has ended.
+    fn fail(&self) {
+        if !self.has_ended() {
+            self.failed.store(true, Ordering::SeqCst);
+        }
+        self.end();
+    }
+
     /// Ends everything now. What was queued is still sent, within the socket's linger time.
     pub(crate) fn end(&self) {
         if !self.is_here() || self.ended.swap(true, Ordering::SeqCst) {
             return;
         }
-        // The socket's other handles are woken with an error.
-        let socket = self.reading.clone();
-        let closing = thread::Builder::new()
-            .name("sealwire-rpc-end".into())
-            .spawn(move || socket.close());
-        drop(closing);
+        // Its first poll begins to close, and nobody waits for the rest. The socket's other handles are
+        // woken with an error.
+        let mut closing = pin!(self.socket.clone().close());
+        let _ = closing
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
         self.close_all_links();
         self.clock.arm(Duration::ZERO);
         self.step_in.notify_all();

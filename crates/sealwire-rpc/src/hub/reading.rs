@@ -176,6 +176,10 @@ impl Hub {
         match taken {
             Ok(_) => self.deal_with(reader),
             Err(SocketError::TimedOut { .. }) => {}
+            Err(SocketError::EngineFailed) => {
+                self.fail();
+                return false;
+            }
             Err(_) => return false,
         }
         if !reader.paused.is_empty() {

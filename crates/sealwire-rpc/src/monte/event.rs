@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::Message;
-use crate::guard::{LogGate, contain};
+use crate::guard::{LogGate, contain, log};
 
 /// What is wrong with every connection of this wire, and cannot be put right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -78,7 +78,9 @@ impl Hooks {
         let times = self.warnings.pass();
         for warning in Warning::ALL {
             if let Some(times) = times {
-                tracing::warn!(target: "sealwire::rpc", %peer, times, "monte: {warning}");
+                log(|| {
+                    tracing::warn!(target: "sealwire::rpc", %peer, times, "monte: {warning}");
+                });
             }
             self.tell(&Event::Warning { peer, warning });
         }

@@ -42,7 +42,7 @@ use sealwire_fork::Birth;
 pub use server::UnauthenticatedServer;
 pub use session::{DEFAULT_MAX_FRAME, Exchange, FrameError, KEY, NonceRepeatingSession, OVERHEAD};
 
-use crate::guard::contain;
+use crate::guard::{contain, log};
 use crate::hub::lock;
 
 /// Calls at a time on one connection.
@@ -269,7 +269,9 @@ impl UnauthenticatedConn {
             .name("sealwire-monte".into())
             .spawn(move || {
                 if let Err(error) = reader.read(reading, &hooks) {
-                    tracing::debug!(target: "sealwire::rpc", %error, "monte: connection over");
+                    log(|| {
+                        tracing::debug!(target: "sealwire::rpc", %error, "monte: connection over");
+                    });
                 }
                 reader.shut_down();
                 let mut calls = lock(&reader.calls);

@@ -12,7 +12,7 @@ use sealwire_fork::Birth;
 
 use super::gate::{Entry, Gate};
 use super::{Event, Hooks, LIMIT, Message, Role, UnauthenticatedConn};
-use crate::guard::LogGate;
+use crate::guard::{LogGate, log};
 use crate::hub::lock;
 
 /// How long nothing is accepted after that failed for want of something that does not come back
@@ -72,9 +72,12 @@ impl UnauthenticatedServer {
                         Err(error) if is_of_one(&error) => continue,
                         Err(error) => {
                             if let Some(times) = complaints.pass() {
-                                tracing::warn!(
-                                    target: "sealwire::rpc", %error, times, "monte: cannot accept"
-                                );
+                                log(|| {
+                                    tracing::warn!(
+                                        target: "sealwire::rpc", %error, times,
+                                        "monte: cannot accept"
+                                    );
+                                });
                             }
                             if is_exhaustion(&error) {
                                 gate.make_room();
@@ -153,7 +156,11 @@ fn serve(
         }
         Err(error) => {
             if let Some(times) = hooks.failures.pass() {
-                tracing::warn!(target: "sealwire::rpc", %error, times, "monte: handshake failed");
+                log(|| {
+                    tracing::warn!(
+                        target: "sealwire::rpc", %error, times, "monte: handshake failed"
+                    );
+                });
             }
             let reason = error.to_string();
             hooks.tell(&Event::HandshakeFailed { reason });
