@@ -56,5 +56,11 @@ pub(crate) fn on_interrupt(clean_up: impl Fn() + Send + 'static) -> Result<(), F
         clean_up();
         process::exit(Code::Interrupted as i32);
     })
-    .map_err(|error| Failure::new(Code::Failed, format!("cannot handle interrupts: {error}")))
+    .map_err(|error| {
+        let why = match error {
+            ctrlc::Error::System(error) => error.to_string(),
+            error => error.to_string(),
+        };
+        Failure::new(Code::Failed, format!("cannot handle interrupts: {why}"))
+    })
 }

@@ -8,10 +8,12 @@ mod demo;
 mod duration;
 mod exit;
 mod file;
+mod file_size;
 mod help;
 mod interrupt;
 mod ipc_options;
 mod keygen;
+mod line_quota;
 mod newplex;
 mod output;
 mod passwords;
@@ -27,6 +29,7 @@ mod tunnel;
 mod untrusted;
 mod web_options;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -160,9 +163,25 @@ impl Command {
 }
 
 fn main() -> ExitCode {
-    let command = Cli::parse().command;
+    file_size::tell_of_its_limit();
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(usage) if usage.use_stderr() => usage.exit(),
+        Err(help) => {
+            return match print(&help) {
+                Ok(()) => Code::Done.into(),
+                Err(failure) => failure.report(false),
+            };
+        }
+    };
     match command.run() {
         Ok(()) => Code::Done.into(),
         Err(failure) => failure.report(command.json()),
     }
+}
+
+/// Prints what `--help` or `--version` asks for.
+fn print(help: &clap::Error) -> Result<(), Failure> {
+    let printed = help.print().and_then(|()| std::io::stdout().flush());
+    printed.map_err(|error| Failure::output(&error))
 }

@@ -1,6 +1,7 @@
 //! A socket's events on standard error, as text or as JSON lines.
 //!
-//! Where a socket listens and why connections fail is told in any case; the rest with `-v`.
+//! Where a socket listens and why connections fail is told in any case, one line a second of each
+//! cause; all of it, and the rest, with `-v`.
 
 use std::thread::JoinHandle;
 
@@ -10,6 +11,7 @@ use sealwire::{ConnectionFailure, Event, FailureCause, Monitor, Peer};
 use serde::Serialize;
 
 use crate::exit::{Failure, eprint_json_quietly, eprintln_quietly};
+use crate::line_quota::{LineQuota, with_left_out};
 use crate::threads;
 
 /// What is said about connections, and how.
@@ -58,6 +60,7 @@ impl Reporter {
             options,
             name,
             told: None,
+            lines: LineQuota::new(),
         };
         let thread = threads::spawn(move || report.run(&monitor))?;
         Ok(Reporter { thread })
@@ -77,14 +80,16 @@ struct Report {
     name: Option<&'static str>,
     /// The failure that was printed last: attempts that fail alike are told once.
     told: Option<String>,
+    /// For everything that peers can cause.
+    lines: LineQuota,
 }
 
 impl Report {
     fn run(mut self, monitor: &Monitor) -> Option<ConnectionFailure> {
         let mut last_failure = None;
         while let Some(event) = monitor.wait_next() {
-            if self.wants(&event) {
-                self.print(&event);
+            if let Some(left_out) = self.wants(&event) {
+                self.print(&event, left_out);
             }
             match event {
                 Event::Failed(failure) => last_failure = Some(failure),
@@ -95,27 +100,38 @@ impl Report {
         last_failure
     }
 
-    fn wants(&mut self, event: &Event) -> bool {
-        let news = match event {
+    /// Whether an event is printed, and how many like it were left out before.
+    fn wants(&mut self, event: &Event) -> Option<u64> {
+        if self.options.verbose {
+            return Some(0);
+        }
+        match event {
             Event::Failed(failure) => {
                 // Ports change with each attempt of the same peer.
-                let cause = format!("{} {}", failure.endpoint(), failure.cause());
-                self.told.replace(cause.clone()) != Some(cause)
+                let alike = format!("{} {}", failure.endpoint(), failure.cause());
+                if self.told.as_ref() == Some(&alike) {
+                    return None;
+                }
+                let left_out = self.lines.pass(cause(failure))?;
+                self.told = Some(alike);
+                Some(left_out)
             }
             Event::Ready { .. } => {
                 self.told = None;
-                false
+                None
             }
-            Event::Listening { .. } | Event::AcceptFailed { .. } | Event::Warning { .. } => true,
-            _ => false,
-        };
-        news || self.options.verbose
+            Event::Listening { .. } => Some(0),
+            Event::AcceptFailed { .. } => self.lines.pass("accept_failed"),
+            Event::Warning { .. } => self.lines.pass("warning"),
+            _ => None,
+        }
     }
 
-    fn print(&self, event: &Event) {
+    fn print(&self, event: &Event, left_out: u64) {
         if self.options.json {
             print_json(&Record {
                 socket: self.name,
+                left_out: (left_out > 0).then_some(left_out),
                 ..Record::from(event)
             });
         } else {
@@ -123,8 +139,23 @@ impl Report {
                 .name
                 .map(|name| format!("{name}: "))
                 .unwrap_or_default();
-            eprintln_quietly(&format!("{name}{event}"));
+            eprintln_quietly(&with_left_out(format!("{name}{event}"), left_out));
         }
+    }
+}
+
+/// What a failure is called in JSON, where there may be one line a second of each.
+fn cause(failure: &ConnectionFailure) -> &'static str {
+    match failure.cause() {
+        FailureCause::Resolve(_) => "resolve",
+        FailureCause::Connect(_) => "connect",
+        FailureCause::Proxy(_) => "proxy",
+        FailureCause::Transport(_) => "transport",
+        FailureCause::Tls(_) => "tls",
+        FailureCause::WebSocket(_) => "websocket",
+        FailureCause::Protocol(_) => "protocol",
+        FailureCause::Rejected(_) => "rejected",
+        _ => "limit",
     }
 }
 
@@ -160,6 +191,8 @@ struct Record {
     attempt: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     delay_ms: Option<u128>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<u64>,
     message: String,
 }
 
@@ -183,17 +216,7 @@ impl Record {
             connection: failure.connection(),
             endpoint: Some(failure.endpoint().to_string()),
             address: Some(failure.address().to_string()),
-            cause: Some(match failure.cause() {
-                FailureCause::Resolve(_) => "resolve",
-                FailureCause::Connect(_) => "connect",
-                FailureCause::Proxy(_) => "proxy",
-                FailureCause::Transport(_) => "transport",
-                FailureCause::Tls(_) => "tls",
-                FailureCause::WebSocket(_) => "websocket",
-                FailureCause::Protocol(_) => "protocol",
-                FailureCause::Rejected(_) => "rejected",
-                _ => "limit",
-            }),
+            cause: Some(cause(failure)),
             was_ready: Some(failure.was_ready()),
             ..Record::default()
         }

@@ -1,6 +1,7 @@
 //! Threads, which the system may refuse.
 
-use std::thread::{Builder, JoinHandle};
+use std::io;
+use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
 use crate::exit::{Code, Failure};
 
@@ -12,4 +13,12 @@ pub(crate) fn spawn<T: Send + 'static>(
         let message = format!("the system refused a thread: {error}");
         Failure::new(Code::Failed, message)
     })
+}
+
+/// The same within a scope.
+pub(crate) fn spawn_within<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    action: impl FnOnce() -> T + Send + 'scope,
+) -> io::Result<ScopedJoinHandle<'scope, T>> {
+    Builder::new().spawn_scoped(scope, action)
 }

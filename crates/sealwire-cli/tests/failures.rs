@@ -2,8 +2,12 @@
 
 mod support;
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Instant;
+
 use serde_json::Value;
-use support::{Keys, run, start};
+use support::{Keys, TIMEOUT, run, start};
 
 const ANY: &str = "tcp://127.0.0.1:0";
 
@@ -45,6 +49,40 @@ fn a_client_without_a_key_is_a_stranger() {
         &server,
     ];
     run(&req).expect_code(4);
+}
+
+/// Peers that fail in turns, as often as they like, cause a line a second that counts the others.
+#[test]
+fn strangers_fill_no_log() {
+    let mut pull = start(&["pull", "-b", "tcp://127.0.0.1:0"]);
+    let endpoint = pull.endpoint();
+    let address = endpoint.trim_start_matches("tcp://");
+    // Two ways of not speaking the protocol.
+    let fail = |number: usize| {
+        let mut socket = TcpStream::connect(address).expect("it listens");
+        let words: [&[u8]; 2] = [b"GET / HTTP/1.1\r\n\r\n", &[0xff; 64]];
+        let _ = socket.write_all(words[number % 2]);
+        let _ = socket.read_to_end(&mut Vec::new());
+    };
+    let began = Instant::now();
+    let mut told = Vec::new();
+    let mut failures = 0;
+    while !told
+        .iter()
+        .any(|line: &String| line.contains("more like this"))
+        || failures < 300
+    {
+        assert!(began.elapsed() < TIMEOUT, "{told:?}");
+        fail(failures);
+        failures += 1;
+        told.extend(pull.lines_so_far());
+    }
+    pull.interrupt();
+    let finished = pull.finish().expect_code(130);
+    // However long it took: one line a second, of each of the causes that JSON knows, and one to begin.
+    let lines = finished.stderr.lines().count() - 1;
+    let seconds = began.elapsed().as_secs() as usize + 1;
+    assert!(lines <= 2 * seconds, "{lines} lines in {seconds} s");
 }
 
 #[test]

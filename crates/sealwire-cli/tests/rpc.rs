@@ -5,12 +5,14 @@ mod support;
 use std::io::{BufRead as _, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use support::{TIMEOUT, run};
+use support::{TIMEOUT, run, start};
 
 /// The exit code of a call without an answer in time.
 const TIMED_OUT: i32 = 3;
+/// That of one that nobody was there for.
+const UNREACHABLE: i32 = 5;
 
 /// A server that ends with the test.
 struct Serving {
@@ -71,33 +73,73 @@ fn a_program_whose_caller_has_gone_is_ended() {
         began.display()
     );
     let server = Serving::start(&["sh", "--", "-c", &script]);
-    // A busy machine may need longer than that until the program has begun.
-    for limit in ["1s", "5s", "25s"] {
-        let call = ["rpc", "call", "-c", &server.endpoint, "-d", "", "-t", limit];
-        run(&call).expect_code(TIMED_OUT);
-        if began.exists() {
-            break;
-        }
-    }
+    let caller = start(&["rpc", "call", "-c", &server.endpoint, "-d", "", "-t", "1h"]);
+    eventually("the program begins", || began.exists());
+    drop(caller);
     let pid = std::fs::read_to_string(began).unwrap();
-    let lives = || {
+    eventually("the program is ended", || {
         let asked = Command::new("kill").args(["-0", pid.trim()]).output();
-        asked.unwrap().status.success()
-    };
+        !asked.unwrap().status.success()
+    });
+}
+
+fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + TIMEOUT;
-    while lives() {
-        assert!(Instant::now() < deadline, "{pid} lives on");
-        std::thread::sleep(Duration::from_millis(10));
+    while !condition() {
+        assert!(Instant::now() < deadline, "not in time: {what}");
+        std::thread::yield_now();
     }
 }
 
+#[cfg(unix)]
 #[test]
-fn nobody_there_has_an_exit_code_of_its_own() {
+fn a_call_without_an_answer_in_time_has_an_exit_code_of_its_own() {
+    let server = Serving::start(&["sleep", "--", "1000"]);
+    let call = [
+        "rpc",
+        "call",
+        "-c",
+        &server.endpoint,
+        "-d",
+        "",
+        "-t",
+        "100ms",
+    ];
+    run(&call).expect_code(TIMED_OUT);
+}
+
+/// A port where nobody listens, and nobody else can while the value beside it lives.
+fn nobody() -> (String, impl Sized) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     // The port of a connection is taken, and not listened on.
     let taken = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let endpoint = format!("tcp://{}", taken.local_addr().unwrap());
-    run(&["rpc", "call", "-c", &endpoint, "-d", "hello"]).expect_code(5);
+    (endpoint, (listener, taken))
+}
+
+#[test]
+fn nobody_there_has_an_exit_code_of_its_own() {
+    let (endpoint, _taken) = nobody();
+    let call = ["rpc", "call", "-c", &endpoint, "-d", "hello", "-t", "300ms"];
+    let failed = run(&call).expect_code(UNREACHABLE);
+    assert!(failed.stderr.contains("refused"), "{}", failed.stderr);
+}
+
+/// A server that is started late, or again, is waited for.
+#[cfg(unix)]
+#[test]
+fn a_call_connects_again_until_its_time_is_over() {
+    for one_way in [&[][..], &["--one-way"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let endpoint = format!("ipc://{}", folder.path().join("socket").display());
+        let call = ["rpc", "call", "-c", &endpoint, "-d", "hello", "-t", "1h"];
+        let mut caller = start(&[&call[..], one_way].concat());
+        caller.await_line("trying again");
+        let mut server = start(&["rpc", "serve", "-b", &endpoint, "--exec", "cat"]);
+        server.endpoint();
+        let answer = if one_way.is_empty() { "hello" } else { "" };
+        assert_eq!(caller.finish().expect_code(0).text(), answer);
+    }
 }
 
 #[cfg(unix)]
@@ -122,7 +164,16 @@ fn a_server_that_refuses_has_the_exit_code_of_the_help() {
     let call = |key: &str, server_key: &str| {
         let (key, server_key) = (path(key), path(server_key));
         let security = ["--server-key", &server_key, "--secret-key-file", &key];
-        let call = ["rpc", "call", "-c", &server.endpoint, "-d", "hello"];
+        let call = [
+            "rpc",
+            "call",
+            "-c",
+            &server.endpoint,
+            "-d",
+            "hello",
+            "-t",
+            "2s",
+        ];
         run(&[&call[..], &security[..]].concat())
     };
     assert_eq!(

@@ -1,15 +1,16 @@
 //! `rpc call`: one call from the shell.
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use clap::Args;
-use sealwire::Endpoint;
-use sealwire_rpc::{CallOptions as Within, Client, Limits};
+use sealwire::{Endpoint, Event, FailureCause, Monitor, ProtocolError};
+use sealwire_rpc::{CallOptions as Within, Client, Error, Limits};
 
-use super::{SizeOptions, failed, failed_over};
+use super::{SizeOptions, failed};
 use crate::duration;
-use crate::exit::{Code, Failure, eprintln_quietly};
+use crate::exit::{Code, Failure, code_of, eprintln_quietly};
 use crate::security_options::{SecurityOptions, exposed};
 use crate::untrusted;
 
@@ -69,19 +70,112 @@ pub(super) fn run(options: &CallOptions) -> Result<(), Failure> {
         .map_err(|error| failed(&error))?;
     let monitor = client.monitor();
     let client = client.blocking();
+    let mut attempts = Attempts::new(&monitor, options.timeout);
     if options.one_way {
-        client
-            .send(&body)
-            .map_err(|error| failed_over(&monitor, &error))?;
+        attempts.until_connected(|_| client.send(&body))?;
         client.shutdown(options.timeout);
         return Ok(());
     }
-    let answer = client
-        .request_with(&body, Within::within(options.timeout))
-        .map_err(|error| failed_over(&monitor, &error))?;
+    let answer =
+        attempts.until_connected(|left| client.request_with(&body, Within::within(left)))?;
     let mut out = std::io::stdout().lock();
     let to_terminal = out.is_terminal();
     untrusted::write_message(&mut out, &answer, to_terminal)
         .and_then(|()| out.flush())
         .map_err(|error| Failure::output(&error))
+}
+
+/// The first pause between two attempts to connect; each one after it is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Attempts to connect, as many as there is time for.
+struct Attempts<'a> {
+    monitor: &'a Monitor,
+    deadline: Instant,
+    pause: Duration,
+    /// Why there was no connection the last time.
+    setback: Option<Failure>,
+}
+
+impl<'a> Attempts<'a> {
+    fn new(monitor: &'a Monitor, limit: Duration) -> Self {
+        Attempts {
+            monitor,
+            deadline: Instant::now() + limit,
+            pause: FIRST_PAUSE,
+            setback: None,
+        }
+    }
+
+    /// Calls until there is a connection, the server refuses, or time is up. A call that may have been
+    /// carried out is not made again.
+    fn until_connected<T>(
+        &mut self,
+        call: impl Fn(Duration) -> Result<T, Error>,
+    ) -> Result<T, Failure> {
+        loop {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            let error = match call(left) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let not_connected = matches!(error, Error::Connect(_));
+            let timed_out = matches!(
+                error,
+                Error::DeadlineExceeded {
+                    may_have_run: false
+                }
+            );
+            if timed_out && let Some(setback) = self.setback.take() {
+                // It says more than that time is up.
+                return Err(setback);
+            }
+            if !not_connected {
+                return Err(failed(&error));
+            }
+            let (code, is_final) = self.why_not_connected();
+            let failure = Failure::new(code, error.to_string());
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            if is_final || left <= self.pause {
+                return Err(failure);
+            }
+            if self.setback.replace(failure).is_none() {
+                eprintln_quietly(&format!("{error}; trying again until --timeout is over"));
+            }
+            thread::sleep(self.pause);
+            self.pause = (2 * self.pause).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// The exit code for a call without a connection, and whether another attempt would end the same.
+    /// The events of the connections tell a server that refused from one that was not reached.
+    fn why_not_connected(&self) -> (Code, bool) {
+        let mut why = (Code::TimedOut, false);
+        while let Some(event) = self.monitor.try_next() {
+            match event {
+                // After the handshake the server ends a connection for which it has no place or no use.
+                Event::Failed(failure) => {
+                    let code = code_of(&failure).unwrap_or(Code::Handshake);
+                    why = (code, is_final(failure.cause()));
+                }
+                Event::Disconnected { .. } => why = (Code::Handshake, false),
+                _ => {}
+            }
+        }
+        why
+    }
+}
+
+/// Whether the server, or our own side, has said no for good.
+fn is_final(cause: &FailureCause) -> bool {
+    match cause {
+        // 300 is a refusal for now.
+        FailureCause::Protocol(ProtocolError::PeerRefused { reason, .. }) => reason != "300",
+        FailureCause::Protocol(error) => !matches!(
+            error,
+            ProtocolError::Closed(_) | ProtocolError::HandshakeTimeout { .. }
+        ),
+        _ => false,
+    }
 }

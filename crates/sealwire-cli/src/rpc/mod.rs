@@ -5,10 +5,10 @@ mod call;
 mod serve;
 
 use clap::{Args, Subcommand};
-use sealwire::{Endpoint, Event, Monitor};
+use sealwire::Endpoint;
 use sealwire_rpc::Error;
 
-use crate::exit::{Code, Failure, code_of};
+use crate::exit::{Code, Failure};
 use crate::help;
 
 /// What to do
@@ -66,26 +66,4 @@ fn failed(error: &Error) -> Failure {
         _ => Code::Failed,
     };
     Failure::new(code, error.to_string())
-}
-
-/// The same, where the events of the connections tell a server that refused from one that was not
-/// reached.
-fn failed_over(monitor: &Monitor, error: &Error) -> Failure {
-    match error {
-        Error::Connect(_) => Failure::new(why_not_connected(monitor), error.to_string()),
-        _ => failed(error),
-    }
-}
-
-fn why_not_connected(monitor: &Monitor) -> Code {
-    let mut code = Code::TimedOut;
-    while let Some(event) = monitor.try_next() {
-        match event {
-            // After the handshake the server ends a connection for which it does not have a place or a use.
-            Event::Failed(failure) => code = code_of(&failure).unwrap_or(Code::Handshake),
-            Event::Disconnected { .. } => code = Code::Handshake,
-            _ => {}
-        }
-    }
-    code
 }

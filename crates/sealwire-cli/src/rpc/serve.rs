@@ -21,6 +21,7 @@ use sealwire_rpc::{Code as StatusCode, Limits, Request, Server, Status};
 use super::SizeOptions;
 use crate::exit::{Code, Failure, eprintln_quietly};
 use crate::security_options::{SecurityOptions, exposed};
+use crate::{file_size, threads};
 
 /// Most of what a program says on standard error that its caller gets to read, in bytes.
 const MAX_COMPLAINT: u64 = 4_096;
@@ -73,9 +74,12 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
         let bound = server.bind(endpoint.clone())?;
         eprintln_quietly(&format!("listening on {bound}"));
     }
+    let serving = server.clone();
     crate::interrupt::on_interrupt(move || {
         server.shutdown_blocking(Duration::from_secs(1));
     })?;
+    serving.closed_blocking()?;
+    // The handler of the interrupt ends the program.
     loop {
         thread::park();
     }
@@ -90,24 +94,27 @@ fn answer(
     let failed = |what: &str, error: &std::io::Error| {
         Status::new(StatusCode::INTERNAL, format!("{what}: {error}"))
     };
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
+        .stderr(Stdio::piped());
+    let mut child = file_size::with_its_signal(|| command.spawn())
         .map_err(|error| failed("cannot start the program", &error).not_started())?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let body = request.body().clone();
     thread::scope(|scope| {
+        let no_thread = |error| failed("the system refused a thread", &error);
         // A program may read nothing of it.
-        scope.spawn(|| stdin.map(|mut stdin| stdin.write_all(&body)));
-        let answer = scope.spawn(|| {
+        let writing =
+            threads::spawn_within(scope, || stdin.map(|mut stdin| stdin.write_all(&body)));
+        let answer = threads::spawn_within(scope, || {
             let mut answer = Vec::new();
             let read = stdout.map(|stdout| stdout.take(max_answer + 1).read_to_end(&mut answer));
             (read, answer)
         });
-        let complaint = scope.spawn(|| {
+        let complaint = threads::spawn_within(scope, || {
             let mut complaint = Vec::new();
             if let Some(mut stderr) = stderr {
                 let _ = (&mut stderr)
@@ -117,7 +124,17 @@ fn answer(
             }
             String::from_utf8_lossy(&complaint).trim_end().to_owned()
         });
-        let status = wait(&mut child, request).map_err(|error| failed("cannot wait", &error))?;
+        let (answer, complaint) = match (writing, answer, complaint) {
+            (Ok(_), Ok(answer), Ok(complaint)) => (answer, complaint),
+            (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
+                end(&mut child);
+                return Err(no_thread(error));
+            }
+        };
+        let status = wait(&mut child, request).map_err(|error| {
+            end(&mut child);
+            failed("cannot wait", &error)
+        })?;
         let complaint = complaint.join().unwrap_or_default();
         let (read, answer) = answer.join().unwrap_or_default();
         match status {
@@ -137,6 +154,13 @@ fn answer(
     })
 }
 
+/// Ends a program that cannot be served.
+fn end(child: &mut Child) {
+    // It has ended by itself, or will when what it reads and writes is gone.
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
 /// Waits for the program, but ends it when nobody waits for its answer any more.
 #[cfg(unix)]
 fn wait(child: &mut Child, request: &Request) -> std::io::Result<Option<ExitStatus>> {
@@ -153,13 +177,13 @@ fn wait(child: &mut Child, request: &Request) -> std::io::Result<Option<ExitStat
     let (pid, waiting) = (Pid::from_child(child), thread::current());
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| {
+        threads::spawn_within(scope, || {
             // It stays to be waited for, so that its number is not given to another program.
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(pid), options) {}
             ended.store(true, Ordering::SeqCst);
             waiting.unpark();
-        });
+        })?;
         let waker = Waker::from(Arc::new(Unpark(thread::current())));
         let mut context = Context::from_waker(&waker);
         let mut cancelled = pin!(request.cancelled());

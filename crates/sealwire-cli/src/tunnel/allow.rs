@@ -22,7 +22,8 @@ const SETTLE_AT_MOST: Duration = Duration::from_secs(5);
 /// Files of a folder.
 const MAX_FILES: usize = 65_536;
 
-type Keys = BTreeSet<[u8; 32]>;
+/// Public keys, as bytes.
+pub(super) type Keys = BTreeSet<[u8; 32]>;
 
 #[derive(Debug)]
 pub(super) struct AllowList {
@@ -48,15 +49,27 @@ struct Listed {
 /// What became of a look at the disk.
 #[derive(Debug, Default)]
 pub(super) struct Look {
+    /// Who is let in.
+    pub(super) keys: Keys,
+    /// Whether all of the list could be read.
+    pub(super) is_complete: bool,
     /// Whether keys may have been taken off.
     pub(super) removed: bool,
     /// For the log.
     pub(super) remarks: Vec<String>,
+    /// How long it took.
+    pub(super) took: Duration,
+}
+
+impl Look {
+    pub(super) fn allows(&self, key: &PublicKey) -> bool {
+        self.keys.contains(&key.to_bytes())
+    }
 }
 
 impl AllowList {
     /// Reads everything once, so that mistakes show at the start.
-    pub(super) fn new(sources: &[String], now: Instant) -> Result<Self, Failure> {
+    pub(super) fn new(sources: &[String], now: Instant) -> Result<(Self, Look), Failure> {
         let (mut fixed, mut paths) = (Keys::new(), Vec::new());
         for source in sources {
             match keys::parse_public(source) {
@@ -75,19 +88,8 @@ impl AllowList {
                 keys::read_public_list(&file)?;
             }
         }
-        list.look(now);
-        Ok(list)
-    }
-
-    /// Whether all of the list could be read at the last look.
-    pub(super) fn is_complete(&self) -> bool {
-        self.problems.is_empty()
-    }
-
-    pub(super) fn allows(&self, key: &PublicKey) -> bool {
-        let key = key.to_bytes();
-        let mut files = self.files.values();
-        self.fixed.contains(&key) || files.any(|file| file.keys.contains(&key))
+        let look = list.look(now);
+        Ok((list, look))
     }
 
     /// Reads what is on disk.
@@ -122,6 +124,10 @@ impl AllowList {
             }
         }
         self.problems = problems;
+        look.is_complete = self.problems.is_empty();
+        let files = self.files.values().flat_map(|file| &file.keys);
+        look.keys = self.fixed.iter().chain(files).copied().collect();
+        look.took = now.elapsed();
         look
     }
 
@@ -240,7 +246,7 @@ mod tests {
 
         fn list(&self, name: &str) -> AllowList {
             let path = self.path(name).to_str().unwrap().to_owned();
-            AllowList::new(&[path], self.now).unwrap()
+            AllowList::new(&[path], self.now).unwrap().0
         }
 
         /// The look `later` milliseconds after the one before.
@@ -257,10 +263,10 @@ mod tests {
         scene.write("list", &line(&alice));
         let mut list = scene.list("list");
         scene.write("list", &line(&bob));
-        assert!(!scene.look(&mut list, 500).removed);
-        assert!(list.allows(&alice) && list.allows(&bob));
-        assert!(scene.look(&mut list, 500).removed);
-        assert!(!list.allows(&alice) && list.allows(&bob));
+        let look = scene.look(&mut list, 500);
+        assert!(!look.removed && look.allows(&alice) && look.allows(&bob));
+        let look = scene.look(&mut list, 500);
+        assert!(look.removed && !look.allows(&alice) && look.allows(&bob));
     }
 
     #[test]
@@ -273,16 +279,18 @@ mod tests {
         // Emptied, a part of it, half a line, and all of it again.
         for length in [0, line(&alice).len(), line(&alice).len() + 30, whole.len()] {
             scene.write("list", &whole[..length]);
-            assert!(!scene.look(&mut list, 250).removed);
-            assert!(list.allows(&alice) && list.allows(&bob), "{length}");
+            let look = scene.look(&mut list, 250);
+            assert!(!look.removed, "{length}");
+            assert!(look.allows(&alice) && look.allows(&bob), "{length}");
         }
         // One that is never the same twice keeps nobody in for ever.
         let mut removed = false;
         for number in 0..=20 {
             scene.write("list", &(line(&alice) + &line(&key())));
-            removed |= scene.look(&mut list, 250).removed;
+            let look = scene.look(&mut list, 250);
+            removed |= look.removed;
             assert_eq!(removed, number * 250 >= 5_000, "{number}");
-            assert_eq!(list.allows(&bob), !removed);
+            assert_eq!(look.allows(&bob), !removed);
         }
     }
 
@@ -300,12 +308,13 @@ mod tests {
         let look = scene.look(&mut list, 500);
         assert_eq!(look.remarks.len(), 1);
         assert!(look.remarks[0].contains("alice.pub"), "{:?}", look.remarks);
-        assert!(!list.is_complete());
-        assert!(scene.look(&mut list, 500).remarks.is_empty(), "told once");
-        assert!(list.allows(&alice) && !list.allows(&bob) && list.allows(&carol));
+        assert!(!look.is_complete);
+        let look = scene.look(&mut list, 500);
+        assert!(look.remarks.is_empty(), "told once");
+        assert!(look.allows(&alice) && !look.allows(&bob) && look.allows(&carol));
         scene.write("clients/alice.pub", &line(&alice));
-        scene.look(&mut list, 500);
-        assert!(list.is_complete() && list.allows(&alice));
+        let look = scene.look(&mut list, 500);
+        assert!(look.is_complete && look.allows(&alice));
     }
 
     #[test]
@@ -316,13 +325,13 @@ mod tests {
         let mut list = scene.list("list");
         fs::remove_file(scene.path("list")).unwrap();
         for _ in 0..20 {
-            assert!(!scene.look(&mut list, 500).removed);
+            let look = scene.look(&mut list, 500);
+            assert!(!look.removed && !look.is_complete && look.allows(&alice));
         }
-        assert!(list.allows(&alice) && !list.is_complete());
         // Emptied, it turns everybody away.
         scene.write("list", "");
         scene.look(&mut list, 500);
-        assert!(scene.look(&mut list, 500).removed);
-        assert!(!list.allows(&alice) && list.is_complete());
+        let look = scene.look(&mut list, 500);
+        assert!(look.removed && look.is_complete && !look.allows(&alice));
     }
 }

@@ -1,15 +1,13 @@
 //! What happens to connections, on standard error, as text or as JSON lines.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::time::Instant;
 
-use sealwire::account::LogLines;
 use sealwire_newplex::schemes::keys::PublicKey;
 use serde::Serialize;
 
 use super::failure::{Failed, hex};
 use crate::exit::{eprint_json_quietly, eprintln_quietly};
+use crate::line_quota::{LineQuota, with_left_out};
 use crate::report::ReportOptions;
 
 /// Prints events. Where it listens and failures, one a second of each cause, are told in any case, all
@@ -19,9 +17,7 @@ pub(super) struct Events {
     options: ReportOptions,
     /// The failure that was printed last: those that are alike are told once.
     told: Option<String>,
-    not_accepted: LogLines,
-    failures: BTreeMap<&'static str, LogLines>,
-    began: Instant,
+    lines: LineQuota,
 }
 
 /// One event as JSON; what does not apply is left out.
@@ -50,9 +46,7 @@ impl Events {
         Events {
             options,
             told: None,
-            not_accepted: LogLines::default(),
-            failures: BTreeMap::new(),
-            began: Instant::now(),
+            lines: LineQuota::new(),
         }
     }
 
@@ -73,13 +67,9 @@ impl Events {
 
     /// Tells once a second that nobody can be accepted.
     pub(super) fn cannot_accept(&mut self, error: &std::io::Error) {
-        if let Some(count) = self.not_accepted.note(self.began.elapsed()) {
-            let more = match count - 1 {
-                0 => String::new(),
-                more => format!(" ({more} times more since the last time)"),
-            };
-            self.options
-                .warn(format!("cannot accept a connection: {error}{more}"));
+        if let Some(left_out) = self.lines.pass("accept_failed") {
+            let message = format!("cannot accept a connection: {error}");
+            self.options.warn(with_left_out(message, left_out));
         }
     }
 
@@ -121,18 +111,22 @@ impl Events {
     ) {
         // Ports change with each attempt of the same peer.
         let alike = format!("{} {failed}", address.ip());
-        let is_news = !failed.is_ordinary() && self.told.replace(alike.clone()) != Some(alike);
-        // Anybody can cause as many of a kind as they like.
-        let lines = self.failures.entry(failed.cause()).or_default();
-        let due = is_news && lines.note(self.began.elapsed()).is_some();
-        if due || self.options.verbose {
+        let is_news = !failed.is_ordinary() && self.told.as_ref() != Some(&alike);
+        let due = match (self.options.verbose, is_news) {
+            (true, _) => Some(0),
+            // Anybody can cause as many of a kind as they like.
+            (false, true) => self.lines.pass(failed.cause()),
+            (false, false) => None,
+        };
+        if let Some(left_out) = due {
+            self.told = Some(alike);
             self.print(&Record {
                 event: "failed",
                 connection: Some(connection),
                 address: Some(address),
                 public_key: peer.map(hex),
                 cause: Some(failed.cause()),
-                message: format!("{address}: {failed}"),
+                message: with_left_out(format!("{address}: {failed}"), left_out),
                 ..Record::default()
             });
         }

@@ -15,6 +15,7 @@ mod connection;
 mod events;
 mod failure;
 mod handshake;
+mod reading;
 mod relay;
 mod server;
 
@@ -32,12 +33,12 @@ use crate::exit::{Code, Failure};
 use crate::interrupt;
 use crate::newplex::keys;
 use crate::report::ReportOptions;
-use admission::{Admission, within_descriptors};
-use allow::AllowList;
+use admission::within_descriptors;
+use allow::{AllowList, Look};
 use connection::{LEAVE_TIME, Settings, Target};
 use events::Events;
 use handshake::Identity;
-use server::{Limits, Role, Server};
+use server::{Limits, Server};
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -138,6 +139,10 @@ struct EndOptions {
     #[arg(long, value_name = "FILE", help_heading = "Security")]
     secret_key_file: PathBuf,
 
+    /// Let the plain end leave this machine: anyone on the path there can read and write
+    #[arg(long, help_heading = "Security")]
+    plain_text: bool,
+
     /// Application and purpose; the same on both sides
     #[arg(
         long,
@@ -202,7 +207,7 @@ fn run(
     ends: &EndOptions,
     limits: &LimitOptions,
     report: ReportOptions,
-    allowed: Option<AllowList>,
+    allowed: Option<(AllowList, Look)>,
     server_key: Option<keys::PublicKey>,
 ) -> Result<(), Failure> {
     let plain_end = if allowed.is_some() {
@@ -210,11 +215,11 @@ fn run(
     } else {
         &ends.bind
     };
-    if plain_end.leaves_the_machine() {
-        report.warn(format!(
-            "{plain_end}, the plain end of the tunnel, leaves this machine: anyone on the path can \
-             read and write there"
-        ));
+    if plain_end.leaves_the_machine() && !ends.plain_text {
+        return Err(Failure::usage(format!(
+            "{plain_end}, the plain end of the tunnel, leaves this machine: anyone on the path could \
+             read and write there; give an address of this machine, or --plain-text if that is meant"
+        )));
     }
     let bind = resolved(&ends.bind)?;
     let settings = Settings {
@@ -243,14 +248,7 @@ fn run(
         max_handshakes,
         grace: limits.grace,
     };
-    let role = match allowed {
-        Some(list) => {
-            let admission = Admission::new(list, max_handshakes, Instant::now());
-            Role::Listener(Box::new(admission))
-        }
-        None => Role::Connector,
-    };
-    let server = Server::bind(&bind, settings, role, limits, Events::new(report))?;
+    let server = Server::bind(&bind, settings, allowed, limits, Events::new(report))?;
     let (stop, (done, is_done)) = (server.stop_handle(), mpsc::channel::<()>());
     interrupt::on_interrupt(move || {
         stop.request();

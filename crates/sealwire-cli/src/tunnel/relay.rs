@@ -1,6 +1,6 @@
 //! What an established connection does: plain bytes on one side, blocks on the other.
 
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::Shutdown;
 
 use mio::net::TcpStream;
@@ -37,9 +37,14 @@ pub(super) struct Relay {
     pub(super) received: u64,
 }
 
-/// Whether an operation is to be tried later.
-fn is_later(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::WouldBlock | ErrorKind::Interrupted)
+/// What is done about an operation that failed. Whether it is to be tried again without waiting for its
+/// socket: nobody says once more that it is ready.
+fn later(error: io::Error, broken: impl FnOnce(io::Error) -> Failed) -> Result<bool, Failed> {
+    match error.kind() {
+        ErrorKind::Interrupted => Ok(true),
+        ErrorKind::WouldBlock => Ok(false),
+        _ => Err(broken(error)),
+    }
 }
 
 impl Relay {
@@ -79,7 +84,7 @@ impl Relay {
         Ok(Pumped::Again)
     }
 
-    /// One step from the peer to the plain side. Whether anything was done.
+    /// One step from the peer to the plain side. Whether there may be more to do.
     fn receive(&mut self, sealed: &mut TcpStream, plain: &mut TcpStream) -> Result<bool, Failed> {
         if self.received_all {
             return Ok(false);
@@ -91,8 +96,7 @@ impl Relay {
                     self.received += count as u64;
                     Ok(true)
                 }
-                Err(error) if is_later(error.kind()) => Ok(false),
-                Err(error) => Err(Failed::Plain(error)),
+                Err(error) => later(error, Failed::Plain),
             };
         }
         match self.incoming.open() {
@@ -100,8 +104,7 @@ impl Relay {
             Arrived::Partly => match self.incoming.fill(|room| sealed.read(room)) {
                 Ok(0) => Err(Failed::CutOff),
                 Ok(_) => Ok(true),
-                Err(error) if is_later(error.kind()) => Ok(false),
-                Err(error) => Err(Failed::Sealed(error)),
+                Err(error) => later(error, Failed::Sealed),
             },
             Arrived::End => {
                 self.received_all = true;
@@ -114,7 +117,7 @@ impl Relay {
         }
     }
 
-    /// One step from the plain side to the peer. Whether anything was done.
+    /// One step from the plain side to the peer. Whether there may be more to do.
     fn send(&mut self, sealed: &mut TcpStream, plain: &mut TcpStream) -> Result<bool, Failed> {
         if !self.outgoing.unsent().is_empty() {
             return self.flush(sealed);
@@ -125,8 +128,7 @@ impl Relay {
                     self.sent += count as u64;
                     Ok(true)
                 }
-                Err(error) if is_later(error.kind()) => Ok(false),
-                Err(error) => Err(Failed::Plain(error)),
+                Err(error) => later(error, Failed::Plain),
             };
         }
         if !self.sent_all {
@@ -137,15 +139,14 @@ impl Relay {
         Ok(false)
     }
 
-    /// Sends what is sealed. Whether anything was sent.
+    /// Sends what is sealed. Whether there may be more to do.
     pub(super) fn flush(&mut self, sealed: &mut TcpStream) -> Result<bool, Failed> {
         match sealed.write(self.outgoing.unsent()) {
             Ok(count) => {
                 self.outgoing.advance(count);
                 Ok(true)
             }
-            Err(error) if is_later(error.kind()) => Ok(false),
-            Err(error) => Err(Failed::Sealed(error)),
+            Err(error) => later(error, Failed::Sealed),
         }
     }
 }

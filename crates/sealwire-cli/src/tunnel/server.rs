@@ -16,6 +16,7 @@ use mio::{Interest, Poll, Token, Waker};
 use sealwire_newplex::schemes::keys::PublicKey;
 
 use super::admission::Admission;
+use super::allow::{AllowList, Look};
 use super::connection::{Connection, LEAVE_TIME, Settings, Target, Wants};
 use super::events::Events;
 use super::failure::Failed;
@@ -30,7 +31,7 @@ const MAX_ACCEPTED: usize = 64;
 
 /// Which end of the tunnel this is.
 #[derive(Debug)]
-pub(super) enum Role {
+enum Role {
     /// Strangers connect; some are let in.
     Listener(Box<Admission>),
     /// Programs of this machine connect.
@@ -76,8 +77,8 @@ pub(super) struct Server {
     events: Events,
     /// Those that have something to do.
     busy: BTreeSet<u64>,
-    /// Those who wait for a look at the list, with their keys.
-    undecided: Vec<(u64, PublicKey)>,
+    /// Those who wait for a look at the list, with their keys, and which look that is.
+    undecided: Vec<(u64, PublicKey, u64)>,
     /// When deadlines are to be looked at.
     tick: Option<Instant>,
     /// When what is still under way is broken off.
@@ -87,10 +88,11 @@ pub(super) struct Server {
 }
 
 impl Server {
+    /// Listens; as a listener for those who are allowed.
     pub(super) fn bind(
         bind: &Target,
         settings: Settings,
-        role: Role,
+        allowed: Option<(AllowList, Look)>,
         limits: Limits,
         events: Events,
     ) -> Result<Self, Failure> {
@@ -105,6 +107,14 @@ impl Server {
         let stop = Stop {
             waker: Arc::new(Waker::new(registry, WAKER).map_err(cannot)?),
             requested: Arc::default(),
+        };
+        let role = match allowed {
+            Some(list) => {
+                let (waker, now) = (stop.waker.clone(), Instant::now());
+                let admission = Admission::new(list, limits.max_handshakes, waker, now)?;
+                Role::Listener(Box::new(admission))
+            }
+            None => Role::Connector,
         };
         events.listening(&format!("tcp://{bound}"));
         Ok(Server {
@@ -153,7 +163,7 @@ impl Server {
                 self.drive(id);
             }
             self.keep_deadlines();
-            self.look_at_list();
+            self.look_at_list()?;
             if self.stop.requested.load(Ordering::Acquire) && self.is_over() {
                 return Ok(());
             }
@@ -166,9 +176,7 @@ impl Server {
             return Some(Duration::ZERO);
         }
         let look = match &self.role {
-            Role::Listener(admission) if !self.connections.is_empty() => {
-                Some(admission.next_look())
-            }
+            Role::Listener(admission) if !self.connections.is_empty() => admission.look_due(),
             _ => None,
         };
         let next = self.tick.into_iter().chain(look).min()?;

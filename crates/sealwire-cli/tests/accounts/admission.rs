@@ -75,15 +75,8 @@ pub(crate) fn handshakes() {
     const ALL: usize = 40;
     const OF_ONE: usize = ALL / 4;
     let server = Server::new();
-    let router = server
-        .socket(SocketType::Router)
-        .max_handshakes(ALL)
-        .handshake_timeout(NEVER)
-        .build_blocking()
-        .unwrap();
-    let endpoint = router.bind("tcp://127.0.0.1:0").unwrap();
-    let mut bystander = server.bystander(&endpoint);
-    bystander.works(|| drop(answer_the_bystander(&router)));
+    let (router, endpoint, mut bystander) =
+        server.router(|socket| socket.max_handshakes(ALL).handshake_timeout(NEVER));
 
     let mut strangers = Vec::new();
     for number in 0..3 * ALL {
@@ -109,14 +102,8 @@ pub(crate) fn handshakes() {
 pub(crate) fn timers() {
     assert_eq!(Kind::Timers.excess(), Excess::Refused);
     let server = Server::new();
-    let router = server
-        .socket(SocketType::Router)
-        .heartbeat(NEVER, NEVER, NEVER)
-        .build_blocking()
-        .unwrap();
-    let endpoint = router.bind("tcp://127.0.0.1:0").unwrap();
-    let mut bystander = server.bystander(&endpoint);
-    bystander.works(|| drop(answer_the_bystander(&router)));
+    let (router, endpoint, mut bystander) =
+        server.router(|socket| socket.heartbeat(NEVER, NEVER, NEVER));
 
     let attacker = server.peer(SocketType::Dealer).routing_id("attacker");
     let attacker = attacker.build_blocking().unwrap();

@@ -28,6 +28,19 @@ impl Server {
         options(socket_type).security(Security::blake3_server(self.0.clone(), AllowAnyone))
     }
 
+    /// A ROUTER that is to be attacked, where it listens, and a bystander that it serves.
+    pub(crate) fn router(
+        &self,
+        change: impl FnOnce(SocketBuilder) -> SocketBuilder,
+    ) -> (Socket, Endpoint, Bystander) {
+        let router = change(self.socket(SocketType::Router));
+        let router = router.build_blocking().unwrap();
+        let endpoint = router.bind("tcp://127.0.0.1:0").unwrap();
+        let mut bystander = self.bystander(&endpoint);
+        bystander.works(|| drop(answer_the_bystander(&router)));
+        (router, endpoint, bystander)
+    }
+
     /// A peer with a key of its own.
     pub(crate) fn peer(&self, socket_type: SocketType) -> SocketBuilder {
         self.peer_with(socket_type, KeyPair::generate())

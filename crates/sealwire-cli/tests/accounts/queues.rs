@@ -146,11 +146,8 @@ pub(crate) fn left_behind() {
 pub(crate) fn queued() {
     assert_eq!(Kind::Queued.excess(), Excess::Refused);
     let server = Server::new();
-    let router = server.socket(SocketType::Router).send_high_water_mark(MARK);
-    let router = router.build_blocking().unwrap();
-    let endpoint = router.bind("tcp://127.0.0.1:0").unwrap();
-    let mut bystander = server.bystander(&endpoint);
-    bystander.works(|| drop(answer_the_bystander(&router)));
+    let (router, endpoint, mut bystander) =
+        server.router(|socket| socket.send_high_water_mark(MARK));
 
     let attacker = server.peer(SocketType::Dealer).routing_id("attacker");
     let attacker = attacker
@@ -198,11 +195,7 @@ pub(crate) fn arriving() {
     const LIMIT: usize = 100_000;
     assert_eq!(Kind::Arriving.excess(), Excess::Disconnected);
     let server = Server::new();
-    let router = server.socket(SocketType::Router).max_message_size(LIMIT);
-    let router = router.build_blocking().unwrap();
-    let endpoint = router.bind("tcp://127.0.0.1:0").unwrap();
-    let mut bystander = server.bystander(&endpoint);
-    bystander.works(|| drop(answer_the_bystander(&router)));
+    let (router, endpoint, mut bystander) = server.router(|socket| socket.max_message_size(LIMIT));
 
     let attacker = server.peer(SocketType::Dealer).routing_id("attacker");
     let attacker = attacker.build_blocking().unwrap();

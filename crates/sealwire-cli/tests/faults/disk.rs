@@ -7,7 +7,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::support::{run as run_program, start_with_input};
-use crate::system::{PROGRAM, failing, in_namespaces, run};
+use crate::system::{PROGRAM, failing, in_namespaces, limited, run, start};
 
 /// A folder with a key, something to seal, and a sealed file.
 fn folder() -> (TempDir, impl Fn(&str) -> String) {
@@ -135,6 +135,60 @@ fn nothing_stays_on_a_disk_that_is_full() {
 
 /// Larger than a file may be: told instead of ended by the signal that comes with it.
 #[test]
+fn nothing_stays_of_files_that_may_not_be_so_large() {
+    let (_folder, path) = folder();
+    for arguments in writers(&path, &path("out")) {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        // Nothing fits, or of what is sealed and opened a part.
+        for blocks in [0, 100] {
+            let finished = run(&mut limited(&format!("ulimit -f {blocks}"), &arguments));
+            if blocks == 0 || ["seal", "open"].contains(&arguments[0]) {
+                finished.expect_end(1, "File too large");
+            } else {
+                finished.expect_end(0, "");
+            }
+            let left: Vec<_> = names(&path("out"));
+            for name in &left {
+                fs::remove_file(format!("{}/{name}", path("out"))).expect("a file");
+            }
+            let is_whole = blocks > 0 && !["seal", "open"].contains(&arguments[0]);
+            assert_eq!(left.is_empty(), !is_whole, "{arguments:?}: {left:?}");
+        }
+    }
+    // A file that the shell opened is the shell's, and the error is told as well.
+    let script = "ulimit -f 1 && exec \"$0\" seal --key-file \"$1\" < \"$2\" > \"$3\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, PROGRAM]);
+    command.args([path("key"), path("text"), path("out/sealed")]);
+    run(&mut command).expect_end(1, "File too large");
+}
+
+/// A program that answers calls is ended by the signal, as it is anywhere else.
+#[test]
+fn programs_that_answer_calls_have_the_signal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    let script = format!(
+        "exec dd if=/dev/zero of={} bs=1024 count=64",
+        file.display()
+    );
+    let serve = [
+        "rpc",
+        "serve",
+        "-b",
+        "tcp://127.0.0.1:0",
+        "--exec",
+        "sh",
+        "--",
+        "-c",
+        &script,
+    ];
+    let mut server = start(&mut limited("ulimit -f 1", &serve));
+    let call = run_program(&["rpc", "call", "-c", &server.endpoint(), "-d", ""]);
+    call.expect_end(1, "SIGXFSZ");
+}
+
+#[test]
 fn standard_output_that_is_full_is_told() {
     let (_folder, path) = folder();
     let key = path("key");
@@ -142,6 +196,9 @@ fn standard_output_that_is_full_is_told() {
         &["seal", "--key-file", &key][..],
         &["keygen"],
         &["newplex", "digest"],
+        &["--help"],
+        &["rpc", "serve", "--help"],
+        &["--version"],
     ] {
         let full = fs::File::options()
             .write(true)

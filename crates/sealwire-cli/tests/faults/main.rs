@@ -7,10 +7,16 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../tunnel/ends.rs"]
+mod ends;
+
 mod clock;
+mod delays;
 mod disk;
+mod engine;
 mod memory;
 mod peers;
 mod readers;
 mod startup;
 mod system;
+mod tunnels;

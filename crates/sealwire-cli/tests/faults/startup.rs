@@ -1,6 +1,9 @@
 //! Faults before anything works: each ends the program with a message, and none with a panic.
 
-use crate::system::{failing, limited, run};
+use std::os::unix::fs::chown;
+
+use crate::support::run as run_program;
+use crate::system::{failing, limited, run, start, user, with_threads};
 
 const ANY: &str = "tcp://127.0.0.1:0";
 
@@ -53,6 +56,47 @@ fn no_threads() {
             };
             println!("{rule}: {arguments:?}");
             run(&mut command).expect_end(1, "");
+        }
+    }
+}
+
+/// So few threads for the user as the system may leave: each command that goes on for long works, or
+/// ends with an error.
+#[test]
+fn few_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [stem, secret, public] =
+        ["pair", "pair.key", "pair.pub"].map(|name| folder.path().join(name).display().to_string());
+    run_program(&["newplex", "keygen", "--out", &stem]).expect_code(0);
+    let ends = ["--bind", ANY, "--to", "tcp://127.0.0.1:9"];
+    let ends = [&ends[..], &["--secret-key-file", &secret]].concat();
+    let listen = [&["tunnel", "listen", "--allow", &public][..], &ends].concat();
+    let connect = [&["tunnel", "connect", "--server-key", &public][..], &ends].concat();
+    let rep = ["rep", "-b", ANY, "--echo"];
+    let commands = [&LISTENING[2..], &[&rep[..], &listen, &connect]].concat();
+    for arguments in commands {
+        for count in 1..=8 {
+            let Some(mut command) = with_threads(count, arguments) else {
+                return;
+            };
+            for path in [folder.path(), secret.as_ref(), public.as_ref()] {
+                chown(path, Some(user()), Some(user())).expect("the superuser");
+            }
+            println!("{count} threads: {arguments:?}");
+            let mut running = start(&mut command);
+            let line = running.line_or_end("listening on ");
+            if let (Some(line), "rpc") = (&line, arguments[0]) {
+                // Its program takes threads of ours and is a process: the caller is answered either way.
+                let endpoint = line.rsplit(' ').next().expect("an endpoint");
+                let call = run_program(&["rpc", "call", "-c", endpoint, "-d", "x", "-t", "20s"]);
+                assert!(matches!(call.code, Some(0 | 1)), "{call:?}");
+            }
+            running.interrupt();
+            let finished = running.finish();
+            assert!(!finished.stderr.contains("panicked"), "{finished:?}");
+            if line.is_none() || finished.code != Some(130) {
+                finished.expect_end(1, "Resource temporarily unavailable");
+            }
         }
     }
 }

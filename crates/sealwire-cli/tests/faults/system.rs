@@ -51,6 +51,30 @@ pub(crate) fn limited(limits: &str, arguments: &[&str]) -> Command {
     command
 }
 
+/// A user of these tests alone.
+pub(crate) fn user() -> u32 {
+    100_000 + std::process::id()
+}
+
+/// The program as that user, who may have this many threads. `None` where that takes rights that
+/// are not there.
+pub(crate) fn with_threads(count: u32, arguments: &[&str]) -> Option<Command> {
+    // The limit does not bind the superuser.
+    let user = user().to_string();
+    let as_user = || {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", &user, "--regid", &user, "--clear-groups"]);
+        command
+    };
+    if !works(as_user().args([PROGRAM, "--version"])) {
+        return None;
+    }
+    let mut command = as_user();
+    let limit = format!("--nproc={count}:{count}");
+    command.args(["prlimit", &limit, PROGRAM]).args(arguments);
+    Some(command)
+}
+
 /// A shell script in namespaces of its own, with the program as `$0`. `None` where there are none.
 pub(crate) fn in_namespaces<A: AsRef<OsStr>>(
     options: &[&str],

@@ -4,7 +4,7 @@
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -118,6 +118,32 @@ impl Running {
                 return line;
             }
         }
+    }
+
+    /// Waits for a line on standard error that contains `needle`; `None` when it ends without one.
+    pub(crate) fn line_or_end(&mut self, needle: &str) -> Option<String> {
+        loop {
+            let line = match self.stderr.recv_timeout(TIMEOUT) {
+                Ok(line) => line,
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => panic!("neither came:\n{}", self.said),
+            };
+            self.said += &line;
+            self.said.push('\n');
+            if line.contains(needle) {
+                return Some(line);
+            }
+        }
+    }
+
+    /// What it has said on standard error since it was last asked, without waiting.
+    pub(crate) fn lines_so_far(&mut self) -> Vec<String> {
+        let lines: Vec<_> = self.stderr.try_iter().collect();
+        for line in &lines {
+            self.said += line;
+            self.said.push('\n');
+        }
+        lines
     }
 
     /// Where it listens, with the port that was chosen.

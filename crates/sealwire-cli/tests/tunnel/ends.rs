@@ -32,19 +32,46 @@ impl Keys {
         path.to_str().expect("text").to_owned()
     }
 
+    /// A listener that allows these keys.
+    pub(crate) fn listen_for(&self, allowed: &str, to: &str) -> Running {
+        start(&as_str(&self.listening_for(allowed, to, &[])))
+    }
+
     pub(crate) fn listen(&self, to: &str, options: &[&str]) -> Running {
-        let (secret, allowed) = (self.path("server.key"), self.path("alice.pub"));
-        let security = ["--secret-key-file", &secret, "--allow", &allowed];
+        start(&as_str(&self.listening(to, options)))
+    }
+
+    /// The arguments of a listener that allows alice.
+    pub(crate) fn listening(&self, to: &str, options: &[&str]) -> Vec<String> {
+        self.listening_for(&self.path("alice.pub"), to, options)
+    }
+
+    fn listening_for(&self, allowed: &str, to: &str, options: &[&str]) -> Vec<String> {
+        let secret = self.path("server.key");
+        let security = ["--secret-key-file", &secret, "--allow", allowed];
         let ends = ["tunnel", "listen", "--bind", ANY, "--to", to];
-        start(&[&ends[..], &security, options].concat())
+        owned(&[&ends[..], &security, options].concat())
     }
 
     pub(crate) fn connect(&self, name: &str, to: &str, options: &[&str]) -> Running {
+        start(&as_str(&self.connecting(name, to, options)))
+    }
+
+    /// The arguments of a connector with this key.
+    pub(crate) fn connecting(&self, name: &str, to: &str, options: &[&str]) -> Vec<String> {
         let (secret, server) = (self.path(&format!("{name}.key")), self.path("server.pub"));
         let security = ["--secret-key-file", &secret, "--server-key", &server];
         let ends = ["tunnel", "connect", "--bind", ANY, "--to", to];
-        start(&[&ends[..], &security, options].concat())
+        owned(&[&ends[..], &security, options].concat())
     }
+}
+
+fn owned(arguments: &[&str]) -> Vec<String> {
+    arguments.iter().copied().map(str::to_owned).collect()
+}
+
+pub(crate) fn as_str(arguments: &[String]) -> Vec<&str> {
+    arguments.iter().map(String::as_str).collect()
 }
 
 /// A tunnel to a service, and where it begins.

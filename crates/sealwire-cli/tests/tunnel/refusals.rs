@@ -42,19 +42,7 @@ fn what_is_allowed_is_read_again_for_each_connection() {
     let keys = Keys::new();
     let (folder, service) = (keys.path("allowed"), service(echo));
     fs::create_dir(&folder).expect("a folder");
-    let secret = keys.path("server.key");
-    let mut listener = start(&[
-        "tunnel",
-        "listen",
-        "--bind",
-        ANY,
-        "--to",
-        &service,
-        "--allow",
-        &folder,
-        "--secret-key-file",
-        &secret,
-    ]);
+    let mut listener = keys.listen_for(&folder, &service);
     let endpoint = listener.endpoint();
     let mut connector = keys.connect("alice", &endpoint, &[]);
     let entry = connector.endpoint();
@@ -86,20 +74,9 @@ fn keys_are_allowed_by_their_digits_and_in_lists() {
         public("server.pub")
     );
     fs::write(&list, lines).expect("a file");
-    let (service, secret) = (service(echo), keys.path("server.key"));
+    let service = service(echo);
     for allowed in [digits, &list] {
-        let mut listener = start(&[
-            "tunnel",
-            "listen",
-            "--bind",
-            ANY,
-            "--to",
-            &service,
-            "--allow",
-            allowed,
-            "--secret-key-file",
-            &secret,
-        ]);
+        let mut listener = keys.listen_for(allowed, &service);
         let mut connector = keys.connect("alice", &listener.endpoint(), &[]);
         let (received, ended) = exchange(dial(&connector.endpoint()), content(10));
         assert!(ended.is_ok() && received == content(10), "{allowed}");
@@ -180,11 +157,7 @@ fn mistakes_on_the_command_line_are_told_at_once() {
     connect("ipc:///tmp/x", &public, &secret).expect_code(2);
     connect(ANY, &secret, &secret).expect_code(1);
     connect(ANY, &public, &public).expect_code(1);
-    let warning = "the plain end of the tunnel, leaves this machine";
-    let wrong = connect(ANY, "0000", &secret).expect_code(1);
-    assert!(!wrong.stderr.contains(warning), "{}", wrong.stderr);
-    let lost = connect("tcp://no.such.host.invalid:1", &public, &secret).expect_code(5);
-    assert!(lost.stderr.contains(warning), "{}", lost.stderr);
+    connect(ANY, "0000", &secret).expect_code(1);
     let listen = [
         "tunnel",
         "listen",
@@ -198,4 +171,43 @@ fn mistakes_on_the_command_line_are_told_at_once() {
     let allow = ["--secret-key-file", &secret, "--allow", &none];
     let failed = run(&[&listen[..], &allow].concat()).expect_code(1);
     assert!(failed.stderr.contains("none"), "{}", failed.stderr);
+}
+
+/// Plain text off this machine only when somebody wrote that word.
+#[test]
+fn a_plain_end_off_this_machine_takes_a_word() {
+    let keys = Keys::new();
+    let (secret, public) = (keys.path("alice.key"), keys.path("server.pub"));
+    let listen = [
+        "tunnel", "listen", "--bind", ANY, "--allow", &public, "--to",
+    ];
+    let connect = [
+        "tunnel",
+        "connect",
+        "--to",
+        "tcp://127.0.0.1:9",
+        "--server-key",
+        &public,
+        "--bind",
+    ];
+    for end in [&listen[..], &connect[..]] {
+        for elsewhere in [
+            "tcp://no.such.host.invalid:1",
+            "tcp://192.0.2.1:1",
+            "tcp://*:0",
+        ] {
+            if elsewhere.contains('*') && end[1] == "listen" {
+                continue;
+            }
+            let arguments = [end, &[elsewhere, "--secret-key-file", &secret]].concat();
+            let refused = run(&arguments).expect_code(2);
+            assert!(refused.stderr.contains("--plain-text"), "{refused:?}");
+        }
+        let lost = [end, &["tcp://no.such.host.invalid:1"]].concat();
+        let meant = ["--secret-key-file", &secret, "--plain-text"];
+        run(&[&lost[..], &meant].concat()).expect_code(5);
+    }
+    let meant = ["tcp://*:0", "--secret-key-file", &secret, "--plain-text"];
+    let mut connector = start(&[&connect[..], &meant].concat());
+    connector.await_line("listening on ");
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use sealwire_newplex::schemes::keys::PublicKey;
 
 use super::{Role, Server};
-use crate::tunnel::allow::Look;
+use crate::exit::Failure;
 use crate::tunnel::connection::Connection;
 use crate::tunnel::failure::Failed;
 
@@ -15,15 +15,14 @@ impl Server {
         let Role::Listener(admission) = &mut self.role else {
             return;
         };
-        let look = admission.look_for(Instant::now());
-        let is_fresh = look.is_some();
-        self.undecided.push((id, peer));
-        self.take_look(look.unwrap_or_default(), is_fresh);
+        let look = admission.want_look();
+        self.undecided.push((id, peer, look));
+        self.decide_all();
     }
 
     /// Decides about those who wait for it.
-    fn decide_all(&mut self, is_fresh: bool) {
-        for (id, peer) in std::mem::take(&mut self.undecided) {
+    fn decide_all(&mut self) {
+        for (id, peer, look) in std::mem::take(&mut self.undecided) {
             let Role::Listener(admission) = &mut self.role else {
                 return;
             };
@@ -31,8 +30,8 @@ impl Server {
             if self.connections.get(&id).filter(awaits).is_none() {
                 continue;
             }
-            let Some(decision) = admission.decide(&peer, is_fresh) else {
-                self.undecided.push((id, peer));
+            let Some(decision) = admission.decide(&peer, look) else {
+                self.undecided.push((id, peer, look));
                 continue;
             };
             let max = self.limits.max_connections;
@@ -53,29 +52,33 @@ impl Server {
                 }
             }
         }
+        if let (Role::Listener(admission), false) = (&mut self.role, self.undecided.is_empty()) {
+            // It may be under way since before they asked.
+            admission.want_look();
+        }
     }
 
-    /// Reads the list of allowed keys again, and ends connections whose key is not on it any more.
-    pub(super) fn look_at_list(&mut self) {
+    /// Has the list of allowed keys read again, and ends connections whose key is not on it any more.
+    pub(super) fn look_at_list(&mut self) -> Result<(), Failure> {
         let Role::Listener(admission) = &mut self.role else {
-            return;
+            return Ok(());
         };
-        if self.connections.is_empty() {
-            return;
+        let now = Instant::now();
+        if let Some((removed, remarks)) = admission.take_look(now)? {
+            for remark in remarks {
+                self.events.warning(remark);
+            }
+            if removed {
+                self.end_revoked();
+            }
+            self.decide_all();
         }
-        if let Some(look) = admission.look_if_due(Instant::now()) {
-            self.take_look(look, true);
+        if let Role::Listener(admission) = &mut self.role
+            && !self.connections.is_empty()
+        {
+            admission.look_if_due(now);
         }
-    }
-
-    fn take_look(&mut self, look: Look, is_fresh: bool) {
-        for remark in look.remarks {
-            self.events.warning(remark);
-        }
-        if look.removed {
-            self.end_revoked();
-        }
-        self.decide_all(is_fresh);
+        Ok(())
     }
 
     fn end_revoked(&mut self) {
