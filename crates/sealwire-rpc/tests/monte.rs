@@ -8,6 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::net::{AddressFamily, SocketType, connect, socket};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sealwire_rpc::monte::{Event, UnauthenticatedConn, UnauthenticatedServer};
 
@@ -99,14 +100,15 @@ fn a_server_of_montes_wire_bears_what_peers_do() {
     drop(silent);
 
     // No descriptor is left. Connections on the backlog are refused, and those that are there go on.
+    let idle = [(); 2].map(|()| socket(AddressFamily::INET, SocketType::STREAM, None).unwrap());
     let mut taken = Vec::new();
     while let Ok(file) = File::open("/dev/null") {
         taken.push(file);
     }
-    taken.truncate(taken.len() - 2);
-    let waiting: Vec<_> = (0..2)
-        .map(|_| TcpStream::connect(address).unwrap())
-        .collect();
+    let waiting = idle.map(|idle| {
+        connect(&idle, &address).unwrap();
+        TcpStream::from(idle)
+    });
     eventually("they are closed", || waiting.iter().all(is_closed));
     works(&bystander);
     drop((taken, waiting));
