@@ -3,7 +3,7 @@
 mod refusals;
 mod steering;
 
-use std::thread;
+use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
 use crate::blocking::Socket;
 use crate::error::Error;
@@ -135,10 +135,25 @@ impl<'a> Proxy<'a> {
         let steering = Steering::default();
         let (forth, back) = steering.directions();
         thread::scope(|scope| {
+            let sockets = [self.frontend, self.backend];
+            let back = spawn(scope, || self.forward(self.backend, self.frontend, back));
             let control = self.control.map(|control| {
-                scope.spawn(|| steering.handle(control, &[self.frontend, self.backend]))
+                let steering = &steering;
+                spawn(scope, move || steering.handle(control, &sockets))
             });
-            let back = scope.spawn(|| self.forward(self.backend, self.frontend, back));
+            let (back, control) = match (back, control.transpose()) {
+                (Ok(back), Ok(control)) => (back, control),
+                // A thread that was started ends with the sockets and what it is told.
+                (Err(refused), control) => {
+                    self.give_up(&steering);
+                    drop(control);
+                    return Err(refused);
+                }
+                (_, Err(refused)) => {
+                    self.give_up(&steering);
+                    return Err(refused);
+                }
+            };
             let forth = self.forward(self.frontend, self.backend, forth);
             let back = back
                 .join()
@@ -152,6 +167,17 @@ impl<'a> Proxy<'a> {
             }
             forth.and(back)
         })
+    }
+
+    /// Has the threads end that were started.
+    fn give_up(&self, steering: &Steering) {
+        for socket in [self.frontend, self.backend] {
+            socket.begin_close();
+        }
+        steering.terminate();
+        if let Some(control) = self.control {
+            control.wake();
+        }
     }
 
     /// One direction; when it fails it closes both sockets, so that the other direction ends too.
@@ -208,4 +234,12 @@ impl<'a> Proxy<'a> {
     fn wait_for_end(&self, socket: &Socket, way: Direction<'_>) -> Result<(), Error> {
         socket.wait_while(|| !way.steering.terminated())
     }
+}
+
+/// Starts a thread, which the system may refuse.
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    action: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>, Error> {
+    Ok(Builder::new().spawn_scoped(scope, action)?)
 }

@@ -277,6 +277,7 @@ fn a_disk_that_hangs_holds_up_nobody_who_is_on_the_list() {
     refused.set_nonblocking(true).expect("a socket");
     let waits = (&refused).read(&mut [0]).expect_err("nothing was sent");
     assert_eq!(waits.kind(), std::io::ErrorKind::WouldBlock);
+    drop((socket, refused, stranger));
     ends_well(connector);
     ends_well(listener);
 }
