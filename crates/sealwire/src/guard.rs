@@ -13,8 +13,7 @@
 //! lock of the connection that is driven.
 //!
 //! A payload's owner is dropped under that lock too where its bytes were sealed or written: to carry
-//! each payload out would cost every large message a move into a list and out of it, about 2 % of its
-//! instructions. Instead a thread that holds such a lock waits for nothing: calls that would wait
+//! each payload out would cost every large message a move into a list and out of it. Instead a thread that holds such a lock waits for nothing: calls that would wait
 //! fail with `WouldBlock` there ([`must_not_wait`]). So a destructor may call any socket.
 
 use std::any::Any;
@@ -23,7 +22,6 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Wake, Waker};
 
 use crate::account::LogGate;
 
@@ -112,39 +110,6 @@ fn discard(panic: Box<dyn Any + Send>) {
     }
 }
 
-/// The waker of a foreign task, to be called where a panic would leave something half done.
-pub(crate) struct Guarded(Option<Waker>);
-
-impl Guarded {
-    pub(crate) fn new(waker: &Waker) -> Arc<Self> {
-        Arc::new(Guarded(Some(waker.clone())))
-    }
-
-    /// Whether it wakes the same task.
-    pub(crate) fn wakes(&self, waker: &Waker) -> bool {
-        self.0.as_ref().is_some_and(|own| own.will_wake(waker))
-    }
-}
-
-impl Wake for Guarded {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if let Some(waker) = &self.0 {
-            contain("waking a task", || waker.wake_by_ref());
-        }
-    }
-}
-
-impl Drop for Guarded {
-    fn drop(&mut self) {
-        let waker = self.0.take();
-        contain("dropping a waker", || drop(waker));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
@@ -185,27 +150,5 @@ mod tests {
         assert!((lines..=1_000).contains(&told));
         // Another cause has lines of its own.
         assert!(lines_about("a drop").pass().is_some());
-    }
-
-    #[test]
-    fn a_waker_that_panics_is_contained() {
-        struct Panics;
-        impl Wake for Panics {
-            fn wake(self: Arc<Self>) {
-                panic!("an executor");
-            }
-        }
-        impl Drop for Panics {
-            fn drop(&mut self) {
-                panic!("an executor's task");
-            }
-        }
-        let foreign = Waker::from(Arc::new(Panics));
-        let guarded = Guarded::new(&foreign);
-        assert!(guarded.wakes(&foreign));
-        mem::forget(foreign);
-        let waker = Waker::from(guarded);
-        waker.wake_by_ref();
-        drop(waker);
     }
 }

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use counting::allocations_of;
 use sealwire::blocking::Socket;
 use sealwire::{Context, Message, SocketType};
-use support::{every_mechanism, link, options};
+use support::{block_on, every_mechanism, link, options};
 
 const MESSAGES: usize = 20_000;
 /// Allocations that belong to no message, for each connection, however its two threads are scheduled.
@@ -57,6 +57,7 @@ struct Batches {
 #[test]
 fn messages_allocate_nothing() {
     publishing_allocates_nothing();
+    waiting_tasks_allocate_nothing();
     for (mechanism, server, client) in every_mechanism() {
         for endpoint in ["tcp://127.0.0.1:*".to_owned(), ipc()] {
             let (pull, push) = link(
@@ -152,6 +153,45 @@ fn publishing_allocates_nothing() {
                 "{mechanism}, {messages} to {SUBSCRIBERS} subscribers {way}: {count} allocations"
             );
         }
+    }
+}
+
+/// Tasks that wait for each message, one after the other, on both sides.
+fn waiting_tasks_allocate_nothing() {
+    for (mechanism, server, client) in every_mechanism() {
+        let (one, other) = link(
+            "tcp://127.0.0.1:*",
+            options(SocketType::Pair).security(server),
+            options(SocketType::Pair).security(client),
+        );
+        let [one, other] = [one, other].map(sealwire::Socket::from);
+        let payload = Bytes::from(vec![7; SIZES[0]]);
+        let rally = |rounds| {
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    block_on(async {
+                        for _ in 0..rounds {
+                            let message = other.recv().await.unwrap();
+                            other.send(message).await.unwrap();
+                        }
+                    });
+                });
+                block_on(async {
+                    for _ in 0..rounds {
+                        one.send(payload.clone()).await.unwrap();
+                        assert_eq!(one.recv().await.unwrap().as_bytes(), payload);
+                    }
+                });
+            });
+        };
+        let rounds = MESSAGES / 10;
+        rally(rounds);
+        let count = allocations_of(|| rally(rounds));
+        println!("{mechanism}, tasks that wait: {count}");
+        assert!(
+            count <= SLACK,
+            "{mechanism}, {rounds} rounds of tasks that wait: {count} allocations"
+        );
     }
 }
 

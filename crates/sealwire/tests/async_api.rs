@@ -2,16 +2,13 @@
 
 mod support;
 
-use std::future::Future;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 use std::time::Duration;
 
 use sealwire::{Message, Socket, SocketType};
-use support::Path;
+use support::{Path, block_on};
 
 fn pair(path: &Path, server: SocketType, client: SocketType) -> (Socket, Socket) {
     let server = path.server(server).build().unwrap();
@@ -20,24 +17,6 @@ fn pair(path: &Path, server: SocketType, client: SocketType) -> (Socket, Socket)
         .connect(server.bind(path.endpoint()).unwrap())
         .unwrap();
     (server, client)
-}
-
-/// The smallest executor there is.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
-    }
 }
 
 async fn ping_pong(path: Path) {

@@ -79,7 +79,7 @@ kinds! {
         "64 MiB and 65,536 frames; `max_message_size`";
     /// Topics and groups that the peer subscribed to or joined.
     Subscriptions "subscriptions": "topics and groups of a subscriber", Inbound, Disconnected,
-        "16 MiB, each topic counted with 256 bytes more";
+        "16 MiB, each topic counted with 512 bytes more";
     /// Calls of the peer that are not answered: their bodies.
     Requests "requests": "requests of a caller that are not answered", Inbound, Refused,
         "4,096 calls and 64 MiB; `Limits`";

@@ -148,7 +148,7 @@ mod tests {
         let begun = Instant::now();
         while bytes(&cookies).len() == 1 {
             assert!(
-                begun.elapsed() < 2 * ROTATION_PERIOD,
+                begun.elapsed() < 10 * ROTATION_PERIOD,
                 "the clock does not rotate the keys"
             );
             std::thread::sleep(ROTATION_PERIOD / 100);

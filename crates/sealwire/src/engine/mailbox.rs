@@ -74,6 +74,8 @@ pub(crate) enum Command {
 pub(crate) enum Fault {
     /// A panic that belongs to no source.
     Panic,
+    /// One that belongs to the listener, connector or `udp` endpoint with this text.
+    PanicIn(String),
     /// The next poll fails.
     Poll,
 }

@@ -8,15 +8,24 @@ use sealwire_zmtp::SocketType;
 
 use super::mailbox::{Command, Fault};
 use crate::blocking::Socket;
-use crate::{Context, Error};
+use crate::{Context, Error, Event, FailureCause};
 
 /// Nothing here takes that long unless it is broken.
 const LONG: Duration = Duration::from_secs(60);
+/// Where nobody listens: port 1 is never given out.
+const NOBODY: &str = "tcp://127.0.0.1:1";
 
 fn failed<T: std::fmt::Debug>(outcome: Result<T, impl Into<Error>>) {
     match outcome.map_err(Into::into) {
         Err(Error::EngineFailed) => {}
         other => panic!("not what it should be: {other:?}"),
+    }
+}
+
+fn over<T>(polled: Poll<T>) -> T {
+    match polled {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => panic!("it still waits"),
     }
 }
 
@@ -34,19 +43,41 @@ fn everybody_is_told_of(fault: Fault) {
         .unwrap();
     push.send("work").unwrap();
     assert_eq!(pull.recv_for(LONG).unwrap().as_bytes(), b"work");
-    // One without a peer, whose messages have nowhere to go.
+    // Sockets without a peer, whose messages have nowhere to go.
+    let caller = make(SocketType::Peer);
+    let lingering = Socket::builder(SocketType::Push).context(&context);
+    let lingering = lingering.linger(LONG).build_blocking().unwrap();
+    lingering.connect(NOBODY).unwrap();
+    lingering.send("work").unwrap();
     let (lonely, idle) = (make(SocketType::Push), make(SocketType::Pull));
-    let monitor = idle.monitor();
+    let (monitor, other_monitor) = (idle.monitor(), idle.monitor());
     let shared = crate::Socket::from(idle.clone());
     let mut task = TaskContext::from_waker(Waker::noop());
     let mut receiving = Box::pin(shared.recv());
     assert!(receiving.as_mut().poll(&mut task).is_pending());
+    let full = crate::Socket::from(lonely.clone());
+    let mut sending = Box::pin(full.send("work"));
+    assert!(sending.as_mut().poll(&mut task).is_pending());
+    let mut ending = Box::pin(crate::Socket::from(lingering.clone()).close());
+    assert!(ending.as_mut().poll(&mut task).is_pending());
+    let peer = crate::Socket::from(caller.clone());
+    let mut connecting = Box::pin(peer.connect_peer(NOBODY));
+    assert!(connecting.as_mut().poll(&mut task).is_pending());
+    let mut incoming = shared.incoming();
+    let mut next = Box::pin(incoming.next());
+    assert!(next.as_mut().poll(&mut task).is_pending());
+    let mut observing = Box::pin(other_monitor.next());
+    assert!(observing.as_mut().poll(&mut task).is_pending());
 
     thread::scope(|scope| {
         let waiting = [
             scope.spawn(|| failed(pull.recv_for(LONG))),
             scope.spawn(|| failed(idle.recv_for(LONG))),
             scope.spawn(|| failed(lonely.send_for("work", LONG))),
+            scope.spawn(|| failed(idle.incoming().next().unwrap())),
+            scope.spawn(|| failed(lonely.send_many_for(&mut ["work".into()].into(), LONG))),
+            scope.spawn(|| failed(caller.connect_peer(NOBODY))),
+            scope.spawn(|| failed(lingering.clone().close())),
             scope.spawn(|| assert!(monitor.wait_next_for(LONG).is_none())),
         ];
         context.mailbox().post(Command::Fault(fault));
@@ -55,11 +86,14 @@ fn everybody_is_told_of(fault: Fault) {
         }
     });
     assert!(context.mailbox().is_closed());
-    match receiving.as_mut().poll(&mut task) {
-        Poll::Ready(outcome) => failed(outcome),
-        Poll::Pending => panic!("it still waits"),
-    }
-    drop(receiving);
+    failed(over(receiving.as_mut().poll(&mut task)));
+    failed(over(sending.as_mut().poll(&mut task)));
+    failed(over(connecting.as_mut().poll(&mut task)));
+    failed(over(ending.as_mut().poll(&mut task)));
+    failed(over(next.as_mut().poll(&mut task)).unwrap());
+    assert!(over(observing.as_mut().poll(&mut task)).is_none());
+    drop((receiving, sending, connecting, ending, next, observing));
+    drop(incoming);
     failed(push.send_for("work", LONG));
     failed(
         push.try_recv()
@@ -92,4 +126,58 @@ fn a_panic_of_the_thread_ends_all_sockets_with_an_error() {
 #[test]
 fn a_poll_that_fails_ends_all_sockets_with_an_error() {
     everybody_is_told_of(Fault::Poll);
+}
+
+/// A source that panics ends, and says so; the others of the context go on.
+fn ends_alone(socket_type: SocketType, open: impl Fn(&Socket) -> String) {
+    let context = Context::new().unwrap();
+    let make = |socket_type| socket(&context, socket_type);
+    let (pull, push) = (make(SocketType::Pull), make(SocketType::Push));
+    push.connect(pull.bind("tcp://127.0.0.1:0").unwrap())
+        .unwrap();
+    let broken = make(socket_type);
+    let endpoint = open(&broken);
+    let monitor = broken.monitor();
+    let fault = Fault::PanicIn(endpoint.clone());
+    context.mailbox().post(Command::Fault(fault));
+    loop {
+        let event = monitor.wait_next_for(LONG).expect("an event says it");
+        let internal = FailureCause::Internal;
+        match event {
+            Event::AcceptFailed { reason, .. } if reason == internal.to_string() => break,
+            Event::Failed(failure) if matches!(failure.cause(), FailureCause::Internal) => break,
+            _ => {}
+        }
+    }
+    assert!(broken.bound_endpoints().is_empty() && broken.connected_endpoints().is_empty());
+    push.send("work").unwrap();
+    assert_eq!(pull.recv_for(LONG).unwrap().as_bytes(), b"work");
+    // The socket is as good as new.
+    assert_eq!(open(&broken).split(':').next(), endpoint.split(':').next());
+    assert!(!context.mailbox().is_closed());
+    broken.close().unwrap();
+}
+
+#[test]
+fn a_listener_that_panics_ends_alone() {
+    ends_alone(SocketType::Pull, |socket| {
+        let endpoint = socket.bind("tcp://127.0.0.1:0").unwrap();
+        endpoint.to_string()
+    });
+}
+
+#[test]
+fn a_connector_that_panics_ends_alone() {
+    ends_alone(SocketType::Pull, |socket| {
+        socket.connect(NOBODY).unwrap();
+        NOBODY.into()
+    });
+}
+
+#[test]
+fn a_datagram_source_that_panics_ends_alone() {
+    ends_alone(SocketType::Dish, |socket| {
+        let endpoint = socket.bind("udp://127.0.0.1:0").unwrap();
+        endpoint.to_string()
+    });
 }

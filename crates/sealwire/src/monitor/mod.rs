@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use event_listener::Event as Signal;
+use event_listener::{Listener as _, listener};
 use sealwire_fork::Birth;
 use sealwire_zmtp::connection::Warning;
 
@@ -28,7 +28,7 @@ use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::options::from_now;
 use crate::peer::{Peer, PeerAddress};
-use crate::socket::Listening;
+use crate::socket::{Listening, Signal};
 #[cfg(unix)]
 use crate::socket::{Pollable, Pollers, Readiness, Ready};
 
@@ -241,7 +241,7 @@ impl Default for Queue {
         Queue {
             birth: Birth::now(),
             state: Mutex::default(),
-            readable: Signal::new(),
+            readable: Signal::default(),
             #[cfg(unix)]
             pollers: Pollers::default(),
         }
@@ -379,6 +379,9 @@ impl Monitor {
     /// Waits for the next event; `None` once the socket is closed and all events are read.
     pub async fn next(&self) -> Option<Event> {
         loop {
+            if !self.queue.birth.is_here() {
+                return None;
+            }
             let listener = Listening::to(&self.queue.readable);
             match self.queue.next() {
                 Poll::Event(event) => return Some(*event),
@@ -390,8 +393,11 @@ impl Monitor {
 
     /// Blocks until the next event; `None` once the socket is closed and all events are read.
     pub fn wait_next(&self) -> Option<Event> {
+        if !self.queue.birth.is_here() {
+            return None;
+        }
         loop {
-            let listener = Listening::to(&self.queue.readable);
+            listener!(self.queue.readable.threads => listener);
             match self.queue.next() {
                 Poll::Event(event) => return Some(*event),
                 Poll::Ended => return None,
@@ -402,13 +408,16 @@ impl Monitor {
 
     /// Blocks until the next event, but no longer than `limit`.
     pub fn wait_next_for(&self, limit: Duration) -> Option<Event> {
+        if !self.queue.birth.is_here() {
+            return None;
+        }
         let deadline = from_now(limit);
         loop {
-            let listener = Listening::to(&self.queue.readable);
+            listener!(self.queue.readable.threads => listener);
             match self.queue.next() {
                 Poll::Event(event) => return Some(*event),
                 Poll::Ended => return None,
-                Poll::Nothing if listener.wait_deadline(deadline) => {}
+                Poll::Nothing if listener.wait_deadline(deadline).is_some() => {}
                 Poll::Nothing => return None,
             }
         }

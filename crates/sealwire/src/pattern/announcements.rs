@@ -8,6 +8,7 @@
 //! out, whatever the high-water mark.
 
 use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::pipes::PipeId;
@@ -44,18 +45,21 @@ pub(super) struct Change {
 /// The connection whose topic it is, where peers are told apart.
 type Scope = Option<u64>;
 
+/// Where a change stands among what waits. Never zero, so that having none takes no memory.
+type Place = NonZeroU64;
+
 /// What the application knows of a topic, and what it is to read of it, by place.
 #[derive(Default)]
 struct State {
     told: bool,
-    subscription: Option<u64>,
-    cancellation: Option<u64>,
+    subscription: Option<Place>,
+    cancellation: Option<Place>,
 }
 
 pub(super) struct Announcements {
     mode: Told,
-    waiting: BTreeMap<u64, Arrival>,
-    next_place: u64,
+    waiting: BTreeMap<Place, Arrival>,
+    next_place: Place,
     states: HashMap<(Scope, Topic), State>,
 }
 
@@ -69,7 +73,7 @@ impl Announcements {
                 () => Told::Ends,
             },
             waiting: BTreeMap::new(),
-            next_place: 0,
+            next_place: Place::MIN,
             states: HashMap::new(),
         }
     }
@@ -177,7 +181,7 @@ impl Announcements {
 
     fn wait(&mut self, arrival: Arrival) {
         self.waiting.insert(self.next_place, arrival);
-        self.next_place += 1;
+        self.next_place = self.next_place.saturating_add(1);
     }
 
     /// Takes a subscription back that was not read.

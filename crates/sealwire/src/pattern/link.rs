@@ -4,9 +4,7 @@ use std::fmt;
 use std::mem;
 use std::sync::Arc;
 
-use sealwire_zmtp::Message as Frames;
-
-use super::pipe::Pipe;
+use super::discarding::Discarded;
 use crate::account::Exceeded;
 use crate::guard;
 use crate::monitor::FailureCause;
@@ -99,13 +97,6 @@ impl Signal {
     }
 }
 
-/// What a pattern is done with. Messages, and the links of pipes, may own what others wrote: its
-/// destructor may call the socket.
-pub(super) enum Discarded {
-    Message(Frames),
-    Pipe(Box<Pipe>),
-}
-
 /// Most entries of a list whose memory is kept.
 const MOST_KEPT: usize = 1_024;
 
@@ -162,10 +153,7 @@ impl Signals {
         let dropped = !self.discarded.is_empty();
         // One by one: what panics must not keep the others from being dropped.
         for discarded in self.discarded.drain(..) {
-            guard::contain("dropping messages", || match discarded {
-                Discarded::Message(frames) => drop(frames),
-                Discarded::Pipe(pipe) => drop(pipe),
-            });
+            guard::contain("dropping messages", || discarded.drop());
         }
         (!alone || dropped).then_some(self)
     }

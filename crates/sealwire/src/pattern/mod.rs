@@ -23,6 +23,7 @@
 mod announcements;
 mod changes;
 mod dealer;
+mod discarding;
 mod dish;
 mod fair_queue;
 mod framing;

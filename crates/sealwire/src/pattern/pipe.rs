@@ -8,10 +8,11 @@ use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 
 use super::changes::{Changes, Group};
+use super::discarding::Discarded;
 use super::framing::{Framing, MOST_STRETCHES, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
-use super::link::{Discarded, Link, Signal, Signals};
+use super::link::{Link, Signal, Signals};
 use crate::account::{Exceeded, Kind};
 use crate::peer::Peer;
 

@@ -14,14 +14,15 @@ use std::mem;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sealwire_zmtp::{Frame, Message as Frames};
+use sealwire_zmtp::Message as Frames;
 use slab::Slab;
 
 use super::Source;
+use super::discarding::Discarded;
 use super::framing::{Framing, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
-use super::link::{Discarded, Dismissal, Link, Signal, Signals};
+use super::link::{Dismissal, Link, Signal, Signals};
 use super::pipe::Pipe;
 use crate::account::{self, Exceeded, Kind};
 use crate::message::Message;
@@ -37,7 +38,7 @@ const LEFT_BEHIND_OVERHEAD: usize = 2_048;
 /// All pipes of one socket.
 pub(crate) struct Pipes {
     slab: Slab<Pipe>,
-    signals: Signals,
+    pub(super) signals: Signals,
     framing: Framing,
     /// The only pipe that has something to read, as far as the fair queue knows.
     sole: Option<PipeId>,
@@ -127,43 +128,6 @@ impl Pipes {
     pub(crate) fn remove(&mut self, id: PipeId) {
         if let Some(pipe) = self.slab.try_remove(id) {
             self.signals.discard(Discarded::Pipe(Box::new(pipe)));
-        }
-    }
-
-    /// Drops a message once the lock is released. Where that is all the same it does so now.
-    #[inline]
-    pub(crate) fn discard(&mut self, frames: Frames) {
-        if frames.frames().iter().any(is_shared) {
-            self.signals.discard(Discarded::Message(frames));
-        }
-    }
-
-    /// The same for a frame.
-    #[inline]
-    pub(crate) fn discard_frame(&mut self, frame: Frame) {
-        if is_shared(&frame) {
-            let message = Frames::single(frame);
-            self.signals.discard(Discarded::Message(message));
-        }
-    }
-
-    /// The same for an item that no peer or pattern wanted.
-    pub(crate) fn discard_item(&mut self, item: Item) {
-        match item {
-            Item::Message(frames) | Item::Notice(frames) => self.discard(frames),
-            // Memory of ours.
-            Item::Stretch(_)
-            | Item::Framed(_)
-            | Item::Subscribe(_)
-            | Item::Cancel(_)
-            | Item::Changes(_) => {}
-        }
-    }
-
-    /// The same for several messages.
-    pub(crate) fn discard_all(&mut self, messages: Vec<Frames>) {
-        for frames in messages {
-            self.discard(frames);
         }
     }
 
@@ -541,10 +505,4 @@ impl Pipes {
         let pipe = pipes.next().filter(|pipe| !pipe.ended)?;
         pipes.next().is_none().then(|| pipe.link.clone())
     }
-}
-
-/// Whether a frame shares memory with others. One that is held in place owns nothing.
-#[inline]
-fn is_shared(frame: &Frame) -> bool {
-    frame.len() > Frame::INLINE
 }

@@ -8,9 +8,9 @@ use sealwire_zmtp::{Frame, Message as Frames};
 use super::announcements::{Announcements, Arrival};
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};
-use super::subscriptions::Subscriptions;
+use super::subscriptions::{Added, Subscriptions};
 use super::{Delivery, Pattern, Received, SendFailure};
-use crate::account::Kind;
+use crate::account::{Exceeded, Kind};
 use crate::error::{Error, Operation, StateError};
 use crate::options::SocketOptions;
 
@@ -65,7 +65,7 @@ impl Publish {
     /// Takes a subscription or cancellation of a peer.
     fn change(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
         let outcome = match &item {
-            Item::Subscribe(topic) => match self.asked().add(id, topic) {
+            Item::Subscribe(topic) => match self.ask(id, topic) {
                 Ok(added) => Some((true, added.topic, added.first)),
                 Err(exceeded) => {
                     pipes.exceeded(id, exceeded);
@@ -78,8 +78,7 @@ impl Publish {
             }
             _ => None,
         };
-        let held = self.asked().bytes_of(id);
-        pipes.note_held(id, Kind::Subscriptions, held);
+        self.note_held(pipes, id);
         let (Some((subscribes, topic, only)), Some(peer), Upstream::Readable) =
             (outcome, pipes.peer(id), self.upstream)
         else {
@@ -93,6 +92,20 @@ impl Publish {
             true => Delivery::Queued,
             false => Delivery::Handled,
         }
+    }
+
+    fn ask(&mut self, id: PipeId, topic: &[u8]) -> Result<Added, Exceeded> {
+        let granted = match self.settings.manual {
+            true => self.subscriptions.bytes_of(id),
+            false => 0,
+        };
+        self.asked().add_beside(id, topic, granted)
+    }
+
+    /// Charges a peer with what it asked for and, with `manual`, what it was granted.
+    fn note_held(&self, pipes: &Pipes, id: PipeId) {
+        let held = self.requested.bytes_of(id) + self.subscriptions.bytes_of(id);
+        pipes.note_held(id, Kind::Subscriptions, held);
     }
 
     /// The table that peers' subscriptions go to.
@@ -211,17 +224,20 @@ impl Pattern for Publish {
         !self.announcements.is_empty()
     }
 
-    fn subscribe(&mut self, _pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
+    fn subscribe(&mut self, pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
         let id = self.addressee()?;
+        let requested = self.requested.bytes_of(id);
         self.subscriptions
-            .add(id, topic)
-            .map(drop)
-            .map_err(|_| Error::Limit("16 MiB of topics for one subscriber"))
+            .add_beside(id, topic, requested)
+            .map_err(|_| Error::Limit("16 MiB of topics for one subscriber"))?;
+        self.note_held(pipes, id);
+        Ok(())
     }
 
-    fn unsubscribe(&mut self, _pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
+    fn unsubscribe(&mut self, pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
         let id = self.addressee()?;
         self.subscriptions.cancel(id, topic);
+        self.note_held(pipes, id);
         Ok(())
     }
 }
@@ -234,6 +250,7 @@ mod tests {
     use super::super::silent::{End, Scene};
     use super::super::subscriptions::{MAX_TOPIC_BYTES_PER_PEER, cost_of_topic};
     use super::*;
+    use crate::options::Behaviour;
 
     fn xpub() -> (Scene, Publish) {
         let options = SocketOptions::new(SocketType::XPub);
@@ -286,6 +303,34 @@ mod tests {
         let read = read(&mut scene, &mut xpub);
         assert_eq!(read.len(), 5_000);
         assert!(read.iter().all(|message| message[0] == 0));
+    }
+
+    #[test]
+    fn what_is_granted_by_hand_is_charged_to_the_subscriber() {
+        let options = SocketOptions {
+            behaviour: Behaviour {
+                xpub_manual: true,
+                ..Behaviour::default()
+            },
+            ..SocketOptions::new(SocketType::XPub)
+        };
+        let mut xpub = Publish::new(Upstream::Readable, &options);
+        let mut scene = Scene::new(options);
+        let end = scene.attach(&mut xpub, "192.0.2.1:1");
+        subscribe(&mut scene, &mut xpub, &end, 0..1);
+        assert_eq!(read(&mut scene, &mut xpub).len(), 1);
+        xpub.subscribe(&mut scene.pipes, b"granted").unwrap();
+        let asked = cost_of_topic(&[0; 4]);
+        let both = asked + cost_of_topic(b"granted");
+        assert_eq!(end.held(Kind::Subscriptions), both);
+        // Both together are bounded.
+        let large = vec![7; MAX_TOPIC_BYTES_PER_PEER - cost_of_topic(&[]) - both];
+        xpub.subscribe(&mut scene.pipes, &large).unwrap();
+        assert!(xpub.subscribe(&mut scene.pipes, b"more").is_err());
+        assert_eq!(end.held(Kind::Subscriptions), MAX_TOPIC_BYTES_PER_PEER);
+        xpub.unsubscribe(&mut scene.pipes, &large).unwrap();
+        xpub.unsubscribe(&mut scene.pipes, b"granted").unwrap();
+        assert_eq!(end.held(Kind::Subscriptions), asked);
     }
 
     #[test]

@@ -330,7 +330,7 @@ mod tests {
         let number = |number: u32| number.to_be_bytes();
         let mut last = 0;
         while !xsub.asks_for_everything {
-            if last == MAX_BYTES_UPSTREAM as u32 / 260 - 1 {
+            if last == MAX_BYTES_UPSTREAM as u32 / cost_of_topic(&[0; 4]) as u32 - 1 {
                 scene.take(&publisher);
             }
             xsub.subscribe(&mut scene.pipes, &number(last)).unwrap();

@@ -14,9 +14,10 @@ use crate::account::{Exceeded, Kind};
 /// Bytes of topics one peer may hold, each topic counted with [`TOPIC_OVERHEAD`].
 pub(crate) const MAX_TOPIC_BYTES_PER_PEER: usize = 16 << 20;
 
-/// What the tables need for a topic beside its bytes: the peers that want it, and with XPUB what
-/// is to be told of it. Measured with a flood of short topics.
-const TOPIC_OVERHEAD: usize = 256;
+/// What the tables need for a topic beside its bytes, at most: the peers that want it, and with XPUB
+/// what is to be told of it. A sum: tables that have just doubled hold 7 entries in 16 places, and a
+/// node of a tree has 11 places, of which one (peers) or six (what is to be told) are used.
+const TOPIC_OVERHEAD: usize = 512;
 
 /// What a topic costs of [`MAX_TOPIC_BYTES_PER_PEER`], in bytes.
 pub(crate) fn cost_of_topic(topic: &[u8]) -> usize {
@@ -71,6 +72,16 @@ impl Subscriptions {
 
     /// Adds a subscription; one that the peer has already changes nothing.
     pub(crate) fn add(&mut self, id: PipeId, topic: &[u8]) -> Result<Added, Exceeded> {
+        self.add_beside(id, topic, 0)
+    }
+
+    /// The same for a peer that holds so many bytes of topics elsewhere.
+    pub(crate) fn add_beside(
+        &mut self,
+        id: PipeId,
+        topic: &[u8],
+        elsewhere: usize,
+    ) -> Result<Added, Exceeded> {
         let peer = self.by_peer.entry(id).or_default();
         if let Some(topic) = peer.topics.get(topic) {
             return Ok(Added {
@@ -79,7 +90,7 @@ impl Subscriptions {
             });
         }
         let bytes = peer.bytes.saturating_add(cost_of_topic(topic));
-        if bytes > self.limit {
+        if bytes.saturating_add(elsewhere) > self.limit {
             return Err(Exceeded {
                 kind: Kind::Subscriptions,
                 limit: self.limit,

@@ -8,11 +8,12 @@ mod waiting;
 use std::sync::Arc;
 use std::time::Duration;
 
+use event_listener::{Listener as _, listener};
 use sealwire_zmtp::SocketType;
 
 pub use incoming::Incoming;
 
-use super::{Listening, SocketBuilder};
+use super::SocketBuilder;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation};
 use crate::guard;
@@ -132,7 +133,7 @@ impl Socket {
         let limit = core.options().send_timeout;
         let deadline = limit.map(|limit| (limit, from_now(limit)));
         loop {
-            let listener = Listening::to(&core.writable);
+            listener!(core.writable.threads => listener);
             if let Some(route) = core.route_of_connector(connector)? {
                 return Ok(route);
             }
@@ -140,7 +141,7 @@ impl Socket {
                 _ if guard::must_not_wait() => return Err(Error::WouldBlock),
                 None => listener.wait(),
                 Some((limit, deadline)) => {
-                    if !listener.wait_deadline(deadline) {
+                    if listener.wait_deadline(deadline).is_none() {
                         let route = core.route_of_connector(connector)?;
                         return route.ok_or_else(|| self.timed_out(Operation::Connect, limit));
                     }
@@ -413,7 +414,7 @@ impl Socket {
             return;
         }
         loop {
-            let listener = Listening::to(&core.ended);
+            listener!(core.ended.threads => listener);
             if core.has_ended() {
                 return;
             }

@@ -17,7 +17,6 @@ use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use event_listener::Event as Signal;
 use sealwire_fork::Birth;
 use sealwire_zmtp::SocketType;
 
@@ -32,6 +31,7 @@ use crate::monitor::{Hub, LiveCounters};
 use crate::options::SocketOptions;
 use crate::pattern::{Link, Pattern, PipeId, Pipes, Signals, pattern};
 use crate::peer::{Peer, PeerAddress};
+use crate::socket::listening::Signal;
 use crate::socket::readable::Readable;
 #[cfg(unix)]
 use crate::socket::readiness::Pollers;
@@ -129,13 +129,13 @@ impl SocketCore {
             options: Arc::new(options),
             state: Mutex::new(state),
             readable: Readable::default(),
-            writable: Signal::new(),
+            writable: Signal::default(),
             has_had_peers_in_process: AtomicBool::new(false),
             looks_for_messages: Spinning::tried_first(),
             looks_for_room: Spinning::tried_first(),
             #[cfg(unix)]
             pollers: Pollers::default(),
-            ended: Signal::new(),
+            ended: Signal::default(),
             hub: Hub::new(counters.excesses.clone()),
             counters,
             holders: Arc::default(),

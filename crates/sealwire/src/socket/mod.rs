@@ -18,7 +18,7 @@ use sealwire_zmtp::SocketType;
 pub use builder::SocketBuilder;
 pub(crate) use core::{Holder, Holding, Registration, RegistrationKind, SocketCore};
 pub use incoming::Incoming;
-pub(crate) use listening::Listening;
+pub(crate) use listening::{Listening, Signal};
 #[cfg(unix)]
 pub(crate) use readiness::{Pollable, Pollers};
 #[cfg(unix)]
@@ -416,7 +416,7 @@ impl Socket {
         let core = self.core().map_err(std::io::Error::other)?;
         let readiness = Readiness::new(&core.pollers, core.clone())?;
         // Who reads directly would take what the descriptor is to tell of.
-        drop(core.share_readable());
+        core.end_direct_reading();
         core.fetch_what_is_kept_back();
         Ok(readiness)
     }

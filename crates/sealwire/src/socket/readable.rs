@@ -15,10 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use event_listener::{Event as Signal, IntoNotification as _};
-
+use super::SocketCore;
+use super::listening::{Listening, Signal};
 use super::spinning::Spinning;
-use super::{Listening, SocketCore};
 use crate::pattern::DirectReader;
 use crate::transport::Polled;
 
@@ -53,13 +52,13 @@ impl Readable {
     /// Tells up to `count` waiters that were not told yet, so that whoever takes one of several
     /// messages need not tell of the others.
     pub(crate) fn notify_more(&self, count: usize) {
-        self.signal.notify(count.additional());
+        self.signal.notify_more(count);
         self.wake_direct_reader();
     }
 
     /// Whether anybody waits for something to receive.
     pub(crate) fn is_waited_for(&self) -> bool {
-        self.direct.parked.load(Ordering::SeqCst) || self.signal.total_listeners() > 0
+        self.direct.parked.load(Ordering::SeqCst) || self.signal.waiters() > 0
     }
 
     pub(crate) fn wake_direct_reader(&self) {
@@ -74,13 +73,18 @@ impl Readable {
 impl SocketCore {
     /// Starts to wait for the signal beside others. From now on nobody reads directly.
     pub(super) fn share_readable(&self) -> Listening {
+        self.end_direct_reading();
+        Listening::to(&self.readable.signal)
+    }
+
+    /// From now on nobody reads directly: all wait for the signal.
+    pub(super) fn end_direct_reading(&self) {
         let direct = &self.readable.direct;
         direct.refused.store(true, Ordering::SeqCst);
         if direct.used.load(Ordering::SeqCst) {
             self.readable.wake_direct_reader();
         }
         self.end_lease();
-        Listening::to(&self.readable.signal)
     }
 
     /// Gives the reading back to the engine, which then learns at once what has arrived. While

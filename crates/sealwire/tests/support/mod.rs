@@ -5,8 +5,13 @@
 pub(crate) mod relay;
 pub(crate) mod websockets;
 
+use std::future::Future;
 use std::net::TcpListener;
+use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use sealwire::auth::{AllowAnyone, Decision, PlainClient};
@@ -141,7 +146,7 @@ pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + TIMEOUT;
     while !condition() {
         assert!(Instant::now() < deadline, "not in time: {what}");
-        std::thread::yield_now();
+        thread::yield_now();
     }
 }
 
@@ -197,4 +202,22 @@ pub(crate) fn every_mechanism() -> Vec<(&'static str, Security, Security)> {
             Security::plain_client("user", "password"),
         ),
     ]
+}
+
+/// The smallest executor there is.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
 }

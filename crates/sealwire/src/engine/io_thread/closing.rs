@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{IoThread, Source};
+use crate::endpoint::Endpoint;
 use crate::engine::connector;
 use crate::engine::session::{End, Origin, SessionKey};
 use crate::engine::timers::Timer;
@@ -62,27 +63,23 @@ impl IoThread {
     /// Ends a source that something has panicked in, and says so.
     pub(super) fn fail_source(&mut self, slot: usize) {
         let cause = FailureCause::Internal;
-        let reason = cause.to_string();
+        let accept_failed = |endpoint: &Endpoint| Event::AcceptFailed {
+            endpoint: endpoint.clone(),
+            reason: FailureCause::Internal.to_string(),
+            count: 1,
+        };
         let failed = match self.sources.get(slot) {
             Some(Source::Session(_)) => return self.end_session(slot, End::Failed(cause)),
-            Some(Source::Listener(listener)) => {
-                let endpoint = listener.endpoint.clone();
-                let event = Event::AcceptFailed {
-                    endpoint,
-                    reason,
-                    count: 1,
-                };
-                (listener.core.clone(), listener.id, event)
-            }
-            Some(Source::Datagrams(datagrams)) => {
-                let endpoint = datagrams.endpoint.clone();
-                let event = Event::AcceptFailed {
-                    endpoint,
-                    reason,
-                    count: 1,
-                };
-                (datagrams.core.clone(), datagrams.id, event)
-            }
+            Some(Source::Listener(listener)) => (
+                listener.core.clone(),
+                listener.id,
+                accept_failed(&listener.endpoint),
+            ),
+            Some(Source::Datagrams(datagrams)) => (
+                datagrams.core.clone(),
+                datagrams.id,
+                accept_failed(&datagrams.endpoint),
+            ),
             Some(Source::Connector(connector)) => {
                 let failure = ConnectionFailure {
                     connection: None,

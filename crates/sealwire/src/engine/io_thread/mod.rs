@@ -144,6 +144,10 @@ impl IoThread {
         let mailbox = self.reactor.mailbox.clone();
         // From here on nothing is posted that would wait for this thread.
         let sockets = mailbox.close();
+        // First, so that one which ends with its last source says why.
+        for core in sockets.iter().filter_map(Weak::upgrade) {
+            core.note_failure();
+        }
         let slots: Vec<usize> = self.sources.iter().map(|(slot, _)| slot).collect();
         for slot in slots {
             guard::contain("ending a source", || self.fail_source(slot));
@@ -238,8 +242,21 @@ impl IoThread {
             | Command::Finish(key)
             | Command::Decided(key, _) => Some(key.slot),
             Command::Withdraw { id } | Command::Resolved { id, .. } => self.find(*id),
+            #[cfg(test)]
+            Command::Fault(Fault::PanicIn(endpoint)) => self.find_endpoint(endpoint),
             _ => None,
         }
+    }
+
+    #[cfg(test)]
+    fn find_endpoint(&self, text: &str) -> Option<usize> {
+        let found = self.sources.iter().find(|(_, source)| match source {
+            Source::Listener(listener) => listener.endpoint.to_string() == text,
+            Source::Connector(connector) => connector.endpoint.to_string() == text,
+            Source::Datagrams(datagrams) => datagrams.endpoint.to_string() == text,
+            Source::Session(_) => false,
+        });
+        found.map(|(slot, _)| slot)
     }
 
     /// How long the poll may wait.
@@ -352,7 +369,7 @@ impl IoThread {
             }
             Command::Shutdown => {}
             #[cfg(test)]
-            Command::Fault(Fault::Panic) => panic!("asked for"),
+            Command::Fault(Fault::Panic | Fault::PanicIn(_)) => panic!("asked for"),
             #[cfg(test)]
             Command::Fault(Fault::Poll) => self.poll_fails = true,
         }

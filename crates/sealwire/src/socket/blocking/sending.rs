@@ -10,7 +10,6 @@ use crate::error::{Error, Operation, SendError};
 use crate::guard;
 use crate::message::Message;
 use crate::options::from_now;
-use crate::socket::Listening;
 
 impl Socket {
     /// Sends a message, blocking while there is no room (as [`Socket::send`](crate::Socket::send))
@@ -122,7 +121,7 @@ impl Socket {
         let mut frames = message.into_frames();
         loop {
             // Listening comes before the attempt, or a signal could slip through.
-            let listener = Listening::to(&core.writable);
+            listener!(core.writable.threads => listener);
             if core.send_if_room(&mut frames)? {
                 return Ok(());
             }
@@ -195,7 +194,7 @@ impl Socket {
         loop {
             // Listening comes before the attempt that decides, or a signal could slip through. On
             // the stack, as whoever sends faster than others receive comes here often.
-            listener!(core.writable => room);
+            listener!(core.writable.threads => room);
             core.push_output();
             if attempt()? {
                 return Ok(true);

@@ -22,8 +22,10 @@ impl Socket {
         &self,
         mut attempt: impl FnMut() -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
+        let core = self.inner.core()?;
         loop {
-            let listener = self.inner.core()?.share_readable();
+            core.end_direct_reading();
+            listener!(core.readable.signal.threads => listener);
             if let Some(done) = attempt()? {
                 return Ok(done);
             }
@@ -68,7 +70,7 @@ impl Socket {
         }
         loop {
             // On the stack: a thread that waits often allocates nothing for it.
-            listener!(core.readable.signal => listener);
+            listener!(core.readable.signal.threads => listener);
             if let Some(done) = attempt()? {
                 return Ok(done);
             }

@@ -22,7 +22,12 @@ impl SocketCore {
         begun
     }
 
-    /// Ends the socket at once: the thread that does its I/O has ended by a fault.
+    /// The thread that does its I/O has ended by a fault: whatever ends now ends for that.
+    pub(crate) fn note_failure(&self) {
+        self.lock().failed = true;
+    }
+
+    /// Ends the socket at once for that.
     pub(crate) fn fail(&self) {
         self.with(|state| {
             state.failed = true;
