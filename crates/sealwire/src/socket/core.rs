@@ -352,7 +352,11 @@ impl SocketCore {
             return Ok(Some(peer.route()));
         }
         let tried = state.endpoints.iter().any(|entry| entry.id == connector);
-        if tried { Ok(None) } else { Err(Error::GaveUp) }
+        match tried {
+            true => Ok(None),
+            false if state.failed => Err(Error::EngineFailed),
+            false => Err(Error::GaveUp),
+        }
     }
 }
 
