@@ -72,7 +72,7 @@ fn toggles_of_one_topic_are_one_topic() {
         }
         eventually("all is told", || changes_held(&xsub) == 0);
         let held = xpub.accounts()[0].account().held(Kind::Subscriptions);
-        assert_eq!(held, topic.len() + 256, "{}", path.name());
+        assert_eq!(held, topic.len() + 512, "{}", path.name());
     }
 }
 
