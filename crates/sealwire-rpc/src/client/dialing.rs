@@ -82,17 +82,32 @@ fn connect(hub: &Hub, endpoint: &Endpoint, limit: Duration) -> Result<(), String
     let mut reason = String::from("no answer in time");
     let mut connecting = pin!(hub.socket.connect_peer(endpoint.clone()));
     let route = loop {
-        match block_until(deadline, first(connecting.as_mut(), monitor.next())) {
-            Some(First::This(Ok(route))) => break route,
-            Some(First::This(Err(sealwire::Error::GaveUp))) => {
+        let outcome = match block_until(deadline, first(connecting.as_mut(), monitor.next())) {
+            Some(First::That(Some(event))) => {
+                note_failure(&event, &mut reason);
+                continue;
+            }
+            // The socket has ended, and so does the attempt, which knows why.
+            Some(First::That(None)) => block_until(deadline, connecting.as_mut()),
+            Some(First::This(outcome)) => Some(outcome),
+            None => None,
+        };
+        match outcome {
+            Some(Ok(route)) => break route,
+            Some(Err(sealwire::Error::GaveUp)) => {
                 while let Some(event) = monitor.try_next() {
                     note_failure(&event, &mut reason);
                 }
                 return Err(reason);
             }
-            Some(First::This(Err(error))) => return Err(error.to_string()),
-            Some(First::That(Some(event))) => note_failure(&event, &mut reason),
-            Some(First::That(None)) | None => return Err(reason),
+            Some(Err(error)) => {
+                // The reading thread may not have come to it yet.
+                if matches!(error, sealwire::Error::EngineFailed) {
+                    hub.fail();
+                }
+                return Err(error.to_string());
+            }
+            None => return Err(reason),
         }
     };
     let taken = wait_to_be_taken(hub, &monitor, route, deadline);

@@ -207,7 +207,7 @@ impl Hub {
     }
 
     /// Ends everything because a thread that it takes has ended.
-    fn fail(&self) {
+    pub(crate) fn fail(&self) {
         if !self.has_ended() {
             self.failed.store(true, Ordering::SeqCst);
         }
