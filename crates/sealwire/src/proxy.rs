@@ -27,8 +27,9 @@ const BATCH: usize = 256;
 ///
 /// # Errors
 ///
-/// [`Error::Closed`] when a socket is closed, which is how to stop it; what the system refuses a
-/// socket; [`Error::State`] for socket types that no device has (REQ, REP).
+/// [`Error::Closed`] when a socket is closed, which is how to stop it; [`Error::System`] when the
+/// system refuses a thread, or something that a socket needs; [`Error::State`] for socket types that
+/// no device has (REQ, REP).
 ///
 /// [`Counters::dropped_at_send`]: crate::Counters::dropped_at_send
 ///
@@ -130,7 +131,8 @@ impl<'a> Proxy<'a> {
     ///
     /// # Errors
     ///
-    /// As [`proxy`]. Then both sockets are closed.
+    /// As [`proxy`]: [`Error::Closed`], [`Error::System`], [`Error::State`]. Then both sockets are
+    /// closed.
     pub fn run(self) -> Result<(), Error> {
         let steering = Steering::default();
         let (forth, back) = steering.directions();
