@@ -161,6 +161,28 @@ fn items_that_nobody_reads_are_given_back_with_their_call() {
 }
 
 #[test]
+fn items_that_came_before_the_answer_are_given_back_with_their_call() {
+    let mut pair = Pair::new();
+    let limit = SETTINGS.message_budget as usize / 1_064 * 10;
+    for _ in 0..limit {
+        let key = pair.client.call(b"", pair.now, None, true).unwrap();
+        let (served, ..) = request(pair.carry_to_server());
+        let sent = pair.server.send_served_item(served, &[0; 1_000], &waker());
+        assert!(matches!(sent, Poll::Ready(Ok(()))), "{sent:?}");
+        pair.server.reply(served, b"");
+        pair.server.release(served);
+        pair.carry_to_client();
+        // The call is over, and its item still to be read.
+        assert_eq!(pair.client.open_calls(), 0);
+        assert_eq!(pair.client.held().unhandled, 1_064);
+        pair.client.drop_call(key);
+        assert_eq!(pair.client.held().unhandled, 0);
+        pair.carry_to_server();
+    }
+    pair.assert_empty();
+}
+
+#[test]
 fn requests_wait_while_their_peer_does_not_read() {
     let mut server = server(|local| local.max_calls = 100, 1_000);
     let first = server.asked(1, b"");
