@@ -250,7 +250,8 @@ impl Server {
     }
 
     /// Accepts no connections any more, turns new requests away as not started, lets those under
-    /// way end, then closes the connections. `false` when `limit` was not enough.
+    /// way end, then closes the connections. `false` when `limit` was not enough for them. Within
+    /// `limit`, answers are sent and endpoints are free again (files of `ipc` gone) when it returns.
     pub async fn shutdown(&self, limit: Duration) -> bool {
         if !self.hub().is_here() {
             return false;

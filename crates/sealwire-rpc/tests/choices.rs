@@ -199,3 +199,21 @@ fn interceptors_of_the_client_see_and_change_all_that_leaves() {
     assert_eq!(conn.send_no_wait(b"secret"), Err(error));
     assert_eq!(server.counters().requests, 3);
 }
+
+/// What was listened on can be listened on again, and no file is left.
+#[cfg(unix)]
+#[test]
+fn endpoints_are_free_after_a_shutdown() {
+    let scene = Scene::new();
+    let folder = std::env::temp_dir().join(format!("sealwire-rpc-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let file = folder.join("socket");
+    let left = (0..100).find(|_| {
+        let server = scene.server().build(Inline::new(echo)).unwrap();
+        server.bind(format!("ipc://{}", file.display())).unwrap();
+        assert!(server.shutdown_blocking(TIMEOUT));
+        file.exists()
+    });
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(left, None, "the file was still there");
+}

@@ -231,7 +231,8 @@ impl Hub {
         self.changed.notify(usize::MAX);
     }
 
-    /// Lets what is under way end, then ends everything. `false` when the limit was not enough.
+    /// Lets what is under way end, then ends everything, and waits for the end of the socket. `false`
+    /// when the limit was not enough for what was under way.
     pub(crate) fn shut_down(self: &Arc<Self>, limit: Duration) -> bool {
         if !self.is_here() {
             return false;
@@ -246,6 +247,10 @@ impl Hub {
             let finished = self.links().iter().all(|link| link.is_finished());
             if finished || Instant::now() >= deadline || self.has_ended() {
                 self.end();
+                if !in_batch() {
+                    // Its end may take longer than there is time.
+                    let _ = block_until(deadline, self.socket.clone().close());
+                }
                 return finished;
             }
             changed.wait_deadline(deadline);
