@@ -208,8 +208,10 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<(), Failure> {
         Reporter::watch(&frontend.socket, options.report, Some("frontend"))?,
         Reporter::watch(&backend.socket, options.report, Some("backend"))?,
     ];
-    // Whoever reads where it listens may interrupt it at once.
-    interrupt::close_on_interrupt(vec![frontend.socket.clone(), backend.socket.clone()])?;
+    // A program that sees it listen may interrupt it at once.
+    let beside = capture.iter().chain(&control);
+    let sockets = [&frontend, &backend].into_iter().chain(beside);
+    interrupt::close_on_interrupt(sockets.map(|opened| opened.socket.clone()).collect())?;
     for (extra, name) in [(&capture, "capture"), (&control, "control")] {
         if let Some(extra) = extra {
             reporters.push(Reporter::watch(&extra.socket, options.report, Some(name))?);
@@ -295,7 +297,7 @@ fn open<'a>(
 impl Opened<'_> {
     fn begin(&self) -> Result<(), Failure> {
         for endpoint in self.bind {
-            self.socket.bind(endpoint.clone())?;
+            interrupt::binding(|| self.socket.bind(endpoint.clone()))?;
         }
         for endpoint in self.connect {
             self.socket.connect(endpoint.clone())?;

@@ -148,3 +148,24 @@ fn options_of_a_socket_that_is_not_there_are_wrong_usage() {
     let failed = run(&[&proxy[..], &sides, &["--control-server"]].concat());
     assert!(failed.expect_code(2).stderr.contains("--control ENDPOINT"));
 }
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_proxy_leaves_no_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [front, back, capture, control] = ["front", "back", "capture", "control"]
+        .map(|name| format!("ipc://{}", folder.path().join(name).display()));
+    let types = ["--frontend-type", "pull", "--backend-type", "push"];
+    let sides = ["--frontend-bind", &front, "--backend-bind", &back];
+    let beside = ["--capture", &capture, "--control", &control];
+    for _ in 0..10 {
+        let mut proxy = start(&[&["proxy"][..], &types, &sides, &beside].concat());
+        for _ in 0..4 {
+            proxy.await_line("listening");
+        }
+        proxy.interrupt();
+        proxy.finish().expect_code(130);
+        let left: Vec<_> = folder.path().read_dir().expect("a folder").collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}

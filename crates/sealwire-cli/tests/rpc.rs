@@ -5,9 +5,8 @@ mod support;
 use std::io::{BufRead as _, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
 
-use support::{TIMEOUT, run, start};
+use support::{eventually, run, start};
 
 /// The exit code of a call without an answer in time.
 const TIMED_OUT: i32 = 3;
@@ -81,14 +80,6 @@ fn a_program_whose_caller_has_gone_is_ended() {
         let asked = Command::new("kill").args(["-0", pid.trim()]).output();
         !asked.unwrap().status.success()
     });
-}
-
-fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + TIMEOUT;
-    while !condition() {
-        assert!(Instant::now() < deadline, "not in time: {what}");
-        std::thread::yield_now();
-    }
 }
 
 #[cfg(unix)]
@@ -208,4 +199,18 @@ fn the_benchmark_measures_calls_and_messages_between_two_processes() {
     for record in records {
         assert!(record["per_second"].as_f64().unwrap() > 0.0, "{record}");
     }
+}
+
+/// An interrupt may come once the file is there, even while its first line waits for a reader.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_as_soon_as_it_listens_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let endpoint = format!("ipc://{}", path.display());
+    let server = support::Unread::start(&["rpc", "serve", "-b", &endpoint, "--exec", "cat"]);
+    eventually("it listens", || path.exists());
+    assert_eq!(server.interrupted(), Some(130));
+    let left: Vec<_> = folder.path().read_dir().unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
 }

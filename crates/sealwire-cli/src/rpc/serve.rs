@@ -21,7 +21,7 @@ use sealwire_rpc::{Code as StatusCode, Limits, Request, Server, Status};
 use super::SizeOptions;
 use crate::exit::{Code, Failure, eprintln_quietly};
 use crate::security_options::{SecurityOptions, exposed};
-use crate::{file_size, threads};
+use crate::{file_size, interrupt, threads};
 
 /// Most of what a program says on standard error that its caller gets to read, in bytes.
 const MAX_COMPLAINT: u64 = 4_096;
@@ -70,14 +70,15 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     })
     .map_err(|error| Failure::new(Code::Failed, format!("cannot start threads: {error}")))?;
     let server = Server::builder(security).limits(limits).build(pool)?;
-    for endpoint in &options.bind {
-        let bound = server.bind(endpoint.clone())?;
-        eprintln_quietly(&format!("listening on {bound}"));
-    }
     let serving = server.clone();
-    crate::interrupt::on_interrupt(move || {
+    // A program that sees it listen may interrupt it at once.
+    interrupt::on_interrupt(move || {
         server.shutdown_blocking(Duration::from_secs(1));
     })?;
+    for endpoint in &options.bind {
+        let bound = interrupt::binding(|| serving.bind(endpoint.clone()))?;
+        eprintln_quietly(&format!("listening on {bound}"));
+    }
     serving.closed_blocking()?;
     // The handler of the interrupt ends the program.
     loop {

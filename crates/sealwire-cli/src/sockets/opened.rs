@@ -57,10 +57,10 @@ impl Opened {
         let socket = builder.build_blocking()?;
         let reporter = Reporter::watch(&socket, report, None)?;
         let events = socket.monitor();
-        // Whoever reads where it listens may interrupt it at once.
+        // A program that sees it listen may interrupt it at once.
         interrupt::close_on_interrupt(vec![socket.clone()])?;
         for endpoint in &endpoints.bind {
-            socket.bind(endpoint.clone())?;
+            interrupt::binding(|| socket.bind(endpoint.clone()))?;
         }
         for endpoint in &endpoints.connect {
             socket.connect(endpoint.clone())?;

@@ -248,13 +248,15 @@ fn run(
         max_handshakes,
         grace: limits.grace,
     };
-    let server = Server::bind(&bind, settings, allowed, limits, Events::new(report))?;
+    let mut server = Server::new(settings, allowed, limits, Events::new(report))?;
     let (stop, (done, is_done)) = (server.stop_handle(), mpsc::channel::<()>());
+    // A program that sees it listen may interrupt it at once.
     interrupt::on_interrupt(move || {
         stop.request();
         // Nothing is ever sent: the channel ends when the server is done.
         let _ = is_done.recv_timeout(limits.grace + 2 * LEAVE_TIME);
     })?;
+    server.listen(&bind)?;
     server.run()?;
     drop(done);
     // The handler of the interrupt ends the program.

@@ -67,7 +67,7 @@ impl Stop {
 pub(super) struct Server {
     poll: Poll,
     stop: Stop,
-    /// Gone once the server is to stop.
+    /// There from `listen` on, gone once the server is to stop.
     listener: Option<TcpListener>,
     connections: BTreeMap<u64, Connection>,
     next_id: u64,
@@ -88,24 +88,17 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Listens; as a listener for those who are allowed.
-    pub(super) fn bind(
-        bind: &Target,
+    /// Makes a server that does not listen yet; a listener has a list of those who are allowed.
+    pub(super) fn new(
         settings: Settings,
         allowed: Option<(AllowList, Look)>,
         limits: Limits,
         events: Events,
     ) -> Result<Self, Failure> {
-        let cannot = |error| failed(format!("cannot listen on {}: {error}", bind.name));
+        let cannot = |error| failed(format!("cannot wait for connections: {error}"));
         let poll = Poll::new().map_err(cannot)?;
-        let mut listener = listen(bind).map_err(cannot)?;
-        let bound = listener.local_addr().map_err(cannot)?;
-        let registry = poll.registry();
-        registry
-            .register(&mut listener, LISTENER, Interest::READABLE)
-            .map_err(cannot)?;
         let stop = Stop {
-            waker: Arc::new(Waker::new(registry, WAKER).map_err(cannot)?),
+            waker: Arc::new(Waker::new(poll.registry(), WAKER).map_err(cannot)?),
             requested: Arc::default(),
         };
         let role = match allowed {
@@ -116,11 +109,10 @@ impl Server {
             }
             None => Role::Connector,
         };
-        events.listening(&format!("tcp://{bound}"));
         Ok(Server {
             poll,
             stop,
-            listener: Some(listener),
+            listener: None,
             connections: BTreeMap::new(),
             next_id: 1,
             settings,
@@ -133,6 +125,20 @@ impl Server {
             stop_at: None,
             is_connection_waiting: true,
         })
+    }
+
+    /// Listens, and tells where.
+    pub(super) fn listen(&mut self, bind: &Target) -> Result<(), Failure> {
+        let cannot = |error| failed(format!("cannot listen on {}: {error}", bind.name));
+        let mut listener = listen(bind).map_err(cannot)?;
+        let bound = listener.local_addr().map_err(cannot)?;
+        self.poll
+            .registry()
+            .register(&mut listener, LISTENER, Interest::READABLE)
+            .map_err(cannot)?;
+        self.listener = Some(listener);
+        self.events.listening(&format!("tcp://{bound}"));
+        Ok(())
     }
 
     pub(super) fn stop_handle(&self) -> Stop {

@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -166,14 +166,7 @@ impl Running {
     }
 
     pub(crate) fn interrupt(&self) {
-        let pid = self.child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-INT", &pid])
-                .status()
-                .expect("kill")
-                .success()
-        );
+        interrupt(&self.child);
     }
 
     /// Waits for its end.
@@ -201,6 +194,65 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// A program that nobody reads: its first line on standard error does not end. Ended when dropped.
+#[cfg(unix)]
+pub(crate) struct Unread {
+    child: Child,
+    _reader: std::os::unix::net::UnixStream,
+}
+
+#[cfg(unix)]
+impl Unread {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        let (reader, mut full) = std::os::unix::net::UnixStream::pair().expect("sockets");
+        full.set_nonblocking(true).expect("a socket");
+        while full.write(&[b'x'; 4_096]).is_ok() {}
+        while full.write(b"x").is_ok() {}
+        full.set_nonblocking(false).expect("a socket");
+        let child = Command::new(env!("CARGO_BIN_EXE_sealwire"))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(std::os::fd::OwnedFd::from(full))
+            .spawn()
+            .expect("the program starts");
+        Unread {
+            child,
+            _reader: reader,
+        }
+    }
+
+    /// Interrupts it and waits for its end: its exit code.
+    pub(crate) fn interrupted(mut self) -> Option<i32> {
+        interrupt(&self.child);
+        self.child.wait().expect("a child").code()
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Unread {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn interrupt(child: &Child) {
+    let id = child.id().to_string();
+    let kill = Command::new("kill").args(["-INT", &id]).status();
+    assert!(kill.expect("kill").success());
+}
+
+/// Waits until the condition holds.
+#[track_caller]
+pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + TIMEOUT;
+    while !condition() {
+        assert!(Instant::now() < deadline, "not in time: {what}");
+        thread::yield_now();
     }
 }
 

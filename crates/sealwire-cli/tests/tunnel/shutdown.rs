@@ -4,7 +4,8 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::thread;
 
-use crate::ends::{Tunnel, content, dial, echo, service};
+use crate::ends::{ANY, Keys, Tunnel, as_str, content, dial, echo, service};
+use crate::support::{Unread, eventually};
 
 /// Connections that are under way for sure: each had something back.
 fn established(entry: &str, count: usize) -> Vec<TcpStream> {
@@ -90,5 +91,27 @@ fn with_nothing_under_way_it_ends_at_once() {
     for running in [listener, connector] {
         running.interrupt();
         running.finish().expect_code(130);
+    }
+}
+
+/// An interrupt may come once others can connect, even while its first line waits for a reader.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupt_as_soon_as_it_listens_ends_it_as_any_other() {
+    let keys = Keys::new();
+    let options = ["--grace", "0s"];
+    let ends = [
+        keys.listening(ANY, &options),
+        keys.connecting("alice", ANY, &options),
+    ];
+    for mut arguments in ends {
+        // A free port of an address that nobody else uses.
+        let free = std::net::TcpListener::bind("127.83.0.1:0").and_then(|port| port.local_addr());
+        let address = free.expect("all of 127 is here");
+        let bind = arguments.iter().position(|argument| argument == "--bind");
+        arguments[bind.expect("an option") + 1] = format!("tcp://{address}");
+        let end = Unread::start(&as_str(&arguments));
+        eventually("it listens", || TcpStream::connect(address).is_ok());
+        assert_eq!(end.interrupted(), Some(130));
     }
 }
