@@ -52,26 +52,32 @@ fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
+fn limit_descriptors(soft: u64) -> Rlimit {
+    let before = getrlimit(Resource::Nofile);
+    let limit = Rlimit {
+        current: Some(soft),
+        maximum: before.maximum,
+    };
+    setrlimit(Resource::Nofile, limit).unwrap();
+    before
+}
+
+/// Takes all descriptors that are left.
+fn all_descriptors() -> Vec<File> {
+    std::iter::from_fn(|| File::open("/dev/null").ok()).collect()
+}
+
 /// One test, since the limit of descriptors is the process's.
 #[test]
 fn a_server_of_montes_wire_bears_what_peers_do() {
-    let soft = 512;
-    let before = getrlimit(Resource::Nofile);
-    setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: Some(soft),
-            maximum: before.maximum,
-        },
-    )
-    .unwrap();
+    let before = limit_descriptors(512);
     let (failed, failures) = mpsc::channel();
     let (_server, address) = echo_server(move |event| {
-        if let Event::HandshakeFailed { .. } = event {
-            failed.send(()).unwrap();
-            // That is contained as well.
-            panic!("asked for");
+        if let Event::HandshakeFailed { reason } = event {
+            failed.send(reason.clone()).unwrap();
         }
+        // That is contained as well.
+        panic!("asked for");
     });
     let bystander = connected(address).unwrap();
     works(&bystander);
@@ -79,6 +85,32 @@ fn a_server_of_montes_wire_bears_what_peers_do() {
     // A panic in the handler ends nothing.
     bystander.send(b"trouble").unwrap();
     works(&bystander);
+
+    // No descriptor is left. A connection that gets one which was given back gives way at once, which
+    // is told; those that get none are refused, and those that are there go on.
+    let idle = || socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    let streams: Vec<_> = (0..200).map(|_| idle()).collect();
+    let (mut taken, mut let_in, mut kept) = (all_descriptors(), 0, Vec::with_capacity(200));
+    for stream in streams {
+        connect(&stream, &address).unwrap();
+        let waiting = TcpStream::from(stream);
+        eventually("it is closed", || is_closed(&waiting));
+        works(&bystander);
+        kept.push(waiting);
+        taken.extend(all_descriptors());
+        let_in += failures.try_iter().count();
+        if kept.len() - let_in >= 5 {
+            break;
+        }
+    }
+    assert!(kept.len() - let_in >= 5, "{let_in} were let in");
+    drop((taken, kept));
+    let mut new = None;
+    eventually("there is room again", || {
+        new = connected(address);
+        new.is_some()
+    });
+    works(&new.unwrap());
 
     // A key that comes byte by byte has the time of a handshake and no more.
     let mut slow = TcpStream::connect(address).unwrap();
@@ -91,32 +123,32 @@ fn a_server_of_montes_wire_bears_what_peers_do() {
     eventually("the slow one is closed", || is_closed(&slow));
     works(&bystander);
 
-    // One address has a quarter of the handshakes that descriptors are enough for: 128.
-    let silent: Vec<_> = (0..33)
-        .map(|_| TcpStream::connect(address).unwrap())
-        .collect();
-    eventually("the oldest gives way", || is_closed(&silent[0]));
-    works(&connected(address).unwrap());
-    drop(silent);
-
-    // No descriptor is left. Connections on the backlog are refused, and those that are there go on.
-    let idle = [(); 2].map(|()| socket(AddressFamily::INET, SocketType::STREAM, None).unwrap());
-    let mut taken = Vec::new();
-    while let Ok(file) = File::open("/dev/null") {
-        taken.push(file);
-    }
-    let waiting = idle.map(|idle| {
+    // A handshake gives way when no descriptor is left. One whose time was over before says nothing.
+    eventually("a handshake gives way", || {
+        failures.try_iter().count();
+        let (silent, idle) = (TcpStream::connect(address).unwrap(), idle());
+        // Accepted later, so that the silent one has been as well.
+        let later = connected(address).unwrap();
+        works(&later);
+        let taken = all_descriptors();
         connect(&idle, &address).unwrap();
-        TcpStream::from(idle)
+        let reason = failures.recv_timeout(TIMEOUT).unwrap();
+        drop((taken, silent));
+        reason.contains("end of file")
     });
-    eventually("they are closed", || waiting.iter().all(is_closed));
     works(&bystander);
-    drop((taken, waiting));
-    let mut new = None;
-    eventually("there is room again", || {
-        new = connected(address);
-        new.is_some()
-    });
-    works(&new.unwrap());
+
+    // No more connections than the limit was enough for when the server began.
+    let at_start = limit_descriptors(64);
+    let (_small, address) = echo_server(|_| {});
+    setrlimit(Resource::Nofile, at_start).unwrap();
+    let mut held = Vec::new();
+    while let Some(conn) = connected(address) {
+        works(&conn);
+        held.push(conn);
+        assert!(held.len() <= 48, "more than three quarters of 64");
+    }
+    works(&held[0]);
+    works(&bystander);
     setrlimit(Resource::Nofile, before).unwrap();
 }

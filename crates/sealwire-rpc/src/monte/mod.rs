@@ -395,6 +395,20 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_is_late_is_none() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        client.write_all(&[1; 2 * KEY]).unwrap();
+        let mut key = [0; KEY];
+        read_key(&server, &mut key, Instant::now() + TIMEOUT).unwrap();
+        assert_eq!(key, [1; KEY]);
+        // Its bytes are there, but its time is over.
+        let late = read_key(&server, &mut key, Instant::now());
+        assert_eq!(late.unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[test]
     fn a_peer_that_vanishes_ends_its_calls() {
         let (asked, asks) = mpsc::channel();
         let server = UnauthenticatedServer::bind("127.0.0.1:0", move |_| {
