@@ -113,6 +113,16 @@ pub(crate) fn with_timeouts(socket: TcpStream) -> TcpStream {
     socket
 }
 
+/// Whether the other side ended the connection, cleanly or not, without having sent anything more.
+/// Waits for that.
+pub(crate) fn is_over(mut socket: &TcpStream) -> bool {
+    use io::ErrorKind::{TimedOut, WouldBlock};
+    match socket.read(&mut [0]) {
+        Ok(bytes) => bytes == 0,
+        Err(error) => !matches!(error.kind(), TimedOut | WouldBlock),
+    }
+}
+
 /// A service that does `answer` with each connection, in a thread of its own. Where it is.
 pub(crate) fn service(answer: impl Fn(TcpStream) + Clone + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
