@@ -310,8 +310,7 @@ fn an_interrupt_leaves_no_unfinished_file() {
     running.write(&"x".repeat(4 * CHUNK));
     assert_eq!(folder.names().len(), 2, "the temporary file");
     assert!(!Path::new(&output).exists());
-    running.interrupt();
-    running.finish().expect_code(130);
+    running.interrupted().expect_code(130);
     assert_eq!(folder.names(), ["files.key"]);
 }
 

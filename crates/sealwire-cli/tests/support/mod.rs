@@ -169,6 +169,15 @@ impl Running {
         interrupt(&self.child);
     }
 
+    /// Interrupts it and waits for its end. Its input stays open, as it could end with that instead.
+    #[cfg(unix)]
+    #[track_caller]
+    pub(crate) fn interrupted(mut self) -> Finished {
+        let _input = self.stdin.take();
+        self.interrupt();
+        self.finish()
+    }
+
     /// Waits for its end.
     #[track_caller]
     pub(crate) fn finish(mut self) -> Finished {
