@@ -113,7 +113,7 @@ impl Context {
         core.check_security(&endpoint, RegistrationKind::Bound)?;
         #[cfg(feature = "wss")]
         core.check_tls(&endpoint, RegistrationKind::Bound)?;
-        // One that leaves after this is missed by the clients who come.
+        // Remembered: should the handler go, clients are refused and not let in.
         if core.options().security.leaves_it_to_zap() {
             core.has_zap_handler();
         }

@@ -13,8 +13,9 @@
 //! lock of the connection that is driven.
 //!
 //! A payload's owner is dropped under that lock too where its bytes were sealed or written: to carry
-//! each payload out would cost every large message a move into a list and out of it. Instead a thread that holds such a lock waits for nothing: calls that would wait
-//! fail with `WouldBlock` there ([`must_not_wait`]). So a destructor may call any socket.
+//! each payload out would cost every large message a move into a list and out of it. Instead a thread
+//! that holds such a lock waits for nothing: calls that would wait fail with `WouldBlock` there
+//! ([`must_not_wait`]). So a destructor may call any socket.
 
 use std::any::Any;
 use std::cell::Cell;

@@ -4,6 +4,7 @@
 use sealwire_zmtp::{Frame, Message as Frames};
 
 use super::item::Item;
+use super::link::Signals;
 use super::pipe::Pipe;
 use super::pipes::Pipes;
 
@@ -24,26 +25,17 @@ impl Discarded {
     }
 }
 
-impl Pipes {
-    /// Drops a message once the lock is released. Where that is all the same it does so now.
+impl Signals {
+    /// Drops a message once the lock is released; at once where all of it is memory of ours.
     #[inline]
-    pub(crate) fn discard(&mut self, frames: Frames) {
-        if frames.frames().iter().any(is_shared) {
-            self.signals.discard(Discarded::Message(frames));
+    pub(super) fn discard(&mut self, frames: Frames) {
+        if frames.frames().iter().any(may_have_owner) {
+            self.leave(Discarded::Message(frames));
         }
     }
 
-    /// The same for a frame.
-    #[inline]
-    pub(crate) fn discard_frame(&mut self, frame: Frame) {
-        if is_shared(&frame) {
-            let message = Frames::single(frame);
-            self.signals.discard(Discarded::Message(message));
-        }
-    }
-
-    /// The same for an item that no peer or pattern wanted.
-    pub(crate) fn discard_item(&mut self, item: Item) {
+    /// The same for an item that nobody wants.
+    pub(super) fn discard_item(&mut self, item: Item) {
         match item {
             Item::Message(frames) | Item::Notice(frames) => self.discard(frames),
             // Memory of ours.
@@ -55,6 +47,32 @@ impl Pipes {
         }
     }
 
+    /// Drops a pipe, with its link, once the lock is released.
+    pub(super) fn discard_pipe(&mut self, pipe: Pipe) {
+        self.leave(Discarded::Pipe(Box::new(pipe)));
+    }
+}
+
+impl Pipes {
+    /// Drops a message once the socket's lock is released.
+    #[inline]
+    pub(crate) fn discard(&mut self, frames: Frames) {
+        self.signals.discard(frames);
+    }
+
+    /// The same for a frame.
+    #[inline]
+    pub(crate) fn discard_frame(&mut self, frame: Frame) {
+        if may_have_owner(&frame) {
+            self.signals.discard(Frames::single(frame));
+        }
+    }
+
+    /// The same for an item that no peer or pattern wanted.
+    pub(crate) fn discard_item(&mut self, item: Item) {
+        self.signals.discard_item(item);
+    }
+
     /// The same for several messages.
     pub(crate) fn discard_all(&mut self, messages: Vec<Frames>) {
         for frames in messages {
@@ -63,8 +81,8 @@ impl Pipes {
     }
 }
 
-/// Whether a frame shares memory with others. One that is held in place owns nothing.
+/// Whether a frame holds more than its own bytes in place.
 #[inline]
-fn is_shared(frame: &Frame) -> bool {
+fn may_have_owner(frame: &Frame) -> bool {
     frame.len() > Frame::INLINE
 }

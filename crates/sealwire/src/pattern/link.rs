@@ -118,7 +118,7 @@ impl Signals {
     }
 
     #[cold]
-    pub(super) fn discard(&mut self, discarded: Discarded) {
+    pub(super) fn leave(&mut self, discarded: Discarded) {
         self.discarded.push(discarded);
     }
 

@@ -8,7 +8,6 @@ use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 
 use super::changes::{Changes, Group};
-use super::discarding::Discarded;
 use super::framing::{Framing, MOST_STRETCHES, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
@@ -112,7 +111,7 @@ impl Pipe {
     fn discard_queued(&mut self, signals: &mut Signals) {
         self.outbound.retain_mut(|queued| match queued {
             Item::Message(frames) => {
-                signals.discard(Discarded::Message(mem::take(frames)));
+                signals.discard(mem::take(frames));
                 false
             }
             _ => true,
@@ -122,7 +121,7 @@ impl Pipe {
     /// Takes the messages out of the inbound queue.
     pub(super) fn discard_received(&mut self, signals: &mut Signals) {
         for frames in self.inbound.drain(..) {
-            signals.discard(Discarded::Message(frames));
+            signals.discard(frames);
         }
         self.inbound_bytes = 0;
     }

@@ -18,7 +18,6 @@ use sealwire_zmtp::Message as Frames;
 use slab::Slab;
 
 use super::Source;
-use super::discarding::Discarded;
 use super::framing::{Framing, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
@@ -112,13 +111,11 @@ impl Pipes {
         for item in pipe.outbound.drain(..) {
             match item {
                 Item::Message(frames) => unsent.push(frames),
-                Item::Notice(frames) => self.signals.discard(Discarded::Message(frames)),
                 Item::Stretch(stretch) => {
                     framed += stretch.messages().0;
                     self.framing.dropped(stretch);
                 }
-                // Memory of ours.
-                Item::Framed(_) | Item::Subscribe(_) | Item::Cancel(_) | Item::Changes(_) => {}
+                other => self.signals.discard_item(other),
             }
         }
         (unsent, framed)
@@ -127,7 +124,7 @@ impl Pipes {
     /// Removes a pipe that the pattern turned away.
     pub(crate) fn remove(&mut self, id: PipeId) {
         if let Some(pipe) = self.slab.try_remove(id) {
-            self.signals.discard(Discarded::Pipe(Box::new(pipe)));
+            self.signals.discard_pipe(pipe);
         }
     }
 
@@ -141,7 +138,7 @@ impl Pipes {
             let pipe = self.slab.remove(id);
             self.left_behind -= 1;
             pipe.peer.account().set(Kind::Received, 0);
-            self.signals.discard(Discarded::Pipe(Box::new(pipe)));
+            self.signals.discard_pipe(pipe);
         }
     }
 

@@ -75,7 +75,7 @@ impl Subscriptions {
         self.add_beside(id, topic, 0)
     }
 
-    /// The same for a peer that holds so many bytes of topics elsewhere.
+    /// The same for a peer that holds `elsewhere` bytes of topics in another table.
     pub(crate) fn add_beside(
         &mut self,
         id: PipeId,

@@ -186,17 +186,22 @@ impl SocketCore {
     fn with<R>(&self, operation: impl FnOnce(&mut State) -> R) -> R {
         let mut state = self.lock();
         let result = operation(&mut state);
+        self.release(state);
+        result
+    }
+
+    /// Releases the lock, then carries out what was left behind under it.
+    #[inline]
+    fn release(&self, mut state: MutexGuard<'_, State>) {
         let signals = state.pipes.take_signals();
         drop(state);
         if let Some(signals) = signals {
             self.carry_out(signals);
         }
-        result
     }
 
-    /// Carries out what was left behind under the lock, which is released. Several signals, and what
-    /// was discarded, are kept in memory that goes back: telling many subscribers of a message
-    /// allocates nothing.
+    /// Several signals, and what was discarded, are kept in memory that goes back: telling many
+    /// subscribers of a message allocates nothing.
     #[inline(never)]
     fn carry_out(&self, signals: Signals) {
         if let Some(delivered) = signals.deliver() {
@@ -225,11 +230,7 @@ impl SocketCore {
             return None;
         }
         let message = state.pipes.pop_sole();
-        let signals = state.pipes.take_signals();
-        drop(state);
-        if let Some(signals) = signals {
-            self.carry_out(signals);
-        }
+        self.release(state);
         #[cfg(unix)]
         if message.is_some() {
             // More is left, or it would have had to wait for its turn.

@@ -193,7 +193,7 @@ impl Socket {
         }
         loop {
             // Listening comes before the attempt that decides, or a signal could slip through. On
-            // the stack, as whoever sends faster than others receive comes here often.
+            // the stack, as a thread that sends faster than others receive comes here often.
             listener!(core.writable.threads => room);
             core.push_output();
             if attempt()? {
