@@ -1,9 +1,8 @@
 //! `sealwire seal` and `sealwire open`: files and pipes, sealed under a symmetric key.
 //!
-//! The format is `docs/spec/sealed-file.md`; [`format`](self::format) writes and reads it.
+//! The format is that of [`sealwire_file`]; here are paths, progress and outputs.
 
 pub(crate) mod destination;
-mod format;
 pub(crate) mod key;
 pub(crate) mod progress;
 
@@ -15,7 +14,6 @@ use clap::Args;
 
 use crate::exit::{Code, Failure};
 use destination::Destination;
-use format::FormatError;
 use progress::{Counted, Progress};
 
 pub(crate) const SEAL: &str = "\
@@ -81,12 +79,12 @@ fn run(options: &FileOptions, direction: Direction) -> Result<(), Failure> {
     let progress = Progress::new(size, destination.is_terminal());
     let input = Counted::new(reader, progress);
     let outcome = match direction {
-        Direction::Seal => format::seal(&key, input, destination.writer()),
-        Direction::Open => format::open(&key, input, destination.writer()),
+        Direction::Seal => sealwire_file::seal(&key, input, destination.writer()),
+        Direction::Open => sealwire_file::open(&key, input, destination.writer()),
     };
     match outcome {
         Ok(()) => destination.finish(),
-        Err(FormatError::Write(error)) => Err(destination.failure(&error)),
+        Err(sealwire_file::Error::Write(error)) => Err(destination.failure(&error)),
         Err(error) => Err(Failure::new(Code::Failed, format!("{name}: {error}"))),
     }
 }
