@@ -38,7 +38,7 @@ if ! has_tools; then
 fi
 cbindgen=$(command -v cbindgen || true)
 if [ "$("${cbindgen:-false}" --version 2>/dev/null)" != "cbindgen $CBINDGEN" ]; then
-    cargo install --quiet cbindgen --version "$CBINDGEN" --locked --root "$root/target/cbindgen"
+    cargo install --quiet --debug cbindgen --version "$CBINDGEN" --locked --root "$root/target/cbindgen"
     cbindgen=$root/target/cbindgen/bin/cbindgen
 fi
 
