@@ -40,7 +40,7 @@ docs:
 ## The protocol core does no I/O: it builds where there is none.
 wasm:
 	rustup target add wasm32-unknown-unknown
-	cargo build -p sealwire-zmtp -p sealwire-aead -p sealwire-nacl -p sealwire-newplex \
+	cargo build -p sealwire-zmtp -p sealwire-simd -p sealwire-aead -p sealwire-nacl -p sealwire-newplex \
 		--no-default-features --target wasm32-unknown-unknown
 
 ## The code for AArch64, which is not what this is tested on. Nothing is linked, and blake3 goes
@@ -48,7 +48,7 @@ wasm:
 AARCH64 = aarch64-unknown-linux-gnu
 aarch64:
 	rustup target add $(AARCH64)
-	cargo clippy -p sealwire-aead -p sealwire-nacl -p sealwire-newplex --target $(AARCH64) -- -D warnings
+	cargo clippy -p sealwire-simd -p sealwire-aead -p sealwire-nacl -p sealwire-newplex --target $(AARCH64) -- -D warnings
 	cargo clippy -p sealwire-zmtp --features blake3/pure --target $(AARCH64) -- -D warnings
 
 ## Sealing and opening take a time that does not depend on secrets: checked with valgrind,
@@ -61,7 +61,7 @@ constant-time:
 emulated: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER = aarch64-linux-gnu-gcc
 emulated: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64 -L /usr/aarch64-linux-gnu
 emulated:
-	cargo test -p sealwire-aead -p sealwire-nacl -p sealwire-newplex --target $(AARCH64) --release --lib
+	cargo test -p sealwire-simd -p sealwire-aead -p sealwire-nacl -p sealwire-newplex --target $(AARCH64) --release --lib
 
 ## The C face: header, installation, tests in C and C++, valgrind.
 c:

@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq;
 pub(crate) trait BackEnd: Copy {
     /// Which one this is.
     #[cfg(feature = "measuring")]
-    fn level(self) -> crate::engine::Level;
+    fn level(self) -> sealwire_simd::measuring::Level;
 
     /// Keys of the message with this nonce.
     fn derive_message_keys(self, key: &[u8; KEY_SIZE], nonce: &[u8; NONCE_SIZE]) -> MessageKeys;
@@ -151,6 +151,7 @@ mod tests {
     //! Every back end that this CPU has, against the portable one.
 
     use super::*;
+    use crate::engine;
     use crate::portable::Portable;
     use alloc::vec::Vec;
 
@@ -160,7 +161,7 @@ mod tests {
             .collect()
     }
 
-    fn agrees_with_portable(back_end: impl BackEnd) {
+    fn agrees_with_portable() {
         let key: [u8; 32] = core::array::from_fn(|i| (i * 37 + 11) as u8);
         let aad_lengths = [0, 1, 9, 55, 56, 57, 64, 1_015, 1_016, 1_020, 1_024, 5_000];
         let text_lengths = (0..1_300)
@@ -170,7 +171,7 @@ mod tests {
             .chain([300_000]);
         for (case, length) in text_lengths.enumerate() {
             let nonce: [u8; 24] = core::array::from_fn(|i| (i * case) as u8);
-            let keys = back_end.derive_message_keys(&key, &nonce);
+            let keys = engine::derive_message_keys(&key, &nonce);
             let expected = Portable.derive_message_keys(&key, &nonce);
             assert_eq!(keys.encryption, expected.encryption);
             assert_eq!(keys.authentication, expected.authentication);
@@ -179,19 +180,19 @@ mod tests {
             // Counters whose lower half overflows inside the message.
             let counter = (1 << 32) - (case % 40) as u64;
             let (mut ours, mut theirs) = (bytes(length, case), bytes(length, case));
-            back_end.xor_keystream(&keys, counter, &mut ours);
+            engine::xor_keystream(&keys, counter, &mut ours);
             Portable.xor_keystream(&keys, counter, &mut theirs);
             assert!(ours == theirs, "keystream, {length} bytes");
 
             let aad = bytes(aad_lengths[case % aad_lengths.len()], case);
             // Sealing may interleave what was just done in two passes.
             let (mut sealed, mut expected) = (bytes(length, case), bytes(length, case));
-            let tag = back_end.seal(&keys, counter, &aad, &mut sealed);
+            let tag = engine::seal(&keys, counter, &aad, &mut sealed);
             assert_eq!(tag, Portable.seal(&keys, counter, &aad, &mut expected));
             assert!(sealed == expected, "sealing, {length} bytes");
 
             let input = MacInput::new(&aad, &ours);
-            let tag = back_end.mac(&keys.authentication, &input);
+            let tag = engine::mac(&keys.authentication, &input);
             assert_eq!(
                 tag,
                 Portable.mac(&keys.authentication, &input),
@@ -201,43 +202,38 @@ mod tests {
             let front = [&aad[..], &[7; 8]].concat();
             let part = MacInput::part(case as u64, &front, &ours, 1 << 40);
             assert_eq!(
-                back_end.node(&keys.authentication, &part, 0, part.len()),
+                engine::node(&keys.authentication, &part, 0, part.len()),
                 Portable.node(&keys.authentication, &part, 0, part.len()),
                 "node of a part, {length} bytes"
             );
         }
     }
 
-    fn batches_agree_with_portable(back_end: impl BackEnd) {
+    fn batches_agree_with_portable() {
         for round in 0..60 {
             let count = round * 7 % 40;
             let limit = [40, 300, 2_500, 9_000][round % 4];
             let length = |i: usize| (i * 379 + round * 61) % limit;
             let texts = (0..count).map(|i| bytes(length(i), i)).collect();
             let aads: Vec<_> = (0..count).map(|i| bytes((i * 5 + round) % 61, i)).collect();
-            batch_agrees_with_portable(back_end, texts, &aads, round);
+            batch_agrees_with_portable(texts, &aads, round);
         }
     }
 
     /// Messages of the same lengths have a way of their own.
-    fn batches_alike_agree_with_portable(back_end: impl BackEnd) {
+    fn batches_alike_agree_with_portable() {
         let lengths = (0..200).chain([255, 256, 257, 500]).chain(930..1_030);
         for (case, length) in lengths.enumerate() {
             let count = [3, 4, 7, 8, 9, 16, 17, 35, 65][case % 9];
             for aad_len in [0, [1, 2, 3, 4, 9, 31, 55, 56][case % 8]] {
                 let texts = (0..count).map(|i| bytes(length, i + case)).collect();
                 let aads: Vec<_> = (0..count).map(|i| bytes(aad_len, i)).collect();
-                batch_agrees_with_portable(back_end, texts, &aads, case);
+                batch_agrees_with_portable(texts, &aads, case);
             }
         }
     }
 
-    fn batch_agrees_with_portable(
-        back_end: impl BackEnd,
-        texts: Vec<Vec<u8>>,
-        aads: &[Vec<u8>],
-        case: usize,
-    ) {
+    fn batch_agrees_with_portable(texts: Vec<Vec<u8>>, aads: &[Vec<u8>], case: usize) {
         let key = [0x5c; 32];
         let keys = Portable.derive_message_keys(&key, &[3; 24]);
         // Close to the end of all counters, and of their lower halves.
@@ -250,10 +246,10 @@ mod tests {
             let mut our_jobs = seal_jobs(aads, &mut ours, &mut our_tags);
             let mut their_jobs = seal_jobs(aads, &mut theirs, &mut their_tags);
             if continuous {
-                back_end.seal_run(&keys, counter, &mut our_jobs);
+                engine::seal_run(&keys, counter, &mut our_jobs);
                 Portable.seal_run(&keys, counter, &mut their_jobs);
             } else {
-                back_end.seal_batch(&key, &mut our_jobs);
+                engine::seal_batch(&key, &mut our_jobs);
                 Portable.seal_batch(&key, &mut their_jobs);
             }
             assert!(
@@ -270,10 +266,10 @@ mod tests {
             let mut expected = ours.clone();
             let mut expected_jobs = open_jobs(aads, &mut expected, &our_tags);
             if continuous {
-                back_end.open_run(&keys, counter, &mut jobs);
+                engine::open_run(&keys, counter, &mut jobs);
                 Portable.open_run(&keys, counter, &mut expected_jobs);
             } else {
-                back_end.open_batch(&key, &mut jobs);
+                engine::open_batch(&key, &mut jobs);
                 Portable.open_batch(&key, &mut expected_jobs);
             }
             let verdicts: Vec<_> = jobs.iter().map(|job| job.verdict).collect();
@@ -312,33 +308,31 @@ mod tests {
         jobs
     }
 
-    /// Runs a test body on a back end, or says that this CPU cannot.
-    macro_rules! on_back_end {
-        ($test:ident, $back_end:expr) => {
-            #[test]
-            fn $test() {
-                match $back_end {
-                    Some(back_end) => {
-                        agrees_with_portable(back_end);
-                        batches_agree_with_portable(back_end);
-                        batches_alike_agree_with_portable(back_end);
-                    }
-                    None => std::eprintln!("skipped: this CPU does not have the instructions"),
-                }
-            }
-        };
+    /// What [`engine`] chooses, which a test holds down.
+    fn on_every_back_end(test: impl Fn()) {
+        use sealwire_simd::measuring::{Level, on_every};
+        let levels = [
+            Level::Portable,
+            Level::Neon,
+            Level::Sse41,
+            Level::Avx2,
+            Level::Avx512,
+        ];
+        on_every(&levels, |_| test());
     }
 
-    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-    on_back_end!(neon, crate::aarch64::neon::Neon::detect());
+    #[test]
+    fn messages_are_the_same_on_every_back_end() {
+        on_every_back_end(agrees_with_portable);
+    }
 
-    #[cfg(target_arch = "x86_64")]
-    mod x86 {
-        use super::*;
-        use crate::x86::{avx2::Avx2, avx512::Avx512, sse41::Sse41};
+    #[test]
+    fn batches_are_the_same_on_every_back_end() {
+        on_every_back_end(batches_agree_with_portable);
+    }
 
-        on_back_end!(sse41, Sse41::detect());
-        on_back_end!(avx2, Avx2::detect());
-        on_back_end!(avx512, Avx512::detect());
+    #[test]
+    fn batches_of_one_length_are_the_same_on_every_back_end() {
+        on_every_back_end(batches_alike_agree_with_portable);
     }
 }

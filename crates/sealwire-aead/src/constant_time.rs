@@ -1,24 +1,19 @@
 //! Constant time, checked: nothing depends on what [`sealwire_constant_time`] marks as secret.
 
-use crate::back_end::BackEnd;
 use crate::batch::{OpenJob, SealJob, Verdict};
+use crate::engine;
 use crate::mac_input::MacInput;
-use crate::portable::Portable;
 use alloc::vec;
 use alloc::vec::Vec;
 use sealwire_constant_time::{
     assert_secret, classify, declassify, finds_nothing, notices_a_branch, notices_an_index,
 };
-use std::eprintln;
+use sealwire_simd::measuring::{Level, on_every};
 
 pub(crate) use sealwire_constant_time::declassified;
 
 /// Seals and opens messages of many lengths, alone and in batches, with secret keys and texts.
-fn has_no_secret_branches(name: &str, back_end: Option<impl BackEnd>) {
-    let Some(back_end) = back_end else {
-        eprintln!("{name}: skipped, the instructions are not here");
-        return;
-    };
+fn has_no_secret_branches(name: &str) {
     // Made here: a division takes a time that depends on what is divided.
     let batches: [Vec<usize>; 4] =
         [1, 70, 300, 2_500].map(|limit| (0..21).map(|i| i * 997 % limit).collect());
@@ -27,27 +22,27 @@ fn has_no_secret_branches(name: &str, back_end: Option<impl BackEnd>) {
             for length in [
                 0, 1, 16, 63, 64, 200, 1_000, 1_100, 4_100, 9_000, 20_000, 40_000,
             ] {
-                single(back_end, length, forged);
+                single(length, forged);
             }
             for lengths in &batches {
-                batch(back_end, lengths, forged);
+                batch(lengths, forged);
             }
         }
     });
 }
 
-fn single(back_end: impl BackEnd, length: usize, forged: bool) {
+fn single(length: usize, forged: bool) {
     let mut key = [7; 32];
     let mut text = vec![1; length];
     classify(&mut key);
     classify(&mut text);
     let mut original = text.clone();
     let mut same_text = text.clone();
-    let same_tag = back_end.seal_one(&key, &[3; 24], b"header", &mut same_text);
-    let keys = back_end.derive_message_keys(&key, &[3; 24]);
-    let mut tag = back_end.seal(&keys, 0, b"header", &mut text);
+    let same_tag = engine::seal_one(&key, &[3; 24], b"header", &mut same_text);
+    let keys = engine::derive_message_keys(&key, &[3; 24]);
+    let mut tag = engine::seal(&keys, 0, b"header", &mut text);
     let part = MacInput::part(5, b"header and length", &text, 0);
-    let node = back_end.node(&keys.authentication, &part, 0, part.len());
+    let node = engine::node(&keys.authentication, &part, 0, part.len());
     for bytes in [&tag[..], &text, &same_tag, &same_text, &node] {
         assert_secret(bytes);
     }
@@ -55,20 +50,20 @@ fn single(back_end: impl BackEnd, length: usize, forged: bool) {
     declassify(&mut tag);
     declassify(&mut text);
     tag[31] ^= u8::from(forged);
-    let opened = back_end.open(&keys, 0, b"header", &mut text, &tag);
+    let opened = engine::open_one(&key, &[3; 24], b"header", &mut text, &tag);
     assert_eq!(opened, !forged);
     declassify(&mut text);
     declassify(&mut original);
     assert!(forged || text == original);
 }
 
-fn batch(back_end: impl BackEnd, lengths: &[usize], forged: bool) {
+fn batch(lengths: &[usize], forged: bool) {
     let mut key = [9; 32];
     let mut texts: Vec<Vec<u8>> = lengths.iter().map(|length| vec![1; *length]).collect();
     let mut tags = vec![[0; 32]; texts.len()];
     classify(&mut key);
     texts.iter_mut().for_each(|text| classify(text));
-    let message_keys = back_end.derive_message_keys(&key, &[0; 24]);
+    let message_keys = engine::derive_message_keys(&key, &[0; 24]);
 
     for continuous in [false, true] {
         let mut jobs: Vec<_> = texts
@@ -82,9 +77,9 @@ fn batch(back_end: impl BackEnd, lengths: &[usize], forged: bool) {
             })
             .collect();
         if continuous {
-            back_end.seal_run(&message_keys, 0, &mut jobs);
+            engine::seal_run(&message_keys, 0, &mut jobs);
         } else {
-            back_end.seal_batch(&key, &mut jobs);
+            engine::seal_batch(&key, &mut jobs);
         }
         tags.iter().for_each(|tag| assert_secret(tag));
         texts.iter_mut().for_each(|text| declassify(text));
@@ -96,9 +91,9 @@ fn batch(back_end: impl BackEnd, lengths: &[usize], forged: bool) {
             .map(|(buffer, tag)| OpenJob::new([5; 24], b"ab", buffer, tag))
             .collect();
         if continuous {
-            back_end.open_run(&message_keys, 0, &mut jobs);
+            engine::open_run(&message_keys, 0, &mut jobs);
         } else {
-            back_end.open_batch(&key, &mut jobs);
+            engine::open_batch(&key, &mut jobs);
         }
         assert_eq!(jobs[20].verdict, Verdict::of(!forged));
         assert!(
@@ -110,32 +105,15 @@ fn batch(back_end: impl BackEnd, lengths: &[usize], forged: bool) {
 }
 
 #[test]
-fn portable_is_constant_time() {
-    has_no_secret_branches("portable", Some(Portable));
-}
-
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn sse41_is_constant_time() {
-    has_no_secret_branches("sse41", crate::x86::sse41::Sse41::detect());
-}
-
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn avx2_is_constant_time() {
-    has_no_secret_branches("avx2", crate::x86::avx2::Avx2::detect());
-}
-
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn avx512_is_constant_time() {
-    has_no_secret_branches("avx512", crate::x86::avx512::Avx512::detect());
-}
-
-#[cfg(target_arch = "aarch64")]
-#[test]
-fn neon_is_constant_time() {
-    has_no_secret_branches("neon", crate::aarch64::neon::Neon::detect());
+fn every_back_end_is_constant_time() {
+    let levels = [
+        Level::Portable,
+        Level::Neon,
+        Level::Sse41,
+        Level::Avx2,
+        Level::Avx512,
+    ];
+    on_every(&levels, |level| has_no_secret_branches(level.name()));
 }
 
 /// Some tools end the process there, which `check.sh` expects of both controls.

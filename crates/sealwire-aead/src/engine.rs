@@ -3,97 +3,26 @@
 //! With the feature `std` the CPU is asked at run time; without it, the features that the program
 //! is compiled for decide.
 
-#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-use crate::aarch64::neon::Neon;
 use crate::back_end::BackEnd;
 use crate::batch::{OpenJob, SealJob};
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
 use crate::portable::Portable;
 use crate::portable::blake3::{Chain, Node};
-#[cfg(target_arch = "x86_64")]
-use crate::x86::{avx2::Avx2, avx512::Avx512, sse41::Sse41};
 use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
-
-/// Calls a method of the best back end that this CPU has.
-macro_rules! dispatch {
-    ($back_end:ident => $call:expr) => {{
-        #[cfg(target_arch = "x86_64")]
-        {
-            if limit::allows(Level::Avx512)
-                && let Some($back_end) = Avx512::detect()
-            {
-                return $call;
-            }
-            if limit::allows(Level::Avx2)
-                && let Some($back_end) = Avx2::detect()
-            {
-                return $call;
-            }
-            if limit::allows(Level::Sse41)
-                && let Some($back_end) = Sse41::detect()
-            {
-                return $call;
-            }
-        }
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        if limit::allows(Level::Neon)
-            && let Some($back_end) = Neon::detect()
-        {
-            return $call;
-        }
-        let $back_end = Portable;
-        $call
-    }};
-}
-
-/// Back ends by what they ask of a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(dead_code, reason = "each architecture has some of them")]
-#[allow(
-    missing_docs,
-    unreachable_pub,
-    reason = "public, and hidden, with the feature `measuring` only"
-)]
-pub enum Level {
-    Portable,
-    Neon,
-    Sse41,
-    Avx2,
-    Avx512,
-}
-
-/// Lets nothing stand in the way of the best back end.
-#[cfg(not(feature = "measuring"))]
-mod limit {
-    #[allow(
-        dead_code,
-        reason = "some architectures have only the portable back end"
-    )]
-    pub(super) const fn allows(_: super::Level) -> bool {
-        true
-    }
-}
-
-/// Holds the choice down, to measure a back end that is not the best.
 #[cfg(feature = "measuring")]
-mod limit {
-    use super::Level;
-    use core::sync::atomic::{AtomicU8, Ordering};
+use sealwire_simd::measuring::Level;
 
-    static LIMIT: AtomicU8 = AtomicU8::new(u8::MAX);
-
-    #[allow(
-        dead_code,
-        reason = "some architectures have only the portable back end"
-    )]
-    pub(super) fn allows(level: Level) -> bool {
-        level as u8 <= LIMIT.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn set(level: Level) {
-        LIMIT.store(level as u8, Ordering::Relaxed);
-    }
+/// Evaluates an expression with the best back end that this CPU has, and returns its value.
+macro_rules! dispatch {
+    ($back_end:ident => $call:expr) => {
+        sealwire_simd::dispatch!(
+            x86_64: [sealwire_simd::Avx512, sealwire_simd::Avx2, sealwire_simd::Sse41],
+            aarch64: [sealwire_simd::Neon],
+            else Portable;
+            $back_end => $call
+        )
+    };
 }
 
 /// Uses no better back end than `most` from now on, and returns the one that this leaves.
@@ -101,7 +30,7 @@ mod limit {
 /// For measuring; no promise, and absent without the feature `measuring`.
 #[cfg(feature = "measuring")]
 pub fn limit_back_end(most: Level) -> Level {
-    limit::set(most);
+    sealwire_simd::measuring::set_limit(most);
     dispatch!(back_end => BackEnd::level(back_end))
 }
 

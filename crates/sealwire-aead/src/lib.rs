@@ -57,7 +57,11 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
-#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+#[cfg(all(
+    target_arch = "aarch64",
+    target_endian = "little",
+    not(sealwire_portable)
+))]
 mod aarch64;
 mod back_end;
 pub mod batch;
@@ -73,26 +77,32 @@ mod portable;
 #[cfg(feature = "getrandom")]
 mod random;
 mod session;
-#[cfg(any(
-    target_arch = "x86_64",
-    all(target_arch = "aarch64", target_endian = "little")
+#[cfg(all(
+    any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little")
+    ),
+    not(sealwire_portable)
 ))]
 mod simd;
 mod stream;
 #[cfg(feature = "aead")]
 mod traits;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
 mod x86;
 
 pub use cipher::Cipher;
 #[cfg(feature = "measuring")]
 #[doc(hidden)]
-pub use engine::{Level, limit_back_end, seal_in_two_passes};
+pub use engine::{limit_back_end, seal_in_two_passes};
 pub use error::{DecryptionError, OpenError, StreamExhausted};
 pub use keys::Key;
 pub use pieces::PieceSealer;
 #[cfg(feature = "getrandom")]
 pub use random::{RandomError, generate_key, generate_key_and_nonce, generate_nonce};
+#[cfg(feature = "measuring")]
+#[doc(hidden)]
+pub use sealwire_simd::measuring::Level;
 pub use session::Session;
 pub use stream::{Stream, StreamOpener, message_nonce};
 

@@ -80,9 +80,12 @@ impl<'a> MacInput<'a> {
 }
 
 /// For back ends that read a message where it lies.
-#[cfg(any(
-    target_arch = "x86_64",
-    all(target_arch = "aarch64", target_endian = "little")
+#[cfg(all(
+    any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little")
+    ),
+    not(sealwire_portable)
 ))]
 impl<'a> MacInput<'a> {
     /// Whether the lengths in it are those of what it holds.

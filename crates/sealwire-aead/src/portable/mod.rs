@@ -18,8 +18,8 @@ pub(crate) struct Portable;
 
 impl BackEnd for Portable {
     #[cfg(feature = "measuring")]
-    fn level(self) -> crate::engine::Level {
-        crate::engine::Level::Portable
+    fn level(self) -> sealwire_simd::measuring::Level {
+        sealwire_simd::measuring::Level::Portable
     }
 
     fn derive_message_keys(self, key: &[u8; KEY_SIZE], nonce: &[u8; NONCE_SIZE]) -> MessageKeys {

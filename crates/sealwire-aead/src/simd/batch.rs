@@ -9,13 +9,15 @@ use super::blake3::{
 };
 use super::chacha20::{blocks, keystream_blocks, lane_state, xor_block, xor_keystream};
 use super::framing::{Edge, MAX_CHUNKS, Shape};
-use super::vector::{Blocks, Isa, MAX_LANES, Vector, gather_blocks, scatter_blocks, splat_words};
+use super::isa::Isa;
 use crate::batch::{OpenJob, SealJob};
 use crate::keys::MessageKeys;
 use crate::portable::blake3::{
     BLOCK_SIZE, CHUNK_END, CHUNK_START, KEYED_HASH, Node, PARENT, ROOT, words,
 };
 use crate::{KEY_SIZE, NONCE_SIZE};
+use sealwire_simd::blocks::{Blocks, gather_blocks, scatter_blocks, splat_words};
+use sealwire_simd::vector::{MAX_LANES, Vector};
 
 /// What sealing and opening have in common.
 pub(crate) trait Job {
@@ -146,7 +148,7 @@ pub(crate) fn xor_messages<I: Isa, V: Vector<Isa = I>, J: Job>(
             }
         }
     }
-    isa.wipe(&mut keystream);
+    keystream.wipe::<I::Wide>(isa);
 }
 
 /// XORs messages with one keystream that runs on from block `counter`.
@@ -179,7 +181,7 @@ pub(crate) fn xor_run<I: Isa, J: Job>(isa: I, keys: &MessageKeys, counter: u64, 
             rest -= BLOCK_SIZE;
         }
     }
-    isa.wipe(&mut keystream);
+    keystream.wipe::<I::Wide>(isa);
 }
 
 /// Tags of the messages in `lanes` under the keys in `key`.

@@ -1,12 +1,14 @@
 //! BLAKE3's compression over lanes, for many blocks, and over rows, for one chain of blocks.
 
-use super::vector::{Isa, MAX_LANES, Vector, gather_blocks, splat_words};
+use super::isa::Isa;
 use crate::keys::MessageKeys;
 use crate::portable::blake3::{
     BLOCK_SIZE, CHUNK_END, CHUNK_SIZE, CHUNK_START, Chain, IV, KEYED_HASH, Node, PARENT, ROOT,
     SCHEDULE,
 };
 use crate::{NONCE_SIZE, TAG_SIZE};
+use sealwire_simd::blocks::{gather_blocks, splat_words};
+use sealwire_simd::vector::{MAX_LANES, Vector};
 
 /// Blocks in a full chunk.
 pub(crate) const CHUNK_BLOCKS: usize = CHUNK_SIZE / BLOCK_SIZE;

@@ -1,8 +1,10 @@
 //! ChaCha20 over lanes, for many blocks, and over rows, for few.
 
-use super::vector::{Blocks, Isa, MAX_LANES, Turning, Vector, scatter_blocks, splat_words};
+use super::isa::Isa;
 use crate::keys::MessageKeys;
 use crate::portable::chacha20::{BLOCK_SIZE, CONSTANTS};
+use sealwire_simd::blocks::{Blocks, Turning, scatter_blocks, splat_words};
+use sealwire_simd::vector::{MAX_LANES, Vector};
 
 /// XORs the keystream from block `counter` on into `data`.
 #[inline(always)]
@@ -23,7 +25,7 @@ pub(crate) fn xor_keystream<I: Isa>(isa: I, keys: &MessageKeys, counter: u64, da
         let taken = rest.len().min(count * BLOCK_SIZE);
         let (now, later) = rest.split_at_mut(taken);
         xor_blocks(isa, now, &keystream);
-        isa.wipe(&mut keystream);
+        keystream.wipe::<I::Wide>(isa);
         counter = counter.wrapping_add(count as u64);
         rest = later;
     }
@@ -314,7 +316,7 @@ fn row_blocks<I: Isa, V: Vector<Isa = I>>(
         key_bytes.store_bytes(&mut keystream.0.as_flattened_mut()[index * V::LANES * 4..]);
     }
     xor_blocks(isa, data, &keystream);
-    isa.wipe(&mut keystream);
+    keystream.wipe::<I::Wide>(isa);
 }
 
 #[inline(always)]

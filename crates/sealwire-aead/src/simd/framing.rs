@@ -1,7 +1,7 @@
 //! A message's virtual concatenation as blocks, which are read where they lie.
 
 use super::blake3::CHUNK_BLOCKS;
-use super::vector::Isa;
+use super::isa::Isa;
 use crate::portable::blake3::BLOCK_SIZE;
 use core::ops::Range;
 

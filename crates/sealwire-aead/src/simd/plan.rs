@@ -5,14 +5,16 @@
 
 use super::batch::{Index, Job, Lanes, derive_keys, xor_messages, xor_run};
 use super::framing::Framing;
+use super::isa::Isa;
 use super::kernels::LaneKernels;
-use super::vector::{Isa, MAX_LANES, Vector, splat_words};
 use crate::KEY_SIZE;
 use crate::back_end::{BackEnd, tags_equal};
 use crate::batch::{OpenJob, SealJob, Verdict};
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
 use crate::portable::blake3::Node;
+use sealwire_simd::blocks::splat_words;
+use sealwire_simd::vector::{MAX_LANES, Vector};
 
 /// Jobs that are sorted together.
 const WINDOW: usize = 64;
@@ -107,7 +109,7 @@ pub(crate) fn open_batch<I: Isa + BackEnd>(isa: I, key: &[u8; KEY_SIZE], jobs: &
 }
 
 #[inline(always)]
-fn seal_group<I: Isa, V: LaneKernels<Isa = I>>(
+fn seal_group<I: Isa + LaneKernels<V>, V: Vector<Isa = I>>(
     isa: I,
     key: &[u8; KEY_SIZE],
     jobs: &mut [SealJob<'_>],
@@ -117,14 +119,14 @@ fn seal_group<I: Isa, V: LaneKernels<Isa = I>>(
     xor_messages(isa, &keys, jobs, group, &[true; MAX_LANES]);
     let mut lane_tags = [[0; 32]; MAX_LANES];
     let lanes = Lanes::new(jobs, group);
-    V::tags(isa, &keys.authentication, &lanes, &mut lane_tags);
+    isa.tags(&keys.authentication, &lanes, &mut lane_tags);
     for (index, tag) in group.iter().zip(&lane_tags) {
         *jobs[usize::from(*index)].tag = *tag;
     }
 }
 
 #[inline(always)]
-fn open_group<I: Isa, V: LaneKernels<Isa = I>>(
+fn open_group<I: Isa + LaneKernels<V>, V: Vector<Isa = I>>(
     isa: I,
     key: &[u8; KEY_SIZE],
     jobs: &mut [OpenJob<'_>],
@@ -133,7 +135,7 @@ fn open_group<I: Isa, V: LaneKernels<Isa = I>>(
     let keys = derive_keys::<V, _>(isa, key, jobs, group);
     let mut lane_tags = [[0; 32]; MAX_LANES];
     let lanes = Lanes::new(jobs, group);
-    V::tags(isa, &keys.authentication, &lanes, &mut lane_tags);
+    isa.tags(&keys.authentication, &lanes, &mut lane_tags);
     let mut live = [false; MAX_LANES];
     for (lane, index) in group.iter().enumerate() {
         let job = &mut jobs[usize::from(*index)];
@@ -208,10 +210,10 @@ fn run_tags<I: Isa + BackEnd, J: Job>(
         let lanes = Lanes::new(jobs, group);
         if group.len() <= I::Middle::LANES {
             let key = splat_words::<I::Middle>(isa, &keys.authentication);
-            I::Middle::tags(isa, &key, &lanes, &mut lane_tags);
+            isa.tags(&key, &lanes, &mut lane_tags);
         } else {
             let key = splat_words::<I::Wide>(isa, &keys.authentication);
-            I::Wide::tags(isa, &key, &lanes, &mut lane_tags);
+            isa.tags(&key, &lanes, &mut lane_tags);
         }
         for (index, tag) in group.iter().zip(&lane_tags) {
             deliver(&mut jobs[usize::from(*index)], *tag);

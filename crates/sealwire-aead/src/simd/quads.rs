@@ -7,9 +7,11 @@
 use super::blake3::{CHUNK_BLOCKS, mix_rows};
 use super::chacha20::{LaneBlocks, state_at};
 use super::framing::Header;
-use super::vector::{Isa, MAX_LANES, QUADS, TEXT_SIZE, Turning, Vector};
+use super::isa::{Isa, QUADS, TEXT_SIZE};
 use crate::keys::MessageKeys;
 use crate::portable::blake3::{BLOCK_SIZE, CHUNK_END, CHUNK_START, Chain, IV, KEYED_HASH, Node};
+use sealwire_simd::blocks::Turning;
+use sealwire_simd::vector::{MAX_LANES, Vector};
 
 /// An instruction set that can pick words from two vectors of quads.
 pub(crate) trait PickQuads: Isa {

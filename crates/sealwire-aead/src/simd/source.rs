@@ -1,6 +1,6 @@
 //! Where the tree gets its bytes from.
 
-use super::vector::Isa;
+use super::isa::Isa;
 use crate::back_end::BackEnd;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;

@@ -11,8 +11,8 @@ use super::blake3::{
 };
 use super::chacha20::xor_keystream;
 use super::framing::Framing;
+use super::isa::{Isa, QUADS, TEXT_SIZE};
 use super::source::Source;
-use super::vector::{Isa, MAX_LANES, QUADS, TEXT_SIZE, Vector};
 use crate::back_end::BackEnd;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
@@ -21,6 +21,7 @@ use crate::portable::blake3::{
     left_subtree_len,
 };
 use crate::{KEY_SIZE, NONCE_SIZE};
+use sealwire_simd::vector::{MAX_LANES, Vector};
 
 /// The tree's recursion, which cannot be inlined into itself.
 pub(crate) trait Subtree: Isa + BackEnd {

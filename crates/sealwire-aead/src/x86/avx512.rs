@@ -1,79 +1,23 @@
 //! AVX-512: sixteen lanes, rotations and masks.
 
-use super::{
-    byte_rotation, quads_of_4, quads_of_8, same, transpose_4, transpose_8, vector, wipe_with,
-};
 use crate::keys::MessageKeys;
-use crate::portable::blake3::Chain;
-use crate::portable::blake3::Node;
+use crate::portable::blake3::{Chain, Node};
 use crate::simd::blake3::ROW_SCHEDULE;
 use crate::simd::framing::{Edge, Header};
+use crate::simd::isa::{Isa, QUADS, TEXT_SIZE};
 use crate::simd::kernels::kernels;
 use crate::simd::quads::{PickQuads, hash_four_chunks, seal_four_chunks};
-use crate::simd::vector::{Blocks, Isa, QUADS, TEXT_SIZE, Vector};
 use core::arch::x86_64::{
-    __m128i, __m256i, __m512i, _bzhi_u64, _mm_add_epi32, _mm_and_si128, _mm_andnot_si128,
-    _mm_loadu_si128, _mm_or_si128, _mm_ror_epi32, _mm_set_epi32, _mm_set1_epi32, _mm_shuffle_epi32,
-    _mm_storeu_si128, _mm_xor_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_andnot_si256,
-    _mm256_broadcastsi128_si256, _mm256_castsi256_si128, _mm256_loadu_si256, _mm256_or_si256,
-    _mm256_permutex2var_epi32, _mm256_ror_epi32, _mm256_set1_epi32, _mm256_shuffle_epi32,
-    _mm256_storeu_si256, _mm256_xor_si256, _mm512_add_epi32, _mm512_and_si512, _mm512_andnot_si512,
-    _mm512_broadcast_i32x4, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
-    _mm512_or_si512, _mm512_permutex2var_epi32, _mm512_ror_epi32, _mm512_set1_epi32,
-    _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_shuffle_i32x4,
-    _mm512_storeu_si512, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32,
-    _mm512_unpacklo_epi64, _mm512_xor_si512,
+    _bzhi_u64, _mm256_castsi256_si128, _mm256_permutex2var_epi32, _mm512_loadu_si512,
+    _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_or_si512, _mm512_permutex2var_epi32,
+    _mm512_shuffle_i32x4, _mm512_storeu_si512, _mm512_xor_si512,
 };
 use core::hint::black_box;
+use sealwire_simd::Avx512;
+use sealwire_simd::vector::Vector;
+use sealwire_simd::x86::avx512::{V128, V256, V512};
 
-/// Proof that the CPU has AVX-512 F, VL and BW, and BMI2.
-#[derive(Clone, Copy)]
-pub(crate) struct Avx512(());
-
-impl Avx512 {
-    /// The proof, if there is one.
-    #[inline(always)]
-    pub(crate) fn detect() -> Option<Self> {
-        #[cfg(feature = "std")]
-        let found = std::is_x86_feature_detected!("avx512f")
-            && std::is_x86_feature_detected!("avx512vl")
-            && std::is_x86_feature_detected!("avx512bw")
-            && std::is_x86_feature_detected!("bmi2");
-        #[cfg(not(feature = "std"))]
-        let found = cfg!(all(
-            target_feature = "avx512f",
-            target_feature = "avx512vl",
-            target_feature = "avx512bw",
-            target_feature = "bmi2"
-        ));
-        found.then_some(Self(()))
-    }
-}
-
-kernels!(Avx512, "avx512f,avx512vl,avx512bw,avx2,bmi2", lanes V256, V512);
-
-vector! {
-    V128(__m128i) of Avx512, 4 lanes:
-    load _mm_loadu_si128, store _mm_storeu_si128, splat _mm_set1_epi32, splat_quad same,
-    add _mm_add_epi32, xor _mm_xor_si128, select select_4, rotate rotate_4,
-    shuffle _mm_shuffle_epi32, transpose_quads transpose_4, quads quads_of_4
-}
-
-vector! {
-    V256(__m256i) of Avx512, 8 lanes:
-    load _mm256_loadu_si256, store _mm256_storeu_si256, splat _mm256_set1_epi32,
-    splat_quad _mm256_broadcastsi128_si256,
-    add _mm256_add_epi32, xor _mm256_xor_si256, select select_8, rotate rotate_8,
-    shuffle _mm256_shuffle_epi32, transpose_quads transpose_8, quads quads_of_8
-}
-
-vector! {
-    V512(__m512i) of Avx512, 16 lanes:
-    load _mm512_loadu_si512, store _mm512_storeu_si512, splat _mm512_set1_epi32,
-    splat_quad _mm512_broadcast_i32x4,
-    add _mm512_add_epi32, xor _mm512_xor_si512, select select_16, rotate rotate_16,
-    shuffle _mm512_shuffle_epi32, transpose_quads transpose_16, quads quads_of_16
-}
+kernels!(Avx512, lanes V256, V512);
 
 /// A block in two vectors from which one instruction picks any words.
 ///
@@ -106,9 +50,6 @@ const fn row_places() -> RowPlaces {
 }
 
 impl Isa for Avx512 {
-    type Narrow = V128;
-    type Middle = V256;
-    type Wide = V512;
     type Message = Halves;
 
     #[inline(always)]
@@ -127,8 +68,12 @@ impl Isa for Avx512 {
         let places = V256::load(self, &message.places[ROUND][PART]);
         let [first, last] = message.words;
         // SAFETY: `self` is the proof that the CPU has the instructions.
-        V128(unsafe {
-            _mm256_castsi256_si128(_mm256_permutex2var_epi32(last.0, places.0, first.0))
+        V128::from_raw(self, unsafe {
+            _mm256_castsi256_si128(_mm256_permutex2var_epi32(
+                last.raw(),
+                places.raw(),
+                first.raw(),
+            ))
         })
     }
 
@@ -151,12 +96,6 @@ impl Isa for Avx512 {
         text: &mut [u8; TEXT_SIZE],
     ) -> Option<[Node; QUADS]> {
         Some(seal_four_chunks(self, keys, counter, header, text))
-    }
-
-    #[inline(always)]
-    fn wipe<const N: usize>(self, blocks: &mut Blocks<N>) {
-        // SAFETY: `self` is the proof that the CPU has the instruction.
-        wipe_with(unsafe { _mm512_setzero_si512() }, blocks);
     }
 
     #[inline(always)]
@@ -308,8 +247,8 @@ impl PickQuads for Avx512 {
 
     #[inline(always)]
     fn load_quads(self, places: &QuadPlaces, blocks: [&[u8; 64]; QUADS]) -> [V512; 4] {
-        let [a, b, c, d] = blocks.map(|block| V512::load_bytes(self, block).0);
-        let [low, high] = places.load.map(|places| places.0);
+        let [a, b, c, d] = blocks.map(|block| V512::load_bytes(self, block).raw());
+        let [low, high] = places.load.map(|places| places.raw());
         // SAFETY: `self` is the proof that the CPU has the instructions.
         unsafe {
             let ab_low = _mm512_permutex2var_epi32(a, low, b);
@@ -317,10 +256,16 @@ impl PickQuads for Avx512 {
             let cd_low = _mm512_permutex2var_epi32(c, low, d);
             let cd_high = _mm512_permutex2var_epi32(c, high, d);
             [
-                V512(_mm512_shuffle_i32x4::<0b01_00_01_00>(ab_low, cd_low)),
-                V512(_mm512_shuffle_i32x4::<0b11_10_11_10>(ab_low, cd_low)),
-                V512(_mm512_shuffle_i32x4::<0b01_00_01_00>(ab_high, cd_high)),
-                V512(_mm512_shuffle_i32x4::<0b11_10_11_10>(ab_high, cd_high)),
+                V512::from_raw(self, _mm512_shuffle_i32x4::<0b01_00_01_00>(ab_low, cd_low)),
+                V512::from_raw(self, _mm512_shuffle_i32x4::<0b11_10_11_10>(ab_low, cd_low)),
+                V512::from_raw(
+                    self,
+                    _mm512_shuffle_i32x4::<0b01_00_01_00>(ab_high, cd_high),
+                ),
+                V512::from_raw(
+                    self,
+                    _mm512_shuffle_i32x4::<0b11_10_11_10>(ab_high, cd_high),
+                ),
             ]
         }
     }
@@ -329,7 +274,9 @@ impl PickQuads for Avx512 {
     fn next_quads(self, places: &QuadPlaces, message: [V512; 4]) -> [V512; 4] {
         let pick = |a: V512, places: V512, b: V512| {
             // SAFETY: `self` is the proof that the CPU has the instruction.
-            V512(unsafe { _mm512_permutex2var_epi32(a.0, places.0, b.0) })
+            V512::from_raw(self, unsafe {
+                _mm512_permutex2var_epi32(a.raw(), places.raw(), b.raw())
+            })
         };
         let part = |part: usize| {
             let [first, second, third] = ORIGINS[part].map(|origin| message[origin]);
@@ -340,83 +287,5 @@ impl PickQuads for Avx512 {
             }
         };
         [part(0), part(1), part(2), part(3)]
-    }
-}
-
-// Three operations that the compiler makes one of (`vpternlogd`). Asked for by its intrinsic,
-// MemorySanitizer does not know it.
-#[inline(always)]
-unsafe fn select_4(yes: __m128i, mask: __m128i, no: __m128i) -> __m128i {
-    // SAFETY: called with vectors of this module only.
-    unsafe { _mm_or_si128(_mm_and_si128(mask, yes), _mm_andnot_si128(mask, no)) }
-}
-
-#[inline(always)]
-unsafe fn select_8(yes: __m256i, mask: __m256i, no: __m256i) -> __m256i {
-    // SAFETY: called with vectors of this module only.
-    unsafe { _mm256_or_si256(_mm256_and_si256(mask, yes), _mm256_andnot_si256(mask, no)) }
-}
-
-#[inline(always)]
-unsafe fn select_16(yes: __m512i, mask: __m512i, no: __m512i) -> __m512i {
-    // SAFETY: called with vectors of this module only.
-    unsafe { _mm512_or_si512(_mm512_and_si512(mask, yes), _mm512_andnot_si512(mask, no)) }
-}
-
-#[inline(always)]
-unsafe fn rotate_4<const RIGHT: i32, const LEFT: i32>(v: __m128i) -> __m128i {
-    // SAFETY: called with vectors of this module only.
-    unsafe { _mm_ror_epi32::<RIGHT>(v) }
-}
-
-#[inline(always)]
-unsafe fn rotate_8<const RIGHT: i32, const LEFT: i32>(v: __m256i) -> __m256i {
-    // SAFETY: called with vectors of this module only.
-    unsafe { _mm256_ror_epi32::<RIGHT>(v) }
-}
-
-#[inline(always)]
-unsafe fn rotate_16<const RIGHT: i32, const LEFT: i32>(v: __m512i) -> __m512i {
-    // SAFETY: called with vectors of this module only.
-    unsafe {
-        match RIGHT {
-            // Only one of two ports rotates; the other shuffles.
-            8 | 16 | 24 => _mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(byte_rotation::<RIGHT>())),
-            _ => _mm512_ror_epi32::<RIGHT>(v),
-        }
-    }
-}
-
-/// Transposes four vectors of four words in each of four quads.
-#[inline(always)]
-unsafe fn transpose_16([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-    // SAFETY: called with vectors of this module only.
-    unsafe {
-        let (ab_low, ab_high) = (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-        let (cd_low, cd_high) = (_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
-        [
-            _mm512_unpacklo_epi64(ab_low, cd_low),
-            _mm512_unpackhi_epi64(ab_low, cd_low),
-            _mm512_unpacklo_epi64(ab_high, cd_high),
-            _mm512_unpackhi_epi64(ab_high, cd_high),
-        ]
-    }
-}
-
-/// Turns four rows of four quads by their diagonal of quads.
-#[inline(always)]
-unsafe fn quads_of_16([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-    // SAFETY: called with vectors of this module only.
-    unsafe {
-        let ab_even = _mm512_shuffle_i32x4::<0b10_00_10_00>(a, b);
-        let ab_odd = _mm512_shuffle_i32x4::<0b11_01_11_01>(a, b);
-        let cd_even = _mm512_shuffle_i32x4::<0b10_00_10_00>(c, d);
-        let cd_odd = _mm512_shuffle_i32x4::<0b11_01_11_01>(c, d);
-        [
-            _mm512_shuffle_i32x4::<0b10_00_10_00>(ab_even, cd_even),
-            _mm512_shuffle_i32x4::<0b10_00_10_00>(ab_odd, cd_odd),
-            _mm512_shuffle_i32x4::<0b11_01_11_01>(ab_even, cd_even),
-            _mm512_shuffle_i32x4::<0b11_01_11_01>(ab_odd, cd_odd),
-        ]
     }
 }

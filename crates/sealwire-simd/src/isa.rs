@@ -1,0 +1,83 @@
+//! Instruction sets. A value of one of these types is the proof that this CPU has it.
+
+/// Defines a proof for each instruction set.
+macro_rules! instruction_sets {
+    ($detected:ident: $($(#[$doc:meta])* $name:ident = $($feature:tt),+;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name(());
+
+        impl $name {
+            /// The proof, if the CPU has the instructions.
+            #[inline]
+            #[must_use]
+            pub fn detect() -> Option<Self> {
+                #[cfg(feature = "measuring")]
+                if crate::measuring::Level::$name > crate::measuring::limit() {
+                    return None;
+                }
+                #[cfg(feature = "std")]
+                let found = !cfg!(sealwire_portable) $(&& std::arch::$detected!($feature))+;
+                #[cfg(not(feature = "std"))]
+                let found = !cfg!(sealwire_portable) $(&& cfg!(target_feature = $feature))+;
+                found.then_some(Self(()))
+            }
+        }
+    )+};
+}
+
+#[cfg(target_arch = "x86_64")]
+instruction_sets! { is_x86_feature_detected:
+    /// SSE2, which is a part of x86-64.
+    Sse2 = "sse2";
+    /// SSE4.1 and what came before it.
+    Sse41 = "sse4.1";
+    /// AES-NI and SSSE3.
+    AesNi = "aes", "ssse3";
+    /// AES-NI and AVX, whose instructions have a register more.
+    AesNiAvx = "aes", "avx";
+    /// AVX2.
+    Avx2 = "avx2";
+    /// VAES with AVX2.
+    Vaes256 = "aes", "vaes", "avx2";
+    /// AVX-512 F, VL and BW, and BMI2.
+    Avx512 = "avx512f", "avx512vl", "avx512bw", "bmi2";
+    /// AVX-512 F and IFMA.
+    Ifma = "avx512f", "avx512ifma";
+    /// VAES with AVX-512 F and BW.
+    Vaes512 = "aes", "vaes", "avx2", "avx512f", "avx512bw";
+}
+
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+instruction_sets! { is_aarch64_feature_detected:
+    /// NEON, which is a part of AArch64.
+    Neon = "neon";
+    /// NEON and the AES instructions of ARMv8.
+    Armv8Aes = "neon", "aes";
+}
+
+#[cfg(test)]
+mod tests {
+    /// With nothing but what the program is compiled for, or for the portable back ends, the proofs
+    /// that every CPU of the architecture has say which of both it is.
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn every_cpu_of_the_architecture_has_its_vectors_unless_the_portable_ones_are_asked_for() {
+        assert_eq!(super::Sse2::detect().is_some(), !cfg!(sealwire_portable));
+    }
+
+    /// See above.
+    #[test]
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    fn every_cpu_of_the_architecture_has_its_vectors_unless_the_portable_ones_are_asked_for() {
+        assert_eq!(super::Neon::detect().is_some(), !cfg!(sealwire_portable));
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_set_that_holds_another_comes_with_it() {
+        assert!(super::Avx512::detect().is_none() || super::Avx2::detect().is_some());
+        assert!(super::Vaes512::detect().is_none() || super::Vaes256::detect().is_some());
+        assert!(super::AesNiAvx::detect().is_none() || super::AesNi::detect().is_some());
+    }
+}
