@@ -8,7 +8,7 @@ use mio::Waker;
 use sealwire::account::{
     AddressLimits, Addresses, DescriptorLimit, Eviction, Source, SpareDescriptor,
 };
-use sealwire_newplex::schemes::keys::PublicKey;
+use sealwire_tunnel::PublicKey;
 
 use super::allow::{AllowList, Look};
 use super::failure::Failed;

@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use sealwire_newplex::schemes::keys::PublicKey;
+use sealwire_tunnel::PublicKey;
 
 use crate::exit::Failure;
 use crate::newplex::keys;
@@ -209,7 +209,7 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use sealwire_newplex::schemes::keys::SecretKey;
+    use sealwire_tunnel::SecretKey;
     use tempfile::TempDir;
 
     use super::*;

@@ -12,11 +12,10 @@ use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
 use sealwire::account::is_exhaustion;
-use sealwire_newplex::schemes::keys::PublicKey;
+use sealwire_tunnel::{Channel, Handshake, Identity, PublicKey};
 use socket2::{SockRef, TcpKeepalive};
 
 use super::failure::{Failed, hex};
-use super::handshake::{Handshake, Identity, Step};
 use super::relay::{Pumped, Relay};
 
 /// A side that is silent for so long is asked whether it is still there.
@@ -34,7 +33,7 @@ pub(super) struct Target {
 /// What a connection has to know of the tunnel.
 #[derive(Debug)]
 pub(super) struct Settings {
-    pub(super) identity: Identity,
+    pub(super) identity: Arc<Identity>,
     pub(super) to: Target,
     /// As connector: the key that the listener has to have. A listener has none to expect.
     pub(super) server_key: Option<PublicKey>,
@@ -57,15 +56,6 @@ enum Stage {
     Leaving,
 }
 
-/// A handshake under way.
-#[derive(Debug)]
-struct Greeting {
-    handshake: Handshake,
-    /// Of the message that is awaited.
-    received: Vec<u8>,
-    unsent: Vec<u8>,
-}
-
 /// A connection being made, to one address after the other.
 #[derive(Debug, Default)]
 struct Dial {
@@ -84,7 +74,8 @@ pub(super) struct Connection {
     plain: Option<TcpStream>,
     stage: Stage,
     dial: Dial,
-    greeting: Option<Greeting>,
+    /// A handshake under way.
+    handshake: Option<Box<Handshake>>,
     /// There after the handshake.
     relay: Option<Box<Relay>>,
     /// When the stage has to be over.
@@ -115,11 +106,6 @@ impl Connection {
     pub(super) fn accepted(socket: TcpStream, address: SocketAddr, settings: &Settings) -> Self {
         let mut connection = Self::new(address, Stage::Greeting, settings);
         connection.sealed = Some(tuned(socket));
-        connection.greeting = Some(Greeting {
-            handshake: Handshake::Request,
-            received: Vec::new(),
-            unsent: Vec::new(),
-        });
         connection
     }
 
@@ -138,7 +124,7 @@ impl Connection {
             plain: None,
             stage,
             dial: Dial::default(),
-            greeting: None,
+            handshake: None,
             relay: None,
             deadline: Some(Instant::now() + settings.handshake_timeout),
         }
@@ -198,15 +184,7 @@ impl Connection {
                 Dialled::NoDescriptor(error) => Ok(Wants::Descriptor(error)),
                 Dialled::New => Ok(Wants::Register { sealed: true }),
                 Dialled::Connected => {
-                    let begun = Handshake::connect(&settings.identity);
-                    let (request, handshake) =
-                        begun.map_err(|error| Failed::System(error.to_string()))?;
                     self.stage = Stage::Greeting;
-                    self.greeting = Some(Greeting {
-                        handshake,
-                        received: Vec::new(),
-                        unsent: request,
-                    });
                     Ok(Wants::Again)
                 }
             },
@@ -271,41 +249,34 @@ impl Connection {
         })
     }
 
-    /// Goes on with the handshake.
+    /// Begins the handshake, or goes on with it.
     fn greet(&mut self, settings: &Settings) -> Result<Wants, Failed> {
-        let (Some(mut greeting), Some(socket)) = (self.greeting.take(), &mut self.sealed) else {
+        let Some(socket) = &mut self.sealed else {
             return Ok(Wants::End);
         };
-        let session = loop {
-            match greeting.exchange(socket) {
-                Ok(()) => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.greeting = Some(greeting);
-                    return Ok(Wants::Nothing);
+        let handshake = match &mut self.handshake {
+            Some(handshake) => handshake,
+            none => none.insert(begin(settings)?),
+        };
+        let channel = loop {
+            match exchange(handshake, socket) {
+                Ok(count) => {
+                    if let Some(channel) = handshake.received(count)? {
+                        break channel;
+                    }
                 }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Wants::Nothing),
                 Err(error) => return Err(left(error, settings)),
             }
-            let Greeting {
-                handshake,
-                received,
-                ..
-            } = greeting;
-            let server_key = settings.server_key.as_ref();
-            match handshake.take(&settings.identity, &received, server_key)? {
-                Step::Reply(reply, handshake) => {
-                    greeting = Greeting {
-                        handshake: *handshake,
-                        received: Vec::new(),
-                        unsent: reply,
-                    };
-                }
-                Step::Done(last, session) => break (last, session),
-            }
         };
-        let (last, session) = session;
-        let peer = session.peer;
+        self.handshake = None;
+        let Channel {
+            peer,
+            outgoing,
+            incoming,
+        } = channel;
         self.peer = Some(peer);
-        self.relay = Some(Box::new(Relay::new(*session, &last)));
+        self.relay = Some(Box::new(Relay::new(outgoing, incoming)));
         self.deadline = None;
         if settings.server_key.is_some() {
             self.stage = Stage::Relaying;
@@ -317,24 +288,31 @@ impl Connection {
     }
 }
 
-impl Greeting {
-    /// Sends what is unsent and reads the message that is awaited, and not a byte more.
-    fn exchange(&mut self, socket: &mut TcpStream) -> io::Result<()> {
-        while !self.unsent.is_empty() {
-            match socket.write(&self.unsent) {
-                Ok(count) => drop(self.unsent.drain(..count)),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+/// A handshake, as the connector where a server is expected.
+fn begin(settings: &Settings) -> Result<Box<Handshake>, Failed> {
+    let begun = match settings.server_key {
+        Some(server) => Handshake::connect(&settings.identity, server),
+        None => Handshake::listen(&settings.identity),
+    };
+    let handshake = begun.map_err(|error| Failed::System(error.to_string()))?;
+    Ok(Box::new(handshake))
+}
+
+/// Sends what is unsent, then reads of the message that is awaited, and not a byte more. How many bytes.
+fn exchange(handshake: &mut Handshake, socket: &mut TcpStream) -> io::Result<usize> {
+    while !handshake.unsent().is_empty() {
+        match socket.write(handshake.unsent()) {
+            Ok(count) => handshake.sent(count),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
-        let missing = self.handshake.awaits() - self.received.len();
-        let read = socket
-            .take(missing as u64)
-            .read_to_end(&mut self.received)?;
-        if read < missing {
-            return Err(ErrorKind::UnexpectedEof.into());
+    }
+    loop {
+        match socket.read(handshake.room()) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            read => return read,
         }
-        Ok(())
     }
 }
 
@@ -343,7 +321,7 @@ fn left(error: io::Error, settings: &Settings) -> Failed {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
             Failed::LeftHandshake {
-                ours: hex(settings.identity.secret.public_key()),
+                ours: hex(settings.identity.public_key()),
             }
         }
         _ => Failed::Sealed(error),

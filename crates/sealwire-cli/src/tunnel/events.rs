@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use sealwire_newplex::schemes::keys::PublicKey;
+use sealwire_tunnel::PublicKey;
 use serde::Serialize;
 
 use super::failure::{Failed, hex};

@@ -3,10 +3,8 @@
 use std::io;
 use std::time::Duration;
 
-use sealwire_newplex::schemes::handshake::HandshakeError;
-use sealwire_newplex::schemes::keys::PublicKey;
+use sealwire_tunnel::{HandshakeError, InvalidMessage, PublicKey, Reason};
 
-use super::channel::Reason;
 use crate::output;
 
 /// What went wrong with one connection.
@@ -15,7 +13,7 @@ pub(super) enum Failed {
     #[error("cannot connect to {to}: {error}")]
     Connect { to: String, error: io::Error },
     #[error("{0}")]
-    Handshake(HandshakeError),
+    Handshake(InvalidMessage),
     #[error(
         "the server's key is {}, not that of --server-key: another server, or somebody in between",
         hex(.0)
@@ -100,6 +98,17 @@ impl Failed {
     /// Whether it is what programs do to each other all the time, and is told with `-v` only.
     pub(super) const fn is_ordinary(&self) -> bool {
         matches!(self, Failed::Plain(_) | Failed::Told(Reason::Broken))
+    }
+}
+
+impl From<HandshakeError> for Failed {
+    fn from(error: HandshakeError) -> Self {
+        match error {
+            HandshakeError::Invalid(error) => Failed::Handshake(error),
+            HandshakeError::OtherListener(key) => Failed::WrongServer(key),
+            // Of a later version of the protocol.
+            error => Failed::System(error.to_string()),
+        }
     }
 }
 

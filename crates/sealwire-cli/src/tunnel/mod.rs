@@ -4,29 +4,27 @@
 //! program ── plain TCP ── connector ══ handshake, then blocks ══ listener ── plain TCP ── service
 //! ```
 //!
-//! What is on the wire is `docs/spec/newplex-tunnel.md`. [`handshake`] and [`channel`] are bytes in and
-//! bytes out, [`connection`] and [`relay`] move them through sockets that never block, [`server`] has
-//! one thread for all of them.
+//! What is on the wire is that of [`sealwire_tunnel`], bytes in and bytes out. [`connection`] and
+//! [`relay`] move them through sockets that never block, [`server`] has one thread for all of them.
 
 mod admission;
 mod allow;
-mod channel;
 mod connection;
 mod events;
 mod failure;
-mod handshake;
 mod reading;
 mod relay;
 mod server;
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use sealwire::Endpoint;
+use sealwire_tunnel::Identity;
 
 use crate::duration;
 use crate::exit::{Code, Failure};
@@ -37,7 +35,6 @@ use admission::within_descriptors;
 use allow::{AllowList, Look};
 use connection::{LEAVE_TIME, Settings, Target};
 use events::Events;
-use handshake::Identity;
 use server::{Limits, Server};
 
 pub(crate) const HELP: &str = "\
@@ -223,10 +220,10 @@ fn run(
     }
     let bind = resolved(&ends.bind)?;
     let settings = Settings {
-        identity: Identity {
-            domain: ends.domain.clone(),
-            secret: keys::read_secret(&ends.secret_key_file)?,
-        },
+        identity: Arc::new(Identity::new(
+            &ends.domain,
+            keys::read_secret(&ends.secret_key_file)?,
+        )),
         to: resolved(&ends.to)?,
         server_key,
         handshake_timeout: limits.handshake_timeout,

@@ -4,9 +4,8 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::Shutdown;
 
 use mio::net::TcpStream;
-use sealwire_newplex::schemes::handshake::Session;
+use sealwire_tunnel::{Event, Incoming, NotAuthentic, Outgoing};
 
-use super::channel::{Arrived, Incoming, Outgoing};
 use super::failure::Failed;
 
 /// Blocks that a connection may move each way before others have their turn.
@@ -48,11 +47,10 @@ fn later(error: io::Error, broken: impl FnOnce(io::Error) -> Failed) -> Result<b
 }
 
 impl Relay {
-    /// `confirmation` is what the handshake still has to send.
-    pub(super) fn new(session: Session, confirmation: &[u8]) -> Self {
+    pub(super) fn new(outgoing: Outgoing, incoming: Incoming) -> Self {
         Relay {
-            outgoing: Outgoing::new(session.sender, confirmation),
-            incoming: Incoming::new(session.receiver),
+            outgoing,
+            incoming,
             received_all: false,
             sent_all: false,
             sent: 0,
@@ -92,7 +90,7 @@ impl Relay {
         if !self.incoming.text().is_empty() {
             return match plain.write(self.incoming.text()) {
                 Ok(count) => {
-                    self.incoming.advance(count);
+                    self.incoming.take(count);
                     self.received += count as u64;
                     Ok(true)
                 }
@@ -100,20 +98,23 @@ impl Relay {
             };
         }
         match self.incoming.open() {
-            Arrived::Text => Ok(true),
-            Arrived::Partly => match self.incoming.fill(|room| sealed.read(room)) {
+            Ok(Event::Text) => Ok(true),
+            Ok(Event::NeedsMore) => match sealed.read(self.incoming.room()) {
                 Ok(0) => Err(Failed::CutOff),
-                Ok(_) => Ok(true),
+                Ok(count) => {
+                    self.incoming.received(count);
+                    Ok(true)
+                }
                 Err(error) => later(error, Failed::Sealed),
             },
-            Arrived::End => {
+            Ok(Event::End) => {
                 self.received_all = true;
                 // It may have closed its socket already.
                 let _ = plain.shutdown(Shutdown::Write);
                 Ok(true)
             }
-            Arrived::BrokenOff(reason) => Err(Failed::Told(reason)),
-            Arrived::Forged => Err(Failed::Forged),
+            Ok(Event::BrokenOff(reason)) => Err(Failed::Told(reason)),
+            Err(NotAuthentic) => Err(Failed::Forged),
         }
     }
 
@@ -123,8 +124,13 @@ impl Relay {
             return self.flush(sealed);
         }
         if self.outgoing.is_ready() {
-            return match self.outgoing.fill(|room| plain.read(room)) {
+            return match plain.read(self.outgoing.room()) {
+                Ok(0) => {
+                    self.outgoing.end();
+                    Ok(true)
+                }
                 Ok(count) => {
+                    self.outgoing.seal(count);
                     self.sent += count as u64;
                     Ok(true)
                 }
@@ -143,7 +149,7 @@ impl Relay {
     pub(super) fn flush(&mut self, sealed: &mut TcpStream) -> Result<bool, Failed> {
         match sealed.write(self.outgoing.unsent()) {
             Ok(count) => {
-                self.outgoing.advance(count);
+                self.outgoing.sent(count);
                 Ok(true)
             }
             Err(error) => later(error, Failed::Sealed),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Interest, Poll, Token, Waker};
-use sealwire_newplex::schemes::keys::PublicKey;
+use sealwire_tunnel::PublicKey;
 
 use super::admission::Admission;
 use super::allow::{AllowList, Look};

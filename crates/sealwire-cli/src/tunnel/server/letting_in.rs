@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use sealwire_newplex::schemes::keys::PublicKey;
+use sealwire_tunnel::PublicKey;
 
 use super::{Role, Server};
 use crate::exit::Failure;
