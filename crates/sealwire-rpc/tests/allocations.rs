@@ -2,6 +2,7 @@
 //! threads run in this process, whose allocator counts.
 
 #[path = "../../sealwire/tests/support/counting.rs"]
+#[expect(dead_code, reason = "this counts allocations, not bytes")]
 mod counting;
 mod support;
 

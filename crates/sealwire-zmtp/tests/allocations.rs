@@ -18,6 +18,7 @@
 //! takes one for its value and, but for `Identity`, one for its name. The input is the caller's.
 
 #[path = "../../sealwire/tests/support/counting.rs"]
+#[expect(dead_code, reason = "this counts allocations, not bytes")]
 mod counting;
 
 use std::sync::{Arc, Mutex};

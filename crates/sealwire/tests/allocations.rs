@@ -1,8 +1,12 @@
 //! After warm-up no message allocates, on either side, with any mechanism and any way to send and receive.
 //! Both sides and their threads run in this process, whose allocator counts.
+//!
+//! A binary of its own: what any thread of the process allocates is counted.
 
 #[path = "support/counting.rs"]
+#[expect(dead_code, reason = "this counts allocations, not bytes")]
 mod counting;
+#[expect(dead_code, reason = "the suite uses the rest")]
 mod support;
 
 use std::collections::VecDeque;

@@ -1,5 +1,8 @@
 //! What a socket is given to call may panic: that ends one connection at most.
+//!
+//! A binary of its own: its subscriber of `tracing` panics, and hears the whole process.
 
+#[expect(dead_code, reason = "the suite uses the rest")]
 mod support;
 
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! What the documents name exists, with the values that they give.
+//!
+//! A binary of its own: `make check` runs it for each page that changes, and the suite takes ten times as
+//! long to compile.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -350,4 +353,66 @@ fn tables_name_files_and_tests_that_exist() {
         found += 1;
     }
     assert!(found > 20, "only {found} tests were found");
+}
+
+/// Tests and sources that pages name by the end of their path.
+#[test]
+fn files_that_are_named_exist() {
+    let mut there = Vec::new();
+    for folder in ["crates", "bindings", "interop"] {
+        for ending in [".rs", ".c"] {
+            there.extend(files(&root().join(folder), ending));
+        }
+    }
+    let is_there = |name: &str| {
+        let mut paths = there.iter().flat_map(|path| path.ancestors());
+        paths.any(|path| path.ends_with(name))
+    };
+    let mut found = 0;
+    for page in ["docs/threats.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        let text = prose(&read(page));
+        let of_tests = |name: &&str| name.ends_with(".rs") || name.contains("tests/");
+        for name in quoted(&text).into_iter().filter(of_tests) {
+            assert!(is_there(name), "{page}: '{name}'");
+            found += 1;
+        }
+    }
+    assert!(found > 50, "only {found} files were found");
+}
+
+/// `cargo test -p CRATE --test NAME module::`, in prose and in blocks of code.
+#[test]
+fn commands_run_tests_that_exist() {
+    let mut found = 0;
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for line in text.lines().filter(|line| line.contains("cargo test ")) {
+            let words: Vec<_> = line.split_whitespace().collect();
+            let behind = |option| {
+                let place = words.iter().position(|word| *word == option)?;
+                words.get(place + 1).copied()
+            };
+            let (Some(name), Some(test)) = (behind("-p"), behind("--test")) else {
+                continue;
+            };
+            let tests = root().join("crates").join(name).join("tests");
+            let modules = tests.join(test);
+            assert!(
+                modules.join("main.rs").exists() || modules.with_extension("rs").exists(),
+                "{}: '{line}'",
+                page.display()
+            );
+            let filters = words.iter().filter_map(|word| word.strip_suffix("::"));
+            for module in filters {
+                assert!(
+                    modules.join(module).with_extension("rs").exists()
+                        || modules.join(module).join("mod.rs").exists(),
+                    "{}: '{line}'",
+                    page.display()
+                );
+            }
+            found += 1;
+        }
+    }
+    assert!(found > 1, "only {found} commands were found");
 }

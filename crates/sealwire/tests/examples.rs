@@ -1,6 +1,6 @@
 //! Every program of `examples/` runs to its end and prints what it should.
 //!
-//! `cargo test` builds the examples first; `cargo test --test examples` alone does not.
+//! A binary of its own: `cargo test` builds the examples first, `cargo test --test NAME` does not.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,8 +1,11 @@
 //! A child of `fork` has copies of its parent's keys and nonces, and none of its threads.
+//!
+//! A binary of its own: it forks, and locks that other tests hold would stay locked in the child.
 #![cfg(unix)]
 
 #[path = "support/forking.rs"]
 mod forking;
+#[expect(dead_code, reason = "the suite uses the rest")]
 mod support;
 
 use std::collections::VecDeque;

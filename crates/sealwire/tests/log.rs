@@ -1,5 +1,8 @@
 //! What peers can make the log say: one line a second of each cause, with how often it happened.
+//!
+//! A binary of its own: its subscriber of `tracing` and its panic hook are the process's.
 
+#[expect(dead_code, reason = "the suite uses the rest")]
 mod support;
 
 use std::fmt;

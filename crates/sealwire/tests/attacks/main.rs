@@ -15,8 +15,11 @@
 //! | [`garbage`] | anyone | other protocols, versions, sizes, metadata |
 //! | [`floods`] | authenticated | commands and frames without end |
 //! | [`exhaustion`] | anyone | slow, silent and half-open connections, HELLOs without end |
+//!
+//! A binary of its own: it measures the memory of the process, and raises its limit of descriptors.
 
 #[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "the suite uses the rest")]
 mod support;
 
 mod forger;

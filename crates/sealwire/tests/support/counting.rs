@@ -1,7 +1,5 @@
 //! An allocator that counts for all threads, for tests that are alone in their process.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 

@@ -1,8 +1,8 @@
 //! What the tests of the public behaviour share: one body runs over every transport and mechanism.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
-
+#[cfg(feature = "ws")]
 pub(crate) mod relay;
+#[cfg(feature = "ws")]
 pub(crate) mod websockets;
 
 use std::future::Future;

@@ -1,0 +1,43 @@
+//! The public behaviour of sockets, a module for each behaviour.
+//!
+//! They share one process: what one changes of it, all others would see. A test that changes the
+//! process, or measures it, has a binary of its own beside this folder and says why.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod access;
+mod async_api;
+mod authentication;
+mod direct_reading;
+mod draft_types;
+mod fan_out;
+mod flow_control;
+mod handshake_failures;
+mod identity;
+mod incoming;
+mod inproc;
+#[cfg(unix)]
+mod ipc_wildcard;
+mod keys;
+mod lifecycle;
+mod options;
+mod patterns;
+mod payload_owners;
+mod plain;
+mod plain_text;
+mod proxy;
+#[cfg(unix)]
+mod readiness;
+mod sending_batches;
+mod socks;
+mod stream;
+mod subscriptions;
+mod udp;
+#[cfg(feature = "ws")]
+mod websocket;
+#[cfg(unix)]
+mod writing_turns;
+#[cfg(feature = "wss")]
+mod wss;
+mod zap;
