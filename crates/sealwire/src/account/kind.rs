@@ -66,7 +66,7 @@ macro_rules! kinds {
 }
 
 // Each kind is a row of a table in ARCHITECTURE.md and has a test:
-// `cargo test -p sealwire-cli --test accounts` prints the right table where they differ.
+// `cargo test -p sealwire-cli --test suite accounts::` prints the right table where they differ.
 kinds! {
     /// Messages received that the application has not read.
     Received "received": "messages received and not read", Inbound, Paused,

@@ -1,0 +1,21 @@
+//! What the program promises, a module for each command or behaviour.
+
+mod support;
+
+mod accounts;
+mod bench;
+mod demo;
+mod failures;
+#[cfg(target_os = "linux")]
+mod faults;
+mod file;
+mod help;
+mod keygen;
+mod messages;
+#[cfg(unix)]
+mod migrating;
+mod newplex;
+mod proxy;
+mod rpc;
+mod tls;
+mod tunnel;

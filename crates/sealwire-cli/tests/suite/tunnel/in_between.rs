@@ -1,0 +1,198 @@
+//! Somebody between connector and listener who changes, cuts, repeats and leaves out: what arrives
+//! behind the tunnel is a beginning of what was sent, and never looks complete.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::mpsc;
+use std::thread;
+
+use super::ends::{Keys, TIMEOUT, content, dial, exchange, service, with_timeouts};
+
+/// Bytes of the handshake in each direction.
+const FROM_CONNECTOR: usize = 32 + 48;
+const FROM_LISTENER: usize = 80;
+
+/// What is done to one direction.
+#[derive(Debug, Clone, Copy)]
+enum Attack {
+    /// Changes a bit of the byte at this place.
+    Flip(usize),
+    /// Ends the direction here.
+    Cut(usize),
+    /// Leaves out this many bytes at the end, and ends it properly.
+    CutLast(usize),
+    /// Sends the bytes of this place, so many, twice.
+    Repeat(usize, usize),
+    /// Leaves so many bytes out here.
+    Skip(usize, usize),
+    /// Swaps two neighbouring runs of so many bytes here.
+    Swap(usize, usize),
+}
+
+impl Attack {
+    fn applied(self, mut bytes: Vec<u8>) -> Vec<u8> {
+        match self {
+            Attack::Flip(place) => bytes[place] ^= 0x10,
+            Attack::Cut(place) => bytes.truncate(place),
+            Attack::CutLast(count) => bytes.truncate(bytes.len() - count),
+            Attack::Repeat(place, count) => {
+                let twice = bytes[place..place + count].to_vec();
+                bytes.splice(place..place, twice);
+            }
+            Attack::Skip(place, count) => drop(bytes.drain(place..place + count)),
+            Attack::Swap(place, count) => bytes[place..place + 2 * count].rotate_left(count),
+        }
+        bytes
+    }
+}
+
+/// Passes one direction on. With an attack, the handshake goes on at once and the rest when all of it is
+/// there, so that every place is known.
+fn pass(mut from: TcpStream, mut to: TcpStream, attack: Option<Attack>, handshake: &[usize]) {
+    let done = match attack {
+        None => io::copy(&mut from, &mut to).map(drop),
+        Some(attack) => (|| {
+            let mut passed = 0;
+            let mut all = Vec::new();
+            for size in handshake {
+                let mut message = vec![0; *size];
+                from.read_exact(&mut message)?;
+                all.extend_from_slice(&message);
+                // What is changed in a message of the handshake is changed before it goes on.
+                if let Attack::Flip(place) = attack
+                    && let Some(byte) = place.checked_sub(passed).and_then(|at| message.get_mut(at))
+                {
+                    *byte ^= 0x10;
+                }
+                to.write_all(&message)?;
+                passed += size;
+            }
+            from.read_to_end(&mut all)?;
+            let attacked = attack.applied(all);
+            to.write_all(attacked.get(passed..).unwrap_or_default())
+        })(),
+    };
+    // When one of them has left, so does the other.
+    let _ = to.shutdown(if done.is_ok() {
+        Shutdown::Write
+    } else {
+        Shutdown::Both
+    });
+}
+
+/// Runs a tunnel with the attack on one direction. What came out of that direction, and how it ended.
+fn attacked(attack: Attack, on_connector: bool, text: &[u8]) -> (Vec<u8>, io::Result<()>) {
+    let (arrived, arrives) = mpsc::channel();
+    let sent_by_service = if on_connector {
+        Vec::new()
+    } else {
+        text.to_vec()
+    };
+    let service = service(move |socket| {
+        let _ = arrived.send(exchange(socket, sent_by_service.clone()));
+    });
+    let keys = Keys::new();
+    let mut listener = keys.listen(&service, &[]);
+    let behind = listener.endpoint();
+    let middle = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = middle.local_addr().expect("an address");
+    thread::spawn(move || {
+        let (front, _) = middle.accept().expect("the connector comes");
+        let (front, back) = (with_timeouts(front), dial(&behind));
+        let (front_too, back_too) = (
+            front.try_clone().expect("a socket"),
+            back.try_clone().expect("a socket"),
+        );
+        let on_it = Some(attack);
+        let up = on_it.filter(|_| on_connector);
+        let down = on_it.filter(|_| !on_connector);
+        let passing = thread::spawn(move || pass(front, back, up, &[32, 48]));
+        pass(back_too, front_too, down, &[FROM_LISTENER]);
+        passing.join().expect("no panic");
+    });
+    let mut connector = keys.connect("alice", &format!("tcp://{address}"), &[]);
+    let sent_by_client = if on_connector {
+        text.to_vec()
+    } else {
+        Vec::new()
+    };
+    let client = exchange(dial(&connector.endpoint()), sent_by_client);
+    if !on_connector {
+        return client;
+    }
+    // Without a handshake the service never hears of it, and the client is told.
+    let is_in_handshake = matches!(attack, Attack::Flip(place) if place < FROM_CONNECTOR);
+    if is_in_handshake {
+        return client;
+    }
+    arrives.recv_timeout(TIMEOUT).expect("an outcome")
+}
+
+#[track_caller]
+fn is_noticed(attack: Attack, text: &[u8]) {
+    for on_connector in [true, false] {
+        let (received, ended) = attacked(attack, on_connector, text);
+        assert!(ended.is_err(), "{attack:?} looked like a clean end");
+        assert!(
+            text.starts_with(&received),
+            "{attack:?} changed the content"
+        );
+    }
+}
+
+#[test]
+fn without_an_attack_everything_arrives() {
+    let text = content(150_000);
+    for on_connector in [true, false] {
+        let (received, ended) = attacked(Attack::CutLast(0), on_connector, &text);
+        assert!(ended.is_ok() && received == text);
+    }
+}
+
+#[test]
+fn changed_bytes_are_noticed_everywhere() {
+    let text = content(1_000);
+    let blocks = FROM_LISTENER;
+    // In each message of the handshake; in header, text and tag of a block; in the end.
+    for place in [
+        0,
+        31,
+        32,
+        79,
+        blocks,
+        blocks + 1,
+        blocks + 2,
+        blocks + 1_000,
+    ] {
+        is_noticed(Attack::Flip(place), &text);
+    }
+}
+
+#[test]
+fn streams_that_are_cut_are_noticed_wherever_they_are_cut() {
+    let text = content(1_000);
+    let blocks = FROM_LISTENER;
+    for place in [blocks, blocks + 1, blocks + 2, blocks + 500] {
+        is_noticed(Attack::Cut(place), &text);
+    }
+    // All blocks are there, and only the end is missing, in part or as a whole.
+    for count in [1, 16, 18] {
+        is_noticed(Attack::CutLast(count), &text);
+    }
+}
+
+#[test]
+fn repeated_missing_and_moved_bytes_are_noticed() {
+    let text = content(3_000);
+    let blocks = FROM_LISTENER;
+    for attack in [
+        Attack::Repeat(blocks, 300),
+        Attack::Repeat(blocks + 700, 1),
+        Attack::Skip(blocks, 18),
+        Attack::Skip(blocks + 300, 1),
+        Attack::Swap(blocks, 18),
+        Attack::Swap(blocks + 100, 500),
+    ] {
+        is_noticed(attack, &text);
+    }
+}
