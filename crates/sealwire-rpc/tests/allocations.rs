@@ -1,9 +1,12 @@
 //! After warm-up no call and no one-way message allocates, on either side. Both sides and all their
 //! threads run in this process, whose allocator counts.
+//!
+//! A binary of its own: what any thread of the process allocates is counted.
 
 #[path = "../../sealwire/tests/support/counting.rs"]
 #[expect(dead_code, reason = "this counts allocations, not bytes")]
 mod counting;
+#[expect(dead_code, reason = "the suite uses the rest")]
 mod support;
 
 use std::collections::VecDeque;

@@ -1,6 +1,9 @@
 //! The I/O thread below a client or server ends by a fault: whoever waits is told.
+//!
+//! A binary of its own: it takes descriptors of the process from under the I/O thread.
 #![cfg(target_os = "linux")]
 
+#[expect(dead_code, reason = "the suite uses the rest")]
 mod support;
 
 use std::collections::BTreeSet;

@@ -1,4 +1,6 @@
 //! A child of `fork` has copies of its parent's calls and connections, and none of its threads.
+//!
+//! A binary of its own: it forks, and locks that other tests hold would stay locked in the child.
 #![cfg(unix)]
 
 #[path = "../../sealwire/tests/support/forking.rs"]

@@ -1,4 +1,6 @@
 //! A server of monte's wire whose peers do what none should, up to taking all descriptors.
+//!
+//! A binary of its own: it changes how many descriptors the process may have.
 #![cfg(all(feature = "monte-compat", unix))]
 
 use std::fs::File;

@@ -1,6 +1,7 @@
-//! What subscribers of `tracing` hear of calls. In a process of its own: whether a place is of interest
+//! What subscribers of `tracing` hear of calls. A binary of its own: whether a place is of interest
 //! to anybody is found out where it is first come to, by whichever thread that is.
 
+#[expect(dead_code, reason = "the suite uses the rest")]
 mod support;
 
 use std::sync::{Arc, Mutex};

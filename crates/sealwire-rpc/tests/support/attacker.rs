@@ -1,7 +1,5 @@
 //! A peer of the RPC protocol by hand: it sends what it likes, and reads nothing unless told.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
-
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread;

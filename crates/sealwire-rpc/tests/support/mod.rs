@@ -1,7 +1,5 @@
 //! What the tests share.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
-
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 

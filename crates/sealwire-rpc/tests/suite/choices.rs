@@ -1,15 +1,13 @@
 //! What a client decides on its own: which connection, how often, for how long; and what can be seen
 //! of it.
 
-mod support;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use crate::support::{Scene, TIMEOUT, bind, echo, eventually, nothing_left, patient};
 use sealwire_rpc::handler::{Inline, Pool};
 use sealwire_rpc::{CallOptions, Code, Error, Request, Status};
-use support::{Scene, TIMEOUT, bind, echo, eventually, nothing_left, patient};
 
 /// Turns the first `times` requests away.
 fn reluctant(

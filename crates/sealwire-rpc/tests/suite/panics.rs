@@ -1,8 +1,6 @@
 //! Code of others that panics on threads of a client or server: it ends its own call or event, is
 //! counted, and nobody else notices.
 
-mod support;
-
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,11 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
+use crate::support::{self, Scene, bind, echo, eventually};
 use sealwire_rpc::handler::{Inline, Pool, Spawn, Task};
 use sealwire_rpc::{
     CallOptions, Client, Code, Error, Handler, OneWay, Request, Server, ServerBuilder, Status,
 };
-use support::{Scene, bind, echo, eventually};
 
 /// A server with a client that asks for trouble, and a bystander.
 struct Trouble {

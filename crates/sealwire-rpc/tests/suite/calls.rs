@@ -1,14 +1,12 @@
 //! Requests, messages and streams between a client and a server.
 
-mod support;
-
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::support::{Scene, TIMEOUT, bind, echo, eventually, nobody, nothing_left};
 use sealwire_rpc::handler::{Inline, Pool, Spawn};
 use sealwire_rpc::{CallOptions, Code, Conn, ConnState, Error, Limits, OneWay, Request, Status};
-use support::{Scene, TIMEOUT, bind, echo, eventually, nobody, nothing_left};
 
 #[test]
 fn requests_of_every_size_are_answered() {

@@ -1,8 +1,5 @@
 //! What goes wrong on the way: each request ends exactly once, and nothing is left behind.
 
-mod relay;
-mod support;
-
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,12 +7,12 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use relay::Relay;
+use crate::relay::Relay;
+use crate::support::{Scene, TIMEOUT, bind, echo, eventually, nothing_left, patient};
 use sealwire_rpc::handler::{Inline, Pool};
 use sealwire_rpc::{
     Body, CallOptions, Client, ClientBuilder, Code, Error, Handler, Request, Server, Status,
 };
-use support::{Scene, TIMEOUT, bind, echo, eventually, nothing_left, patient};
 
 /// A server, a client, and a relay between them.
 fn relayed(

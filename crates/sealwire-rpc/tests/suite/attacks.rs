@@ -1,21 +1,17 @@
 //! A peer with an allowed key that does what none should, over a socket of its own, while a
 //! bystander goes on making calls.
 
-#[path = "support/attacker.rs"]
-mod attacker;
-mod support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use attacker::{Attacker, CANCEL, ONE_WAY, REQUEST, message, settings};
+use crate::attacker::{Attacker, CANCEL, ONE_WAY, REQUEST, message, settings};
+use crate::support::{self, Scene, TIMEOUT, bind, eventually, patient};
 use sealwire::account::Kind;
 use sealwire::{Endpoint, Frame, Security, SocketType};
 use sealwire_rpc::handler::{Inline, Pool};
 use sealwire_rpc::{CallOptions, Conn, Handler, OneWay, Request, Server, ServerBuilder, Status};
-use support::{Scene, TIMEOUT, bind, eventually, patient};
 
 /// Bytes that what a handler answers may have beside the bound: one answer, in this file's tests.
 const ANSWER: usize = 64 << 10;

@@ -1,0 +1,13 @@
+//! Calls between real clients and servers, a module for each behaviour.
+
+#[path = "../support/attacker.rs"]
+mod attacker;
+mod relay;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod attacks;
+mod calls;
+mod choices;
+mod faults;
+mod panics;
