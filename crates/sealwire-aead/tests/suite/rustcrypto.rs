@@ -1,7 +1,5 @@
 //! The RustCrypto `aead` traits, used the way generic code uses them.
 
-#![cfg(feature = "aead")]
-
 use aead::inout::InOutBuf;
 use aead::{Aead, AeadInOut, KeyInit, Nonce, Payload};
 use sealwire_aead::Cipher;

@@ -1,10 +1,8 @@
 //! Agreement with the crate `chacha20-blake3`, another implementation of the same construction, on
 //! random keys, nonces, associated data and every length.
 
-mod random;
-
+use crate::random::Random;
 use chacha20_blake3::ChaCha20Blake3;
-use random::Random;
 use sealwire_aead::{Cipher, Session};
 
 #[test]

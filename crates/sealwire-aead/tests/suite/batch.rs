@@ -1,10 +1,8 @@
 //! Batches of every size and mix of lengths give the bytes that the crate `chacha20-blake3` gives
 //! for each message alone.
 
-mod random;
-
+use crate::random::Random;
 use chacha20_blake3::{ChaCha20Blake3, Session20};
-use random::Random;
 use sealwire_aead::batch::{OpenJob, SealJob, Verdict};
 use sealwire_aead::{Cipher, DecryptionError, Session};
 
