@@ -19,6 +19,7 @@ mod refusals;
 mod repeated_subscriptions;
 mod restarts;
 mod socks;
+mod sodium;
 mod stream;
 mod subscriptions;
 mod udp;
