@@ -143,10 +143,11 @@ impl Door {
         Some(taken)
     }
 
-    /// The connection was asked to go.
+    /// The connection was asked to go. It may have gone already, where another thread noticed.
     pub(super) fn leave(&mut self, route: u32) {
-        if let Some(place) = self.places.insert(route, Place::Leaving) {
-            self.forget(route, place);
+        if let Some(place) = self.places.get_mut(&route) {
+            let before = std::mem::replace(place, Place::Leaving);
+            self.forget(route, before);
         }
     }
 
@@ -210,6 +211,17 @@ mod tests {
             assert!(!door.ended(route));
         }
         assert!(door.places.is_empty() && door.silent.is_empty());
+    }
+
+    #[test]
+    fn a_connection_that_is_asked_to_go_once_it_has_gone_leaves_nothing() {
+        let mut door = Door::new(LIMITS);
+        door.began(7, at(0));
+        assert!(door.ended(7));
+        door.leave(7);
+        assert!(door.places.is_empty());
+        // Its number may be given to another one.
+        assert!(!door.ended(7));
     }
 
     #[test]
