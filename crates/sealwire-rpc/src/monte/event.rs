@@ -10,7 +10,7 @@ use crate::guard::{LogGate, contain, log};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Whoever is on the path can be the other side, for both sides.
+    /// Anyone on the path can be the other side, for both sides.
     #[error("nobody is authenticated on this connection")]
     Unauthenticated,
     /// One key serves both directions, with counters that both begin at zero.

@@ -3,7 +3,7 @@
 //!
 //! # Do not build anything new on this
 //!
-//! * **Nobody is authenticated.** Whoever is on the path can be the other side, for both sides.
+//! * **Nobody is authenticated.** Anyone on the path can be the other side, for both sides.
 //! * **Nonces repeat.** One AES-256-GCM key serves both directions, and both count from zero. Who
 //!   records a connection learns the XOR of the first plaintext of each side, of the second of each
 //!   side and so on, and can compute what it takes to forge frames.
@@ -172,7 +172,7 @@ impl Shared {
             (&*self.stream).read_exact(&mut frame)?;
             let (number, body) = session.open(&frame)?;
             if let Some(waiting) = lock(&self.calls).waiting.remove(&number) {
-                // Whoever asked may have stopped waiting.
+                // The caller may have stopped waiting.
                 let _ = waiting.try_send(body);
                 continue;
             }
@@ -455,5 +455,19 @@ mod tests {
         drop(TcpStream::connect(server.address()).unwrap());
         let event = from_server.recv_timeout(TIMEOUT).unwrap();
         assert!(matches!(event, Event::HandshakeFailed { .. }), "{event:?}");
+    }
+
+    #[test]
+    fn the_end_of_a_server_is_not_told_as_a_failure() {
+        let (told, events) = mpsc::channel();
+        let server = UnauthenticatedServer::bind_with_events(
+            "127.0.0.1:0",
+            |_| None,
+            move |event| drop(told.send(event.clone())),
+        );
+        drop(server.unwrap());
+        // The function is dropped with the last thread of the server.
+        let ended = events.recv_timeout(TIMEOUT);
+        assert_eq!(ended.unwrap_err(), RecvTimeoutError::Disconnected);
     }
 }

@@ -65,28 +65,10 @@ impl UnauthenticatedServer {
         thread::Builder::new()
             .name("sealwire-monte-accept".into())
             .spawn(move || {
-                while !over.load(Ordering::SeqCst) {
-                    let (stream, address) = match listener.accept() {
-                        Ok(accepted) => accepted,
-                        // That concerns one connection, and nobody else.
-                        Err(error) if is_of_one(&error) => continue,
-                        Err(error) => {
-                            if let Some(times) = complaints.pass() {
-                                log(|| {
-                                    tracing::warn!(
-                                        target: "sealwire::rpc", %error, times,
-                                        "monte: cannot accept"
-                                    );
-                                });
-                            }
-                            if is_exhaustion(&error) {
-                                gate.make_room();
-                                refuse_one(&listener, &mut spare);
-                            }
-                            thread::sleep(PAUSE);
-                            continue;
-                        }
-                    };
+                let mut failed = |error: &io::Error| {
+                    cannot_accept(error, &listener, &mut spare, &gate, &complaints);
+                };
+                while let Some((stream, address)) = next(&over, || listener.accept(), &mut failed) {
                     let stream = Arc::new(stream);
                     // Those beyond the limits are closed.
                     let Some(entry) = gate.enter(&stream, address) else {
@@ -117,6 +99,44 @@ impl UnauthenticatedServer {
     pub fn address(&self) -> SocketAddr {
         self.address
     }
+}
+
+/// The next connection; `None` once the server is over. What `failed` is not told of concerns one
+/// connection, and nobody else.
+fn next<T>(
+    over: &AtomicBool,
+    mut accept: impl FnMut() -> io::Result<T>,
+    mut failed: impl FnMut(&io::Error),
+) -> Option<T> {
+    while !over.load(Ordering::SeqCst) {
+        match accept() {
+            // The connection that ends the wait is nobody's.
+            Ok(accepted) => return Some(accepted).filter(|_| !over.load(Ordering::SeqCst)),
+            Err(error) if is_of_one(&error) => {}
+            Err(error) => failed(&error),
+        }
+    }
+    None
+}
+
+/// Makes room where descriptors or memory have run out, and pauses.
+fn cannot_accept(
+    error: &io::Error,
+    listener: &TcpListener,
+    spare: &mut SpareDescriptor,
+    gate: &Gate,
+    complaints: &LogGate,
+) {
+    if let Some(times) = complaints.pass() {
+        log(|| {
+            tracing::warn!(target: "sealwire::rpc", %error, times, "monte: cannot accept");
+        });
+    }
+    if is_exhaustion(error) {
+        gate.make_room();
+        refuse_one(listener, spare);
+    }
+    thread::sleep(PAUSE);
 }
 
 /// Whether a failure is that of a connection which ended before it was accepted.
@@ -175,7 +195,53 @@ impl Drop for UnauthenticatedServer {
         }
         self.over.store(true, Ordering::SeqCst);
         lock(&self.conns).clear();
-        // The thread that accepts looks up once more.
+        // Ends the wait of the thread that accepts.
         drop(TcpStream::connect_timeout(&self.address, LIMIT));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, OutOfMemory};
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_connection_that_ended_before_it_was_accepted_holds_up_nobody() {
+        let over = AtomicBool::new(false);
+        let mut outcomes = [
+            Err(ConnectionAborted),
+            Err(OutOfMemory),
+            Err(Interrupted),
+            Err(ConnectionReset),
+            Ok(7),
+        ]
+        .into_iter();
+        let mut told = Vec::new();
+        let mut accept = || outcomes.next().unwrap().map_err(io::Error::from);
+        let accepted = next(&over, &mut accept, |error| told.push(error.kind()));
+        assert_eq!((accepted, told), (Some(7), vec![OutOfMemory]));
+    }
+
+    #[test]
+    fn what_is_accepted_at_the_end_is_nobodys() {
+        let over = AtomicBool::new(false);
+        let accept = || {
+            over.store(true, Ordering::SeqCst);
+            Ok(7)
+        };
+        assert_eq!(next(&over, accept, |_| {}), None);
+    }
+
+    #[test]
+    fn nothing_is_accepted_for_a_while_after_that_failed() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (gate, complaints) = (Gate::new(), LogGate::default());
+        let mut spare = SpareDescriptor::new();
+        let started = Instant::now();
+        let error = OutOfMemory.into();
+        cannot_accept(&error, &listener, &mut spare, &gate, &complaints);
+        assert!(started.elapsed() >= PAUSE);
     }
 }

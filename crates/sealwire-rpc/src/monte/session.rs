@@ -80,7 +80,7 @@ impl Exchange {
         PublicKey::from(&self.secret).to_bytes()
     }
 
-    /// The session with whoever has sent this key. Nobody has proved anything.
+    /// The session with the peer that has sent this key. Nobody has proved anything.
     ///
     /// # Errors
     ///
