@@ -170,7 +170,7 @@
 #define SEALWIRE_EVENT_GAVE_UP 9
 
 /**
- * Kind of an event: something to worry about that is no failure.
+ * Kind of an event: something to worry about that is not a failure.
  */
 #define SEALWIRE_EVENT_WARNING 10
 
@@ -1260,7 +1260,7 @@ typedef struct {
 #define SEALWIRE_ERROR_ENDED 27
 
 /**
- * The text is no key, or the bytes are no public key in canonical form.
+ * The text is not a key, or the bytes are not a public key in canonical form.
  */
 #define SEALWIRE_ERROR_KEY 30
 
@@ -1275,7 +1275,7 @@ typedef struct {
 #define SEALWIRE_ERROR_KEY_FILE_PERMISSIONS 32
 
 /**
- * A public key of low order: what is agreed with it is no secret.
+ * A public key of low order: what is agreed with it is not secret.
  */
 #define SEALWIRE_ERROR_WEAK_KEY 33
 
@@ -1551,7 +1551,7 @@ sealwire_status sealwire_aead_opener_open(sealwire_aead_opener *opener,
 void sealwire_aead_opener_free(sealwire_aead_opener *opener);
 
 /**
- * Lets in whoever knows the server's public key. Clients are not told apart.
+ * Lets in everybody who knows the server's public key. Clients are not told apart.
  *
  * Errors: `SEALWIRE_ERROR_NULL`.
  */
@@ -1568,7 +1568,7 @@ sealwire_status sealwire_authenticator_keys(sealwire_authenticator **out);
  * Adds a public key of 32 bytes to a list of keys, with a name for its owner or NULL. Servers that
  * have the list already do not see it.
  *
- * Errors: `SEALWIRE_ERROR_UNSUPPORTED` for an authenticator that is no list,
+ * Errors: `SEALWIRE_ERROR_UNSUPPORTED` for an authenticator that is not a list,
  * `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
  */
 sealwire_status sealwire_authenticator_allow(sealwire_authenticator *authenticator,
@@ -2148,7 +2148,7 @@ sealwire_status sealwire_options_allow_ws_host(sealwire_options *options,
                                                const char *host);
 
 /**
- * Takes so many connections from one address in each period at most.
+ * Limits how many connections are taken from one address in each period.
  *
  * Errors: `SEALWIRE_ERROR_ARGUMENT` for a period below 0, `SEALWIRE_ERROR_NULL`.
  */
@@ -2227,7 +2227,7 @@ sealwire_status sealwire_peer_routing_id(const sealwire_peer *peer,
 
 /**
  * A property of the connection by name without case: what a ZAP handler said about the peer, or
- * else what the peer said in its handshake, which is no proof of anything. Gives the bytes, whose
+ * else what the peer said in its handshake, which proves nothing. Gives the bytes, whose
  * number is written to `size` (where that is not NULL), or NULL when there is no such property or an
  * argument is not valid. Belongs to the peer.
  */
@@ -2280,7 +2280,7 @@ void sealwire_readiness_free(sealwire_readiness *readiness);
  * Waits until one of `count` items has what it is asked for, up to `timeout_ms` milliseconds,
  * `SEALWIRE_WAIT` (for ever) or `SEALWIRE_NO_WAIT`, and writes what there is to `ready` of each.
  * `found`, where it is not NULL, gets how many items have something; after the timeout that is 0,
- * which is no error. libzmq's `zmq_poll`.
+ * which is not an error. libzmq's `zmq_poll`.
  *
  * It looks at what there is, not at what has changed: a message that is left where it is ends the
  * next call at once. Signals do not interrupt it; put a descriptor of your own among the items for
@@ -2419,7 +2419,7 @@ sealwire_status sealwire_rpc_client_shutdown(const sealwire_rpc_client *client, 
 void sealwire_rpc_client_free(sealwire_rpc_client *client);
 
 /**
- * Calls whoever is at the other end. As `sealwire_rpc_client_request` otherwise, but the connection
+ * Calls the peer at the other end. As `sealwire_rpc_client_request` otherwise, but the connection
  * is not made again.
  */
 sealwire_status sealwire_rpc_conn_request(const sealwire_rpc_conn *conn,
@@ -2656,7 +2656,7 @@ sealwire_status sealwire_security_plain_client(const char *username,
 
 /**
  * PLAIN, the side that is shown a username and a password. `user` and `destroy` as in
- * `sealwire_authenticator_callback`. A username that is no text in UTF-8 is refused without asking.
+ * `sealwire_authenticator_callback`. A username that is not text in UTF-8 is refused without asking.
  *
  * Errors: `SEALWIRE_ERROR_NULL`.
  */

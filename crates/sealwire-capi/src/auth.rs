@@ -71,7 +71,7 @@ impl sealwire_authenticator {
     }
 }
 
-/// Lets in whoever knows the server's public key. Clients are not told apart.
+/// Lets in everybody who knows the server's public key. Clients are not told apart.
 ///
 /// Errors: `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
@@ -102,7 +102,7 @@ pub extern "C" fn sealwire_authenticator_keys(
 /// Adds a public key of 32 bytes to a list of keys, with a name for its owner or NULL. Servers that
 /// have the list already do not see it.
 ///
-/// Errors: `SEALWIRE_ERROR_UNSUPPORTED` for an authenticator that is no list,
+/// Errors: `SEALWIRE_ERROR_UNSUPPORTED` for an authenticator that is not a list,
 /// `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_authenticator_allow(
@@ -156,16 +156,21 @@ pub struct sealwire_client<'a> {
 /// What the callback decides. Refused, unless `sealwire_decision_allow` is called. Valid during the
 /// callback only.
 pub struct sealwire_decision {
-    decision: Decision,
+    /// What holds until the callback has said something that can be understood.
+    refusal: Decision,
+    decision: Option<Decision>,
 }
 
 impl sealwire_decision {
     pub(crate) fn refused(refusal: Decision) -> Self {
-        sealwire_decision { decision: refusal }
+        sealwire_decision {
+            refusal,
+            decision: None,
+        }
     }
 
     pub(crate) fn made(self) -> Decision {
-        self.decision
+        self.decision.unwrap_or(self.refusal)
     }
 }
 
@@ -297,8 +302,9 @@ pub extern "C" fn sealwire_decision_allow(
 ) -> sealwire_status {
     guard(|| {
         let decision = required(decision, "decision")?;
+        decision.decision = None;
         let user_id = optional_text(user_id, "user_id")?.map(str::to_owned);
-        decision.decision = Decision::Allow { user_id };
+        decision.decision = Some(Decision::Allow { user_id });
         Ok(())
     })
 }
@@ -316,7 +322,7 @@ pub extern "C" fn sealwire_decision_refuse(
 ) -> sealwire_status {
     guard(|| {
         let decision = required(decision, "decision")?;
-        decision.decision = Decision::refuse(NOT_ALLOWED);
+        decision.decision = None;
         let status = match status {
             300 => Status::Temporary,
             400 => Status::Refused,
@@ -327,7 +333,7 @@ pub extern "C" fn sealwire_decision_refuse(
             }
         };
         let reason = text(reason, "reason")?;
-        decision.decision = Decision::refuse_as(status, reason);
+        decision.decision = Some(Decision::refuse_as(status, reason));
         Ok(())
     })
 }
@@ -341,4 +347,29 @@ pub(crate) fn needed(authenticator: Option<&sealwire_authenticator>) -> Result<S
     authenticator
         .map(sealwire_authenticator::shared)
         .ok_or_else(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::SEALWIRE_OK;
+
+    #[test]
+    fn a_decision_with_a_wrong_argument_takes_back_the_one_before() {
+        let mut decision = sealwire_decision::refused(Decision::refuse("nobody"));
+        let allowed = sealwire_decision_allow(Some(&mut decision), c"alice".as_ptr());
+        assert_eq!(allowed, SEALWIRE_OK);
+        let no_text = sealwire_decision_allow(Some(&mut decision), c"\xFF".as_ptr());
+        assert_eq!(no_text, SEALWIRE_ERROR_ARGUMENT);
+        assert_eq!(decision.made(), Decision::refuse("nobody"));
+
+        let mut decision = sealwire_decision::refused(Decision::refuse("nobody"));
+        assert_eq!(
+            sealwire_decision_allow(Some(&mut decision), std::ptr::null()),
+            SEALWIRE_OK
+        );
+        let no_status = sealwire_decision_refuse(Some(&mut decision), 200, c"why".as_ptr());
+        assert_eq!(no_status, SEALWIRE_ERROR_ARGUMENT);
+        assert_eq!(decision.made(), Decision::refuse("nobody"));
+    }
 }

@@ -37,7 +37,7 @@ pub const SEALWIRE_EVENT_DISCONNECTED: i32 = 7;
 pub const SEALWIRE_EVENT_RETRYING: i32 = 8;
 /// Kind of an event: the endpoint is not connected to any more.
 pub const SEALWIRE_EVENT_GAVE_UP: i32 = 9;
-/// Kind of an event: something to worry about that is no failure.
+/// Kind of an event: something to worry about that is not a failure.
 pub const SEALWIRE_EVENT_WARNING: i32 = 10;
 /// Kind of an event: datagrams were dropped.
 pub const SEALWIRE_EVENT_DATAGRAMS_DROPPED: i32 = 11;

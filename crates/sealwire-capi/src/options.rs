@@ -97,7 +97,7 @@ pub extern "C" fn sealwire_options_set_bytes(
             SEALWIRE_OPTION_ZAP_DOMAIN | SEALWIRE_OPTION_BIND_TO_DEVICE
         );
         if is_text && std::str::from_utf8(data).is_err() {
-            let text = format!("option {option} is no text in UTF-8");
+            let text = format!("option {option} is not text in UTF-8");
             return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
         }
         options.values.insert(option, data.to_vec());
@@ -197,7 +197,7 @@ pub extern "C" fn sealwire_options_allow_ws_host(
     })
 }
 
-/// Takes so many connections from one address in each period at most.
+/// Limits how many connections are taken from one address in each period.
 ///
 /// Errors: `SEALWIRE_ERROR_ARGUMENT` for a period below 0, `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]

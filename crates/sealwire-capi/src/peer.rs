@@ -158,7 +158,7 @@ pub extern "C" fn sealwire_peer_routing_id(
 }
 
 /// A property of the connection by name without case: what a ZAP handler said about the peer, or
-/// else what the peer said in its handshake, which is no proof of anything. Gives the bytes, whose
+/// else what the peer said in its handshake, which proves nothing. Gives the bytes, whose
 /// number is written to `size` (where that is not NULL), or NULL when there is no such property or an
 /// argument is not valid. Belongs to the peer.
 #[unsafe(no_mangle)]

@@ -1,6 +1,6 @@
 //! The only place where pointers from C are followed. What can be checked is checked: null and
 //! lengths that no memory has. The rest is the caller's word, given in the header for every argument:
-//! that so many bytes are there, and that an object was made by this library and not freed.
+//! that the bytes are there, and that an object was made by this library and not freed.
 
 use std::ffi::{CStr, CString, c_char};
 use std::os::fd::BorrowedFd;
@@ -35,7 +35,7 @@ pub(crate) fn object<'a, T>(object: *const T) -> Option<&'a T> {
 /// A file descriptor of the caller's.
 pub(crate) fn descriptor<'a>(fd: i32, name: &str) -> Result<BorrowedFd<'a>, Failure> {
     if fd < 0 {
-        let text = format!("{name} is {fd}, which is no file descriptor");
+        let text = format!("{name} is {fd}, which is not a file descriptor");
         return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
     }
     // SAFETY: not -1; it is only given to `poll`, which says so when nothing is open behind it, and
@@ -116,7 +116,7 @@ pub(crate) fn text<'a>(text: *const c_char, name: &str) -> Result<&'a str, Failu
     text.to_str().map_err(|_| {
         Failure::new(
             SEALWIRE_ERROR_ARGUMENT,
-            format!("{name} is no text in UTF-8"),
+            format!("{name} is not text in UTF-8"),
         )
     })
 }
@@ -163,7 +163,7 @@ pub(crate) fn optional_output<T>(out: *mut T, name: &str) -> Result<Option<Outpu
     output(out, name).map(Some)
 }
 
-/// Room for so many bytes.
+/// Room for `N` bytes.
 pub(crate) fn array_output<const N: usize>(
     out: *mut u8,
     name: &str,

@@ -155,7 +155,7 @@ fn bits(ready: Ready) -> u32 {
 /// Waits until one of `count` items has what it is asked for, up to `timeout_ms` milliseconds,
 /// `SEALWIRE_WAIT` (for ever) or `SEALWIRE_NO_WAIT`, and writes what there is to `ready` of each.
 /// `found`, where it is not NULL, gets how many items have something; after the timeout that is 0,
-/// which is no error. libzmq's `zmq_poll`.
+/// which is not an error. libzmq's `zmq_poll`.
 ///
 /// It looks at what there is, not at what has changed: a message that is left where it is ends the
 /// next call at once. Signals do not interrupt it; put a descriptor of your own among the items for
@@ -292,7 +292,7 @@ impl<'a> Watched<'a> {
             return Ok(0);
         }
         if flags.contains(PollFlags::NVAL) {
-            let text = "fd is no open file descriptor";
+            let text = "fd is not an open file descriptor";
             return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
         }
         let bit = |flag, bit| if flags.intersects(flag) { bit } else { 0 };

@@ -3,9 +3,9 @@
 use std::ffi::{c_char, c_void};
 
 use sealwire::auth::{Decision, PasswordFile, PlainClient};
-use sealwire::{Blake3Server, Generate as _, KeyPair, Security};
+use sealwire::{Blake3Server, Generate as _, KeyPair, PublicKey, Security};
 
-use crate::auth::{needed, sealwire_authenticator, sealwire_decision};
+use crate::auth::{Shared, needed, sealwire_authenticator, sealwire_decision};
 use crate::callback::{User, sealwire_destroy_fn};
 use crate::guest::sealwire_guest;
 use crate::keys::{public_key, sealwire_keys};
@@ -96,6 +96,31 @@ pub extern "C" fn sealwire_security_blake3_client(
     })
 }
 
+fn curve_server(
+    keys: Option<&sealwire_keys>,
+    authenticator: Option<&sealwire_authenticator>,
+    out: *mut *mut sealwire_security,
+    security: fn(KeyPair, Shared) -> Security,
+) -> sealwire_status {
+    write(out, || {
+        let keys = required(keys, "keys")?.keys.clone();
+        Ok(security(keys, needed(authenticator)?))
+    })
+}
+
+fn curve_client(
+    server_key: *const u8,
+    keys: Option<&sealwire_keys>,
+    out: *mut *mut sealwire_security,
+    security: fn(PublicKey, KeyPair) -> Security,
+) -> sealwire_status {
+    write(out, || {
+        let server_key = public_key(server_key, "server_key")?;
+        let keys = keys.map_or_else(KeyPair::generate, |keys| keys.keys.clone());
+        Ok(security(server_key, keys))
+    })
+}
+
 /// CURVE as libzmq speaks it, the side that has a key which clients know. libzmq's
 /// `ZMQ_CURVE_SERVER` and `ZMQ_CURVE_SECRETKEY`.
 ///
@@ -106,10 +131,7 @@ pub extern "C" fn sealwire_security_curve_server(
     authenticator: Option<&sealwire_authenticator>,
     out: *mut *mut sealwire_security,
 ) -> sealwire_status {
-    write(out, || {
-        let keys = required(keys, "keys")?.keys.clone();
-        Ok(Security::curve_server(keys, needed(authenticator)?))
-    })
+    curve_server(keys, authenticator, out, Security::curve_server)
 }
 
 /// As `sealwire_security_curve_server`, for clients that skip numbers of frames, which libzmq does not.
@@ -124,14 +146,8 @@ pub extern "C" fn sealwire_security_curve_server_accepting_gaps_unauthenticated_
     authenticator: Option<&sealwire_authenticator>,
     out: *mut *mut sealwire_security,
 ) -> sealwire_status {
-    write(out, || {
-        let keys = required(keys, "keys")?.keys.clone();
-        let authenticator = needed(authenticator)?;
-        Ok(Security::curve_server_accepting_gaps_unauthenticated_order(
-            keys,
-            authenticator,
-        ))
-    })
+    let security = Security::curve_server_accepting_gaps_unauthenticated_order;
+    curve_server(keys, authenticator, out, security)
 }
 
 /// CURVE as libzmq speaks it, the side that knows the server's public key (32 bytes). libzmq's
@@ -145,11 +161,7 @@ pub extern "C" fn sealwire_security_curve_client(
     keys: Option<&sealwire_keys>,
     out: *mut *mut sealwire_security,
 ) -> sealwire_status {
-    write(out, || {
-        let server_key = public_key(server_key, "server_key")?;
-        let keys = keys.map_or_else(KeyPair::generate, |keys| keys.keys.clone());
-        Ok(Security::curve_client(server_key, keys))
-    })
+    curve_client(server_key, keys, out, Security::curve_client)
 }
 
 /// As `sealwire_security_curve_client`, for a server that skips numbers of frames, which libzmq does
@@ -165,16 +177,11 @@ pub extern "C" fn sealwire_security_curve_client_accepting_gaps_unauthenticated_
     keys: Option<&sealwire_keys>,
     out: *mut *mut sealwire_security,
 ) -> sealwire_status {
-    write(out, || {
-        let server_key = public_key(server_key, "server_key")?;
-        let keys = keys.map_or_else(KeyPair::generate, |keys| keys.keys.clone());
-        Ok(Security::curve_client_accepting_gaps_unauthenticated_order(
-            server_key, keys,
-        ))
-    })
+    let security = Security::curve_client_accepting_gaps_unauthenticated_order;
+    curve_client(server_key, keys, out, security)
 }
 
-/// A username or password has at most so many bytes.
+/// Longest username and longest password, in bytes.
 const MAX_CREDENTIAL: usize = 255;
 
 /// PLAIN, the side that shows a username and a password, in clear, to everybody on the way. For
@@ -214,7 +221,7 @@ pub type sealwire_authenticate_plain_fn = Option<
 >;
 
 /// PLAIN, the side that is shown a username and a password. `user` and `destroy` as in
-/// `sealwire_authenticator_callback`. A username that is no text in UTF-8 is refused without asking.
+/// `sealwire_authenticator_callback`. A username that is not text in UTF-8 is refused without asking.
 ///
 /// Errors: `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]

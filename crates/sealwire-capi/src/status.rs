@@ -67,13 +67,13 @@ pub const SEALWIRE_ERROR_GAVE_UP: sealwire_status = 25;
 pub const SEALWIRE_ERROR_UNSENT: sealwire_status = 26;
 /// No more events will come: the socket is closed and all were read.
 pub const SEALWIRE_ERROR_ENDED: sealwire_status = 27;
-/// The text is no key, or the bytes are no public key in canonical form.
+/// The text is not a key, or the bytes are not a public key in canonical form.
 pub const SEALWIRE_ERROR_KEY: sealwire_status = 30;
 /// A key file cannot be read or written, or is none.
 pub const SEALWIRE_ERROR_KEY_FILE: sealwire_status = 31;
 /// Others than its owner may read a file with a secret key.
 pub const SEALWIRE_ERROR_KEY_FILE_PERMISSIONS: sealwire_status = 32;
-/// A public key of low order: what is agreed with it is no secret.
+/// A public key of low order: what is agreed with it is not secret.
 pub const SEALWIRE_ERROR_WEAK_KEY: sealwire_status = 33;
 /// The message is not authentic. Nothing more is said about it on purpose.
 pub const SEALWIRE_ERROR_NOT_AUTHENTIC: sealwire_status = 40;

@@ -145,21 +145,10 @@ static void wrong_key(const char *name) {
 }
 
 static void by_list(void) {
-    sealwire_keys *server_keys = NULL, *alice = NULL;
-    sealwire_authenticator *list = NULL;
-    sealwire_security *serving = NULL, *as_alice = NULL;
-    uint8_t key[SEALWIRE_KEY_SIZE];
     char *endpoint = NULL;
-    OK(sealwire_keys_generate(&server_keys));
-    OK(sealwire_keys_generate(&alice));
-    OK(sealwire_authenticator_keys(&list));
-    OK(sealwire_keys_public(alice, key));
-    OK(sealwire_authenticator_allow(list, key, "alice"));
-    OK(sealwire_security_blake3_server(server_keys, list, &serving));
-    OK(sealwire_keys_public(server_keys, key));
-    OK(sealwire_security_blake3_client(key, alice, &as_alice));
-    sealwire_socket *pull = make_socket(SEALWIRE_PULL, serving);
-    sealwire_socket *push = make_socket(SEALWIRE_PUSH, as_alice);
+    mechanism with = make_mechanism_of_alice();
+    sealwire_socket *pull = make_socket(SEALWIRE_PULL, with.server);
+    sealwire_socket *push = make_socket(SEALWIRE_PUSH, with.client);
     OK(sealwire_socket_bind(pull, "tcp://127.0.0.1:0", &endpoint));
     OK(sealwire_socket_connect(push, endpoint));
     send_text(push, "listed");
@@ -168,12 +157,8 @@ static void by_list(void) {
     sealwire_message_free(message);
     sealwire_socket_free(push);
     sealwire_socket_free(pull);
-    sealwire_security_free(serving);
-    sealwire_security_free(as_alice);
-    sealwire_authenticator_free(list);
-    sealwire_keys_free(server_keys);
-    sealwire_keys_free(alice);
     sealwire_string_free(endpoint);
+    free_mechanism(&with);
 }
 
 static void check_password(const char *username, const void *password, size_t size,

@@ -137,33 +137,22 @@ static sealwire_socket *dealer_called(const char *routing_id, const sealwire_sec
 
 /* A routing id that is not the owner's is refused, though the key is on the list. */
 static void names_of_their_own(void) {
-    sealwire_keys *server_keys = NULL, *alice = NULL;
-    sealwire_authenticator *list = NULL;
-    sealwire_security *serving = NULL, *as_alice = NULL;
     sealwire_socket *router = NULL;
     sealwire_monitor *monitor = NULL;
-    uint8_t key[SEALWIRE_KEY_SIZE];
     char *endpoint = NULL;
-    OK(sealwire_keys_generate(&server_keys));
-    OK(sealwire_keys_generate(&alice));
-    OK(sealwire_authenticator_keys(&list));
-    OK(sealwire_keys_public(alice, key));
-    OK(sealwire_authenticator_allow(list, key, "alice"));
-    OK(sealwire_security_blake3_server(server_keys, list, &serving));
-    OK(sealwire_keys_public(server_keys, key));
-    OK(sealwire_security_blake3_client(key, alice, &as_alice));
+    mechanism with = make_mechanism_of_alice();
     sealwire_options *options = options_with_timeouts();
     OK(sealwire_options_set(options, SEALWIRE_OPTION_ROUTING_ID_IS_USER_ID, 1));
-    OK(sealwire_socket_new(SEALWIRE_ROUTER, serving, options, &router));
+    OK(sealwire_socket_new(SEALWIRE_ROUTER, with.server, options, &router));
     OK(sealwire_monitor_new(router, &monitor));
     OK(sealwire_socket_bind(router, "tcp://127.0.0.1:0", &endpoint));
-    sealwire_socket *dealer = dealer_called("bob", as_alice);
+    sealwire_socket *dealer = dealer_called("bob", with.client);
     OK(sealwire_socket_connect(dealer, endpoint));
     sealwire_event *event = await_event(monitor, SEALWIRE_EVENT_FAILED);
     CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_REFUSED);
     sealwire_event_free(event);
     sealwire_socket_free(dealer);
-    dealer = dealer_called("alice", as_alice);
+    dealer = dealer_called("alice", with.client);
     OK(sealwire_socket_connect(dealer, endpoint));
     send_text(dealer, "mine");
     sealwire_message *message = receive(router);
@@ -173,12 +162,8 @@ static void names_of_their_own(void) {
     sealwire_socket_free(dealer);
     sealwire_socket_free(router);
     sealwire_options_free(options);
-    sealwire_security_free(serving);
-    sealwire_security_free(as_alice);
-    sealwire_authenticator_free(list);
-    sealwire_keys_free(server_keys);
-    sealwire_keys_free(alice);
     sealwire_string_free(endpoint);
+    free_mechanism(&with);
 }
 
 /* Who accepts gaps is warned of it, at either end. */

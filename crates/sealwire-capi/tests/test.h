@@ -96,6 +96,26 @@ static inline void free_mechanism(mechanism *made) {
     sealwire_security_free(made->client);
 }
 
+/* A BLAKE3 server with a list that has alice's key under her name, and her as a client. */
+static inline mechanism make_mechanism_of_alice(void) {
+    mechanism made = {"BLAKE3", NULL, NULL};
+    sealwire_keys *server_keys = NULL, *alice = NULL;
+    sealwire_authenticator *list = NULL;
+    uint8_t key[SEALWIRE_KEY_SIZE];
+    OK(sealwire_keys_generate(&server_keys));
+    OK(sealwire_keys_generate(&alice));
+    OK(sealwire_authenticator_keys(&list));
+    OK(sealwire_keys_public(alice, key));
+    OK(sealwire_authenticator_allow(list, key, "alice"));
+    OK(sealwire_security_blake3_server(server_keys, list, &made.server));
+    OK(sealwire_keys_public(server_keys, key));
+    OK(sealwire_security_blake3_client(key, alice, &made.client));
+    sealwire_authenticator_free(list);
+    sealwire_keys_free(server_keys);
+    sealwire_keys_free(alice);
+    return made;
+}
+
 static inline void send_text(const sealwire_socket *socket, const char *text) {
     OK(sealwire_socket_send_bytes(socket, text, strlen(text), SEALWIRE_WAIT));
 }

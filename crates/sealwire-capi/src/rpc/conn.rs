@@ -1,4 +1,4 @@
-//! A connection of a client or server, to call whoever is at its other end.
+//! A connection of a client or server, to call the peer at its other end.
 
 use std::ffi::c_void;
 
@@ -23,7 +23,7 @@ impl sealwire_rpc_conn {
     }
 }
 
-/// Calls whoever is at the other end. As `sealwire_rpc_client_request` otherwise, but the connection
+/// Calls the peer at the other end. As `sealwire_rpc_client_request` otherwise, but the connection
 /// is not made again.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_rpc_conn_request(
