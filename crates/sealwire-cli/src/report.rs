@@ -29,7 +29,7 @@ pub(crate) struct ReportOptions {
 }
 
 impl ReportOptions {
-    /// Prints a remark that is no event of a connection.
+    /// Prints a remark that is not an event of a connection.
     pub(crate) fn warn(self, message: String) {
         if self.json {
             print_json(&Record {
@@ -112,7 +112,7 @@ impl Report {
                 if self.told.as_ref() == Some(&alike) {
                     return None;
                 }
-                let left_out = self.lines.pass(cause(failure))?;
+                let left_out = self.lines.pass(name_of(failure.cause()))?;
                 self.told = Some(alike);
                 Some(left_out)
             }
@@ -145,8 +145,8 @@ impl Report {
 }
 
 /// What a failure is called in JSON, where there may be one line a second of each.
-fn cause(failure: &ConnectionFailure) -> &'static str {
-    match failure.cause() {
+fn name_of(cause: &FailureCause) -> &'static str {
+    match cause {
         FailureCause::Resolve(_) => "resolve",
         FailureCause::Connect(_) => "connect",
         FailureCause::Proxy(_) => "proxy",
@@ -154,7 +154,8 @@ fn cause(failure: &ConnectionFailure) -> &'static str {
         FailureCause::Tls(_) => "tls",
         FailureCause::WebSocket(_) => "websocket",
         FailureCause::Protocol(_) => "protocol",
-        FailureCause::Rejected(_) => "rejected",
+        FailureCause::Rejected(_) | FailureCause::RefusedByZap { .. } => "rejected",
+        FailureCause::Internal => "internal",
         _ => "limit",
     }
 }
@@ -216,7 +217,7 @@ impl Record {
             connection: failure.connection(),
             endpoint: Some(failure.endpoint().to_string()),
             address: Some(failure.address().to_string()),
-            cause: Some(cause(failure)),
+            cause: Some(name_of(failure.cause())),
             was_ready: Some(failure.was_ready()),
             ..Record::default()
         }
@@ -299,5 +300,16 @@ impl From<&Event> for Record {
             message: event.to_string(),
             ..record
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_of_ours_is_not_called_a_limit() {
+        assert_eq!(name_of(&FailureCause::Internal), "internal");
+        assert_eq!(name_of(&FailureCause::TooManyConnections), "limit");
     }
 }
