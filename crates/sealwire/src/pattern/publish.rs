@@ -305,8 +305,8 @@ mod tests {
         assert!(read.iter().all(|message| message[0] == 0));
     }
 
-    #[test]
-    fn what_is_granted_by_hand_is_charged_to_the_subscriber() {
+    /// One whose application grants topics, and a peer that has asked for one.
+    fn manual_xpub() -> (Scene, Publish, End) {
         let options = SocketOptions {
             behaviour: Behaviour {
                 xpub_manual: true,
@@ -319,6 +319,12 @@ mod tests {
         let end = scene.attach(&mut xpub, "192.0.2.1:1");
         subscribe(&mut scene, &mut xpub, &end, 0..1);
         assert_eq!(read(&mut scene, &mut xpub).len(), 1);
+        (scene, xpub, end)
+    }
+
+    #[test]
+    fn what_is_granted_by_hand_is_charged_to_the_subscriber() {
+        let (mut scene, mut xpub, end) = manual_xpub();
         xpub.subscribe(&mut scene.pipes, b"granted").unwrap();
         let asked = cost_of_topic(&[0; 4]);
         let both = asked + cost_of_topic(b"granted");
@@ -331,6 +337,17 @@ mod tests {
         xpub.unsubscribe(&mut scene.pipes, &large).unwrap();
         xpub.unsubscribe(&mut scene.pipes, b"granted").unwrap();
         assert_eq!(end.held(Kind::Subscriptions), asked);
+    }
+
+    #[test]
+    fn what_is_granted_by_hand_leaves_less_to_ask_for() {
+        let (mut scene, mut xpub, end) = manual_xpub();
+        let left = MAX_TOPIC_BYTES_PER_PEER - cost_of_topic(&[0; 4]);
+        let large = vec![7; left - cost_of_topic(&[])];
+        xpub.subscribe(&mut scene.pipes, &large).unwrap();
+        assert!(end.dismissed(&mut scene).is_empty());
+        subscribe(&mut scene, &mut xpub, &end, 1..2);
+        assert_eq!(end.dismissed(&mut scene).len(), 1);
     }
 
     #[test]
