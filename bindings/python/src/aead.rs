@@ -391,7 +391,7 @@ impl StreamOpener {
         let (ciphertext, tag) = apart(py, &sealed)?;
         PyBytes::new_with(py, ciphertext.len(), |text| {
             text.copy_from_slice(ciphertext);
-            // Always without the GIL: whoever holds the lock may want it.
+            // Always without the GIL: the thread that holds the lock may want it.
             py.detach(|| {
                 let mut opener = self.0.lock().unwrap_or_else(PoisonError::into_inner);
                 opener.open(&aad, text, tag)

@@ -11,7 +11,7 @@ use sealwire::auth::{Authenticator, Decision, PasswordTable, PlainAuthenticator,
 use crate::asked::{Asked, Role};
 use crate::keys::PublicKey;
 
-/// Lets in whoever knows the server's public key.
+/// Lets in everybody who knows the server's public key.
 #[pyclass(frozen, module = "sealwire")]
 pub(crate) struct AllowAnyone;
 

@@ -138,7 +138,7 @@ impl Context {
         !self.shared.is_terminated() && self.shared.inner(py).is_ok()
     }
 
-    /// Closes its sockets, each with its linger time, and waits. Whoever waits on one of them gets
+    /// Closes its sockets, each with its linger time, and waits. A thread that waits on one of them gets
     /// `ContextTerminated`.
     fn term(&self, py: Python<'_>) -> PyResult<()> {
         self.shared.terminated.store(true, Ordering::SeqCst);

@@ -41,7 +41,8 @@ impl PublicKey {
 }
 
 fn text_of(bytes: &[u8]) -> PyResult<&str> {
-    std::str::from_utf8(bytes).map_err(|_| PyValueError::new_err("the key is no Z85 or hex text"))
+    std::str::from_utf8(bytes)
+        .map_err(|_| PyValueError::new_err("the key is not text in Z85 or hex"))
 }
 
 fn invalid(error: impl std::fmt::Display) -> PyErr {

@@ -307,7 +307,7 @@ impl Pending {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         if let Some(answer) = answer {
-            // Whoever asked waits for nothing else.
+            // The thread that asked waits for nothing else.
             let _ = answer.send(decision);
         }
     }

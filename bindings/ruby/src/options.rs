@@ -442,7 +442,7 @@ fn admission(ruby: &Ruby, _name: &str, value: Value) -> Result<Setting, Error> {
     }
 }
 
-/// So many connections in so many seconds.
+/// A number of connections and a number of seconds.
 fn rate(ruby: &Ruby, name: &str, value: Value) -> Result<Setting, Error> {
     let (connections, period) = <(u32, Value)>::try_convert(value)?;
     let period = seconds(ruby, name, period)?.unwrap_or(Duration::MAX);

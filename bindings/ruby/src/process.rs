@@ -142,7 +142,7 @@ fn close_all(ruby: &Ruby) -> Result<(), Error> {
         ),
         _ => return Ok(()),
     };
-    // Not under the lock: whoever drops the last handle of a socket takes it.
+    // Not under the lock: dropping the last handle of a socket takes it.
     let sockets = open
         .iter()
         .filter_map(|open| open.upgrade()?.socket.clone());

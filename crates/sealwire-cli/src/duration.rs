@@ -19,7 +19,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
         "h" => 3_600.0,
         _ => {
             return Err(format!(
-                "'{unit}' is no unit of time: use us, ms, s, m or h"
+                "'{unit}' is not a unit of time: use us, ms, s, m or h"
             ));
         }
     };

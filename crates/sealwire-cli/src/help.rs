@@ -28,7 +28,7 @@ Examples:
 pub(crate) const PUBLISH: &str = "\
 Examples:
   sealwire pub -b tcp://*:5556 -d weather -d rain     topic and body, two frames
-  tail -f log | sealwire pub -b tcp://*:5556 --wait-peers 0       whoever is there gets it
+  tail -f log | sealwire pub -b tcp://*:5556 --wait-peers 0       those who are there get it
 
 Publishing begins when --wait-peers subscribers are there. A subscriber that is too slow misses
 messages.";

@@ -97,7 +97,7 @@ macro_rules! security_options {
             )]
             allow: Option<PathBuf>,
 
-            /// As server: let in whoever knows our public key
+            /// As server: let in everybody who knows our public key
             #[arg(id = concat!($prefix, "allow-anyone"), long = concat!($prefix, "allow-anyone"))]
             allow_anyone: bool,
 

@@ -171,7 +171,7 @@ impl ServerBuilder {
 
 impl Server {
     /// Starts to set options. `security` is that of the connections:
-    /// [`Security::blake3_server`] with whoever decides about clients.
+    /// [`Security::blake3_server`] with what decides about clients.
     pub fn builder(security: impl Into<Security>) -> ServerBuilder {
         ServerBuilder {
             socket: sealwire::Socket::builder(SocketType::Peer)

@@ -1,4 +1,4 @@
-//! The I/O thread below a client or server ends by a fault: whoever waits is told.
+//! The I/O thread below a client or server ends by a fault: all who wait are told.
 //!
 //! A binary of its own: it takes descriptors of the process from under the I/O thread.
 #![cfg(target_os = "linux")]

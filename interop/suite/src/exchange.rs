@@ -242,7 +242,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// What the peer says it received must be what was sent, whoever sent it first.
+    /// What the peer says it received must be what was sent, by whichever side.
     fn check_reports(&mut self) {
         for index in 0..self.count() {
             let envelope = self.pairing.their_envelope(OUR_ID).into_iter();

@@ -95,7 +95,7 @@ impl Peer {
         found.expect("it was printed").clone()
     }
 
-    /// Waits until so many events of this name were printed.
+    /// Waits until this many events of this name were printed.
     ///
     /// # Panics
     ///

@@ -111,7 +111,7 @@ class Options:
     admit = Option["Admit | None"](
         "Decides about each peer by address and process, before anybody else is asked."
     )
-    spin_us = Option[int]("Microseconds that the Rust thread looks before it sleeps.")
+    spin_us = Option[int]("Microseconds that a thread which waits for a message spins before it sleeps.")
     max_handshakes = Option[int]("Handshakes one listener serves at a time.")
     max_connections = Option[int]("Connections one listener keeps.")
     max_connections_per_address = Option[int]("The same from one address; -1 for no limit.")

@@ -4,7 +4,7 @@ use super::Value;
 
 /// What an option takes.
 pub(super) enum Kind {
-    /// From so much on.
+    /// From this number on.
     Int(i64),
     Flag,
     Bytes,

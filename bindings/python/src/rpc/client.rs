@@ -36,7 +36,7 @@ impl Client {
         retries = 2,
         **limits
     ))]
-    #[allow(clippy::too_many_arguments)] // Each has a name for whoever calls it.
+    #[allow(clippy::too_many_arguments)] // Callers name each of them.
     fn new(
         py: Python<'_>,
         endpoint: &str,

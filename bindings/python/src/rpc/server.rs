@@ -31,7 +31,7 @@ impl Server {
         handshake_timeout = 3.0,
         **limits
     ))]
-    #[allow(clippy::too_many_arguments)] // Each has a name for whoever calls it.
+    #[allow(clippy::too_many_arguments)] // Callers name each of them.
     fn new(
         py: Python<'_>,
         security: &Bound<'_, Security>,

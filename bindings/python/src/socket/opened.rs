@@ -279,7 +279,7 @@ impl Opened {
         }
     }
 
-    /// The Rust socket, for whoever closes it; `None` when that was done, or there is none.
+    /// The Rust socket, for the thread that closes it; `None` when that was done, or there is none.
     pub(crate) fn take_for_closing(&self) -> Option<sealwire::Socket> {
         if self.closed.swap(true, Ordering::SeqCst) {
             return None;
@@ -287,7 +287,7 @@ impl Opened {
         self.made.get()?.here().cloned()
     }
 
-    /// The end of closing, as an exception. Whoever set the linger time to zero wanted what is
+    /// The end of closing, as an exception. A linger time of zero wants what is
     /// queued dropped.
     pub(super) fn closed(&self, py: Python<'_>, outcome: Result<(), Error>) -> PyResult<()> {
         match outcome {

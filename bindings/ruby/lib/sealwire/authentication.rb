@@ -94,7 +94,7 @@ module Sealwire
         end
       end
     ensure
-      # Whoever asks now is refused, and not kept waiting.
+      # Questions that come now are refused, and not kept waiting.
       @desk.close
     end
 

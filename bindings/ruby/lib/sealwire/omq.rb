@@ -211,7 +211,7 @@ module Protocol
             raise ArgumentError, "#{name} must be 32 bytes (got #{bytes.bytesize})"
           end
 
-          # Without an authenticator, whoever knows the server's key is let in.
+          # Without an authenticator, everybody who knows the server's key is let in.
           def allowed(authenticator)
             return :anyone unless authenticator
 

@@ -5,7 +5,7 @@ module Sealwire
   #
   # Who may connect to a server is said with `allow:`, which has no default:
   #
-  # * `:anyone`: whoever knows the server's public key;
+  # * `:anyone`: everybody who knows the server's public key;
   # * an Array of public keys, or a Hash of public keys and names (PLAIN: of usernames and passwords);
   # * a Pathname: a file or directory of allowed keys (PLAIN: a file of usernames and passwords), read
   #   again when it changes;

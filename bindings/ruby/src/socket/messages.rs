@@ -134,7 +134,7 @@ impl Socket {
     }
 }
 
-/// The face with limits.
+/// The method with limits.
 fn blocking(socket: &sealwire::Socket) -> blocking::Socket {
     blocking::Socket::from(socket.clone())
 }

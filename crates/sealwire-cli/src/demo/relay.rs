@@ -117,7 +117,7 @@ impl Shared {
         while let Ok(length @ 1..) = from.read(&mut buffer) {
             let bytes = &mut buffer[..length];
             {
-                // Recorded before it is passed on: whoever has seen an answer finds the question.
+                // Recorded before it is passed on: a reader who has seen an answer finds the question.
                 let recording = &mut self.recordings()[index];
                 match direction {
                     Direction::ToServer => recording.to_server.extend_from_slice(bytes),

@@ -49,7 +49,7 @@ pub(crate) struct PasswordOptions {
     #[arg(long, value_name = "FILE")]
     verify: Option<PathBuf>,
 
-    /// Refuse hashes that cost more, when verifying: whoever writes the hash chooses the memory
+    /// Refuse hashes that cost more, when verifying: the writer of the hash chooses the memory
     #[arg(long, default_value_t = 18, value_parser = clap::value_parser!(u8).range(10..=24),
           requires = "verify")]
     max_cost: u8,

@@ -19,7 +19,7 @@ Examples:
   tar c folder | sealwire newplex sign --secret-key-file alice.key > folder.sig
 
 The signature is one line of text beside the file, which is not changed. Signing the same file
-again gives another signature; both are right. Whoever verifies has to name the same domain.";
+again gives another signature; both are right. Those who verify have to name the same domain.";
 
 pub(super) const VERIFY: &str = "\
 Examples:

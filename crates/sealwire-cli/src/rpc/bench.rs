@@ -342,7 +342,7 @@ pub(super) fn run_side(options: &SideOptions) -> Result<(), Failure> {
     writeln!(io::stdout().lock(), "{line}").map_err(|error| Failure::output(&error))?;
     let size = options.size.max(1);
     thread::spawn(move || echo(&bare, size));
-    // Ends when whoever started this process does.
+    // Ends when the process that started this one does.
     let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
     Ok(())
 }

@@ -26,7 +26,7 @@ pub(crate) struct AnswerOptions {
     #[arg(short, long, conflicts_with_all = ["data", "file", "raw"])]
     echo: bool,
 
-    /// End after so many messages were received [default: when interrupted]
+    /// End after this many messages were received [default: when interrupted]
     #[arg(short = 'n', long, value_name = "N")]
     count: Option<u64>,
 }

@@ -28,7 +28,7 @@ pub(crate) struct DuplexOptions {
     #[command(flatten)]
     output: OutputOptions,
 
-    /// End after so many messages were received; 0 only sends [default: when interrupted]
+    /// End after this many messages were received; 0 only sends [default: when interrupted]
     #[arg(short = 'n', long, value_name = "N")]
     count: Option<u64>,
 }

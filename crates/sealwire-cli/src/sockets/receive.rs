@@ -21,7 +21,7 @@ pub(crate) struct ReceiveOptions {
     #[command(flatten)]
     output: OutputOptions,
 
-    /// End after so many messages [default: when interrupted]
+    /// End after this many messages [default: when interrupted]
     #[arg(short = 'n', long, value_name = "N")]
     count: Option<u64>,
 }

@@ -25,7 +25,7 @@ pub(crate) struct SendOptions {
     #[arg(short = 'n', long, value_name = "N")]
     count: Option<u64>,
 
-    /// Wait for so many peers (push) or subscribers (pub) before the first message
+    /// Wait for this many peers (push) or subscribers (pub) before the first message
     #[arg(long, value_name = "N", default_value_t = 1)]
     wait_peers: usize,
 }
@@ -42,7 +42,7 @@ pub(crate) fn push(options: &SendOptions) -> Result<(), Failure> {
     opened.close(outcome)
 }
 
-/// Publishes each message to whoever has subscribed.
+/// Publishes each message to all that have subscribed.
 ///
 /// The socket is an XPUB, which every subscriber takes for a PUB: it hears of subscriptions, so
 /// that the first messages are not published before anyone listens.

@@ -18,7 +18,7 @@ use socket2::{SockRef, TcpKeepalive};
 use super::failure::{Failed, hex};
 use super::relay::{Pumped, Relay};
 
-/// A side that is silent for so long is asked whether it is still there.
+/// A side that is silent for this long is asked whether it is still there.
 const KEEPALIVE: Duration = Duration::from_secs(60);
 /// How long what a side is told at last may take.
 pub(super) const LEAVE_TIME: Duration = Duration::from_secs(2);

@@ -68,7 +68,7 @@ Examples:
   sealwire tunnel connect --bind tcp://127.0.0.1:5432 --to tcp://HOST:7000 \\
     --server-key server.pub --secret-key-file alice.key
 
-Whoever can connect to --bind acts in the name of --secret-key-file: bind to this machine only. Our own
+Anyone who can connect to --bind acts in the name of --secret-key-file: bind to this machine only. Our own
 key is shown to nobody but the owner of --server-key.";
 
 /// What to do

@@ -117,7 +117,7 @@ impl Hub {
             self.look_at_links();
             if full {
                 self.clock.full.store(false, Ordering::SeqCst);
-                // Whoever finds no room from here on says so.
+                // A thread that finds no room from here on says so.
                 if self.links().iter().any(|link| link.has_output()) {
                     self.clock.full.store(true, Ordering::SeqCst);
                 }

@@ -26,7 +26,7 @@ const LOOK_FOR_ROOM: Duration = Duration::from_millis(2);
 /// Requests of one peer that have waited and go to the handler in one go.
 const RESUMED: usize = 64;
 
-/// What reading needs; whoever holds it reads.
+/// What reading needs; the thread that holds it reads.
 #[derive(Default)]
 pub(super) struct Reader {
     batch: Vec<Message>,
@@ -275,7 +275,7 @@ impl Hub {
                 self.wake_follower();
             }
             Err(_) => {
-                // Whoever reads now leaves it to those who wait once it has something.
+                // The thread that reads now leaves it to those who wait once it has something.
                 *lock(&self.lease) = Instant::now();
                 thread::park();
                 lock(&self.followers).retain(|other| other.id() != parker.thread.id());
