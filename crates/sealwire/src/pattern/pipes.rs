@@ -9,6 +9,8 @@
 //! that link may read again), which the socket core carries out once it has let go of its lock.
 //! What is dropped goes the same way ([`Pipes::discard`]): its owner may be foreign code.
 
+mod inbound;
+
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
@@ -17,14 +19,12 @@ use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 use slab::Slab;
 
-use super::Source;
 use super::framing::{Framing, Stretch};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
 use super::link::{Dismissal, Link, Signal, Signals};
 use super::pipe::Pipe;
 use crate::account::{self, Exceeded, Kind};
-use crate::message::Message;
 use crate::peer::Peer;
 
 /// Names a pipe within its socket. Reused only after the pipe is gone from every list.
@@ -320,121 +320,6 @@ impl Pipes {
             pipe.found_full = false;
         }
         freed
-    }
-
-    /// Whether one more received message fits; when not, the link is remembered as paused and
-    /// gets a signal once there is room again.
-    pub(crate) fn accepts_input(&mut self, id: PipeId) -> bool {
-        let Some(pipe) = self.slab.get_mut(id) else {
-            return true;
-        };
-        let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
-        let fits = pipe.marks.conflate || pipe.marks.receive.admits(messages, bytes);
-        if !fits {
-            pipe.pause_input();
-        }
-        fits
-    }
-
-    /// What the peer's inbound queue has room for; `None` when that is nothing: then the link is
-    /// told once there is room again.
-    pub(crate) fn input_room(&mut self, id: PipeId) -> Option<Room> {
-        let fits = self.accepts_input(id);
-        let limited = self.slab.get(id).filter(|pipe| !pipe.marks.conflate);
-        fits.then(|| match limited {
-            Some(pipe) => pipe
-                .marks
-                .receive
-                .room(pipe.inbound.len(), pipe.inbound_bytes),
-            None => Room::of_bytes(usize::MAX),
-        })
-    }
-
-    pub(crate) fn push_inbound(&mut self, id: PipeId, frames: Frames) {
-        let Some(pipe) = self.slab.get_mut(id) else {
-            return self.discard(frames);
-        };
-        if pipe.marks.conflate {
-            pipe.discard_received(&mut self.signals);
-        }
-        pipe.inbound_bytes += frames.size();
-        pipe.inbound.push_back(frames);
-    }
-
-    /// Moves messages from a source into the peer's queue, as many as it has room for. Returns
-    /// their number and bytes.
-    pub(crate) fn fill_inbound(&mut self, id: PipeId, source: &mut dyn Source) -> (usize, usize) {
-        let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.marks.conflate) else {
-            return (0, 0);
-        };
-        let before = pipe.inbound.len();
-        let room = pipe.marks.receive.room(before, pipe.inbound_bytes);
-        let bytes = source.take_messages(&mut pipe.inbound, room);
-        pipe.inbound_bytes += bytes;
-        (pipe.inbound.len() - before, bytes)
-    }
-
-    /// Names the sender of the message that was queued last.
-    pub(crate) fn sent_by(&mut self, id: PipeId, sender: Arc<Peer>) {
-        if let Some(pipe) = self.slab.get_mut(id) {
-            pipe.senders.push_back(sender);
-        }
-    }
-
-    /// Takes the oldest received message of this peer.
-    #[inline]
-    pub(crate) fn pop_inbound(&mut self, id: PipeId) -> Option<(Frames, Arc<Peer>)> {
-        let pipe = self.slab.get_mut(id)?;
-        let frames = pipe.inbound.pop_front()?;
-        let sender = pipe.senders.pop_front();
-        let peer = sender.unwrap_or_else(|| pipe.peer.clone());
-        pipe.inbound_bytes -= frames.size();
-        pipe.taken_inbound(&mut self.signals);
-        if pipe.ended {
-            self.release(id);
-        }
-        Some((frames, peer))
-    }
-
-    /// Notes the only pipe that has a turn.
-    pub(crate) fn note_sole(&mut self, sole: Option<PipeId>) {
-        self.sole = sole;
-    }
-
-    /// Takes a message that needs no look at whose turn it is: of the only peer that has some, as
-    /// long as it has more.
-    #[inline]
-    pub(crate) fn pop_sole(&mut self) -> Option<Message> {
-        let id = self.sole?;
-        if self.slab.get(id)?.inbound.len() < 2 {
-            return None;
-        }
-        let (frames, peer) = self.pop_inbound(id)?;
-        Some(Message::received(frames, peer))
-    }
-
-    /// The same for up to `limit` messages.
-    pub(crate) fn pop_sole_many(&mut self, into: &mut Vec<Message>, limit: usize) -> usize {
-        let Some(pipe) = self.sole.and_then(|id| self.slab.get_mut(id)) else {
-            return 0;
-        };
-        if !pipe.senders.is_empty() {
-            return 0;
-        }
-        let count = limit.min(pipe.inbound.len().saturating_sub(1));
-        into.reserve(count);
-        for frames in pipe.inbound.drain(..count) {
-            pipe.inbound_bytes -= frames.size();
-            into.push(Message::received(frames, pipe.peer.clone()));
-        }
-        pipe.taken_inbound(&mut self.signals);
-        count
-    }
-
-    pub(crate) fn has_inbound(&self, id: PipeId) -> bool {
-        self.slab
-            .get(id)
-            .is_some_and(|pipe| !pipe.inbound.is_empty())
     }
 
     /// Asks the link to end the connection.
