@@ -74,8 +74,9 @@ pub(crate) enum Command {
 pub(crate) enum Fault {
     /// A panic that belongs to no source.
     Panic,
-    /// One that belongs to the listener, connector or `udp` endpoint with this text.
-    PanicIn(String),
+    /// One that belongs to the listener, connector or `udp` endpoint with this text. Where it is to
+    /// happen `again`, removing the source panics as well.
+    PanicIn { endpoint: String, again: bool },
     /// The next poll fails.
     Poll,
 }

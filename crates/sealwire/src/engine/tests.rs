@@ -133,8 +133,15 @@ fn a_poll_that_fails_ends_all_sockets_with_an_error() {
     everybody_is_told_of(Fault::Poll);
 }
 
-/// A source that panics ends, and says so; the others of the context go on.
+/// A source that panics ends, and says so; the others of the context go on. It may panic once more as it
+/// is removed.
 fn ends_alone(socket_type: SocketType, open: impl Fn(&Socket) -> String) {
+    for again in [false, true] {
+        ends_alone_after(socket_type, &open, again);
+    }
+}
+
+fn ends_alone_after(socket_type: SocketType, open: impl Fn(&Socket) -> String, again: bool) {
     let context = Context::new().unwrap();
     let make = |socket_type| socket(&context, socket_type);
     let (pull, push) = (make(SocketType::Pull), make(SocketType::Push));
@@ -143,7 +150,10 @@ fn ends_alone(socket_type: SocketType, open: impl Fn(&Socket) -> String) {
     let broken = make(socket_type);
     let endpoint = open(&broken);
     let monitor = broken.monitor();
-    let fault = Fault::PanicIn(endpoint.clone());
+    let fault = Fault::PanicIn {
+        endpoint: endpoint.clone(),
+        again,
+    };
     context.mailbox().post(Command::Fault(fault));
     loop {
         let event = monitor.wait_next_for(LONG).expect("an event says it");

@@ -117,6 +117,11 @@ impl IoThread {
             }
             Some(Source::Session(_)) | None => return,
         };
+        #[cfg(test)]
+        assert!(
+            !std::mem::take(&mut self.removing_panics),
+            "asked for again"
+        );
         self.reactor.timers.clear(Timer::Source { slot, number });
     }
 

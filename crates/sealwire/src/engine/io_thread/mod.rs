@@ -63,6 +63,8 @@ pub(crate) fn start() -> io::Result<Arc<Mailbox>> {
         revised: Vec::new(),
         #[cfg(test)]
         poll_fails: false,
+        #[cfg(test)]
+        removing_panics: false,
     };
     thread::Builder::new()
         .name("sealwire-io".into())
@@ -130,6 +132,8 @@ struct IoThread {
     revised: Vec<Weak<SocketCore>>,
     #[cfg(test)]
     poll_fails: bool,
+    #[cfg(test)]
+    removing_panics: bool,
 }
 
 impl IoThread {
@@ -243,7 +247,7 @@ impl IoThread {
             | Command::Decided(key, _) => Some(key.slot),
             Command::Withdraw { id } | Command::Resolved { id, .. } => self.find(*id),
             #[cfg(test)]
-            Command::Fault(Fault::PanicIn(endpoint)) => self.find_endpoint(endpoint),
+            Command::Fault(Fault::PanicIn { endpoint, .. }) => self.find_endpoint(endpoint),
             _ => None,
         }
     }
@@ -369,7 +373,12 @@ impl IoThread {
             }
             Command::Shutdown => {}
             #[cfg(test)]
-            Command::Fault(Fault::Panic | Fault::PanicIn(_)) => panic!("asked for"),
+            Command::Fault(Fault::Panic) => panic!("asked for"),
+            #[cfg(test)]
+            Command::Fault(Fault::PanicIn { again, .. }) => {
+                self.removing_panics = again;
+                panic!("asked for");
+            }
             #[cfg(test)]
             Command::Fault(Fault::Poll) => self.poll_fails = true,
         }
