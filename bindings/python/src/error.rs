@@ -152,6 +152,7 @@ pub(crate) fn of_call(py: Python<'_>, error: sealwire_rpc::Error) -> PyErr {
         Call::ShuttingDown => "ShuttingDown",
         Call::StreamEnded => "StreamEnded",
         Call::Forked => return plain(py, "Forked", text),
+        Call::EngineFailed => return plain(py, "EngineFailed", text),
         _ => "CallError",
     };
     exception(py, name, (text, may_have_run))

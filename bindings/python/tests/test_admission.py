@@ -16,7 +16,7 @@ import sealwire
 import sealwire.asyncio
 from conftest import TIMEOUT, TIMEOUT_MS, Pairs, securities
 from sealwire import rpc
-from test_auth import failure
+from test_auth import failure, unraisable
 
 MECHANISMS = ["NULL", "PLAIN", "CURVE", "BLAKE3"]
 
@@ -93,18 +93,10 @@ def test_an_exception_in_admit_refuses_and_is_reported(
     admit: Callable[..., object],
     error: type[BaseException],
 ) -> None:
-    reported: list[Any] = []
-    told = threading.Event()
-
-    def hook(unraisable: Any) -> None:
-        reported.append((unraisable.exc_type, unraisable.object))
-        told.set()
-
-    monkeypatch.setattr(sys, "unraisablehook", hook)
+    reported = unraisable(monkeypatch)
     door = Door(pair, tmp_path, admit)
     assert "could not decide" in str(failure(door.events))
-    assert told.wait(TIMEOUT)
-    assert reported[0] == (error, admit)
+    assert reported.get(timeout=TIMEOUT) == (error, admit)
 
 
 def test_peers_do_not_choose_how_often_exceptions_are_reported(
@@ -305,12 +297,20 @@ def test_connecting_ends_for_the_reasons_given(pair: Pairs) -> None:
     while (event := events.next(TIMEOUT)) is not None and event.kind != "gave_up":
         assert event.kind != "retrying"
     assert event is not None and event.endpoint == endpoint
+    # One attempt and no more, whatever reasons are named beside it.
+    once = pair.socket(sealwire.PUSH, reconnect_ivl=-1, reconnect_stop=2)
+    events = once.monitor()
+    once.connect(endpoint)
+    while (event := events.next(TIMEOUT)) is not None and event.kind != "gave_up":
+        assert event.kind != "retrying"
+    assert event is not None
     with pytest.raises(ValueError, match="sum of 1, 2, 4 and 8"):
         pair.socket(sealwire.PUSH, reconnect_stop=16).connect(endpoint)
 
 
 ENGINE = """
 import os, sealwire
+from sealwire import rpc
 
 def pollers():
     numbers = [int(name) for name in os.listdir("/proc/self/fd")]
@@ -326,6 +326,7 @@ before = pollers()
 context = sealwire.Context()
 pull = context.socket(sealwire.PULL)
 pull.bind("tcp://127.0.0.1:0")
+caller = rpc.Client("tcp://127.0.0.1:1", sealwire.Security.plain_text(), context=context)
 null = os.open("/dev/null", os.O_RDONLY)
 for fd in pollers() - before:
     os.dup2(null, fd)
@@ -334,7 +335,7 @@ try:
     pull.bind("tcp://127.0.0.1:0")
 except sealwire.EngineFailed:
     pass
-for attempt in pull.recv, lambda: pull.bind("tcp://127.0.0.1:0"):
+for attempt in pull.recv, lambda: pull.bind("tcp://127.0.0.1:0"), lambda: caller.request(b""):
     try:
         attempt()
     except sealwire.EngineFailed as error:
@@ -350,4 +351,5 @@ def test_the_end_of_the_engine_has_an_exception(run_python: Callable[..., Any]) 
     ended = run_python(ENGINE)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.count("the I/O thread of the context ended by a fault") == 2
+    assert ended.stdout.count("a thread that moves messages ended by a fault") == 1
     assert ended.stdout.endswith("alive\n")

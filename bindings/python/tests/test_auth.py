@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import pathlib
+import queue
 import sys
 import threading
 from typing import Any, Callable
@@ -20,6 +21,15 @@ def failure(monitor: sealwire.Monitor) -> sealwire.Event:
         assert event is not None
         if event.kind == "failed":
             return event
+
+
+def unraisable(monkeypatch: pytest.MonkeyPatch) -> queue.Queue[Any]:
+    """The exceptions that nobody could catch, with the callables that raised them."""
+    reported: queue.Queue[Any] = queue.Queue()
+    monkeypatch.setattr(
+        sys, "unraisablehook", lambda told: reported.put((told.exc_type, told.object))
+    )
+    return reported
 
 
 class Asked:
@@ -98,18 +108,10 @@ def test_an_exception_refuses_and_is_reported(
     authenticate: Callable[..., object],
     error: type[Exception],
 ) -> None:
-    reported: list[Any] = []
-    told = threading.Event()
-
-    def hook(unraisable: Any) -> None:
-        reported.append((unraisable.exc_type, unraisable.object))
-        told.set()
-
-    monkeypatch.setattr(sys, "unraisablehook", hook)
+    reported = unraisable(monkeypatch)
     sides = Asked(pair, authenticate)
     assert "could not decide" in str(failure(sides.server_events))
-    assert told.wait(TIMEOUT)
-    assert reported[0] == (error, authenticate)
+    assert reported.get(timeout=TIMEOUT) == (error, authenticate)
 
 
 def test_waiting_in_vain_names_the_refusal(pair: Pairs) -> None:

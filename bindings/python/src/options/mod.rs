@@ -247,20 +247,17 @@ impl Options {
         {
             builder = builder.connect_timeout(limit);
         }
-        match self.number("reconnect_ivl") {
-            Some(-1) => {
-                builder = builder.reconnect_stop(ReconnectStop::ALWAYS);
-            }
-            first => {
-                let longest = self.number("reconnect_ivl_max");
-                if first.is_some() || longest.is_some() {
-                    builder = builder.reconnect(
-                        milliseconds(first.unwrap_or(100)),
-                        milliseconds(longest.unwrap_or(10_000)),
-                    );
-                }
-            }
+        let first = self.number("reconnect_ivl");
+        let longest = self.number("reconnect_ivl_max");
+        let never = first == Some(-1);
+        if !never && (first.is_some() || longest.is_some()) {
+            builder = builder.reconnect(
+                milliseconds(first.unwrap_or(100)),
+                milliseconds(longest.unwrap_or(10_000)),
+            );
         }
+        let stop = reconnect_stop(self.number("reconnect_stop").unwrap_or_default())?;
+        builder = builder.reconnect_stop(if never { ReconnectStop::ALWAYS } else { stop });
         if let Some(interval) = self
             .time("heartbeat_ivl")
             .filter(|interval| !interval.is_zero())
@@ -271,9 +268,6 @@ impl Options {
             };
             let ttl = self.time("heartbeat_ttl").unwrap_or_default();
             builder = builder.heartbeat(interval, timeout, ttl);
-        }
-        if let Some(bits) = self.number("reconnect_stop").filter(|&bits| bits != 0) {
-            builder = builder.reconnect_stop(reconnect_stop(bits)?);
         }
         if let Some(Value::Callable(callable)) = self.set.get("admit") {
             builder = crate::guest::admit(builder, callable);
