@@ -1,0 +1,5 @@
+//! What the protocol promises, a module for each behaviour.
+
+mod blocks;
+mod handshakes;
+mod vectors;
