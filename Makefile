@@ -20,10 +20,16 @@ test:
 	done; \
 	echo "make test:$$verdicts"; exit $$failed
 
+## Calls once more with their features. `-p sealwire-rpc` would choose the features of all below it
+## anew, and compile that again; so this names the tests, and crates that do not use calls stay as they are.
+RPC_FEATURES = sealwire-rpc/serde,sealwire-rpc/monte-compat
+RPC_TESTS = calls $(basename $(notdir $(wildcard crates/sealwire-rpc/tests/*.rs)))
 unit:
 	@failed=0; \
 	cargo test --workspace --no-fail-fast || failed=$$?; \
-	cargo test -p sealwire-rpc --features serde,monte-compat --no-fail-fast || failed=$$?; \
+	cargo test --workspace --features $(RPC_FEATURES) --no-fail-fast --lib --example kv \
+		$(addprefix --test ,$(RPC_TESTS)) || failed=$$?; \
+	cargo test --workspace --features $(RPC_FEATURES) --no-fail-fast --doc -- sealwire-rpc/ || failed=$$?; \
 	exit $$failed
 
 ## Real peers: libzmq, pyzmq, omq. A peer that is missing is a stated skip here, a failure in CI.
