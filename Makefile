@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all check test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench deny miri minimum-rust newcomer c install-c ruby python clean
+.PHONY: all check test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer c install-c ruby python clean
 
 all: test lint docs
 
@@ -101,6 +101,13 @@ bench:
 	cd bench && cargo build --release -p sealwire-bench-sockets
 	bench/target/release/sealwire-bench-sockets run --out docs/performance/sockets.json
 	bench/target/release/sealwire-bench-sockets render docs/performance/sockets.json docs/performance.md
+
+## Instructions for each message, from PUSH to PULL, by valgrind. `make instructions AGAINST=BINARY`
+## compares with another build of the same program.
+AGAINST ?=
+instructions:
+	cd bench && cargo build --release -p sealwire-bench-instructions
+	bench/target/release/sealwire-bench-instructions run $(if $(AGAINST),--against "$(AGAINST)")
 
 ## The Ruby gem: its one command in an empty GEM_HOME, and its tests, peers among them.
 ## The check comes first: it installs what the lints need too.
