@@ -62,7 +62,7 @@ macro_rules! dispatch {
 macro_rules! compiled_for {
     (Sse2; $($methods:tt)*) => { $crate::compiled_for!(@ Sse2 "sse2"; $($methods)*); };
     (Sse41; $($methods:tt)*) => { $crate::compiled_for!(@ Sse41 "sse4.1"; $($methods)*); };
-    (AesNi; $($methods:tt)*) => { $crate::compiled_for!(@ AesNi "aes,ssse3"; $($methods)*); };
+    (AesNi; $($methods:tt)*) => { $crate::compiled_for!(@ AesNi "aes"; $($methods)*); };
     (AesNiAvx; $($methods:tt)*) => { $crate::compiled_for!(@ AesNiAvx "aes,avx"; $($methods)*); };
     (Avx2; $($methods:tt)*) => { $crate::compiled_for!(@ Avx2 "avx2"; $($methods)*); };
     (Vaes256; $($methods:tt)*) => {

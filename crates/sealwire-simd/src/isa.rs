@@ -1,5 +1,33 @@
 //! Instruction sets. A value of one of these types is the proof that this CPU has it.
 
+/// Whether the CPU has all of these features, asked without the standard library.
+#[cfg(all(not(feature = "std"), feature = "cpufeatures", not(sealwire_portable)))]
+macro_rules! asked {
+    ("neon") => {
+        cfg!(target_feature = "neon")
+    };
+    // The crate has no name for NEON, without which no CPU has them.
+    ("neon", "aes") => {
+        asked!("aes")
+    };
+    ($($feature:tt),+) => {{
+        cpufeatures::new!(features, $($feature),+);
+        features::get()
+    }};
+}
+
+/// Whether the program is compiled for CPUs that have all of these features.
+#[cfg(all(
+    not(feature = "std"),
+    not(feature = "cpufeatures"),
+    not(sealwire_portable)
+))]
+macro_rules! asked {
+    ($($feature:tt),+) => {
+        true $(&& cfg!(target_feature = $feature))+
+    };
+}
+
 /// Defines a proof for each instruction set.
 macro_rules! instruction_sets {
     ($detected:ident: $($(#[$doc:meta])* $name:ident = $($feature:tt),+;)+) => {$(
@@ -16,10 +44,12 @@ macro_rules! instruction_sets {
                 if crate::measuring::Level::$name > crate::measuring::limit() {
                     return None;
                 }
-                #[cfg(feature = "std")]
-                let found = !cfg!(sealwire_portable) $(&& std::arch::$detected!($feature))+;
-                #[cfg(not(feature = "std"))]
-                let found = !cfg!(sealwire_portable) $(&& cfg!(target_feature = $feature))+;
+                #[cfg(sealwire_portable)]
+                let found = false;
+                #[cfg(all(feature = "std", not(sealwire_portable)))]
+                let found = true $(&& std::arch::$detected!($feature))+;
+                #[cfg(all(not(feature = "std"), not(sealwire_portable)))]
+                let found = asked!($($feature),+);
                 found.then_some(Self(()))
             }
         }
@@ -32,8 +62,8 @@ instruction_sets! { is_x86_feature_detected:
     Sse2 = "sse2";
     /// SSE4.1 and what came before it.
     Sse41 = "sse4.1";
-    /// AES-NI and SSSE3.
-    AesNi = "aes", "ssse3";
+    /// AES-NI.
+    AesNi = "aes";
     /// AES-NI and AVX, whose instructions have a register more.
     AesNiAvx = "aes", "avx";
     /// AVX2.

@@ -11,8 +11,8 @@
 //!
 //! Algorithms are no part of it, and no secret decides anything in it.
 //!
-//! With the feature `std` the CPU is asked at run time; without it, the features that the program is
-//! compiled for decide. With `--cfg sealwire_portable` no instruction set is found and no vector is
+//! With the feature `std` or `cpufeatures` the CPU is asked at run time; without both, the features that
+//! the program is compiled for decide. With `--cfg sealwire_portable` no instruction set is found and no vector is
 //! compiled.
 
 #![no_std]
