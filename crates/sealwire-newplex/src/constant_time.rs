@@ -1,7 +1,7 @@
 //! Constant time, checked: nothing depends on what [`sealwire_constant_time`] marks as secret.
 
 use crate::Protocol;
-use crate::duplex::back_end::forced::on_every_back_end;
+use crate::duplex::every_back_end::on_every_back_end;
 use crate::schemes::aead::{Aead, OpenJob, SealJob};
 use crate::schemes::digest::KeyedDigest;
 use digest::Update as _;

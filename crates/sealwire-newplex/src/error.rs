@@ -1,6 +1,6 @@
 //! Errors. A failed opening says nothing about why, since only a forger would profit.
 
-use crate::STATE_SIZE;
+use crate::duplex::ENCODED_SIZE as STATE_SIZE;
 use thiserror::Error;
 
 /// The ciphertext, its tag, or something that went into the protocol before is not what it was when

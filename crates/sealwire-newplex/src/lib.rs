@@ -52,6 +52,7 @@
 //! `std` (default) has readers, writers and the operating system's randomness; `alloc` what returns a
 //! `Vec`. Without both, nothing is allocated. CPU features are detected at run time in any case: AES-NI
 //! on x86-64, the AES instructions of ARMv8; elsewhere the AES rounds are bitsliced.
+//! `RUSTFLAGS="--cfg sealwire_portable"` compiles the bitsliced ones alone.
 
 #![no_std]
 #![deny(unsafe_code)]
@@ -78,18 +79,13 @@ pub mod schemes;
 #[cfg(test)]
 mod vectors;
 
+pub use duplex::{TAG_SIZE, Tag};
 #[cfg(feature = "alloc")]
 pub use error::TooManyBranches;
 pub use error::{InvalidCiphertext, InvalidState};
 pub use protocol::{MAX_BRANCHES, MaskStream, MixStream, Protocol, STATE_SIZE, UnmaskStream};
 #[cfg(feature = "std")]
 pub use protocol::{MaskWriter, MixReader, MixWriter, UnmaskReader};
-
-/// Size of a tag in bytes: what sealing adds to a message.
-pub const TAG_SIZE: usize = 16;
-
-/// What authenticates a sealed message.
-pub type Tag = [u8; TAG_SIZE];
 
 /// The README's example is compiled and run as printed.
 #[cfg(all(doctest, feature = "alloc"))]

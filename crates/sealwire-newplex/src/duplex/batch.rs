@@ -1,9 +1,6 @@
 //! Operations of many duplexes at a time, each step of which permutes all states that need it.
 
-use super::back_end::SideBySide;
-use super::side_by_side::{Absorb, Decrypt, Encrypt};
-use super::{Duplex, RATE};
-use crate::TAG_SIZE;
+use super::{Duplex, RATE, Tag, side_by_side};
 
 /// Duplexes that go through the steps of a batch together; what holds a duplex may be longer.
 pub(crate) const GROUP: usize = 16;
@@ -15,10 +12,10 @@ const BREAK_EVEN: usize = 512;
 /// Whether a message of so many bytes is faster in a batch.
 pub(crate) fn pays(length: usize) -> bool {
     #[cfg(test)]
-    if super::back_end::forced::is_chosen() {
+    if super::every_back_end::is_chosen() {
         return true;
     }
-    length >= BREAK_EVEN && SideBySide::is_wide()
+    length >= BREAK_EVEN && side_by_side::is_wide()
 }
 
 /// What has a duplex.
@@ -57,18 +54,11 @@ impl HasDuplex for Duplex {
 
 /// Ends the block of those whose block `is_due`.
 fn permute(items: &mut [impl HasDuplex], is_due: impl Fn(&Duplex) -> bool) {
-    SideBySide::run(
-        items
-            .iter_mut()
-            .map(HasDuplex::duplex)
-            .filter_map(|duplex| {
-                if !is_due(duplex) {
-                    return None;
-                }
-                duplex.pad();
-                Some((&mut duplex.core, Absorb(&[])))
-            }),
-    );
+    let duplexes = items.iter_mut().map(HasDuplex::duplex);
+    side_by_side::absorb(&mut duplexes.filter(|duplex| is_due(duplex)).map(|duplex| {
+        duplex.pad();
+        (&mut duplex.core, [].as_slice())
+    }));
 }
 
 /// Ends the block of all.
@@ -79,21 +69,20 @@ pub(crate) fn permute_all(items: &mut [impl HasDuplex]) {
 /// [`Duplex::absorb`] of an input for each of up to [`GROUP`].
 pub(crate) fn absorb<'a>(items: &mut [impl HasDuplex], inputs: impl Fn(usize) -> &'a [u8]) {
     let mut tails = [0; GROUP];
-    SideBySide::run(items.iter_mut().zip(&mut tails).enumerate().filter_map(
-        |(index, (item, tail))| {
-            let (duplex, input) = (item.duplex(), inputs(index));
-            if input.len() < duplex.room() {
-                duplex.absorb_short(input);
-                return None;
-            }
-            let (first, rest) = input.split_at(duplex.room());
-            duplex.absorb_short(first);
-            duplex.pad();
-            let (blocks, rest) = rest.as_chunks();
-            *tail = rest.len();
-            Some((&mut duplex.core, Absorb(blocks)))
-        },
-    ));
+    let places = items.iter_mut().zip(&mut tails).enumerate();
+    side_by_side::absorb(&mut places.filter_map(|(index, (item, tail))| {
+        let (duplex, input) = (item.duplex(), inputs(index));
+        if input.len() < duplex.room() {
+            duplex.absorb_short(input);
+            return None;
+        }
+        let (first, rest) = input.split_at(duplex.room());
+        duplex.absorb_short(first);
+        duplex.pad();
+        let (blocks, rest) = rest.as_chunks();
+        *tail = rest.len();
+        Some((&mut duplex.core, blocks))
+    }));
     for (index, (item, tail)) in items.iter_mut().zip(tails).enumerate() {
         let input = inputs(index);
         item.duplex().absorb_short(&input[input.len() - tail..]);
@@ -165,11 +154,11 @@ pub(crate) fn squeeze<const SIZE: usize>(
 }
 
 /// [`Duplex::seal`] of a text for each.
-pub(crate) fn seal(items: &mut [impl HasText], give: impl FnMut(usize, [u8; TAG_SIZE])) {
-    SideBySide::run(items.iter_mut().map(|item| {
+pub(crate) fn seal(items: &mut [impl HasText], give: impl FnMut(usize, Tag)) {
+    side_by_side::encrypt(&mut items.iter_mut().map(|item| {
         let (duplex, text) = item.parts();
         duplex.pad();
-        (&mut duplex.core, Encrypt(text.as_chunks_mut().0))
+        (&mut duplex.core, text.as_chunks_mut().0)
     }));
     for item in &mut *items {
         let (duplex, text) = item.parts();
@@ -179,11 +168,11 @@ pub(crate) fn seal(items: &mut [impl HasText], give: impl FnMut(usize, [u8; TAG_
 }
 
 /// [`Duplex::open`] of a text for each.
-pub(crate) fn open(items: &mut [impl HasText], give: impl FnMut(usize, [u8; TAG_SIZE])) {
-    SideBySide::run(items.iter_mut().map(|item| {
+pub(crate) fn open(items: &mut [impl HasText], give: impl FnMut(usize, Tag)) {
+    side_by_side::decrypt(&mut items.iter_mut().map(|item| {
         let (duplex, text) = item.parts();
         duplex.pad();
-        (&mut duplex.core, Decrypt(text.as_chunks_mut().0))
+        (&mut duplex.core, text.as_chunks_mut().0)
     }));
     for item in &mut *items {
         let (duplex, text) = item.parts();

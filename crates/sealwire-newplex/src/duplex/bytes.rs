@@ -1,6 +1,6 @@
 //! Short runs of bytes: copied, XORed and wiped without a call.
 
-#![allow(unsafe_code, reason = "volatile writes, to wipe")]
+#![allow(unsafe_code, reason = "volatile reads and writes")]
 
 use core::sync::atomic::{Ordering, compiler_fence};
 use zeroize::Zeroize;
@@ -64,6 +64,23 @@ pub(super) fn read_lane(bytes: &[u8]) -> u128 {
         }
         None => read_word(bytes).into(),
     }
+}
+
+/// Words `2 * index` and the next, as bytes.
+///
+/// Volatile, or one load of both would be made of them, which waits until the stores of single words
+/// before it have left the CPU.
+#[inline(always)]
+pub(super) fn bytes_of(words: &[u64], index: usize) -> [u8; 16] {
+    let (low, high) = (&words[2 * index], &words[2 * index + 1]);
+    // SAFETY: reads from references.
+    let (low, high) = unsafe {
+        (
+            core::ptr::read_volatile(low),
+            core::ptr::read_volatile(high),
+        )
+    };
+    (u128::from(low) | u128::from(high) << 64).to_le_bytes()
 }
 
 /// XORs `mask`, which is as long, to `text`.

@@ -8,48 +8,29 @@
 //! changes the state by XOR with something. So between permutations the state is only read, short
 //! pieces never wait for each other, and the kernels take everything over in whole registers.
 
-pub(crate) mod back_end;
+mod back_end;
 pub(crate) mod batch;
+mod blocks;
 mod bytes;
-pub(crate) mod kernels;
+#[cfg(test)]
+pub(crate) mod every_back_end;
+mod kernels;
 #[cfg_attr(
-    not(target_arch = "x86_64"),
+    not(all(target_arch = "x86_64", not(sealwire_portable))),
     expect(dead_code, reason = "no back end yet")
 )]
-pub(crate) mod side_by_side;
+mod side_by_side;
+mod state;
 
-use crate::TAG_SIZE;
 use crate::permutation::WIDTH;
-use back_end::BackEnd;
 use bytes::{read_word, xor_with};
+use state::{CAPACITY, Core, LAST_PADDING, PENDING_WORDS, RATE};
+pub use state::{TAG_SIZE, Tag};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Bytes of a block: what goes in or out between two permutations.
-pub(crate) const RATE: usize = 94;
-/// Bytes no output ever shows.
-const CAPACITY: usize = 32;
-/// Where the padding of every block ends.
-const LAST_PADDING: usize = WIDTH - CAPACITY - 1;
 /// Size of an encoded state in bytes: both indices and the state.
 pub(crate) const ENCODED_SIZE: usize = 2 + WIDTH;
-
-/// The part of a duplex that the kernels work on.
-#[derive(Clone)]
-#[repr(C, align(16))]
-pub(crate) struct Core {
-    /// The state as the last permutation left it.
-    state: [u8; WIDTH],
-    /// What has to be XORed to the state, as little-endian numbers; zero from the rate index on.
-    ///
-    /// Read and written in whole words only: a CPU forwards a store to a load that it covers, and
-    /// waits for everything before it to end where several stores make up what is loaded.
-    pending: [u64; PENDING_WORDS],
-}
-
-/// Words of pending input: a block and its padding, up to a power of two so that every masked index
-/// is one of them.
-const PENDING_WORDS: usize = 16;
 
 /// A duplex over Simpira-1024.
 #[derive(Clone)]
@@ -60,23 +41,16 @@ pub(crate) struct Duplex {
     rate_index: u8,
     /// Where the frame began in this block.
     frame_index: u8,
-    back_end: BackEnd,
 }
 
 impl Duplex {
     /// All zeros.
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        // Before the state, which would otherwise be made elsewhere and moved here.
-        let back_end = BackEnd::detect();
         Self {
-            core: Core {
-                state: [0; WIDTH],
-                pending: [0; PENDING_WORDS],
-            },
+            core: Core::new(),
             rate_index: 0,
             frame_index: 0,
-            back_end,
         }
     }
 
@@ -116,7 +90,7 @@ impl Duplex {
     #[inline(never)]
     pub(crate) fn permute(&mut self) {
         self.pad();
-        self.back_end.absorb(&mut self.core, &[]);
+        self.core.absorb(&[]);
     }
 
     /// Takes `input` into the state.
@@ -166,7 +140,7 @@ impl Duplex {
         self.rate_index = RATE as u8;
         let (blocks, tail) = rest.as_chunks();
         self.pad();
-        self.back_end.absorb(&mut self.core, blocks);
+        self.core.absorb(blocks);
         self.absorb_short(tail);
     }
 
@@ -236,7 +210,7 @@ impl Duplex {
     #[inline(always)]
     pub(crate) fn permute_and_squeeze(&mut self, output: &mut [u8]) {
         self.pad();
-        self.back_end.squeeze(&mut self.core, output);
+        self.core.squeeze(output);
         self.rate_index = (output.len() % RATE) as u8;
     }
 
@@ -254,7 +228,7 @@ impl Duplex {
     #[inline(always)]
     pub(crate) fn permute_and_encrypt(&mut self, text: &mut [u8]) {
         self.pad();
-        self.back_end.encrypt(&mut self.core, text);
+        self.core.encrypt(text);
         self.rate_index = (text.len() % RATE) as u8;
     }
 
@@ -281,7 +255,7 @@ impl Duplex {
     #[inline(always)]
     pub(crate) fn permute_and_decrypt(&mut self, text: &mut [u8]) {
         self.pad();
-        self.back_end.decrypt(&mut self.core, text);
+        self.core.decrypt(text);
         self.rate_index = (text.len() % RATE) as u8;
     }
 
@@ -295,18 +269,18 @@ impl Duplex {
 
     /// Ends the block, encrypts `text`, ends that block too and gives a tag.
     #[inline(always)]
-    pub(crate) fn seal(&mut self, text: &mut [u8]) -> [u8; TAG_SIZE] {
+    pub(crate) fn seal(&mut self, text: &mut [u8]) -> Tag {
         self.pad();
-        let tag = self.back_end.seal(&mut self.core, text);
+        let tag = self.core.seal(text);
         self.rate_index = TAG_SIZE as u8;
         tag
     }
 
     /// What [`seal`](Self::seal) undoes: decrypts `text` and gives the tag that it should have.
     #[inline(always)]
-    pub(crate) fn open(&mut self, text: &mut [u8]) -> [u8; TAG_SIZE] {
+    pub(crate) fn open(&mut self, text: &mut [u8]) -> Tag {
         self.pad();
-        let tag = self.back_end.open(&mut self.core, text);
+        let tag = self.core.open(text);
         self.rate_index = TAG_SIZE as u8;
         tag
     }
@@ -364,14 +338,6 @@ impl ConstantTimeEq for Duplex {
         ours.zeroize();
         theirs.zeroize();
         equal
-    }
-}
-
-impl Drop for Core {
-    #[inline]
-    fn drop(&mut self) {
-        bytes::wipe(&mut self.state);
-        bytes::wipe(&mut self.pending);
     }
 }
 

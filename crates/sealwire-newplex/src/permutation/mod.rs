@@ -4,22 +4,35 @@
 //! the AES Round Function", <https://eprint.iacr.org/2016/122>, algorithm 9): 18 rounds, in each of
 //! which four blocks go through two AES rounds and are XORed onto the four others.
 //!
-//! [`Registers`] is what a back end offers; [`BackEnd`](crate::duplex::back_end::BackEnd) chooses.
+//! [`Registers`] and [`Permutation`] are what a back end offers. Which instruction set is used, and
+//! what a function is compiled for, is decided above.
 
-#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-pub(crate) mod aarch64;
-pub(crate) mod portable;
-#[cfg_attr(
-    not(any(
+#[cfg(all(
+    target_arch = "aarch64",
+    target_endian = "little",
+    not(sealwire_portable)
+))]
+mod aarch64;
+#[cfg(all(
+    any(
         target_arch = "x86_64",
         all(target_arch = "aarch64", target_endian = "little")
-    )),
-    expect(dead_code, reason = "no AES instructions")
-)]
-pub(crate) mod rounds;
+    ),
+    not(sealwire_portable)
+))]
+mod instructions;
+pub(crate) mod portable;
+#[cfg(all(
+    any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little")
+    ),
+    not(sealwire_portable)
+))]
+mod rounds;
 mod schedule;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod x86;
+#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+mod x86;
 
 /// Width of the permutation in bytes.
 pub(crate) const WIDTH: usize = 128;
@@ -30,31 +43,21 @@ pub(crate) const LANES: usize = WIDTH / LANE;
 /// Lanes that the rate of a duplex and its padding lie in.
 pub(crate) const RATE_LANES: usize = 6;
 
-/// A back end: a state is held in eight lanes, which are registers where there are enough of them.
+/// Says that there are sixteen bytes where a lane is loaded or stored.
+const WHOLE_LANE: &str = "a lane lies inside of the bytes";
+
+/// Registers that hold `N` states side by side, each the same lane of all of them.
 ///
 /// A value of the type is the proof that the CPU has the instructions.
-pub(crate) trait Registers: Copy {
-    /// Sixteen bytes of the state.
+pub(crate) trait Registers<const N: usize>: Copy {
+    /// Sixteen bytes of each state.
     type Lane: Copy;
 
-    /// Lane `bytes`.
-    fn load(self, bytes: &[u8; LANE]) -> Self::Lane;
+    /// The lane that begins at byte `at` of each of `from`.
+    fn load(self, from: &[impl AsRef<[u8]>; N], at: usize) -> Self::Lane;
 
-    /// The lane that these two little-endian numbers make up, each loaded for itself.
-    #[inline(always)]
-    fn load_words(self, [low, high]: &[u64; 2]) -> Self::Lane {
-        let lane = u128::from(*low) | u128::from(*high) << 64;
-        self.load(&lane.to_le_bytes())
-    }
-
-    /// Writes a lane to `bytes`.
-    fn store(self, lane: Self::Lane, bytes: &mut [u8; LANE]);
-
-    /// The last 14 of `bytes`, followed by two zeros.
-    fn load_last_14(self, bytes: &[u8; LANE]) -> Self::Lane;
-
-    /// Writes the last two bytes of `before` and the first 14 of `lane`.
-    fn store_first_14(self, before: Self::Lane, lane: Self::Lane, bytes: &mut [u8; LANE]);
+    /// Writes the lane to byte `at` of each of `to` and behind.
+    fn store(self, lane: Self::Lane, to: &mut [impl AsMut<[u8]>; N], at: usize);
 
     /// `a` XOR `b`.
     fn xor(self, a: Self::Lane, b: Self::Lane) -> Self::Lane;
@@ -62,20 +65,22 @@ pub(crate) trait Registers: Copy {
     /// `lane` with zeros where `mask` has ones.
     fn clear(self, lane: Self::Lane, mask: Self::Lane) -> Self::Lane;
 
+    /// The last 14 of each sixteen bytes, followed by two zeros.
+    fn last_14(self, lane: Self::Lane) -> Self::Lane;
+
+    /// Two zeros, followed by the first 14 of each sixteen bytes.
+    fn first_14(self, lane: Self::Lane) -> Self::Lane;
+}
+
+/// The permutation over such registers.
+pub(crate) trait Permutation<const N: usize>: Registers<N> {
     /// Simpira-1024.
     fn permute(self, lanes: [Self::Lane; LANES]) -> [Self::Lane; LANES];
 
     /// Simpira-1024, then `input` XORed to the lanes of the rate.
-    #[inline(always)]
     fn permute_and_add(
         self,
         lanes: [Self::Lane; LANES],
         input: [Self::Lane; RATE_LANES],
-    ) -> [Self::Lane; LANES] {
-        let mut lanes = self.permute(lanes);
-        for (lane, input) in lanes.iter_mut().zip(input) {
-            *lane = self.xor(*lane, input);
-        }
-        lanes
-    }
+    ) -> [Self::Lane; LANES];
 }

@@ -1,16 +1,10 @@
-//! The rounds over AES instructions.
+//! The permutation over AES instructions.
 
 use super::schedule::{PAIRS, ROUNDS, constant, pairs};
-use super::{LANE, LANES, RATE_LANES};
+use super::{LANE, LANES, Permutation, RATE_LANES, Registers};
 
-/// A back end whose CPU has AES instructions.
-pub(crate) trait AesRounds: Copy {
-    /// Sixteen bytes of the state, or of several states.
-    type Lane: Copy;
-
-    /// `a` XOR `b`.
-    fn xor(self, a: Self::Lane, b: Self::Lane) -> Self::Lane;
-
+/// An instruction set that has AES.
+pub(crate) trait AesRounds<const N: usize>: Registers<N> {
     /// `onto` XOR two AES rounds of `lane`, the first with the round key `constant`, the second with
     /// none.
     fn f(self, lane: Self::Lane, constant: &[u8; LANE], onto: Self::Lane) -> Self::Lane;
@@ -32,7 +26,7 @@ static CONSTANTS: Constants = {
 
 /// Rounds from `$first`, a multiple of six, on.
 macro_rules! rounds {
-    ($aes:ident, $lanes:ident, $first:literal; $($round:literal)*) => {
+    ($aes:expr, $lanes:ident, $first:literal; $($round:literal)*) => {
         $(
             let constants = &CONSTANTS.0[$first + $round];
             let [(s0, d0), (s1, d1), (s2, d2), (s3, d3)] = const { pairs($round) };
@@ -44,34 +38,33 @@ macro_rules! rounds {
     };
 }
 
-/// Simpira-1024.
-#[inline(always)]
-pub(crate) fn permute<A: AesRounds>(aes: A, mut lanes: [A::Lane; LANES]) -> [A::Lane; LANES] {
-    rounds!(aes, lanes, 0; 0 1 2 3 4 5);
-    rounds!(aes, lanes, 6; 0 1 2 3 4 5);
-    rounds!(aes, lanes, 12; 0 1 2 3 4 5);
-    lanes
-}
+impl<const N: usize, A: AesRounds<N>> Permutation<N> for A {
+    #[inline(always)]
+    fn permute(self, mut lanes: [A::Lane; LANES]) -> [A::Lane; LANES] {
+        rounds!(self, lanes, 0; 0 1 2 3 4 5);
+        rounds!(self, lanes, 6; 0 1 2 3 4 5);
+        rounds!(self, lanes, 12; 0 1 2 3 4 5);
+        lanes
+    }
 
-/// Simpira-1024, then `input` XORed to the lanes of the rate.
-///
-/// Nothing waits for the XOR: the last round changes even lanes only, which take the input before it,
-/// and the first round of the next permutation needs the odd ones last.
-#[inline(always)]
-pub(crate) fn permute_and_add<A: AesRounds>(
-    aes: A,
-    mut lanes: [A::Lane; LANES],
-    input: [A::Lane; RATE_LANES],
-) -> [A::Lane; LANES] {
-    rounds!(aes, lanes, 0; 0 1 2 3 4 5);
-    rounds!(aes, lanes, 6; 0 1 2 3 4 5);
-    rounds!(aes, lanes, 12; 0 1 2 3 4);
-    for even in [0, 2, 4] {
-        lanes[even] = aes.xor(lanes[even], input[even]);
+    /// Nothing waits for the XOR: the last round changes even lanes only, which take the input
+    /// before it, and the first round of the next permutation needs the odd ones last.
+    #[inline(always)]
+    fn permute_and_add(
+        self,
+        mut lanes: [A::Lane; LANES],
+        input: [A::Lane; RATE_LANES],
+    ) -> [A::Lane; LANES] {
+        rounds!(self, lanes, 0; 0 1 2 3 4 5);
+        rounds!(self, lanes, 6; 0 1 2 3 4 5);
+        rounds!(self, lanes, 12; 0 1 2 3 4);
+        for even in [0, 2, 4] {
+            lanes[even] = self.xor(lanes[even], input[even]);
+        }
+        rounds!(self, lanes, 12; 5);
+        for odd in [1, 3, 5] {
+            lanes[odd] = self.xor(lanes[odd], input[odd]);
+        }
+        lanes
     }
-    rounds!(aes, lanes, 12; 5);
-    for odd in [1, 3, 5] {
-        lanes[odd] = aes.xor(lanes[odd], input[odd]);
-    }
-    lanes
 }

@@ -1,9 +1,8 @@
 //! Operations of many protocols at a time, in groups of up to [`GROUP`].
 
 use super::{Protocol, code};
-use crate::Tag;
-use crate::duplex::Duplex;
 use crate::duplex::batch::{self, HasDuplex, HasText};
+use crate::duplex::{Duplex, Tag};
 pub(crate) use batch::{GROUP, pays};
 
 /// Hands jobs to `many` in groups, and those to `alone` that are faster so, of which `length` says

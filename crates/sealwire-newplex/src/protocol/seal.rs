@@ -1,8 +1,8 @@
 //! Authenticated encryption.
 
 use super::{Protocol, code};
+use crate::duplex::{TAG_SIZE, Tag};
 use crate::error::InvalidCiphertext;
-use crate::{TAG_SIZE, Tag};
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 use subtle::ConstantTimeEq;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::TAG_SIZE;
-use crate::duplex::back_end::forced::on_every_back_end;
+use crate::duplex::every_back_end::on_every_back_end;
 use crate::error::{InvalidCiphertext, TooManyBranches};
 use crate::vectors::{VECTORS, bytes, hex, list, number, text};
 use serde_json::Value;

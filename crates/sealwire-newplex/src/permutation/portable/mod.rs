@@ -11,7 +11,7 @@
 mod sbox;
 
 use super::schedule::{PAIRS, ROUNDS, constant, pairs};
-use super::{LANE, LANES, Registers};
+use super::{LANES, Permutation, RATE_LANES, Registers, WHOLE_LANE};
 
 /// Four blocks, bitsliced.
 type Planes = [u64; 8];
@@ -20,39 +20,43 @@ type Planes = [u64; 8];
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
 
-impl Registers for Portable {
+impl Registers<1> for Portable {
     type Lane = u128;
 
-    #[inline(always)]
-    fn load(self, bytes: &[u8; LANE]) -> u128 {
-        u128::from_le_bytes(*bytes)
+    #[inline]
+    fn load(self, [from]: &[impl AsRef<[u8]>; 1], at: usize) -> u128 {
+        let lane = from.as_ref()[at..].first_chunk().expect(WHOLE_LANE);
+        u128::from_le_bytes(*lane)
     }
 
-    #[inline(always)]
-    fn store(self, lane: u128, bytes: &mut [u8; LANE]) {
+    #[inline]
+    fn store(self, lane: u128, [to]: &mut [impl AsMut<[u8]>; 1], at: usize) {
+        let bytes = to.as_mut()[at..].first_chunk_mut().expect(WHOLE_LANE);
         *bytes = lane.to_le_bytes();
     }
 
-    #[inline(always)]
-    fn load_last_14(self, bytes: &[u8; LANE]) -> u128 {
-        u128::from_le_bytes(*bytes) >> 16
-    }
-
-    #[inline(always)]
-    fn store_first_14(self, before: u128, lane: u128, bytes: &mut [u8; LANE]) {
-        *bytes = (lane << 16 | before >> 112).to_le_bytes();
-    }
-
-    #[inline(always)]
+    #[inline]
     fn xor(self, a: u128, b: u128) -> u128 {
         a ^ b
     }
 
-    #[inline(always)]
+    #[inline]
     fn clear(self, lane: u128, mask: u128) -> u128 {
         lane & !mask
     }
 
+    #[inline]
+    fn last_14(self, lane: u128) -> u128 {
+        lane >> 16
+    }
+
+    #[inline]
+    fn first_14(self, lane: u128) -> u128 {
+        lane << 16
+    }
+}
+
+impl Permutation<1> for Portable {
     fn permute(self, lanes: [u128; LANES]) -> [u128; LANES] {
         let [a, b, c, d, e, f, g, h] = lanes;
         let mut even = slice([a, c, e, g]);
@@ -67,6 +71,15 @@ impl Registers for Portable {
         }
         let ([a, c, e, g], [b, d, f, h]) = (unslice(even), unslice(odd));
         [a, b, c, d, e, f, g, h]
+    }
+
+    #[inline]
+    fn permute_and_add(self, lanes: [u128; LANES], input: [u128; RATE_LANES]) -> [u128; LANES] {
+        let mut lanes = self.permute(lanes);
+        for (lane, input) in lanes.iter_mut().zip(input) {
+            *lane ^= input;
+        }
+        lanes
     }
 }
 
@@ -90,7 +103,7 @@ static CONSTANTS: [[u16; 8]; ROUNDS] = {
 };
 
 /// A round: the F functions of `source`, moved to the blocks they belong onto, onto `target`.
-#[inline(always)]
+#[inline]
 fn step(
     source: &Planes,
     constants: &[u16; 8],
@@ -104,7 +117,7 @@ fn step(
 }
 
 /// Rotates every row by `COLUMNS` columns.
-#[inline(always)]
+#[inline]
 const fn rotate_rows<const COLUMNS: u32>(plane: u64) -> u64 {
     let bits = 4 * COLUMNS;
     let low = (0xffff >> bits) * 0x0001_0001_0001_0001;
@@ -112,14 +125,14 @@ const fn rotate_rows<const COLUMNS: u32>(plane: u64) -> u64 {
 }
 
 /// ShiftRows two times: rows 1 and 3 move by two columns.
-#[inline(always)]
+#[inline]
 const fn shift_rows_twice(plane: u64) -> u64 {
     const ODD_ROWS: u64 = 0xffff_0000_ffff_0000;
     plane & !ODD_ROWS | rotate_rows::<2>(plane) & ODD_ROWS
 }
 
 /// MixColumns, given how to reach the next row and the next but one.
-#[inline(always)]
+#[inline]
 fn mix(planes: Planes, next: impl Fn(u64) -> u64, next_but_one: impl Fn(u64) -> u64) -> Planes {
     let below = planes.map(next);
     let sums: Planes = core::array::from_fn(|plane| planes[plane] ^ below[plane]);
@@ -139,7 +152,7 @@ fn mix(planes: Planes, next: impl Fn(u64) -> u64, next_but_one: impl Fn(u64) -> 
 }
 
 /// MixColumns.
-#[inline(always)]
+#[inline]
 fn mix_columns(planes: Planes) -> Planes {
     mix(
         planes,
@@ -149,7 +162,7 @@ fn mix_columns(planes: Planes) -> Planes {
 }
 
 /// MixColumns between ShiftRows and its inverse.
-#[inline(always)]
+#[inline]
 fn mix_shifted_columns(planes: Planes) -> Planes {
     mix(
         planes,
@@ -159,14 +172,14 @@ fn mix_shifted_columns(planes: Planes) -> Planes {
 }
 
 /// Blocks 1, 0, 3, 2.
-#[inline(always)]
+#[inline]
 const fn swap_blocks(plane: u64) -> u64 {
     const EVEN: u64 = 0x5555_5555_5555_5555;
     (plane >> 1) & EVEN | (plane & EVEN) << 1
 }
 
 /// Blocks 3, 2, 1, 0.
-#[inline(always)]
+#[inline]
 const fn reverse_blocks(plane: u64) -> u64 {
     const LOW: u64 = 0x3333_3333_3333_3333;
     let plane = swap_blocks(plane);
@@ -174,7 +187,7 @@ const fn reverse_blocks(plane: u64) -> u64 {
 }
 
 /// Byte `byte` of word `word` in [`transpose`]'s input: the block and the shift within it.
-#[inline(always)]
+#[inline]
 const fn place(word: usize, byte: usize) -> (usize, usize) {
     let (row, column) = (byte / 2, 2 * (byte % 2) + word / 4);
     (word % 4, 8 * (4 * column + row))

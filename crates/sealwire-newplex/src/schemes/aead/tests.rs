@@ -1,7 +1,7 @@
 //! The published vectors, and batches.
 
 use super::*;
-use crate::duplex::back_end::forced::on_every_back_end_and_the_chosen_one;
+use crate::duplex::every_back_end::on_every_back_end_and_the_chosen_one;
 use crate::schemes::shared_tests::ciphers::cipher_tests;
 use crate::vectors::Random;
 use std::vec;

@@ -1,7 +1,7 @@
 //! The published vectors, on every back end.
 
 use super::*;
-use crate::duplex::back_end::forced::{on_every_back_end, on_every_back_end_and_the_chosen_one};
+use crate::duplex::every_back_end::{on_every_back_end, on_every_back_end_and_the_chosen_one};
 use crate::vectors::{Random, VECTORS, bytes, hex, list, number, text};
 use serde_json::Value;
 use std::vec::Vec;

@@ -1,7 +1,7 @@
 //! The published vectors.
 
 use super::*;
-use crate::duplex::back_end::forced::on_every_back_end;
+use crate::duplex::every_back_end::on_every_back_end;
 use crate::vectors::{VECTORS, bytes, hex, list, number, text};
 use serde_json::Value;
 use std::vec;

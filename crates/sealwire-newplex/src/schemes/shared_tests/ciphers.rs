@@ -20,7 +20,7 @@ pub(crate) use with_nonce_size;
 /// The tests of `$cipher` against the vectors of `$section`.
 macro_rules! cipher_tests {
     ($section:literal, $cipher:ident) => {
-        use crate::duplex::back_end::forced::on_every_back_end;
+        use crate::duplex::every_back_end::on_every_back_end;
         use crate::schemes::shared_tests::ciphers::with_nonce_size;
         use crate::vectors::{VECTORS, bytes, hex, list, number, text};
         use ::aead::consts::{U17, U24, U32, U64, U100};

@@ -7,7 +7,7 @@ macro_rules! stream_tests {
         writer($case:ident, $inner:ident) $writer:block,
         reader $reader:block
     ) => {
-        use crate::duplex::back_end::forced::on_every_back_end;
+        use crate::duplex::every_back_end::on_every_back_end;
         use crate::schemes::digest::Digest;
         use crate::vectors::{VECTORS, bytes, hex, list, number, text};
         use serde_json::Value;
