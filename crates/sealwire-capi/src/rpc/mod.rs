@@ -5,7 +5,6 @@ mod client;
 mod conn;
 mod request;
 mod server;
-mod threads;
 
 pub use answer::*;
 pub use client::*;

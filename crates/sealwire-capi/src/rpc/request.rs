@@ -3,16 +3,15 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use sealwire_rpc::handler::Handler;
+use sealwire_rpc::handler::{Handler, Pool};
 use sealwire_rpc::{Code, OneWay, Request, Status};
 
 use super::conn::sealwire_rpc_conn;
-use super::threads::Threads;
 use crate::callback::{User, sealwire_destroy_fn};
 use crate::panics::{free, guard, value};
 use crate::peer::{LazyPeer, Source, sealwire_peer};
 use crate::pointers::{bytes, give, output, required, text};
-use crate::status::{Failure, sealwire_status};
+use crate::status::{Failure, SEALWIRE_ERROR_SYSTEM, sealwire_status};
 
 /// A request, to be answered with `sealwire_rpc_request_reply` or `sealwire_rpc_request_fail`, now or
 /// later and on any thread.
@@ -104,29 +103,32 @@ impl Handler for Callbacks {
     }
 }
 
+/// Requests that may wait for a thread. Messages are bounded by the window of their connection.
+const QUEUE: usize = 1_024;
+
 /// What a client or server holds, while the function that made it may still take it back.
 pub(super) struct Shared {
     callbacks: Arc<Callbacks>,
-    threads: Option<Threads>,
+    pool: Option<Pool>,
 }
 
 impl Shared {
     /// Also gives the callbacks, to be forgotten should something fail.
     pub(super) fn new(handler: &sealwire_rpc_handler) -> Result<(Self, Arc<Callbacks>), Failure> {
         let callbacks = Arc::new(Callbacks::new(handler));
-        let threads = match handler.threads {
+        let pool = match handler.threads {
             0 => None,
-            count => match Threads::start(count, callbacks.clone()) {
-                Ok(threads) => Some(threads),
-                Err(failure) => {
+            threads => match Pool::around(threads as usize, QUEUE, callbacks.clone()) {
+                Ok(pool) => Some(pool),
+                Err(error) => {
                     callbacks.forget();
-                    return Err(failure);
+                    return Err(Failure::new(SEALWIRE_ERROR_SYSTEM, error.to_string()));
                 }
             },
         };
         let shared = Shared {
             callbacks: callbacks.clone(),
-            threads,
+            pool,
         };
         Ok((shared, callbacks))
     }
@@ -134,15 +136,15 @@ impl Shared {
 
 impl Handler for Shared {
     fn request(&self, request: Request) {
-        match &self.threads {
-            Some(threads) => threads.request(request),
+        match &self.pool {
+            Some(pool) => pool.request(request),
             None => self.callbacks.request(request),
         }
     }
 
     fn message(&self, message: OneWay) {
-        match &self.threads {
-            Some(threads) => threads.message(message),
+        match &self.pool {
+            Some(pool) => pool.message(message),
             None => self.callbacks.message(message),
         }
     }

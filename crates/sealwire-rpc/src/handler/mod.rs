@@ -24,6 +24,16 @@ pub trait Handler: Send + Sync + 'static {
     }
 }
 
+impl<H: Handler + ?Sized> Handler for Arc<H> {
+    fn request(&self, request: Request) {
+        (**self).request(request);
+    }
+
+    fn message(&self, message: OneWay) {
+        (**self).message(message);
+    }
+}
+
 /// Answers every request with "unimplemented". What a client does unless told otherwise.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nothing;

@@ -8,8 +8,9 @@ use super::{Handler, OneWay, Request, overloaded, run, take};
 use crate::hub::lock;
 use crate::status::{Code, Status};
 
-/// Runs a function on threads of its own, as many requests at a time as there are threads; further
-/// ones queue, and those beyond the queue are turned away as not started.
+/// Runs a function, or another handler, on threads of its own: as many requests at a time as there are
+/// threads; further ones queue, and those beyond the queue are turned away as not started. The threads
+/// end with the pool, when the queue is empty.
 pub struct Pool {
     shared: Arc<PoolQueue>,
 }
@@ -77,6 +78,22 @@ impl Pool {
         handle: impl Fn(&Request) -> Result<R, Status> + Send + Sync + 'static,
         messages: impl Fn(&OneWay) + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
+        Self::start(threads, queue, Functions { handle, messages })
+    }
+
+    /// Runs a handler that may answer later, or elsewhere: what its [`request`](Handler::request) waits
+    /// for holds up one thread of the pool instead of the connection. A panic of it ends the call, as
+    /// one of a function does.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Pool::new).
+    pub fn around(threads: usize, queue: usize, handler: impl Handler) -> std::io::Result<Self> {
+        Self::start(threads, queue, Guarded(handler))
+    }
+
+    /// The handler must not panic.
+    fn start(threads: usize, queue: usize, handler: impl Handler) -> std::io::Result<Self> {
         let pool = Pool {
             shared: Arc::new(PoolQueue {
                 state: Mutex::default(),
@@ -84,9 +101,9 @@ impl Pool {
                 limit: queue,
             }),
         };
-        let handlers = Arc::new((handle, messages));
+        let handler = Arc::new(handler);
         for _ in 0..threads.max(1) {
-            let (queue, handlers) = (pool.shared.clone(), handlers.clone());
+            let (queue, handler) = (pool.shared.clone(), handler.clone());
             thread::Builder::new()
                 .name("sealwire-rpc-pool".into())
                 .spawn(move || {
@@ -96,13 +113,49 @@ impl Pool {
                             Work::Request(request) if request.is_cancelled() => {
                                 request.fail(Status::from(Code::DEADLINE_EXCEEDED).not_started());
                             }
-                            Work::Request(request) => run(request, &handlers.0),
-                            Work::Message(message) => take(message, &handlers.1),
+                            Work::Request(request) => handler.request(request),
+                            Work::Message(message) => handler.message(message),
                         }
                     }
                 })?;
         }
         Ok(pool)
+    }
+}
+
+/// Two functions.
+struct Functions<F, M> {
+    handle: F,
+    messages: M,
+}
+
+impl<F, M, R> Handler for Functions<F, M>
+where
+    F: Fn(&Request) -> Result<R, Status> + Send + Sync + 'static,
+    M: Fn(&OneWay) + Send + Sync + 'static,
+    R: AsRef<[u8]>,
+{
+    fn request(&self, request: Request) {
+        run(request, &self.handle);
+    }
+
+    fn message(&self, message: OneWay) {
+        take(message, &self.messages);
+    }
+}
+
+/// A handler whose panics end the call.
+struct Guarded<H>(H);
+
+impl<H: Handler> Handler for Guarded<H> {
+    fn request(&self, request: Request) {
+        let hub = request.conn().link().hub().clone();
+        let _ = hub.guard("a handler", || self.0.request(request));
+    }
+
+    fn message(&self, message: OneWay) {
+        let hub = message.conn().link().hub().clone();
+        let _ = hub.guard("a handler of one-way messages", || self.0.message(message));
     }
 }
 
@@ -128,5 +181,59 @@ impl Drop for Pool {
     fn drop(&mut self) {
         lock(&self.shared.state).over = true;
         self.shared.work.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use sealwire::Security;
+
+    use super::*;
+    use crate::{Client, Server};
+
+    /// Hands requests on to be answered elsewhere, but panics at some.
+    struct Later(mpsc::Sender<Request>);
+
+    impl Handler for Later {
+        fn request(&self, request: Request) {
+            assert_ne!(&request.body()[..], b"trouble");
+            self.0.send(request).expect("somebody answers");
+        }
+    }
+
+    #[test]
+    fn a_handler_that_answers_later_runs_on_the_pool_and_its_panics_end_the_call() {
+        let (asked, questions) = mpsc::channel();
+        let pool = Pool::around(1, 8, Later(asked)).expect("a thread");
+        let server = Server::builder(Security::plain_text()).build(pool);
+        let server = server.expect("a server");
+        let endpoint = server.bind("tcp://127.0.0.1:0").expect("a port");
+        let answering = thread::spawn(move || {
+            for request in questions {
+                let body = request.body().clone();
+                request.reply(&body[..]).expect("the connection is there");
+            }
+        });
+        let client = Client::builder(Security::plain_text()).build(endpoint);
+        let client = client.expect("a client");
+        for body in [b"question", b"trouble!"] {
+            let asked = client.blocking().request(body);
+            assert_eq!(&asked.expect("an answer")[..], body);
+        }
+        let error = client
+            .blocking()
+            .request(b"trouble")
+            .expect_err("it panics");
+        assert_eq!(
+            error.status().map(|status| status.code),
+            Some(Code::INTERNAL)
+        );
+        let asked = client.blocking().request(b"question");
+        assert_eq!(&asked.expect("the thread is there")[..], b"question");
+        assert_eq!(server.counters().panics, 1);
+        drop((client, server));
+        answering.join().expect("the pool has dropped the handler");
     }
 }
