@@ -1,8 +1,6 @@
 //! The answering side.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use sealwire::{Endpoint, Monitor, Security, SocketBuilder, SocketType};
@@ -253,25 +251,9 @@ impl Server {
     /// way end, then closes the connections. `false` when `limit` was not enough for them. Within
     /// `limit`, answers are sent and endpoints are free again (files of `ipc` gone) when it returns.
     pub async fn shutdown(&self, limit: Duration) -> bool {
-        if !self.hub().is_here() {
-            return false;
-        }
-        let done = Arc::new(event_listener::Event::new());
-        let listener = done.listen();
         let server = self.clone();
-        let outcome = Arc::new(AtomicBool::new(false));
-        let result = outcome.clone();
-        let spawned = thread::Builder::new()
-            .name("sealwire-rpc-shutdown".into())
-            .spawn(move || {
-                result.store(server.shutdown_blocking(limit), Ordering::SeqCst);
-                done.notify(usize::MAX);
-            });
-        if spawned.is_err() {
-            return self.shutdown_blocking(limit);
-        }
-        shielded(self.hub(), listener).await;
-        outcome.load(Ordering::SeqCst)
+        let shut_down = move || server.shutdown_blocking(limit);
+        self.hub().shut_down_beside(shut_down).await
     }
 
     /// [`shutdown`](Server::shutdown) for programs without an executor: blocks the thread.

@@ -5,7 +5,6 @@ mod dialing;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::Duration;
 
 use sealwire::{Endpoint, Monitor, Security};
@@ -194,25 +193,9 @@ impl Client {
     /// Lets calls under way end, takes no new ones, then closes the connections. `false` when
     /// `limit` was not enough for all calls; what was left ended with an error.
     pub async fn shutdown(&self, limit: Duration) -> bool {
-        if !self.hub().is_here() {
-            return false;
-        }
-        let done = Arc::new(event_listener::Event::new());
-        let listener = done.listen();
         let client = self.clone();
-        let outcome = Arc::new(AtomicBool::new(false));
-        let result = outcome.clone();
-        let spawned = thread::Builder::new()
-            .name("sealwire-rpc-shutdown".into())
-            .spawn(move || {
-                result.store(client.shutdown_blocking(limit), Ordering::SeqCst);
-                done.notify(usize::MAX);
-            });
-        if spawned.is_err() {
-            return self.shutdown_blocking(limit);
-        }
-        shielded(self.hub(), listener).await;
-        outcome.load(Ordering::SeqCst)
+        let shut_down = move || client.shutdown_blocking(limit);
+        self.hub().shut_down_beside(shut_down).await
     }
 
     pub(crate) fn shutdown_blocking(&self, limit: Duration) -> bool {

@@ -9,6 +9,7 @@ mod admission;
 mod clock;
 mod door;
 mod reading;
+mod shutdown;
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -18,7 +19,7 @@ use std::task::{Context, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use event_listener::{Event as Signal, Listener as _, listener};
+use event_listener::Event as Signal;
 use sealwire::{Peer, blocking};
 use sealwire_fork::Birth;
 
@@ -32,7 +33,6 @@ use crate::conn::{Conn, ConnState, Link};
 use crate::counters::{LiveCounters, count};
 use crate::guard::{LogGate, contain};
 use crate::handler::Handler;
-use crate::limits::bounded;
 use crate::proto::{Settings, Side};
 use crate::status::Error;
 
@@ -229,32 +229,6 @@ impl Hub {
         self.clock.arm(Duration::ZERO);
         self.step_in.notify_all();
         self.changed.notify(usize::MAX);
-    }
-
-    /// Lets what is under way end, then ends everything, and waits for the end of the socket. `false`
-    /// when the limit was not enough for what was under way.
-    pub(crate) fn shut_down(self: &Arc<Self>, limit: Duration) -> bool {
-        if !self.is_here() {
-            return false;
-        }
-        let deadline = Instant::now() + bounded(limit);
-        loop {
-            listener!(self.changed => changed);
-            // Connections may still be on their way.
-            for link in self.links() {
-                link.with(crate::proto::Connection::go_away);
-            }
-            let finished = self.links().iter().all(|link| link.is_finished());
-            if finished || Instant::now() >= deadline || self.has_ended() {
-                self.end();
-                if !in_batch() {
-                    // Its end may take longer than there is time.
-                    let _ = block_until(deadline, self.socket.clone().close());
-                }
-                return finished;
-            }
-            changed.wait_deadline(deadline);
-        }
     }
 
     fn close_all_links(&self) {

@@ -1,0 +1,67 @@
+//! The graceful end of a client or server.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use event_listener::{Event, Listener as _, listener};
+
+use super::{Hub, block_until, in_batch};
+use crate::guard::shielded;
+use crate::limits::bounded;
+
+impl Hub {
+    /// Lets what is under way end, then ends everything, and waits for the end of the socket. `false`
+    /// when the limit was not enough for what was under way.
+    pub(crate) fn shut_down(self: &Arc<Self>, limit: Duration) -> bool {
+        if !self.is_here() {
+            return false;
+        }
+        let deadline = Instant::now() + bounded(limit);
+        loop {
+            listener!(self.changed => changed);
+            // Connections may still be on their way.
+            for link in self.links() {
+                link.with(crate::proto::Connection::go_away);
+            }
+            let finished = self.links().iter().all(|link| link.is_finished());
+            if finished || Instant::now() >= deadline || self.has_ended() {
+                self.end();
+                if !in_batch() {
+                    // Its end may take longer than there is time.
+                    let _ = block_until(deadline, self.socket.clone().close());
+                }
+                return finished;
+            }
+            changed.wait_deadline(deadline);
+        }
+    }
+
+    /// Runs `shut_down` on a thread of its own, for tasks that wait for it; on this one where the system
+    /// gives none. `false` in a child of the process that made the hub.
+    pub(crate) async fn shut_down_beside(
+        self: &Arc<Self>,
+        shut_down: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> bool {
+        if !self.is_here() {
+            return false;
+        }
+        let done = Arc::new(Event::new());
+        let listener = done.listen();
+        let shut_down = Arc::new(shut_down);
+        let outcome = Arc::new(AtomicBool::new(false));
+        let (here, result) = (shut_down.clone(), outcome.clone());
+        let spawned = thread::Builder::new()
+            .name("sealwire-rpc-shutdown".into())
+            .spawn(move || {
+                result.store(shut_down(), Ordering::SeqCst);
+                done.notify(usize::MAX);
+            });
+        if spawned.is_err() {
+            return here();
+        }
+        shielded(self, listener).await;
+        outcome.load(Ordering::SeqCst)
+    }
+}
