@@ -1,47 +1,38 @@
 //! Code of others on threads of this crate, and in the middle of its calls: a panic ends the call or
 //! event that it belongs to, and nothing else. Of a subscriber of `tracing` it ends one line.
 
-use std::any::Any;
 use std::future::{Future, poll_fn};
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
 pub(crate) use sealwire::account::LogGate;
+use sealwire::panics::{self, Panic};
 use tracing::Span;
 
 use crate::hub::Hub;
 
 /// Runs code of others; nothing when it panics, which is logged.
 pub(crate) fn contain<T>(what: &'static str, action: impl FnOnce() -> T) -> Option<T> {
-    match catch_unwind(AssertUnwindSafe(action)) {
-        Ok(value) => Some(value),
-        Err(payload) => {
-            static GATE: LogGate = LogGate::new();
-            let message = text(&*payload);
-            if let Some(times) = GATE.pass() {
-                log(|| {
-                    tracing::error!(target: "sealwire::rpc", message, times, "{what} panicked");
-                });
-            }
-            discard(payload);
-            None
-        }
-    }
+    panics::contain(action)
+        .map_err(|panic| report(what, &panic))
+        .ok()
 }
 
-/// What was thrown may panic again as it is dropped.
-fn discard(payload: Box<dyn Any + Send>) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        mem::forget(again);
+#[cold]
+fn report(what: &'static str, panic: &Panic) {
+    static GATE: LogGate = LogGate::new();
+    let message = panic.text();
+    if let Some(times) = GATE.pass() {
+        log(|| {
+            tracing::error!(target: "sealwire::rpc", message, times, "{what} panicked");
+        });
     }
 }
 
 /// Lets subscribers of `tracing` hear of something; nothing when one panics.
 pub(crate) fn log<T>(emit: impl FnOnce() -> T) -> Option<T> {
-    catch_unwind(AssertUnwindSafe(emit)).map_err(discard).ok()
+    panics::contain(emit).ok()
 }
 
 /// A span whose subscriber may panic: what it says is lost then.
@@ -72,12 +63,6 @@ impl Drop for Traced {
         let span = self.0.take();
         log(|| drop(span));
     }
-}
-
-fn text(payload: &(dyn Any + Send)) -> &str {
-    let text = payload.downcast_ref::<&str>().copied();
-    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or_default()
 }
 
 /// Wakes tasks. `false` when a waker panicked; the others were woken all the same.

@@ -17,14 +17,12 @@
 //! that holds such a lock waits for nothing: calls that would wait fail with `WouldBlock` there
 //! ([`must_not_wait`]). So a destructor may call any socket.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::account::LogGate;
+use crate::panics::{self, Panic};
 
 thread_local! {
     static IS_IO_THREAD: Cell<bool> = const { Cell::new(false) };
@@ -57,19 +55,14 @@ pub(crate) fn must_not_wait() -> bool {
 
 /// Runs it. `None` when it panicked, which is logged; what it left half done must not be used.
 pub(crate) fn contain<R>(what: &'static str, action: impl FnOnce() -> R) -> Option<R> {
-    match catch_unwind(AssertUnwindSafe(action)) {
-        Ok(result) => Some(result),
-        Err(panic) => {
-            report(what, &*panic);
-            discard(panic);
-            None
-        }
-    }
+    panics::contain(action)
+        .map_err(|panic| report(what, &panic))
+        .ok()
 }
 
 /// The same where the caller logs more about it.
 pub(crate) fn contain_unlogged<R>(action: impl FnOnce() -> R) -> Option<R> {
-    catch_unwind(AssertUnwindSafe(action)).map_err(discard).ok()
+    panics::contain(action).ok()
 }
 
 /// Lets subscribers of `tracing` hear of something.
@@ -85,12 +78,8 @@ pub(crate) fn log_seldom(gate: &LogGate, emit: impl FnOnce(u64)) {
 }
 
 #[cold]
-fn report(what: &'static str, panic: &(dyn Any + Send)) {
-    let text = match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
-        (Some(text), _) => text,
-        (None, Some(text)) => *text,
-        (None, None) => "no text",
-    };
+fn report(what: &'static str, panic: &Panic) {
+    let text = panic.text();
     log_seldom(&lines_about(what), |times| {
         tracing::error!(target: "sealwire", times, "panic while {what}: {text}");
     });
@@ -101,14 +90,6 @@ fn lines_about(what: &'static str) -> Arc<LogGate> {
     static GATES: Mutex<BTreeMap<&str, Arc<LogGate>>> = Mutex::new(BTreeMap::new());
     let mut gates = GATES.lock().unwrap_or_else(PoisonError::into_inner);
     gates.entry(what).or_default().clone()
-}
-
-/// What was thrown may panic again as it is dropped.
-#[cold]
-fn discard(panic: Box<dyn Any + Send>) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        mem::forget(again);
-    }
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@
 //! | print what a peer chose | [`text`] |
 //! | see why a connection fails | [`Monitor`], [`Event`], [`Counters`] |
 //! | wait for sockets in an event loop | [`Readiness`] |
+//! | run code that may panic | [`panics`] |
 //! | connect two sockets | [`proxy`], [`Proxy`] with capture and control |
 //!
 //! Experimental and not audited: read `docs/security.md` before you rely on it.
@@ -59,6 +60,7 @@ pub mod keys;
 mod message;
 mod monitor;
 pub mod options;
+pub mod panics;
 mod pattern;
 mod peer;
 mod primitives;

@@ -5,7 +5,6 @@ mod letting_in;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,6 +12,7 @@ use std::time::{Duration, Instant};
 use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Interest, Poll, Token, Waker};
+use sealwire::panics;
 use sealwire_tunnel::PublicKey;
 
 use super::admission::Admission;
@@ -327,7 +327,7 @@ impl Server {
 
 /// Ends one connection for a defect of ours, not all of them.
 fn contained<T>(step: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
-    catch_unwind(AssertUnwindSafe(step)).unwrap_or(Err(Failed::Defect))
+    panics::contain(step).unwrap_or(Err(Failed::Defect))
 }
 
 /// Listens on the first address that can be listened on.
