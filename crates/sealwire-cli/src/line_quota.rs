@@ -1,34 +1,16 @@
-//! Lines on standard error that others can cause: one a second of each kind, so that nobody fills a log.
+//! Lines on standard error that others can cause: one a second of each cause, so that nobody fills a log.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use sealwire::account::LogGates;
 
-use sealwire::account::LogLines;
-
-/// Lets lines through by their kind.
-#[derive(Debug)]
-pub(crate) struct LineQuota {
-    began: Instant,
-    kinds: BTreeMap<&'static str, LogLines>,
-}
+/// Lets lines through by their cause.
+#[derive(Debug, Default)]
+pub(crate) struct LineQuota(LogGates<&'static str>);
 
 impl LineQuota {
-    pub(crate) fn new() -> Self {
-        LineQuota {
-            began: Instant::now(),
-            kinds: BTreeMap::new(),
-        }
-    }
-
-    /// How many lines of this kind were left out since the last one; `None` where this one is left out
+    /// How many lines of this cause were left out since the last one; `None` where this one is left out
     /// too.
-    pub(crate) fn pass(&mut self, kind: &'static str) -> Option<u64> {
-        self.pass_at(kind, self.began.elapsed())
-    }
-
-    fn pass_at(&mut self, kind: &'static str, now: Duration) -> Option<u64> {
-        let lines = self.kinds.entry(kind).or_default();
-        lines.note(now).map(|count| count - 1)
+    pub(crate) fn pass(&self, cause: &'static str) -> Option<u64> {
+        self.0.pass(cause).map(|count| count - 1)
     }
 }
 
@@ -45,16 +27,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_has_a_line_a_second_which_counts_those_left_out() {
-        let mut quota = LineQuota::new();
-        let at = Duration::from_millis;
-        assert_eq!(quota.pass_at("connect", at(0)), Some(0));
-        for time in 1..=5 {
-            assert_eq!(quota.pass_at("connect", at(time)), None);
-        }
-        assert_eq!(quota.pass_at("protocol", at(6)), Some(0));
-        assert_eq!(quota.pass_at("connect", at(999)), None);
-        assert_eq!(quota.pass_at("connect", at(1_000)), Some(6));
+    fn those_left_out_are_told_behind_the_line() {
+        assert_eq!(LineQuota::default().pass("connect"), Some(0));
         assert_eq!(with_left_out("a".into(), 0), "a");
         assert!(with_left_out("a".into(), 6).contains("6 more"));
     }

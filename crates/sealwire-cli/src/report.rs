@@ -60,7 +60,7 @@ impl Reporter {
             options,
             name,
             told: None,
-            lines: LineQuota::new(),
+            lines: LineQuota::default(),
         };
         let thread = threads::spawn(move || report.run(&monitor))?;
         Ok(Reporter { thread })

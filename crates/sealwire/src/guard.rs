@@ -18,10 +18,9 @@
 //! ([`must_not_wait`]). So a destructor may call any socket.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::LazyLock;
 
-use crate::account::LogGate;
+use crate::account::{LogGate, LogGates};
 use crate::panics::{self, Panic};
 
 thread_local! {
@@ -80,17 +79,15 @@ pub(crate) fn log_seldom(gate: &LogGate, emit: impl FnOnce(u64)) {
 #[cold]
 fn report(what: &'static str, panic: &Panic) {
     let text = panic.text();
-    log_seldom(&lines_about(what), |times| {
-        tracing::error!(target: "sealwire", times, "panic while {what}: {text}");
-    });
+    if let Some(times) = LINES.pass(what) {
+        log(|| {
+            tracing::error!(target: "sealwire", times, "panic while {what}: {text}");
+        });
+    }
 }
 
-/// The gate for lines about what panics here. There are as many as calls in this crate.
-fn lines_about(what: &'static str) -> Arc<LogGate> {
-    static GATES: Mutex<BTreeMap<&str, Arc<LogGate>>> = Mutex::new(BTreeMap::new());
-    let mut gates = GATES.lock().unwrap_or_else(PoisonError::into_inner);
-    gates.entry(what).or_default().clone()
-}
+/// For lines about what panics here: there are as many causes as calls in this crate.
+static LINES: LazyLock<LogGates<&str>> = LazyLock::new(LogGates::new);
 
 #[cfg(test)]
 mod tests {
@@ -123,14 +120,14 @@ mod tests {
         let began = Instant::now();
         let (mut lines, mut told) = (0, 0);
         for _ in 0..1_000 {
-            log_seldom(&lines_about("a flood"), |times| {
+            if let Some(times) = LINES.pass("a flood") {
                 lines += 1;
                 told += times;
-            });
+            }
         }
         assert!((1..=1 + began.elapsed().as_secs()).contains(&lines));
         assert!((lines..=1_000).contains(&told));
         // Another cause has lines of its own.
-        assert!(lines_about("a drop").pass().is_some());
+        assert!(LINES.pass("a drop").is_some());
     }
 }

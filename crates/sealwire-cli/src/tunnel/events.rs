@@ -46,7 +46,7 @@ impl Events {
         Events {
             options,
             told: None,
-            lines: LineQuota::new(),
+            lines: LineQuota::default(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Log lines that somebody else causes.
 
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,6 +19,41 @@ pub struct LogLines {
 /// [`LogLines`] by the clock of the system, for several threads.
 #[derive(Debug, Default)]
 pub struct LogGate(Mutex<Option<(Instant, LogLines)>>);
+
+/// [`LogLines`] for each cause, by the clock of the system and for several threads. The number of
+/// causes must be bounded: none is forgotten.
+#[derive(Debug)]
+pub struct LogGates<C> {
+    epoch: Instant,
+    lines: Mutex<HashMap<C, LogLines>>,
+}
+
+impl<C: Eq + Hash> LogGates<C> {
+    /// Nothing was logged yet.
+    pub fn new() -> Self {
+        LogGates {
+            epoch: Instant::now(),
+            lines: Mutex::default(),
+        }
+    }
+
+    /// Counts an occurrence of this cause. When a line about it is due, returns how many there were
+    /// since the last one, this one included.
+    pub fn pass(&self, cause: C) -> Option<u64> {
+        self.pass_at(cause, self.epoch.elapsed())
+    }
+
+    fn pass_at(&self, cause: C, now: Duration) -> Option<u64> {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.entry(cause).or_default().note(now)
+    }
+}
+
+impl<C: Eq + Hash> Default for LogGates<C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl LogGate {
     /// Nothing was logged yet. Usable in a `static`.
@@ -67,6 +104,19 @@ mod tests {
         }
         assert_eq!(lines.note(LOG_PERIOD), Some(6));
         assert_eq!(lines.note(LOG_PERIOD), None);
+    }
+
+    #[test]
+    fn each_cause_has_lines_of_its_own() {
+        let gates = LogGates::new();
+        let at = Duration::from_millis;
+        assert_eq!(gates.pass_at("connect", at(0)), Some(1));
+        for time in 1..=5 {
+            assert_eq!(gates.pass_at("connect", at(time)), None);
+        }
+        assert_eq!(gates.pass_at("protocol", at(6)), Some(1));
+        assert_eq!(gates.pass_at("connect", at(999)), None);
+        assert_eq!(gates.pass_at("connect", at(1_000)), Some(7));
     }
 
     #[test]

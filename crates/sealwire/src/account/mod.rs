@@ -9,7 +9,7 @@
 //!
 //! What all peers together take from the process is bounded beside that: [`DescriptorLimit`] says
 //! how many descriptors connections may have, [`SpareDescriptor`] what to do when there are none,
-//! and [`LogLines`] and [`LogGate`] how often the same is told.
+//! and [`LogLines`], [`LogGate`] and [`LogGates`] how often the same is told.
 //!
 //! Charging an account is thread-safe and takes no lock.
 
@@ -25,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 pub use addresses::{AddressLimits, Addresses, Eviction, MAX_IDLE_ADDRESSES, Source};
 pub use descriptors::{DescriptorLimit, Place, SpareDescriptor, is_exhaustion};
 pub use kind::{Excess, Kind, Side};
-pub use log_lines::{LOG_PERIOD, LogGate, LogLines};
+pub use log_lines::{LOG_PERIOD, LogGate, LogGates, LogLines};
 
 /// A charge over its bound. Nothing was charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -3,21 +3,18 @@
 //! Peers can make connections fail at any rate, so there is one line a second for each cause.
 //! Monitors get all events, and so does the log at level `debug`.
 
-use std::collections::HashMap;
 use std::mem::{Discriminant, discriminant};
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::sync::Arc;
 
 use sealwire_zmtp::connection::Warning;
 
-use super::{Event, FailureCause, lock};
-use crate::account::{Excesses, Kind, LogLines};
+use super::{Event, FailureCause};
+use crate::account::{Excesses, Kind, LogGates};
 use crate::guard;
 
 /// The log of one socket.
 pub(super) struct Log {
-    began: Instant,
-    lines: Mutex<HashMap<Cause, LogLines>>,
+    lines: LogGates<Cause>,
     excesses: Arc<Excesses>,
 }
 
@@ -57,8 +54,7 @@ impl Cause {
 impl Log {
     pub(super) fn new(excesses: Arc<Excesses>) -> Self {
         Log {
-            began: Instant::now(),
-            lines: Mutex::default(),
+            lines: LogGates::new(),
             excesses,
         }
     }
@@ -70,8 +66,7 @@ impl Log {
             None => None,
             Some(Cause::Seldom) => Some(1),
             Some(cause) => {
-                let now = self.began.elapsed();
-                let count = lock(&self.lines).entry(cause).or_default().note(now);
+                let count = self.lines.pass(cause);
                 if count.is_none() {
                     self.excesses.note(Kind::LogLines);
                 }
