@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use sealwire::account::{SpareDescriptor, is_exhaustion};
+use sealwire::account::{SpareDescriptor, is_exhaustion, is_of_one_connection};
 use sealwire_fork::Birth;
 
 use super::gate::{Entry, Gate};
@@ -112,7 +112,7 @@ fn next<T>(
         match accept() {
             // The connection that ends the wait is nobody's.
             Ok(accepted) => return Some(accepted).filter(|_| !over.load(Ordering::SeqCst)),
-            Err(error) if is_of_one(&error) => {}
+            Err(error) if is_of_one_connection(&error) => {}
             Err(error) => failed(&error),
         }
     }
@@ -137,15 +137,6 @@ fn cannot_accept(
         refuse_one(listener, spare);
     }
     thread::sleep(PAUSE);
-}
-
-/// Whether a failure is that of a connection which ended before it was accepted.
-fn is_of_one(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
-    matches!(
-        error.kind(),
-        ConnectionAborted | ConnectionReset | Interrupted
-    )
 }
 
 /// Takes a connection off the backlog and closes it, if there is one.

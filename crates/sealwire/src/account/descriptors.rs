@@ -96,6 +96,25 @@ pub fn is_exhaustion(error: &io::Error) -> bool {
     }
 }
 
+/// Whether accepting failed because of the connection that waited, which is gone, or was interrupted: the
+/// next one may be accepted at once. Linux reports what went wrong with a connection as if it went wrong
+/// with accepting it.
+pub fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        ConnectionAborted, ConnectionReset, HostUnreachable, Interrupted, NetworkDown,
+        NetworkUnreachable,
+    };
+    matches!(
+        error.kind(),
+        ConnectionAborted
+            | ConnectionReset
+            | HostUnreachable
+            | Interrupted
+            | NetworkDown
+            | NetworkUnreachable
+    )
+}
+
 /// One descriptor in reserve. When none is left it makes room for accepting a connection that is
 /// then closed, so that a full backlog does not make a listener spin.
 #[derive(Debug)]

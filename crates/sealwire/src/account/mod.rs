@@ -23,7 +23,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 pub use addresses::{AddressLimits, Addresses, Eviction, MAX_IDLE_ADDRESSES, Source};
-pub use descriptors::{DescriptorLimit, Place, SpareDescriptor, is_exhaustion};
+pub use descriptors::{
+    DescriptorLimit, Place, SpareDescriptor, is_exhaustion, is_of_one_connection,
+};
 pub use kind::{Excess, Kind, Side};
 pub use log_lines::{LOG_PERIOD, LogGate, LogGates, LogLines};
 

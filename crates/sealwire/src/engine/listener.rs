@@ -182,15 +182,9 @@ impl Listener {
 
 /// What an error says that is not about descriptors or memory.
 fn outcome_of(error: io::Error) -> Accepted {
-    use io::ErrorKind::{
-        ConnectionAborted, ConnectionReset, HostUnreachable, Interrupted, NetworkDown,
-        NetworkUnreachable, WouldBlock,
-    };
     match error.kind() {
-        WouldBlock => Accepted::Nothing,
-        // Linux reports what went wrong with the connection as if it went wrong with accepting it.
-        ConnectionAborted | ConnectionReset | HostUnreachable | Interrupted | NetworkDown
-        | NetworkUnreachable => Accepted::Gone,
+        io::ErrorKind::WouldBlock => Accepted::Nothing,
+        _ if account::is_of_one_connection(&error) => Accepted::Gone,
         _ => Accepted::Failed(error),
     }
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use mio::net::TcpStream;
-use sealwire::account::is_exhaustion;
+use sealwire::account::{is_exhaustion, is_of_one_connection};
 
 use super::{MAX_ACCEPTED, Role, Server, TICK};
 use crate::tunnel::connection::Connection;
@@ -28,11 +28,7 @@ impl Server {
                 Ok((socket, address)) => self.begin(socket, address),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 // The first says nothing of those behind it.
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        ErrorKind::Interrupted | ErrorKind::ConnectionAborted
-                    ) => {}
+                Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => {
                     if is_exhaustion(&error) && self.make_room() {
                         continue;
