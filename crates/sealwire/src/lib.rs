@@ -51,6 +51,7 @@
 pub mod account;
 pub mod auth;
 mod context;
+mod counters;
 mod endpoint;
 mod engine;
 mod entropy;

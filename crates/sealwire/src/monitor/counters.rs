@@ -5,62 +5,39 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::account::{Excesses, Kind};
 
-macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
-        /// What a socket has done since it was made. Each number only grows.
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub struct Counters {
-            $($(#[$doc])* pub $name: u64,)*
-            exceeded: [u64; Kind::ALL.len()],
-        }
-
-        /// The same, while they are counted by several threads.
-        #[derive(Debug, Default)]
-        pub(crate) struct LiveCounters {
-            $(pub(crate) $name: AtomicU64,)*
-            /// Bounds that peers reached.
-            pub(crate) excesses: Arc<Excesses>,
-        }
-
-        impl LiveCounters {
-            pub(crate) fn snapshot(&self) -> Counters {
-                Counters {
-                    $($name: self.$name.load(Ordering::Relaxed),)*
-                    exceeded: self.excesses.snapshot(),
-                }
-            }
-        }
-    };
-}
-
-counters! {
-    /// Messages handed to a connection.
-    messages_sent,
-    /// Payload bytes of these.
-    bytes_sent,
-    /// Messages that arrived for the application. Within the process they arrive in batches, when
-    /// those before them have been read.
-    messages_received,
-    /// Payload bytes of these.
-    bytes_received,
-    /// Copies dropped because the peer's queue was at its high-water mark (PUB, ROUTER, XSUB) or
-    /// the peer to answer was gone (REP, ROUTER).
-    dropped_at_send,
-    /// Messages still unsent when their connection or the socket ended.
-    dropped_unsent,
-    /// Received messages that the socket type has no use for: without a delimiter (REP, REQ), not
-    /// asked for (REQ), of a topic not subscribed to (SUB), of a group not joined (DISH), or sent to
-    /// PUB or PUSH; and datagrams that are none of a RADIO.
-    dropped_at_receive,
-    /// Handshakes completed.
-    handshakes_completed,
-    /// Handshakes that failed, for whatever reason.
-    handshakes_failed,
-    /// Attempts to connect that followed a failed or ended connection.
-    reconnects,
-    /// Connections that ended after their handshake.
-    disconnects,
+crate::counters! {
+    /// What a socket has done since it was made. Each number only grows.
+    pub struct Counters;
+    /// The same, while they are counted by several threads.
+    pub(crate) struct LiveCounters {
+        /// Messages handed to a connection.
+        messages_sent,
+        /// Payload bytes of these.
+        bytes_sent,
+        /// Messages that arrived for the application. Within the process they arrive in batches, when
+        /// those before them have been read.
+        messages_received,
+        /// Payload bytes of these.
+        bytes_received,
+        /// Copies dropped because the peer's queue was at its high-water mark (PUB, ROUTER, XSUB) or
+        /// the peer to answer was gone (REP, ROUTER).
+        dropped_at_send,
+        /// Messages still unsent when their connection or the socket ended.
+        dropped_unsent,
+        /// Received messages that the socket type has no use for: without a delimiter (REP, REQ), not
+        /// asked for (REQ), of a topic not subscribed to (SUB), of a group not joined (DISH), or sent to
+        /// PUB or PUSH; and datagrams that are none of a RADIO.
+        dropped_at_receive,
+        /// Handshakes completed.
+        handshakes_completed,
+        /// Handshakes that failed, for whatever reason.
+        handshakes_failed,
+        /// Attempts to connect that followed a failed or ended connection.
+        reconnects,
+        /// Connections that ended after their handshake.
+        disconnects,
+    }
+    with exceeded: [u64; Kind::ALL.len()], counted in excesses: Arc<Excesses>;
 }
 
 impl Counters {
