@@ -1,7 +1,6 @@
 //! What the documents name exists, with the values that they give.
 //!
-//! A binary of its own: `make check` runs it for each page that changes, and the suite takes ten times as
-//! long to compile.
+//! A binary of its own: `make check` runs it for each page that changes, and need not compile the suite.
 
 use std::collections::BTreeSet;
 use std::fs;
