@@ -3,6 +3,8 @@
 use std::fmt;
 use std::fs;
 
+use sealwire_bench_measure::statistics::median;
+
 use crate::cells::Cell;
 
 /// The counts of a cell, in instructions for each message.
@@ -27,12 +29,7 @@ impl Row {
     }
 
     fn median(&self, build: usize) -> f64 {
-        let counts = &self.counts[build];
-        let middle = counts.len() / 2;
-        match counts.len() % 2 {
-            1 => counts[middle],
-            _ => f64::midpoint(counts[middle - 1], counts[middle]),
-        }
+        median(&self.counts[build])
     }
 
     /// From the smallest count to the largest, in per cent of the median.

@@ -12,14 +12,17 @@
 mod sodium;
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use sealwire_bench_measure::turns::{self, Turns};
 use sealwire_nacl::KeyPair;
 
 /// Message sizes in bytes.
 const SIZES: [usize; 4] = [64, 1 << 10, 16 << 10, 64 << 10];
-const TURNS: usize = 15;
-const TURN: Duration = Duration::from_millis(5);
+const TURNS: Turns = Turns {
+    count: 15,
+    length: Duration::from_millis(5),
+};
 
 const OURS: [u8; 32] = [0x42; 32];
 const THEIRS: [u8; 32] = [0x24; 32];
@@ -34,7 +37,7 @@ fn main() {
         #[cfg(feature = "libsodium")]
         contenders.extend(sodium::contenders(size, &OURS, &THEIRS, &NONCE));
         println!("{size} bytes");
-        let times = medians(&mut contenders);
+        let times = TURNS.medians(&mut contenders, |(_, call), calls| turns::time(call, calls));
         for ((name, _), ns) in contenders.iter().zip(times) {
             println!("  {name:<32}{ns:>12.1} ns{:>12.0} /s", 1e9 / ns);
         }
@@ -80,25 +83,4 @@ fn ours(size: usize) -> Vec<Contender> {
             }),
         ),
     ]
-}
-
-/// Nanoseconds an operation, for each contender.
-fn medians(contenders: &mut [Contender]) -> Vec<f64> {
-    let mut samples = vec![Vec::with_capacity(TURNS); contenders.len()];
-    for _ in 0..TURNS {
-        for ((_, call), samples) in contenders.iter_mut().zip(&mut samples) {
-            let (begun, mut calls) = (Instant::now(), 0_u32);
-            while begun.elapsed() < TURN {
-                // The clock is read rarely enough not to count.
-                (0..16).for_each(|_| call());
-                calls += 16;
-            }
-            samples.push(begun.elapsed().as_secs_f64() * 1e9 / f64::from(calls));
-        }
-    }
-    let median = |mut samples: Vec<f64>| {
-        samples.sort_by(f64::total_cmp);
-        samples[samples.len() / 2]
-    };
-    samples.into_iter().map(median).collect()
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use sealwire::blocking::Socket;
 use sealwire::{Error, Message};
+use sealwire_bench_measure::statistics::percentile;
 
 use super::result::Measured;
 use super::side::{Client, SideOptions};
@@ -38,8 +39,8 @@ pub(super) fn measure(client: &Client, options: &SideOptions) -> Result<Measured
     Ok(Measured {
         count: times.len() as u64,
         seconds: (now - first).as_secs_f64(),
-        p50_us: Some(percentile(&times, 50)),
-        p99_us: Some(percentile(&times, 99)),
+        p50_us: percentile(&times, 50),
+        p99_us: percentile(&times, 99),
     })
 }
 
@@ -50,25 +51,5 @@ pub(super) fn answer(socket: &Socket) -> Result<Infallible, Failure> {
         socket
             .send(Message::from(request.into_frames()))
             .map_err(Error::from)?;
-    }
-}
-
-/// The smallest time that `percent` of all do not exceed, in microseconds. The times are sorted.
-fn percentile(times: &[Duration], percent: usize) -> f64 {
-    let rank = (times.len() * percent).div_ceil(100).max(1);
-    let time = times.get(rank - 1).copied().unwrap_or_default();
-    time.as_nanos() as f64 / 1e3
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percentiles_are_nearest_ranks() {
-        let times: Vec<_> = (1..=200).map(Duration::from_micros).collect();
-        assert_eq!(percentile(&times, 50), 100.0);
-        assert_eq!(percentile(&times, 99), 198.0);
-        assert_eq!(percentile(&times[..1], 99), 1.0);
     }
 }

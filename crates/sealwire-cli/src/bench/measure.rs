@@ -1,11 +1,14 @@
-//! What is measured in this process, alone: contenders that take turns, and their medians.
+//! What is measured in this process, alone.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-const TURNS: usize = 25;
-/// Long enough for the clock, short enough that a disturbance spoils one turn and not the median.
-const TURN: Duration = Duration::from_millis(4);
+use sealwire_bench_measure::turns::{self, Turns};
+
+const TURNS: Turns = Turns {
+    count: 25,
+    length: Duration::from_millis(4),
+};
 
 /// One line of a table.
 pub(super) struct Contender {
@@ -33,39 +36,10 @@ impl Contender {
 
 /// Nanoseconds a message, for each contender.
 pub(super) fn medians(contenders: &mut [Contender]) -> Vec<f64> {
-    let calls: Vec<usize> = contenders.iter_mut().map(calls_in_a_turn).collect();
-    let mut samples = vec![Vec::with_capacity(TURNS); contenders.len()];
-    for _ in 0..TURNS {
-        for ((contender, &calls), samples) in contenders.iter_mut().zip(&calls).zip(&mut samples) {
-            let time = time(contender, calls).as_secs_f64() * 1e9;
-            samples.push(time / (calls * contender.messages) as f64);
-        }
-    }
-    samples.iter_mut().map(|samples| median(samples)).collect()
-}
-
-fn calls_in_a_turn(contender: &mut Contender) -> usize {
-    let mut calls = 1;
-    loop {
-        let time = time(contender, calls);
-        if time >= TURN / 4 {
-            let scale = TURN.as_secs_f64() / time.as_secs_f64();
-            return ((calls as f64 * scale) as usize).max(1);
-        }
-        calls *= 2;
-    }
-}
-
-fn time(contender: &mut Contender, calls: usize) -> Duration {
-    let start = Instant::now();
-    for _ in 0..calls {
-        (contender.call)();
-    }
-    start.elapsed()
-}
-
-/// Of an odd number of samples.
-fn median(samples: &mut [f64]) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples[samples.len() / 2]
+    let times = TURNS.medians(contenders, |contender, calls| {
+        turns::time(&mut contender.call, calls)
+    });
+    let each = contenders.iter().zip(times);
+    each.map(|(contender, time)| time / contender.messages as f64)
+        .collect()
 }

@@ -17,7 +17,6 @@
 //! mechanism` the protocol without sockets; they need no second process.
 
 mod aead;
-pub(crate) mod cores;
 mod handshake;
 mod latency;
 mod measure;
@@ -31,6 +30,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use sealwire::SocketType;
+use sealwire_bench_measure::cores;
 
 use crate::duration;
 use crate::exit::Failure;

@@ -14,9 +14,9 @@ use std::io::{self, Write};
 use std::iter;
 
 use clap::Args;
+use sealwire_bench_measure::cores;
 use serde::Serialize;
 
-use super::cores;
 use super::measure;
 use super::result::rounded;
 use crate::exit::{Code, Failure};

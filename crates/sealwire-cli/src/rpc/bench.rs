@@ -13,12 +13,13 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use sealwire::auth::AllowAnyone;
 use sealwire::{Generate as _, KeyPair, PublicKey, Security};
+use sealwire_bench_measure::cores;
+use sealwire_bench_measure::statistics::percentile;
 use sealwire_rpc::handler::Inline;
 use sealwire_rpc::{Call, CallOptions, Client, OneWay, Request, Server, Status, blocking};
 use serde::{Deserialize, Serialize};
 
 use super::failed;
-use crate::bench::cores;
 use crate::duration;
 use crate::exit::{Code, Failure};
 
@@ -167,15 +168,10 @@ struct Exchanges {
 impl Exchanges {
     fn record(&mut self, record: Record) -> Record {
         self.times.sort_unstable();
-        let percentile = |percent: usize| {
-            let rank = (self.times.len() * percent).div_ceil(100).max(1);
-            let time = self.times.get(rank - 1).copied().unwrap_or_default();
-            Some(time.as_nanos() as f64 / 1e3)
-        };
         Record {
             per_second: self.times.len() as f64 / self.within.as_secs_f64(),
-            p50_us: percentile(50),
-            p99_us: percentile(99),
+            p50_us: percentile(&self.times, 50),
+            p99_us: percentile(&self.times, 99),
             ..record
         }
     }

@@ -10,9 +10,9 @@ mod peers;
 use std::io::{self, Write};
 
 use clap::Args;
+use sealwire_bench_measure::cores;
 use serde::Serialize;
 
-use super::cores;
 use super::measure::{self, Contender};
 use super::result::rounded;
 use crate::exit::{Code, Failure};

@@ -15,9 +15,10 @@ mod unix;
 use std::io::{self, Write};
 
 use clap::Args;
+use sealwire_bench_measure::cores;
+use sealwire_bench_measure::statistics::median;
 use serde::Serialize;
 
-use super::cores;
 use super::nacl::libsodium_version;
 use super::result::rounded;
 use crate::exit::{Code, Failure};
@@ -204,17 +205,9 @@ pub(super) fn run(options: &MechanismOptions) -> Result<(), Failure> {
 
 /// The medians of each mechanism's samples.
 fn medians(names: impl Iterator<Item = &'static str>, samples: Vec<Vec<f64>>) -> Times {
-    names.zip(samples.into_iter().map(median)).collect()
-}
-
-fn median(mut samples: Vec<f64>) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    let middle = samples.len() / 2;
-    match samples[..] {
-        [] => 0.0,
-        _ if samples.len() % 2 == 1 => samples[middle],
-        _ => f64::midpoint(samples[middle - 1], samples[middle]),
-    }
+    names
+        .zip(samples.iter().map(|samples| median(samples)))
+        .collect()
 }
 
 impl Record {
