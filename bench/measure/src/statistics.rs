@@ -23,6 +23,12 @@ pub fn percentile(sorted: &[Duration], percent: usize) -> Option<f64> {
     Some(time.as_nanos() as f64 / 1e3)
 }
 
+/// Returns the value with this number of decimals: digits beyond what was measured only distract.
+pub fn rounded(value: f64, digits: i32) -> f64 {
+    let scale = 10_f64.powi(digits);
+    (value * scale).round() / scale
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,12 +14,12 @@
 //! | handshake | client side | connections that became ready, eight under way at a time |
 //!
 //! `sealwire bench aead` and `sealwire bench box` measure cryptography alone, `sealwire bench
-//! mechanism` the protocol without sockets; they need no second process.
+//! mechanism` the protocol without sockets; they need no second process, and the measuring is in
+//! `bench/cryptography`.
 
 mod aead;
 mod handshake;
 mod latency;
-mod measure;
 mod mechanism;
 mod nacl;
 mod result;

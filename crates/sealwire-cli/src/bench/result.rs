@@ -1,7 +1,9 @@
 //! What was measured, from the measuring process to the user.
 
-use std::io::{self, Write};
+use std::fmt;
+use std::io::{self, Write as _};
 
+use sealwire_bench_measure::statistics::rounded;
 use serde::{Deserialize, Serialize};
 
 use super::{BenchOptions, Kind, Pattern};
@@ -63,15 +65,24 @@ pub(super) fn print(
     measured: &Measured,
 ) -> Result<(), Failure> {
     let record = Record::new(kind, pattern, options, cores, measured);
-    let write = |out: &mut dyn Write| {
-        if options.json {
-            serde_json::to_writer(&mut *out, &record)?;
+    print_record(&record, options.json)
+}
+
+/// Prints a record as one line of JSON, or as text for people.
+pub(super) fn print_record(
+    record: &(impl Serialize + fmt::Display),
+    json: bool,
+) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let mut write = || -> io::Result<()> {
+        if json {
+            serde_json::to_writer(&mut out, record)?;
             out.write_all(b"\n")
         } else {
-            record.write_text(out)
+            write!(out, "{record}")
         }
     };
-    write(&mut io::stdout().lock()).map_err(|error| Failure::output(&error))
+    write().map_err(|error| Failure::output(&error))
 }
 
 impl Record {
@@ -100,8 +111,10 @@ impl Record {
             cores,
         }
     }
+}
 
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match self.cores {
             Some([server, client]) => format!("cores {server} and {client}"),
             None => "not pinned to cores".to_owned(),
@@ -111,30 +124,24 @@ impl Record {
             None => String::new(),
         };
         writeln!(
-            out,
+            f,
             "{}, {}, {}{size}: {:.2} s, {place}",
             self.bench, self.mechanism, self.pattern, self.seconds
         )?;
         if let (Some(p50), Some(p99)) = (self.p50_us, self.p99_us) {
-            writeln!(out, "  {:>14} round trips", self.messages)?;
-            writeln!(out, "  {p50:>14.1} us median")?;
-            return writeln!(out, "  {p99:>14.1} us 99th percentile");
+            writeln!(f, "  {:>14} round trips", self.messages)?;
+            writeln!(f, "  {p50:>14.1} us median")?;
+            return writeln!(f, "  {p99:>14.1} us 99th percentile");
         }
         if let Some(rate) = self.handshakes_per_second {
-            return writeln!(out, "  {rate:>14.0} handshakes/s");
+            return writeln!(f, "  {rate:>14.0} handshakes/s");
         }
         if let Some(rate) = self.messages_per_second {
-            writeln!(out, "  {rate:>14.0} messages/s")?;
+            writeln!(f, "  {rate:>14.0} messages/s")?;
         }
         if let Some(rate) = self.megabytes_per_second {
-            writeln!(out, "  {rate:>14.1} MB/s")?;
+            writeln!(f, "  {rate:>14.1} MB/s")?;
         }
         Ok(())
     }
-}
-
-/// Digits beyond what was measured only distract.
-pub(super) fn rounded(value: f64, digits: i32) -> f64 {
-    let scale = 10_f64.powi(digits);
-    (value * scale).round() / scale
 }

@@ -13,6 +13,6 @@ pub(super) fn all(_size: usize) -> [Boxed; 0] {
     []
 }
 
-pub(in crate::bench) fn version() -> Option<&'static str> {
+pub(crate) fn version() -> Option<&'static str> {
     None
 }

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use sealwire_nacl::KeyPair;
 
-use crate::bench::measure::Contender;
+use crate::contender::Contender;
 
 pub(super) const OURS: [u8; 32] = [0x42; 32];
 pub(super) const THEIRS: [u8; 32] = [0x24; 32];

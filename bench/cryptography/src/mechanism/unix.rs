@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 
 use super::Times;
-use super::pair::{End, Parties, failed};
-use crate::exit::Failure;
+use super::pair::{End, Parties};
+use crate::{Error, failed};
 
 /// Longest that one side waits for the other.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -23,7 +23,7 @@ pub(super) fn medians(
     size: usize,
     messages: usize,
     turns: usize,
-) -> Result<Times, Failure> {
+) -> Result<Times, Error> {
     let mut times = vec![Vec::new(); parties.len()];
     for _ in 0..turns {
         for (parties, times) in parties.iter().zip(&mut times) {
@@ -33,7 +33,7 @@ pub(super) fn medians(
     Ok(super::medians(parties.iter().map(Parties::name), times))
 }
 
-fn one(parties: &Parties, size: usize, messages: usize) -> Result<Duration, Failure> {
+fn one(parties: &Parties, size: usize, messages: usize) -> Result<Duration, Error> {
     let (ours, theirs) = UnixStream::pair().map_err(failed)?;
     let [mut client, mut server] = [
         Side::new(parties.client()?, ours)?,
@@ -63,7 +63,7 @@ struct Side {
 }
 
 impl Side {
-    fn new(end: End, stream: UnixStream) -> Result<Self, Failure> {
+    fn new(end: End, stream: UnixStream) -> Result<Self, Error> {
         stream.set_read_timeout(Some(TIMEOUT)).map_err(failed)?;
         stream.set_write_timeout(Some(TIMEOUT)).map_err(failed)?;
         Ok(Side {
@@ -74,7 +74,7 @@ impl Side {
         })
     }
 
-    fn shake_hands(&mut self) -> Result<(), Failure> {
+    fn shake_hands(&mut self) -> Result<(), Error> {
         self.flush()?;
         while !self.end.is_ready() {
             self.read()?;
@@ -83,7 +83,7 @@ impl Side {
         Ok(())
     }
 
-    fn send(&mut self, messages: usize, payload: &Bytes) -> Result<(), Failure> {
+    fn send(&mut self, messages: usize, payload: &Bytes) -> Result<(), Error> {
         let at_once = (WRITE_SIZE / payload.len().max(1)).max(1);
         for sent in 1..=messages {
             // Each message is one of its own, as an application's would be.
@@ -95,7 +95,7 @@ impl Side {
         self.flush()
     }
 
-    fn receive(&mut self, messages: usize, size: usize) -> Result<(), Failure> {
+    fn receive(&mut self, messages: usize, size: usize) -> Result<(), Error> {
         let (mut count, mut bytes) = self.end.take_messages();
         while count < messages {
             self.read()?;
@@ -108,14 +108,14 @@ impl Side {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), Failure> {
+    fn flush(&mut self) -> Result<(), Error> {
         self.end.take_output(&mut self.output);
         self.stream.write_all(&self.output).map_err(failed)?;
         self.output.clear();
         Ok(())
     }
 
-    fn read(&mut self) -> Result<(), Failure> {
+    fn read(&mut self) -> Result<(), Error> {
         let length = self.stream.read(&mut self.buffer).map_err(failed)?;
         if length == 0 {
             return Err(failed("the other side closed the connection"));

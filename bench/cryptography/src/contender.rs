@@ -1,4 +1,4 @@
-//! What is measured in this process, alone.
+//! One line of a table, and how long it takes.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,16 +11,16 @@ const TURNS: Turns = Turns {
 };
 
 /// One line of a table.
-pub(super) struct Contender {
-    pub(super) name: &'static str,
+pub(crate) struct Contender {
+    pub(crate) name: &'static str,
     /// Messages that a call handles.
-    pub(super) messages: usize,
-    pub(super) call: Box<dyn FnMut()>,
+    pub(crate) messages: usize,
+    pub(crate) call: Box<dyn FnMut()>,
 }
 
 impl Contender {
     /// Works on one message of `size` bytes.
-    pub(super) fn single(
+    pub(crate) fn single(
         name: &'static str,
         size: usize,
         mut work: impl FnMut(&mut [u8]) + 'static,
@@ -35,7 +35,7 @@ impl Contender {
 }
 
 /// Nanoseconds a message, for each contender.
-pub(super) fn medians(contenders: &mut [Contender]) -> Vec<f64> {
+pub(crate) fn medians(contenders: &mut [Contender]) -> Vec<f64> {
     let times = TURNS.medians(contenders, |contender, calls| {
         turns::time(&mut contender.call, calls)
     });

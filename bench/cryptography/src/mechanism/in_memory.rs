@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::pair::failed;
 use super::{Times, medians};
-use crate::exit::Failure;
+use crate::{Error, failed};
 
 /// Turns in which handshakes and messages are measured.
 const TURNS: usize = 10;
@@ -19,23 +18,23 @@ pub(super) trait InMemory {
     fn name(&self) -> &'static str;
 
     /// Does both sides of a handshake.
-    fn connect(&self) -> Result<Box<dyn Channel>, Failure>;
+    fn connect(&self) -> Result<Box<dyn Channel>, Error>;
 }
 
 /// A connection, in the direction in which its messages go.
 pub(super) trait Channel {
     /// Seals messages, up to the bytes to be written.
-    fn seal(&mut self, payloads: Vec<Bytes>) -> Result<(), Failure>;
+    fn seal(&mut self, payloads: Vec<Bytes>) -> Result<(), Error>;
 
     /// Brings what is sealed to the other side; not measured.
     fn carry(&mut self);
 
     /// Opens what was carried: messages and their bytes.
-    fn open(&mut self) -> Result<(usize, usize), Failure>;
+    fn open(&mut self) -> Result<(usize, usize), Error>;
 }
 
 /// Nanoseconds a handshake, both sides together: the median of the turns.
-pub(super) fn handshakes(all: &[&dyn InMemory], count: usize) -> Result<Times, Failure> {
+pub(super) fn handshakes(all: &[&dyn InMemory], count: usize) -> Result<Times, Error> {
     let mut times = vec![Vec::new(); all.len()];
     for share in shares(count) {
         for (parties, times) in all.iter().zip(&mut times) {
@@ -54,7 +53,7 @@ pub(super) fn messages(
     all: &[&dyn InMemory],
     size: usize,
     count: usize,
-) -> Result<[Times; 2], Failure> {
+) -> Result<[Times; 2], Error> {
     let channels = all.iter().map(|parties| parties.connect());
     let mut channels = channels.collect::<Result<Vec<_>, _>>()?;
     let mut sealing = vec![Vec::new(); all.len()];
@@ -80,7 +79,7 @@ fn shares(count: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Sends messages, as many at once as may be on their way: the time that sealing and opening took.
-fn send(channel: &mut dyn Channel, size: usize, count: usize) -> Result<[Duration; 2], Failure> {
+fn send(channel: &mut dyn Channel, size: usize, count: usize) -> Result<[Duration; 2], Error> {
     let at_once = (IN_FLIGHT / size).max(1);
     let [mut sealing, mut opening] = [Duration::ZERO; 2];
     let mut left = count;

@@ -7,46 +7,22 @@ mod contenders;
 #[cfg_attr(not(feature = "aead-peers"), path = "no_peers.rs")]
 mod peers;
 
-use std::io::{self, Write};
+use std::fmt;
 
-use clap::Args;
 use sealwire_bench_measure::cores;
+use sealwire_bench_measure::statistics::rounded;
 use serde::Serialize;
 
-use super::measure::{self, Contender};
-use super::result::rounded;
-use crate::exit::{Code, Failure};
+use crate::contender::{self, Contender};
+use crate::{Error, failed};
 use contenders::BATCH;
 
-/// Keeps the buffers of all contenders together below 512 MiB.
-const MAX_SIZE: u32 = 4 << 20;
-
-/// Options of the benchmark.
-#[derive(Debug, Args)]
-pub(crate) struct AeadOptions {
-    /// Size of a message, at most 4 MiB; may be given several times [default: 16, 64, 256, 1 KiB,
-    /// 4 KiB, 16 KiB, 64 KiB and 1 MiB]
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SIZE)))]
-    size: Vec<u32>,
-
-    /// Print one JSON object on one line
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-pub(super) const EXAMPLES: &str = "\
-Examples:
-  sealwire bench aead
-  sealwire bench aead --size 64 --size 4096 --json
-
-Messages are sealed or opened in place, without associated data. A batch is 16 messages, each in a
-buffer of its own; its figures are per message. Opening restores the ciphertext with a copy each
-time, and the copy is part of the figure. A build with '--features aead-peers' adds the crate
-chacha20-blake3, ring and aws-lc, and ratios to them. libsodium and RustCrypto are in bench/aead.";
+/// Largest message, in bytes: keeps the buffers of all contenders together below 512 MiB.
+pub const MAX_SIZE: u32 = 4 << 20;
 
 /// What `--json` prints.
-#[derive(Serialize)]
-struct Record {
+#[derive(Debug, Serialize)]
+pub struct Record {
     bench: &'static str,
     back_end: &'static str,
     /// `null` when not pinned.
@@ -55,10 +31,12 @@ struct Record {
     results: Vec<Figure>,
     /// Empty in a build without peers.
     ratios: Vec<Ratio>,
+    #[serde(skip)]
+    sizes: Vec<usize>,
 }
 
 /// One contender at one size.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Figure {
     name: &'static str,
     size: usize,
@@ -67,7 +45,7 @@ struct Figure {
 }
 
 /// How many times as fast as a peer.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Ratio {
     name: &'static str,
     peer: &'static str,
@@ -75,10 +53,19 @@ struct Ratio {
     ratio: f64,
 }
 
-pub(super) fn run(options: &AeadOptions) -> Result<(), Failure> {
+/// The sizes that are measured where none are given, in bytes.
+pub const SIZES: &[usize] = &[16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 1 << 20];
+
+/// Measures all contenders with messages of these sizes in bytes, none above [`MAX_SIZE`]. The thread
+/// stays on one core from then on, where it may choose.
+///
+/// # Errors
+///
+/// The core was refused.
+pub fn measure(sizes: &[usize]) -> Result<Record, Error> {
     let core = cores::any();
     if let Some(core) = core {
-        cores::pin_to(core).map_err(|error| Failure::new(Code::Failed, error))?;
+        cores::pin_to(core).map_err(failed)?;
     }
     let mut record = Record {
         bench: "aead",
@@ -87,31 +74,20 @@ pub(super) fn run(options: &AeadOptions) -> Result<(), Failure> {
         batch: BATCH,
         results: Vec::new(),
         ratios: Vec::new(),
+        sizes: sizes.to_vec(),
     };
-    let sizes = match &options.size[..] {
-        [] => vec![16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 1 << 20],
-        sizes => sizes.iter().map(|&size| size as usize).collect(),
-    };
-    for &size in &sizes {
+    for &size in sizes {
         let figures = figures(size);
         record.ratios.extend(ratios(size, &figures));
         record.results.extend(figures);
     }
-    let print = |out: &mut dyn Write| {
-        if options.json {
-            serde_json::to_writer(&mut *out, &record)?;
-            out.write_all(b"\n")
-        } else {
-            record.write_text(out, &sizes)
-        }
-    };
-    print(&mut io::stdout().lock()).map_err(|error| Failure::output(&error))
+    Ok(record)
 }
 
 fn figures(size: usize) -> Vec<Figure> {
     let mut contenders = contenders::all(size);
     contenders.extend(peers::all(size));
-    let times = measure::medians(&mut contenders);
+    let times = contender::medians(&mut contenders);
     let figure = |(contender, ns): (&Contender, f64)| Figure {
         name: contender.name,
         size,
@@ -137,22 +113,22 @@ fn ratios(size: usize, figures: &[Figure]) -> Vec<Ratio> {
     peers::COMPARISONS.iter().filter_map(ratio).collect()
 }
 
-impl Record {
-    fn write_text(&self, out: &mut dyn Write, sizes: &[usize]) -> io::Result<()> {
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match self.core {
             Some(core) => format!("core {core}"),
             None => "not pinned to a core".to_owned(),
         };
-        writeln!(out, "ChaCha20-BLAKE3, {}, {place}", self.back_end)?;
-        for &size in sizes {
-            writeln!(out, "\n{size} bytes")?;
+        writeln!(f, "ChaCha20-BLAKE3, {}, {place}", self.back_end)?;
+        for &size in &self.sizes {
+            writeln!(f, "\n{size} bytes")?;
             for figure in self.results.iter().filter(|figure| figure.size == size) {
                 let (ns, rate) = (figure.ns_per_message, figure.gigabytes_per_second);
-                writeln!(out, "  {:<34}{ns:>12.1} ns{rate:>9.3} GB/s", figure.name)?;
+                writeln!(f, "  {:<34}{ns:>12.1} ns{rate:>9.3} GB/s", figure.name)?;
             }
             for ratio in self.ratios.iter().filter(|ratio| ratio.size == size) {
                 let (name, peer, ratio) = (ratio.name, ratio.peer, ratio.ratio);
-                writeln!(out, "  {ratio:>6.2} x  {name} : {peer}")?;
+                writeln!(f, "  {ratio:>6.2} x  {name} : {peer}")?;
             }
         }
         Ok(())

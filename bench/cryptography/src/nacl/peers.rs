@@ -33,7 +33,7 @@ pub(super) const COMPARISONS: &[(&str, &str)] = &[
 ];
 
 /// The version that is linked, which starts it as well.
-pub(in crate::bench) fn version() -> Option<&'static str> {
+pub(crate) fn version() -> Option<&'static str> {
     libsodium_rs::ensure_init().expect("libsodium starts");
     Some(libsodium_rs::version::version_string())
 }

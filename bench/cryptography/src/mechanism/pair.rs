@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 
 use super::in_memory::{Channel, InMemory};
 use super::{BLAKE3, CURVE};
-use crate::exit::{Code, Failure};
+use crate::{Error, failed};
 
 /// Those of the compared that are protocol state machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,10 +42,6 @@ impl Contender {
 /// No deadline is ever due: the clock of these connections stands still.
 pub(super) const NOW: Duration = Duration::ZERO;
 
-pub(super) fn failed(error: impl std::fmt::Display) -> Failure {
-    Failure::new(Code::Failed, error.to_string())
-}
-
 /// What all connections between the same two parties share.
 pub(super) struct Parties {
     contender: Contender,
@@ -55,9 +51,9 @@ pub(super) struct Parties {
 }
 
 impl Parties {
-    pub(super) fn new(contender: Contender) -> Result<Self, Failure> {
+    pub(super) fn new(contender: Contender) -> Result<Self, Error> {
         let cookies = Arc::new(Mutex::new(CookieKeys::new(*random::<32>()?)));
-        let pair = || -> Result<KeyPair, Failure> {
+        let pair = || -> Result<KeyPair, Error> {
             let secret = random::<32>()?;
             Ok(KeyPair::from_secret(SecretKey::from_bytes(*secret)))
         };
@@ -103,11 +99,11 @@ impl Parties {
         })
     }
 
-    pub(super) fn client(&self) -> Result<End, Failure> {
+    pub(super) fn client(&self) -> Result<End, Error> {
         End::new(&self.client, &self.provider)
     }
 
-    pub(super) fn server(&self) -> Result<End, Failure> {
+    pub(super) fn server(&self) -> Result<End, Error> {
         End::new(&self.server, &self.provider)
     }
 
@@ -116,7 +112,7 @@ impl Parties {
     }
 
     /// Both ends, with the handshake done.
-    fn connected(&self) -> Result<[End; 2], Failure> {
+    fn connected(&self) -> Result<[End; 2], Error> {
         let (mut client, mut server) = (self.client()?, self.server()?);
         while !(client.is_ready() && server.is_ready()) {
             let before = client.moved + server.moved;
@@ -135,7 +131,7 @@ impl InMemory for Parties {
         Parties::name(self)
     }
 
-    fn connect(&self) -> Result<Box<dyn Channel>, Failure> {
+    fn connect(&self) -> Result<Box<dyn Channel>, Error> {
         let [client, server] = self.connected()?;
         Ok(Box::new(Ends { client, server }))
     }
@@ -148,7 +144,7 @@ struct Ends {
 }
 
 impl Channel for Ends {
-    fn seal(&mut self, payloads: Vec<Bytes>) -> Result<(), Failure> {
+    fn seal(&mut self, payloads: Vec<Bytes>) -> Result<(), Error> {
         for payload in payloads {
             self.client.stage(payload)?;
         }
@@ -162,7 +158,7 @@ impl Channel for Ends {
         *self.server.input() = wire;
     }
 
-    fn open(&mut self) -> Result<(usize, usize), Failure> {
+    fn open(&mut self) -> Result<(usize, usize), Error> {
         self.server.open()?;
         Ok(self.server.take_messages())
     }
@@ -178,7 +174,7 @@ pub(super) struct End {
 }
 
 impl End {
-    fn new(config: &Arc<Config>, provider: &Arc<dyn Provider>) -> Result<Self, Failure> {
+    fn new(config: &Arc<Config>, provider: &Arc<dyn Provider>) -> Result<Self, Error> {
         let entropy = Entropy::new(*random::<{ Entropy::SIZE }>()?);
         Ok(End {
             protocol: Connection::new(config.clone(), provider.clone(), entropy, NOW),
@@ -193,7 +189,7 @@ impl End {
     }
 
     /// Stages a message.
-    pub(super) fn stage(&mut self, payload: Bytes) -> Result<(), Failure> {
+    pub(super) fn stage(&mut self, payload: Bytes) -> Result<(), Error> {
         self.protocol.send(Message::single(payload)).map_err(failed)
     }
 
@@ -221,7 +217,7 @@ impl End {
     }
 
     /// Takes in and opens what was put into [`input`](Self::input).
-    pub(super) fn open(&mut self) -> Result<(), Failure> {
+    pub(super) fn open(&mut self) -> Result<(), Error> {
         self.protocol
             .receive(&mut self.input, NOW)
             .map_err(failed)?;
@@ -252,13 +248,13 @@ impl End {
         (count, bytes)
     }
 
-    fn send_to(&mut self, other: &mut End) -> Result<(), Failure> {
+    fn send_to(&mut self, other: &mut End) -> Result<(), Error> {
         self.take_output(&mut other.input);
         other.open()
     }
 }
 
-fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, Failure> {
+fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, Error> {
     let mut bytes = Zeroizing::new([0; N]);
     getrandom::fill(&mut bytes[..]).map_err(failed)?;
     Ok(bytes)

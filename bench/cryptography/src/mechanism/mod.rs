@@ -12,16 +12,14 @@ mod peers;
 #[cfg(unix)]
 mod unix;
 
-use std::io::{self, Write};
+use std::fmt;
 
-use clap::Args;
 use sealwire_bench_measure::cores;
-use sealwire_bench_measure::statistics::median;
+use sealwire_bench_measure::statistics::{median, rounded};
 use serde::Serialize;
 
-use super::nacl::libsodium_version;
-use super::result::rounded;
-use crate::exit::{Code, Failure};
+use crate::nacl::libsodium_version;
+use crate::{Error, failed};
 use in_memory::InMemory;
 use pair::{Contender, Parties};
 
@@ -47,42 +45,9 @@ const SIZES: [usize; 8] = [
 ];
 const UNIX_SIZES: [usize; 3] = [64, 1 << 10, 64 << 10];
 
-/// Options of the benchmark.
-#[derive(Debug, Args)]
-pub(crate) struct MechanismOptions {
-    /// Handshakes of each mechanism
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    handshakes: u32,
-
-    /// Messages of each size that are sealed and opened
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
-    messages: u32,
-
-    /// Messages that follow a handshake over a Unix socket
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
-    unix_messages: u32,
-
-    /// Print one JSON object on one line
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-pub(super) const EXAMPLES: &str = "\
-Examples:
-  sealwire bench mechanism
-  sealwire bench mechanism --messages 2000 --json
-
-Messages are sealed and opened in batches, as connections do. Sealing begins with the message as the
-application hands it over and ends with the bytes to be written; opening is the way back. Over a
-Unix socket a figure is the time from connecting to the last message, in turns of five.
-
-A build with '--features box-peers' has what CURVE asks of both sides done by libsodium beside them,
-in turn with ours, and ratios to it: key pairs, agreements, boxes and the frames around them, copied
-as libzmq does. There is no state machine around it, so it cannot speak over the Unix socket.";
-
 /// What `--json` prints.
-#[derive(Serialize)]
-struct Record {
+#[derive(Debug, Serialize)]
+pub struct Record {
     bench: &'static str,
     /// `null` when not pinned.
     core: Option<usize>,
@@ -129,7 +94,7 @@ impl Part {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Figure {
     mechanism: &'static str,
     part: Part,
@@ -144,14 +109,30 @@ struct Figure {
 }
 
 /// How many times as fast BLAKE3ZMQ is.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Ratio {
     part: Part,
     size: Option<usize>,
     ratio: f64,
 }
 
-pub(super) fn run(options: &MechanismOptions) -> Result<(), Failure> {
+/// How much of each is measured, none of it 0.
+#[derive(Debug, Clone, Copy)]
+pub struct Counts {
+    /// Handshakes of each mechanism.
+    pub handshakes: u32,
+    /// Messages of each size that are sealed and opened.
+    pub messages: u32,
+    /// Messages that follow a handshake over a Unix socket.
+    pub unix_messages: u32,
+}
+
+/// Measures all mechanisms. The thread stays on one core from then on, where it may choose.
+///
+/// # Errors
+///
+/// The system refused the core, random bytes or a Unix socket, or a connection failed.
+pub fn measure(counts: Counts) -> Result<Record, Error> {
     // The second thread of the last part has a core of its own if there is one.
     let core = cores::any();
     let parties = Contender::ALL
@@ -162,45 +143,37 @@ pub(super) fn run(options: &MechanismOptions) -> Result<(), Failure> {
         bench: "mechanism",
         core,
         libsodium: libsodium_version(),
-        handshakes: options.handshakes,
-        messages: options.messages,
-        unix_messages: options.unix_messages,
+        handshakes: counts.handshakes,
+        messages: counts.messages,
+        unix_messages: counts.unix_messages,
         results: Vec::new(),
         blake3_over_curve: Vec::new(),
         blake3_over_libsodium: Vec::new(),
     };
     #[cfg(unix)]
     for size in UNIX_SIZES {
-        let times = unix::medians(&parties, size, options.unix_messages as usize, TURNS)?;
+        let times = unix::medians(&parties, size, counts.unix_messages as usize, TURNS)?;
         record.add(
             Part::Unix,
             Some(size),
-            options.unix_messages as usize,
+            counts.unix_messages as usize,
             &times,
         );
     }
     if let Some(core) = core {
-        cores::pin_to(core).map_err(|error| Failure::new(Code::Failed, error))?;
+        cores::pin_to(core).map_err(failed)?;
     }
     let peers = peers::all();
     let ours = parties.iter().map(|parties| parties as &dyn InMemory);
     let all: Vec<_> = ours.chain(peers.iter().map(AsRef::as_ref)).collect();
-    let times = in_memory::handshakes(&all, options.handshakes as usize)?;
+    let times = in_memory::handshakes(&all, counts.handshakes as usize)?;
     record.add(Part::Handshake, None, 0, &times);
     for size in SIZES {
-        let [seal, open] = in_memory::messages(&all, size, options.messages as usize)?;
+        let [seal, open] = in_memory::messages(&all, size, counts.messages as usize)?;
         record.add(Part::Seal, Some(size), 1, &seal);
         record.add(Part::Open, Some(size), 1, &open);
     }
-    let print = |out: &mut dyn Write| {
-        if options.json {
-            serde_json::to_writer(&mut *out, &record)?;
-            out.write_all(b"\n")
-        } else {
-            record.write_text(out)
-        }
-    };
-    print(&mut io::stdout().lock()).map_err(|error| Failure::output(&error))
+    Ok(record)
 }
 
 /// The medians of each mechanism's samples.
@@ -244,40 +217,42 @@ impl Record {
         self.blake3_over_curve.extend(over(CURVE));
         self.blake3_over_libsodium.extend(over(LIBSODIUM));
     }
+}
 
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (handshakes, messages) = (self.handshakes, self.messages);
         writeln!(
-            out,
+            f,
             "BLAKE3ZMQ beside CURVE: {handshakes} handshakes, {messages} messages of each size, {} \
              over a Unix socket",
             self.unix_messages
         )?;
         if let Some(version) = self.libsodium {
             writeln!(
-                out,
+                f,
                 "The first ratio is to Sealwire's CURVE, the second to its operations by libsodium \
                  {version}, without a state machine"
             )?;
         }
-        writeln!(out)?;
+        writeln!(f)?;
         for ratio in &self.blake3_over_curve {
             let size = ratio
                 .size
                 .map_or_else(String::new, |size| format!("{size} B"));
-            write!(out, "  {:<24}{size:>9}", ratio.part.name())?;
+            write!(f, "  {:<24}{size:>9}", ratio.part.name())?;
             let cell = (ratio.part, ratio.size);
             let same = |figure: &&Figure| (figure.part, figure.size) == cell;
             for figure in self.results.iter().filter(same) {
                 let microseconds = figure.nanoseconds / 1e3;
-                write!(out, "  {} {microseconds:>11.3} us", figure.mechanism)?;
+                write!(f, "  {} {microseconds:>11.3} us", figure.mechanism)?;
             }
-            write!(out, " {:<14}{:>6.2} x", ratio.part.unit(), ratio.ratio)?;
+            write!(f, " {:<14}{:>6.2} x", ratio.part.unit(), ratio.ratio)?;
             let same = |ratio: &&Ratio| (ratio.part, ratio.size) == cell;
             if let Some(ratio) = self.blake3_over_libsodium.iter().find(same) {
-                write!(out, " {:>6.2} x", ratio.ratio)?;
+                write!(f, " {:>6.2} x", ratio.ratio)?;
             }
-            writeln!(out)?;
+            writeln!(f)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! A build without other ciphers: see the feature `aead-peers`.
 
-use crate::bench::measure::Contender;
+use crate::contender::Contender;
 
 pub(super) const COMPARISONS: &[(&str, &str)] = &[];
 

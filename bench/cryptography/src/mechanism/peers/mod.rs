@@ -11,8 +11,7 @@ use libsodium_rs::crypto_box::{Nonce, PrecomputedKey, open_afternm, seal_afternm
 
 use super::LIBSODIUM;
 use super::in_memory::{Channel, InMemory};
-use super::pair::failed;
-use crate::exit::Failure;
+use crate::{Error, failed};
 use handshake::Parties;
 
 /// libsodium has been started: the record asks for its version first.
@@ -25,7 +24,7 @@ impl InMemory for Parties {
         LIBSODIUM
     }
 
-    fn connect(&self) -> Result<Box<dyn Channel>, Failure> {
+    fn connect(&self) -> Result<Box<dyn Channel>, Error> {
         let [client, server] = self.shake_hands()?;
         Ok(Box::new(messages::Direction::new(client, server)))
     }
@@ -41,16 +40,11 @@ fn nonce(prefix: &[u8], rest: &[u8]) -> [u8; 24] {
 }
 
 /// Says which part of CurveZMQ libsodium refused.
-fn refused(part: &str) -> Failure {
+fn refused(part: &str) -> Error {
     failed(format!("libsodium refused {part} of CurveZMQ"))
 }
 
-fn seal(
-    part: &str,
-    text: &[u8],
-    nonce: [u8; 24],
-    key: &PrecomputedKey,
-) -> Result<Vec<u8>, Failure> {
+fn seal(part: &str, text: &[u8], nonce: [u8; 24], key: &PrecomputedKey) -> Result<Vec<u8>, Error> {
     seal_afternm(text, &Nonce::from_bytes_exact(nonce), key).map_err(|_| refused(part))
 }
 
@@ -59,6 +53,6 @@ fn open(
     sealed: &[u8],
     nonce: [u8; 24],
     key: &PrecomputedKey,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>, Error> {
     open_afternm(sealed, &Nonce::from_bytes_exact(nonce), key).map_err(|_| refused(part))
 }

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use chacha20_blake3::{ChaCha20Blake3, Session20};
 
 use super::contenders::{BATCH_SEAL, BATCH_SESSION_SEAL, KEY, NONCE, SEAL, SESSION_SEAL};
-use crate::bench::measure::Contender;
+use crate::contender::Contender;
 
 const CRATE: &str = "chacha20-blake3 seal";
 const CRATE_SESSION: &str = "chacha20-blake3 Session seal";

@@ -18,7 +18,7 @@ use libsodium_rs::{crypto_secretbox, random};
 use zeroize::Zeroizing;
 
 use super::{nonce, open, refused, seal};
-use crate::exit::Failure;
+use crate::Error;
 
 /// Of a PUSH and a PULL socket: the only property that they have.
 const PUSH: &[u8] = b"\x0bSocket-Type\x00\x00\x00\x04PUSH";
@@ -43,7 +43,7 @@ impl Parties {
     }
 
     /// The key of the connection, as the client and as the server have it.
-    pub(super) fn shake_hands(&self) -> Result<[PrecomputedKey; 2], Failure> {
+    pub(super) fn shake_hands(&self) -> Result<[PrecomputedKey; 2], Error> {
         let (client, hello) = Client::hello(self)?;
         let (server, welcome) = Server::welcome(self, &hello)?;
         let (client_key, initiate) = client.initiate(&welcome)?;
@@ -78,7 +78,7 @@ struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    fn hello(parties: &'a Parties) -> Result<(Self, Hello), Failure> {
+    fn hello(parties: &'a Parties) -> Result<(Self, Hello), Error> {
         let ephemeral = KeyPair::generate();
         let hello_key = agree(&parties.server.public_key, &ephemeral.secret_key)?;
         let hello = Hello {
@@ -93,7 +93,7 @@ impl<'a> Client<'a> {
         Ok((client, hello))
     }
 
-    fn initiate(self, welcome: &Welcome) -> Result<(PrecomputedKey, Initiate), Failure> {
+    fn initiate(self, welcome: &Welcome) -> Result<(PrecomputedKey, Initiate), Error> {
         let welcome_nonce = nonce(b"WELCOME-", &welcome.nonce);
         let opened = open("WELCOME", &welcome.sealed, welcome_nonce, &self.hello_key)?;
         let (server_ephemeral, cookie) = key_and_rest(&opened).ok_or_else(|| refused("WELCOME"))?;
@@ -133,7 +133,7 @@ struct Server<'a> {
 }
 
 impl<'a> Server<'a> {
-    fn welcome(parties: &'a Parties, hello: &Hello) -> Result<(Self, Welcome), Failure> {
+    fn welcome(parties: &'a Parties, hello: &Hello) -> Result<(Self, Welcome), Error> {
         let hello_key = agree(&hello.ephemeral, &parties.server.secret_key)?;
         if open("HELLO", &hello.sealed, hello_nonce(), &hello_key)? != HELLO_TEXT {
             return Err(refused("what HELLO says"));
@@ -172,7 +172,7 @@ impl<'a> Server<'a> {
         Ok((server, welcome))
     }
 
-    fn ready(self, initiate: &Initiate) -> Result<(PrecomputedKey, Vec<u8>), Failure> {
+    fn ready(self, initiate: &Initiate) -> Result<(PrecomputedKey, Vec<u8>), Error> {
         let (client_ephemeral, ephemeral) = self.open_cookie(&initiate.cookie)?;
         let key = agree(&client_ephemeral, &ephemeral)?;
         let opened = open("INITIATE", &initiate.sealed, initiate_nonce(), &key)?;
@@ -204,7 +204,7 @@ impl<'a> Server<'a> {
     }
 
     /// `C'` and `s'`.
-    fn open_cookie(&self, cookie: &[u8; COOKIE_SIZE]) -> Result<(PublicKey, SecretKey), Failure> {
+    fn open_cookie(&self, cookie: &[u8; COOKIE_SIZE]) -> Result<(PublicKey, SecretKey), Error> {
         let (random, sealed) = cookie.split_at(16);
         let nonce = crypto_secretbox::Nonce::from_bytes(nonce(b"COOKIE--", random));
         let opened = crypto_secretbox::open(sealed, &nonce, &self.cookie_key);
@@ -216,7 +216,7 @@ impl<'a> Server<'a> {
     }
 }
 
-fn agree(public: &PublicKey, secret: &SecretKey) -> Result<PrecomputedKey, Failure> {
+fn agree(public: &PublicKey, secret: &SecretKey) -> Result<PrecomputedKey, Error> {
     beforenm(public, secret).map_err(|_| refused("an agreement"))
 }
 

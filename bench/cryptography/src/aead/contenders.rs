@@ -6,7 +6,7 @@ use std::hint::black_box;
 use sealwire_aead::batch::{OpenJob, SealJob};
 use sealwire_aead::{Cipher, Session, Stream, TAG_SIZE};
 
-use crate::bench::measure::Contender;
+use crate::contender::Contender;
 
 /// Messages in a batch.
 pub(super) const BATCH: usize = 16;

@@ -14,7 +14,7 @@ use libsodium_rs::crypto_box::PrecomputedKey;
 
 use super::super::in_memory::Channel;
 use super::{nonce, open, refused, seal};
-use crate::exit::Failure;
+use crate::Error;
 
 const NAME: &[u8; 8] = b"\x07MESSAGE";
 const PREFIX: &[u8; 16] = b"CurveZMQMESSAGEC";
@@ -58,7 +58,7 @@ impl Direction {
         }
     }
 
-    fn seal_one(&mut self, payload: &[u8]) -> Result<(), Failure> {
+    fn seal_one(&mut self, payload: &[u8]) -> Result<(), Error> {
         let number = self.next.to_be_bytes();
         self.next += 1;
         let mut text = Vec::with_capacity(1 + payload.len());
@@ -70,7 +70,7 @@ impl Direction {
     }
 
     /// Opens the first frame of these bytes: its payload, and the bytes behind it.
-    fn open_one<'a>(&mut self, bytes: &'a [u8]) -> Result<(Bytes, &'a [u8]), Failure> {
+    fn open_one<'a>(&mut self, bytes: &'a [u8]) -> Result<(Bytes, &'a [u8]), Error> {
         let (body, rest) = split_frame(bytes).ok_or_else(|| refused("a frame"))?;
         let (number, sealed) = body
             .strip_prefix(NAME)
@@ -92,7 +92,7 @@ impl Direction {
 }
 
 impl Channel for Direction {
-    fn seal(&mut self, payloads: Vec<Bytes>) -> Result<(), Failure> {
+    fn seal(&mut self, payloads: Vec<Bytes>) -> Result<(), Error> {
         payloads
             .into_iter()
             .try_for_each(|payload| self.seal_one(&payload))
@@ -106,7 +106,7 @@ impl Channel for Direction {
         self.wire.append(&mut self.output.collected);
     }
 
-    fn open(&mut self) -> Result<(usize, usize), Failure> {
+    fn open(&mut self) -> Result<(usize, usize), Error> {
         let wire = mem::take(&mut self.wire);
         let mut rest = &wire[..];
         while !rest.is_empty() {
