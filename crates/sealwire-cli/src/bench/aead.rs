@@ -3,7 +3,7 @@
 use clap::Args;
 use sealwire_bench_cryptography::aead::{self, MAX_SIZE};
 
-use super::result;
+use super::record::print_record;
 use crate::exit::{Code, Failure};
 
 /// Options of the benchmark.
@@ -35,7 +35,7 @@ pub(super) fn run(options: &AeadOptions) -> Result<(), Failure> {
         sizes => aead::measure(&in_bytes(sizes)),
     };
     let record = record.map_err(|error| Failure::new(Code::Failed, error.to_string()))?;
-    result::print_record(&record, options.json)
+    print_record(&record, options.json)
 }
 
 pub(super) fn in_bytes(sizes: &[u32]) -> Vec<usize> {

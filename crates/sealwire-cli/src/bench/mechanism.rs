@@ -3,7 +3,7 @@
 use clap::Args;
 use sealwire_bench_cryptography::mechanism::{self, Counts};
 
-use super::result;
+use super::record::print_record;
 use crate::exit::{Code, Failure};
 
 /// Options of the benchmark.
@@ -46,5 +46,5 @@ pub(super) fn run(options: &MechanismOptions) -> Result<(), Failure> {
         unix_messages: options.unix_messages,
     });
     let record = record.map_err(|error| Failure::new(Code::Failed, error.to_string()))?;
-    result::print_record(&record, options.json)
+    print_record(&record, options.json)
 }

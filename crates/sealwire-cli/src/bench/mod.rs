@@ -1,47 +1,21 @@
-//! `sealwire bench`: two processes of this program, each on a core of its own where there are
-//! two, over TCP on the loopback interface.
-//!
-//! ```text
-//!   sealwire bench ──starts──▶ server side: binds, says where and with which key
-//!        │         ──starts──▶ client side: connects
-//!        ◀── one line of JSON from the side that measures
-//! ```
-//!
-//! | what | measured by | how |
-//! |---|---|---|
-//! | throughput | server side | messages between the first and the last batch after the warm-up |
-//! | latency | client side | each round trip of a request and its answer |
-//! | handshake | client side | connections that became ready, eight under way at a time |
-//!
-//! `sealwire bench aead` and `sealwire bench box` measure cryptography alone, `sealwire bench
-//! mechanism` the protocol without sockets; they need no second process, and the measuring is in
-//! `bench/cryptography`.
+//! `sealwire bench`: commands over the measuring in `bench/`. Those between two processes of this
+//! program are in `bench/processes`. `sealwire bench aead` and `sealwire bench box` measure cryptography
+//! alone, `sealwire bench mechanism` the protocol without sockets: these are in `bench/cryptography`.
 
 mod aead;
-mod handshake;
-mod latency;
 mod mechanism;
 mod nacl;
-mod result;
-mod side;
-mod throughput;
+mod processes;
+mod record;
 
-use std::time::Duration;
+use clap::Subcommand;
+use sealwire_bench_processes::sockets::Kind;
 
-use clap::{Args, Subcommand, ValueEnum};
-use sealwire::SocketType;
-use sealwire_bench_measure::cores;
-
-use crate::duration;
 use crate::exit::Failure;
-use crate::security_options::Mechanism;
 
-pub(crate) use side::{SideOptions, run_side};
-
-/// How long processes wait for each other.
-const TIMEOUT: Duration = Duration::from_secs(10);
-/// Longest warm-up; shorter runs warm up for half their time.
-const MAX_WARM_UP: Duration = Duration::from_secs(1);
+use processes::BenchOptions;
+pub(crate) use processes::{SideOptions, run_side};
+pub(crate) use record::print_record;
 
 /// What to measure
 #[derive(Debug, Subcommand)]
@@ -73,105 +47,6 @@ Examples:
   sealwire bench box --size 1024
   sealwire bench mechanism";
 
-/// Options of the benchmarks between two processes.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct BenchOptions {
-    /// How connections are protected
-    #[arg(long, value_enum, default_value = "blake3")]
-    mechanism: Mechanism,
-
-    /// Socket types [default: push-pull for throughput, else req-rep]
-    #[arg(long, value_enum)]
-    pattern: Option<Pattern>,
-
-    /// Payload of a message, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 256)]
-    size: usize,
-
-    /// How long to measure, after a warm-up
-    #[arg(long, value_name = "N", default_value = "3", value_parser = duration::parse_positive)]
-    seconds: Duration,
-
-    /// Print one JSON object on one line
-    #[arg(long)]
-    json: bool,
-}
-
-impl BenchOptions {
-    fn warm_up(&self) -> Duration {
-        (self.seconds / 2).min(MAX_WARM_UP)
-    }
-}
-
-/// Which sockets talk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Pattern {
-    /// One way, nothing is lost.
-    PushPull,
-    /// There and back, one request at a time.
-    ReqRep,
-    /// One way; what the subscriber is too slow for is dropped.
-    PubSub,
-}
-
-impl Pattern {
-    fn name(self) -> &'static str {
-        match self {
-            Pattern::PushPull => "push-pull",
-            Pattern::ReqRep => "req-rep",
-            Pattern::PubSub => "pub-sub",
-        }
-    }
-
-    fn server_type(self) -> SocketType {
-        match self {
-            Pattern::PushPull => SocketType::Pull,
-            Pattern::ReqRep => SocketType::Rep,
-            Pattern::PubSub => SocketType::Sub,
-        }
-    }
-
-    fn client_type(self) -> SocketType {
-        match self {
-            Pattern::PushPull => SocketType::Push,
-            Pattern::ReqRep => SocketType::Req,
-            Pattern::PubSub => SocketType::Pub,
-        }
-    }
-}
-
-/// What is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    Throughput,
-    Latency,
-    Handshake,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Throughput => "throughput",
-            Kind::Latency => "latency",
-            Kind::Handshake => "handshake",
-        }
-    }
-}
-
-impl Kind {
-    fn pattern(self, chosen: Option<Pattern>) -> Result<Pattern, Failure> {
-        match (self, chosen) {
-            (Kind::Throughput, pattern) => Ok(pattern.unwrap_or(Pattern::PushPull)),
-            (_, None | Some(Pattern::ReqRep)) => Ok(Pattern::ReqRep),
-            (Kind::Handshake, Some(pattern)) => Ok(pattern),
-            (Kind::Latency, Some(pattern)) => Err(Failure::usage(format!(
-                "latency is that of a round trip, and {} goes one way: use --pattern req-rep",
-                pattern.name()
-            ))),
-        }
-    }
-}
-
 impl BenchCommand {
     pub(crate) fn json(&self) -> bool {
         match self {
@@ -188,19 +63,11 @@ impl BenchCommand {
 /// Measures and prints.
 pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
     match command {
-        BenchCommand::Throughput(options) => between_processes(Kind::Throughput, options),
-        BenchCommand::Latency(options) => between_processes(Kind::Latency, options),
-        BenchCommand::Handshake(options) => between_processes(Kind::Handshake, options),
+        BenchCommand::Throughput(options) => processes::run(Kind::Throughput, options),
+        BenchCommand::Latency(options) => processes::run(Kind::Latency, options),
+        BenchCommand::Handshake(options) => processes::run(Kind::Handshake, options),
         BenchCommand::Aead(options) => aead::run(options),
         BenchCommand::Box(options) => nacl::run(options),
         BenchCommand::Mechanism(options) => mechanism::run(options),
     }
-}
-
-/// Starts both processes and prints what one of them measured.
-fn between_processes(kind: Kind, options: &BenchOptions) -> Result<(), Failure> {
-    let pattern = kind.pattern(options.pattern)?;
-    let cores = cores::two_apart();
-    let measured = side::run_both(kind, pattern, options, cores)?;
-    result::print(kind, pattern, options, cores, &measured)
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use sealwire_bench_cryptography::nacl::{self, MAX_SIZE};
 
 use super::aead::in_bytes;
-use super::result;
+use super::record::print_record;
 use crate::exit::{Code, Failure};
 
 /// Options of the benchmark.
@@ -34,5 +34,5 @@ pub(super) fn run(options: &BoxOptions) -> Result<(), Failure> {
         sizes => nacl::measure(&in_bytes(sizes)),
     };
     let record = record.map_err(|error| Failure::new(Code::Failed, error.to_string()))?;
-    result::print_record(&record, options.json)
+    print_record(&record, options.json)
 }

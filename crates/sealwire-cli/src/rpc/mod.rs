@@ -58,7 +58,7 @@ struct SizeOptions {
 }
 
 /// Failures of a call as exit codes.
-fn failed(error: &Error) -> Failure {
+pub(crate) fn failed(error: &Error) -> Failure {
     let code = match error {
         Error::DeadlineExceeded { .. } | Error::Congested(_) => Code::TimedOut,
         Error::ConnectionLost { .. } => Code::Lost,

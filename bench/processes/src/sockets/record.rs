@@ -1,13 +1,11 @@
 //! What was measured, from the measuring process to the user.
 
 use std::fmt;
-use std::io::{self, Write as _};
 
 use sealwire_bench_measure::statistics::rounded;
 use serde::{Deserialize, Serialize};
 
-use super::{BenchOptions, Kind, Pattern};
-use crate::exit::Failure;
+use super::{Kind, Load};
 
 /// What the measuring side prints for the process that started it.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -33,8 +31,8 @@ impl Measured {
 }
 
 /// What `--json` prints. What does not apply is left out.
-#[derive(Serialize)]
-struct Record {
+#[derive(Debug, Serialize)]
+pub struct Record {
     bench: &'static str,
     mechanism: &'static str,
     pattern: &'static str,
@@ -57,50 +55,16 @@ struct Record {
     cores: Option<[usize; 2]>,
 }
 
-pub(super) fn print(
-    kind: Kind,
-    pattern: Pattern,
-    options: &BenchOptions,
-    cores: Option<[usize; 2]>,
-    measured: &Measured,
-) -> Result<(), Failure> {
-    let record = Record::new(kind, pattern, options, cores, measured);
-    print_record(&record, options.json)
-}
-
-/// Prints a record as one line of JSON, or as text for people.
-pub(super) fn print_record(
-    record: &(impl Serialize + fmt::Display),
-    json: bool,
-) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    let mut write = || -> io::Result<()> {
-        if json {
-            serde_json::to_writer(&mut out, record)?;
-            out.write_all(b"\n")
-        } else {
-            write!(out, "{record}")
-        }
-    };
-    write().map_err(|error| Failure::output(&error))
-}
-
 impl Record {
-    fn new(
-        kind: Kind,
-        pattern: Pattern,
-        options: &BenchOptions,
-        cores: Option<[usize; 2]>,
-        measured: &Measured,
-    ) -> Self {
+    pub(super) fn new(load: &Load, cores: Option<[usize; 2]>, measured: &Measured) -> Self {
         let rate = measured.per_second();
-        let handshakes = kind == Kind::Handshake;
-        let megabytes = rate * options.size as f64 / 1e6;
+        let handshakes = load.kind == Kind::Handshake;
+        let megabytes = rate * load.size as f64 / 1e6;
         Record {
-            bench: kind.name(),
-            mechanism: options.mechanism.name(),
-            pattern: pattern.name(),
-            size: (!handshakes).then_some(options.size),
+            bench: load.kind.name(),
+            mechanism: load.mechanism.name(),
+            pattern: load.pattern.name(),
+            size: (!handshakes).then_some(load.size),
             seconds: rounded(measured.seconds, 6),
             messages: measured.count,
             messages_per_second: (!handshakes).then(|| rounded(rate, 1)),

@@ -6,11 +6,12 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use sealwire::blocking::Socket;
-use sealwire::{Error, Frame, Message, SocketType};
+use sealwire::{Frame, Message, SocketType};
 
-use super::result::Measured;
-use super::side::{Client, SideOptions};
-use crate::exit::Failure;
+use super::Load;
+use super::record::Measured;
+use super::side::Client;
+use crate::Error;
 
 /// Messages taken at a time.
 const BATCH: usize = 1_000;
@@ -18,18 +19,18 @@ const BATCH: usize = 1_000;
 const LOOK_EVERY: u32 = 64;
 
 /// The measuring side: counts what arrives after the warm-up.
-pub(super) fn receive(socket: &Socket, options: &SideOptions) -> Result<Measured, Failure> {
+pub(super) fn receive(socket: &Socket, load: &Load) -> Result<Measured, Error> {
     if socket.socket_type() == SocketType::Sub {
         socket.subscribe("")?;
     }
     let answers = socket.socket_type() == SocketType::Rep;
     let mut batch = Vec::with_capacity(BATCH);
-    let mut take = || -> Result<u64, Failure> {
+    let mut take = || -> Result<u64, Error> {
         if answers {
             let request = socket.recv()?;
             socket
                 .send(Message::from(request.into_frames()))
-                .map_err(Error::from)?;
+                .map_err(sealwire::Error::from)?;
             return Ok(1);
         }
         batch.clear();
@@ -38,14 +39,14 @@ pub(super) fn receive(socket: &Socket, options: &SideOptions) -> Result<Measured
     // The first message takes as long as the connection.
     take()?;
     let started = Instant::now();
-    while started.elapsed() < options.warm_up {
+    while started.elapsed() < load.warm_up {
         take()?;
     }
     // What arrives with this batch came before the clock starts and does not count.
     take()?;
     let first = Instant::now();
     let (mut count, mut last) = (0, first);
-    while last - first < options.time {
+    while last - first < load.time {
         count += take()?;
         last = Instant::now();
     }
@@ -57,9 +58,9 @@ pub(super) fn receive(socket: &Socket, options: &SideOptions) -> Result<Measured
 }
 
 /// The other side: sends the same payload again and again until the process is told to end.
-pub(super) fn send(client: &Client, options: &SideOptions) -> Result<Infallible, Failure> {
+pub(super) fn send(client: &Client, load: &Load) -> Result<Infallible, Error> {
     let (socket, _) = client.connect()?;
-    let payload = Bytes::from(vec![0x5a; options.size]);
+    let payload = Bytes::from(vec![0x5a; load.size]);
     let asks = socket.socket_type() == SocketType::Req;
     let mut dropped = 0;
     loop {
@@ -69,7 +70,7 @@ pub(super) fn send(client: &Client, options: &SideOptions) -> Result<Infallible,
                 0..=Frame::INLINE => Message::from(&payload[..]),
                 _ => Message::from(payload.clone()),
             };
-            socket.send(message).map_err(Error::from)?;
+            socket.send(message).map_err(sealwire::Error::from)?;
             if asks {
                 socket.recv()?;
             }

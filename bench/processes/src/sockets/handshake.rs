@@ -5,18 +5,18 @@ use std::time::Instant;
 
 use sealwire::{Event, Monitor, blocking::Socket};
 
-use super::TIMEOUT;
-use super::result::Measured;
-use super::side::{Client, SideOptions};
-use crate::exit::{Code, Failure};
+use super::record::Measured;
+use super::side::Client;
+use super::{Load, TIMEOUT};
+use crate::Error;
 
 /// Handshakes under way at the same time: enough to keep both sides busy.
 const UNDER_WAY: usize = 8;
 
 /// The measuring side: connects, waits for the handshake, and connects anew.
-pub(super) fn measure(client: &Client, options: &SideOptions) -> Result<Measured, Failure> {
+pub(super) fn measure(client: &Client, load: &Load) -> Result<Measured, Error> {
     let mut pending: VecDeque<(Socket, Monitor)> = VecDeque::with_capacity(UNDER_WAY);
-    let mut complete_one = || -> Result<Instant, Failure> {
+    let mut complete_one = || -> Result<Instant, Error> {
         while pending.len() < UNDER_WAY {
             pending.push_back(client.connect()?);
         }
@@ -27,12 +27,12 @@ pub(super) fn measure(client: &Client, options: &SideOptions) -> Result<Measured
     };
     let started = Instant::now();
     let mut now = complete_one()?;
-    while now - started < options.warm_up {
+    while now - started < load.warm_up {
         now = complete_one()?;
     }
     let first = now;
     let mut count = 0;
-    while now - first < options.time {
+    while now - first < load.time {
         now = complete_one()?;
         count += 1;
     }
@@ -43,18 +43,17 @@ pub(super) fn measure(client: &Client, options: &SideOptions) -> Result<Measured
     })
 }
 
-fn wait_until_ready(events: &Monitor) -> Result<(), Failure> {
+fn wait_until_ready(events: &Monitor) -> Result<(), Error> {
     loop {
         match events.wait_next_for(TIMEOUT) {
             Some(Event::Ready { .. }) => return Ok(()),
             Some(Event::Failed(failure)) => {
-                return Err(Failure::new(Code::Failed, failure.to_string()));
+                return Err(Error::Failed(failure.to_string()));
             }
             Some(_) => {}
             None => {
-                return Err(Failure::new(
-                    Code::TimedOut,
-                    "a handshake did not end in time",
+                return Err(Error::TimedOut(
+                    "a handshake did not end in time".to_owned(),
                 ));
             }
         }
