@@ -11,7 +11,6 @@
 //! `bench/rpc/monte`. Both are then measured in turns with ours.
 
 mod bare;
-mod cores;
 mod grpc;
 mod monte;
 mod ours;
@@ -23,6 +22,7 @@ mod sockets;
 use std::time::Duration;
 
 use report::Report;
+use sealwire_bench_measure::cores;
 use side::Side;
 
 pub(crate) type Error = Box<dyn std::error::Error + Send + Sync>;
@@ -80,15 +80,15 @@ fn main() -> Result<(), Error> {
 }
 
 fn between_processes(options: &Options, report: &mut Report) -> Result<(), Error> {
-    let all = cores::allowed()?;
-    let cores = all.first().copied().zip(all.last().copied());
-    let (for_side, for_us) = cores.ok_or("no core to run on")?;
+    let all = cores::allowed();
+    let apart = all.first().copied().zip(all.last().copied());
+    let (for_side, for_us) = apart.ok_or("no core to run on")?;
     // What is started now stays on the core that this thread is on now.
-    cores::stay_on(&[for_side])?;
+    cores::pin_to(for_side)?;
     let mut side = Side::start()?;
     let mut processes = options.monte_processes.as_deref();
     let mut monte_side = processes.map(monte::Server::start).transpose()?;
-    cores::stay_on(&[for_us])?;
+    cores::pin_to(for_us)?;
 
     let introduction = side.introduction.clone();
     let mut bare = bare::Client::connect(&introduction.bare_tcp)?;

@@ -1,5 +1,6 @@
 //! Medians over the rounds, how far they lie apart, and ratios.
 
+use sealwire_bench_measure::statistics::median;
 use serde::Serialize;
 
 use crate::Error;
@@ -46,11 +47,7 @@ pub(crate) struct Report {
 fn summary(values: &[f64]) -> (f64, f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    (
-        sorted[sorted.len() / 2],
-        sorted[0],
-        sorted[sorted.len() - 1],
-    )
+    (median(values), sorted[0], sorted[sorted.len() - 1])
 }
 
 impl Report {

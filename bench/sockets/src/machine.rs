@@ -2,26 +2,7 @@
 
 use std::fs;
 
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-
 use crate::Outcome;
-
-/// Keeps this thread, and those that it starts from now on, on one core.
-pub(crate) fn pin_to(core: usize) -> Outcome<()> {
-    let mut set = CpuSet::new();
-    set.set(core);
-    Ok(sched_setaffinity(None, &set)?)
-}
-
-/// Two cores that this process may use, as far from each other as their numbers are.
-pub(crate) fn two_cores() -> Outcome<[usize; 2]> {
-    let set = sched_getaffinity(None)?;
-    let mut cores = (0..CpuSet::MAX_CPU).filter(|&core| set.is_set(core));
-    match (cores.next(), cores.next_back()) {
-        (Some(first), Some(last)) => Ok([first, last]),
-        _ => Err("two cores are needed".into()),
-    }
-}
 
 /// What this process takes.
 #[derive(Debug, Clone)]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use sealwire_bench_measure::statistics::median;
 use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
@@ -80,16 +81,5 @@ impl Figure {
         let least = self.samples.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.samples.iter().copied().fold(0.0, f64::max);
         (most - least) / 2.0 / self.median()
-    }
-}
-
-fn median(samples: &[f64]) -> f64 {
-    let mut sorted = samples.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => 0.0,
-        length if length % 2 == 1 => sorted[middle],
-        _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use std::{env, process, thread};
 
 use clap::Args;
+use sealwire_bench_measure::cores;
 use serde::de::DeserializeOwned;
 
 use crate::cells::{PLANS, Plan, Table, Unit};
@@ -161,7 +162,7 @@ fn measure(plan: &Plan, column: usize, options: &Options) -> Outcome<Vec<Figure>
 }
 
 fn turn_of(contender: Contender, plan: &Plan, column: usize, turn: u64) -> Outcome<Measured> {
-    let [first, last] = machine::two_cores()?;
+    let [first, last] = cores::two_apart().ok_or("two cores are needed")?;
     let (size, peers) = plan.shape(column);
     let timeout =
         TIMEOUT + Duration::from_millis(turn) * 2 + TIMEOUT_PER_PEER * peers.min(20_000) as u32;

@@ -5,13 +5,14 @@ use std::io::{self, Read as _, Write as _};
 use std::process;
 use std::thread;
 
+use sealwire_bench_measure::cores;
 use serde::{Deserialize, Serialize};
 
+use crate::Outcome;
 use crate::contender::Library;
 use crate::libraries::{Node, libzmq, omq, sealwire, tcp, tls, zmq_rs};
 use crate::task::{Role, Task};
 use crate::work::{self, Measured, Server};
-use crate::{Outcome, machine};
 
 /// What a server says first.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,7 +24,7 @@ pub(crate) struct Introduction {
 
 pub(crate) fn run(task: &Task) -> Outcome<()> {
     if let Some(core) = task.core {
-        machine::pin_to(core)?;
+        cores::pin_to(core)?;
     }
     thread::spawn(|| {
         let _ = io::stdin().lock().read_to_end(&mut Vec::new());
@@ -65,9 +66,9 @@ fn run_with<N: Node>(task: &Task) -> Outcome<()> {
 
 /// The client of a server in the same process, on the other core.
 fn connect_to<N: Node>(task: &mut Task, introduction: Introduction) -> Outcome<()> {
-    let [first, last] = machine::two_cores().unwrap_or_default();
+    let [first, last] = cores::two_apart().unwrap_or_default();
     if let Some(core) = task.core {
-        machine::pin_to(if core == first { last } else { first })?;
+        cores::pin_to(if core == first { last } else { first })?;
     }
     (task.endpoint, task.key) = (introduction.endpoint, introduction.key);
     let node = N::new(task)?;

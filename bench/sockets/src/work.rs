@@ -4,6 +4,7 @@ use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use sealwire_bench_measure::statistics::percentile;
 use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
@@ -206,13 +207,9 @@ async fn round_trips(socket: &mut impl Socket, task: &Task) -> Outcome<Measured>
         }
     }
     times.sort_unstable();
-    let percentile = |percent: usize| {
-        let rank = (times.len() * percent).div_ceil(100).max(1);
-        times.get(rank - 1).map(|time| time.as_nanos() as f64 / 1e3)
-    };
     Ok(Measured {
-        p50_us: percentile(50),
-        p99_us: percentile(99),
+        p50_us: percentile(&times, 50),
+        p99_us: percentile(&times, 99),
         ..Measured::default()
     })
 }
