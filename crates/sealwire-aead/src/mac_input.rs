@@ -45,7 +45,7 @@ impl<'a> MacInput<'a> {
     }
 
     /// Number of the chunk at `offset`.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn chunk_number(&self, offset: usize) -> u64 {
         self.part_from.unwrap_or(0) + (offset / CHUNK_SIZE) as u64
     }
@@ -89,7 +89,7 @@ impl<'a> MacInput<'a> {
 ))]
 impl<'a> MacInput<'a> {
     /// Whether the lengths in it are those of what it holds.
-    #[inline(always)]
+    #[inline]
     pub(crate) const fn is_whole(&self) -> bool {
         self.part_from.is_none()
     }
@@ -106,7 +106,7 @@ impl<'a> MacInput<'a> {
 
     /// The `N` bytes from `offset` on if they lie together in the associated data or the
     /// ciphertext.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn contiguous<const N: usize>(&self, offset: usize) -> Option<&'a [u8; N]> {
         match offset.checked_sub(self.aad.len() + 8) {
             Some(offset) => self.ciphertext.get(offset..)?.first_chunk(),

@@ -165,7 +165,7 @@ impl Session {
     }
 }
 
-#[inline(always)]
+#[inline]
 fn xor_bytes(bytes: &mut [u8], key_bytes: &[u8; 64]) {
     for (byte, key_byte) in bytes.iter_mut().zip(key_bytes) {
         *byte ^= key_byte;

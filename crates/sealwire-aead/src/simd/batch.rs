@@ -7,13 +7,15 @@ use super::blake3::{
     CHUNK_BLOCKS, LaneParameters, NONCE_FLAGS, compress_lanes, parent_block, permute_lanes,
     store_nodes,
 };
-use super::chacha20::{blocks, keystream_blocks, lane_state, xor_block, xor_keystream};
+use super::chacha20::{blocks, keystream_blocks, lane_state, xor_block};
 use super::framing::{Edge, MAX_CHUNKS, Shape};
 use super::isa::Isa;
-use crate::batch::{OpenJob, SealJob};
+use super::kernels::LaneKernels;
+use crate::back_end::{BackEnd, tags_equal};
+use crate::batch::{OpenJob, SealJob, Verdict};
 use crate::keys::MessageKeys;
 use crate::portable::blake3::{
-    BLOCK_SIZE, CHUNK_END, CHUNK_START, KEYED_HASH, Node, PARENT, ROOT, words,
+    BLOCK_SIZE, CHUNK_END, CHUNK_START, Chain, KEYED_HASH, Node, PARENT, ROOT, words,
 };
 use crate::{KEY_SIZE, NONCE_SIZE};
 use sealwire_simd::blocks::{Blocks, gather_blocks, scatter_blocks, splat_words};
@@ -28,38 +30,30 @@ pub(crate) trait Job {
 }
 
 impl Job for SealJob<'_> {
-    #[inline(always)]
     fn nonce(&self) -> &[u8; NONCE_SIZE] {
         &self.nonce
     }
-    #[inline(always)]
     fn aad(&self) -> &[u8] {
         self.aad
     }
-    #[inline(always)]
     fn text(&self) -> &[u8] {
         self.buffer
     }
-    #[inline(always)]
     fn text_mut(&mut self) -> &mut [u8] {
         self.buffer
     }
 }
 
 impl Job for OpenJob<'_> {
-    #[inline(always)]
     fn nonce(&self) -> &[u8; NONCE_SIZE] {
         &self.nonce
     }
-    #[inline(always)]
     fn aad(&self) -> &[u8] {
         self.aad
     }
-    #[inline(always)]
     fn text(&self) -> &[u8] {
         self.buffer
     }
-    #[inline(always)]
     fn text_mut(&mut self) -> &mut [u8] {
         self.buffer
     }
@@ -69,15 +63,54 @@ impl Job for OpenJob<'_> {
 pub(crate) type Index = u8;
 
 /// The keys of one message a lane, as word vectors.
-pub(crate) struct LaneKeys<V> {
+struct LaneKeys<V> {
     encryption: [V; 8],
-    pub(crate) authentication: [V; 8],
+    authentication: [V; 8],
     nonce: [V; 2],
+}
+
+/// Seals the jobs in `group`, one a lane, under the keys of their nonces.
+#[inline(always)]
+pub(crate) fn seal_group<I: Isa + LaneKernels<V>, V: Vector<Isa = I>>(
+    isa: I,
+    key: &[u8; KEY_SIZE],
+    jobs: &mut [SealJob<'_>],
+    group: &[Index],
+) {
+    let keys = derive_keys::<V, _>(isa, key, jobs, group);
+    xor_messages(isa, &keys, jobs, group, &[true; MAX_LANES]);
+    let mut lane_tags = [[0; 32]; MAX_LANES];
+    let lanes = Lanes::new(jobs, group);
+    isa.tags(TagKeys::Own(&keys.authentication), &lanes, &mut lane_tags);
+    for (index, tag) in group.iter().zip(&lane_tags) {
+        *jobs[usize::from(*index)].tag = *tag;
+    }
+}
+
+/// Opens the jobs in `group`, one a lane, under the keys of their nonces and writes the verdicts.
+#[inline(always)]
+pub(crate) fn open_group<I: Isa + LaneKernels<V>, V: Vector<Isa = I>>(
+    isa: I,
+    key: &[u8; KEY_SIZE],
+    jobs: &mut [OpenJob<'_>],
+    group: &[Index],
+) {
+    let keys = derive_keys::<V, _>(isa, key, jobs, group);
+    let mut lane_tags = [[0; 32]; MAX_LANES];
+    let lanes = Lanes::new(jobs, group);
+    isa.tags(TagKeys::Own(&keys.authentication), &lanes, &mut lane_tags);
+    let mut live = [false; MAX_LANES];
+    for (lane, index) in group.iter().enumerate() {
+        let job = &mut jobs[usize::from(*index)];
+        live[lane] = tags_equal(&lane_tags[lane], job.tag);
+        job.verdict = Verdict::of(live[lane]);
+    }
+    xor_messages(isa, &keys, jobs, group, &live);
 }
 
 /// Derives the keys of the messages in `group`.
 #[inline(always)]
-pub(crate) fn derive_keys<V: Vector, J: Job>(
+fn derive_keys<V: Vector, J: Job>(
     isa: V::Isa,
     key: &[u8; KEY_SIZE],
     jobs: &[J],
@@ -119,7 +152,7 @@ pub(crate) fn derive_keys<V: Vector, J: Job>(
 /// XORs each message of `group` with its lane's keystream; a lane whose `live` is false is left
 /// alone.
 #[inline(always)]
-pub(crate) fn xor_messages<I: Isa, V: Vector<Isa = I>, J: Job>(
+fn xor_messages<I: Isa, V: Vector<Isa = I>, J: Job>(
     isa: I,
     keys: &LaneKeys<V>,
     jobs: &mut [J],
@@ -153,7 +186,12 @@ pub(crate) fn xor_messages<I: Isa, V: Vector<Isa = I>, J: Job>(
 
 /// XORs messages with one keystream that runs on from block `counter`.
 #[inline(always)]
-pub(crate) fn xor_run<I: Isa, J: Job>(isa: I, keys: &MessageKeys, counter: u64, jobs: &mut [J]) {
+pub(crate) fn xor_run<I: Isa + BackEnd, J: Job>(
+    isa: I,
+    keys: &MessageKeys,
+    counter: u64,
+    jobs: &mut [J],
+) {
     let mut keystream = Blocks::new();
     let (mut ready, mut used) = (0, 0);
     let mut counter = counter;
@@ -165,7 +203,7 @@ pub(crate) fn xor_run<I: Isa, J: Job>(isa: I, keys: &MessageKeys, counter: u64, 
         let text = job.text_mut();
         let text_blocks = text.len().div_ceil(BLOCK_SIZE);
         if used == ready && text_blocks >= I::Wide::LANES {
-            xor_keystream(isa, keys, counter, text);
+            isa.xor_keystream(keys, counter, text);
             counter = counter.wrapping_add(text_blocks as u64);
             continue;
         }
@@ -184,14 +222,26 @@ pub(crate) fn xor_run<I: Isa, J: Job>(isa: I, keys: &MessageKeys, counter: u64, 
     keystream.wipe::<I::Wide>(isa);
 }
 
-/// Tags of the messages in `lanes` under the keys in `key`.
+/// The keys of the messages in all lanes.
+pub(crate) enum TagKeys<'a, V> {
+    /// One for all.
+    Same(&'a Chain),
+    /// Each its own.
+    Own(&'a [V; 8]),
+}
+
+/// Tags of the messages in `lanes`.
 #[inline(always)]
 pub(crate) fn tags<I: Isa, V: Vector<Isa = I>>(
     isa: I,
-    key: &[V; 8],
+    keys: TagKeys<'_, V>,
     lanes: &Lanes<'_>,
     tags: &mut [Node; MAX_LANES],
 ) {
+    let key = &match keys {
+        TagKeys::Same(key) => splat_words(isa, key),
+        TagKeys::Own(keys) => *keys,
+    };
     let block_counts = lanes.shapes.map(Shape::blocks);
     let last_lengths = lanes.shapes.map(|shape| shape.last_len() as u32);
     let shortest = block_counts.iter().copied().min().unwrap_or(0);

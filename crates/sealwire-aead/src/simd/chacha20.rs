@@ -18,6 +18,14 @@ pub(crate) fn xor_keystream<I: Isa>(isa: I, keys: &MessageKeys, counter: u64, da
         counter = counter.wrapping_add((grouped / BLOCK_SIZE) as u64);
         rest = later;
     }
+    xor_few(isa, keys, counter, rest);
+}
+
+/// [`xor_keystream`] for less than a block a lane.
+#[inline(always)]
+pub(crate) fn xor_few<I: Isa>(isa: I, keys: &MessageKeys, counter: u64, data: &mut [u8]) {
+    let mut counter = counter;
+    let mut rest = data;
     // As many blocks as one vector of rows holds take less time in rows than in lanes.
     if rest.len() > I::Wide::LANES / 4 * BLOCK_SIZE {
         let mut keystream = Blocks::<MAX_LANES>::new();

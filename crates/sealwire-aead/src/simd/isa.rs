@@ -1,16 +1,13 @@
 //! What an instruction set has to provide beside its vectors.
 
-use super::framing::{Edge, Header};
+use super::framing::Edge;
 use super::kernels::LaneKernels;
 use crate::keys::MessageKeys;
-use crate::portable::blake3::Node;
-use crate::portable::blake3::{CHUNK_SIZE, Chain};
+use crate::portable::blake3::{Chain, Node};
 use sealwire_simd::vector::{self, MAX_LANES};
 
 /// Quads in the widest vector.
 pub(crate) const QUADS: usize = MAX_LANES / 4;
-/// The front of a message that fills its first four chunks but for what stands before the text.
-pub(crate) const TEXT_SIZE: usize = QUADS * CHUNK_SIZE;
 
 /// An instruction set, with what of both primitives is its own. A value is the proof that this CPU
 /// has it.
@@ -38,16 +35,16 @@ pub(crate) trait Isa:
         None
     }
 
-    /// Encrypts the text of four chunks with the keystream from block `counter` on and hashes them,
-    /// where both can be done side by side; otherwise leaves it alone.
-    #[inline(always)]
+    /// Seals a message of four chunks and a short one, encrypting and hashing side by side, where
+    /// that can be done; otherwise leaves it alone.
+    #[inline]
     fn seal_four_chunks(
         self,
         _keys: &MessageKeys,
         _counter: u64,
-        _header: &Header,
-        _text: &mut [u8; TEXT_SIZE],
-    ) -> Option<[Node; QUADS]> {
+        _aad: &[u8],
+        _buffer: &mut [u8],
+    ) -> Option<Node> {
         None
     }
 

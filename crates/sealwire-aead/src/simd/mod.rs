@@ -9,6 +9,7 @@ pub(crate) mod chacha20;
 pub(crate) mod framing;
 pub(crate) mod isa;
 pub(crate) mod kernels;
+pub(crate) mod leaves;
 pub(crate) mod plan;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod quads;

@@ -3,17 +3,15 @@
 //! Lanes run until the longest message among them ends, so messages are grouped by length. Lengths
 //! are no secret; nothing else decides.
 
-use super::batch::{Index, Job, Lanes, derive_keys, xor_messages, xor_run};
+use super::batch::{Index, Job, Lanes, TagKeys};
 use super::framing::Framing;
-use super::isa::Isa;
-use super::kernels::LaneKernels;
+use super::kernels::{Kernels, LaneKernels};
 use crate::KEY_SIZE;
-use crate::back_end::{BackEnd, tags_equal};
+use crate::back_end::tags_equal;
 use crate::batch::{OpenJob, SealJob, Verdict};
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
 use crate::portable::blake3::Node;
-use sealwire_simd::blocks::splat_words;
 use sealwire_simd::vector::{MAX_LANES, Vector};
 
 /// Jobs that are sorted together.
@@ -30,7 +28,6 @@ struct Plan {
 
 impl Plan {
     /// Plans for at most [`WINDOW`] jobs.
-    #[inline(always)]
     fn new<J: Job>(jobs: &[J]) -> Self {
         let mut keys = [0u32; WINDOW];
         let mut count = 0;
@@ -52,21 +49,18 @@ impl Plan {
     }
 
     /// Groups for at most `lanes` lanes.
-    #[inline(always)]
     fn groups(&self, lanes: usize) -> impl Iterator<Item = &[Index]> {
         self.order[..self.count].chunks(lanes)
     }
 }
 
 /// Whether a job has no place in any lane.
-#[inline(always)]
 fn is_long<J: Job>(job: &J) -> bool {
     Framing::block_count(job.aad().len(), job.text().len()).is_none()
 }
 
 /// Seals every job under the keys of its nonce.
-#[inline(always)]
-pub(crate) fn seal_batch<I: Isa + BackEnd>(isa: I, key: &[u8; KEY_SIZE], jobs: &mut [SealJob<'_>]) {
+pub(crate) fn seal_batch<I: Kernels>(isa: I, key: &[u8; KEY_SIZE], jobs: &mut [SealJob<'_>]) {
     for window in jobs.chunks_mut(WINDOW) {
         let plan = Plan::new(window);
         for group in plan.groups(I::Wide::LANES) {
@@ -75,9 +69,9 @@ pub(crate) fn seal_batch<I: Isa + BackEnd>(isa: I, key: &[u8; KEY_SIZE], jobs: &
                     isa.seal_job(key, &mut window[usize::from(*index)]);
                 }
             } else if group.len() <= I::Middle::LANES {
-                seal_group::<I, I::Middle>(isa, key, window, group);
+                LaneKernels::<I::Middle>::seal_group(isa, key, window, group);
             } else {
-                seal_group::<I, I::Wide>(isa, key, window, group);
+                LaneKernels::<I::Wide>::seal_group(isa, key, window, group);
             }
         }
         for job in window.iter_mut().filter(|job| is_long(*job)) {
@@ -87,8 +81,7 @@ pub(crate) fn seal_batch<I: Isa + BackEnd>(isa: I, key: &[u8; KEY_SIZE], jobs: &
 }
 
 /// Opens every job under the keys of its nonce and writes the verdicts.
-#[inline(always)]
-pub(crate) fn open_batch<I: Isa + BackEnd>(isa: I, key: &[u8; KEY_SIZE], jobs: &mut [OpenJob<'_>]) {
+pub(crate) fn open_batch<I: Kernels>(isa: I, key: &[u8; KEY_SIZE], jobs: &mut [OpenJob<'_>]) {
     for window in jobs.chunks_mut(WINDOW) {
         let plan = Plan::new(window);
         for group in plan.groups(I::Wide::LANES) {
@@ -97,9 +90,9 @@ pub(crate) fn open_batch<I: Isa + BackEnd>(isa: I, key: &[u8; KEY_SIZE], jobs: &
                     isa.open_job(key, &mut window[usize::from(*index)]);
                 }
             } else if group.len() <= I::Middle::LANES {
-                open_group::<I, I::Middle>(isa, key, window, group);
+                LaneKernels::<I::Middle>::open_group(isa, key, window, group);
             } else {
-                open_group::<I, I::Wide>(isa, key, window, group);
+                LaneKernels::<I::Wide>::open_group(isa, key, window, group);
             }
         }
         for job in window.iter_mut().filter(|job| is_long(*job)) {
@@ -108,60 +101,21 @@ pub(crate) fn open_batch<I: Isa + BackEnd>(isa: I, key: &[u8; KEY_SIZE], jobs: &
     }
 }
 
-#[inline(always)]
-fn seal_group<I: Isa + LaneKernels<V>, V: Vector<Isa = I>>(
-    isa: I,
-    key: &[u8; KEY_SIZE],
-    jobs: &mut [SealJob<'_>],
-    group: &[Index],
-) {
-    let keys = derive_keys::<V, _>(isa, key, jobs, group);
-    xor_messages(isa, &keys, jobs, group, &[true; MAX_LANES]);
-    let mut lane_tags = [[0; 32]; MAX_LANES];
-    let lanes = Lanes::new(jobs, group);
-    isa.tags(&keys.authentication, &lanes, &mut lane_tags);
-    for (index, tag) in group.iter().zip(&lane_tags) {
-        *jobs[usize::from(*index)].tag = *tag;
-    }
-}
-
-#[inline(always)]
-fn open_group<I: Isa + LaneKernels<V>, V: Vector<Isa = I>>(
-    isa: I,
-    key: &[u8; KEY_SIZE],
-    jobs: &mut [OpenJob<'_>],
-    group: &[Index],
-) {
-    let keys = derive_keys::<V, _>(isa, key, jobs, group);
-    let mut lane_tags = [[0; 32]; MAX_LANES];
-    let lanes = Lanes::new(jobs, group);
-    isa.tags(&keys.authentication, &lanes, &mut lane_tags);
-    let mut live = [false; MAX_LANES];
-    for (lane, index) in group.iter().enumerate() {
-        let job = &mut jobs[usize::from(*index)];
-        live[lane] = tags_equal(&lane_tags[lane], job.tag);
-        job.verdict = Verdict::of(live[lane]);
-    }
-    xor_messages(isa, &keys, jobs, group, &live);
-}
-
 /// Seals all jobs with one keystream from block `counter` on.
-#[inline(always)]
-pub(crate) fn seal_run<I: Isa + BackEnd>(
+pub(crate) fn seal_run<I: Kernels>(
     isa: I,
     keys: &MessageKeys,
     counter: u64,
     jobs: &mut [SealJob<'_>],
 ) {
-    xor_run(isa, keys, counter, jobs);
+    isa.xor_sealing_run(keys, counter, jobs);
     for window in jobs.chunks_mut(WINDOW) {
         run_tags(isa, keys, window, |job, tag| *job.tag = tag);
     }
 }
 
 /// Opens jobs with one keystream from block `counter` on, up to the first that is forged.
-#[inline(always)]
-pub(crate) fn open_run<I: Isa + BackEnd>(
+pub(crate) fn open_run<I: Kernels>(
     isa: I,
     keys: &MessageKeys,
     counter: u64,
@@ -183,12 +137,11 @@ pub(crate) fn open_run<I: Isa + BackEnd>(
             break;
         }
     }
-    xor_run(isa, keys, counter, &mut jobs[..verified]);
+    isa.xor_opening_run(keys, counter, &mut jobs[..verified]);
 }
 
 /// Hands out the tags of the jobs in a window, all under the same key.
-#[inline(always)]
-fn run_tags<I: Isa + BackEnd, J: Job>(
+fn run_tags<I: Kernels, J: Job>(
     isa: I,
     keys: &MessageKeys,
     jobs: &mut [J],
@@ -208,12 +161,13 @@ fn run_tags<I: Isa + BackEnd, J: Job>(
         }
         let mut lane_tags = [[0; 32]; MAX_LANES];
         let lanes = Lanes::new(jobs, group);
+        let key = &keys.authentication;
         if group.len() <= I::Middle::LANES {
-            let key = splat_words::<I::Middle>(isa, &keys.authentication);
-            isa.tags(&key, &lanes, &mut lane_tags);
+            let key = TagKeys::<I::Middle>::Same(key);
+            isa.tags(key, &lanes, &mut lane_tags);
         } else {
-            let key = splat_words::<I::Wide>(isa, &keys.authentication);
-            isa.tags(&key, &lanes, &mut lane_tags);
+            let key = TagKeys::<I::Wide>::Same(key);
+            isa.tags(key, &lanes, &mut lane_tags);
         }
         for (index, tag) in group.iter().zip(&lane_tags) {
             deliver(&mut jobs[usize::from(*index)], *tag);

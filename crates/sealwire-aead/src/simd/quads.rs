@@ -6,10 +6,14 @@
 
 use super::blake3::{CHUNK_BLOCKS, mix_rows};
 use super::chacha20::{LaneBlocks, state_at};
-use super::framing::Header;
-use super::isa::{Isa, QUADS, TEXT_SIZE};
+use super::framing::{Framing, Header};
+use super::isa::{Isa, QUADS};
+use super::kernels::Kernels;
 use crate::keys::MessageKeys;
-use crate::portable::blake3::{BLOCK_SIZE, CHUNK_END, CHUNK_START, Chain, IV, KEYED_HASH, Node};
+use crate::mac_input::MacInput;
+use crate::portable::blake3::{
+    BLOCK_SIZE, CHUNK_END, CHUNK_SIZE, CHUNK_START, Chain, IV, KEYED_HASH, Node, ROOT,
+};
 use sealwire_simd::blocks::Turning;
 use sealwire_simd::vector::{MAX_LANES, Vector};
 
@@ -32,6 +36,8 @@ pub(crate) trait PickQuads: Isa {
     fn next_quads(self, places: &Self::Places, message: [Self::Wide; 4]) -> [Self::Wide; 4];
 }
 
+/// The front of a message that fills its first four chunks but for what stands before the text.
+const TEXT_SIZE: usize = QUADS * CHUNK_SIZE;
 /// Groups of sixteen keystream blocks in the text of four chunks.
 const GROUPS: usize = QUADS * CHUNK_BLOCKS / MAX_LANES;
 
@@ -221,6 +227,34 @@ pub(crate) fn hash_four_chunks<'a, I: PickQuads>(
     chunks.nodes()
 }
 
+/// Seals a message of four chunks and a short one; leaves others alone.
+#[inline(always)]
+pub(crate) fn seal_message<I: Kernels + PickQuads>(
+    isa: I,
+    keys: &MessageKeys,
+    counter: u64,
+    aad: &[u8],
+    buffer: &mut [u8],
+) -> Option<Node> {
+    let len = MacInput::new(aad, buffer).len();
+    if len > QUADS * CHUNK_SIZE + CHUNK_SIZE / 2 || !Framing::fits(aad) {
+        return None;
+    }
+    let (text, rest) = buffer.split_first_chunk_mut()?;
+    let four = seal_four_chunks(isa, keys, counter, &Framing::header(isa, aad), text);
+    let text_blocks = (TEXT_SIZE / BLOCK_SIZE) as u64;
+    isa.xor_keystream(keys, counter.wrapping_add(text_blocks), rest);
+    let input = MacInput::new(aad, buffer);
+    let start = QUADS * CHUNK_SIZE;
+    let last = isa.chunk(&keys.authentication, &input, start, len - start, 0);
+    let mut level = [[0; 32]; QUADS + 1];
+    level[..QUADS].copy_from_slice(&four);
+    level[QUADS] = last;
+    let mut above = [[0; 32]; MAX_LANES];
+    isa.fold(&keys.authentication, &level, 1, ROOT, &mut above);
+    Some(above[0])
+}
+
 /// Encrypts `text` with the keystream from block `counter` on and hashes the first four chunks of
 /// `header || text`. The header has at most a block; behind it there is room for the rest of that.
 ///
@@ -228,7 +262,7 @@ pub(crate) fn hash_four_chunks<'a, I: PickQuads>(
 /// blocks that a chunk needs first are made first: each group has four successive ones of each
 /// chunk, counted from the last of the chunk before, which the header pushes into this one.
 #[inline(always)]
-pub(crate) fn seal_four_chunks<I: PickQuads>(
+fn seal_four_chunks<I: PickQuads>(
     isa: I,
     keys: &MessageKeys,
     counter: u64,

@@ -1,6 +1,5 @@
 //! Where the tree gets its bytes from.
 
-use super::isa::Isa;
 use crate::back_end::BackEnd;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
@@ -23,7 +22,6 @@ pub(crate) enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    #[inline(always)]
     pub(crate) const fn sealing(
         aad: &'a [u8],
         text: &'a mut [u8],
@@ -40,8 +38,7 @@ impl<'a> Source<'a> {
     }
 
     /// The concatenation, of which the first `end` bytes may be read.
-    #[inline(always)]
-    pub(crate) fn up_to<I: Isa + BackEnd>(&mut self, isa: I, end: usize) -> MacInput<'_> {
+    pub(crate) fn up_to<I: BackEnd>(&mut self, isa: I, end: usize) -> MacInput<'_> {
         match self {
             Self::Ciphertext(input) => *input,
             Self::Sealing {
@@ -65,7 +62,6 @@ impl<'a> Source<'a> {
     }
 
     /// Length of the concatenation in bytes.
-    #[inline(always)]
     pub(crate) const fn len(&self) -> usize {
         match self {
             Self::Ciphertext(input) => input.len(),

@@ -3,10 +3,10 @@
 use crate::keys::MessageKeys;
 use crate::portable::blake3::{Chain, Node};
 use crate::simd::blake3::ROW_SCHEDULE;
-use crate::simd::framing::{Edge, Header};
-use crate::simd::isa::{Isa, QUADS, TEXT_SIZE};
+use crate::simd::framing::Edge;
+use crate::simd::isa::{Isa, QUADS};
 use crate::simd::kernels::kernels;
-use crate::simd::quads::{PickQuads, hash_four_chunks, seal_four_chunks};
+use crate::simd::quads::{PickQuads, hash_four_chunks, seal_message};
 use core::arch::x86_64::{
     _bzhi_u64, _mm256_castsi256_si128, _mm256_permutex2var_epi32, _mm512_loadu_si512,
     _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_or_si512, _mm512_permutex2var_epi32,
@@ -87,16 +87,11 @@ impl Isa for Avx512 {
         Some(hash_four_chunks(self, key, block, first))
     }
 
-    #[inline(always)]
-    fn seal_four_chunks(
-        self,
-        keys: &MessageKeys,
-        counter: u64,
-        header: &Header,
-        text: &mut [u8; TEXT_SIZE],
-    ) -> Option<[Node; QUADS]> {
-        Some(seal_four_chunks(self, keys, counter, header, text))
-    }
+    sealwire_simd::compiled_for!(Avx512;
+        fn seal_four_chunks(
+            self, keys: &MessageKeys, counter: u64, aad: &[u8], buffer: &mut [u8]
+        ) -> Option<Node> = seal_message;
+    );
 
     #[inline(always)]
     fn xor_short(self, data: &mut [u8], keystream: &[u8; 64]) {
