@@ -1,10 +1,12 @@
 //! Requests, messages and streams between a client and a server.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::support::{Scene, TIMEOUT, bind, echo, eventually, nobody, nothing_left};
+use sealwire::{Event, Monitor};
 use sealwire_rpc::handler::{Inline, Pool, Spawn};
 use sealwire_rpc::{CallOptions, Code, Conn, ConnState, Error, Limits, OneWay, Request, Status};
 
@@ -302,6 +304,27 @@ fn either_side_can_end_a_connection() {
         eventually("gone here", || client.connections().is_empty());
     }
     // The client opens another one when it needs one.
+    client.blocking().conn().unwrap();
+}
+
+/// It was opened all the same: the next call gets another one, not the reason why this one ended.
+#[test]
+fn a_connection_that_ends_as_soon_as_it_is_there_is_no_failed_attempt() {
+    let scene = Scene::new();
+    let server = scene.server().build(Inline::new(echo)).unwrap();
+    let monitor = Arc::new(OnceLock::<Monitor>::new());
+    let (seen, ended) = (monitor.clone(), AtomicBool::new(false));
+    let client = scene.client().on_state(move |conn, state| {
+        if state == ConnState::New && !ended.swap(true, Ordering::SeqCst) {
+            conn.close();
+            // The thread that dialed hears of the end first, then that the connection was taken.
+            let is_end =
+                |event: Event| matches!(event, Event::Failed(failure) if failure.was_ready());
+            while !is_end(seen.get().unwrap().wait_next().unwrap()) {}
+        }
+    });
+    let client = client.build(bind(&server)).unwrap();
+    let _ = monitor.set(client.monitor());
     client.blocking().conn().unwrap();
 }
 
