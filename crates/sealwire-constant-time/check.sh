@@ -128,8 +128,8 @@ else
 fi
 if has_nightly; then
     under_memory_sanitizer sealwire-aead portable portable,sse41,avx2,avx512 avx512bw
-    under_memory_sanitizer sealwire-nacl portable,agreement portable,sse2,avx2,avx512,agreement \
-        avx512vl
+    under_memory_sanitizer sealwire-nacl portable,agreement portable,sse2,avx2,avx512,ifma,agreement \
+        "avx512vl avx512ifma"
     under_memory_sanitizer sealwire-newplex portable \
         "portable,aesni,aesni with avx,vaes256,vaes512" "vaes avx512bw"
 elif [ "${CI:-}" = true ]; then

@@ -7,8 +7,10 @@ use subtle::ConstantTimeEq;
 use x25519_dalek::{X25519_BASEPOINT_BYTES, x25519};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
-use crate::portable::hsalsa20;
-use crate::{KEY_SIZE, NONCE_SIZE, OpenError, SecretBox, WeakKey};
+use crate::error::{OpenError, WeakKey};
+use crate::salsa20::portable::hsalsa20;
+use crate::secret_box::SecretBox;
+use crate::sizes::{KEY_SIZE, NONCE_SIZE};
 
 /// An X25519 secret key with its public key. The secret is wiped on drop; `Debug` shows none of it.
 #[derive(Clone, ZeroizeOnDrop)]
@@ -94,7 +96,7 @@ impl SecretBox {
         let weak = agreed.ct_eq(&[0; KEY_SIZE]).unwrap_u8();
         // Whether a key is weak is no secret: the peer is told.
         #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
-        let weak = crate::constant_time::declassified(weak);
+        let weak = sealwire_constant_time::declassified(weak);
         if weak == 1 {
             return Err(WeakKey);
         }

@@ -53,34 +53,24 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
-mod back_end;
+mod batch;
 #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod constant_time;
 mod counter_box;
-mod engine;
 mod error;
+mod job;
 mod keys;
 mod poly1305;
-mod portable;
+mod salsa20;
 mod secret_box;
-#[cfg(target_arch = "x86_64")]
-mod simd;
-#[cfg(target_arch = "x86_64")]
-mod x86;
+mod sizes;
 
-pub use counter_box::{CounterBox, OpenJob, SealJob};
+pub use counter_box::CounterBox;
 pub use error::{OpenError, WeakKey};
+pub use job::{OpenJob, SealJob};
 pub use keys::KeyPair;
 pub use secret_box::SecretBox;
-
-/// Size of a secret, public or shared key, in bytes.
-pub const KEY_SIZE: usize = 32;
-/// Size of a nonce in bytes.
-pub const NONCE_SIZE: usize = 24;
-/// Size of a tag in bytes: what sealing adds to a message.
-pub const TAG_SIZE: usize = 16;
-/// Size of the part of a nonce that a [`CounterBox`] keeps, in bytes.
-pub const PREFIX_SIZE: usize = 16;
+pub use sizes::{KEY_SIZE, NONCE_SIZE, PREFIX_SIZE, TAG_SIZE};
 
 /// The README's example is compiled and run as printed.
 #[cfg(doctest)]

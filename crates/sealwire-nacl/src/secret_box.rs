@@ -5,8 +5,10 @@ use core::fmt;
 
 use zeroize::Zeroizing;
 
-use crate::counter_box::{CounterBox, OpenJob, SealJob};
-use crate::{KEY_SIZE, NONCE_SIZE, OpenError, PREFIX_SIZE, TAG_SIZE};
+use crate::counter_box::CounterBox;
+use crate::error::OpenError;
+use crate::job::{OpenJob, SealJob};
+use crate::sizes::{KEY_SIZE, NONCE_SIZE, PREFIX_SIZE, TAG_SIZE};
 
 /// XSalsa20-Poly1305 under one key: `crypto_secretbox`, and the second step of `crypto_box`.
 ///

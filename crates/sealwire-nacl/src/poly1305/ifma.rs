@@ -9,6 +9,11 @@
 //! Limbs are of 44, 44 and 42 bits, as in the scalar code. `vpmadd52` adds the lower or the upper 52
 //! bits of a product of 52-bit numbers; what is at 2^52 is shifted by 8 to stand at 2^44.
 
+#![allow(
+    unsafe_code,
+    reason = "CPU intrinsics; a value proves that the CPU has them"
+)]
+
 use core::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_loadu_si512, _mm512_madd52hi_epu64,
     _mm512_madd52lo_epu64, _mm512_or_si512, _mm512_set1_epi64, _mm512_setzero_si512,
@@ -16,9 +21,10 @@ use core::arch::x86_64::{
     _mm512_unpacklo_epi64,
 };
 
+use sealwire_simd::Ifma;
 use zeroize::Zeroize;
 
-use crate::poly1305::{Factor, Limbs, MASK_42, MASK_44};
+use super::scalar::{Factor, Limbs, MASK_42, MASK_44};
 
 /// Bytes that a step takes.
 pub(crate) const STEP: usize = 256;
@@ -29,26 +35,6 @@ const ORDER: [usize; LANES] = [0, 4, 1, 5, 2, 6, 3, 7];
 
 /// A limb in each lane.
 type Lanes = [u64; LANES];
-
-/// Proof that the CPU has AVX-512 F and IFMA.
-#[derive(Clone, Copy)]
-pub(crate) struct Ifma(());
-
-impl Ifma {
-    /// The proof, if there is one.
-    #[inline(always)]
-    pub(crate) fn detect() -> Option<Self> {
-        #[cfg(feature = "std")]
-        let found =
-            std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512ifma");
-        #[cfg(not(feature = "std"))]
-        let found = cfg!(all(
-            target_feature = "avx512f",
-            target_feature = "avx512ifma"
-        ));
-        found.then_some(Self(()))
-    }
-}
 
 /// The accumulators of sixteen lanes. Wiped on drop.
 pub(crate) struct SixteenLanes {

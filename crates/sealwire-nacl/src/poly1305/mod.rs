@@ -8,31 +8,36 @@
 //! | long ones, AVX-512 IFMA | the same limbs in sixteen lanes | 15 GB/s |
 //! | long ones, AVX2 | the crate `poly1305` | 4.8 GB/s, but 1.7 µs to get going |
 
+#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+mod ifma;
+mod scalar;
+
+#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
 use ::poly1305::universal_hash::{KeyInit, UniversalHash};
+#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
 use ::poly1305::{Block, Poly1305};
+#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+use sealwire_simd::{Avx2, Ifma};
 use subtle::ConstantTimeEq;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
 use zeroize::Zeroizing;
 
-use crate::TAG_SIZE;
-use crate::portable::MAC_KEY_SIZE;
-#[cfg(target_arch = "x86_64")]
-use crate::x86::ifma::{self, Ifma, SixteenLanes};
+#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+use self::ifma::SixteenLanes;
+use self::scalar::Accumulator;
+use crate::salsa20::block::MAC_KEY_SIZE;
+use crate::sizes::TAG_SIZE;
 
 /// From this many bytes on sixteen lanes are quicker.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
 const LONG_FOR_IFMA: usize = 768;
 /// From this many bytes on the crate's vector code is quicker.
-const LONG_FOR_AVX2: usize = 2_560;
+const LONG: usize = 2_560;
 
 /// Sizes of the pieces that [`Running`] takes are multiples of this many bytes. The vector code takes
 /// sixteen blocks of 16 bytes at a time, that of the crate four; once some are left over, all that
 /// follow are taken one by one.
-#[cfg(target_arch = "x86_64")]
-pub(crate) const PIECE_UNIT: usize = ifma::STEP;
-
-pub(crate) const MASK_44: u64 = (1 << 44) - 1;
-pub(crate) const MASK_42: u64 = (1 << 42) - 1;
+pub(crate) const PIECE_UNIT: usize = 256;
 
 /// The tag of `text`.
 #[inline]
@@ -45,71 +50,73 @@ pub(crate) fn tag(key: &[u8; MAC_KEY_SIZE], text: &[u8]) -> [u8; TAG_SIZE] {
 }
 
 /// Whether two tags are the same, in constant time.
-#[inline(always)]
+#[inline]
 pub(crate) fn tags_equal(expected: &[u8; TAG_SIZE], tag: &[u8; TAG_SIZE]) -> bool {
     let (expected, tag) = (expected.as_chunks::<8>().0, tag.as_chunks::<8>().0);
     let words = |bytes: &[[u8; 8]]| [u64::from_ne_bytes(bytes[0]), u64::from_ne_bytes(bytes[1])];
     let equal = words(expected).as_slice().ct_eq(&words(tag)).unwrap_u8();
     // The verdict is no secret any more.
     #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let equal = crate::constant_time::declassified(equal);
+    let equal = sealwire_constant_time::declassified(equal);
     equal == 1
 }
 
 /// Whether a text of this length is one for [`Running`].
-#[inline(always)]
+#[inline]
 pub(crate) fn is_long(length: usize) -> bool {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
     if length >= LONG_FOR_IFMA && Ifma::detect().is_some() {
         return true;
     }
-    length >= LONG_FOR_AVX2 && has_avx2()
-}
-
-#[inline(always)]
-fn has_avx2() -> bool {
-    #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    let found = std::is_x86_feature_detected!("avx2");
-    #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
-    let found = cfg!(target_feature = "avx2");
-    found
+    length >= LONG
 }
 
 /// The tag of a long text that comes in pieces.
-#[allow(
-    clippy::large_enum_variant,
-    reason = "there is one at a time, on the stack"
+#[cfg_attr(
+    all(target_arch = "x86_64", not(sealwire_portable)),
+    allow(
+        clippy::large_enum_variant,
+        reason = "there is one at a time, on the stack"
+    )
 )]
 pub(crate) enum Running {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
     Ifma(SixteenLanes, Zeroizing<[u8; MAC_KEY_SIZE]>),
-    Crate(Poly1305),
+    #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+    Avx2(Poly1305),
+    Scalar(Accumulator),
 }
 
 impl Running {
     pub(crate) fn new(key: &[u8; MAC_KEY_SIZE]) -> Self {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
         if let Some(isa) = Ifma::detect() {
             let lanes = SixteenLanes::new(isa, Accumulator::new(key).r.limbs);
             return Self::Ifma(lanes, Zeroizing::new(*key));
         }
-        Self::Crate(Poly1305::new(key.into()))
+        #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+        if Avx2::detect().is_some() {
+            return Self::Avx2(Poly1305::new(key.into()));
+        }
+        Self::Scalar(Accumulator::new(key))
     }
 
     /// Takes a piece whose size is a multiple of [`PIECE_UNIT`].
-    #[cfg(target_arch = "x86_64")]
     pub(crate) fn update(&mut self, piece: &[u8]) {
         debug_assert!(piece.len().is_multiple_of(PIECE_UNIT));
         match self {
+            #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
             Self::Ifma(lanes, _) => lanes.update(piece.as_chunks().0),
-            Self::Crate(state) => state.update(Block::slice_as_chunks(piece).0),
+            #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+            Self::Avx2(state) => state.update(Block::slice_as_chunks(piece).0),
+            Self::Scalar(state) => state.update(piece.as_chunks().0),
         }
     }
 
     /// Takes the last piece, of any size, and gives the tag.
     pub(crate) fn finish(self, piece: &[u8]) -> [u8; TAG_SIZE] {
         match self {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
             Self::Ifma(mut lanes, key) => {
                 let (steps, rest) = piece.as_chunks();
                 lanes.update(steps);
@@ -117,135 +124,23 @@ impl Running {
                 accumulator.h = lanes.sum();
                 accumulator.finish(rest)
             }
-            Self::Crate(mut state) => {
+            #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+            Self::Avx2(mut state) => {
                 let (blocks, rest) = Block::slice_as_chunks(piece);
                 state.update(blocks);
                 state.compute_unpadded(rest).into()
             }
+            Self::Scalar(state) => state.finish(piece),
         }
-    }
-}
-
-/// A number in three limbs, of 44, 44 and 42 bits and a little more.
-pub(crate) type Limbs = [u64; 3];
-
-/// A number to multiply by.
-pub(crate) struct Factor {
-    limbs: Limbs,
-    /// The upper two limbs times 20: what goes beyond 2^130 comes back times 5, and limbs of 44 bits
-    /// make 132.
-    times_20: [u64; 2],
-}
-
-impl Factor {
-    #[inline(always)]
-    pub(crate) fn new(limbs: Limbs) -> Self {
-        Self {
-            limbs,
-            times_20: [limbs[1] * 20, limbs[2] * 20],
-        }
-    }
-
-    /// The product modulo 2^130 - 5, not fully reduced.
-    #[inline(always)]
-    pub(crate) fn times(&self, [h0, h1, h2]: Limbs) -> Limbs {
-        let product = |a: u64, b: u64| u128::from(a) * u128::from(b);
-        let ([r0, r1, r2], [s1, s2]) = (self.limbs, self.times_20);
-        let d0 = product(h0, r0) + product(h1, s2) + product(h2, s1);
-        let d1 = product(h0, r1) + product(h1, r0) + product(h2, s2);
-        let d2 = product(h0, r2) + product(h1, r1) + product(h2, r0);
-
-        let d1 = d1 + u128::from((d0 >> 44) as u64);
-        let d2 = d2 + u128::from((d1 >> 44) as u64);
-        let h0 = (d0 as u64 & MASK_44) + (d2 >> 42) as u64 * 5;
-        let h1 = (d1 as u64 & MASK_44) + (h0 >> 44);
-        [h0 & MASK_44, h1, d2 as u64 & MASK_42]
-    }
-}
-
-/// The sum so far, and what it is multiplied by with each block.
-struct Accumulator {
-    h: Limbs,
-    r: Factor,
-    /// Added at the end.
-    pad: u128,
-}
-
-impl Accumulator {
-    #[inline(always)]
-    fn new(key: &[u8; MAC_KEY_SIZE]) -> Self {
-        let (r, pad) = key.split_at(16);
-        let word = |bytes: &[u8]| u128::from_le_bytes(bytes.try_into().expect("16 bytes"));
-        let (low, high) = (word(r) as u64, (word(r) >> 64) as u64);
-        Self {
-            h: [0; 3],
-            r: Factor::new([
-                low & 0xffc_0fff_ffff,
-                ((low >> 44) | (high << 20)) & 0xfff_ffc0_ffff,
-                (high >> 24) & 0x00f_ffff_fc0f,
-            ]),
-            pad: word(pad),
-        }
-    }
-
-    /// Adds 128 bits and what is above them, then multiplies by `r`.
-    #[inline(always)]
-    fn absorb(&mut self, block: u128, above: u64) {
-        let (low, high) = (block as u64, (block >> 64) as u64);
-        let [h0, h1, h2] = self.h;
-        self.h = self.r.times([
-            h0 + (low & MASK_44),
-            h1 + (((low >> 44) | (high << 20)) & MASK_44),
-            h2 + ((high >> 24) | above),
-        ]);
-    }
-
-    /// Takes the last part of a text, of any size, and gives the tag.
-    #[inline(always)]
-    fn finish(mut self, text: &[u8]) -> [u8; TAG_SIZE] {
-        let (blocks, rest) = text.as_chunks::<16>();
-        for block in blocks {
-            self.absorb(u128::from_le_bytes(*block), 1 << 40);
-        }
-        if !rest.is_empty() {
-            let mut block = [0; 16];
-            block[..rest.len()].copy_from_slice(rest);
-            block[rest.len()] = 1;
-            self.absorb(u128::from_le_bytes(block), 0);
-        }
-        self.reduced().wrapping_add(self.pad).to_le_bytes()
-    }
-
-    /// The sum modulo 2^130 - 5, and of that the lower 128 bits.
-    #[inline(always)]
-    fn reduced(&self) -> u128 {
-        let [mut h0, mut h1, mut h2] = self.h;
-        for _ in 0..2 {
-            h2 += h1 >> 44;
-            h1 &= MASK_44;
-            h0 += (h2 >> 42) * 5;
-            h2 &= MASK_42;
-            h1 += h0 >> 44;
-            h0 &= MASK_44;
-        }
-        h2 += h1 >> 44;
-        h1 &= MASK_44;
-
-        // h - (2^130 - 5), taken when it is not negative.
-        let g0 = h0 + 5;
-        let g1 = h1 + (g0 >> 44);
-        let g2 = (h2 + (g1 >> 44)).wrapping_sub(1 << 42);
-        let reduced = (g2 >> 63).wrapping_sub(1);
-        h0 = (h0 & !reduced) | (g0 & MASK_44 & reduced);
-        h1 = (h1 & !reduced) | (g1 & MASK_44 & reduced);
-        h2 = (h2 & !reduced) | (g2 & reduced);
-        u128::from(h0) | u128::from(h1) << 44 | u128::from(h2) << 88
     }
 }
 
 #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
     use alloc::vec::Vec;
+
+    use ::poly1305::Poly1305;
+    use ::poly1305::universal_hash::KeyInit;
 
     use super::*;
 
@@ -256,7 +151,8 @@ mod tests {
     /// The vector code that this CPU would use, and the crate's.
     fn long(key: &[u8; 32], text: &[u8]) -> [[u8; 16]; 2] {
         let ours = Running::new(key).finish(text);
-        [ours, Running::Crate(Poly1305::new(key.into())).finish(text)]
+        let theirs = Poly1305::new(key.into()).compute_unpadded(text);
+        [ours, theirs.into()]
     }
 
     #[test]
@@ -286,7 +182,6 @@ mod tests {
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
     #[test]
     fn pieces_make_no_difference() {
         let text: Vec<u8> = (0..5_000).map(|i| (i * 37) as u8).collect();

@@ -1,72 +1,42 @@
-//! Salsa20 one block after the other: the reference for every other back end.
+//! Salsa20 one block after the other: the back end that needs no instruction of any kind, and what
+//! derives keys.
 
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::back_end::BackEnd;
-use crate::counter_box::{OpenJob, SealJob};
-use crate::poly1305;
-
-/// Bytes of a block.
-pub(crate) const BLOCK_SIZE: usize = 64;
-/// Bytes of the first block that are the Poly1305 key.
-pub(crate) const MAC_KEY_SIZE: usize = 32;
-/// "expand 32-byte k".
-pub(crate) const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
+use super::back_end::BackEnd;
+use super::block::{BLOCK_SIZE, CONSTANTS, Position, wipe, xor};
 
 /// The back end that needs no instruction of any kind.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
 impl BackEnd for Portable {
-    fn seal_batch(self, subkey: &[u32; 8], jobs: &mut [SealJob<'_>]) {
-        for job in jobs {
-            let mut first = block(subkey, job.nonce, 0);
-            xor_message(subkey, job.nonce, &first, job.buffer);
-            *job.tag = poly1305::tag(mac_key(&first), job.buffer);
-            first.zeroize();
+    const LANES: usize = 1;
+
+    fn xor_blocks(self, subkey: &[u32; 8], positions: &[Position], texts: &mut [&mut [u8]]) {
+        for (position, text) in positions.iter().zip(texts) {
+            xor_block(subkey, *position, text);
         }
     }
 
-    fn open_batch(self, subkey: &[u32; 8], jobs: &mut [OpenJob<'_>]) {
-        for job in jobs {
-            let mut first = block(subkey, job.nonce, 0);
-            let expected = poly1305::tag(mac_key(&first), job.buffer);
-            job.verified = poly1305::tags_equal(&expected, job.tag);
-            if job.verified {
-                xor_message(subkey, job.nonce, &first, job.buffer);
-            }
-            first.zeroize();
+    fn xor_runs(self, subkey: &[u32; 8], start: Position, data: &mut [u8]) {
+        let mut position = start;
+        for text in data.chunks_exact_mut(BLOCK_SIZE) {
+            xor_block(subkey, position, text);
+            position.counter += 1;
         }
     }
 }
 
-/// The one-time key of a message's tag.
-#[inline(always)]
-pub(crate) fn mac_key(first: &[u8; BLOCK_SIZE]) -> &[u8; MAC_KEY_SIZE] {
-    first.first_chunk().expect("a block holds a key")
+fn xor_block(subkey: &[u32; 8], position: Position, text: &mut [u8]) {
+    let mut keystream = [block(subkey, position)];
+    xor(text, &keystream[0]);
+    wipe(&mut keystream);
 }
 
-fn xor_message(subkey: &[u32; 8], nonce: [u8; 8], first: &[u8; BLOCK_SIZE], text: &mut [u8]) {
-    let (head, tail) = text.split_at_mut(text.len().min(BLOCK_SIZE - MAC_KEY_SIZE));
-    xor(head, &first[MAC_KEY_SIZE..]);
-    for (index, bytes) in tail.chunks_mut(BLOCK_SIZE).enumerate() {
-        let mut keystream = block(subkey, nonce, index as u64 + 1);
-        xor(bytes, &keystream);
-        keystream.zeroize();
-    }
-}
-
-/// XORs the front of `keystream` into `bytes`.
-#[inline(always)]
-pub(crate) fn xor(bytes: &mut [u8], keystream: &[u8]) {
-    for (byte, key_byte) in bytes.iter_mut().zip(keystream) {
-        *byte ^= key_byte;
-    }
-}
-
-/// Block `counter` of Salsa20's keystream.
-fn block(subkey: &[u32; 8], nonce: [u8; 8], counter: u64) -> [u8; BLOCK_SIZE] {
-    let nonce = u64::from_le_bytes(nonce);
+/// The block of Salsa20's keystream at `position`.
+pub(crate) fn block(subkey: &[u32; 8], position: Position) -> [u8; BLOCK_SIZE] {
+    let Position { nonce, counter } = position;
     let input = [nonce, nonce >> 32, counter, counter >> 32].map(|word| word as u32);
     let state = state(subkey, input);
     let mut output = rounds(state);

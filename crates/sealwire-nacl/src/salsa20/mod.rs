@@ -1,0 +1,16 @@
+//! Salsa20's keystream.
+//!
+//! ```text
+//! block      what a block is
+//! back_end   what is compiled for each instruction set
+//! portable   one block after the other, and HSalsa20
+//! lanes      blocks side by side, in vectors
+//! engine     chooses between these
+//! ```
+
+mod back_end;
+pub(crate) mod block;
+pub(crate) mod engine;
+#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+mod lanes;
+pub(crate) mod portable;
