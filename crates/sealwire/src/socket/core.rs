@@ -190,8 +190,9 @@ impl SocketCore {
         result
     }
 
-    /// Releases the lock, then carries out what was left behind under it.
-    #[inline]
+    /// Releases the lock, then carries out what was left behind under it. Inlined by force: as a call it
+    /// takes 15 of a message's 600 instructions.
+    #[inline(always)]
     fn release(&self, mut state: MutexGuard<'_, State>) {
         let signals = state.pipes.take_signals();
         drop(state);
