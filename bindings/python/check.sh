@@ -15,7 +15,13 @@ as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-if [ "${CI:-}" = true ] && ! command -v ruby >/dev/null; then
+has_ruby() {
+    command -v ruby >/dev/null &&
+        ruby -rmkmf -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))' 2>/dev/null &&
+        { ldconfig -p | grep -q libclang || [ -n "${LIBCLANG_PATH:-}" ]; }
+}
+
+if [ "${CI:-}" = true ] && ! has_ruby; then
     as_root apt-get update -qq
     as_root apt-get install -y -qq ruby ruby-dev libclang-dev
 fi
@@ -29,7 +35,7 @@ trap 'rm -rf "$environment"' EXIT
 
 (cd "$root" && cargo build --release --locked --quiet -p sealwire-cli -p sealwire-capi)
 export SEALWIRE_PROGRAM=$CARGO_TARGET_DIR/release/sealwire
-if command -v ruby >/dev/null; then
+if has_ruby; then
     # In its place, from the crates that are built: the gem would build all of them again.
     (cd ../ruby && RUBY=$(command -v ruby) cargo build --release --locked --quiet)
     cp -r ../ruby/lib "$environment/ruby"

@@ -11,7 +11,7 @@ require "rubygems/package"
 
 HERE = __dir__
 ROOT = File.expand_path("../..", HERE)
-CRATES = %w[sealwire sealwire-aead sealwire-fork sealwire-nacl sealwire-zmtp].freeze
+CRATES = %w[sealwire sealwire-aead sealwire-fork sealwire-nacl sealwire-simd sealwire-zmtp].freeze
 PATTERNS = [
   "Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT",
   *CRATES.flat_map { |crate| ["crates/#{crate}/Cargo.toml", "crates/#{crate}/src/**/*"] },
