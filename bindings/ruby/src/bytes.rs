@@ -4,7 +4,7 @@
 //! bytes, and what callers do with them may not either: they are given slices, never values.
 
 use magnus::rb_sys::AsRawValue as _;
-use magnus::{Error, RString, Ruby};
+use magnus::{Error, RArray, RString, Ruby};
 use rb_sys::{RSTRING_LEN, RSTRING_PTR};
 use sealwire_aead::TAG_SIZE;
 
@@ -52,20 +52,19 @@ impl Unfinished {
         }
     }
 
-    /// Writes the string's bytes, which are `source` and zeros to begin with, in place. `write` must
-    /// not call into Ruby.
-    fn write<T>(&mut self, source: &[u8], write: impl FnOnce(&mut [u8]) -> T) -> T {
+    /// The string's bytes, which are those of `source`, then zeros. Ruby must not run while there is
+    /// such a slice.
+    fn bytes(&mut self, source: &[u8]) -> &mut [u8] {
         let taken = source.len().min(self.size);
         // SAFETY: the string was made here with room for `size` bytes, and no other code has it.
         // Each of its bytes is initialised before a slice is made. As in `with`, nothing moves it.
         // `source` is the content of another string or of none.
-        let bytes = unsafe {
+        unsafe {
             let start = RSTRING_PTR(self.string.as_raw()).cast_mut().cast::<u8>();
             start.copy_from_nonoverlapping(source.as_ptr(), taken);
             start.add(taken).write_bytes(0, self.size - taken);
             std::slice::from_raw_parts_mut(start, self.size)
-        };
-        write(bytes)
+        }
     }
 
     fn finish(self) -> RString {
@@ -98,7 +97,7 @@ pub(crate) fn changed<T>(
 ) -> (RString, T) {
     let mut target = Unfinished::new(ruby, size);
     let outcome = with(source, |source| {
-        with_optional(aad, |aad| target.write(source, |bytes| work(aad, bytes)))
+        with_optional(aad, |aad| work(aad, target.bytes(source)))
     });
     (target.finish(), outcome)
 }
@@ -126,7 +125,7 @@ pub(crate) fn opened_detached(
 ) -> Option<RString> {
     let mut target = Unfinished::new(ruby, size);
     let authentic = with(text, |text| {
-        with_optional(aad, |aad| target.write(text, |bytes| work(aad, bytes)))
+        with_optional(aad, |aad| work(aad, target.bytes(text)))
     });
     if authentic {
         Some(target.finish())
@@ -136,50 +135,76 @@ pub(crate) fn opened_detached(
     }
 }
 
-/// A message of a batch: its nonce is the caller's business.
-pub(crate) struct Source {
-    pub(crate) text: RString,
-    pub(crate) aad: Option<RString>,
+/// The strings of a batch: texts, and the associated data of each or nil.
+///
+/// Arrays of Ruby hold them. The collector does not look at vectors: what only a vector holds may be
+/// freed, and what it holds at all may be moved away.
+#[derive(Clone, Copy)]
+pub(crate) struct Batch {
+    texts: RArray,
+    aads: RArray,
 }
 
-/// New strings, one for each source and `extra` bytes longer (or shorter), changed in place by
-/// `work`, which gets the associated data and the bytes of all of them at once. It must not call into
-/// Ruby.
-pub(crate) fn changed_together<T>(
-    ruby: &Ruby,
-    sources: &[Source],
-    extra: isize,
-    work: impl FnOnce(Vec<(&[u8], &mut [u8])>) -> T,
-) -> (magnus::RArray, T) {
-    let strings = ruby.ary_new_capa(sources.len());
-    let mut targets = Vec::with_capacity(sources.len());
-    for source in sources {
-        let size = source.text.len().saturating_add_signed(extra);
-        let target = Unfinished::new(ruby, size);
-        // The array keeps the strings alive; it has room, so this cannot fail.
-        let _ = strings.push(target.string);
-        targets.push(target);
+impl Batch {
+    pub(crate) fn with_capacity(ruby: &Ruby, count: usize) -> Self {
+        Batch {
+            texts: ruby.ary_new_capa(count),
+            aads: ruby.ary_new_capa(count),
+        }
     }
-    let slices = sources
-        .iter()
-        .zip(&mut targets)
-        .map(|(source, target)| {
-            // SAFETY: as in `with` and `Unfinished::write`; each target is a string of its own, and
-            // Ruby does not run before `work` has returned and the slices are gone.
-            unsafe {
-                let aad = source.aad.as_ref().map_or(&b""[..], |aad| aad.as_slice());
-                let start = RSTRING_PTR(target.string.as_raw()).cast_mut().cast::<u8>();
-                let text = source.text.as_slice();
-                let taken = text.len().min(target.size);
-                start.copy_from_nonoverlapping(text.as_ptr(), taken);
-                start.add(taken).write_bytes(0, target.size - taken);
-                (aad, std::slice::from_raw_parts_mut(start, target.size))
-            }
-        })
-        .collect();
-    let outcome = work(slices);
-    for target in targets {
-        target.finish();
+
+    pub(crate) fn push(self, text: RString, aad: Option<RString>) -> Result<(), Error> {
+        self.texts.push(text)?;
+        self.aads.push(aad)
     }
-    (strings, outcome)
+
+    /// What `look` makes of each text. It must not call into Ruby.
+    pub(crate) fn look<T>(self, look: impl Fn(&[u8]) -> T) -> Result<Vec<T>, Error> {
+        let texts = 0..self.texts.len();
+        texts
+            .map(|index| Ok(with(self.texts.entry(index as isize)?, &look)))
+            .collect()
+    }
+
+    /// New strings, one for each text and `extra` bytes longer (or shorter), changed in place by
+    /// `work`, which gets the associated data and the bytes of all of them at once. It must not call
+    /// into Ruby.
+    pub(crate) fn changed<T>(
+        self,
+        ruby: &Ruby,
+        extra: isize,
+        work: impl FnOnce(Vec<(&[u8], &mut [u8])>) -> T,
+    ) -> Result<(RArray, T), Error> {
+        let sizes = self.look(|text| text.len().saturating_add_signed(extra))?;
+        let strings = ruby.ary_new_capa(sizes.len());
+        for size in &sizes {
+            strings.push(ruby.str_buf_new(*size))?;
+        }
+        // All strings are made, so nothing moves from here on: they may lie in vectors.
+        let mut targets = Vec::with_capacity(sizes.len());
+        for (index, size) in sizes.into_iter().enumerate() {
+            let index = index as isize;
+            let string = strings.entry(index)?;
+            let source: (RString, Option<RString>) =
+                (self.texts.entry(index)?, self.aads.entry(index)?);
+            targets.push((source, Unfinished { string, size }));
+        }
+        let slices = targets
+            .iter_mut()
+            .map(|((text, aad), target)| {
+                // SAFETY: as in `with`: nothing changes or moves these strings before `work` has
+                // returned and the slices are gone.
+                let (text, aad) = unsafe {
+                    let aad = aad.as_ref().map_or(&b""[..], |aad| aad.as_slice());
+                    (text.as_slice(), aad)
+                };
+                (aad, target.bytes(text))
+            })
+            .collect();
+        let outcome = work(slices);
+        for (_, target) in targets {
+            target.finish();
+        }
+        Ok((strings, outcome))
+    }
 }

@@ -420,10 +420,13 @@ fn text(_ruby: &Ruby, _name: &str, value: Value) -> Result<Setting, Error> {
 
 /// One symbol, or an array of them.
 fn names(_ruby: &Ruby, _name: &str, value: Value) -> Result<Setting, Error> {
-    let values = RArray::to_ary(value).map(|array| array.into_iter().collect());
-    let values: Vec<Value> = values.unwrap_or_else(|_| vec![value]);
-    let names = values.into_iter().map(|value| value.funcall("to_s", ()));
-    Ok(Setting::Names(names.collect::<Result<_, Error>>()?))
+    let name = |value: Value| value.funcall::<_, _, String>("to_s", ());
+    // One by one out of the array: the collector may move what lies in a vector.
+    let names = match RArray::to_ary(value) {
+        Ok(values) => values.into_iter().map(name).collect::<Result<_, Error>>()?,
+        Err(_) => vec![name(value)?],
+    };
+    Ok(Setting::Names(names))
 }
 
 fn pairs(_ruby: &Ruby, _name: &str, value: Value) -> Result<Setting, Error> {

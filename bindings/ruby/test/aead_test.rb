@@ -172,7 +172,12 @@ class AeadTest < SealwireTest
     GC.stress = true
     text = @cipher.encrypt(@nonce, "short", aad: "aad")
     assert_equal "short", @cipher.decrypt(@nonce, text, aad: "aad")
-    assert_equal %w[a b], @cipher.decrypt_batch(@cipher.encrypt_batch([[@nonce, "a"], [@nonce, "b"]]).map { |t| [@nonce, t] })
+    # Strings from `to_str`, which nothing else keeps alive.
+    made = Class.new { def initialize(bytes) = @bytes = bytes; def to_str = @bytes.dup }
+    texts = ["a", "b" * 100, "c" * 1_000]
+    messages = texts.map { |bytes| [@nonce, made.new(bytes), made.new("aad")] }
+    sealed = @cipher.encrypt_batch(messages).map { |bytes| [@nonce, made.new(bytes), made.new("aad")] }
+    assert_equal texts, @cipher.decrypt_batch(sealed)
   ensure
     GC.stress = false
     GC.auto_compact = false if GC.respond_to?(:auto_compact=)
