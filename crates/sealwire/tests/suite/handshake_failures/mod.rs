@@ -2,8 +2,9 @@
 //! the peer's address; and the side that connected goes on trying, with growing waits, and says so
 //! each time.
 
-use std::io::Write as _;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+mod strangers;
+
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use sealwire::{
     ConnectionFailure, Endpoint, Error, Event, FailureCause, Generate as _, KeyPair, Monitor,
     PeerAddress, ProtocolError, Security, SocketBuilder, SocketType,
 };
-use sealwire_zmtp::error::{CloseKind, HandshakeError, Incompatible, Refusal, Step, WireError};
+use sealwire_zmtp::error::{CloseKind, HandshakeError, Incompatible, Refusal, Step};
 
 /// What the two sides of one attempt say.
 struct Explained {
@@ -279,32 +280,6 @@ fn socket_types_that_do_not_fit() {
 }
 
 #[test]
-fn a_peer_that_says_nothing() {
-    let limit = Duration::from_millis(200);
-    let timeout = |step| ProtocolError::HandshakeTimeout { step };
-    let keys = KeyPair::generate();
-
-    let server = router(server_of(&keys))
-        .handshake_timeout(limit)
-        .build_blocking()
-        .unwrap();
-    let monitor = server.monitor();
-    let endpoint = server.bind("tcp://127.0.0.1:0").unwrap();
-    let silent = TcpStream::connect(socket_address(&endpoint)).unwrap();
-    let failure_of_server = failure(&monitor);
-    assert_eq!(protocol(&failure_of_server), timeout(Step::Greeting));
-    let address = silent.local_addr().unwrap();
-    assert_eq!(failure_of_server.address(), &PeerAddress::Tcp(address));
-
-    let client = dealer(Security::blake3_client(keys.public())).handshake_timeout(limit);
-    let (_client, silent, monitor) = dialing(client);
-    let address = silent.local_addr().unwrap();
-    let failure_of_client = failure(&monitor);
-    assert_eq!(protocol(&failure_of_client), timeout(Step::Greeting));
-    assert_eq!(failure_of_client.address(), &PeerAddress::Tcp(address));
-}
-
-#[test]
 fn an_authenticator_that_does_not_answer() {
     let keys = KeyPair::generate();
     let attempt = |limit| {
@@ -331,83 +306,6 @@ fn an_authenticator_that_does_not_answer() {
         causes = attempt(limit);
     }
     assert_eq!(causes, expected);
-}
-
-/// A client that connects to a listener which is not a socket of ours.
-fn dialing(client: SocketBuilder) -> (Socket, TcpListener, Monitor) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let client = client.build_blocking().unwrap();
-    let monitor = client.monitor();
-    let address = listener.local_addr().unwrap();
-    client.connect(format!("tcp://{address}")).unwrap();
-    (client, listener, monitor)
-}
-
-#[test]
-fn garbage() {
-    let keys = KeyPair::generate();
-    let signature = |byte| ProtocolError::from(WireError::BadSignature { position: 0, byte });
-    let server = router(server_of(&keys)).build_blocking().unwrap();
-    let monitor = server.monitor();
-    let endpoint = server.bind("tcp://127.0.0.1:0").unwrap();
-    let mut browser = TcpStream::connect(socket_address(&endpoint)).unwrap();
-    browser.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-    let failure_of_server = failure(&monitor);
-    assert_eq!(protocol(&failure_of_server), signature(b'G'));
-    assert!(
-        failure_of_server
-            .to_string()
-            .contains("does not speak ZMTP")
-    );
-
-    let client = dealer(Security::blake3_client(keys.public()));
-    let (_client, listener, monitor) = dialing(client);
-    let (mut mail_server, _) = listener.accept().unwrap();
-    mail_server
-        .write_all(b"220 mail.example ESMTP\r\n")
-        .unwrap();
-    assert_eq!(protocol(&failure(&monitor)), signature(b'2'));
-}
-
-#[test]
-fn a_peer_that_closes() {
-    let keys = KeyPair::generate();
-    let closed = ProtocolError::Closed(CloseKind::DuringHandshake(Step::Greeting));
-    // What is unread when one side closes makes the system say "reset".
-    let closed_or_reset = |failure: &ConnectionFailure| match failure.cause() {
-        FailureCause::Protocol(error) => *error == closed,
-        FailureCause::Transport(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
-        _ => false,
-    };
-    let server = router(server_of(&keys)).build_blocking().unwrap();
-    let monitor = server.monitor();
-    let endpoint = server.bind("tcp://127.0.0.1:0").unwrap();
-    drop(TcpStream::connect(socket_address(&endpoint)).unwrap());
-    let failure_of_server = failure(&monitor);
-    assert!(closed_or_reset(&failure_of_server), "{failure_of_server}");
-
-    let client = dealer(Security::blake3_client(keys.public()));
-    let (_client, listener, monitor) = dialing(client);
-    drop(listener.accept().unwrap());
-    let failure_of_client = failure(&monitor);
-    assert!(closed_or_reset(&failure_of_client), "{failure_of_client}");
-}
-
-#[test]
-fn nobody_there() {
-    let client = dealer(Security::plain_text()).build_blocking().unwrap();
-    let monitor = client.monitor();
-    // Bound and given back, so that nobody listens there.
-    let address = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    client.connect(format!("tcp://{address}")).unwrap();
-    let failure = failure(&monitor);
-    assert!(matches!(failure.cause(), FailureCause::Connect(error)
-        if error.kind() == std::io::ErrorKind::ConnectionRefused));
-    assert_eq!(failure.address(), &PeerAddress::Tcp(address));
-    assert_eq!(failure.connection(), None);
 }
 
 /// Greeting and handshake cannot tell the data phases apart: the first frame does, in whichever
