@@ -1,7 +1,7 @@
 //! What becomes of those who wait when the I/O thread ends by a fault.
 
 use std::task::{Context as TaskContext, Poll, Waker};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use sealwire_zmtp::SocketType;
@@ -23,14 +23,36 @@ fn failed<T: std::fmt::Debug>(outcome: Result<T, impl Into<Error>>) {
 }
 
 /// What it comes to: threads may be told before tasks.
-fn over<T>(mut poll: impl FnMut() -> Poll<T>) -> T {
+fn over<T>(what: &str, mut poll: impl FnMut() -> Poll<T>) -> T {
     let deadline = Instant::now() + LONG;
     loop {
         match poll() {
             Poll::Ready(outcome) => return outcome,
-            Poll::Pending => assert!(Instant::now() < deadline, "it still waits"),
+            Poll::Pending => assert!(Instant::now() < deadline, "it still waits: {what}"),
         }
         thread::yield_now();
+    }
+}
+
+/// A call on a thread of its own, which may outlive the test: one that is never told would hold up
+/// whoever joins it.
+struct Waiting {
+    what: &'static str,
+    thread: JoinHandle<()>,
+}
+
+impl Waiting {
+    fn begin(what: &'static str, call: impl FnOnce() + Send + 'static) -> Self {
+        let thread = thread::spawn(call);
+        Waiting { what, thread }
+    }
+
+    fn end(self) {
+        over(self.what, || match self.thread.is_finished() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        });
+        self.thread.join().unwrap();
     }
 }
 
@@ -74,29 +96,45 @@ fn everybody_is_told_of(fault: Fault) {
     let mut observing = Box::pin(other_monitor.next());
     assert!(observing.as_mut().poll(&mut task).is_pending());
 
-    thread::scope(|scope| {
-        let waiting = [
-            scope.spawn(|| failed(pull.recv_for(LONG))),
-            scope.spawn(|| failed(idle.recv_for(LONG))),
-            scope.spawn(|| failed(lonely.send_for("work", LONG))),
-            scope.spawn(|| failed(idle.incoming().next().unwrap())),
-            scope.spawn(|| failed(lonely.send_many_for(&mut ["work".into()].into(), LONG))),
-            scope.spawn(|| failed(caller.connect_peer(NOBODY))),
-            scope.spawn(|| failed(lingering.clone().close())),
-            scope.spawn(|| assert!(monitor.wait_next_for(LONG).is_none())),
-        ];
-        context.mailbox().post(Command::Fault(fault));
-        for thread in waiting {
-            thread.join().unwrap();
-        }
-    });
+    let of = |socket: &Socket, call: fn(Socket)| {
+        let socket = socket.clone();
+        move || call(socket)
+    };
+    let waiting = [
+        Waiting::begin("recv", of(&pull, |pull| failed(pull.recv()))),
+        Waiting::begin("recv without a peer", of(&idle, |idle| failed(idle.recv()))),
+        Waiting::begin("send", of(&lonely, |lonely| failed(lonely.send("work")))),
+        Waiting::begin(
+            "incoming",
+            of(&idle, |idle| failed(idle.incoming().next().unwrap())),
+        ),
+        Waiting::begin(
+            "send_many",
+            of(&lonely, |lonely| {
+                failed(lonely.send_many_for(&mut ["work".into()].into(), LONG))
+            }),
+        ),
+        Waiting::begin(
+            "connect_peer",
+            of(&caller, |caller| failed(caller.connect_peer(NOBODY))),
+        ),
+        Waiting::begin(
+            "close",
+            of(&lingering, |lingering| failed(lingering.close())),
+        ),
+        Waiting::begin("a monitor", move || assert!(monitor.wait_next().is_none())),
+    ];
+    context.mailbox().post(Command::Fault(fault));
+    for call in waiting {
+        call.end();
+    }
     assert!(context.mailbox().is_closed());
-    failed(over(|| receiving.as_mut().poll(&mut task)));
-    failed(over(|| sending.as_mut().poll(&mut task)));
-    failed(over(|| connecting.as_mut().poll(&mut task)));
-    failed(over(|| ending.as_mut().poll(&mut task)));
-    failed(over(|| next.as_mut().poll(&mut task)).unwrap());
-    assert!(over(|| observing.as_mut().poll(&mut task)).is_none());
+    failed(over("recv", || receiving.as_mut().poll(&mut task)));
+    failed(over("send", || sending.as_mut().poll(&mut task)));
+    failed(over("connect_peer", || connecting.as_mut().poll(&mut task)));
+    failed(over("close", || ending.as_mut().poll(&mut task)));
+    failed(over("incoming", || next.as_mut().poll(&mut task)).unwrap());
+    assert!(over("a monitor", || observing.as_mut().poll(&mut task)).is_none());
     drop((receiving, sending, connecting, ending, next, observing));
     drop(incoming);
     failed(push.send_for("work", LONG));
