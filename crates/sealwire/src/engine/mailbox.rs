@@ -72,8 +72,9 @@ pub(crate) enum Command {
 /// What tests break the I/O thread with.
 #[cfg(test)]
 pub(crate) enum Fault {
-    /// A panic that belongs to no source.
-    Panic,
+    /// A panic that belongs to no source. Where it is to happen `again`, ending the first source
+    /// panics as well.
+    Panic { again: bool },
     /// One that belongs to the listener, connector or `udp` endpoint with this text. Where it is to
     /// happen `again`, removing the source panics as well.
     PanicIn { endpoint: String, again: bool },

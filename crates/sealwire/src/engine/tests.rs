@@ -163,7 +163,12 @@ fn everybody_is_told_of(fault: Fault) {
 
 #[test]
 fn a_panic_of_the_thread_ends_all_sockets_with_an_error() {
-    everybody_is_told_of(Fault::Panic);
+    everybody_is_told_of(Fault::Panic { again: false });
+}
+
+#[test]
+fn a_source_that_panics_as_it_is_ended_keeps_nobody_waiting() {
+    everybody_is_told_of(Fault::Panic { again: true });
 }
 
 #[test]

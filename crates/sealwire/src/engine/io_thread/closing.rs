@@ -62,6 +62,8 @@ impl IoThread {
 
     /// Ends a source that something has panicked in, and says so.
     pub(super) fn fail_source(&mut self, slot: usize) {
+        #[cfg(test)]
+        assert!(!std::mem::take(&mut self.ending_panics), "asked for again");
         let cause = FailureCause::Internal;
         let accept_failed = |endpoint: &Endpoint| Event::AcceptFailed {
             endpoint: endpoint.clone(),

@@ -65,6 +65,8 @@ pub(crate) fn start() -> io::Result<Arc<Mailbox>> {
         poll_fails: false,
         #[cfg(test)]
         removing_panics: false,
+        #[cfg(test)]
+        ending_panics: false,
     };
     thread::Builder::new()
         .name("sealwire-io".into())
@@ -134,6 +136,8 @@ struct IoThread {
     poll_fails: bool,
     #[cfg(test)]
     removing_panics: bool,
+    #[cfg(test)]
+    ending_panics: bool,
 }
 
 impl IoThread {
@@ -373,7 +377,10 @@ impl IoThread {
             }
             Command::Shutdown => {}
             #[cfg(test)]
-            Command::Fault(Fault::Panic) => panic!("asked for"),
+            Command::Fault(Fault::Panic { again }) => {
+                self.ending_panics = again;
+                panic!("asked for");
+            }
             #[cfg(test)]
             Command::Fault(Fault::PanicIn { again, .. }) => {
                 self.removing_panics = again;
