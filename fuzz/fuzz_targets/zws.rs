@@ -7,6 +7,7 @@
 use arbitrary::Arbitrary;
 use bytes::BytesMut;
 use libfuzzer_sys::fuzz_target;
+use sealwire_zmtp::Mechanism;
 
 /// What the crate around it decides about web pages and hosts.
 mod options {
@@ -46,7 +47,7 @@ struct Input<'a> {
 
 fn side(role: Role) -> Zws {
     let terms = Terms {
-        mechanism: "NULL",
+        mechanism: Mechanism::Null,
         as_server: false,
         max_message_size: 1_000,
         access: Default::default(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use sealwire::Mechanism;
 
 use crate::account::Account;
 use crate::keys::PublicKey;
@@ -68,7 +69,7 @@ impl Peer {
     /// no handshake.
     #[getter]
     fn mechanism(&self) -> Option<&'static str> {
-        self.inner.mechanism()
+        self.inner.mechanism().map(Mechanism::name)
     }
 
     /// Over `ipc` on Linux: the numbers of the process at the other end, its user and its group.

@@ -150,7 +150,7 @@ impl Security {
     /// Name of the mechanism as it stands in the greeting.
     #[getter]
     fn mechanism<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        PyString::new(py, self.0.mechanism())
+        PyString::new(py, self.0.mechanism().name())
     }
 
     fn __repr__(&self) -> String {

@@ -6,7 +6,7 @@ use magnus::typed_data::Obj;
 use magnus::{
     Class as _, Error, Module as _, RArray, RModule, RString, Ruby, StaticSymbol, method,
 };
-use sealwire::{ProcessCredentials, SocketType};
+use sealwire::{Mechanism, ProcessCredentials, SocketType};
 
 use crate::account::Account;
 use crate::keys::{PublicKey, frozen};
@@ -72,7 +72,7 @@ impl Peer {
     }
 
     fn mechanism(&self) -> Option<&'static str> {
-        self.0.mechanism()
+        self.0.mechanism().map(Mechanism::name)
     }
 
     fn connection(&self) -> u64 {

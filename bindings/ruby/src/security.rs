@@ -336,7 +336,7 @@ impl Security {
     fn mechanism(&self) -> &'static str {
         match self {
             Security::Blake3Client(_) | Security::Blake3Server(_) => "BLAKE3",
-            Security::Other(security) => security.mechanism(),
+            Security::Other(security) => security.mechanism().name(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, OnceLock};
 
-use sealwire::Peer;
+use sealwire::{Mechanism, Peer};
 use sealwire_rpc::Conn;
 
 use crate::guest::write_process;
@@ -35,7 +35,7 @@ impl sealwire_peer {
         sealwire_peer {
             address: c_text(&peer.address().to_string()),
             user_id: peer.user_id().map(c_text),
-            mechanism: c_text(peer.mechanism().unwrap_or_default()),
+            mechanism: c_text(peer.mechanism().map_or("", Mechanism::name)),
             source,
         }
     }

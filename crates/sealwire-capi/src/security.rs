@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use sealwire::auth::{Decision, PasswordFile, PlainClient};
-use sealwire::{Blake3Server, Generate as _, KeyPair, PublicKey, Security};
+use sealwire::{Blake3Server, Generate as _, KeyPair, Mechanism, PublicKey, Security};
 
 use crate::auth::{Shared, needed, sealwire_authenticator, sealwire_decision};
 use crate::callback::{User, sealwire_destroy_fn};
@@ -292,8 +292,8 @@ pub extern "C" fn sealwire_security_add_keys(
             }
             Protection::Other(other) => {
                 let given = match other.mechanism() {
-                    "BLAKE3" => "a client of BLAKE3",
-                    mechanism => mechanism,
+                    Mechanism::Blake3 => "a client of BLAKE3",
+                    mechanism => mechanism.name(),
                 };
                 let text = format!(
                     "additional keys belong to a server of the mechanism BLAKE3, and this is {given}"

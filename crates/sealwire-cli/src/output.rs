@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 
 use clap::ValueEnum;
-use sealwire::{Frame, Message};
+use sealwire::{Frame, Mechanism, Message};
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -124,7 +124,7 @@ fn write_json(out: &mut impl Write, message: &Message) -> io::Result<()> {
             address: peer.address().to_string(),
             public_key: peer.public_key().map(|key| key.to_string()),
             user_id: peer.user_id(),
-            mechanism: peer.mechanism(),
+            mechanism: peer.mechanism().map(Mechanism::name),
             socket_type: peer.socket_type().name(),
             connection: peer.connection(),
         }),

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use clap::Args;
 use sealwire::blocking::Socket;
-use sealwire::{ConnectionFailure, Event, FailureCause, Monitor, Peer};
+use sealwire::{ConnectionFailure, Event, FailureCause, Mechanism, Monitor, Peer};
 use serde::Serialize;
 
 use crate::exit::{Failure, eprint_json_quietly, eprintln_quietly};
@@ -204,7 +204,7 @@ impl Record {
             connection: Some(peer.connection()),
             address: Some(peer.address().to_string()),
             socket_type: Some(peer.socket_type().name()),
-            mechanism: peer.mechanism(),
+            mechanism: peer.mechanism().map(Mechanism::name),
             public_key: peer.public_key().map(|key| key.to_string()),
             user_id: peer.user_id().map(str::to_owned),
             ..Record::default()

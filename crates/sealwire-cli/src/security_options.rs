@@ -342,7 +342,7 @@ pub(crate) fn exposed<'a>(
     security: &Security,
     endpoints: impl IntoIterator<Item = &'a Endpoint>,
 ) -> Vec<&'a Endpoint> {
-    if !matches!(security.mechanism(), "NULL" | "PLAIN") {
+    if security.mechanism().encrypts() {
         return Vec::new();
     }
     endpoints
@@ -384,12 +384,12 @@ mod tests {
     #[test]
     fn the_mechanism_follows_from_the_options() {
         const KEY: &str = "0000000000000000000000000000000000000001";
-        assert_eq!(choice().security([]).unwrap().mechanism(), "NULL");
+        assert_eq!(choice().security([]).unwrap().mechanism().name(), "NULL");
         let client = SecurityChoice {
             server_key: Some(KEY),
             ..choice()
         };
-        assert_eq!(client.security([]).unwrap().mechanism(), "BLAKE3");
+        assert_eq!(client.security([]).unwrap().mechanism().name(), "BLAKE3");
         let explicit = SecurityChoice {
             mechanism: Some(Mechanism::Null),
             ..client
@@ -429,7 +429,10 @@ mod tests {
             mechanism: Some(Mechanism::Null),
             ..choice()
         };
-        assert_eq!(named.security([&network]).unwrap().mechanism(), "NULL");
+        assert_eq!(
+            named.security([&network]).unwrap().mechanism().name(),
+            "NULL"
+        );
     }
 
     #[test]

@@ -87,6 +87,7 @@ pub use bytes;
 pub use crate::connection::{Config, Connection, Entropy, Event, MechanismConfig};
 pub use crate::error::Error;
 pub use crate::keys::{KeyPair, PublicKey, SecretKey};
+pub use crate::mechanism::Mechanism;
 pub use crate::message::{Frame, Message};
 pub use crate::provider::{DefaultProvider, Provider};
 pub use crate::socket_type::SocketType;

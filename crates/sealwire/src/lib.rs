@@ -93,8 +93,8 @@ pub use sealwire_zmtp::error as protocol;
 /// What a [`Provider`] of cryptographic primitives is made of.
 pub use sealwire_zmtp::provider;
 pub use sealwire_zmtp::{
-    DefaultProvider, Error as ProtocolError, Frame, KeyPair, Provider, PublicKey, SecretKey,
-    SocketType,
+    DefaultProvider, Error as ProtocolError, Frame, KeyPair, Mechanism, Provider, PublicKey,
+    SecretKey, SocketType,
 };
 pub use security::{Blake3Client, Blake3Server, Security};
 pub use socket::{Incoming, Socket, SocketBuilder, blocking};

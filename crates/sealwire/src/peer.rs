@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sealwire_zmtp::connection::PeerInfo;
 use sealwire_zmtp::wire::metadata::Metadata;
-use sealwire_zmtp::{PublicKey, SocketType};
+use sealwire_zmtp::{Mechanism, PublicKey, SocketType};
 
 use crate::account::{self, Account};
 use crate::auth::{Client, PlainClient, PlainCredentials};
@@ -253,7 +253,7 @@ impl Peer {
 
     /// The mechanism that protects the connection; `None` within the process, over
     /// `udp` and for STREAM.
-    pub fn mechanism(&self) -> Option<&'static str> {
+    pub fn mechanism(&self) -> Option<Mechanism> {
         match &self.identity {
             Identity::Wire(info) => Some(info.mechanism),
             Identity::Inproc { .. } | Identity::Raw | Identity::Datagram(_) => None,
@@ -285,7 +285,8 @@ impl Peer {
 
     /// Whether frames go to it as they are, the same for all such peers.
     pub(crate) fn gets_frames_unsealed(&self) -> bool {
-        matches!(self.mechanism(), Some("NULL" | "PLAIN"))
+        self.mechanism()
+            .is_some_and(|mechanism| !mechanism.encrypts())
     }
 
     /// The peer as its authenticator saw it.

@@ -5,7 +5,7 @@ mod blake3;
 use std::fmt;
 
 use sealwire_zmtp::connection::{DataPhase, FrameOrder};
-use sealwire_zmtp::{KeyPair, PublicKey};
+use sealwire_zmtp::{KeyPair, Mechanism, PublicKey};
 
 pub use blake3::{Blake3Client, Blake3Server};
 
@@ -222,13 +222,13 @@ impl Security {
         }
     }
 
-    /// Name of the mechanism as it stands in the greeting.
-    pub fn mechanism(&self) -> &'static str {
+    /// Returns which mechanism this is.
+    pub fn mechanism(&self) -> Mechanism {
         match self.0 {
-            Kind::Unspecified | Kind::PlainText => "NULL",
-            Kind::Client(_) | Kind::Server(_) => "BLAKE3",
-            Kind::CurveClient { .. } | Kind::CurveServer { .. } => "CURVE",
-            Kind::PlainClient { .. } | Kind::PlainServer { .. } => "PLAIN",
+            Kind::Unspecified | Kind::PlainText => Mechanism::Null,
+            Kind::Client(_) | Kind::Server(_) => Mechanism::Blake3,
+            Kind::CurveClient { .. } | Kind::CurveServer { .. } => Mechanism::Curve,
+            Kind::PlainClient { .. } | Kind::PlainServer { .. } => Mechanism::Plain,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use sealwire::{Event, Frame, Message, Peer as Sender, SocketBuilder, SocketType};
+use sealwire::{Event, Frame, Mechanism, Message, Peer as Sender, SocketBuilder, SocketType};
 
 use crate::link::Link;
 use crate::pairing::{Flow, Pairing};
@@ -234,7 +234,8 @@ impl<'a> Exchange<'a> {
         if names_itself(self.pairing.theirs) {
             assert_eq!(sender.routing_id(), THEIR_ID.as_bytes());
         }
-        assert_eq!(sender.mechanism(), Some(self.path.protection.mechanism()));
+        let mechanism = sender.mechanism().map(Mechanism::name);
+        assert_eq!(mechanism, Some(self.path.protection.mechanism()));
         let kind = self.pairing.theirs.name();
         assert_eq!(sender.metadata("socket-type"), Some(kind.as_bytes()));
         if let Some(key) = self.link.their_key {

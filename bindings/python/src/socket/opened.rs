@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sealwire::{Error, Security, SocketType, blocking};
+use sealwire::{Error, Mechanism, Security, SocketType, blocking};
 
 use crate::context::Shared;
 use crate::error::of_socket;
@@ -110,7 +110,8 @@ impl Opened {
         self.setup()
             .security
             .as_ref()
-            .map_or("NULL", Security::mechanism)
+            .map_or(Mechanism::Null, Security::mechanism)
+            .name()
     }
 
     /// The Rust socket, made now if this is the first use.

@@ -7,6 +7,7 @@ use alloc::sync::Arc;
 use bytes::Bytes;
 
 use crate::keys::PublicKey;
+use crate::mechanism::Mechanism;
 use crate::mechanism::plain::PlainCredentials;
 use crate::message::Message;
 use crate::socket_type::SocketType;
@@ -66,8 +67,8 @@ pub struct PeerInfo {
     pub public_key: Option<PublicKey>,
     /// The name that the authenticator gave to the peer.
     pub user_id: Option<String>,
-    /// The mechanism's name: `NULL`, `PLAIN`, `CURVE` or `BLAKE3`.
-    pub mechanism: &'static str,
+    /// The mechanism of the handshake.
+    pub mechanism: Mechanism,
     /// The 0 or 1 of ZMTP 3.0 and 3.1; later versions count as 1.
     pub zmtp_minor: u8,
 }

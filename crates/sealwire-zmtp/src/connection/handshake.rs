@@ -16,7 +16,7 @@ use super::{
 use crate::error::{Error, HandshakeError, Incompatible, Refusal, Step, WireError};
 use crate::limits::MAX_HANDSHAKE_FRAME;
 use crate::mechanism::plain;
-use crate::mechanism::{Established, Handshake, HandshakeFrame, Local, Progress};
+use crate::mechanism::{Established, Handshake, HandshakeFrame, Local, Mechanism, Progress};
 use crate::wire::command::error;
 use crate::wire::frame::Header;
 use crate::wire::greeting::{self, Greeting};
@@ -42,7 +42,7 @@ impl GreetingExchange {
         } else {
             [0; 8]
         };
-        let ours = Greeting::new(mechanism.name(), mechanism.as_server(), padding).encode();
+        let ours = Greeting::new(mechanism.kind().name(), mechanism.as_server(), padding).encode();
         output.stage_raw(&ours);
         trace.sent("GREETING", ours.len());
         Self { ours, entropy }
@@ -75,13 +75,13 @@ impl HandshakeInProgress {
 }
 
 impl MechanismConfig {
-    /// The mechanism's name in the greeting.
-    pub const fn name(&self) -> &'static str {
+    /// Returns which mechanism is configured.
+    pub const fn kind(&self) -> Mechanism {
         match self {
-            Self::Null | Self::NullAuthorized => "NULL",
-            Self::Blake3Client(_) | Self::Blake3Server(_) => crate::mechanism::blake3::NAME,
-            Self::CurveClient(_) | Self::CurveServer(_) => crate::mechanism::curve::NAME,
-            Self::PlainClient(_) | Self::PlainServer => plain::NAME,
+            Self::Null | Self::NullAuthorized => Mechanism::Null,
+            Self::Blake3Client(_) | Self::Blake3Server(_) => Mechanism::Blake3,
+            Self::CurveClient(_) | Self::CurveServer(_) => Mechanism::Curve,
+            Self::PlainClient(_) | Self::PlainServer => Mechanism::Plain,
         }
     }
 
@@ -120,10 +120,10 @@ impl MechanismConfig {
 
     /// Refuses a peer with which no handshake can begin.
     fn check(&self, theirs: &Greeting) -> Result<(), Incompatible> {
-        if !theirs.is_mechanism(self.name()) {
+        if !theirs.is_mechanism(self.kind().name()) {
             let theirs = theirs.mechanism_text();
             return Err(Incompatible::MechanismMismatch {
-                ours: self.name(),
+                ours: self.kind(),
                 theirs,
             });
         }
@@ -305,7 +305,7 @@ impl Connection {
             metadata,
             public_key,
             user_id: handshake.user_id,
-            mechanism: self.config.mechanism.name(),
+            mechanism: self.config.mechanism.kind(),
             zmtp_minor: handshake.zmtp_minor,
         });
         self.output.protect(sealer);

@@ -5,6 +5,7 @@ use alloc::string::String;
 use thiserror::Error;
 
 use super::Step;
+use crate::mechanism::Mechanism;
 use crate::socket_type::SocketType;
 
 /// Two sides that both speak ZMTP and cannot be connected: one of them must be set differently.
@@ -15,7 +16,7 @@ pub enum Incompatible {
     #[error("the peer uses the mechanism {theirs}, this side {ours}: set both alike")]
     MechanismMismatch {
         /// This side's mechanism.
-        ours: &'static str,
+        ours: Mechanism,
         /// The peer's, at most 20 bytes before unprintable ones were escaped.
         theirs: String,
     },

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sealwire_zmtp::connection::{Blake3Client, DataPhase, Event, Warning};
 use sealwire_zmtp::error::{Blame, CloseKind, Error, HandshakeError, Incompatible, Refusal, Step};
-use sealwire_zmtp::{Config, MechanismConfig, Message, Provider, SocketType};
+use sealwire_zmtp::{Config, Mechanism, MechanismConfig, Message, Provider, SocketType};
 
 use crate::support::{
     CLIENT_SEED, Cookies, Counting, Pair, SERVER_SEED, Side, assert_each_knows_the_others_key,
@@ -37,7 +37,7 @@ fn both_sides_know_the_others_key() {
         let mut pair = pair(&provider);
         pair.b.decision = Some(Ok(Some("alice".into())));
         pair.settle();
-        assert_each_knows_the_others_key(&pair, "BLAKE3");
+        assert_each_knows_the_others_key(&pair, Mechanism::Blake3);
         assert!(matches!(pair.a.events[..], [Event::Ready(_)]));
         assert!(matches!(
             pair.b.events[..],

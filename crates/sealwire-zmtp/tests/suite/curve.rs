@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sealwire_zmtp::connection::{CurveClient, Event, FrameOrder, Warning};
 use sealwire_zmtp::error::{CloseKind, Error, HandshakeError, Incompatible, Refusal, Step};
 use sealwire_zmtp::limits::LARGE_FRAME;
-use sealwire_zmtp::{MechanismConfig, Message, SocketType};
+use sealwire_zmtp::{Mechanism, MechanismConfig, Message, SocketType};
 
 use crate::support::{
     Cookies, Leg, Pair, Side, assert_each_knows_the_others_key, curve_client, curve_server, frames,
@@ -43,7 +43,7 @@ fn both_sides_know_the_others_key() {
         );
         pair.b.decision = Some(Ok(Some("alice".into())));
         pair.settle();
-        assert_each_knows_the_others_key(&pair, "CURVE");
+        assert_each_knows_the_others_key(&pair, Mechanism::Curve);
     }
 }
 

@@ -3,7 +3,7 @@
 use sealwire_zmtp::connection::{Direction, Event};
 use sealwire_zmtp::error::{CloseKind, Error, Incompatible, Step, WireError};
 use sealwire_zmtp::wire::greeting::Greeting;
-use sealwire_zmtp::{Config, SocketType};
+use sealwire_zmtp::{Config, Mechanism, SocketType};
 
 use crate::support::{Cookies, Pair, Side, client, null, provider, server};
 
@@ -59,15 +59,15 @@ fn mechanisms_that_differ_are_named_on_both_sides() {
         &provider(),
     );
     pair.settle();
-    let mismatch = |ours, theirs: &str| {
-        let theirs = theirs.into();
+    let mismatch = |ours, theirs: Mechanism| {
+        let theirs = theirs.name().into();
         Some(Error::Incompatible(Incompatible::MechanismMismatch {
             ours,
             theirs,
         }))
     };
-    assert_eq!(pair.a.error, mismatch("NULL", "BLAKE3"));
-    assert_eq!(pair.b.error, mismatch("BLAKE3", "NULL"));
+    assert_eq!(pair.a.error, mismatch(Mechanism::Null, Mechanism::Blake3));
+    assert_eq!(pair.b.error, mismatch(Mechanism::Blake3, Mechanism::Null));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use sealwire_zmtp::wire::command;
 use sealwire_zmtp::wire::frame::{COMMAND, Header};
 use sealwire_zmtp::wire::greeting::Greeting;
 use sealwire_zmtp::wire::metadata::{self, Metadata};
-use sealwire_zmtp::{Event, Frame, Message, SocketType};
+use sealwire_zmtp::{Event, Frame, Mechanism, Message, SocketType};
 
 use crate::support::{
     Pair, Side, frame, null, null_authorized, protections, provider, providers, told,
@@ -55,7 +55,7 @@ fn metadata_and_routing_id_arrive() {
     let seen = pair.b.connection.peer().unwrap();
     assert_eq!(seen.routing_id, "dealer 7");
     assert_eq!(seen.metadata.get("x-region"), Some(&b"north"[..]));
-    assert_eq!((seen.public_key, seen.mechanism), (None, "NULL"));
+    assert_eq!((seen.public_key, seen.mechanism), (None, Mechanism::Null));
     assert_eq!(pair.a.connection.peer().unwrap().routing_id, "");
 }
 
@@ -307,7 +307,7 @@ fn who_decides_holds_ready_back_until_then() {
     assert!(pair.b.connection.is_ready());
     let peer = pair.a.connection.peer().unwrap();
     assert_eq!(peer.user_id.as_deref(), Some("alice"));
-    assert_eq!((peer.mechanism, peer.public_key), ("NULL", None));
+    assert_eq!((peer.mechanism, peer.public_key), (Mechanism::Null, None));
     pair.b.send("hello");
     pair.settle();
     assert_eq!(pair.a.messages(), [Message::from("hello")]);

@@ -1,9 +1,9 @@
 //! PLAIN: who gets in, and what is said when somebody does not.
 
-use sealwire_zmtp::SocketType;
 use sealwire_zmtp::connection::Event;
 use sealwire_zmtp::error::{Error, HandshakeError, Incompatible, Refusal, Step, WireError};
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
+use sealwire_zmtp::{Mechanism, SocketType};
 
 use crate::support::{
     Leg, Pair, Side, frame, handshake, plain_client, plain_server, provider, recorded, told,
@@ -39,7 +39,7 @@ fn the_server_is_asked_and_the_name_is_kept() {
     let peer = pair.b.connection.peer().unwrap();
     assert_eq!(
         (peer.user_id.as_deref(), peer.mechanism),
-        (Some("admin"), "PLAIN")
+        (Some("admin"), Mechanism::Plain)
     );
     assert_eq!(peer.public_key, None);
 }

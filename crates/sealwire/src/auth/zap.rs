@@ -22,8 +22,8 @@
 
 use std::time::Duration;
 
-use sealwire_zmtp::SocketType;
 use sealwire_zmtp::wire::metadata::Metadata;
+use sealwire_zmtp::{Mechanism, SocketType};
 
 use super::Verdict;
 use crate::blocking::Socket;
@@ -58,7 +58,7 @@ pub(crate) struct Request {
     pub(crate) domain: String,
     pub(crate) address: String,
     pub(crate) routing_id: Vec<u8>,
-    pub(crate) mechanism: &'static str,
+    pub(crate) mechanism: Mechanism,
     pub(crate) credentials: Vec<Vec<u8>>,
 }
 
@@ -95,7 +95,7 @@ impl Request {
             self.domain.as_bytes(),
             address,
             &self.routing_id,
-            self.mechanism.as_bytes(),
+            self.mechanism.name().as_bytes(),
         ]);
         for credential in &self.credentials {
             request.push_back(&credential[..]);

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use event_listener::{Listener as _, listener};
 use sealwire_fork::Birth;
+use sealwire_zmtp::Mechanism;
 use sealwire_zmtp::connection::Warning;
 
 pub use counters::Counters;
@@ -167,7 +168,7 @@ impl fmt::Display for Event {
                 "connection {} ready: {} {peer}, mechanism {}",
                 peer.connection(),
                 peer.socket_type(),
-                peer.mechanism().unwrap_or("none"),
+                peer.mechanism().map_or("none", Mechanism::name),
             ),
             Event::Failed(failure) => write!(f, "connection failed: {failure}"),
             Event::Disconnected { peer } => {

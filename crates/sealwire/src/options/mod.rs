@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use sealwire_zmtp::connection::Heartbeat;
 use sealwire_zmtp::limits::MAX_ADDITIONAL_SERVER_KEYS;
-use sealwire_zmtp::{Provider, SocketType};
+use sealwire_zmtp::{Mechanism, Provider, SocketType};
 
 pub(crate) use behaviour::Behaviour;
 pub(crate) use multicast::MulticastOptions;
@@ -239,7 +239,7 @@ impl SocketOptions {
 
     /// Refuses what only ZMTP can do.
     fn check_raw(&self) -> Result<(), OptionsError> {
-        if self.security.mechanism() != "NULL" {
+        if self.security.mechanism() != Mechanism::Null {
             return Err(OptionsError::Unprotected(self.socket_type));
         }
         let set = [

@@ -269,6 +269,8 @@ mod tests {
     use std::net::TcpListener;
     use std::time::{Duration, Instant};
 
+    use sealwire_zmtp::Mechanism;
+
     use super::*;
 
     #[test]
@@ -282,7 +284,7 @@ mod tests {
             Carrier::Nothing,
             Role::Server,
             Terms {
-                mechanism: "NULL",
+                mechanism: Mechanism::Null,
                 as_server: true,
                 max_message_size: 0,
                 access: Default::default(),

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 use std::net::TcpListener;
 
-use sealwire::{Generate as _, KeyPair, ProtocolError};
+use sealwire::{Generate as _, KeyPair, Mechanism, ProtocolError};
 use sealwire_zmtp::error::{HandshakeError, Incompatible, Step, WireError};
 
 use crate::forger::{self, Forger};
@@ -31,7 +31,7 @@ fn too_large(claimed: u64, limit: u64) -> ProtocolError {
 
 fn mismatch(theirs: &str) -> ProtocolError {
     Incompatible::MechanismMismatch {
-        ours: "BLAKE3",
+        ours: Mechanism::Blake3,
         theirs: theirs.into(),
     }
     .into()

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use sealwire::ProtocolError;
+use sealwire::{Mechanism, ProtocolError};
 use sealwire_zmtp::error::{CloseKind, HandshakeError, Incompatible, Step, WireError};
 use sealwire_zmtp::wire::greeting::Greeting;
 
@@ -160,7 +160,7 @@ fn greeting_expectation(receiver: Side, byte: usize, unit: &[u8]) -> (Side, Prot
         .into(),
         10 if unit[10] < 3 => WireError::UnsupportedVersion { major: unit[10] }.into(),
         12..32 => Incompatible::MechanismMismatch {
-            ours: "BLAKE3",
+            ours: Mechanism::Blake3,
             theirs: Greeting::parse(unit).unwrap().unwrap().mechanism_text(),
         }
         .into(),

@@ -9,7 +9,7 @@ use crate::support::{self, await_event, options};
 use sealwire::auth::{AllowedKeys, AllowedKeysFile, Client, Decision};
 use sealwire::blocking::Socket;
 use sealwire::options::ReconnectStop;
-use sealwire::{Event, Generate as _, KeyPair, PeerAddress, Security, SocketType};
+use sealwire::{Event, Generate as _, KeyPair, Mechanism, PeerAddress, Security, SocketType};
 
 fn server(keys: &KeyPair, security: impl Into<Security>) -> (Socket, sealwire::Endpoint) {
     let socket = options(SocketType::Pull)
@@ -54,7 +54,7 @@ fn every_message_tells_who_sent_it() {
         assert_eq!(message.as_str(), Ok(*name));
         assert_eq!(peer.public_key(), Some(keys.public()));
         assert_eq!(peer.user_id(), Some(*name));
-        assert_eq!(peer.mechanism(), Some("BLAKE3"));
+        assert_eq!(peer.mechanism(), Some(Mechanism::Blake3));
         assert_eq!(peer.socket_type(), SocketType::Push);
         assert!(matches!(peer.address(), PeerAddress::Tcp(address) if address.ip().is_loopback()));
     }

@@ -2,13 +2,18 @@
 
 use std::thread;
 
-use sealwire::Message;
 use sealwire::blocking::Socket;
+use sealwire::{Mechanism, Message};
 
 use super::{eventually, texts};
 
 /// Two PAIRs send each other a message of several parts, and messages of all these sizes.
-pub(crate) fn every_size_arrives(bound: &Socket, other: &Socket, sizes: &[u32], mechanism: &str) {
+pub(crate) fn every_size_arrives(
+    bound: &Socket,
+    other: &Socket,
+    sizes: &[u32],
+    mechanism: Mechanism,
+) {
     other.send(Message::multipart(["to", "you"])).unwrap();
     let message = bound.recv().unwrap();
     assert_eq!(texts(&message), ["to", "you"], "{mechanism}");

@@ -221,7 +221,7 @@ fn mismatches() -> Vec<Case> {
     let mut cases = Vec::new();
     for ours in &ours {
         for (mechanism, role, theirs) in &theirs {
-            if ours.mechanism() != *mechanism {
+            if ours.mechanism().name() != *mechanism {
                 let what = format!("{} here, {mechanism} {role} there", ours.mechanism());
                 let named = format!(
                     "the peer uses the mechanism {mechanism}, this side {}",

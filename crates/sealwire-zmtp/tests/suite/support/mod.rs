@@ -12,6 +12,7 @@ use sealwire_zmtp::connection::{
     Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder, PlainClient,
 };
 use sealwire_zmtp::error::Error;
+use sealwire_zmtp::mechanism::Mechanism;
 use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
 use sealwire_zmtp::wire::frame::Header;
@@ -219,7 +220,7 @@ pub(crate) fn told(reason: &str) -> Option<Error> {
 }
 
 /// The client is a DEALER that was let in as "alice".
-pub(crate) fn assert_each_knows_the_others_key(pair: &Pair, mechanism: &str) {
+pub(crate) fn assert_each_knows_the_others_key(pair: &Pair, mechanism: Mechanism) {
     let seen_by_client = pair.a.connection.peer().unwrap();
     let seen_by_server = pair.b.connection.peer().unwrap();
     assert_eq!(seen_by_client.public_key, Some(keys(SERVER_SEED).public()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sealwire_zmtp::connection::{PeerInfo, Warning};
 use sealwire_zmtp::error::Refusal;
-use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent};
+use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent, Mechanism};
 
 use super::{End, Origin, Session};
 use crate::account;
@@ -105,7 +105,7 @@ impl Session {
             }
         };
         let told = match self.core.options().security.mechanism() {
-            "BLAKE3" => Some(reason),
+            Mechanism::Blake3 => Some(reason),
             // ZMTP's other mechanisms know ERROR as final: libzmq's clients never come again after
             // it, and take a connection that is closed for something that passes.
             _ if status == Status::Temporary.code() => None,
@@ -194,7 +194,7 @@ impl Session {
         }
         self.core.counters.excesses.note(account::Kind::Connections);
         // It may pass, and ZMTP's other mechanisms know ERROR as final.
-        if self.core.options().security.mechanism() == "BLAKE3" {
+        if self.core.options().security.mechanism() == Mechanism::Blake3 {
             let reason = "the limit of connections of this key is reached";
             self.reject(Dismissal::Because(reason));
         }

@@ -1,6 +1,6 @@
 //! Where a socket is bound and connected to, and how many connections it has.
 
-use sealwire_zmtp::SocketType;
+use sealwire_zmtp::{Mechanism, SocketType};
 
 use super::{Phase, Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
@@ -27,7 +27,9 @@ impl SocketCore {
         }
         let mechanism = self.options.security.mechanism();
         let wanted = match (endpoint, mechanism, &self.options.zap_domain) {
-            (Endpoint::Udp { .. }, mechanism, _) if mechanism != "NULL" => mechanism,
+            (Endpoint::Udp { .. }, mechanism, _) if mechanism != Mechanism::Null => {
+                mechanism.name()
+            }
             (Endpoint::Udp { .. }, _, Some(_)) => "a ZAP handler",
             (Endpoint::Udp { .. }, ..) if self.options.admission.is_some() => "an admission",
             _ => return Ok(()),

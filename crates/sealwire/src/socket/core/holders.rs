@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sealwire_zmtp::PublicKey;
+use sealwire_zmtp::{Mechanism, PublicKey};
 
 use crate::peer::Peer;
 
@@ -22,7 +22,7 @@ impl Holder {
             return Some(Holder::Key(key));
         }
         let user = peer.user_id()?;
-        (peer.mechanism() == Some("PLAIN")).then(|| Holder::User(user.to_owned()))
+        (peer.mechanism() == Some(Mechanism::Plain)).then(|| Holder::User(user.to_owned()))
     }
 }
 

@@ -21,6 +21,7 @@ mod upgrade;
 use std::sync::Arc;
 
 use bytes::BytesMut;
+use sealwire_zmtp::Mechanism;
 use sealwire_zmtp::wire::greeting::Greeting;
 
 use inbound::Inbound;
@@ -102,7 +103,7 @@ pub(crate) enum Role {
 /// What the two sides of a connection have to agree about.
 #[derive(Debug, Clone)]
 pub(crate) struct Terms {
-    pub(crate) mechanism: &'static str,
+    pub(crate) mechanism: Mechanism,
     /// Whether this side is the server of the mechanism.
     pub(crate) as_server: bool,
     /// Most bytes of a message in pieces, once the peer is known.
@@ -118,13 +119,13 @@ impl Terms {
 
     /// Whether greetings are sent.
     fn greets(&self) -> bool {
-        self.mechanism == "BLAKE3"
+        self.mechanism == Mechanism::Blake3
     }
 
     /// What the protocol is to take for the peer's greeting.
     fn assumed_greeting(&self) -> [u8; 64] {
-        let as_server = !self.as_server && self.mechanism != "NULL";
-        let mut greeting = Greeting::new(self.mechanism, as_server, [0; 8]);
+        let as_server = !self.as_server && self.mechanism.has_server();
+        let mut greeting = Greeting::new(self.mechanism.name(), as_server, [0; 8]);
         greeting.minor = 0;
         greeting.encode()
     }

@@ -289,6 +289,8 @@ impl<'a> Fields<'a> {
 
 #[cfg(test)]
 mod tests {
+    use sealwire_zmtp::Mechanism;
+
     use super::*;
 
     const REQUEST: &str = "GET /zeromq HTTP/1.1\r\nHost: server.example.com\r\n\
@@ -298,7 +300,7 @@ mod tests {
 
     fn terms(access: WebAccess) -> Terms {
         Terms {
-            mechanism: "NULL",
+            mechanism: Mechanism::Null,
             as_server: false,
             max_message_size: 0,
             access: Arc::new(access),

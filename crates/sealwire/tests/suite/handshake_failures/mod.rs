@@ -13,8 +13,8 @@ use crate::support::{TIMEOUT, await_event, options};
 use sealwire::auth::{AllowAnyone, AllowedKeys, Client, Decision, PlainClient, Status};
 use sealwire::blocking::Socket;
 use sealwire::{
-    ConnectionFailure, Endpoint, Error, Event, FailureCause, Generate as _, KeyPair, Monitor,
-    PeerAddress, ProtocolError, Security, SocketBuilder, SocketType,
+    ConnectionFailure, Endpoint, Error, Event, FailureCause, Generate as _, KeyPair, Mechanism,
+    Monitor, PeerAddress, ProtocolError, Security, SocketBuilder, SocketType,
 };
 use sealwire_zmtp::error::{CloseKind, HandshakeError, Incompatible, Refusal, Step};
 
@@ -227,14 +227,15 @@ fn a_panic_of_the_authenticator_is_a_refusal_for_now() {
 #[test]
 fn mechanisms_differ() {
     let keys = KeyPair::generate();
-    let mismatch = |ours, theirs: &str| -> ProtocolError {
+    let mismatch = |ours, theirs: Mechanism| -> ProtocolError {
         Incompatible::MechanismMismatch {
             ours,
-            theirs: theirs.into(),
+            theirs: theirs.name().into(),
         }
         .into()
     };
-    let (null, blake3) = (mismatch("NULL", "BLAKE3"), mismatch("BLAKE3", "NULL"));
+    let (null, blake3) = (Mechanism::Null, Mechanism::Blake3);
+    let (null, blake3) = (mismatch(null, blake3), mismatch(blake3, null));
     let explained = Explained::by(router(server_of(&keys)), dealer(Security::plain_text()));
     assert_eq!(explained.causes(), [blake3.clone(), null.clone()]);
     let client = Security::blake3_client(keys.public());

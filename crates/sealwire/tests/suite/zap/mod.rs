@@ -11,8 +11,8 @@ use crate::support::{await_event, options};
 use sealwire::auth::{AllowAnyone, PasswordTable, zap};
 use sealwire::blocking::Socket;
 use sealwire::{
-    Context, Event, FailureCause, Generate as _, KeyPair, Message, Peer, ProtocolError, Security,
-    SocketType,
+    Context, Event, FailureCause, Generate as _, KeyPair, Mechanism, Message, Peer, ProtocolError,
+    Security, SocketType,
 };
 use sealwire_zmtp::error::CloseKind;
 
@@ -144,7 +144,7 @@ fn a_handler_sees_the_key_and_its_words_stay_with_the_peer() {
                 assert_eq!(request[2], b"the domain");
                 assert_eq!(request[3], b"127.0.0.1");
                 assert_eq!(request[4], b"its name");
-                assert_eq!(request[5], mechanism.as_bytes());
+                assert_eq!(request[5], mechanism.name().as_bytes());
                 assert_eq!(request[6], expected);
                 reply(request, "200", "alice", b"\x04Role\0\0\0\x05admin")
             });
@@ -258,7 +258,7 @@ fn a_refusal_is_seen_on_both_sides() {
                 await_event(&at_server, "refused", refusal),
                 (status, "the reason".into())
             );
-            if status == 300 && ours.mechanism() != "BLAKE3" {
+            if status == 300 && ours.mechanism() != Mechanism::Blake3 {
                 await_event(&at_client, "closed", closed);
             } else {
                 let told = await_event(&at_client, "told", told);
