@@ -208,6 +208,19 @@ impl Client {
         self.client.hub().block_on(self.client.send(body))
     }
 
+    /// See [`crate::Client::send_for`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn send_for(&self, body: &[u8], limit: Duration) -> Result<(), Error> {
+        if in_batch() {
+            return Err(Error::WouldDeadlock);
+        }
+        let hub = self.client.hub();
+        hub.block_on(self.client.send_for(body, limit))
+    }
+
     /// See [`crate::Client::send_no_wait`].
     ///
     /// # Errors

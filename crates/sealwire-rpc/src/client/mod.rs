@@ -16,6 +16,7 @@ use crate::conn::Conn;
 use crate::counters::{Counters, count};
 use crate::guard::shielded;
 use crate::hub::{Hub, lock};
+use crate::limits::bounded;
 use crate::proto::Body;
 use crate::status::{Code, Error};
 
@@ -139,6 +140,20 @@ impl Client {
     /// As [`Conn::send`] and [`conn`](Client::conn).
     pub async fn send(&self, body: &[u8]) -> Result<(), Error> {
         self.conn().await?.send(body).await
+    }
+
+    /// The same within `limit`, for connecting and for room together.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Client::send), and [`Error::DeadlineExceeded`] where no connection came about.
+    pub async fn send_for(&self, body: &[u8], limit: Duration) -> Result<(), Error> {
+        let due = self.hub().now() + bounded(limit);
+        let conn = self.conn_by(Some(due)).await?;
+        match conn.send_by(body, Some(due)).await {
+            Err(Error::Congested(_)) if due <= self.hub().now() => Err(Error::Congested(limit)),
+            done => done,
+        }
     }
 
     /// Sends a message that nobody answers if a connection with room is there.

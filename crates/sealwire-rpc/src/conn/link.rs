@@ -381,6 +381,10 @@ impl Link {
         lock(&self.core).is_finished()
     }
 
+    pub(super) fn has_farewell(&self) -> bool {
+        lock(&self.core).proto.has_farewell()
+    }
+
     pub(crate) fn has_output(&self) -> bool {
         lock(&self.core).proto.has_output()
     }

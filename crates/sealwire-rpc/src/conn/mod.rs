@@ -6,6 +6,7 @@ mod room;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use sealwire::Peer;
 
@@ -76,6 +77,12 @@ impl Conn {
         let _ = socket.disconnect_route(self.link.route, "rpc: closed by the application");
     }
 
+    /// Whether the peer has said that it read all that was sent to it, as it does when this side shuts
+    /// down.
+    pub fn has_read_all(&self) -> bool {
+        self.link.has_farewell()
+    }
+
     /// Sends a message that nobody answers, waiting for room up to the write limit. It is handed
     /// to the connection when this returns; whether it arrives is not known.
     ///
@@ -84,8 +91,13 @@ impl Conn {
     /// [`Error::Congested`], [`Error::ConnectionLost`], [`Error::ShuttingDown`],
     /// [`Error::TooLarge`].
     pub async fn send(&self, body: &[u8]) -> Result<(), Error> {
+        self.send_by(body, None).await
+    }
+
+    /// The same, waiting no longer than that either.
+    pub(crate) async fn send_by(&self, body: &[u8], due: Option<Duration>) -> Result<(), Error> {
         let message = self.outgoing(body, CallOptions::default(), true)?;
-        let until = || self.link.room_until();
+        let until = || due.unwrap_or(Duration::MAX).min(self.link.room_until());
         let sent = self
             .link
             .when_there_is_room(until, |proto| proto.one_way(&message.body));

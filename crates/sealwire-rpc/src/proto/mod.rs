@@ -329,6 +329,10 @@ impl Connection {
         self.closed || self.farewell && self.is_idle()
     }
 
+    pub(crate) fn has_farewell(&self) -> bool {
+        self.farewell
+    }
+
     // ---- what is received -----------------------------------------------------------------------
 
     pub(crate) fn receive(&mut self, frame: Frame, now: Duration) -> Result<Event, Violation> {
