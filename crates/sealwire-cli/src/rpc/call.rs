@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use sealwire::{Endpoint, Event, FailureCause, Monitor, ProtocolError};
-use sealwire_rpc::{CallOptions as Within, Client, Error, Limits};
+use sealwire_rpc::{CallOptions as Within, Client, Conn, Error, Limits};
 
 use super::{SizeOptions, failed};
 use crate::duration;
@@ -32,7 +32,7 @@ pub(crate) struct CallOptions {
     #[arg(long)]
     one_way: bool,
 
-    /// How long to wait for the connection and the answer
+    /// How long to wait for the connection and the answer, or for a one-way message to be read
     #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = duration::parse_positive)]
     timeout: Duration,
 
@@ -69,13 +69,11 @@ pub(super) fn run(options: &CallOptions) -> Result<(), Failure> {
         .build(options.connect.clone())
         .map_err(|error| failed(&error))?;
     let monitor = client.monitor();
-    let client = client.blocking();
     let mut attempts = Attempts::new(&monitor, options.timeout);
     if options.one_way {
-        attempts.until_connected(|_| client.send(&body))?;
-        client.shutdown(options.timeout);
-        return Ok(());
+        return send(&client, &body, &mut attempts, &options.connect);
     }
+    let client = client.blocking();
     let answer =
         attempts.until_connected(|left| client.request_with(&body, Within::within(left)))?;
     let mut out = std::io::stdout().lock();
@@ -83,6 +81,30 @@ pub(super) fn run(options: &CallOptions) -> Result<(), Failure> {
     untrusted::write_message(&mut out, &answer, to_terminal)
         .and_then(|()| out.flush())
         .map_err(|error| Failure::output(&error))
+}
+
+/// Sends a message that nobody answers, and waits until the server has read it.
+fn send(
+    client: &Client,
+    body: &[u8],
+    attempts: &mut Attempts<'_>,
+    server: &Endpoint,
+) -> Result<(), Failure> {
+    let blocking = client.blocking();
+    attempts.until_connected(|left| blocking.send_for(body, left))?;
+    // None when it is lost already.
+    let connections = client.connections();
+    blocking.shutdown(attempts.left());
+    if connections.iter().any(Conn::has_read_all) {
+        return Ok(());
+    }
+    let what = format!("the message of {} bytes", body.len());
+    let why = if attempts.left().is_zero() {
+        format!("{server} did not read {what} within --timeout")
+    } else {
+        format!("{server} left before it had read {what}")
+    };
+    Err(Failure::new(Code::Lost, why))
 }
 
 /// The first pause between two attempts to connect; each one after it is twice as long.
@@ -108,6 +130,10 @@ impl<'a> Attempts<'a> {
         }
     }
 
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
     /// Calls until there is a connection, the server refuses, or time is up. A call that may have been
     /// carried out is not made again.
     fn until_connected<T>(
@@ -115,8 +141,7 @@ impl<'a> Attempts<'a> {
         call: impl Fn(Duration) -> Result<T, Error>,
     ) -> Result<T, Failure> {
         loop {
-            let left = self.deadline.saturating_duration_since(Instant::now());
-            let error = match call(left) {
+            let error = match call(self.left()) {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -136,8 +161,7 @@ impl<'a> Attempts<'a> {
             }
             let (code, is_final) = self.why_not_connected();
             let failure = Failure::new(code, error.to_string());
-            let left = self.deadline.saturating_duration_since(Instant::now());
-            if is_final || left <= self.pause {
+            if is_final || self.left() <= self.pause {
                 return Err(failure);
             }
             if self.setback.replace(failure).is_none() {

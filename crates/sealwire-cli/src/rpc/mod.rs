@@ -2,6 +2,7 @@
 
 mod bench;
 mod call;
+mod program;
 mod serve;
 
 use clap::{Args, Subcommand};

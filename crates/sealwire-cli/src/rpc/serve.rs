@@ -1,17 +1,10 @@
 //! `rpc serve`: a process per call.
 
 use std::io::{Read as _, Write as _};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
-#[cfg(unix)]
-use std::{
-    pin::pin,
-    sync::Arc,
-    sync::atomic::{AtomicBool, Ordering},
-    task::{Context, Wake, Waker},
-    thread::Thread,
-};
 
 use clap::Args;
 use sealwire::Endpoint;
@@ -19,9 +12,10 @@ use sealwire_rpc::handler::Pool;
 use sealwire_rpc::{Code as StatusCode, Limits, Request, Server, Status};
 
 use super::SizeOptions;
+use super::program::{Open, Programs};
 use crate::exit::{Code, Failure, eprintln_quietly};
 use crate::security_options::{SecurityOptions, exposed};
-use crate::{file_size, interrupt, threads};
+use crate::{interrupt, threads};
 
 /// Most of what a program says on standard error that its caller gets to read, in bytes.
 const MAX_COMPLAINT: u64 = 4_096;
@@ -65,21 +59,25 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
     let (program, arguments) = (options.exec.clone(), options.arguments.clone());
     let max_answer = u64::from(options.size.max_size);
     let concurrency = options.concurrency.max(1);
+    let programs = Arc::new(Programs::new());
+    let of_calls = programs.clone();
     let pool = Pool::new(concurrency, concurrency, move |request: &Request| {
-        answer(request, &program, &arguments, max_answer)
+        answer(request, &of_calls, &program, &arguments, max_answer)
     })
     .map_err(|error| Failure::new(Code::Failed, format!("cannot start threads: {error}")))?;
     let server = Server::builder(security).limits(limits).build(pool)?;
     let serving = server.clone();
     // A program that sees it listen may interrupt it at once.
+    let of_interrupt = programs.clone();
     interrupt::on_interrupt(move || {
         server.shutdown_blocking(Duration::from_secs(1));
+        of_interrupt.end();
     })?;
     for endpoint in &options.bind {
         let bound = interrupt::binding(|| serving.bind(endpoint.clone()))?;
         eprintln_quietly(&format!("listening on {bound}"));
     }
-    serving.closed_blocking()?;
+    serving.closed_blocking().inspect_err(|_| programs.end())?;
     // The handler of the interrupt ends the program.
     loop {
         thread::park();
@@ -88,6 +86,7 @@ pub(super) fn run(options: &ServeOptions) -> Result<(), Failure> {
 
 fn answer(
     request: &Request,
+    programs: &Programs,
     program: &str,
     arguments: &[String],
     max_answer: u64,
@@ -101,18 +100,25 @@ fn answer(
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut child = file_size::with_its_signal(|| command.spawn())
+    let mut started = programs
+        .start(&mut command)
         .map_err(|error| failed("cannot start the program", &error).not_started())?;
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (stdin, stdout, stderr) = started.pipes();
+    // The program and its pipes.
+    let open = Open::new(4);
     let body = request.body().clone();
     thread::scope(|scope| {
         let no_thread = |error| failed("the system refused a thread", &error);
         // A program may read nothing of it.
-        let writing =
-            threads::spawn_within(scope, || stdin.map(|mut stdin| stdin.write_all(&body)));
+        let writing = threads::spawn_within(scope, || {
+            let written = stdin.map(|mut stdin| stdin.write_all(&body));
+            open.close();
+            written
+        });
         let answer = threads::spawn_within(scope, || {
             let mut answer = Vec::new();
             let read = stdout.map(|stdout| stdout.take(max_answer + 1).read_to_end(&mut answer));
+            open.close();
             (read, answer)
         });
         let complaint = threads::spawn_within(scope, || {
@@ -123,17 +129,18 @@ fn answer(
                     .read_to_end(&mut complaint);
                 let _ = std::io::copy(&mut stderr, &mut std::io::sink());
             }
+            open.close();
             String::from_utf8_lossy(&complaint).trim_end().to_owned()
         });
         let (answer, complaint) = match (writing, answer, complaint) {
             (Ok(_), Ok(answer), Ok(complaint)) => (answer, complaint),
             (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
-                end(&mut child);
+                started.end();
                 return Err(no_thread(error));
             }
         };
-        let status = wait(&mut child, request).map_err(|error| {
-            end(&mut child);
+        let status = started.wait(request, &open).map_err(|error| {
+            started.end();
             failed("cannot wait", &error)
         })?;
         let complaint = complaint.join().unwrap_or_default();
@@ -153,72 +160,4 @@ fn answer(
             },
         }
     })
-}
-
-/// Ends a program that cannot be served.
-fn end(child: &mut Child) {
-    // It has ended by itself, or will when what it reads and writes is gone.
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-/// Waits for the program, but ends it when nobody waits for its answer any more.
-#[cfg(unix)]
-fn wait(child: &mut Child, request: &Request) -> std::io::Result<Option<ExitStatus>> {
-    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-
-    struct Unpark(Thread);
-
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-
-    let (pid, waiting) = (Pid::from_child(child), thread::current());
-    let ended = AtomicBool::new(false);
-    thread::scope(|scope| {
-        threads::spawn_within(scope, || {
-            // It stays to be waited for, so that its number is not given to another program.
-            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-            while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(pid), options) {}
-            ended.store(true, Ordering::SeqCst);
-            waiting.unpark();
-        })?;
-        let waker = Waker::from(Arc::new(Unpark(thread::current())));
-        let mut context = Context::from_waker(&waker);
-        let mut cancelled = pin!(request.cancelled());
-        loop {
-            if ended.load(Ordering::SeqCst) {
-                return child.wait().map(Some);
-            }
-            if cancelled.as_mut().poll(&mut context).is_ready() || request.is_cancelled() {
-                child.kill()?;
-                child.wait()?;
-                return Ok(None);
-            }
-            match request.time_left() {
-                Some(left) => thread::park_timeout(left),
-                None => thread::park(),
-            }
-        }
-    })
-}
-
-/// The same for systems where a program is either waited for or ended.
-#[cfg(not(unix))]
-fn wait(child: &mut Child, request: &Request) -> std::io::Result<Option<ExitStatus>> {
-    /// How often a running program is looked at.
-    const LOOK: Duration = Duration::from_millis(5);
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if request.is_cancelled() {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        thread::sleep(LOOK);
-    }
 }

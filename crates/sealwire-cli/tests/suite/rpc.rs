@@ -3,13 +3,28 @@
 use std::io::{BufRead as _, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+#[cfg(unix)]
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    net::Shutdown,
+    os::unix::net::{UnixListener, UnixStream},
+    path::Path,
+    sync::mpsc::{self, Receiver},
+    thread,
+};
 
+#[cfg(unix)]
+use crate::support::start_with_input;
 use crate::support::{self, eventually, run, start};
 
 /// The exit code of a call without an answer in time.
 const TIMED_OUT: i32 = 3;
 /// That of one that nobody was there for.
 const UNREACHABLE: i32 = 5;
+/// That of a message that was not sent in time.
+#[cfg(unix)]
+const LOST: i32 = 6;
 
 /// A server that ends with the test.
 struct Serving {
@@ -80,6 +95,79 @@ fn a_program_whose_caller_has_gone_is_ended() {
     });
 }
 
+/// A script that leaves a child, which has the pipes of the script and lives for long.
+#[cfg(unix)]
+struct Leaving {
+    script: String,
+    told: Receiver<()>,
+    _folder: tempfile::TempDir,
+}
+
+#[cfg(unix)]
+impl Leaving {
+    fn and_then(last: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        let made = Command::new("mkfifo").arg(&fifo).status();
+        assert!(made.unwrap().success());
+        let script = format!(
+            "exec 3>{}; sleep 1000 & echo here >&3; {last}",
+            fifo.display()
+        );
+        let (tell, told) = mpsc::channel();
+        thread::spawn(move || {
+            let mut fifo = BufReader::new(File::open(fifo).unwrap());
+            fifo.read_line(&mut String::new()).unwrap();
+            tell.send(()).unwrap();
+            // Both have it open, and end that way alone.
+            let _ = fifo.read_to_end(&mut Vec::new());
+            tell.send(()).unwrap();
+        });
+        Leaving {
+            script,
+            told,
+            _folder: folder,
+        }
+    }
+
+    /// Waits until the child is there, then until nobody is left.
+    fn await_next(&self) {
+        self.told
+            .recv_timeout(support::TIMEOUT)
+            .expect("it is told");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_children_of_a_program_that_is_ended_do_not_keep_its_place() {
+    // The program waits for its child, or has ended before.
+    for last in ["wait", "exit"] {
+        let leaving = Leaving::and_then(last);
+        let script = format!("read word; [ $word = second ] && exit; {}", leaving.script);
+        let server = Serving::start_with(&["--concurrency", "1"], &["sh", "--", "-c", &script]);
+        let call = ["rpc", "call", "-c", &server.endpoint, "-t", "1h", "-d"];
+        let first = start(&[&call[..], &["first\n"]].concat());
+        leaving.await_next();
+        drop(first);
+        run(&[&call[..], &["second\n"]].concat()).expect_code(0);
+        leaving.await_next();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_server_leaves_no_program() {
+    let leaving = Leaving::and_then("wait");
+    let serve = ["rpc", "serve", "-b", "tcp://127.0.0.1:0", "--exec", "sh"];
+    let mut server = start(&[&serve[..], &["--", "-c", &leaving.script]].concat());
+    let endpoint = server.endpoint();
+    let _caller = start(&["rpc", "call", "-c", &endpoint, "-d", "", "-t", "1h"]);
+    leaving.await_next();
+    server.interrupted().expect_code(130);
+    leaving.await_next();
+}
+
 #[cfg(unix)]
 #[test]
 fn a_call_without_an_answer_in_time_has_an_exit_code_of_its_own() {
@@ -130,6 +218,64 @@ fn a_call_connects_again_until_its_time_is_over() {
         let answer = if one_way.is_empty() { "hello" } else { "" };
         assert_eq!(caller.finish().expect_code(0).text(), answer);
     }
+}
+
+/// A server behind somebody who hands on the handshake and little more, and then leaves or stays.
+#[cfg(unix)]
+fn behind_a_dam(server: &str, dam: &Path, leaves: bool) -> String {
+    /// More than the handshake and the greeting, and less than the message.
+    const HANDED_ON: u64 = 64 << 10;
+    let listener = UnixListener::bind(dam).unwrap();
+    let server = server.strip_prefix("ipc://").unwrap().to_owned();
+    thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let server = UnixStream::connect(&server).unwrap();
+            let (mut answers, mut to_client) =
+                (server.try_clone().unwrap(), client.try_clone().unwrap());
+            thread::spawn(move || io::copy(&mut answers, &mut to_client));
+            thread::spawn(move || {
+                let _ = io::copy(&mut (&client).take(HANDED_ON), &mut &server);
+                if leaves {
+                    let _ = client.shutdown(Shutdown::Both);
+                }
+                // Open until the test ends.
+                std::mem::forget((client, server));
+            });
+        }
+    });
+    format!("ipc://{}", dam.display())
+}
+
+/// Time is over, or the server gone: it was taken for sent.
+#[cfg(unix)]
+#[test]
+fn a_message_that_the_server_does_not_read_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let endpoint = format!("ipc://{}", path("server").display());
+    let mut server = start(&["rpc", "serve", "-b", &endpoint, "--exec", "cat"]);
+    server.endpoint();
+    let message = "x".repeat(4 << 20);
+    let call = |server: &str, limit: &str| {
+        let call = ["rpc", "call", "-c", server, "--one-way", "-t", limit];
+        start_with_input(&call, message.as_bytes()).finish()
+    };
+    call(&endpoint, "1h").expect_code(0);
+
+    let leaves = behind_a_dam(&endpoint, &path("leaves"), true);
+    let ended = call(&leaves, "1h").expect_code(LOST);
+    let said = "left before it had read the message of 4194304 bytes";
+    assert!(ended.stderr.contains(said), "{ended:?}");
+
+    let stays = behind_a_dam(&endpoint, &path("stays"), false);
+    // Where the machine stalls, the time may be over before there is a connection.
+    let said = "did not read the message of 4194304 bytes within --timeout";
+    let is_lost = ["1s", "3s", "9s"].into_iter().any(|limit| {
+        let ended = call(&stays, limit);
+        assert_ne!(ended.code, Some(0), "{ended:?}");
+        ended.code == Some(LOST) && ended.stderr.contains(said)
+    });
+    assert!(is_lost, "it has never come so far");
 }
 
 #[cfg(unix)]
