@@ -1,32 +1,24 @@
-//! What a back end does, and what can be said about it without knowing which one it is.
+//! What a back end does.
 
-use crate::batch::{OpenJob, SealJob, Verdict};
+use crate::job::Job;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
-use crate::portable::blake3::{Chain, Node};
+use crate::portable::blake3::{Chain, Node, ROOT};
 use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
-use subtle::ConstantTimeEq;
 
 /// The operations that exist once for each instruction set.
 ///
 /// The defaults work on one message after the other.
 pub(crate) trait BackEnd: Copy {
-    /// Which one this is.
-    #[cfg(feature = "measuring")]
-    fn level(self) -> sealwire_simd::measuring::Level;
-
     /// Keys of the message with this nonce.
     fn derive_message_keys(self, key: &[u8; KEY_SIZE], nonce: &[u8; NONCE_SIZE]) -> MessageKeys;
 
     /// XORs the keystream from block `counter` on into `data`.
     fn xor_keystream(self, keys: &MessageKeys, counter: u64, data: &mut [u8]);
 
-    /// Keyed BLAKE3 over `input`.
-    fn mac(self, key: &Chain, input: &MacInput<'_>) -> [u8; TAG_SIZE];
-
-    /// BLAKE3's chaining value over `len` bytes of `input` from `start`, a chunk boundary, where
-    /// that is a subtree and not the whole tree.
-    fn node(self, key: &Chain, input: &MacInput<'_>, start: usize, len: usize) -> Node;
+    /// Keyed BLAKE3's node over `len` bytes of `input` from `start`, a chunk boundary. `root` is the
+    /// flag [`ROOT`] for the whole of a message, whose node is its tag, and 0 for a subtree.
+    fn node(self, key: &Chain, input: &MacInput<'_>, start: usize, len: usize, root: u32) -> Node;
 
     /// Encrypts `buffer` with the keystream from block `counter` on and returns the tag.
     #[inline]
@@ -38,112 +30,59 @@ pub(crate) trait BackEnd: Copy {
         buffer: &mut [u8],
     ) -> [u8; TAG_SIZE] {
         self.xor_keystream(keys, counter, buffer);
-        self.mac(&keys.authentication, &MacInput::new(aad, buffer))
+        tag(self, keys, aad, buffer)
     }
 
-    /// Encrypts `buffer` under the keys of `nonce` and returns the tag.
-    #[inline]
-    fn seal_one(
-        self,
-        key: &[u8; KEY_SIZE],
-        nonce: &[u8; NONCE_SIZE],
-        aad: &[u8],
-        buffer: &mut [u8],
-    ) -> [u8; TAG_SIZE] {
-        let keys = self.derive_message_keys(key, nonce);
-        self.seal(&keys, 0, aad, buffer)
-    }
-
-    /// Decrypts `buffer` if `tag` is its tag, and leaves it alone if not.
-    #[inline]
-    fn open(
-        self,
-        keys: &MessageKeys,
-        counter: u64,
-        aad: &[u8],
-        buffer: &mut [u8],
-        tag: &[u8; TAG_SIZE],
-    ) -> bool {
-        let expected = self.mac(&keys.authentication, &MacInput::new(aad, buffer));
-        let verified = tags_equal(&expected, tag);
-        if verified {
-            self.xor_keystream(keys, counter, buffer);
-        }
-        verified
-    }
-
-    /// Seals a job under the keys of its nonce.
-    #[inline]
-    fn seal_job(self, key: &[u8; KEY_SIZE], job: &mut SealJob<'_>) {
-        *job.tag = self.seal_one(key, &job.nonce, job.aad, job.buffer);
-    }
-
-    /// Opens a job under the keys of its nonce and writes the verdict.
-    #[inline]
-    fn open_job(self, key: &[u8; KEY_SIZE], job: &mut OpenJob<'_>) {
-        let keys = self.derive_message_keys(key, &job.nonce);
-        let verified = self.open(&keys, 0, job.aad, job.buffer, job.tag);
-        job.verdict = Verdict::of(verified);
-    }
-
-    /// Seals every job under the keys of its nonce.
-    fn seal_batch(self, key: &[u8; KEY_SIZE], jobs: &mut [SealJob<'_>]) {
+    /// Does every job under the keys of its nonce.
+    fn batch<J: Job>(self, key: &[u8; KEY_SIZE], jobs: &mut [J]) {
         for job in jobs {
-            self.seal_job(key, job);
+            one(self, &self.derive_message_keys(key, job.nonce()), 0, job);
         }
     }
 
-    /// Opens every job under the keys of its nonce and writes the verdicts.
-    fn open_batch(self, key: &[u8; KEY_SIZE], jobs: &mut [OpenJob<'_>]) {
-        for job in jobs {
-            self.open_job(key, job);
-        }
-    }
-
-    /// Seals all jobs with one keystream from block `counter` on.
-    fn seal_run(self, keys: &MessageKeys, counter: u64, jobs: &mut [SealJob<'_>]) {
+    /// Does jobs with one keystream from block `counter` on, up to the first that is forged. Those
+    /// behind it get no verdict.
+    fn run<J: Job>(self, keys: &MessageKeys, counter: u64, jobs: &mut [J]) {
         let mut counter = counter;
         for job in jobs {
-            *job.tag = self.seal(keys, counter, job.aad, job.buffer);
-            counter = counter.wrapping_add(keystream_blocks(job.buffer));
-        }
-    }
-
-    /// Opens jobs with one keystream from block `counter` on, up to the first that is forged, and
-    /// writes the verdicts of those. The others have none yet.
-    fn open_run(self, keys: &MessageKeys, counter: u64, jobs: &mut [OpenJob<'_>]) {
-        let mut counter = counter;
-        for job in jobs {
-            let verified = self.open(keys, counter, job.aad, job.buffer, job.tag);
-            job.verdict = Verdict::of(verified);
-            if !verified {
+            if !one(self, keys, counter, job) {
                 return;
             }
-            counter = counter.wrapping_add(keystream_blocks(job.buffer));
+            counter = counter.wrapping_add(job.text().len().div_ceil(64) as u64);
         }
     }
 }
 
-/// Whether two tags are the same, in constant time.
-///
-/// Compares words: `subtle` shields every element that it compares, and 32 bytes of it take as long
-/// as a block of BLAKE3.
-#[inline(always)]
-pub(crate) fn tags_equal(expected: &[u8; TAG_SIZE], tag: &[u8; TAG_SIZE]) -> bool {
-    fn words(tag: &[u8; TAG_SIZE]) -> [u64; 4] {
-        let bytes = tag.as_chunks::<8>().0;
-        core::array::from_fn(|i| u64::from_ne_bytes(bytes[i]))
+/// Does a job with the keystream from block `counter` on, and tells whether it is genuine.
+#[inline]
+pub(crate) fn one<B: BackEnd, J: Job>(
+    back_end: B,
+    keys: &MessageKeys,
+    counter: u64,
+    job: &mut J,
+) -> bool {
+    if J::SEALS {
+        let (_, aad, text) = job.parts();
+        let tag = back_end.seal(keys, counter, aad, text);
+        return job.settle(&tag);
     }
-    let equal = words(expected).as_slice().ct_eq(&words(tag)).unwrap_u8();
-    // The verdict is no secret any more.
-    #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let equal = crate::constant_time::declassified(equal);
-    equal == 1
+    let genuine = job.settle(&tag(back_end, keys, job.aad(), job.text()));
+    if genuine {
+        back_end.xor_keystream(keys, counter, job.parts().2);
+    }
+    genuine
 }
 
-/// Blocks of keystream that a message takes.
-pub(crate) const fn keystream_blocks(text: &[u8]) -> u64 {
-    text.len().div_ceil(64) as u64
+/// The tag of a message from its ciphertext.
+#[inline]
+pub(crate) fn tag<B: BackEnd>(
+    back_end: B,
+    keys: &MessageKeys,
+    aad: &[u8],
+    ciphertext: &[u8],
+) -> [u8; TAG_SIZE] {
+    let input = MacInput::new(aad, ciphertext);
+    back_end.node(&keys.authentication, &input, 0, input.len(), ROOT)
 }
 
 #[cfg(test)]
@@ -151,6 +90,7 @@ mod tests {
     //! Every back end that this CPU has, against the portable one.
 
     use super::*;
+    use crate::batch::{OpenJob, SealJob};
     use crate::engine;
     use crate::portable::Portable;
     use alloc::vec::Vec;
@@ -192,18 +132,18 @@ mod tests {
             assert!(sealed == expected, "sealing, {length} bytes");
 
             let input = MacInput::new(&aad, &ours);
-            let tag = engine::mac(&keys.authentication, &input);
+            let authentication = &keys.authentication;
             assert_eq!(
-                tag,
-                Portable.mac(&keys.authentication, &input),
+                engine::mac(authentication, &input),
+                Portable.node(authentication, &input, 0, input.len(), ROOT),
                 "tag, {length} bytes"
             );
 
             let front = [&aad[..], &[7; 8]].concat();
             let part = MacInput::part(case as u64, &front, &ours, 1 << 40);
             assert_eq!(
-                engine::node(&keys.authentication, &part, 0, part.len()),
-                Portable.node(&keys.authentication, &part, 0, part.len()),
+                engine::node(authentication, &part, 0, part.len()),
+                Portable.node(authentication, &part, 0, part.len(), 0),
                 "node of a part, {length} bytes"
             );
         }
@@ -246,11 +186,11 @@ mod tests {
             let mut our_jobs = seal_jobs(aads, &mut ours, &mut our_tags);
             let mut their_jobs = seal_jobs(aads, &mut theirs, &mut their_tags);
             if continuous {
-                engine::seal_run(&keys, counter, &mut our_jobs);
-                Portable.seal_run(&keys, counter, &mut their_jobs);
+                engine::run(&keys, counter, &mut our_jobs);
+                Portable.run(&keys, counter, &mut their_jobs);
             } else {
-                engine::seal_batch(&key, &mut our_jobs);
-                Portable.seal_batch(&key, &mut their_jobs);
+                engine::batch(&key, &mut our_jobs);
+                Portable.batch(&key, &mut their_jobs);
             }
             assert!(
                 ours == theirs && our_tags == their_tags,
@@ -266,11 +206,11 @@ mod tests {
             let mut expected = ours.clone();
             let mut expected_jobs = open_jobs(aads, &mut expected, &our_tags);
             if continuous {
-                engine::open_run(&keys, counter, &mut jobs);
-                Portable.open_run(&keys, counter, &mut expected_jobs);
+                engine::run(&keys, counter, &mut jobs);
+                Portable.run(&keys, counter, &mut expected_jobs);
             } else {
-                engine::open_batch(&key, &mut jobs);
-                Portable.open_batch(&key, &mut expected_jobs);
+                engine::batch(&key, &mut jobs);
+                Portable.batch(&key, &mut expected_jobs);
             }
             let verdicts: Vec<_> = jobs.iter().map(|job| job.verdict).collect();
             let expected_verdicts: Vec<_> = expected_jobs.iter().map(|job| job.verdict).collect();

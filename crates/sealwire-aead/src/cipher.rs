@@ -173,7 +173,7 @@ impl Cipher {
 
     /// Seals every job under its own nonce. Allocates nothing.
     pub fn seal_batch(&self, jobs: &mut [SealJob<'_>]) {
-        engine::seal_batch(&self.key, jobs);
+        engine::batch(&self.key, jobs);
     }
 
     /// Opens every job under its own nonce and writes each one's verdict. Allocates nothing.
@@ -183,7 +183,7 @@ impl Cipher {
     /// # Errors
     /// [`DecryptionError`] if any job is forged; its buffer still holds the ciphertext.
     pub fn open_batch(&self, jobs: &mut [OpenJob<'_>]) -> Result<(), DecryptionError> {
-        engine::open_batch(&self.key, jobs);
+        engine::batch(&self.key, jobs);
         if jobs.iter().all(|job| job.verdict == Verdict::Verified) {
             Ok(())
         } else {

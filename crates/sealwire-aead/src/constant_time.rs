@@ -77,9 +77,9 @@ fn batch(lengths: &[usize], forged: bool) {
             })
             .collect();
         if continuous {
-            engine::seal_run(&message_keys, 0, &mut jobs);
+            engine::run(&message_keys, 0, &mut jobs);
         } else {
-            engine::seal_batch(&key, &mut jobs);
+            engine::batch(&key, &mut jobs);
         }
         tags.iter().for_each(|tag| assert_secret(tag));
         texts.iter_mut().for_each(|text| declassify(text));
@@ -91,9 +91,9 @@ fn batch(lengths: &[usize], forged: bool) {
             .map(|(buffer, tag)| OpenJob::new([5; 24], b"ab", buffer, tag))
             .collect();
         if continuous {
-            engine::open_run(&message_keys, 0, &mut jobs);
+            engine::run(&message_keys, 0, &mut jobs);
         } else {
-            engine::open_batch(&key, &mut jobs);
+            engine::batch(&key, &mut jobs);
         }
         assert_eq!(jobs[20].verdict, Verdict::of(!forged));
         assert!(

@@ -4,11 +4,12 @@
 //! is compiled for decide.
 
 use crate::back_end::BackEnd;
-use crate::batch::{OpenJob, SealJob};
+use crate::batch::{OpenJob, SealJob, Verdict};
+use crate::job::Job;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
 use crate::portable::Portable;
-use crate::portable::blake3::{Chain, Node};
+use crate::portable::blake3::{Chain, Node, ROOT};
 use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
 #[cfg(feature = "measuring")]
 use sealwire_simd::measuring::Level;
@@ -31,7 +32,7 @@ macro_rules! dispatch {
 #[cfg(feature = "measuring")]
 pub fn limit_back_end(most: Level) -> Level {
     sealwire_simd::measuring::set_limit(most);
-    dispatch!(back_end => BackEnd::level(back_end))
+    dispatch!(back_end => back_end.level())
 }
 
 /// Seals one message, encrypting all of it before hashing any, to measure what that costs.
@@ -45,21 +46,29 @@ pub fn seal_in_two_passes(
     dispatch!(back_end => {
         let keys = back_end.derive_message_keys(key, nonce);
         back_end.xor_keystream(&keys, 0, buffer);
-        back_end.mac(&keys.authentication, &MacInput::new(aad, buffer))
+        crate::back_end::tag(back_end, &keys, aad, buffer)
     })
 }
 
-/// See [`BackEnd::seal_one`].
+/// Encrypts `buffer` under the keys of `nonce` and returns the tag.
 pub(crate) fn seal_one(
     key: &[u8; KEY_SIZE],
     nonce: &[u8; NONCE_SIZE],
     aad: &[u8],
     buffer: &mut [u8],
 ) -> [u8; TAG_SIZE] {
-    dispatch!(back_end => back_end.seal_one(key, nonce, aad, buffer))
+    let mut tag = [0; TAG_SIZE];
+    let job = SealJob {
+        nonce: *nonce,
+        aad,
+        buffer,
+        tag: &mut tag,
+    };
+    batch(key, &mut [job]);
+    tag
 }
 
-/// See [`BackEnd::derive_message_keys`] and [`BackEnd::open`].
+/// Decrypts `buffer` under the keys of `nonce` if `tag` is its tag, and leaves it alone if not.
 #[must_use]
 pub(crate) fn open_one(
     key: &[u8; KEY_SIZE],
@@ -68,10 +77,9 @@ pub(crate) fn open_one(
     buffer: &mut [u8],
     tag: &[u8; TAG_SIZE],
 ) -> bool {
-    dispatch!(back_end => {
-        let keys = back_end.derive_message_keys(key, nonce);
-        back_end.open(&keys, 0, aad, buffer, tag)
-    })
+    let mut job = OpenJob::new(*nonce, aad, buffer, tag);
+    batch(key, core::slice::from_mut(&mut job));
+    job.verdict == Verdict::Verified
 }
 
 /// See [`BackEnd::seal`].
@@ -94,32 +102,23 @@ pub(crate) fn derive_message_keys(key: &[u8; KEY_SIZE], nonce: &[u8; NONCE_SIZE]
     dispatch!(back_end => back_end.derive_message_keys(key, nonce))
 }
 
-/// See [`BackEnd::mac`].
+/// Keyed BLAKE3 over `input`.
 pub(crate) fn mac(key: &Chain, input: &MacInput<'_>) -> [u8; TAG_SIZE] {
-    dispatch!(back_end => back_end.mac(key, input))
+    dispatch!(back_end => back_end.node(key, input, 0, input.len(), ROOT))
 }
 
-/// See [`BackEnd::node`].
+/// See [`BackEnd::node`]: that of a subtree.
 pub(crate) fn node(key: &Chain, input: &MacInput<'_>, start: usize, len: usize) -> Node {
-    dispatch!(back_end => back_end.node(key, input, start, len))
+    dispatch!(back_end => back_end.node(key, input, start, len, 0))
 }
 
-/// See [`BackEnd::seal_batch`].
-pub(crate) fn seal_batch(key: &[u8; KEY_SIZE], jobs: &mut [SealJob<'_>]) {
-    dispatch!(back_end => back_end.seal_batch(key, jobs))
+/// See [`BackEnd::batch`].
+#[inline]
+pub(crate) fn batch<J: Job>(key: &[u8; KEY_SIZE], jobs: &mut [J]) {
+    dispatch!(back_end => back_end.batch(key, jobs))
 }
 
-/// See [`BackEnd::open_batch`].
-pub(crate) fn open_batch(key: &[u8; KEY_SIZE], jobs: &mut [OpenJob<'_>]) {
-    dispatch!(back_end => back_end.open_batch(key, jobs))
-}
-
-/// See [`BackEnd::seal_run`].
-pub(crate) fn seal_run(keys: &MessageKeys, counter: u64, jobs: &mut [SealJob<'_>]) {
-    dispatch!(back_end => back_end.seal_run(keys, counter, jobs))
-}
-
-/// See [`BackEnd::open_run`].
-pub(crate) fn open_run(keys: &MessageKeys, counter: u64, jobs: &mut [OpenJob<'_>]) {
-    dispatch!(back_end => back_end.open_run(keys, counter, jobs))
+/// See [`BackEnd::run`].
+pub(crate) fn run<J: Job>(keys: &MessageKeys, counter: u64, jobs: &mut [J]) {
+    dispatch!(back_end => back_end.run(keys, counter, jobs))
 }

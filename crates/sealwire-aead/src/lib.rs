@@ -70,6 +70,7 @@ mod cipher;
 mod constant_time;
 mod engine;
 mod error;
+mod job;
 mod keys;
 mod mac_input;
 mod pieces;

@@ -2,8 +2,8 @@
 //!
 //! Source: `blake3zmq` specification, section 6.
 
-use crate::back_end::tags_equal;
 use crate::batch::{OpenJob, SealJob, Verdict};
+use crate::job::tags_equal;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
 use crate::portable::blake3::words;
@@ -107,7 +107,7 @@ impl Session {
 
     /// Seals all jobs in order. Their nonces are ignored. Allocates nothing.
     pub fn seal_batch(&mut self, jobs: &mut [SealJob<'_>]) {
-        engine::seal_run(&self.keys, self.counter, jobs);
+        engine::run(&self.keys, self.counter, jobs);
         for job in jobs {
             self.advance(job.buffer.len());
         }
@@ -125,7 +125,7 @@ impl Session {
         for job in jobs.iter_mut() {
             job.verdict = Verdict::Unchecked;
         }
-        engine::open_run(&self.keys, self.counter, jobs);
+        engine::run(&self.keys, self.counter, jobs);
         for job in jobs {
             if job.verdict != Verdict::Verified {
                 return Err(DecryptionError);

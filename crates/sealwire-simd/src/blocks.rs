@@ -92,7 +92,7 @@ pub struct Turning<V> {
 
 impl<V: Vector> Turning<V> {
     /// Before the first step.
-    #[inline(always)]
+    #[inline]
     pub const fn new(words: [V; 16]) -> Self {
         Self { vectors: words }
     }

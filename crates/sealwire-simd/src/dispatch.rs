@@ -50,6 +50,7 @@ macro_rules! dispatch {
 
 /// Methods on an instruction set, each a function that is compiled with the set's features on and gets
 /// the proof as its first argument. What the function calls has these features too where it is inlined.
+/// A method may be generic over one type.
 ///
 /// ```text
 /// impl Kernels for Avx2 {
@@ -77,13 +78,17 @@ macro_rules! compiled_for {
     (Neon; $($methods:tt)*) => { $crate::compiled_for!(@ Neon "neon"; $($methods)*); };
     (Armv8Aes; $($methods:tt)*) => { $crate::compiled_for!(@ Armv8Aes "neon,aes"; $($methods)*); };
     (@ $isa:ident $features:literal; $(
-        fn $name:ident($self:tt $(, $argument:ident: $kind:ty)* $(,)?) $(-> $output:ty)? = $body:path;
+        fn $name:ident $(<$generic:ident: $bound:path>)? (
+            $self:tt $(, $argument:ident: $kind:ty)* $(,)?
+        ) $(-> $output:ty)? = $body:path;
     )*) => {$(
         #[inline]
         #[allow(unsafe_code, reason = "calls a function with CPU features on")]
-        fn $name($self $(, $argument: $kind)*) $(-> $output)? {
+        fn $name $(<$generic: $bound>)? ($self $(, $argument: $kind)*) $(-> $output)? {
             #[target_feature(enable = $features)]
-            fn compiled(isa: $crate::$isa $(, $argument: $kind)*) $(-> $output)? {
+            fn compiled $(<$generic: $bound>)? (
+                isa: $crate::$isa $(, $argument: $kind)*
+            ) $(-> $output)? {
                 $body(isa $(, $argument)*)
             }
             // SAFETY: the value `$self` exists only where the CPU was seen to have the features.

@@ -52,6 +52,13 @@ macro_rules! instruction_sets {
                 let found = asked!($($feature),+);
                 found.then_some(Self(()))
             }
+
+            /// Which one this is.
+            #[cfg(feature = "measuring")]
+            #[must_use]
+            pub const fn level(self) -> crate::measuring::Level {
+                crate::measuring::Level::$name
+            }
         }
     )+};
 }

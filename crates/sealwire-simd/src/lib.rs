@@ -29,6 +29,7 @@ extern crate std;
 pub mod arm;
 pub mod blocks;
 mod dispatch;
+mod instructions;
 #[cfg(any(
     target_arch = "x86_64",
     all(target_arch = "aarch64", target_endian = "little")

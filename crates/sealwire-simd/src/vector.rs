@@ -95,111 +95,81 @@ macro_rules! vector {
 
         impl $name {
             /// The vector that a register holds.
-            #[inline(always)]
+            #[inline]
             #[must_use]
             pub const fn from_raw(_: $isa, raw: $raw) -> Self {
                 Self(raw)
             }
 
             /// The register.
-            #[inline(always)]
+            #[inline]
             #[must_use]
             pub const fn raw(self) -> $raw {
                 self.0
             }
         }
 
-        // SAFETY of every block below: a value of the instruction set's type, or of this type,
-        // which is made with one, exists only where the CPU has the instructions. Pointers come
-        // from slices whose length was checked to be that of the vector, and need no alignment.
-        #[allow(
-            unused_unsafe,
-            reason = "some operations are no instruction for some registers"
-        )]
         impl $crate::vector::Vector for $name {
             type Isa = $isa;
             const LANES: usize = $lanes;
 
-            #[inline(always)]
-            fn splat(_: $isa, word: u32) -> Self {
-                // SAFETY: see above.
-                Self(unsafe { $splat(word.cast_signed()) })
-            }
+            // Slices are cut to the length of the vector before a pointer is made of them.
+            $crate::instructions! {
+                fn splat(_: $isa, word: u32) -> Self {
+                    Self($splat(word.cast_signed()))
+                }
 
-            #[inline(always)]
-            fn splat_quad(_: $isa, words: [u32; 4]) -> Self {
-                // SAFETY: see above.
-                Self(unsafe { $splat_quad(words) })
-            }
+                fn splat_quad(_: $isa, words: [u32; 4]) -> Self {
+                    Self($splat_quad(words))
+                }
 
-            #[inline(always)]
-            fn load(_: $isa, words: &[u32]) -> Self {
-                let words = &words[..$lanes];
-                // SAFETY: see above.
-                Self(unsafe { $load(words.as_ptr().cast()) })
-            }
+                fn load(_: $isa, words: &[u32]) -> Self {
+                    let words = &words[..$lanes];
+                    Self($load(words.as_ptr().cast()))
+                }
 
-            #[inline(always)]
-            fn load_bytes(_: $isa, bytes: &[u8]) -> Self {
-                let bytes = &bytes[..4 * $lanes];
-                // SAFETY: see above.
-                Self(unsafe { $load(bytes.as_ptr().cast()) })
-            }
+                fn load_bytes(_: $isa, bytes: &[u8]) -> Self {
+                    let bytes = &bytes[..4 * $lanes];
+                    Self($load(bytes.as_ptr().cast()))
+                }
 
-            #[inline(always)]
-            fn store(self, words: &mut [u32]) {
-                let words = &mut words[..$lanes];
-                // SAFETY: see above.
-                unsafe { $store(words.as_mut_ptr().cast(), self.0) }
-            }
+                fn store(self, words: &mut [u32]) {
+                    let words = &mut words[..$lanes];
+                    $store(words.as_mut_ptr().cast(), self.0)
+                }
 
-            #[inline(always)]
-            fn store_bytes(self, bytes: &mut [u8]) {
-                let bytes = &mut bytes[..4 * $lanes];
-                // SAFETY: see above.
-                unsafe { $store(bytes.as_mut_ptr().cast(), self.0) }
-            }
+                fn store_bytes(self, bytes: &mut [u8]) {
+                    let bytes = &mut bytes[..4 * $lanes];
+                    $store(bytes.as_mut_ptr().cast(), self.0)
+                }
 
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                // SAFETY: see above.
-                Self(unsafe { $add(self.0, other.0) })
-            }
+                fn add(self, other: Self) -> Self {
+                    Self($add(self.0, other.0))
+                }
 
-            #[inline(always)]
-            fn xor(self, other: Self) -> Self {
-                // SAFETY: see above.
-                Self(unsafe { $xor(self.0, other.0) })
-            }
+                fn xor(self, other: Self) -> Self {
+                    Self($xor(self.0, other.0))
+                }
 
-            #[inline(always)]
-            fn select(self, mask: Self, other: Self) -> Self {
-                // SAFETY: see above.
-                Self(unsafe { $select(self.0, mask.0, other.0) })
-            }
+                fn select(self, mask: Self, other: Self) -> Self {
+                    Self($select(self.0, mask.0, other.0))
+                }
 
-            #[inline(always)]
-            fn rotate_right<const RIGHT: i32, const LEFT: i32>(self) -> Self {
-                // SAFETY: see above.
-                Self(unsafe { $rotate::<RIGHT, LEFT>(self.0) })
-            }
+                fn rotate_right<const RIGHT: i32, const LEFT: i32>(self) -> Self {
+                    Self($rotate::<RIGHT, LEFT>(self.0))
+                }
 
-            #[inline(always)]
-            fn rotate_quads<const BY: i32>(self) -> Self {
-                // SAFETY: see above.
-                Self(unsafe { $rotate_quads::<BY>(self.0) })
-            }
+                fn rotate_quads<const BY: i32>(self) -> Self {
+                    Self($rotate_quads::<BY>(self.0))
+                }
 
-            #[inline(always)]
-            fn rows_to_blocks(rows: [Self; 4]) -> [Self; 4] {
-                // SAFETY: see above.
-                unsafe { $quads(rows.map(|row| row.0)).map(Self) }
-            }
+                fn rows_to_blocks(rows: [Self; 4]) -> [Self; 4] {
+                    $quads(rows.map(|row| row.0)).map(Self)
+                }
 
-            #[inline(always)]
-            fn transpose_quads(vectors: [Self; 4]) -> [Self; 4] {
-                // SAFETY: see above.
-                unsafe { $transpose(vectors.map(|vector| vector.0)).map(Self) }
+                fn transpose_quads(vectors: [Self; 4]) -> [Self; 4] {
+                    $transpose(vectors.map(|vector| vector.0)).map(Self)
+                }
             }
         }
     };

@@ -4,27 +4,24 @@ use crate::simd::blake3::ROW_SCHEDULE;
 use crate::simd::isa::Isa;
 use crate::simd::kernels::kernels;
 use core::arch::aarch64::{uint8x16x4_t, vld1q_u8, vld1q_u8_x4, vqtbl4q_u8, vreinterpretq_u32_u8};
-use sealwire_simd::Neon;
 use sealwire_simd::arm::V128;
+use sealwire_simd::{Neon, instructions};
 
 kernels!(Neon, lanes V128);
 
 impl Isa for Neon {
     type Message = uint8x16x4_t;
 
-    #[inline(always)]
-    fn load_message(self, block: &[u8; 64]) -> uint8x16x4_t {
-        // SAFETY: `self` is the proof that the CPU has the instruction; a block has 64 bytes.
-        unsafe { vld1q_u8_x4(block.as_ptr()) }
-    }
+    instructions! {
+        fn load_message(self, block: &[u8; 64]) -> uint8x16x4_t {
+            vld1q_u8_x4(block.as_ptr())
+        }
 
-    #[inline(always)]
-    fn pick<const ROUND: usize, const PART: usize>(self, message: &uint8x16x4_t) -> V128 {
-        let places = const { &byte_places(ROW_SCHEDULE[ROUND][PART]) };
-        // SAFETY: `self` is the proof that the CPU has the instructions; `places` has 16 bytes.
-        V128::from_raw(self, unsafe {
-            vreinterpretq_u32_u8(vqtbl4q_u8(*message, vld1q_u8(places.as_ptr())))
-        })
+        fn pick<const ROUND: usize, const PART: usize>(self, message: &uint8x16x4_t) -> V128 {
+            let places = const { &byte_places(ROW_SCHEDULE[ROUND][PART]) };
+            let bytes = vqtbl4q_u8(*message, vld1q_u8(places.as_ptr()));
+            V128::from_raw(self, vreinterpretq_u32_u8(bytes))
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
-use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
+use crate::{KEY_SIZE, NONCE_SIZE};
 use zeroize::Zeroize;
 
 /// Bytes that one compression takes in.
@@ -82,7 +82,7 @@ pub(crate) fn compress(
     v
 }
 
-#[inline(always)]
+#[inline]
 fn mix(v: &mut [u32; 16], a: usize, b: usize, c: usize, d: usize, x: u32, y: u32) {
     v[a] = v[a].wrapping_add(v[b]).wrapping_add(x);
     v[d] = (v[d] ^ v[a]).rotate_right(16);
@@ -112,18 +112,10 @@ pub(crate) fn derive_message_keys(key: &[u8; KEY_SIZE], nonce: &[u8; NONCE_SIZE]
     keys
 }
 
-/// The tag: keyed BLAKE3 over `input`.
-pub(crate) fn mac(key: &Chain, input: &MacInput<'_>) -> [u8; TAG_SIZE] {
-    let root = subtree(key, input, 0, input.len(), ROOT);
-    let mut tag = [0; TAG_SIZE];
-    copy_words(&root, &mut tag);
-    tag
-}
-
-/// Node over `len` bytes of `input` from `start`, a chunk boundary; not the root.
-pub(crate) fn node(key: &Chain, input: &MacInput<'_>, start: usize, len: usize) -> Node {
+/// Node over `len` bytes of `input` from `start`, a chunk boundary, with the flag `root`.
+pub(crate) fn node(key: &Chain, input: &MacInput<'_>, start: usize, len: usize, root: u32) -> Node {
     let mut node = [0; 32];
-    copy_words(&subtree(key, input, start, len, 0), &mut node);
+    copy_words(&subtree(key, input, start, len, root), &mut node);
     node
 }
 
@@ -227,7 +219,8 @@ mod tests {
                 let mut peer = ::blake3::Hasher::new_keyed(&key);
                 peer.update(aad).update(&(aad_len as u64).to_le_bytes());
                 peer.update(text).update(&(text_len as u64).to_le_bytes());
-                let tag = mac(&words(&key), &MacInput::new(aad, text));
+                let input = MacInput::new(aad, text);
+                let tag = node(&words(&key), &input, 0, input.len(), ROOT);
                 assert_eq!(
                     &tag,
                     peer.finalize().as_bytes(),

@@ -73,7 +73,7 @@ fn next_blocks(state: &[u32; 16], counter: u64, out: &mut [u8; BLOCK_SIZE * LANE
     start.zeroize();
 }
 
-#[inline(always)]
+#[inline]
 fn quarter_round(state: &mut [Word; 16], a: usize, b: usize, c: usize, d: usize) {
     state[a] = add(state[a], state[b]);
     state[d] = xor_rotate::<16>(state[d], state[a]);
@@ -85,12 +85,12 @@ fn quarter_round(state: &mut [Word; 16], a: usize, b: usize, c: usize, d: usize)
     state[b] = xor_rotate::<7>(state[b], state[c]);
 }
 
-#[inline(always)]
+#[inline]
 fn add(x: Word, y: Word) -> Word {
     core::array::from_fn(|lane| x[lane].wrapping_add(y[lane]))
 }
 
-#[inline(always)]
+#[inline]
 fn xor_rotate<const LEFT: u32>(x: Word, y: Word) -> Word {
     core::array::from_fn(|lane| (x[lane] ^ y[lane]).rotate_left(LEFT))
 }

@@ -10,18 +10,20 @@ pub(crate) mod chacha20;
 use crate::back_end::BackEnd;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
-use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
+use crate::{KEY_SIZE, NONCE_SIZE};
 
 /// The back end that runs everywhere.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
-impl BackEnd for Portable {
-    #[cfg(feature = "measuring")]
-    fn level(self) -> sealwire_simd::measuring::Level {
+#[cfg(feature = "measuring")]
+impl Portable {
+    pub(crate) const fn level(self) -> sealwire_simd::measuring::Level {
         sealwire_simd::measuring::Level::Portable
     }
+}
 
+impl BackEnd for Portable {
     fn derive_message_keys(self, key: &[u8; KEY_SIZE], nonce: &[u8; NONCE_SIZE]) -> MessageKeys {
         blake3::derive_message_keys(key, nonce)
     }
@@ -30,17 +32,14 @@ impl BackEnd for Portable {
         chacha20::xor_keystream(keys, counter, data);
     }
 
-    fn mac(self, key: &blake3::Chain, input: &MacInput<'_>) -> [u8; TAG_SIZE] {
-        blake3::mac(key, input)
-    }
-
     fn node(
         self,
         key: &blake3::Chain,
         input: &MacInput<'_>,
         start: usize,
         len: usize,
+        root: u32,
     ) -> blake3::Node {
-        blake3::node(key, input, start, len)
+        blake3::node(key, input, start, len, root)
     }
 }

@@ -10,9 +10,8 @@ use super::blake3::{
 use super::chacha20::{blocks, keystream_blocks, lane_state, xor_block};
 use super::framing::{Edge, MAX_CHUNKS, Shape};
 use super::isa::Isa;
-use super::kernels::LaneKernels;
-use crate::back_end::{BackEnd, tags_equal};
-use crate::batch::{OpenJob, SealJob, Verdict};
+use super::kernels::{Kernels, LaneKernels};
+use crate::job::Job;
 use crate::keys::MessageKeys;
 use crate::portable::blake3::{
     BLOCK_SIZE, CHUNK_END, CHUNK_START, Chain, KEYED_HASH, Node, PARENT, ROOT, words,
@@ -20,44 +19,6 @@ use crate::portable::blake3::{
 use crate::{KEY_SIZE, NONCE_SIZE};
 use sealwire_simd::blocks::{Blocks, gather_blocks, scatter_blocks, splat_words};
 use sealwire_simd::vector::{MAX_LANES, Vector};
-
-/// What sealing and opening have in common.
-pub(crate) trait Job {
-    fn nonce(&self) -> &[u8; NONCE_SIZE];
-    fn aad(&self) -> &[u8];
-    fn text(&self) -> &[u8];
-    fn text_mut(&mut self) -> &mut [u8];
-}
-
-impl Job for SealJob<'_> {
-    fn nonce(&self) -> &[u8; NONCE_SIZE] {
-        &self.nonce
-    }
-    fn aad(&self) -> &[u8] {
-        self.aad
-    }
-    fn text(&self) -> &[u8] {
-        self.buffer
-    }
-    fn text_mut(&mut self) -> &mut [u8] {
-        self.buffer
-    }
-}
-
-impl Job for OpenJob<'_> {
-    fn nonce(&self) -> &[u8; NONCE_SIZE] {
-        &self.nonce
-    }
-    fn aad(&self) -> &[u8] {
-        self.aad
-    }
-    fn text(&self) -> &[u8] {
-        self.buffer
-    }
-    fn text_mut(&mut self) -> &mut [u8] {
-        self.buffer
-    }
-}
 
 /// Index of a job in the slice of a batch call.
 pub(crate) type Index = u8;
@@ -69,43 +30,28 @@ struct LaneKeys<V> {
     nonce: [V; 2],
 }
 
-/// Seals the jobs in `group`, one a lane, under the keys of their nonces.
+/// Does the jobs in `group`, one a lane, under the keys of their nonces.
 #[inline(always)]
-pub(crate) fn seal_group<I: Isa + LaneKernels<V>, V: Vector<Isa = I>>(
+pub(crate) fn group<I: Isa + LaneKernels<V>, V: Vector<Isa = I>, J: Job>(
     isa: I,
     key: &[u8; KEY_SIZE],
-    jobs: &mut [SealJob<'_>],
+    jobs: &mut [J],
     group: &[Index],
 ) {
     let keys = derive_keys::<V, _>(isa, key, jobs, group);
-    xor_messages(isa, &keys, jobs, group, &[true; MAX_LANES]);
-    let mut lane_tags = [[0; 32]; MAX_LANES];
-    let lanes = Lanes::new(jobs, group);
-    isa.tags(TagKeys::Own(&keys.authentication), &lanes, &mut lane_tags);
-    for (index, tag) in group.iter().zip(&lane_tags) {
-        *jobs[usize::from(*index)].tag = *tag;
+    let mut live = [true; MAX_LANES];
+    if J::SEALS {
+        xor_messages(isa, &keys, jobs, group, &live);
     }
-}
-
-/// Opens the jobs in `group`, one a lane, under the keys of their nonces and writes the verdicts.
-#[inline(always)]
-pub(crate) fn open_group<I: Isa + LaneKernels<V>, V: Vector<Isa = I>>(
-    isa: I,
-    key: &[u8; KEY_SIZE],
-    jobs: &mut [OpenJob<'_>],
-    group: &[Index],
-) {
-    let keys = derive_keys::<V, _>(isa, key, jobs, group);
     let mut lane_tags = [[0; 32]; MAX_LANES];
     let lanes = Lanes::new(jobs, group);
     isa.tags(TagKeys::Own(&keys.authentication), &lanes, &mut lane_tags);
-    let mut live = [false; MAX_LANES];
     for (lane, index) in group.iter().enumerate() {
-        let job = &mut jobs[usize::from(*index)];
-        live[lane] = tags_equal(&lane_tags[lane], job.tag);
-        job.verdict = Verdict::of(live[lane]);
+        live[lane] = jobs[usize::from(*index)].settle(&lane_tags[lane]);
     }
-    xor_messages(isa, &keys, jobs, group, &live);
+    if !J::SEALS {
+        xor_messages(isa, &keys, jobs, group, &live);
+    }
 }
 
 /// Derives the keys of the messages in `group`.
@@ -176,7 +122,7 @@ fn xor_messages<I: Isa, V: Vector<Isa = I>, J: Job>(
         for (lane, index) in group.iter().enumerate() {
             if lengths[lane] > start {
                 let end = lengths[lane].min(start + BLOCK_SIZE);
-                let text = jobs[usize::from(*index)].text_mut();
+                let text = jobs[usize::from(*index)].parts().2;
                 xor_block(isa, &mut text[start..end], &keystream.0[lane]);
             }
         }
@@ -186,7 +132,7 @@ fn xor_messages<I: Isa, V: Vector<Isa = I>, J: Job>(
 
 /// XORs messages with one keystream that runs on from block `counter`.
 #[inline(always)]
-pub(crate) fn xor_run<I: Isa + BackEnd, J: Job>(
+pub(crate) fn xor_run<I: Kernels, J: Job>(
     isa: I,
     keys: &MessageKeys,
     counter: u64,
@@ -200,10 +146,10 @@ pub(crate) fn xor_run<I: Isa + BackEnd, J: Job>(
     let mut wanted: usize = jobs.iter().map(padded).sum();
     for job in jobs {
         wanted -= padded(job);
-        let text = job.text_mut();
+        let text = job.parts().2;
         let text_blocks = text.len().div_ceil(BLOCK_SIZE);
         if used == ready && text_blocks >= I::Wide::LANES {
-            isa.xor_keystream(keys, counter, text);
+            isa.xor_text(keys, counter, text);
             counter = counter.wrapping_add(text_blocks as u64);
             continue;
         }
@@ -326,7 +272,7 @@ pub(crate) struct Lanes<'a> {
 }
 
 impl<'a> Lanes<'a> {
-    #[inline(always)]
+    #[inline]
     pub(crate) fn new<J: Job>(jobs: &'a [J], group: &[Index]) -> Self {
         let first = &jobs[usize::from(group[0])];
         let mut aads = [first.aad(); MAX_LANES];
@@ -361,7 +307,8 @@ impl<'a> Lanes<'a> {
             let shapes = self.shapes.iter().enumerate().take(V::LANES);
             for (lane, shape) in shapes.clone() {
                 if index < shape.blocks() && shape.inside(index).is_none() {
-                    self.write_edge(isa, &Edge::new(*shape, index), lane, edges);
+                    let edge = Edge::new(*shape, index);
+                    isa.write_edge(&edge, self.aads[lane], self.texts[lane], &mut edges.0[lane]);
                 }
             }
             let mut blocks = edges.0.each_ref();
@@ -378,17 +325,12 @@ impl<'a> Lanes<'a> {
         }
         let edge = Edge::new(shape, index);
         for lane in 0..V::LANES {
-            self.write_edge(isa, &edge, lane, edges);
+            isa.write_edge(&edge, self.aads[lane], self.texts[lane], &mut edges.0[lane]);
         }
         gather_blocks(isa, &edges.0.each_ref())
     }
 
-    #[inline(always)]
-    fn write_edge<I: Isa>(&self, isa: I, edge: &Edge, lane: usize, edges: &mut Blocks) {
-        isa.write_edge(edge, self.aads[lane], self.texts[lane], &mut edges.0[lane]);
-    }
-
-    #[inline(always)]
+    #[inline]
     fn text_block(&self, lane: usize, at: usize) -> &'a [u8; BLOCK_SIZE] {
         const NONE: &[u8; BLOCK_SIZE] = &[0; BLOCK_SIZE];
         let block = self.texts[lane]

@@ -92,26 +92,14 @@ pub(crate) fn compress_lanes<V: Vector>(
 #[inline(always)]
 fn lane_round<V: Vector, const ROUND: usize>(v: &mut [V; 16], m: &[V; 16]) {
     let s = const { &SCHEDULE[ROUND] };
-    mix(v, [0, 4, 8, 12], m[s[0]], m[s[1]]);
-    mix(v, [1, 5, 9, 13], m[s[2]], m[s[3]]);
-    mix(v, [2, 6, 10, 14], m[s[4]], m[s[5]]);
-    mix(v, [3, 7, 11, 15], m[s[6]], m[s[7]]);
-    mix(v, [0, 5, 10, 15], m[s[8]], m[s[9]]);
-    mix(v, [1, 6, 11, 12], m[s[10]], m[s[11]]);
-    mix(v, [2, 7, 8, 13], m[s[12]], m[s[13]]);
-    mix(v, [3, 4, 9, 14], m[s[14]], m[s[15]]);
-}
-
-#[inline(always)]
-fn mix<V: Vector>(v: &mut [V; 16], [a, b, c, d]: [usize; 4], x: V, y: V) {
-    v[a] = v[a].add(x).add(v[b]);
-    v[d] = v[d].xor(v[a]).rotate_right::<16, 16>();
-    v[c] = v[c].add(v[d]);
-    v[b] = v[b].xor(v[c]).rotate_right::<12, 20>();
-    v[a] = v[a].add(y).add(v[b]);
-    v[d] = v[d].xor(v[a]).rotate_right::<8, 24>();
-    v[c] = v[c].add(v[d]);
-    v[b] = v[b].xor(v[c]).rotate_right::<7, 25>();
+    [v[0], v[4], v[8], v[12]] = mix([v[0], v[4], v[8], v[12]], m[s[0]], m[s[1]]);
+    [v[1], v[5], v[9], v[13]] = mix([v[1], v[5], v[9], v[13]], m[s[2]], m[s[3]]);
+    [v[2], v[6], v[10], v[14]] = mix([v[2], v[6], v[10], v[14]], m[s[4]], m[s[5]]);
+    [v[3], v[7], v[11], v[15]] = mix([v[3], v[7], v[11], v[15]], m[s[6]], m[s[7]]);
+    [v[0], v[5], v[10], v[15]] = mix([v[0], v[5], v[10], v[15]], m[s[8]], m[s[9]]);
+    [v[1], v[6], v[11], v[12]] = mix([v[1], v[6], v[11], v[12]], m[s[10]], m[s[11]]);
+    [v[2], v[7], v[8], v[13]] = mix([v[2], v[7], v[8], v[13]], m[s[12]], m[s[13]]);
+    [v[3], v[4], v[9], v[14]] = mix([v[3], v[4], v[9], v[14]], m[s[14]], m[s[15]]);
 }
 
 /// One of the blocks that [`compress_rows`] works on side by side.
@@ -169,7 +157,7 @@ fn row_round<I: Isa, const ROUND: usize, const N: usize>(
     for (rows, message) in rows.iter_mut().zip(messages) {
         let [mut a, mut b, mut c, mut d] = *rows;
         let (x, y) = (isa.pick::<ROUND, 0>(message), isa.pick::<ROUND, 1>(message));
-        (a, b, c, d) = mix_rows(a, b, c, d, x, y);
+        [a, b, c, d] = mix([a, b, c, d], x, y);
         // Row b is the last to be ready, so the others turn around it.
         (a, c, d) = (
             a.rotate_quads::<3>(),
@@ -177,7 +165,7 @@ fn row_round<I: Isa, const ROUND: usize, const N: usize>(
             d.rotate_quads::<2>(),
         );
         let (x, y) = (isa.pick::<ROUND, 2>(message), isa.pick::<ROUND, 3>(message));
-        (a, b, c, d) = mix_rows(a, b, c, d, x, y);
+        [a, b, c, d] = mix([a, b, c, d], x, y);
         (a, c, d) = (
             a.rotate_quads::<1>(),
             c.rotate_quads::<3>(),
@@ -187,16 +175,10 @@ fn row_round<I: Isa, const ROUND: usize, const N: usize>(
     }
 }
 
-/// Half a round on rows, with the words of the message that it takes first and second.
+/// Half a round on rows, or on columns or diagonals of lanes, with the words of the message that it
+/// takes first and second.
 #[inline(always)]
-pub(crate) fn mix_rows<V: Vector>(
-    mut a: V,
-    mut b: V,
-    mut c: V,
-    mut d: V,
-    x: V,
-    y: V,
-) -> (V, V, V, V) {
+pub(crate) fn mix<V: Vector>([mut a, mut b, mut c, mut d]: [V; 4], x: V, y: V) -> [V; 4] {
     a = a.add(x).add(b);
     d = d.xor(a).rotate_right::<16, 16>();
     c = c.add(d);
@@ -205,7 +187,7 @@ pub(crate) fn mix_rows<V: Vector>(
     d = d.xor(a).rotate_right::<8, 24>();
     c = c.add(d);
     b = b.xor(c).rotate_right::<7, 25>();
-    (a, b, c, d)
+    [a, b, c, d]
 }
 
 /// The compression function on rows: replaces the chaining values.
@@ -373,7 +355,7 @@ pub(crate) fn hash_parents<V: Vector>(
 }
 
 /// Two neighbours as the block of their parent.
-#[inline(always)]
+#[inline]
 pub(crate) fn parent_block(pair: &[Node; 2]) -> &[u8; BLOCK_SIZE] {
     const EMPTY: &[u8; BLOCK_SIZE] = &[0; BLOCK_SIZE];
     pair.as_flattened().first_chunk().unwrap_or(EMPTY)

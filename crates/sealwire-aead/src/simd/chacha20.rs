@@ -40,7 +40,11 @@ pub(crate) fn xor_few<I: Isa>(isa: I, keys: &MessageKeys, counter: u64, data: &m
     while !rest.is_empty() {
         let taken = rest.len().min(I::Wide::LANES / 4 * BLOCK_SIZE);
         let (now, later) = rest.split_at_mut(taken);
-        xor_rows(isa, keys, counter, now);
+        if taken <= BLOCK_SIZE {
+            xor_rows::<I, I::Narrow>(isa, keys, counter, now);
+        } else {
+            xor_rows::<I, I::Wide>(isa, keys, counter, now);
+        }
         counter = counter.wrapping_add((I::Wide::LANES / 4) as u64);
         rest = later;
     }
@@ -57,11 +61,11 @@ pub(crate) fn keystream_blocks<I: Isa>(
     keystream: &mut Blocks,
 ) -> usize {
     if wanted <= I::Middle::LANES * BLOCK_SIZE {
-        let words = blocks(contiguous_state::<I::Middle>(isa, keys, counter));
+        let words = blocks(state_at::<I::Middle>(isa, keys, &counters_from(counter)));
         scatter_blocks(words, keystream);
         I::Middle::LANES
     } else {
-        let words = blocks(contiguous_state::<I::Wide>(isa, keys, counter));
+        let words = blocks(state_at::<I::Wide>(isa, keys, &counters_from(counter)));
         scatter_blocks(words, keystream);
         I::Wide::LANES
     }
@@ -99,11 +103,11 @@ fn xor_groups<V: Vector>(isa: V::Isa, keys: &MessageKeys, counter: u64, data: &m
     let Some(mut text) = groups.next() else {
         return;
     };
-    let mut turning = Turning::new(blocks(contiguous_state::<V>(isa, keys, counter)));
+    let mut turning = Turning::new(blocks(state_at::<V>(isa, keys, &counters_from(counter))));
     let mut counter = counter;
     for next_text in groups {
         counter = counter.wrapping_add(V::LANES as u64);
-        let mut next = LaneBlocks::new(contiguous_state::<V>(isa, keys, counter));
+        let mut next = LaneBlocks::new(state_at::<V>(isa, keys, &counters_from(counter)));
         next.double_round();
         turning.turn(0);
         next.double_round();
@@ -142,11 +146,10 @@ fn xor_parts<V: Vector>(isa: V::Isa, parts: [(usize, usize, V); 4], data: &mut [
     }
 }
 
-/// The input words of the blocks from `counter` on, one block a lane.
-#[inline(always)]
-fn contiguous_state<V: Vector>(isa: V::Isa, keys: &MessageKeys, counter: u64) -> [V; 16] {
-    let counters = core::array::from_fn(|lane| counter.wrapping_add(lane as u64));
-    state_at(isa, keys, &counters)
+/// The counters of successive blocks, one a lane.
+#[inline]
+fn counters_from(counter: u64) -> [u64; MAX_LANES] {
+    core::array::from_fn(|lane| counter.wrapping_add(lane as u64))
 }
 
 /// The input words of the blocks at `counters`, one block a lane.
@@ -198,7 +201,7 @@ pub(crate) struct LaneBlocks<V> {
 }
 
 impl<V: Vector> LaneBlocks<V> {
-    #[inline(always)]
+    #[inline]
     pub(crate) const fn new(input: [V; 16]) -> Self {
         Self {
             input,
@@ -216,19 +219,19 @@ impl<V: Vector> LaneBlocks<V> {
     #[inline(always)]
     pub(crate) fn column_round(&mut self) {
         let v = &mut self.words;
-        quarter_round(v, [0, 4, 8, 12]);
-        quarter_round(v, [1, 5, 9, 13]);
-        quarter_round(v, [2, 6, 10, 14]);
-        quarter_round(v, [3, 7, 11, 15]);
+        [v[0], v[4], v[8], v[12]] = quarter_round([v[0], v[4], v[8], v[12]]);
+        [v[1], v[5], v[9], v[13]] = quarter_round([v[1], v[5], v[9], v[13]]);
+        [v[2], v[6], v[10], v[14]] = quarter_round([v[2], v[6], v[10], v[14]]);
+        [v[3], v[7], v[11], v[15]] = quarter_round([v[3], v[7], v[11], v[15]]);
     }
 
     #[inline(always)]
     pub(crate) fn diagonal_round(&mut self) {
         let v = &mut self.words;
-        quarter_round(v, [0, 5, 10, 15]);
-        quarter_round(v, [1, 6, 11, 12]);
-        quarter_round(v, [2, 7, 8, 13]);
-        quarter_round(v, [3, 4, 9, 14]);
+        [v[0], v[5], v[10], v[15]] = quarter_round([v[0], v[5], v[10], v[15]]);
+        [v[1], v[6], v[11], v[12]] = quarter_round([v[1], v[6], v[11], v[12]]);
+        [v[2], v[7], v[8], v[13]] = quarter_round([v[2], v[7], v[8], v[13]]);
+        [v[3], v[4], v[9], v[14]] = quarter_round([v[3], v[4], v[9], v[14]]);
     }
 
     /// The words of the blocks, after ten double rounds.
@@ -242,35 +245,9 @@ impl<V: Vector> LaneBlocks<V> {
     }
 }
 
+/// XORs keystream into at most `V::LANES / 4` blocks, each in a quad of four row vectors.
 #[inline(always)]
-fn quarter_round<V: Vector>(v: &mut [V; 16], [a, b, c, d]: [usize; 4]) {
-    v[a] = v[a].add(v[b]);
-    v[d] = v[d].xor(v[a]).rotate_right::<16, 16>();
-    v[c] = v[c].add(v[d]);
-    v[b] = v[b].xor(v[c]).rotate_right::<20, 12>();
-    v[a] = v[a].add(v[b]);
-    v[d] = v[d].xor(v[a]).rotate_right::<24, 8>();
-    v[c] = v[c].add(v[d]);
-    v[b] = v[b].xor(v[c]).rotate_right::<25, 7>();
-}
-
-/// XORs keystream into at most `Wide::LANES / 4` blocks, each in a quad of four row vectors.
-#[inline(always)]
-fn xor_rows<I: Isa>(isa: I, keys: &MessageKeys, counter: u64, data: &mut [u8]) {
-    if data.len() <= BLOCK_SIZE {
-        row_blocks::<I, I::Narrow>(isa, keys, counter, data);
-    } else {
-        row_blocks::<I, I::Wide>(isa, keys, counter, data);
-    }
-}
-
-#[inline(always)]
-fn row_blocks<I: Isa, V: Vector<Isa = I>>(
-    isa: I,
-    keys: &MessageKeys,
-    counter: u64,
-    data: &mut [u8],
-) {
+fn xor_rows<I: Isa, V: Vector<Isa = I>>(isa: I, keys: &MessageKeys, counter: u64, data: &mut [u8]) {
     let [k0, k1, k2, k3, k4, k5, k6, k7] = keys.encryption;
     let mut last_row = [0; MAX_LANES];
     for (block, row) in last_row.as_chunks_mut::<4>().0.iter_mut().enumerate() {
@@ -290,14 +267,14 @@ fn row_blocks<I: Isa, V: Vector<Isa = I>>(
     ];
     let [mut a, mut b, mut c, mut d] = input;
     for _ in 0..10 {
-        (a, b, c, d) = quarter_rounds_of_rows(a, b, c, d);
+        [a, b, c, d] = quarter_round([a, b, c, d]);
         // Row b is the last to be ready, so the others turn around it.
         (a, c, d) = (
             a.rotate_quads::<3>(),
             c.rotate_quads::<1>(),
             d.rotate_quads::<2>(),
         );
-        (a, b, c, d) = quarter_rounds_of_rows(a, b, c, d);
+        [a, b, c, d] = quarter_round([a, b, c, d]);
         (a, c, d) = (
             a.rotate_quads::<1>(),
             c.rotate_quads::<3>(),
@@ -327,8 +304,9 @@ fn row_blocks<I: Isa, V: Vector<Isa = I>>(
     keystream.wipe::<I::Wide>(isa);
 }
 
+/// Quarter rounds of the words in each lane, or of the columns that rows make.
 #[inline(always)]
-fn quarter_rounds_of_rows<V: Vector>(mut a: V, mut b: V, mut c: V, mut d: V) -> (V, V, V, V) {
+fn quarter_round<V: Vector>([mut a, mut b, mut c, mut d]: [V; 4]) -> [V; 4] {
     a = a.add(b);
     d = d.xor(a).rotate_right::<16, 16>();
     c = c.add(d);
@@ -337,5 +315,5 @@ fn quarter_rounds_of_rows<V: Vector>(mut a: V, mut b: V, mut c: V, mut d: V) -> 
     d = d.xor(a).rotate_right::<24, 8>();
     c = c.add(d);
     b = b.xor(c).rotate_right::<25, 7>();
-    (a, b, c, d)
+    [a, b, c, d]
 }

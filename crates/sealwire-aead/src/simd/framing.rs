@@ -85,7 +85,7 @@ pub(crate) struct Edge {
 
 impl Edge {
     /// Block `index` of messages of a shape.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn new(shape: Shape, index: usize) -> Self {
         let (start, header) = (index * BLOCK_SIZE, shape.header());
         let text_end = header + shape.text_len;
@@ -167,7 +167,7 @@ impl Framing {
             reason = "for sealing four chunks side by side, which is AVX-512's"
         )
     )]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn header<I: Isa>(isa: I, aad: &[u8]) -> Header {
         let mut block = [0; BLOCK_SIZE];
         isa.copy_short(aad, &mut block);
@@ -180,7 +180,7 @@ impl Framing {
 
     /// Frames a message whose associated data [`fits`](Self::fits). `self` must be as
     /// [`EMPTY`](Self::EMPTY).
-    #[inline(always)]
+    #[inline]
     pub(crate) fn fill<I: Isa>(&mut self, isa: I, aad: &[u8], text: &[u8]) {
         self.header = aad.len() + 8;
         isa.copy_short(aad, &mut self.edges);
@@ -215,7 +215,7 @@ impl Framing {
 
     /// Block `index` of the concatenation with `text`, filled up with zeros; some other block if
     /// there are not so many.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn block<'a>(&'a self, text: &'a [u8], index: usize) -> &'a [u8; BLOCK_SIZE] {
         const EMPTY: &[u8; BLOCK_SIZE] = &[0; BLOCK_SIZE];
         let from = if index > 0 && index < self.tail_block {

@@ -25,7 +25,7 @@ pub(crate) trait Isa:
 
     /// Hashes four full chunks, of which `block` gives the block of a chunk at an index, where that
     /// is quicker than in lanes.
-    #[inline(always)]
+    #[inline]
     fn hash_four_chunks<'a>(
         self,
         _key: &Chain,
@@ -49,7 +49,7 @@ pub(crate) trait Isa:
     }
 
     /// XORs the first `data.len()`, at most 64, bytes of `keystream` into `data`.
-    #[inline(always)]
+    #[inline]
     fn xor_short(self, data: &mut [u8], keystream: &[u8; 64]) {
         let (words, rest) = data.as_chunks_mut::<8>();
         let (key_words, _) = keystream.as_chunks::<8>();
@@ -62,7 +62,7 @@ pub(crate) trait Isa:
     }
 
     /// Writes the block `edge` of a message with this associated data and text.
-    #[inline(always)]
+    #[inline]
     fn write_edge(self, edge: &Edge, aad: &[u8], text: &[u8], block: &mut [u8; 64]) {
         *block = edge.lengths;
         self.copy_short(&aad[..edge.aad], block);
@@ -71,10 +71,10 @@ pub(crate) trait Isa:
 
     /// Copies at most 64 bytes to the front of `to`, which has room for them. May write zeros behind
     /// them, as far as `to` goes.
-    #[inline(always)]
+    #[inline]
     fn copy_short(self, from: &[u8], to: &mut [u8]) {
         /// Both ends of `from` as blocks that overlap: two moves for any length from N to 2 N.
-        #[inline(always)]
+        #[inline]
         fn ends<const N: usize>(from: &[u8], to: &mut [u8]) -> bool {
             let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>())
             else {

@@ -33,7 +33,7 @@ pub(crate) fn seal_short<I: Kernels>(
     if buffer.len() < I::Wide::LANES * BLOCK_SIZE {
         xor_few(isa, &keys, 0, buffer);
     } else {
-        isa.xor_keystream(&keys, 0, buffer);
+        isa.xor_text(&keys, 0, buffer);
     }
     let input = MacInput::new(aad, buffer);
     chunk(isa, &keys.authentication, &input, 0, input.len(), ROOT)
@@ -132,7 +132,7 @@ fn lanes_of_leaves<I: Isa>(
     }
 }
 
-#[inline(always)]
+#[inline]
 const fn can_be_framed(input: &MacInput<'_>) -> bool {
     input.is_whole() && Framing::fits(input.aad())
 }
@@ -177,8 +177,8 @@ fn parents<I: Isa>(
     let (pairs, single) = nodes.as_chunks::<2>();
     match pairs.len() {
         0 => {}
-        1 => above[0] = parent(isa, key, &pairs[0], root),
-        2 => [above[0], above[1]] = two_parents(isa, key, [&pairs[0], &pairs[1]]),
+        1 => [above[0]] = parents_in_rows(isa, key, [&pairs[0]], root),
+        2 => [above[0], above[1]] = parents_in_rows(isa, key, [&pairs[0], &pairs[1]], 0),
         count if count <= I::Middle::LANES => hash_parents::<I::Middle>(isa, key, pairs, above),
         _ => hash_parents::<I::Wide>(isa, key, pairs, above),
     }
@@ -190,31 +190,23 @@ fn parents<I: Isa>(
     count
 }
 
+/// The nodes above `N` pairs, with the flags `root`.
 #[inline(always)]
-fn two_parents<I: Isa>(isa: I, key: &Chain, pairs: [&[Node; 2]; 2]) -> [Node; 2] {
-    let key = load_chain(isa, key);
-    let mut chains = [key, key];
+fn parents_in_rows<I: Isa, const N: usize>(
+    isa: I,
+    key: &Chain,
+    pairs: [&[Node; 2]; N],
+    root: u32,
+) -> [Node; N] {
+    let mut chains = [load_chain(isa, key); N];
     let inputs = pairs.map(|pair| RowBlock {
         block: parent_block(pair),
         counter: 0,
         block_len: BLOCK_SIZE as u32,
-        flags: KEYED_HASH | PARENT,
+        flags: KEYED_HASH | PARENT | root,
     });
     compress_rows(isa, &mut chains, &inputs);
     chains.map(store_chain::<I>)
-}
-
-#[inline(always)]
-fn parent<I: Isa>(isa: I, key: &Chain, pair: &[Node; 2], root: u32) -> Node {
-    let mut chain = [load_chain(isa, key)];
-    let input = RowBlock {
-        block: parent_block(pair),
-        counter: 0,
-        block_len: BLOCK_SIZE as u32,
-        flags: KEYED_HASH | PARENT | root,
-    };
-    compress_rows(isa, &mut chain, &[input]);
-    store_chain::<I>(chain[0])
 }
 
 /// Hashes one chunk, block after block.

@@ -3,15 +3,16 @@
 //! Lanes run until the longest message among them ends, so messages are grouped by length. Lengths
 //! are no secret; nothing else decides.
 
-use super::batch::{Index, Job, Lanes, TagKeys};
+use super::batch::{Index, Lanes, TagKeys};
 use super::framing::Framing;
 use super::kernels::{Kernels, LaneKernels};
+use super::tree;
 use crate::KEY_SIZE;
-use crate::back_end::tags_equal;
-use crate::batch::{OpenJob, SealJob, Verdict};
+use crate::back_end::one;
+use crate::job::Job;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
-use crate::portable::blake3::Node;
+use crate::portable::blake3::{CHUNK_SIZE, Chain, ROOT};
 use sealwire_simd::vector::{MAX_LANES, Vector};
 
 /// Jobs that are sorted together.
@@ -59,109 +60,91 @@ fn is_long<J: Job>(job: &J) -> bool {
     Framing::block_count(job.aad().len(), job.text().len()).is_none()
 }
 
-/// Seals every job under the keys of its nonce.
-pub(crate) fn seal_batch<I: Kernels>(isa: I, key: &[u8; KEY_SIZE], jobs: &mut [SealJob<'_>]) {
+/// Does every job under the keys of its nonce.
+#[inline]
+pub(crate) fn batch<I: Kernels, J: Job>(isa: I, key: &[u8; KEY_SIZE], jobs: &mut [J]) {
+    match jobs {
+        [job] => alone(isa, key, job),
+        _ => many(isa, key, jobs),
+    }
+}
+
+/// Does a job under the keys of its nonce.
+#[inline]
+fn alone<I: Kernels, J: Job>(isa: I, key: &[u8; KEY_SIZE], job: &mut J) {
+    if J::SEALS && MacInput::new(job.aad(), job.text()).len() <= CHUNK_SIZE {
+        let (nonce, aad, text) = job.parts();
+        let tag = isa.seal_short(key, nonce, aad, text);
+        job.settle(&tag);
+    } else {
+        one(isa, &isa.message_keys(key, job.nonce()), 0, job);
+    }
+}
+
+fn many<I: Kernels, J: Job>(isa: I, key: &[u8; KEY_SIZE], jobs: &mut [J]) {
     for window in jobs.chunks_mut(WINDOW) {
         let plan = Plan::new(window);
         for group in plan.groups(I::Wide::LANES) {
             if group.len() < MIN_GROUP {
                 for index in group {
-                    isa.seal_job(key, &mut window[usize::from(*index)]);
+                    alone(isa, key, &mut window[usize::from(*index)]);
                 }
             } else if group.len() <= I::Middle::LANES {
-                LaneKernels::<I::Middle>::seal_group(isa, key, window, group);
+                LaneKernels::<I::Middle>::group(isa, key, window, group);
             } else {
-                LaneKernels::<I::Wide>::seal_group(isa, key, window, group);
+                LaneKernels::<I::Wide>::group(isa, key, window, group);
             }
         }
         for job in window.iter_mut().filter(|job| is_long(*job)) {
-            isa.seal_job(key, job);
+            alone(isa, key, job);
         }
     }
 }
 
-/// Opens every job under the keys of its nonce and writes the verdicts.
-pub(crate) fn open_batch<I: Kernels>(isa: I, key: &[u8; KEY_SIZE], jobs: &mut [OpenJob<'_>]) {
-    for window in jobs.chunks_mut(WINDOW) {
-        let plan = Plan::new(window);
-        for group in plan.groups(I::Wide::LANES) {
-            if group.len() < MIN_GROUP {
-                for index in group {
-                    isa.open_job(key, &mut window[usize::from(*index)]);
-                }
-            } else if group.len() <= I::Middle::LANES {
-                LaneKernels::<I::Middle>::open_group(isa, key, window, group);
-            } else {
-                LaneKernels::<I::Wide>::open_group(isa, key, window, group);
-            }
-        }
-        for job in window.iter_mut().filter(|job| is_long(*job)) {
-            isa.open_job(key, job);
-        }
+/// Does jobs with one keystream from block `counter` on, up to the first that is forged.
+pub(crate) fn run<I: Kernels, J: Job>(isa: I, keys: &MessageKeys, counter: u64, jobs: &mut [J]) {
+    if J::SEALS {
+        isa.xor_run(keys, counter, jobs);
+    }
+    let genuine = settle_run(isa, &keys.authentication, jobs);
+    if !J::SEALS {
+        isa.xor_run(keys, counter, &mut jobs[..genuine]);
     }
 }
 
-/// Seals all jobs with one keystream from block `counter` on.
-pub(crate) fn seal_run<I: Kernels>(
-    isa: I,
-    keys: &MessageKeys,
-    counter: u64,
-    jobs: &mut [SealJob<'_>],
-) {
-    isa.xor_sealing_run(keys, counter, jobs);
+/// Settles jobs under one key, up to the first that is forged, and returns how many are genuine.
+fn settle_run<I: Kernels, J: Job>(isa: I, key: &Chain, jobs: &mut [J]) -> usize {
+    let mut before = 0;
     for window in jobs.chunks_mut(WINDOW) {
-        run_tags(isa, keys, window, |job, tag| *job.tag = tag);
-    }
-}
-
-/// Opens jobs with one keystream from block `counter` on, up to the first that is forged.
-pub(crate) fn open_run<I: Kernels>(
-    isa: I,
-    keys: &MessageKeys,
-    counter: u64,
-    jobs: &mut [OpenJob<'_>],
-) {
-    let mut verified = 0;
-    for window in jobs.chunks_mut(WINDOW) {
-        run_tags(isa, keys, window, |job, tag| {
-            job.verdict = Verdict::of(tags_equal(&tag, job.tag));
-        });
-        let is_verified = |job: &&OpenJob<'_>| job.verdict == Verdict::Verified;
-        let count = window.iter().take_while(is_verified).count();
-        verified += count;
-        if count < window.len() {
+        let genuine = settle_window(isa, key, window);
+        if let Some(forged) = genuine.iter().position(|genuine| !genuine) {
             // Nobody knows where their keystream starts.
-            for job in &mut window[count + 1..] {
-                job.verdict = Verdict::Unchecked;
-            }
-            break;
+            window[forged + 1..].iter_mut().for_each(J::withdraw);
+            return before + forged;
         }
+        before += window.len();
     }
-    isa.xor_opening_run(keys, counter, &mut jobs[..verified]);
+    before
 }
 
-/// Hands out the tags of the jobs in a window, all under the same key.
-fn run_tags<I: Kernels, J: Job>(
-    isa: I,
-    keys: &MessageKeys,
-    jobs: &mut [J],
-    deliver: impl Fn(&mut J, Node),
-) {
+/// Settles the jobs in a window, all under the same key, and tells which of them are genuine.
+fn settle_window<I: Kernels, J: Job>(isa: I, key: &Chain, jobs: &mut [J]) -> [bool; WINDOW] {
     let plan = Plan::new(jobs);
+    let mut genuine = [true; WINDOW];
     let alone = |job: &mut J| {
-        let tag = isa.mac(&keys.authentication, &MacInput::new(job.aad(), job.text()));
-        deliver(job, tag);
+        let input = MacInput::new(job.aad(), job.text());
+        let tag = tree::node(isa, key, &input, 0, input.len(), ROOT);
+        job.settle(&tag)
     };
     for group in plan.groups(I::Wide::LANES) {
         if group.len() < MIN_GROUP {
-            for index in group {
-                alone(&mut jobs[usize::from(*index)]);
+            for index in group.iter().copied().map(usize::from) {
+                genuine[index] = alone(&mut jobs[index]);
             }
             continue;
         }
         let mut lane_tags = [[0; 32]; MAX_LANES];
         let lanes = Lanes::new(jobs, group);
-        let key = &keys.authentication;
         if group.len() <= I::Middle::LANES {
             let key = TagKeys::<I::Middle>::Same(key);
             isa.tags(key, &lanes, &mut lane_tags);
@@ -169,11 +152,14 @@ fn run_tags<I: Kernels, J: Job>(
             let key = TagKeys::<I::Wide>::Same(key);
             isa.tags(key, &lanes, &mut lane_tags);
         }
-        for (index, tag) in group.iter().zip(&lane_tags) {
-            deliver(&mut jobs[usize::from(*index)], *tag);
+        for (index, tag) in group.iter().copied().map(usize::from).zip(&lane_tags) {
+            genuine[index] = jobs[index].settle(tag);
         }
     }
-    for job in jobs.iter_mut().filter(|job| is_long(*job)) {
-        alone(job);
+    for (job, genuine) in jobs.iter_mut().zip(&mut genuine) {
+        if is_long(job) {
+            *genuine = alone(job);
+        }
     }
+    genuine
 }

@@ -4,7 +4,7 @@
 //! four chunks rows are quicker. They pay only where message words can be picked from two vectors
 //! at once, which takes AVX-512.
 
-use super::blake3::{CHUNK_BLOCKS, mix_rows};
+use super::blake3::{CHUNK_BLOCKS, mix};
 use super::chacha20::{LaneBlocks, state_at};
 use super::framing::{Framing, Header};
 use super::isa::{Isa, QUADS};
@@ -54,9 +54,9 @@ trait Beside {
 struct Nothing;
 
 impl Beside for Nothing {
-    #[inline(always)]
+    #[inline]
     fn odd(&mut self) {}
-    #[inline(always)]
+    #[inline]
     fn even(&mut self) {}
 }
 
@@ -195,7 +195,7 @@ const fn text_block(group: usize, lane: usize) -> usize {
 }
 
 /// Block `index` of each of the first four chunks of a header and a text.
-#[inline(always)]
+#[inline]
 fn blocks_at<'a>(
     first: &'a [u8; BLOCK_SIZE],
     header_len: usize,
@@ -243,7 +243,7 @@ pub(crate) fn seal_message<I: Kernels + PickQuads>(
     let (text, rest) = buffer.split_first_chunk_mut()?;
     let four = seal_four_chunks(isa, keys, counter, &Framing::header(isa, aad), text);
     let text_blocks = (TEXT_SIZE / BLOCK_SIZE) as u64;
-    isa.xor_keystream(keys, counter.wrapping_add(text_blocks), rest);
+    isa.xor_text(keys, counter.wrapping_add(text_blocks), rest);
     let input = MacInput::new(aad, buffer);
     let start = QUADS * CHUNK_SIZE;
     let last = isa.chunk(&keys.authentication, &input, start, len - start, 0);
@@ -309,13 +309,13 @@ fn round<I: PickQuads>(
     (a, b, c, d): (I::Wide, I::Wide, I::Wide, I::Wide),
     [w, x, y, z]: &[I::Wide; 4],
 ) -> (I::Wide, I::Wide, I::Wide, I::Wide) {
-    let (a, b, c, d) = mix_rows(a, b, c, d, *w, *x);
+    let [a, b, c, d] = mix([a, b, c, d], *w, *x);
     let (a, c, d) = (
         a.rotate_quads::<3>(),
         c.rotate_quads::<1>(),
         d.rotate_quads::<2>(),
     );
-    let (a, b, c, d) = mix_rows(a, b, c, d, *y, *z);
+    let [a, b, c, d] = mix([a, b, c, d], *y, *z);
     (
         a.rotate_quads::<1>(),
         b,

@@ -1,6 +1,6 @@
 //! Where the tree gets its bytes from.
 
-use crate::back_end::BackEnd;
+use super::kernels::Kernels;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
 use crate::portable::blake3::CHUNK_SIZE;
@@ -38,7 +38,7 @@ impl<'a> Source<'a> {
     }
 
     /// The concatenation, of which the first `end` bytes may be read.
-    pub(crate) fn up_to<I: BackEnd>(&mut self, isa: I, end: usize) -> MacInput<'_> {
+    pub(crate) fn up_to<I: Kernels>(&mut self, isa: I, end: usize) -> MacInput<'_> {
         match self {
             Self::Ciphertext(input) => *input,
             Self::Sealing {
@@ -53,19 +53,11 @@ impl<'a> Source<'a> {
                 let until = needed.next_multiple_of(CHUNK_SIZE).min(text.len());
                 if until > *encrypted {
                     let first = counter.wrapping_add((*encrypted / BLOCK_SIZE) as u64);
-                    isa.xor_keystream(keys, first, &mut text[*encrypted..until]);
+                    isa.xor_text(keys, first, &mut text[*encrypted..until]);
                     *encrypted = until;
                 }
                 MacInput::new(aad, text)
             }
-        }
-    }
-
-    /// Length of the concatenation in bytes.
-    pub(crate) const fn len(&self) -> usize {
-        match self {
-            Self::Ciphertext(input) => input.len(),
-            Self::Sealing { aad, text, .. } => aad.len() + 8 + text.len() + 8,
         }
     }
 }

@@ -8,24 +8,7 @@ use super::source::Source;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
 use crate::portable::blake3::{CHUNK_SIZE, Chain, Node, ROOT, left_subtree_len};
-use crate::{KEY_SIZE, NONCE_SIZE};
 use sealwire_simd::vector::{MAX_LANES, Vector};
-
-/// Derives a message's keys, encrypts it, and returns its tag.
-#[inline]
-pub(crate) fn seal_one<I: Kernels>(
-    isa: I,
-    key: &[u8; KEY_SIZE],
-    nonce: &[u8; NONCE_SIZE],
-    aad: &[u8],
-    buffer: &mut [u8],
-) -> Node {
-    if MacInput::new(aad, buffer).len() <= CHUNK_SIZE {
-        return isa.seal_short(key, nonce, aad, buffer);
-    }
-    let keys = isa.derive_message_keys(key, nonce);
-    seal(isa, &keys, 0, aad, buffer)
-}
 
 /// Encrypts a message with the keystream from block `counter` on and returns its tag.
 pub(crate) fn seal<I: Kernels>(
@@ -37,7 +20,7 @@ pub(crate) fn seal<I: Kernels>(
 ) -> Node {
     let len = MacInput::new(aad, buffer).len();
     if len <= CHUNK_SIZE {
-        isa.xor_keystream(keys, counter, buffer);
+        isa.xor_text(keys, counter, buffer);
         let input = MacInput::new(aad, buffer);
         return isa.chunk(&keys.authentication, &input, 0, len, ROOT);
     }
@@ -45,46 +28,38 @@ pub(crate) fn seal<I: Kernels>(
         return tag;
     }
     let mut source = Source::sealing(aad, buffer, keys, counter);
-    root(isa, &keys.authentication, &mut source)
+    one_of_many(isa, &keys.authentication, &mut source, 0, len, ROOT)
 }
 
-/// Keyed BLAKE3 over `input`.
-pub(crate) fn mac<I: Kernels>(isa: I, key: &Chain, input: &MacInput<'_>) -> Node {
-    if input.len() <= CHUNK_SIZE {
-        return isa.chunk(key, input, 0, input.len(), ROOT);
-    }
-    root(isa, key, &mut Source::Ciphertext(*input))
-}
-
-/// Node over `len` bytes of `input` from `start`, a chunk boundary; not the root.
+/// Node over `len` bytes of `input` from `start`, a chunk boundary, with the flag `root`.
 pub(crate) fn node<I: Kernels>(
     isa: I,
     key: &Chain,
     input: &MacInput<'_>,
     start: usize,
     len: usize,
+    root: u32,
+) -> Node {
+    if len <= CHUNK_SIZE {
+        return isa.chunk(key, input, start, len, root);
+    }
+    let mut source = Source::Ciphertext(*input);
+    one_of_many(isa, key, &mut source, start, len, root)
+}
+
+/// Hashes two chunks or more.
+fn one_of_many<I: Kernels>(
+    isa: I,
+    key: &Chain,
+    source: &mut Source<'_>,
+    start: usize,
+    len: usize,
+    root: u32,
 ) -> Node {
     let mut level = [[0; 32]; MAX_LANES];
-    let mut source = Source::Ciphertext(*input);
-    let count = subtree(isa, key, &mut source, start, len, &mut level);
-    if count == 1 {
-        return level[0];
-    }
-    one_above_all(isa, key, &level[..count], 0)
-}
-
-/// Hashes a tree of two chunks or more.
-fn root<I: Kernels>(isa: I, key: &Chain, source: &mut Source<'_>) -> Node {
-    let mut level = [[0; 32]; MAX_LANES];
-    let len = source.len();
-    let count = subtree(isa, key, source, 0, len, &mut level);
-    one_above_all(isa, key, &level[..count], ROOT)
-}
-
-/// Hashes one level of two to `Wide::LANES` nodes to the one above all, with the flag `root`.
-fn one_above_all<I: Kernels>(isa: I, key: &Chain, nodes: &[Node], root: u32) -> Node {
+    let count = subtree(isa, key, source, start, len, &mut level);
     let mut above = [[0; 32]; MAX_LANES];
-    isa.fold(key, nodes, 1, root, &mut above);
+    isa.fold(key, &level[..count], 1, root, &mut above);
     above[0]
 }
 

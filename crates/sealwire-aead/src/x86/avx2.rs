@@ -4,35 +4,33 @@ use crate::simd::blake3::ROW_SCHEDULE;
 use crate::simd::isa::Isa;
 use crate::simd::kernels::kernels;
 use core::arch::x86_64::{_mm256_blendv_epi8, _mm256_castsi256_si128, _mm256_permutevar8x32_epi32};
-use sealwire_simd::Avx2;
 use sealwire_simd::vector::Vector;
 use sealwire_simd::x86::avx2::{V128, V256};
+use sealwire_simd::{Avx2, instructions};
 
 kernels!(Avx2, lanes V256);
 
 impl Isa for Avx2 {
     type Message = [V256; 2];
 
-    #[inline(always)]
-    fn load_message(self, block: &[u8; 64]) -> Self::Message {
-        [
-            V256::load_bytes(self, block),
-            V256::load_bytes(self, &block[32..]),
-        ]
-    }
+    instructions! {
+        fn load_message(self, block: &[u8; 64]) -> Self::Message {
+            [
+                V256::load_bytes(self, block),
+                V256::load_bytes(self, &block[32..]),
+            ]
+        }
 
-    #[inline(always)]
-    fn pick<const ROUND: usize, const PART: usize>(self, message: &Self::Message) -> V128 {
-        let places = const { &half_places(ROW_SCHEDULE[ROUND][PART]) };
-        let last = const { &in_last_half(ROW_SCHEDULE[ROUND][PART]) };
-        let (places, last) = (V256::load(self, places), V256::load(self, last));
-        let [first_half, last_half] = *message;
-        // SAFETY: `self` is the proof that the CPU has the instructions.
-        V128::from_raw(self, unsafe {
+        fn pick<const ROUND: usize, const PART: usize>(self, message: &Self::Message) -> V128 {
+            let places = const { &half_places(ROW_SCHEDULE[ROUND][PART]) };
+            let last = const { &in_last_half(ROW_SCHEDULE[ROUND][PART]) };
+            let (places, last) = (V256::load(self, places), V256::load(self, last));
+            let [first_half, last_half] = *message;
             let first_half = _mm256_permutevar8x32_epi32(first_half.raw(), places.raw());
             let last_half = _mm256_permutevar8x32_epi32(last_half.raw(), places.raw());
-            _mm256_castsi256_si128(_mm256_blendv_epi8(first_half, last_half, last.raw()))
-        })
+            let words = _mm256_blendv_epi8(first_half, last_half, last.raw());
+            V128::from_raw(self, _mm256_castsi256_si128(words))
+        }
     }
 }
 

@@ -13,9 +13,9 @@ use core::arch::x86_64::{
     _mm512_shuffle_i32x4, _mm512_storeu_si512, _mm512_xor_si512,
 };
 use core::hint::black_box;
-use sealwire_simd::Avx512;
 use sealwire_simd::vector::Vector;
 use sealwire_simd::x86::avx512::{V128, V256, V512};
+use sealwire_simd::{Avx512, instructions};
 
 kernels!(Avx512, lanes V256, V512);
 
@@ -52,29 +52,23 @@ const fn row_places() -> RowPlaces {
 impl Isa for Avx512 {
     type Message = Halves;
 
-    #[inline(always)]
-    fn load_message(self, block: &[u8; 64]) -> Halves {
-        Halves {
-            words: [
-                V256::load_bytes(self, block),
-                V256::load_bytes(self, &block[32..]),
-            ],
-            places: black_box(&ROW_PLACES),
+    instructions! {
+        fn load_message(self, block: &[u8; 64]) -> Halves {
+            Halves {
+                words: [
+                    V256::load_bytes(self, block),
+                    V256::load_bytes(self, &block[32..]),
+                ],
+                places: black_box(&ROW_PLACES),
+            }
         }
-    }
 
-    #[inline(always)]
-    fn pick<const ROUND: usize, const PART: usize>(self, message: &Halves) -> V128 {
-        let places = V256::load(self, &message.places[ROUND][PART]);
-        let [first, last] = message.words;
-        // SAFETY: `self` is the proof that the CPU has the instructions.
-        V128::from_raw(self, unsafe {
-            _mm256_castsi256_si128(_mm256_permutex2var_epi32(
-                last.raw(),
-                places.raw(),
-                first.raw(),
-            ))
-        })
+        fn pick<const ROUND: usize, const PART: usize>(self, message: &Halves) -> V128 {
+            let places = V256::load(self, &message.places[ROUND][PART]);
+            let [first, last] = message.words;
+            let words = _mm256_permutex2var_epi32(last.raw(), places.raw(), first.raw());
+            V128::from_raw(self, _mm256_castsi256_si128(words))
+        }
     }
 
     #[inline(always)]
@@ -227,25 +221,22 @@ const fn third_places(part: usize) -> [u32; 16] {
 impl PickQuads for Avx512 {
     type Places = QuadPlaces;
 
-    #[inline(always)]
-    fn places(self) -> QuadPlaces {
-        // The compiler replaces selections that it knows by several instructions.
-        let [l0, l1, f0, f1, f2, f3, t0, t1, t2] = black_box(&QUAD_PLACES)
-            .each_ref()
-            .map(|places| V512::load(self, places));
-        QuadPlaces {
-            load: [l0, l1],
-            first: [f0, f1, f2, f3],
-            third: [t0, t1, t2],
+    instructions! {
+        fn places(self) -> QuadPlaces {
+            // The compiler replaces selections that it knows by several instructions.
+            let [l0, l1, f0, f1, f2, f3, t0, t1, t2] = black_box(&QUAD_PLACES)
+                .each_ref()
+                .map(|places| V512::load(self, places));
+            QuadPlaces {
+                load: [l0, l1],
+                first: [f0, f1, f2, f3],
+                third: [t0, t1, t2],
+            }
         }
-    }
 
-    #[inline(always)]
-    fn load_quads(self, places: &QuadPlaces, blocks: [&[u8; 64]; QUADS]) -> [V512; 4] {
-        let [a, b, c, d] = blocks.map(|block| V512::load_bytes(self, block).raw());
-        let [low, high] = places.load.map(|places| places.raw());
-        // SAFETY: `self` is the proof that the CPU has the instructions.
-        unsafe {
+        fn load_quads(self, places: &QuadPlaces, blocks: [&[u8; 64]; QUADS]) -> [V512; 4] {
+            let [a, b, c, d] = blocks.map(|block| V512::load_bytes(self, block).raw());
+            let [low, high] = places.load.map(|places| places.raw());
             let ab_low = _mm512_permutex2var_epi32(a, low, b);
             let ab_high = _mm512_permutex2var_epi32(a, high, b);
             let cd_low = _mm512_permutex2var_epi32(c, low, d);
@@ -253,34 +244,24 @@ impl PickQuads for Avx512 {
             [
                 V512::from_raw(self, _mm512_shuffle_i32x4::<0b01_00_01_00>(ab_low, cd_low)),
                 V512::from_raw(self, _mm512_shuffle_i32x4::<0b11_10_11_10>(ab_low, cd_low)),
-                V512::from_raw(
-                    self,
-                    _mm512_shuffle_i32x4::<0b01_00_01_00>(ab_high, cd_high),
-                ),
-                V512::from_raw(
-                    self,
-                    _mm512_shuffle_i32x4::<0b11_10_11_10>(ab_high, cd_high),
-                ),
+                V512::from_raw(self, _mm512_shuffle_i32x4::<0b01_00_01_00>(ab_high, cd_high)),
+                V512::from_raw(self, _mm512_shuffle_i32x4::<0b11_10_11_10>(ab_high, cd_high)),
             ]
         }
-    }
 
-    #[inline(always)]
-    fn next_quads(self, places: &QuadPlaces, message: [V512; 4]) -> [V512; 4] {
-        let pick = |a: V512, places: V512, b: V512| {
-            // SAFETY: `self` is the proof that the CPU has the instruction.
-            V512::from_raw(self, unsafe {
-                _mm512_permutex2var_epi32(a.raw(), places.raw(), b.raw())
-            })
-        };
-        let part = |part: usize| {
-            let [first, second, third] = ORIGINS[part].map(|origin| message[origin]);
-            let two = pick(first, places.first[part], second);
-            match part {
-                0 => two,
-                _ => pick(two, places.third[part - 1], third),
-            }
-        };
-        [part(0), part(1), part(2), part(3)]
+        fn next_quads(self, places: &QuadPlaces, message: [V512; 4]) -> [V512; 4] {
+            let pick = |a: V512, places: V512, b: V512| {
+                V512::from_raw(self, _mm512_permutex2var_epi32(a.raw(), places.raw(), b.raw()))
+            };
+            let part = |part: usize| {
+                let [first, second, third] = ORIGINS[part].map(|origin| message[origin]);
+                let two = pick(first, places.first[part], second);
+                match part {
+                    0 => two,
+                    _ => pick(two, places.third[part - 1], third),
+                }
+            };
+            [part(0), part(1), part(2), part(3)]
+        }
     }
 }

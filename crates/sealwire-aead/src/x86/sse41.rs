@@ -4,27 +4,25 @@ use crate::simd::blake3::ROW_SCHEDULE;
 use crate::simd::isa::Isa;
 use crate::simd::kernels::kernels;
 use core::arch::x86_64::_mm_set_epi32;
-use sealwire_simd::Sse41;
 use sealwire_simd::vector::MAX_LANES;
 use sealwire_simd::x86::sse41::V128;
+use sealwire_simd::{Sse41, instructions};
 
 kernels!(Sse41, lanes V128);
 
 impl Isa for Sse41 {
     type Message = [i32; 16];
 
-    #[inline(always)]
-    fn load_message(self, block: &[u8; 64]) -> Self::Message {
-        block_words(block)
-    }
+    instructions! {
+        fn load_message(self, block: &[u8; 64]) -> Self::Message {
+            block_words(block)
+        }
 
-    #[inline(always)]
-    fn pick<const ROUND: usize, const PART: usize>(self, message: &Self::Message) -> V128 {
-        let [w0, w1, w2, w3] = const { ROW_SCHEDULE[ROUND][PART] };
-        // SAFETY: `self` is the proof that the CPU has the instruction.
-        V128::from_raw(self, unsafe {
-            _mm_set_epi32(message[w3], message[w2], message[w1], message[w0])
-        })
+        fn pick<const ROUND: usize, const PART: usize>(self, message: &Self::Message) -> V128 {
+            let [w0, w1, w2, w3] = const { ROW_SCHEDULE[ROUND][PART] };
+            let words = _mm_set_epi32(message[w3], message[w2], message[w1], message[w0]);
+            V128::from_raw(self, words)
+        }
     }
 }
 

@@ -5,13 +5,12 @@
     reason = "CPU intrinsics; each value proves that the CPU has them"
 )]
 
-use super::instructions::instructions;
 use super::rounds::AesRounds;
 use super::{LANE, Registers, WHOLE_LANE};
 use core::arch::aarch64::{
     uint8x16_t, vaeseq_u8, vaesmcq_u8, vbicq_u8, vdupq_n_u8, veorq_u8, vextq_u8, vld1q_u8, vst1q_u8,
 };
-use sealwire_simd::Armv8Aes;
+use sealwire_simd::{Armv8Aes, instructions};
 
 impl Registers<1> for Armv8Aes {
     type Lane = uint8x16_t;

@@ -13,14 +13,6 @@
     not(sealwire_portable)
 ))]
 mod aarch64;
-#[cfg(all(
-    any(
-        target_arch = "x86_64",
-        all(target_arch = "aarch64", target_endian = "little")
-    ),
-    not(sealwire_portable)
-))]
-mod instructions;
 pub(crate) mod portable;
 #[cfg(all(
     any(

@@ -6,7 +6,6 @@
     reason = "CPU intrinsics; each value proves that the CPU has them"
 )]
 
-use super::instructions::instructions;
 use super::rounds::AesRounds;
 use super::{LANE, Registers, WHOLE_LANE};
 use core::arch::x86_64::{
@@ -18,10 +17,10 @@ use core::arch::x86_64::{
     _mm512_bsrli_epi128, _mm512_castsi256_si512, _mm512_castsi512_si128, _mm512_extracti32x4_epi32,
     _mm512_inserti64x4, _mm512_xor_si512,
 };
-use sealwire_simd::{AesNi, AesNiAvx, Vaes256, Vaes512};
+use sealwire_simd::{AesNi, AesNiAvx, Vaes256, Vaes512, instructions};
 
 /// Sixteen bytes of one state.
-#[inline(always)]
+#[inline]
 fn load(bytes: &(impl AsRef<[u8]> + ?Sized), at: usize) -> __m128i {
     let lane: &[u8; LANE] = bytes.as_ref()[at..].first_chunk().expect(WHOLE_LANE);
     // SAFETY: sixteen bytes behind a reference; every x86-64 CPU has the instruction.
@@ -29,7 +28,7 @@ fn load(bytes: &(impl AsRef<[u8]> + ?Sized), at: usize) -> __m128i {
 }
 
 /// Writes sixteen bytes of one state.
-#[inline(always)]
+#[inline]
 fn store(lane: __m128i, bytes: &mut impl AsMut<[u8]>, at: usize) {
     let bytes: &mut [u8; LANE] = bytes.as_mut()[at..].first_chunk_mut().expect(WHOLE_LANE);
     // SAFETY: sixteen bytes behind a reference; every x86-64 CPU has the instruction.
