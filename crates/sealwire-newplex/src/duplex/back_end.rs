@@ -12,14 +12,10 @@ trait BackEnd {
     fn absorb(self, core: &mut Core, blocks: &[Block]);
     /// Squeezes after permutations.
     fn squeeze(self, core: &mut Core, output: &mut [u8]);
-    /// Encrypts after permutations.
-    fn encrypt(self, core: &mut Core, text: &mut [u8]);
-    /// Decrypts after permutations.
-    fn decrypt(self, core: &mut Core, text: &mut [u8]);
-    /// Encrypts, ends the block, permutes and gives the tag.
-    fn seal(self, core: &mut Core, text: &mut [u8]) -> Tag;
-    /// Decrypts, ends the block, permutes and gives the tag.
-    fn open(self, core: &mut Core, text: &mut [u8]) -> Tag;
+    /// Encrypts after permutations. For a tag, ends the block and permutes.
+    fn encrypt(self, core: &mut Core, text: &mut [u8], tag: Option<&mut Tag>);
+    /// Decrypts after permutations. For a tag, ends the block and permutes.
+    fn decrypt(self, core: &mut Core, text: &mut [u8], tag: Option<&mut Tag>);
 }
 
 impl BackEnd for Portable {
@@ -31,20 +27,12 @@ impl BackEnd for Portable {
         kernels::squeeze(self, core, output);
     }
 
-    fn encrypt(self, core: &mut Core, text: &mut [u8]) {
-        kernels::encrypt(self, core, text);
+    fn encrypt(self, core: &mut Core, text: &mut [u8], tag: Option<&mut Tag>) {
+        kernels::encrypt(self, core, text, tag);
     }
 
-    fn decrypt(self, core: &mut Core, text: &mut [u8]) {
-        kernels::decrypt(self, core, text);
-    }
-
-    fn seal(self, core: &mut Core, text: &mut [u8]) -> Tag {
-        kernels::seal(self, core, text)
-    }
-
-    fn open(self, core: &mut Core, text: &mut [u8]) -> Tag {
-        kernels::open(self, core, text)
+    fn decrypt(self, core: &mut Core, text: &mut [u8], tag: Option<&mut Tag>) {
+        kernels::decrypt(self, core, text, tag);
     }
 }
 
@@ -62,10 +50,12 @@ macro_rules! back_ends {
             sealwire_simd::compiled_for! { $isa;
                 fn absorb(self, core: &mut Core, blocks: &[Block]) = kernels::absorb;
                 fn squeeze(self, core: &mut Core, output: &mut [u8]) = kernels::squeeze;
-                fn encrypt(self, core: &mut Core, text: &mut [u8]) = kernels::encrypt;
-                fn decrypt(self, core: &mut Core, text: &mut [u8]) = kernels::decrypt;
-                fn seal(self, core: &mut Core, text: &mut [u8]) -> Tag = kernels::seal;
-                fn open(self, core: &mut Core, text: &mut [u8]) -> Tag = kernels::open;
+                fn encrypt(
+                    self, core: &mut Core, text: &mut [u8], tag: Option<&mut Tag>
+                ) = kernels::encrypt;
+                fn decrypt(
+                    self, core: &mut Core, text: &mut [u8], tag: Option<&mut Tag>
+                ) = kernels::decrypt;
             }
         }
     )*};
@@ -82,16 +72,16 @@ back_ends!(Armv8Aes);
 
 /// Methods that call the back end's, of the best one that this CPU has.
 macro_rules! dispatched {
-    ($($(#[$doc:meta])* $name:ident($data:ty) $(-> $output:ty)?;)*) => {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $kind:ty),*);)*) => {
         impl Core {$(
             $(#[$doc])*
             #[inline]
-            pub(super) fn $name(&mut self, data: $data) $(-> $output)? {
+            pub(super) fn $name(&mut self, $($argument: $kind),*) {
                 dispatch!(
                     x86_64: [sealwire_simd::AesNiAvx, sealwire_simd::AesNi],
                     aarch64: [sealwire_simd::Armv8Aes],
                     else Portable;
-                    isa => isa.$name(self, data)
+                    isa => isa.$name(self, $($argument),*)
                 )
             }
         )*}
@@ -100,15 +90,11 @@ macro_rules! dispatched {
 
 dispatched! {
     /// [`BackEnd::absorb`].
-    absorb(&[Block]);
+    absorb(blocks: &[Block]);
     /// [`BackEnd::squeeze`].
-    squeeze(&mut [u8]);
+    squeeze(output: &mut [u8]);
     /// [`BackEnd::encrypt`].
-    encrypt(&mut [u8]);
+    encrypt(text: &mut [u8], tag: Option<&mut Tag>);
     /// [`BackEnd::decrypt`].
-    decrypt(&mut [u8]);
-    /// [`BackEnd::seal`].
-    seal(&mut [u8]) -> Tag;
-    /// [`BackEnd::open`].
-    open(&mut [u8]) -> Tag;
+    decrypt(text: &mut [u8], tag: Option<&mut Tag>);
 }

@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 /// Copies all of `source` to the beginning of `target`, which is not shorter.
 ///
 /// Two overlapping pieces where a call for a run of any length would take longer than the bytes.
-#[inline(always)]
+#[inline]
 pub(super) fn copy(target: &mut [u8], source: &[u8]) {
     let length = source.len();
     let target = &mut target[..length];
@@ -26,7 +26,7 @@ pub(super) fn copy(target: &mut [u8], source: &[u8]) {
 }
 
 /// Copies the first and the last `N` bytes, of `N` to `2 * N`.
-#[inline(always)]
+#[inline]
 fn copy_ends<const N: usize>(target: &mut [u8], source: &[u8]) {
     if let (Some(first), Some(last)) = (source.first_chunk::<N>(), source.last_chunk::<N>()) {
         let end = target.len() - N;
@@ -38,7 +38,7 @@ fn copy_ends<const N: usize>(target: &mut [u8], source: &[u8]) {
 /// One to eight bytes as a little-endian number.
 ///
 /// Two overlapping pieces, as in [`copy`].
-#[inline(always)]
+#[inline]
 pub(super) fn read_word(bytes: &[u8]) -> u64 {
     let length = bytes.len();
     if let Some(all) = bytes.first_chunk::<8>().filter(|_| length == 8) {
@@ -55,7 +55,7 @@ pub(super) fn read_word(bytes: &[u8]) -> u64 {
 }
 
 /// One to 15 bytes as a little-endian number.
-#[inline(always)]
+#[inline]
 pub(super) fn read_lane(bytes: &[u8]) -> u128 {
     match bytes.split_first_chunk() {
         Some((first, [])) => u64::from_le_bytes(*first).into(),
@@ -70,7 +70,7 @@ pub(super) fn read_lane(bytes: &[u8]) -> u128 {
 ///
 /// Volatile, or one load of both would be made of them, which waits until the stores of single words
 /// before it have left the CPU.
-#[inline(always)]
+#[inline]
 pub(super) fn bytes_of(words: &[u64], index: usize) -> [u8; 16] {
     let (low, high) = (&words[2 * index], &words[2 * index + 1]);
     // SAFETY: reads from references.
@@ -84,7 +84,7 @@ pub(super) fn bytes_of(words: &[u64], index: usize) -> [u8; 16] {
 }
 
 /// XORs `mask`, which is as long, to `text`.
-#[inline(always)]
+#[inline]
 pub(super) fn xor_with(text: &mut [u8], mask: &[u8]) {
     let (chunks, rest) = text.as_chunks_mut::<16>();
     let (mask_chunks, mask_rest) = mask.as_chunks::<16>();
@@ -110,7 +110,7 @@ impl Integer for u64 {}
 /// Overwrites `secret` with zeros that the compiler cannot leave out.
 ///
 /// In words: `zeroize` writes single bytes, which for a state takes longer than a permutation.
-#[inline(always)]
+#[inline]
 pub(super) fn wipe<T: Integer>(secret: &mut [T]) {
     // SAFETY: every pattern of bits is a word, and is integers.
     let (head, words, tail) = unsafe { secret.align_to_mut::<Word>() };

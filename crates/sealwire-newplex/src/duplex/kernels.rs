@@ -5,7 +5,7 @@
 
 use super::blocks::{self, Masks, begin, end, lanes};
 use super::bytes::{copy, read_lane, wipe};
-use super::state::{Block, Core, LAST_PADDING, RATE, TAG_SIZE, Tag};
+use super::state::{Block, Core, LAST_PADDING, Tag};
 use crate::permutation::{LANE, LANES, Permutation, RATE_LANES, Registers};
 
 /// The end of the padding of every block, as lane 5.
@@ -91,13 +91,6 @@ fn clear_tail<R: Registers<1>>(r: R, lanes: &mut [R::Lane; LANES], length: usize
     }
 }
 
-/// Pads what follows `length` bytes of a block whose frame began at its beginning.
-#[inline(always)]
-fn pad_tail<R: Registers<1>>(r: R, lanes: &mut [R::Lane; LANES], length: usize) {
-    add(r, lanes, &window(r, &PADDINGS, 95 - length));
-    lanes[5] = r.xor(lanes[5], r.load(&[LAST_OF_PADDING], 0));
-}
-
 #[inline(always)]
 pub(super) fn absorb<P: Permutation<1>>(p: P, core: &mut Core, blocks: &[Block]) {
     let masks = Masks::new(p, [true]);
@@ -122,9 +115,14 @@ pub(super) fn squeeze<P: Permutation<1>>(p: P, core: &mut Core, output: &mut [u8
     end(p, &lanes, &mut [core]);
 }
 
-/// Encrypts all of a text.
+/// Encrypts a text. Where there is room for a tag, ends the block and gives one.
 #[inline(always)]
-fn encrypt_all<P: Permutation<1>>(p: P, core: &mut Core, text: &mut [u8]) -> [P::Lane; LANES] {
+pub(super) fn encrypt<P: Permutation<1>>(
+    p: P,
+    core: &mut Core,
+    text: &mut [u8],
+    tag: Option<&mut Tag>,
+) {
     let (blocks, tail) = text.as_chunks_mut();
     let masks = Masks::new(p, [true]);
     let input = load_tail(p, tail);
@@ -134,12 +132,17 @@ fn encrypt_all<P: Permutation<1>>(p: P, core: &mut Core, text: &mut [u8]) -> [P:
     }
     let lanes = p.permute_and_add(lanes, input);
     store_tail(p, &lanes, tail);
-    lanes
+    end_with_tag(p, lanes, tail.len(), core, tag);
 }
 
-/// Decrypts all of a text.
+/// Decrypts a text. Where there is room for a tag, ends the block and gives one.
 #[inline(always)]
-fn decrypt_all<P: Permutation<1>>(p: P, core: &mut Core, text: &mut [u8]) -> [P::Lane; LANES] {
+pub(super) fn decrypt<P: Permutation<1>>(
+    p: P,
+    core: &mut Core,
+    text: &mut [u8],
+    tag: Option<&mut Tag>,
+) {
     let (blocks, tail) = text.as_chunks_mut();
     let masks = Masks::new(p, [true]);
     let input = load_tail(p, tail);
@@ -153,45 +156,26 @@ fn decrypt_all<P: Permutation<1>>(p: P, core: &mut Core, text: &mut [u8]) -> [P:
     store_tail(p, &plain, tail);
     clear_tail(p, &mut lanes, tail.len());
     add(p, &mut lanes, &input);
-    lanes
+    end_with_tag(p, lanes, tail.len(), core, tag);
 }
 
-#[inline(always)]
-pub(super) fn encrypt<P: Permutation<1>>(p: P, core: &mut Core, text: &mut [u8]) {
-    end(p, &encrypt_all(p, core, text), &mut [core]);
-}
-
-#[inline(always)]
-pub(super) fn decrypt<P: Permutation<1>>(p: P, core: &mut Core, text: &mut [u8]) {
-    end(p, &decrypt_all(p, core, text), &mut [core]);
-}
-
-/// Ends a block that has `length` bytes, gives the tag, which becomes zero in the state, and puts the
-/// state back.
+/// Puts the state back. Before that, where there is room for a tag, ends the block, which has `length`
+/// bytes, and gives a tag, which becomes zero in the state.
 #[inline(always)]
 fn end_with_tag<P: Permutation<1>>(
     p: P,
     mut lanes: [P::Lane; LANES],
     length: usize,
     core: &mut Core,
-) -> Tag {
-    pad_tail(p, &mut lanes, length);
-    let mut lanes = p.permute(lanes);
-    let mut tag = [0; TAG_SIZE];
-    p.store(lanes[0], &mut [&mut tag], 0);
-    lanes[0] = p.load(&[[0; LANE]], 0);
+    tag: Option<&mut Tag>,
+) {
+    if let Some(tag) = tag {
+        // The padding of a block whose frame began at its beginning.
+        add(p, &mut lanes, &window(p, &PADDINGS, 95 - length));
+        lanes[5] = p.xor(lanes[5], p.load(&[LAST_OF_PADDING], 0));
+        lanes = p.permute(lanes);
+        p.store(lanes[0], &mut [tag], 0);
+        lanes[0] = p.load(&[[0; LANE]], 0);
+    }
     end(p, &lanes, &mut [core]);
-    tag
-}
-
-#[inline(always)]
-pub(super) fn seal<P: Permutation<1>>(p: P, core: &mut Core, text: &mut [u8]) -> Tag {
-    let lanes = encrypt_all(p, core, text);
-    end_with_tag(p, lanes, text.len() % RATE, core)
-}
-
-#[inline(always)]
-pub(super) fn open<P: Permutation<1>>(p: P, core: &mut Core, text: &mut [u8]) -> Tag {
-    let lanes = decrypt_all(p, core, text);
-    end_with_tag(p, lanes, text.len() % RATE, core)
 }

@@ -45,7 +45,7 @@ pub(crate) struct Duplex {
 
 impl Duplex {
     /// All zeros.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn new() -> Self {
         Self {
             core: Core::new(),
@@ -55,20 +55,20 @@ impl Duplex {
     }
 
     /// Where the next byte goes.
-    #[inline(always)]
+    #[inline]
     const fn position(&self) -> usize {
         self.rate_index as usize
     }
 
     /// What is left of this block.
-    #[inline(always)]
+    #[inline]
     const fn room(&self) -> usize {
         RATE - self.position()
     }
 
     /// XORs the bytes of `value`, a little-endian number, to the pending block from `position` on.
     /// What lies behind the block must be zero.
-    #[inline(always)]
+    #[inline]
     const fn put(&mut self, position: usize, value: u64) {
         let (word, shift) = (position / 8, position % 8 * 8);
         self.core.pending[word % PENDING_WORDS] ^= value << shift;
@@ -78,7 +78,7 @@ impl Duplex {
 
     /// Writes the frame index and the padding behind what this block has so far. The kernel that is
     /// called next begins with the permutation.
-    #[inline(always)]
+    #[inline]
     const fn pad(&mut self) {
         self.put(self.position(), self.frame_index as u64 | 0x01 << 8);
         self.core.pending[LAST_PADDING / 8] ^= 0x80 << (LAST_PADDING % 8 * 8);
@@ -96,7 +96,7 @@ impl Duplex {
     /// Takes `input` into the state.
     ///
     /// Two calls are the same as one with both inputs.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn absorb(&mut self, input: &[u8]) {
         if input.len() < self.room() {
             self.absorb_short(input);
@@ -106,14 +106,14 @@ impl Duplex {
     }
 
     /// Takes in what does not fill the block.
-    #[inline(always)]
+    #[inline]
     fn absorb_short(&mut self, input: &[u8]) {
         self.collect(input);
         self.rate_index += input.len() as u8;
     }
 
     /// Writes `input`, which fits, to the pending block.
-    #[inline(always)]
+    #[inline]
     fn collect(&mut self, input: &[u8]) {
         let (mut word, shift) = (self.position() / 8, self.position() % 8 * 8);
         let mut begun = self.core.pending[word % PENDING_WORDS];
@@ -145,7 +145,7 @@ impl Duplex {
     }
 
     /// Takes in one byte.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn absorb_byte(&mut self, byte: u8) {
         self.put(self.position(), byte.into());
         self.rate_index += 1;
@@ -155,7 +155,7 @@ impl Duplex {
     }
 
     /// Takes in `value` as LEB128.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn absorb_leb128(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.absorb_byte(value as u8 | 0x80);
@@ -173,7 +173,7 @@ impl Duplex {
     }
 
     /// The header of an operation: a frame with its code and its label, then a frame for its data.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn absorb_header(&mut self, code: u8, label: &[u8]) {
         let length = label.len();
         if length + 4 < self.room() {
@@ -207,7 +207,7 @@ impl Duplex {
     }
 
     /// Ends the block and gives bytes of the rate, which become zero in the state.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn permute_and_squeeze(&mut self, output: &mut [u8]) {
         self.pad();
         self.core.squeeze(output);
@@ -225,15 +225,15 @@ impl Duplex {
     }
 
     /// Ends the block, then encrypts.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn permute_and_encrypt(&mut self, text: &mut [u8]) {
         self.pad();
-        self.core.encrypt(text);
+        self.core.encrypt(text, None);
         self.rate_index = (text.len() % RATE) as u8;
     }
 
     /// Encrypts what fits into this block.
-    #[inline(always)]
+    #[inline]
     fn encrypt_short(&mut self, text: &mut [u8]) {
         let position = self.position();
         self.collect(text);
@@ -252,15 +252,15 @@ impl Duplex {
     }
 
     /// Ends the block, then decrypts.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn permute_and_decrypt(&mut self, text: &mut [u8]) {
         self.pad();
-        self.core.decrypt(text);
+        self.core.decrypt(text, None);
         self.rate_index = (text.len() % RATE) as u8;
     }
 
     /// Decrypts what fits into this block.
-    #[inline(always)]
+    #[inline]
     fn decrypt_short(&mut self, text: &mut [u8]) {
         let position = self.position();
         xor_with(text, &self.core.state[position..][..text.len()]);
@@ -268,19 +268,21 @@ impl Duplex {
     }
 
     /// Ends the block, encrypts `text`, ends that block too and gives a tag.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn seal(&mut self, text: &mut [u8]) -> Tag {
         self.pad();
-        let tag = self.core.seal(text);
+        let mut tag = [0; TAG_SIZE];
+        self.core.encrypt(text, Some(&mut tag));
         self.rate_index = TAG_SIZE as u8;
         tag
     }
 
     /// What [`seal`](Self::seal) undoes: decrypts `text` and gives the tag that it should have.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn open(&mut self, text: &mut [u8]) -> Tag {
         self.pad();
-        let tag = self.core.open(text);
+        let mut tag = [0; TAG_SIZE];
+        self.core.decrypt(text, Some(&mut tag));
         self.rate_index = TAG_SIZE as u8;
         tag
     }

@@ -128,7 +128,7 @@ macro_rules! work_in_place {
             }
 
             fn alone(self, core: &mut Core) {
-                core.$name(self.0.as_flattened_mut());
+                core.$name(self.0.as_flattened_mut(), None);
             }
 
             #[inline(always)]
