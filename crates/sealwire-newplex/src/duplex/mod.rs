@@ -68,7 +68,7 @@ impl Duplex {
 
     /// XORs the bytes of `value`, a little-endian number, to the pending block from `position` on.
     /// What lies behind the block must be zero.
-    #[inline]
+    #[inline(always)]
     const fn put(&mut self, position: usize, value: u64) {
         let (word, shift) = (position / 8, position % 8 * 8);
         self.core.pending[word % PENDING_WORDS] ^= value << shift;
@@ -78,7 +78,7 @@ impl Duplex {
 
     /// Writes the frame index and the padding behind what this block has so far. The kernel that is
     /// called next begins with the permutation.
-    #[inline]
+    #[inline(always)]
     const fn pad(&mut self) {
         self.put(self.position(), self.frame_index as u64 | 0x01 << 8);
         self.core.pending[LAST_PADDING / 8] ^= 0x80 << (LAST_PADDING % 8 * 8);
@@ -96,7 +96,7 @@ impl Duplex {
     /// Takes `input` into the state.
     ///
     /// Two calls are the same as one with both inputs.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn absorb(&mut self, input: &[u8]) {
         if input.len() < self.room() {
             self.absorb_short(input);
@@ -106,14 +106,14 @@ impl Duplex {
     }
 
     /// Takes in what does not fill the block.
-    #[inline]
+    #[inline(always)]
     fn absorb_short(&mut self, input: &[u8]) {
         self.collect(input);
         self.rate_index += input.len() as u8;
     }
 
     /// Writes `input`, which fits, to the pending block.
-    #[inline]
+    #[inline(always)]
     fn collect(&mut self, input: &[u8]) {
         let (mut word, shift) = (self.position() / 8, self.position() % 8 * 8);
         let mut begun = self.core.pending[word % PENDING_WORDS];
@@ -173,7 +173,7 @@ impl Duplex {
     }
 
     /// The header of an operation: a frame with its code and its label, then a frame for its data.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn absorb_header(&mut self, code: u8, label: &[u8]) {
         let length = label.len();
         if length + 4 < self.room() {
@@ -207,7 +207,7 @@ impl Duplex {
     }
 
     /// Ends the block and gives bytes of the rate, which become zero in the state.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn permute_and_squeeze(&mut self, output: &mut [u8]) {
         self.pad();
         self.core.squeeze(output);
@@ -225,7 +225,7 @@ impl Duplex {
     }
 
     /// Ends the block, then encrypts.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn permute_and_encrypt(&mut self, text: &mut [u8]) {
         self.pad();
         self.core.encrypt(text, None);
@@ -252,7 +252,7 @@ impl Duplex {
     }
 
     /// Ends the block, then decrypts.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn permute_and_decrypt(&mut self, text: &mut [u8]) {
         self.pad();
         self.core.decrypt(text, None);
@@ -268,7 +268,7 @@ impl Duplex {
     }
 
     /// Ends the block, encrypts `text`, ends that block too and gives a tag.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn seal(&mut self, text: &mut [u8]) -> Tag {
         self.pad();
         let mut tag = [0; TAG_SIZE];
@@ -278,7 +278,7 @@ impl Duplex {
     }
 
     /// What [`seal`](Self::seal) undoes: decrypts `text` and gives the tag that it should have.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn open(&mut self, text: &mut [u8]) -> Tag {
         self.pad();
         let mut tag = [0; TAG_SIZE];

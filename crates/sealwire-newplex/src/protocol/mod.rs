@@ -67,7 +67,7 @@ pub struct Protocol {
 impl Protocol {
     /// A protocol for `domain`, which should be unique to the application and the purpose, and
     /// constant: "com.example.application.purpose".
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn new(domain: impl AsRef<[u8]>) -> Self {
         let mut protocol = Self {
@@ -78,14 +78,14 @@ impl Protocol {
     }
 
     /// Takes `input` into the state.
-    #[inline]
+    #[inline(always)]
     pub fn mix(&mut self, label: impl AsRef<[u8]>, input: &[u8]) {
         self.begin_mix(label.as_ref());
         self.duplex.absorb(input);
     }
 
     /// Begins a mix whose input comes with [`continue_mix`](Self::continue_mix).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin_mix(&mut self, label: &[u8]) {
         self.duplex.absorb_header(code::MIX, label);
     }
@@ -99,7 +99,7 @@ impl Protocol {
     /// Fills `output` with pseudorandom bytes.
     ///
     /// The length goes into the state first: outputs of different lengths are unrelated.
-    #[inline]
+    #[inline(always)]
     pub fn derive(&mut self, label: impl AsRef<[u8]>, output: &mut [u8]) {
         self.duplex.absorb_header(code::DERIVE, label.as_ref());
         self.duplex.absorb_leb128(output.len() as u64);
@@ -107,7 +107,7 @@ impl Protocol {
     }
 
     /// [`derive`](Self::derive) of an array.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn derive_array<const N: usize>(&mut self, label: impl AsRef<[u8]>) -> [u8; N] {
         let mut output = [0; N];
@@ -120,14 +120,14 @@ impl Protocol {
     ///
     /// The ciphertext does not depend on the length of the text: those of "A" and "AB" begin with
     /// the same byte. Mix the length first where that tells too much.
-    #[inline]
+    #[inline(always)]
     pub fn mask(&mut self, label: impl AsRef<[u8]>, text: &mut [u8]) {
         self.duplex.absorb_header(code::CRYPT, label.as_ref());
         self.duplex.permute_and_encrypt(text);
     }
 
     /// Decrypts in place what [`mask`](Self::mask) gave. Whether it is authentic remains unknown.
-    #[inline]
+    #[inline(always)]
     pub fn unmask(&mut self, label: impl AsRef<[u8]>, text: &mut [u8]) {
         self.duplex.absorb_header(code::CRYPT, label.as_ref());
         self.duplex.permute_and_decrypt(text);

@@ -25,7 +25,7 @@ pub(crate) fn is_equal(expected: &Tag, tag: &Tag) -> bool {
 impl Protocol {
     /// Encrypts `text` in place and returns its tag, which also authenticates everything that went
     /// into the protocol before.
-    #[inline]
+    #[inline(always)]
     #[must_use = "without the tag, nobody can open the message"]
     pub fn seal_detached(&mut self, label: impl AsRef<[u8]>, text: &mut [u8]) -> Tag {
         self.begin_sealed(label.as_ref(), text.len());
@@ -41,7 +41,7 @@ impl Protocol {
     ///
     /// [`InvalidCiphertext`]; then `text` is all zeros, and the state has moved on as if the message
     /// had been opened. Whoever wants to go on after a forgery opens with a clone.
-    #[inline]
+    #[inline(always)]
     pub fn open_detached(
         &mut self,
         label: impl AsRef<[u8]>,
@@ -130,7 +130,7 @@ impl Protocol {
     }
 
     /// The header of a sealed message: its label and its length.
-    #[inline]
+    #[inline(always)]
     fn begin_sealed(&mut self, label: &[u8], length: usize) {
         self.duplex.absorb_header(code::AUTH_CRYPT, label);
         self.duplex.absorb_leb128(length as u64);
