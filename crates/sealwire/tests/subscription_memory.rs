@@ -41,7 +41,12 @@ fn short_topics_take_no_more_than_they_are_charged_with() {
         ("verboser", |builder| builder.xpub_verboser(true)),
         ("manual", |builder| builder.xpub_manual(true)),
     ];
+    let before = in_use();
     for (mode, with_options) in modes {
+        // Its I/O thread frees what a context had, in its own time.
+        eventually("the context before it is freed", || {
+            in_use() < before + CONNECTION
+        });
         let context = Context::new().unwrap();
         let make = |socket_type| options(socket_type).context(&context);
         let publisher = with_options(make(SocketType::XPub));

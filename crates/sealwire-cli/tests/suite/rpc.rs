@@ -270,7 +270,7 @@ fn a_message_that_the_server_does_not_read_is_lost() {
     let stays = behind_a_dam(&endpoint, &path("stays"), false);
     // Where the machine stalls, the time may be over before there is a connection.
     let said = "did not read the message of 4194304 bytes within --timeout";
-    let is_lost = ["1s", "3s", "9s"].into_iter().any(|limit| {
+    let is_lost = ["1s", "5s", "60s"].into_iter().any(|limit| {
         let ended = call(&stays, limit);
         assert_ne!(ended.code, Some(0), "{ended:?}");
         ended.code == Some(LOST) && ended.stderr.contains(said)
