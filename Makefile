@@ -12,6 +12,7 @@ check:
 
 ## Everything that must hold: unit and behaviour tests, then interoperability with real peers.
 ## Both run, and both verdicts are told, whatever became of the first.
+test: export SEALWIRE_PROGRAM = $(abspath $(or $(CARGO_TARGET_DIR),target))/debug/sealwire
 test:
 	@verdicts=; failed=0; \
 	for part in unit interop; do \

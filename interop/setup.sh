@@ -147,8 +147,12 @@ else
     skip zmq-peer-drafts "cargo could not build it (it needs a C++ compiler and pkg-config)"
 fi
 
-# Others read the key files that it writes.
-if cargo build --quiet --locked --manifest-path ../Cargo.toml --target-dir ../target \
+# This program: others read the key files that it writes. SEALWIRE_PROGRAM names one that is compiled,
+# as `make test` does: by itself it has other features than with all tests, and would be compiled again.
+if [ -x "${SEALWIRE_PROGRAM:-}" ]; then
+    ln -sf "$(realpath "$SEALWIRE_PROGRAM")" "$peers/sealwire"
+    ready sealwire "$SEALWIRE_PROGRAM"
+elif cargo build --quiet --locked --manifest-path ../Cargo.toml --target-dir ../target \
     --package sealwire-cli; then
     ln -sf "$PWD/../target/debug/sealwire" "$peers/sealwire"
     ready sealwire "this program"
