@@ -84,7 +84,7 @@ pub(crate) fn tags_equal(expected: &[u8; TAG_SIZE], tag: &[u8; TAG_SIZE]) -> boo
         core::array::from_fn(|i| u64::from_ne_bytes(bytes[i]))
     }
     let equal = words(expected).as_slice().ct_eq(&words(tag)).unwrap_u8();
-    // The verdict is no secret any more.
+    // The verdict is not a secret any more.
     #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
     let equal = crate::constant_time::declassified(equal);
     equal == 1

@@ -142,7 +142,8 @@ impl Client {
         self.conn().await?.send(body).await
     }
 
-    /// The same within `limit`, for connecting and for room together.
+    /// Sends a message that nobody answers, waiting at most `limit` for a connection and for room
+    /// together.
     ///
     /// # Errors
     ///

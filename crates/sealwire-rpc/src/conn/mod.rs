@@ -77,8 +77,8 @@ impl Conn {
         let _ = socket.disconnect_route(self.link.route, "rpc: closed by the application");
     }
 
-    /// Whether the peer has said that it read all that was sent to it, as it does when this side shuts
-    /// down.
+    /// Returns whether the peer has said that it read everything sent to it, as it does when this
+    /// side shuts down.
     pub fn has_read_all(&self) -> bool {
         self.link.has_farewell()
     }

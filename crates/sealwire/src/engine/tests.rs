@@ -35,7 +35,7 @@ fn over<T>(what: &str, mut poll: impl FnMut() -> Poll<T>) -> T {
 }
 
 /// A call on a thread of its own, which may outlive the test: one that is never told would hold up
-/// whoever joins it.
+/// the thread that joins it.
 struct Waiting {
     what: &'static str,
     thread: JoinHandle<()>,
