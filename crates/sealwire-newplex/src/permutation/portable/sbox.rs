@@ -7,7 +7,7 @@ use super::Planes;
 /// The circuit of Boyar and Peralta, "A Small Depth-16 Circuit for the AES S-Box" (SEC 2012) in its
 /// form with the fewest gates: a linear layer, an inversion in GF(2^4) towers, a linear layer. Names
 /// are those of the paper, where `x0` is the highest bit.
-#[inline]
+#[inline(always)]
 pub(super) fn substitute([x7, x6, x5, x4, x3, x2, x1, x0]: Planes) -> Planes {
     let y14 = x3 ^ x5;
     let y13 = x0 ^ x6;
