@@ -3,9 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{Scene, TIMEOUT, bind, echo, eventually, nobody, nothing_left};
+use crate::relay::Relay;
+use crate::support::{Scene, TIMEOUT, bind, echo, eventually, nobody, nothing_left, patient};
 use sealwire::{Event, Monitor};
 use sealwire_rpc::handler::{Inline, Pool, Spawn};
 use sealwire_rpc::{CallOptions, Code, Conn, ConnState, Error, Limits, OneWay, Request, Status};
@@ -90,6 +92,55 @@ fn one_way_messages_arrive_in_order_and_are_held_back_by_a_slow_reader() {
 }
 
 #[test]
+fn messages_with_a_time_limit_reach_a_server_that_reads() {
+    let (seen, messages) = mpsc::channel();
+    let tell = move |message: &OneWay| seen.send(message.body().to_vec()).unwrap();
+    let (_server, client) = Scene::new().pair(Pool::with_messages(1, 8, echo, tell).unwrap());
+    let blocking = client.blocking();
+    // More than there is room for until the server has read some.
+    let count = 3 * Limits::default().one_way_window;
+    for number in 0..count {
+        blocking.send_for(&number.to_be_bytes(), TIMEOUT).unwrap();
+    }
+    for number in 0..count {
+        let body = messages.recv_timeout(TIMEOUT).unwrap();
+        assert_eq!(body, number.to_be_bytes());
+    }
+    let connections = client.connections();
+    assert!(blocking.shutdown(TIMEOUT));
+    assert!(!connections.is_empty() && connections.iter().all(Conn::has_read_all));
+}
+
+#[test]
+fn the_time_limit_of_a_message_holds_where_the_server_does_not_read() {
+    let scene = Scene::new();
+    let server = scene.server().build(Inline::new(echo)).unwrap();
+    let relay = Relay::new(bind(&server));
+    let mut limits = patient();
+    // Ends nothing before the test does.
+    limits.write = 10 * TIMEOUT;
+    // Nobody reads what is left.
+    limits.linger = Duration::ZERO;
+    let client = scene.client().limits(limits);
+    let client = client.build(relay.endpoint()).unwrap();
+    let conn = client.blocking().conn().unwrap();
+    relay.hold();
+    for _ in 0..Limits::default().one_way_window {
+        conn.send_no_wait(b"").unwrap();
+    }
+    let limit = Duration::from_millis(50);
+    let (tell, told) = mpsc::channel();
+    let blocking = client.blocking();
+    // On a thread that may outlive the test: without a limit it would wait for the other one.
+    thread::spawn(move || tell.send(blocking.send_for(b"", limit)));
+    let outcome = told.recv_timeout(TIMEOUT).expect("the limit ends it");
+    assert_eq!(outcome, Err(Error::Congested(limit)));
+    let connections = client.connections();
+    assert!(!client.blocking().shutdown(limit));
+    assert!(!connections.is_empty() && !connections.iter().any(Conn::has_read_all));
+}
+
+#[test]
 fn a_server_calls_its_clients() {
     let scene = Scene::new();
     let (came, conns) = mpsc::channel();
@@ -154,7 +205,7 @@ struct Threads<F>(F);
 impl<F: Fn(Request) + Clone + Send + Sync + 'static> sealwire_rpc::Handler for Threads<F> {
     fn request(&self, request: Request) {
         let handle = self.0.clone();
-        std::thread::spawn(move || handle(request));
+        thread::spawn(move || handle(request));
     }
 }
 
@@ -409,19 +460,20 @@ fn nobody_there_is_a_clear_error() {
 }
 
 #[test]
-fn the_time_limit_of_a_request_holds_while_connecting() {
+fn the_time_limit_of_a_request_or_message_holds_while_connecting() {
     let scene = Scene::new();
     // Accepts, and says nothing.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("tcp://{}", silent.local_addr().unwrap());
     let client = scene.client().build(endpoint).unwrap().blocking();
     let began = Instant::now();
-    let limit = CallOptions::within(Duration::from_millis(50));
-    let error = client.request_with(b"", limit).unwrap_err();
+    let limit = Duration::from_millis(50);
     let expected = Error::DeadlineExceeded {
         may_have_run: false,
     };
-    assert_eq!(error, expected);
+    let error = client.request_with(b"", CallOptions::within(limit));
+    assert_eq!(error.unwrap_err(), expected);
+    assert_eq!(client.send_for(b"", limit), Err(expected));
     // The limit of the handshake is that long.
     assert!(began.elapsed() < TIMEOUT);
 }

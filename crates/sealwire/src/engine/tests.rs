@@ -1,5 +1,6 @@
 //! What becomes of those who wait when the I/O thread ends by a fault.
 
+use std::cell::RefCell;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -64,7 +65,15 @@ fn socket(context: &Context, socket_type: SocketType) -> Socket {
 
 fn everybody_is_told_of(fault: Fault) {
     let context = Context::new().unwrap();
-    let make = |socket_type| socket(&context, socket_type);
+    // Dropped last. Dropping the last handle of a blocking socket waits for its end, which never comes where
+    // nobody is told: a test that fails would hang.
+    let handles = RefCell::new(Vec::new());
+    let kept = |socket: Socket| {
+        let handle = crate::Socket::from(socket.clone());
+        handles.borrow_mut().push(handle);
+        socket
+    };
+    let make = |socket_type| kept(socket(&context, socket_type));
     let (pull, push) = (make(SocketType::Pull), make(SocketType::Push));
     push.connect(pull.bind("tcp://127.0.0.1:0").unwrap())
         .unwrap();
@@ -73,7 +82,7 @@ fn everybody_is_told_of(fault: Fault) {
     // Sockets without a peer, whose messages have nowhere to go.
     let caller = make(SocketType::Peer);
     let lingering = Socket::builder(SocketType::Push).context(&context);
-    let lingering = lingering.linger(LONG).build_blocking().unwrap();
+    let lingering = kept(lingering.linger(LONG).build_blocking().unwrap());
     lingering.connect(NOBODY).unwrap();
     lingering.send("work").unwrap();
     let (lonely, idle) = (make(SocketType::Push), make(SocketType::Pull));
@@ -147,10 +156,15 @@ fn everybody_is_told_of(fault: Fault) {
     failed(pull.connect("inproc://somebody"));
     // Made afterwards.
     failed(make(SocketType::Pull).recv_for(LONG));
-    for socket in [pull, push, lonely] {
-        failed(socket.close());
-    }
-    drop((idle, shared));
+    drop(handles);
+    let end = move || {
+        for socket in [pull, push, lonely] {
+            failed(socket.close());
+        }
+        // The blocking one last: it waits.
+        drop((shared, idle));
+    };
+    Waiting::begin("close or drop", end).end();
 
     let (pull, push) = (SocketType::Pull, SocketType::Push);
     let other = Context::new().unwrap();
