@@ -38,6 +38,7 @@ interop:
 	bash interop/run.sh
 
 lint:
+	python3 .ci/layers.py
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
