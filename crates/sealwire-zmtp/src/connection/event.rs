@@ -7,8 +7,8 @@ use alloc::sync::Arc;
 use bytes::Bytes;
 
 use crate::keys::PublicKey;
-use crate::mechanism::Mechanism;
 use crate::mechanism::plain::PlainCredentials;
+use crate::mechanism_type::Mechanism;
 use crate::message::Message;
 use crate::socket_type::SocketType;
 use crate::wire::metadata::Metadata;

@@ -16,7 +16,8 @@ use super::{
 use crate::error::{Error, HandshakeError, Incompatible, Refusal, Step, WireError};
 use crate::limits::MAX_HANDSHAKE_FRAME;
 use crate::mechanism::plain;
-use crate::mechanism::{Established, Handshake, HandshakeFrame, Local, Mechanism, Progress};
+use crate::mechanism::{Established, Handshake, HandshakeFrame, Local, Progress};
+use crate::mechanism_type::Mechanism;
 use crate::wire::command::error;
 use crate::wire::frame::Header;
 use crate::wire::greeting::{self, Greeting};

@@ -5,7 +5,7 @@ use alloc::string::String;
 use thiserror::Error;
 
 use super::Step;
-use crate::mechanism::Mechanism;
+use crate::mechanism_type::Mechanism;
 use crate::socket_type::SocketType;
 
 /// Two sides that both speak ZMTP and cannot be connected: one of them must be set differently.

@@ -21,9 +21,6 @@ use super::protection::{Opener, Sealer};
 use crate::error::{Error, HandshakeError, Step};
 use crate::wire::metadata::Metadata;
 
-/// Name in the greeting.
-pub(super) const NAME: &str = "NULL";
-
 const READY: &str = "READY";
 
 /// Between the greetings and the later one of both READYs.

@@ -31,6 +31,3 @@ mod vectors;
 pub(crate) use self::client::Client;
 pub use self::cookie::{CookieKeeper, CookieKey, CookieKeys};
 pub(crate) use self::server::Server;
-
-/// The mechanism's name in the greeting.
-pub const NAME: &str = "BLAKE3";

@@ -35,9 +35,6 @@ use crate::error::HandshakeError;
 use crate::keys::{KeyPair, PublicKey};
 use crate::provider::Provider;
 
-/// The mechanism's name in the greeting.
-pub const NAME: &str = "CURVE";
-
 /// Refuses keys that have a canonical twin.
 fn public_key(bytes: &[u8; 32]) -> Result<PublicKey, HandshakeError> {
     PublicKey::from_bytes(*bytes).map_err(|_| HandshakeError::KeyNotCanonical)

@@ -29,9 +29,6 @@ use crate::mechanism::{Established, Opener, Sealer};
 use crate::wire::frame::{COMMAND, Header};
 use crate::wire::metadata::Metadata;
 
-/// The mechanism's name in the greeting.
-pub const NAME: &str = "PLAIN";
-
 /// Longest username and longest password, in bytes.
 pub const MAX_CREDENTIAL: usize = 255;
 
