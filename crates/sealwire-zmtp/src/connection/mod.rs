@@ -38,8 +38,8 @@ use core::time::Duration;
 use self::assembly::Assembly;
 use self::blocks::Blocks;
 pub use self::config::{
-    Blake3Client, Blake3Server, Config, ConfigError, CurveClient, CurveServer, DataPhase,
-    FrameOrder, Heartbeat, MechanismConfig, PlainClient,
+    Blake3Client, Blake3Server, Config, CurveClient, CurveServer, DataPhase, FrameOrder, Heartbeat,
+    MechanismConfig, PlainClient,
 };
 pub use self::entropy::Entropy;
 pub use self::event::{Credentials, Event, PeerInfo, Warning};

@@ -1,6 +1,7 @@
 //! Why a connection ended, who is to blame, and what to do about it.
 
 mod close;
+mod config;
 mod handshake;
 mod refusal;
 mod wire;
@@ -10,10 +11,10 @@ use alloc::string::String;
 use thiserror::Error as ThisError;
 
 pub use self::close::{CloseKind, Step};
+pub use self::config::ConfigError;
 pub use self::handshake::{HandshakeError, Incompatible};
 pub use self::refusal::Refusal;
 pub use self::wire::WireError;
-use crate::connection::ConfigError;
 use crate::message::Message;
 
 /// Why a connection is over.

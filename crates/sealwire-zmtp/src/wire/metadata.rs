@@ -16,8 +16,7 @@ use core::fmt;
 use bytes::Bytes;
 
 use super::text::escape;
-use crate::connection::ConfigError;
-use crate::error::WireError;
+use crate::error::{ConfigError, WireError};
 use crate::limits::{MAX_PROPERTIES, MAX_ROUTING_ID};
 use crate::socket_type::SocketType;
 

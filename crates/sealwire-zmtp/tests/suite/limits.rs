@@ -151,7 +151,8 @@ fn wanted_tells_what_the_frame_in_progress_lacks() {
 
 #[test]
 fn a_configuration_that_cannot_work_says_so_before_the_first_byte() {
-    use sealwire_zmtp::connection::{ConfigError, Heartbeat};
+    use sealwire_zmtp::connection::Heartbeat;
+    use sealwire_zmtp::error::ConfigError;
     let mut config = null(SocketType::Dealer);
     config.routing_id = vec![1; 256];
     assert_eq!(

@@ -145,7 +145,8 @@ fn two_clients_say_so() {
 #[test]
 fn what_does_not_fit_is_refused_before_a_byte_is_sent() {
     use sealwire_zmtp::MechanismConfig;
-    use sealwire_zmtp::connection::{ConfigError, PlainClient};
+    use sealwire_zmtp::connection::PlainClient;
+    use sealwire_zmtp::error::ConfigError;
     let mut config = plain_client(SocketType::Dealer);
     config.mechanism = MechanismConfig::PlainClient(PlainClient {
         credentials: PlainCredentials::new("admin", vec![0; 256]),
