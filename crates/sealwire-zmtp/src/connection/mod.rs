@@ -49,6 +49,7 @@ use self::liveness::Liveness;
 use self::output::Output;
 pub use self::output::Transmit;
 use self::receive::Receiver;
+pub use self::send::SendError;
 use self::trace::Trace;
 pub use self::trace::{Direction, HandshakeStep};
 use crate::error::{CloseKind, Error, Refusal, Step};

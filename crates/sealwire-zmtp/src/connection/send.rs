@@ -3,9 +3,10 @@
 use core::time::Duration;
 
 use bytes::Bytes;
+use thiserror::Error as ThisError;
 
 use super::{Connection, Phase};
-use crate::error::{Error, SendError};
+use crate::error::Error;
 use crate::limits::LARGE_FRAME;
 use crate::message::Message;
 use crate::socket_type::SocketType;
@@ -16,6 +17,32 @@ use crate::wire::frame::{COMMAND, Header, MORE};
 /// While more than this is pending, PONG waits: what is pending proves life as well, and a peer
 /// that sends PINGs without reading cannot make the output grow.
 const PONG_BACKLOG: usize = 1024;
+
+/// Why a message was not staged. Every variant gives the message back.
+#[derive(Clone, Debug, PartialEq, Eq, ThisError)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The handshake is not done, or the connection is over.
+    #[error("the connection is not ready for messages")]
+    NotReady(Message),
+    /// The message has no frame; an empty message is one with an empty frame.
+    #[error("the message has no frame")]
+    NoFrame(Message),
+    /// This direction has used all its nonces.
+    #[error("2^64 - 1 frames were sealed under one key; open a new connection")]
+    CounterExhausted(Message),
+}
+
+impl SendError {
+    /// The message that was not staged.
+    pub fn into_message(self) -> Message {
+        match self {
+            Self::NotReady(message) | Self::NoFrame(message) | Self::CounterExhausted(message) => {
+                message
+            }
+        }
+    }
+}
 
 impl Connection {
     /// Stages a message; [`transmit`](Self::transmit) seals and gives it out. Memory grows with

@@ -15,7 +15,6 @@ pub use self::config::ConfigError;
 pub use self::handshake::{HandshakeError, Incompatible};
 pub use self::refusal::Refusal;
 pub use self::wire::WireError;
-use crate::message::Message;
 
 /// Why a connection is over.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
@@ -146,30 +145,4 @@ pub enum Blame {
     Local,
     /// What lies between, or someone who sits there.
     Network,
-}
-
-/// Why a message was not staged. Every variant gives the message back.
-#[derive(Clone, Debug, PartialEq, Eq, ThisError)]
-#[non_exhaustive]
-pub enum SendError {
-    /// The handshake is not done, or the connection is over.
-    #[error("the connection is not ready for messages")]
-    NotReady(Message),
-    /// The message has no frame; an empty message is one with an empty frame.
-    #[error("the message has no frame")]
-    NoFrame(Message),
-    /// This direction has used all its nonces.
-    #[error("2^64 - 1 frames were sealed under one key; open a new connection")]
-    CounterExhausted(Message),
-}
-
-impl SendError {
-    /// The message that was not staged.
-    pub fn into_message(self) -> Message {
-        match self {
-            Self::NotReady(message) | Self::NoFrame(message) | Self::CounterExhausted(message) => {
-                message
-            }
-        }
-    }
 }
