@@ -74,6 +74,7 @@ extern crate std;
 
 pub mod connection;
 pub mod error;
+mod key_pair;
 pub mod keys;
 pub mod limits;
 pub mod mechanism;
@@ -87,7 +88,8 @@ pub use bytes;
 
 pub use crate::connection::{Config, Connection, Entropy, Event, MechanismConfig};
 pub use crate::error::Error;
-pub use crate::keys::{KeyPair, PublicKey, SecretKey};
+pub use crate::key_pair::KeyPair;
+pub use crate::keys::{PublicKey, SecretKey};
 pub use crate::mechanism_type::Mechanism;
 pub use crate::message::{Frame, Message};
 pub use crate::provider::{DefaultProvider, Provider};

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::error::ConfigError;
-use crate::keys::{KeyPair, PublicKey};
+use crate::key_pair::KeyPair;
+use crate::keys::PublicKey;
 use crate::limits::{
     Limits, MAX_ADDITIONAL_SERVER_KEYS, MAX_METADATA, MAX_PROPERTIES, MAX_ROUTING_ID,
 };

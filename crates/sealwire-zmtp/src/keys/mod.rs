@@ -1,4 +1,4 @@
-//! X25519 keys as types: public, secret, and the pair of both, with their text forms.
+//! X25519 keys as types, public and secret, with their text forms.
 //!
 //! Texts are Z85 (40 characters, ZeroMQ's convention) or hexadecimal (64 characters); the length
 //! tells them apart. Making keys needs randomness and therefore lives one crate up.
@@ -13,8 +13,6 @@ use core::str::FromStr;
 use subtle::{Choice, ConstantTimeEq};
 use thiserror::Error;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
-
-use crate::provider::Provider;
 
 /// Size of a public or secret key, in bytes.
 pub const KEY_SIZE: usize = 32;
@@ -121,7 +119,7 @@ impl SecretKey {
         Self(bytes)
     }
 
-    /// The secret bytes, for a [`Provider`].
+    /// The secret bytes, for a [`Provider`](crate::Provider).
     pub const fn as_bytes(&self) -> &[u8; KEY_SIZE] {
         &self.0
     }
@@ -155,54 +153,6 @@ impl FromStr for SecretKey {
     /// Reads Z85 or hexadecimal.
     fn from_str(text: &str) -> Result<Self, KeyError> {
         decode(text).map(Self)
-    }
-}
-
-/// A secret key with the public key that belongs to it. There is no way to make one of halves that
-/// do not belong together:
-///
-/// ```compile_fail
-/// # use sealwire_zmtp::{KeyPair, PublicKey, SecretKey};
-/// # let foreign = PublicKey::from_bytes([7; 32]).unwrap();
-/// let mut keys = KeyPair::from_secret(SecretKey::from_bytes([9; 32]));
-/// keys.public = foreign;
-/// ```
-#[derive(Clone)]
-pub struct KeyPair {
-    public: PublicKey,
-    secret: SecretKey,
-}
-
-impl KeyPair {
-    /// Computes the public half with the [`DefaultProvider`](crate::provider::DefaultProvider).
-    pub fn from_secret(secret: SecretKey) -> Self {
-        Self::with_provider(secret, &crate::provider::DefaultProvider)
-    }
-
-    /// Computes the public half with another provider.
-    pub fn with_provider(secret: SecretKey, provider: &dyn Provider) -> Self {
-        Self {
-            public: provider.public_key(&secret),
-            secret,
-        }
-    }
-
-    /// The half that peers may know.
-    pub const fn public(&self) -> PublicKey {
-        self.public
-    }
-
-    /// The half to keep.
-    pub const fn secret(&self) -> &SecretKey {
-        &self.secret
-    }
-}
-
-impl fmt::Debug for KeyPair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyPair")
-            .field("public", &self.public)
-            .finish_non_exhaustive()
     }
 }
 
@@ -254,19 +204,7 @@ mod tests {
 
     #[test]
     fn debug_shows_no_secret() {
-        let pair = KeyPair::from_secret(SecretKey::from_bytes([9; 32]));
-        assert_eq!(format!("{:?}", pair.secret()), "SecretKey(..)");
-        assert!(!format!("{pair:?}").contains(pair.secret().to_z85().as_str()));
-    }
-
-    #[test]
-    fn the_public_half_agrees_with_rfc_7748() {
-        let secret: SecretKey = "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"
-            .parse()
-            .unwrap();
-        assert_eq!(
-            KeyPair::from_secret(secret).public().to_hex(),
-            "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a"
-        );
+        let secret = SecretKey::from_bytes([9; 32]);
+        assert_eq!(format!("{secret:?}"), "SecretKey(..)");
     }
 }

@@ -17,7 +17,7 @@ use super::traffic::{self, Side};
 use super::{agree, nonce, open_array, public_key, seal_from};
 use crate::connection::{CurveClient, Entropy};
 use crate::error::{Error, HandshakeError, Incompatible, Step};
-use crate::keys::KeyPair;
+use crate::key_pair::KeyPair;
 use crate::mechanism::{Established, HandshakeFrame, Local, Opener, Progress, Sealer};
 use crate::wire::command;
 use crate::wire::metadata::Metadata;

@@ -32,7 +32,8 @@ use sealwire_nacl::SecretBox;
 use zeroize::Zeroizing;
 
 use crate::error::HandshakeError;
-use crate::keys::{KeyPair, PublicKey};
+use crate::key_pair::KeyPair;
+use crate::keys::PublicKey;
 use crate::provider::Provider;
 
 /// Refuses keys that have a canonical twin.
