@@ -10,7 +10,8 @@ use std::time::Duration;
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use sealwire_fuzz::{Endpoint, client, null, null_authorized, server};
-use sealwire_zmtp::connection::{DataPhase, Heartbeat};
+use sealwire_zmtp::connection::Heartbeat;
+use sealwire_zmtp::mechanism::DataPhase;
 use sealwire_zmtp::{Config, DefaultProvider, Event, Frame, Message, Provider, SocketType};
 
 #[derive(Arbitrary, Debug)]

@@ -48,7 +48,7 @@
 //! |---|---|
 //! | [`connection`] | the state machine, its configuration and its events |
 //! | [`message`] | messages and frames, small ones without an allocation |
-//! | [`mechanism`] | NULL, PLAIN, CURVE and BLAKE3: handshake, and protection of the frames after it |
+//! | [`mechanism`] | NULL, PLAIN, CURVE and BLAKE3: settings, handshake, and protection of the frames after it |
 //! | [`wire`] | the bytes of greeting, frames, commands, metadata |
 //! | [`provider`] | the cryptographic primitives behind a trait |
 //! | [`keys`] | X25519 keys with their text forms |
@@ -86,10 +86,11 @@ pub mod wire;
 
 pub use bytes;
 
-pub use crate::connection::{Config, Connection, Entropy, Event, MechanismConfig};
+pub use crate::connection::{Config, Connection, Event};
 pub use crate::error::Error;
 pub use crate::key_pair::KeyPair;
 pub use crate::keys::{PublicKey, SecretKey};
+pub use crate::mechanism::{Entropy, MechanismConfig};
 pub use crate::mechanism_type::Mechanism;
 pub use crate::message::{Frame, Message};
 pub use crate::provider::{DefaultProvider, Provider};

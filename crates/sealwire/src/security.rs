@@ -4,7 +4,7 @@ mod blake3;
 
 use std::fmt;
 
-use sealwire_zmtp::connection::{DataPhase, FrameOrder};
+use sealwire_zmtp::mechanism::{DataPhase, FrameOrder};
 use sealwire_zmtp::{KeyPair, Mechanism, PublicKey};
 
 pub use blake3::{Blake3Client, Blake3Server};

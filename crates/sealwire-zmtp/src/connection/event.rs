@@ -7,6 +7,7 @@ use alloc::sync::Arc;
 use bytes::Bytes;
 
 use crate::keys::PublicKey;
+use crate::mechanism::Credentials;
 use crate::mechanism::plain::PlainCredentials;
 use crate::mechanism_type::Mechanism;
 use crate::message::Message;
@@ -23,7 +24,7 @@ pub enum Event {
     /// PLAIN server: the client shows a username and a password. Answer with
     /// [`Connection::authorize`](super::Connection::authorize); nothing goes out until then.
     AuthenticatePassword(Box<PlainCredentials>),
-    /// NULL with [`NullAuthorized`](super::MechanismConfig::NullAuthorized): a peer that shows
+    /// NULL with [`NullAuthorized`](crate::MechanismConfig::NullAuthorized): a peer that shows
     /// nothing; the caller knows its address. Answer with
     /// [`Connection::authorize`](super::Connection::authorize); nothing goes out until then.
     AuthenticateAddress,
@@ -37,20 +38,6 @@ pub enum Event {
     Message(Message),
     /// Something the user should know and the connection survives.
     Warning(Warning),
-}
-
-/// Who asks to be let in, with a key that was verified.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Credentials {
-    /// The client's long-term key, the only thing here that is proven.
-    pub public_key: PublicKey,
-    /// The client's socket type; it fits the local one.
-    pub socket_type: SocketType,
-    /// The routing id that the client claims; empty for none.
-    pub routing_id: Bytes,
-    /// Everything the client says about itself.
-    pub metadata: Metadata,
 }
 
 /// Who is at the other end.

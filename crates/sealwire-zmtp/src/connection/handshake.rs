@@ -9,15 +9,13 @@ use bytes::{Buf, BytesMut};
 
 use super::output::Output;
 use super::trace::Trace;
-use super::{
-    Config, Connection, CurveClient, CurveServer, DataPhase, Entropy, Event, FrameOrder,
-    MechanismConfig, PeerInfo, Phase, Warning,
-};
+use super::{Config, Connection, Event, PeerInfo, Phase, Warning};
 use crate::error::{Error, HandshakeError, Incompatible, Refusal, Step, WireError};
 use crate::limits::MAX_HANDSHAKE_FRAME;
-use crate::mechanism::plain;
-use crate::mechanism::{Established, Handshake, HandshakeFrame, Local, Progress};
-use crate::mechanism_type::Mechanism;
+use crate::mechanism::{
+    CurveClient, CurveServer, DataPhase, Entropy, Established, FrameOrder, Handshake,
+    HandshakeFrame, Local, MechanismConfig, Progress, plain,
+};
 use crate::wire::command::error;
 use crate::wire::frame::Header;
 use crate::wire::greeting::{self, Greeting};
@@ -76,24 +74,6 @@ impl HandshakeInProgress {
 }
 
 impl MechanismConfig {
-    /// Returns which mechanism is configured.
-    pub const fn kind(&self) -> Mechanism {
-        match self {
-            Self::Null | Self::NullAuthorized => Mechanism::Null,
-            Self::Blake3Client(_) | Self::Blake3Server(_) => Mechanism::Blake3,
-            Self::CurveClient(_) | Self::CurveServer(_) => Mechanism::Curve,
-            Self::PlainClient(_) | Self::PlainServer => Mechanism::Plain,
-        }
-    }
-
-    /// Whether the local side is the server of the mechanism.
-    pub const fn as_server(&self) -> bool {
-        matches!(
-            self,
-            Self::Blake3Server(_) | Self::CurveServer(_) | Self::PlainServer
-        )
-    }
-
     fn data_phase(&self) -> Option<DataPhase> {
         match self {
             Self::Null

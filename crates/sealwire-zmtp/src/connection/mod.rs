@@ -19,7 +19,6 @@ mod assembly;
 mod blocks;
 mod config;
 mod deliver;
-mod entropy;
 mod event;
 mod events;
 mod handshake;
@@ -37,12 +36,8 @@ use core::time::Duration;
 
 use self::assembly::Assembly;
 use self::blocks::Blocks;
-pub use self::config::{
-    Blake3Client, Blake3Server, Config, CurveClient, CurveServer, DataPhase, FrameOrder, Heartbeat,
-    MechanismConfig, PlainClient,
-};
-pub use self::entropy::Entropy;
-pub use self::event::{Credentials, Event, PeerInfo, Warning};
+pub use self::config::{Config, Heartbeat};
+pub use self::event::{Event, PeerInfo, Warning};
 use self::events::Events;
 use self::handshake::{GreetingExchange, HandshakeInProgress};
 use self::liveness::Liveness;
@@ -53,6 +48,7 @@ pub use self::send::SendError;
 use self::trace::Trace;
 pub use self::trace::{Direction, HandshakeStep};
 use crate::error::{CloseKind, Error, Refusal, Step};
+use crate::mechanism::Entropy;
 use crate::message::Message;
 use crate::provider::Provider;
 

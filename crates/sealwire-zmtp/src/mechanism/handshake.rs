@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::plain::PlainCredentials;
 use super::protection::{Opener, Sealer};
-use super::{blake3, curve, null, plain};
-use crate::connection::{Config, Credentials, Entropy, MechanismConfig};
+use super::{Credentials, Entropy, MechanismConfig, blake3, curve, null, plain};
+use crate::connection::Config;
 use crate::error::{Error, Incompatible, Step};
 use crate::keys::PublicKey;
 use crate::provider::Provider;

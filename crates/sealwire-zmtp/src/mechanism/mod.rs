@@ -6,11 +6,20 @@
 //! configuration: that comes with each call, in `Local`.
 
 pub mod blake3;
+mod config;
+mod credentials;
 pub(crate) mod curve;
+mod entropy;
 mod handshake;
 mod null;
 pub mod plain;
 mod protection;
 
+pub use self::config::{
+    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder, MechanismConfig,
+    PlainClient,
+};
+pub use self::credentials::Credentials;
+pub use self::entropy::Entropy;
 pub(crate) use self::handshake::{Established, Handshake, HandshakeFrame, Local, Progress};
 pub(crate) use self::protection::{Opener, Sealer};

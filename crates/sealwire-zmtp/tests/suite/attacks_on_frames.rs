@@ -1,7 +1,7 @@
 //! Someone on the wire after the handshake: every frame that is not the next one is refused.
 
-use sealwire_zmtp::connection::DataPhase;
 use sealwire_zmtp::error::{CloseKind, Error};
+use sealwire_zmtp::mechanism::DataPhase;
 use sealwire_zmtp::{Config, Event, Frame, Message, SocketType};
 
 use crate::support::{Cookies, Pair, client, frames, provider, providers, server};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use sealwire_zmtp::connection::{Blake3Client, DataPhase, Event, Warning};
+use sealwire_zmtp::connection::{Event, Warning};
 use sealwire_zmtp::error::{Blame, CloseKind, Error, HandshakeError, Incompatible, Refusal, Step};
+use sealwire_zmtp::mechanism::{Blake3Client, DataPhase};
 use sealwire_zmtp::{Config, Mechanism, MechanismConfig, Message, Provider, SocketType};
 
 use crate::support::{

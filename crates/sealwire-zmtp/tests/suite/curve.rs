@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use sealwire_zmtp::connection::{CurveClient, Event, FrameOrder, Warning};
+use sealwire_zmtp::connection::{Event, Warning};
 use sealwire_zmtp::error::{CloseKind, Error, HandshakeError, Incompatible, Refusal, Step};
 use sealwire_zmtp::limits::LARGE_FRAME;
+use sealwire_zmtp::mechanism::{CurveClient, FrameOrder};
 use sealwire_zmtp::{Mechanism, MechanismConfig, Message, SocketType};
 
 use crate::support::{

@@ -145,8 +145,8 @@ fn two_clients_say_so() {
 #[test]
 fn what_does_not_fit_is_refused_before_a_byte_is_sent() {
     use sealwire_zmtp::MechanismConfig;
-    use sealwire_zmtp::connection::PlainClient;
     use sealwire_zmtp::error::ConfigError;
+    use sealwire_zmtp::mechanism::PlainClient;
     let mut config = plain_client(SocketType::Dealer);
     config.mechanism = MechanismConfig::PlainClient(PlainClient {
         credentials: PlainCredentials::new("admin", vec![0; 256]),

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use sealwire_zmtp::connection::DataPhase;
 use sealwire_zmtp::error::Error;
+use sealwire_zmtp::mechanism::DataPhase;
 use sealwire_zmtp::wire::metadata::Metadata;
 use sealwire_zmtp::{Config, Frame, Message, SocketType};
 

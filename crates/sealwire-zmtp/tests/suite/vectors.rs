@@ -3,7 +3,7 @@
 //! What the mechanism does in each role is checked inside the crate; here it is everything around
 //! it: greeting, framing, batches, events.
 
-use sealwire_zmtp::connection::{Blake3Client, DataPhase};
+use sealwire_zmtp::mechanism::{Blake3Client, DataPhase};
 use sealwire_zmtp::{
     Config, Connection, Entropy, Event, Frame, KeyPair, MechanismConfig, Message, SecretKey,
     SocketType,

@@ -4,11 +4,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use sealwire_zmtp::connection::{
-    Blake3Client, Blake3Server, CurveClient, CurveServer, PlainClient,
-};
 use sealwire_zmtp::limits::Limits;
 use sealwire_zmtp::mechanism::blake3::CookieKeys;
+use sealwire_zmtp::mechanism::{Blake3Client, Blake3Server, CurveClient, CurveServer, PlainClient};
 use sealwire_zmtp::{Config, MechanismConfig};
 use zeroize::Zeroizing;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sealwire_zmtp::connection::DataPhase;
+use sealwire_zmtp::mechanism::DataPhase;
 use sealwire_zmtp::{KeyPair, PublicKey};
 
 use super::{Kind, Security};

@@ -12,11 +12,10 @@ use super::commands::{
 use super::data_phase::{self, Side};
 use super::sealed_box::{self, SealedBox};
 use super::transcript::Transcript;
-use crate::connection::{Blake3Client, Entropy};
 use crate::error::{Error, HandshakeError, Step};
 use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
-use crate::mechanism::{Established, HandshakeFrame, Local, Progress};
+use crate::mechanism::{Blake3Client, Entropy, Established, HandshakeFrame, Local, Progress};
 use crate::provider::{Provider, SharedSecret};
 use crate::wire::command;
 use crate::wire::metadata::Metadata;

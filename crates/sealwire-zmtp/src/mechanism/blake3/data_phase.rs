@@ -6,8 +6,7 @@ use zeroize::Zeroizing;
 
 use super::transcript::Transcript;
 use super::{continuous, traffic};
-use crate::connection::DataPhase;
-use crate::mechanism::{Opener, Sealer};
+use crate::mechanism::{DataPhase, Opener, Sealer};
 use crate::provider::{Provider, SharedSecret};
 
 /// Which side of the handshake this one was.

@@ -17,10 +17,13 @@ use super::cookie::{Cookie, KEY_CONTEXT};
 use super::sealed_box::SealedBox;
 use super::transcript::Transcript;
 use super::{Client, CookieKeeper, CookieKey, server};
-use crate::connection::{Blake3Client, Blake3Server, Config, DataPhase, Entropy, MechanismConfig};
+use crate::connection::Config;
 use crate::key_pair::KeyPair;
 use crate::keys::{SecretKey, hex};
-use crate::mechanism::{Established, HandshakeFrame, Local, Opener, Progress, Sealer};
+use crate::mechanism::{
+    Blake3Client, Blake3Server, DataPhase, Entropy, Established, HandshakeFrame, Local,
+    MechanismConfig, Opener, Progress, Sealer,
+};
 use crate::provider::{DefaultProvider, OpenJob, Provider, SealJob, Verdict};
 use crate::wire::frame::Header;
 

@@ -15,10 +15,11 @@ use super::commands::{
 };
 use super::traffic::{self, Side};
 use super::{agree, nonce, open_array, public_key, seal_from};
-use crate::connection::{CurveClient, Entropy};
 use crate::error::{Error, HandshakeError, Incompatible, Step};
 use crate::key_pair::KeyPair;
-use crate::mechanism::{Established, HandshakeFrame, Local, Opener, Progress, Sealer};
+use crate::mechanism::{
+    CurveClient, Entropy, Established, HandshakeFrame, Local, Opener, Progress, Sealer,
+};
 use crate::wire::command;
 use crate::wire::metadata::Metadata;
 

@@ -17,11 +17,13 @@ use super::commands::{
 use super::cookie::Cookie;
 use super::traffic::{self, Side};
 use super::{agree, nonce, open_array, public_key, seal_from};
-use crate::connection::{Credentials, CurveServer, Entropy, FrameOrder};
 use crate::error::{Error, HandshakeError, Step};
 use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
-use crate::mechanism::{Established, HandshakeFrame, Local, Opener, Progress, Sealer};
+use crate::mechanism::{
+    Credentials, CurveServer, Entropy, Established, FrameOrder, HandshakeFrame, Local, Opener,
+    Progress, Sealer,
+};
 use crate::provider::Provider;
 use crate::wire::command;
 use crate::wire::metadata::Metadata;

@@ -16,8 +16,8 @@
 use arrayvec::ArrayVec;
 use sealwire_nacl::{CounterBox, OpenJob, SealJob, SecretBox};
 
-use crate::connection::FrameOrder;
 use crate::limits::BATCH_FRAMES;
+use crate::mechanism::FrameOrder;
 use crate::wire::frame::{COMMAND, MORE};
 
 /// Bytes of a frame's body before its payload.

@@ -1,9 +1,8 @@
 //! The client's side of the handshake.
 
 use super::{HELLO, INITIATE, READY, WELCOME, established};
-use crate::connection::PlainClient;
 use crate::error::{Error, HandshakeError, Incompatible, Step, WireError};
-use crate::mechanism::{HandshakeFrame, Local, Progress};
+use crate::mechanism::{HandshakeFrame, Local, PlainClient, Progress};
 use crate::wire::command;
 use crate::wire::metadata::Metadata;
 

@@ -6,8 +6,9 @@ mod lying_peers;
 
 use std::sync::Arc;
 
-use sealwire_zmtp::connection::{DataPhase, Event};
+use sealwire_zmtp::connection::Event;
 use sealwire_zmtp::error::{CloseKind, Error, HandshakeError, Step};
+use sealwire_zmtp::mechanism::DataPhase;
 use sealwire_zmtp::{Provider, SocketType};
 
 use crate::support::{

@@ -8,12 +8,12 @@ mod side;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sealwire_zmtp::connection::{
-    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder, PlainClient,
-};
 use sealwire_zmtp::error::Error;
 use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
+use sealwire_zmtp::mechanism::{
+    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder, PlainClient,
+};
 use sealwire_zmtp::wire::frame::Header;
 use sealwire_zmtp::{
     Config, DefaultProvider, Entropy, KeyPair, Mechanism, MechanismConfig, Provider, SecretKey,

@@ -6,7 +6,7 @@ mod revisions;
 
 use std::sync::{Arc, Weak};
 
-use sealwire_zmtp::connection::Credentials;
+use sealwire_zmtp::mechanism::Credentials;
 
 use self::desk::{Ask, Busy, Desk};
 use self::revisions::Revisions;
