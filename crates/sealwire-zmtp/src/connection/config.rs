@@ -6,9 +6,10 @@ use core::time::Duration;
 
 use crate::error::ConfigError;
 use crate::limits::{Limits, MAX_METADATA, MAX_PROPERTIES, MAX_ROUTING_ID};
-use crate::mechanism::MechanismConfig;
+use crate::mechanism::{Local, MechanismConfig};
+use crate::provider::Provider;
 use crate::socket_type::SocketType;
-use crate::wire::metadata;
+use crate::wire::metadata::{self, LocalMetadata};
 
 /// Everything that is the same for all connections of one endpoint.
 #[derive(Clone, Debug)]
@@ -81,35 +82,29 @@ impl Config {
                 return Err(ConfigError::DuplicateProperty);
             }
         }
-        let size = self.metadata_size();
-        if self.properties().count() > MAX_PROPERTIES || size > MAX_METADATA {
+        let local = self.local_metadata();
+        let size = local.size();
+        if local.properties().count() > MAX_PROPERTIES || size > MAX_METADATA {
             return Err(ConfigError::MetadataTooLarge { size });
         }
         Ok(())
     }
 
-    /// What the peer is told about the local side, in order.
-    fn properties(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        let socket_type = (metadata::SOCKET_TYPE, self.socket_type.name().as_bytes());
-        let routing_id =
-            (!self.routing_id.is_empty()).then_some((metadata::IDENTITY, &self.routing_id[..]));
-        let additional = self.metadata.iter();
-        core::iter::once(socket_type)
-            .chain(routing_id)
-            .chain(additional.map(|(name, value)| (&**name, &value[..])))
+    /// What the peer is told about the local side.
+    fn local_metadata(&self) -> LocalMetadata<'_> {
+        LocalMetadata {
+            socket_type: self.socket_type,
+            routing_id: &self.routing_id,
+            additional: &self.metadata,
+        }
     }
 
-    /// Bytes that [`encode_metadata`](Self::encode_metadata) appends.
-    pub(crate) fn metadata_size(&self) -> usize {
-        self.properties()
-            .map(|(name, value)| metadata::property_size(name, value))
-            .sum()
-    }
-
-    /// Appends the metadata as it goes into READY or INITIATE, of a configuration that is valid.
-    pub(crate) fn encode_metadata(&self, out: &mut Vec<u8>) {
-        for (name, value) in self.properties() {
-            metadata::encode_property(name, value, out);
+    /// What a mechanism is told of this at every step.
+    pub(crate) fn local<'a>(&'a self, provider: &'a dyn Provider) -> Local<'a> {
+        Local {
+            mechanism: &self.mechanism,
+            metadata: self.local_metadata(),
+            provider,
         }
     }
 }

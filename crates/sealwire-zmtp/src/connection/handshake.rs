@@ -14,7 +14,7 @@ use crate::error::{Error, HandshakeError, Incompatible, Refusal, Step, WireError
 use crate::limits::MAX_HANDSHAKE_FRAME;
 use crate::mechanism::{
     CurveClient, CurveServer, DataPhase, Entropy, Established, FrameOrder, Handshake,
-    HandshakeFrame, Local, MechanismConfig, Progress, plain,
+    HandshakeFrame, MechanismConfig, Progress, plain,
 };
 use crate::wire::command::error;
 use crate::wire::frame::Header;
@@ -135,10 +135,7 @@ impl Connection {
         let theirs = input.first_chunk().expect("a whole greeting was parsed");
         self.trace.greeting_received(theirs.len());
         self.config.mechanism.check(&greeting)?;
-        let local = Local {
-            config: &self.config,
-            provider: &*self.provider,
-        };
+        let local = self.config.local(&*self.provider);
         let (mechanism, first) =
             Handshake::start(&local, &exchange.entropy, &exchange.ours, theirs)?;
         input.advance(greeting::SIZE);
@@ -206,10 +203,7 @@ impl Connection {
                 verified: false,
             });
         }
-        let local = Local {
-            config: &self.config,
-            provider: &*self.provider,
-        };
+        let local = self.config.local(&*self.provider);
         let progress = handshake.mechanism.receive(&local, &frame)?;
         input.advance(size);
         self.progress(progress, now);
@@ -229,10 +223,7 @@ impl Connection {
             return Ok(());
         }
         handshake.user_id = decision.map_err(Error::Refused)?;
-        let local = Local {
-            config: &self.config,
-            provider: &*self.provider,
-        };
+        let local = self.config.local(&*self.provider);
         if let Some(progress) = handshake.mechanism.authorized(&local) {
             self.progress(progress, now);
         }

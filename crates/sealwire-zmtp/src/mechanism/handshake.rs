@@ -6,30 +6,30 @@ use alloc::vec::Vec;
 use super::plain::PlainCredentials;
 use super::protection::{Opener, Sealer};
 use super::{Credentials, Entropy, MechanismConfig, blake3, curve, null, plain};
-use crate::connection::Config;
 use crate::error::{Error, Incompatible, Step};
 use crate::keys::PublicKey;
 use crate::provider::Provider;
 use crate::wire::command;
-use crate::wire::metadata::Metadata;
+use crate::wire::metadata::{LocalMetadata, Metadata};
 
 /// What the local side brings to every step.
 pub(crate) struct Local<'a> {
-    pub(crate) config: &'a Config,
+    pub(crate) mechanism: &'a MechanismConfig,
+    pub(crate) metadata: LocalMetadata<'a>,
     pub(crate) provider: &'a dyn Provider,
 }
 
 impl Local<'_> {
     /// A command frame that holds nothing but the local metadata.
     pub(crate) fn metadata_frame(&self, name: &str) -> Vec<u8> {
-        let mut frame = command::begin(name.as_bytes(), self.config.metadata_size());
-        self.config.encode_metadata(&mut frame);
+        let mut frame = command::begin(name.as_bytes(), self.metadata.size());
+        self.metadata.encode(&mut frame);
         frame
     }
 
     /// Refuses metadata of a peer that the local socket cannot talk to, or that nobody may send.
     pub(crate) fn check_metadata(&self, metadata: &Metadata) -> Result<(), Error> {
-        let ours = self.config.socket_type;
+        let ours = self.metadata.socket_type;
         let theirs = metadata.socket_type()?;
         if !ours.accepts(theirs) {
             return Err(Incompatible::SocketTypes { ours, theirs }.into());
@@ -105,7 +105,7 @@ impl Handshake {
         ours: &[u8; 64],
         theirs: &[u8; 64],
     ) -> Result<(Self, Option<Progress>), Error> {
-        Ok(match &local.config.mechanism {
+        Ok(match local.mechanism {
             MechanismConfig::Null => {
                 let (handshake, ready) = null::Handshake::start(local);
                 (Self::Null(handshake), Some(ready))
@@ -165,7 +165,7 @@ impl Handshake {
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
     ) -> Result<Progress, Error> {
-        match (self, &local.config.mechanism) {
+        match (self, local.mechanism) {
             (Self::Null(handshake), _) => handshake.receive(local, frame),
             (Self::Blake3Client(client), MechanismConfig::Blake3Client(settings)) => {
                 client.receive(local, settings, frame)
@@ -187,7 +187,7 @@ impl Handshake {
 
     /// Goes on after the authenticator agreed; `None` where nothing was asked.
     pub(crate) fn authorized(&mut self, local: &Local<'_>) -> Option<Progress> {
-        match (self, &local.config.mechanism) {
+        match (self, local.mechanism) {
             (Self::Blake3Server(server), MechanismConfig::Blake3Server(settings)) => {
                 server.authorized(local, settings)
             }

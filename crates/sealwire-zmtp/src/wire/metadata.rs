@@ -9,12 +9,15 @@
 //! +-------------+------+-----------------------+-------+
 //! ```
 
+mod local;
+
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::fmt;
 
 use bytes::Bytes;
 
+pub(crate) use self::local::LocalMetadata;
 use super::text::escape;
 use crate::error::{ConfigError, WireError};
 use crate::limits::{MAX_PROPERTIES, MAX_ROUTING_ID};
@@ -149,12 +152,12 @@ impl fmt::Debug for Metadata {
 }
 
 /// Bytes that a property takes on the wire.
-pub(crate) const fn property_size(name: &str, value: &[u8]) -> usize {
+const fn property_size(name: &str, value: &[u8]) -> usize {
     1 + name.len() + 4 + value.len()
 }
 
 /// Appends the wire form of a property.
-pub(crate) fn encode_property(name: &str, value: &[u8], out: &mut Vec<u8>) {
+fn encode_property(name: &str, value: &[u8], out: &mut Vec<u8>) {
     out.push(name.len() as u8);
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(&(value.len() as u32).to_be_bytes());

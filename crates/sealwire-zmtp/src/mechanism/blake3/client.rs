@@ -149,7 +149,7 @@ impl AwaitWelcome {
         let dh3 = agree(provider, self.client.secret(), &server_ephemeral)?;
         let dh3 = [&dh3.as_bytes()[..]];
         let material = [&dh2.as_bytes()[..], h2.as_bytes()];
-        let size = COOKIE_SIZE + 32 + VOUCH_SIZE + local.config.metadata_size() + TAG_SIZE;
+        let size = COOKIE_SIZE + 32 + VOUCH_SIZE + local.metadata.size() + TAG_SIZE;
         let mut frame = command::begin(INITIATE.as_bytes(), size);
         frame.extend_from_slice(cookie);
         let initiate_box = frame.len();
@@ -158,7 +158,7 @@ impl AwaitWelcome {
         frame.extend_from_slice(self.ephemeral.public().as_bytes());
         frame.extend_from_slice(settings.server_key.as_bytes());
         SealedBox::derive(provider, &sealed_box::VOUCH, &dh3, &dh3).seal_from(vouch, &mut frame);
-        local.config.encode_metadata(&mut frame);
+        local.metadata.encode(&mut frame);
         SealedBox::derive(provider, &sealed_box::INITIATE, &material, &material)
             .seal_from(initiate_box, &mut frame);
         let h3 = h2.then(provider, &frame);

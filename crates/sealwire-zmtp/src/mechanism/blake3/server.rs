@@ -225,10 +225,10 @@ impl AwaitDecision {
     ) -> (Vec<u8>, Established) {
         let provider = local.provider;
         let material = [&self.dh2.as_bytes()[..], self.h3.as_bytes()];
-        let size = local.config.metadata_size() + TAG_SIZE;
+        let size = local.metadata.size() + TAG_SIZE;
         let mut frame = command::begin(READY.as_bytes(), size);
         let ready_box = frame.len();
-        local.config.encode_metadata(&mut frame);
+        local.metadata.encode(&mut frame);
         SealedBox::derive(provider, &sealed_box::READY, &material, &material)
             .seal_from(ready_box, &mut frame);
         let h4 = self.h3.then(provider, &frame);

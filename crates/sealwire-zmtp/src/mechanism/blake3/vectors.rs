@@ -21,8 +21,8 @@ use crate::connection::Config;
 use crate::key_pair::KeyPair;
 use crate::keys::{SecretKey, hex};
 use crate::mechanism::{
-    Blake3Client, Blake3Server, DataPhase, Entropy, Established, HandshakeFrame, Local,
-    MechanismConfig, Opener, Progress, Sealer,
+    Blake3Client, Blake3Server, DataPhase, Entropy, Established, HandshakeFrame, MechanismConfig,
+    Opener, Progress, Sealer,
 };
 use crate::provider::{DefaultProvider, OpenJob, Provider, SealJob, Verdict};
 use crate::wire::frame::Header;
@@ -85,7 +85,10 @@ impl Recording {
         config.mechanism = mechanism;
         config.validate().unwrap();
         let mut metadata = Vec::new();
-        config.encode_metadata(&mut metadata);
+        config
+            .local(&DefaultProvider)
+            .metadata
+            .encode(&mut metadata);
         assert_eq!(metadata, self.bytes(&std::format!("/{side}/metadata")));
         config
     }
@@ -208,10 +211,7 @@ fn the_client_sends_what_the_peers_client_sent() {
     for recording in recordings() {
         let settings = recording.client_settings();
         let config = recording.config("client", MechanismConfig::Blake3Client(settings.clone()));
-        let local = Local {
-            config: &config,
-            provider: &DefaultProvider,
-        };
+        let local = config.local(&DefaultProvider);
         let entropy = entropy(recording.array("/client/ephemeral_secret_key"), [0; 24]);
         let (mut client, progress) = Client::start(
             &local,
@@ -264,10 +264,7 @@ fn the_server_sends_what_the_peers_server_sent() {
         let settings = recording.server_settings();
         let config = recording.config("server", MechanismConfig::Blake3Server(settings.clone()));
         let provider = &DefaultProvider;
-        let local = Local {
-            config: &config,
-            provider,
-        };
+        let local = config.local(provider);
         let hello_state = server::AwaitHello::new(
             provider,
             &entropy(

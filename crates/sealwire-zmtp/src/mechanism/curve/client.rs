@@ -151,7 +151,7 @@ impl AwaitWelcome {
         let vouching = agree(provider, &self.client, &server_ephemeral)?;
         let number = INITIATE_NUMBER.to_be_bytes();
 
-        let introduction = 32 + self.vouch_nonce.len() + VOUCH_SIZE + local.config.metadata_size();
+        let introduction = 32 + self.vouch_nonce.len() + VOUCH_SIZE + local.metadata.size();
         let size = COOKIE_SIZE + number.len() + TAG_SIZE + introduction;
         let mut frame = command::begin(INITIATE.as_bytes(), size);
         frame.extend_from_slice(cookie);
@@ -166,7 +166,7 @@ impl AwaitWelcome {
         frame.extend_from_slice(settings.server_key.as_bytes());
         let vouch_nonce = nonce(VOUCH_NONCE, &self.vouch_nonce);
         seal_from(&vouching, &vouch_nonce, vouch, &mut frame);
-        local.config.encode_metadata(&mut frame);
+        local.metadata.encode(&mut frame);
         let initiate_nonce = nonce(INITIATE_NONCE, &number);
         seal_from(&shared, &initiate_nonce, initiate_box, &mut frame);
         Ok((shared, frame))

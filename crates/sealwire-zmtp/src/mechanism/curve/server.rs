@@ -173,12 +173,12 @@ impl AwaitHello {
 impl AwaitDecision {
     fn ready(self, local: &Local<'_>, order: FrameOrder) -> (Vec<u8>, Established) {
         let number = READY_NUMBER.to_be_bytes();
-        let size = number.len() + TAG_SIZE + local.config.metadata_size();
+        let size = number.len() + TAG_SIZE + local.metadata.size();
         let mut frame = command::begin(READY.as_bytes(), size);
         frame.extend_from_slice(&number);
         let ready_box = frame.len();
         frame.extend_from_slice(&[0; TAG_SIZE]);
-        local.config.encode_metadata(&mut frame);
+        local.metadata.encode(&mut frame);
         let nonce = nonce(READY_NONCE, &number);
         seal_from(&self.shared, &nonce, ready_box, &mut frame);
         let sealer = traffic::Sealer::new(&self.shared, Side::Server, READY_NUMBER + 1);
