@@ -44,6 +44,13 @@ FLOORS = {
         ["schemes"],
         ["files"],
     ],
+    "crates/sealwire-zmtp": [
+        ["keys", "limits", "mechanism_type", "socket_type"],
+        ["error", "provider"],
+        ["key_pair", "wire"],
+        ["mechanism", "message"],
+        ["connection"],
+    ],
 }
 
 TOKEN = re.compile(
