@@ -2,12 +2,11 @@
 
 use alloc::boxed::Box;
 
+use sealwire_aead::TAG_SIZE;
+
 use super::blake3::{continuous, traffic};
 use super::curve;
 use crate::provider::{OpenJob, PieceSealer, SealJob};
-
-/// Bytes of the tag behind each frame that BLAKE3 seals.
-const TAG: usize = 32;
 
 /// Protects outgoing frames. It owns its counter and cannot be cloned, so no nonce comes twice.
 pub(crate) enum Sealer {
@@ -24,7 +23,7 @@ impl Sealer {
     pub(crate) const fn overhead(&self) -> usize {
         match self {
             Self::Plain => 0,
-            Self::PerMessage(_) | Self::Continuous(_) => TAG,
+            Self::PerMessage(_) | Self::Continuous(_) => TAG_SIZE,
             Self::Curve(_) => curve::traffic::OVERHEAD,
         }
     }
@@ -90,7 +89,7 @@ impl Opener {
     /// Bytes behind a frame's payload.
     pub(crate) const fn behind_payload(&self) -> usize {
         match self {
-            Self::PerMessage(_) | Self::Continuous(_) => TAG,
+            Self::PerMessage(_) | Self::Continuous(_) => TAG_SIZE,
             Self::Plain | Self::Curve(_) => 0,
         }
     }

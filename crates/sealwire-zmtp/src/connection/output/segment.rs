@@ -5,14 +5,12 @@ use alloc::vec::Vec;
 
 use arrayvec::ArrayVec;
 use bytes::{Buf, Bytes, BytesMut};
+use sealwire_aead::TAG_SIZE;
 
 use crate::limits::{BATCH_FRAMES, OUTPUT_SEGMENT};
 use crate::mechanism::{Sealer, curve};
 use crate::provider::{PieceSealer, SealJob};
 use crate::wire::frame::{Header, MAX_HEADER};
-
-/// Bytes of the tag behind a sealed payload.
-const TAG_SIZE: usize = 32;
 
 pub(super) enum Segment {
     Packed(Packed),

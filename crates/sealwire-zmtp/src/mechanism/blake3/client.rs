@@ -5,9 +5,11 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use sealwire_aead::TAG_SIZE;
+
 use super::commands::{
-    COOKIE_SIZE, HELLO, HELLO_PADDING, HELLO_PLAINTEXT, HELLO_SIZE, INITIATE, READY, TAG_SIZE,
-    VERSION, VOUCH_SIZE, WELCOME,
+    COOKIE_SIZE, HELLO, HELLO_PADDING, HELLO_PLAINTEXT, HELLO_SIZE, INITIATE, READY, VERSION,
+    VOUCH_SIZE, WELCOME,
 };
 use super::data_phase::{self, Side};
 use super::sealed_box::{self, SealedBox};

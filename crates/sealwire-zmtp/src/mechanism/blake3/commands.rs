@@ -9,6 +9,8 @@
 //! READY     name 6 | ready_box metadata + 32                               38 + metadata
 //! ```
 
+use sealwire_aead::TAG_SIZE;
+
 use crate::error::HandshakeError;
 
 pub(super) const HELLO: &str = "HELLO";
@@ -16,8 +18,6 @@ pub(super) const WELCOME: &str = "WELCOME";
 pub(super) const INITIATE: &str = "INITIATE";
 pub(super) const READY: &str = "READY";
 
-/// Size of a tag.
-pub(super) const TAG_SIZE: usize = 32;
 /// Size of a cookie: nonce, `C'`, `s'`, `h1` and tag.
 pub(super) const COOKIE_SIZE: usize = 24 + 96 + TAG_SIZE;
 /// Size of a vouch: `C'`, `S` and tag.

@@ -4,9 +4,9 @@
 
 use alloc::vec::Vec;
 
+use sealwire_aead::TAG_SIZE;
 use zeroize::Zeroizing;
 
-use super::commands::TAG_SIZE;
 use crate::provider::{OpenJob, Provider, SealJob, Verdict};
 
 /// What tells one kind of box from another.

@@ -8,12 +8,12 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use sealwire_aead::TAG_SIZE;
 use subtle::ConstantTimeEq;
 
 use super::client::{agree, public_key};
 use super::commands::{
-    COOKIE_SIZE, HELLO, HELLO_PLAINTEXT, Hello, INITIATE, Initiate, READY, TAG_SIZE, VOUCH_SIZE,
-    WELCOME,
+    COOKIE_SIZE, HELLO, HELLO_PLAINTEXT, Hello, INITIATE, Initiate, READY, VOUCH_SIZE, WELCOME,
 };
 use super::cookie::Cookie;
 use super::data_phase::{self, Side};

@@ -5,13 +5,12 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use sealwire_nacl::SecretBox;
+use sealwire_nacl::{SecretBox, TAG_SIZE};
 use zeroize::Zeroizing;
 
 use super::commands::{
     COOKIE_SIZE, HELLO, HELLO_NONCE, HELLO_PADDING, HELLO_PLAINTEXT, HELLO_SIZE, INITIATE,
-    INITIATE_NONCE, READY, READY_NONCE, TAG_SIZE, VERSION, VOUCH_NONCE, VOUCH_SIZE, WELCOME,
-    WELCOME_NONCE,
+    INITIATE_NONCE, READY, READY_NONCE, VERSION, VOUCH_NONCE, VOUCH_SIZE, WELCOME, WELCOME_NONCE,
 };
 use super::traffic::{self, Side};
 use super::{agree, nonce, open_array, public_key, seal_from};

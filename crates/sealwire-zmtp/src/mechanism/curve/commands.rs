@@ -9,6 +9,8 @@
 //! READY     name 6 | nonce 8 | box 16 + metadata                                     30 + metadata
 //! ```
 
+use sealwire_nacl::TAG_SIZE;
+
 use crate::error::HandshakeError;
 
 pub(super) const HELLO: &str = "HELLO";
@@ -16,8 +18,6 @@ pub(super) const WELCOME: &str = "WELCOME";
 pub(super) const INITIATE: &str = "INITIATE";
 pub(super) const READY: &str = "READY";
 
-/// Size of a tag.
-pub(super) const TAG_SIZE: usize = 16;
 /// Size of a cookie: nonce, tag, `C'` and `s'`.
 pub(super) const COOKIE_SIZE: usize = 16 + TAG_SIZE + 64;
 /// Size of a vouch: tag, `C'` and `S`.

@@ -9,7 +9,7 @@
 //! nonce 16 | tag 16 | sealed: C' 32, s' 32
 //! ```
 
-use sealwire_nacl::SecretBox;
+use sealwire_nacl::{SecretBox, TAG_SIZE};
 use zeroize::Zeroizing;
 
 use super::commands::{COOKIE_NONCE, COOKIE_SIZE};
@@ -40,7 +40,7 @@ impl Cookie {
         let mut cookie = [0; COOKIE_SIZE];
         let (nonce_field, sealed) = cookie.split_at_mut(random.len());
         nonce_field.copy_from_slice(random);
-        let (tag, text) = sealed.split_at_mut(16);
+        let (tag, text) = sealed.split_at_mut(TAG_SIZE);
         let (client, server) = text.split_at_mut(32);
         client.copy_from_slice(self.client_ephemeral.as_bytes());
         server.copy_from_slice(self.server_ephemeral.as_bytes());

@@ -6,13 +6,13 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use sealwire_nacl::SecretBox;
+use sealwire_nacl::{SecretBox, TAG_SIZE};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::commands::{
     COOKIE_SIZE, HELLO, HELLO_NONCE, HELLO_PLAINTEXT, Hello, INITIATE, INITIATE_NONCE, Initiate,
-    Introduction, READY, READY_NONCE, TAG_SIZE, VOUCH_NONCE, WELCOME, WELCOME_NONCE,
+    Introduction, READY, READY_NONCE, VOUCH_NONCE, WELCOME, WELCOME_NONCE,
 };
 use super::cookie::Cookie;
 use super::traffic::{self, Side};

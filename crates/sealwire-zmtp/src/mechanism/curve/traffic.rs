@@ -14,7 +14,7 @@
 //! tell what it skipped from what was dropped on the way.
 
 use arrayvec::ArrayVec;
-use sealwire_nacl::{CounterBox, OpenJob, SealJob, SecretBox};
+use sealwire_nacl::{CounterBox, OpenJob, SealJob, SecretBox, TAG_SIZE};
 
 use crate::limits::BATCH_FRAMES;
 use crate::mechanism::FrameOrder;
@@ -24,7 +24,6 @@ use crate::wire::frame::{COMMAND, MORE};
 pub(crate) const OVERHEAD: usize = NAME.len() + 8 + TAG_SIZE + 1;
 
 const NAME: &[u8; 8] = b"\x07MESSAGE";
-const TAG_SIZE: usize = 16;
 
 /// The bit that means COMMAND inside a box; MORE is where it is outside.
 const SEALED_COMMAND: u8 = 0x02;
