@@ -65,31 +65,9 @@ pub const SEALWIRE_PEER: i32 = 19;
 pub const SEALWIRE_CHANNEL: i32 = 20;
 
 fn socket_type(number: i32) -> Result<SocketType, Failure> {
-    Ok(match number {
-        SEALWIRE_PAIR => SocketType::Pair,
-        SEALWIRE_PUB => SocketType::Pub,
-        SEALWIRE_SUB => SocketType::Sub,
-        SEALWIRE_REQ => SocketType::Req,
-        SEALWIRE_REP => SocketType::Rep,
-        SEALWIRE_DEALER => SocketType::Dealer,
-        SEALWIRE_ROUTER => SocketType::Router,
-        SEALWIRE_PULL => SocketType::Pull,
-        SEALWIRE_PUSH => SocketType::Push,
-        SEALWIRE_XPUB => SocketType::XPub,
-        SEALWIRE_XSUB => SocketType::XSub,
-        SEALWIRE_STREAM => SocketType::Stream,
-        SEALWIRE_SERVER => SocketType::Server,
-        SEALWIRE_CLIENT => SocketType::Client,
-        SEALWIRE_RADIO => SocketType::Radio,
-        SEALWIRE_DISH => SocketType::Dish,
-        SEALWIRE_GATHER => SocketType::Gather,
-        SEALWIRE_SCATTER => SocketType::Scatter,
-        SEALWIRE_PEER => SocketType::Peer,
-        SEALWIRE_CHANNEL => SocketType::Channel,
-        _ => {
-            let text = format!("there is no type {number} of sockets");
-            return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
-        }
+    SocketType::from_number(number).ok_or_else(|| {
+        let text = format!("there is no type {number} of sockets");
+        Failure::new(SEALWIRE_ERROR_ARGUMENT, text)
     })
 }
 
@@ -447,4 +425,43 @@ pub extern "C" fn sealwire_socket_close(socket: Option<&sealwire_socket>) -> sea
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_socket_free(socket: Option<Box<sealwire_socket>>) {
     free(socket);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The header needs the numbers as literals.
+    #[test]
+    fn the_types_have_their_numbers() {
+        let constants = [
+            (SEALWIRE_PAIR, "PAIR"),
+            (SEALWIRE_PUB, "PUB"),
+            (SEALWIRE_SUB, "SUB"),
+            (SEALWIRE_REQ, "REQ"),
+            (SEALWIRE_REP, "REP"),
+            (SEALWIRE_DEALER, "DEALER"),
+            (SEALWIRE_ROUTER, "ROUTER"),
+            (SEALWIRE_PULL, "PULL"),
+            (SEALWIRE_PUSH, "PUSH"),
+            (SEALWIRE_XPUB, "XPUB"),
+            (SEALWIRE_XSUB, "XSUB"),
+            (SEALWIRE_STREAM, "STREAM"),
+            (SEALWIRE_SERVER, "SERVER"),
+            (SEALWIRE_CLIENT, "CLIENT"),
+            (SEALWIRE_RADIO, "RADIO"),
+            (SEALWIRE_DISH, "DISH"),
+            (SEALWIRE_GATHER, "GATHER"),
+            (SEALWIRE_SCATTER, "SCATTER"),
+            (SEALWIRE_PEER, "PEER"),
+            (SEALWIRE_CHANNEL, "CHANNEL"),
+        ];
+        assert_eq!(constants.len(), SocketType::ALL.len());
+        for (number, name) in constants {
+            assert_eq!(
+                SocketType::from_number(number).map(SocketType::name),
+                Some(name)
+            );
+        }
+    }
 }

@@ -8,50 +8,50 @@ use core::str::FromStr;
 
 use thiserror::Error;
 
-/// A socket type as named in the metadata property `Socket-Type`.
+/// A socket type as named in the metadata property `Socket-Type`, with libzmq's number of it.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
 #[non_exhaustive]
 pub enum SocketType {
     /// One peer, both ways.
-    Pair,
+    Pair = 0,
     /// Publishes to every subscriber.
-    Pub,
+    Pub = 1,
     /// Receives what it subscribed to.
-    Sub,
+    Sub = 2,
     /// Sends a request, then waits for its reply.
-    Req,
+    Req = 3,
     /// Receives a request, then replies to it.
-    Rep,
+    Rep = 4,
     /// Sends round robin and receives fairly, without the lock-step of REQ.
-    Dealer,
+    Dealer = 5,
     /// Addresses peers by routing id.
-    Router,
+    Router = 6,
     /// Receives from a pipeline.
-    Pull,
+    Pull = 7,
     /// Sends into a pipeline.
-    Push,
+    Push = 8,
     /// PUB that sees the subscriptions.
-    XPub,
+    XPub = 9,
     /// SUB that sends its subscriptions as messages.
-    XSub,
+    XSub = 10,
     /// DEALER for messages of one frame, talking to SERVER.
-    Client,
+    Client = 13,
     /// ROUTER for messages of one frame; peers have numbers instead of names.
-    Server,
+    Server = 12,
     /// Publishes to groups.
-    Radio,
+    Radio = 14,
     /// Receives what is sent to the groups that it joined.
-    Dish,
+    Dish = 15,
     /// Receives from a pipeline, messages of one frame.
-    Gather,
+    Gather = 16,
     /// Sends into a pipeline, messages of one frame.
-    Scatter,
+    Scatter = 17,
     /// SERVER among equals.
-    Peer,
+    Peer = 19,
     /// PAIR for messages of one frame.
-    Channel,
+    Channel = 20,
     /// Plain TCP, without ZMTP: never a peer's type.
-    Stream,
+    Stream = 11,
 }
 
 impl SocketType {
@@ -103,6 +103,16 @@ impl SocketType {
             Self::Channel => "CHANNEL",
             Self::Stream => "STREAM",
         }
+    }
+
+    /// The number that libzmq has for it: `ZMQ_PAIR` is 0.
+    pub const fn number(self) -> i32 {
+        self as i32
+    }
+
+    /// The type that libzmq has this number for.
+    pub fn from_number(number: i32) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.number() == number)
     }
 
     /// Whether a socket of this type may be connected to one of type `peer`. Symmetric. STREAM
@@ -197,6 +207,16 @@ mod tests {
             for b in SocketType::ALL {
                 assert_eq!(a.accepts(b), b.accepts(a), "{a} and {b}");
             }
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_back() {
+        for kind in SocketType::ALL {
+            assert_eq!(SocketType::from_number(kind.number()), Some(kind));
+        }
+        for unknown in [-1, 18, 21] {
+            assert_eq!(SocketType::from_number(unknown), None);
         }
     }
 

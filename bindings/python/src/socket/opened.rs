@@ -13,33 +13,8 @@ use crate::error::of_socket;
 use crate::lifecycle::OfProcess;
 use crate::options::{Options, Value};
 
-/// libzmq's numbers.
-const NUMBERS: [(i32, SocketType); 20] = [
-    (0, SocketType::Pair),
-    (1, SocketType::Pub),
-    (2, SocketType::Sub),
-    (3, SocketType::Req),
-    (4, SocketType::Rep),
-    (5, SocketType::Dealer),
-    (6, SocketType::Router),
-    (7, SocketType::Pull),
-    (8, SocketType::Push),
-    (9, SocketType::XPub),
-    (10, SocketType::XSub),
-    (11, SocketType::Stream),
-    (12, SocketType::Server),
-    (13, SocketType::Client),
-    (14, SocketType::Radio),
-    (15, SocketType::Dish),
-    (16, SocketType::Gather),
-    (17, SocketType::Scatter),
-    (19, SocketType::Peer),
-    (20, SocketType::Channel),
-];
-
 /// What there is of a socket.
 pub(crate) struct Opened {
-    number_of_type: i32,
     socket_type: SocketType,
     context: Arc<Shared>,
     setup: Mutex<Setup>,
@@ -65,11 +40,9 @@ impl Opened {
                 "the context has been terminated",
             ));
         }
-        let known = NUMBERS.iter().find(|(known, _)| *known == number);
-        let (number_of_type, socket_type) = *known
+        let socket_type = SocketType::from_number(number)
             .ok_or_else(|| PyValueError::new_err(format!("there is no socket type {number}")))?;
         Ok(Opened {
-            number_of_type,
             socket_type,
             context,
             setup: Mutex::new(Setup {
@@ -95,7 +68,7 @@ impl Opened {
     }
 
     pub(super) fn number_of_type(&self) -> i32 {
-        self.number_of_type
+        self.socket_type.number()
     }
 
     pub(super) fn is_closed(&self) -> bool {
