@@ -44,6 +44,11 @@ FLOORS = {
         ["schemes"],
         ["files"],
     ],
+    "crates/sealwire-simd": [
+        [("isa", "measuring"), "instructions"],
+        ["dispatch", "vector"],
+        ["arm", "blocks", "x86"],
+    ],
     "crates/sealwire-zmtp": [
         ["keys", "limits", "mechanism_type", "socket_type"],
         ["error", "provider"],
@@ -290,7 +295,8 @@ class Crate:
             while code[at + 1] == "::" and (code[at + 2].word or code[at + 2] == "*"):
                 segments.append(code[at + 2])
                 at += 2
-            self.path(file, module, segments, token.line)
+            if len(segments) > 1:
+                self.path(file, module, segments, token.line)
         elif behind == "!" and before != "::" and code[at + 2] in CLOSERS:
             self.calls.append((file, module, str(token), token.line))
         return at + 1
@@ -330,10 +336,11 @@ class Crate:
                 found |= self.homes(target[0], (*seen, name))
             else:
                 found.add(OUTSIDE)
-        if not found:
-            found = self.macros.get(name) or {
-                module for module in self.globs if name in self.defined.get(module, ())
-            }
+        found = found or self.macros.get(name)
+        if not found and name not in self.defined.get(None, ()):
+            # Macros define names too, so without a definition that is seen all may be meant.
+            globs = {module for module in self.globs if module in self.modules}
+            found = {module for module in globs if name in self.defined.get(module, ())} or globs
         return found or {None}
 
     def arrows(self):

@@ -91,6 +91,8 @@ class Forms(Layers):
             self.upward("fn f() -> crate::Engine;", root=ROOT + export)
         with_names = {"engine.rs": "pub struct Engine;"}
         self.upward("use crate::Engine;", root=ROOT + "pub use engine::*;", **with_names)
+        by_macro = {"engine.rs": "sets! { Engine }"}
+        self.upward("use crate::Engine;", root=ROOT + "pub use engine::*;", **by_macro)
 
     def test_bodies_and_arguments_of_macros(self):
         self.upward("macro_rules! m {\n    ($x:expr) => { $crate::engine::run($x) };\n}", line=2)
@@ -226,6 +228,9 @@ class WhatDoesNotCount(Layers):
             '#[serde(with = "crate::engine::E")]\nstruct S;',
         ]:
             self.allowed({"wire.rs": text})
+
+    def test_what_a_macro_is_given(self):
+        self.allowed({"wire.rs": "macro_rules! m { ($x:ident) => { $crate::$x }; }"})
 
     def test_visibilities(self):
         self.allowed({"wire.rs": "mod a { pub(in crate::wire) fn f() {}\npub(super) fn g() {} }"})
