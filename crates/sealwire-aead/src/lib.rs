@@ -86,6 +86,7 @@ mod session;
     not(sealwire_portable)
 ))]
 mod simd;
+mod sizes;
 mod stream;
 #[cfg(feature = "aead")]
 mod traits;
@@ -105,14 +106,8 @@ pub use random::{RandomError, generate_key, generate_key_and_nonce, generate_non
 #[doc(hidden)]
 pub use sealwire_simd::measuring::Level;
 pub use session::Session;
+pub use sizes::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
 pub use stream::{Stream, StreamOpener, message_nonce};
-
-/// Size of a key in bytes.
-pub const KEY_SIZE: usize = 32;
-/// Size of a nonce in bytes.
-pub const NONCE_SIZE: usize = 24;
-/// Size of a tag in bytes: what sealing adds to a message.
-pub const TAG_SIZE: usize = 32;
 
 /// The README's example is compiled and run as printed.
 #[cfg(all(doctest, feature = "getrandom"))]

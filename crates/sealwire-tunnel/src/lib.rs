@@ -73,6 +73,7 @@ mod handshake;
 mod incoming;
 mod outgoing;
 mod reason;
+mod sizes;
 
 pub use handshake::{Channel, Handshake, HandshakeError, Identity};
 pub use incoming::{Event, Incoming, NotAuthentic};
@@ -82,9 +83,7 @@ pub use sealwire_newplex::schemes::aestream::MAX_BLOCK_SIZE;
 pub use sealwire_newplex::schemes::handshake::HandshakeError as InvalidMessage;
 pub use sealwire_newplex::schemes::keys::{PublicKey, SecretKey};
 pub use sealwire_newplex::schemes::randomness::{Randomness, RandomnessError};
-
-/// Bytes of the largest sealed block: what each direction of a channel holds at most.
-pub const MAX_SEALED_SIZE: usize = MAX_BLOCK_SIZE + sealwire_newplex::schemes::aestream::OVERHEAD;
+pub use sizes::MAX_SEALED_SIZE;
 
 /// The README's example is compiled and run as printed.
 #[cfg(doctest)]
