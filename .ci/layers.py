@@ -55,6 +55,14 @@ FLOORS = {
         ["schemes"],
         ["files"],
     ],
+    "crates/sealwire-rpc": [
+        ["counters", "guard", "lock", "status"],
+        ["proto"],
+        ["limits"],
+        # A hub has connections, which make calls and hand requests over, and all refer to the hub.
+        [("blocking", "call", "client", "conn", "handler", "hub", "stream")],
+        ["monte", "server", "typed"],
+    ],
     "crates/sealwire-simd": [
         [("isa", "measuring"), "instructions"],
         ["dispatch", "vector"],

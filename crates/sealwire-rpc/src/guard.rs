@@ -1,16 +1,11 @@
 //! Code of others on threads of this crate, and in the middle of its calls: a panic ends the call or
 //! event that it belongs to, and nothing else. Of a subscriber of `tracing` it ends one line.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Wake, Waker};
+use std::task::Waker;
 
 pub(crate) use sealwire::account::LogGate;
 use sealwire::panics::{self, Panic};
 use tracing::Span;
-
-use crate::hub::Hub;
 
 /// Runs code of others; nothing when it panics, which is logged.
 pub(crate) fn contain<T>(what: &'static str, action: impl FnOnce() -> T) -> Option<T> {
@@ -74,45 +69,9 @@ pub(crate) fn wake_all(wakers: &mut Vec<Waker>) -> bool {
     good
 }
 
-/// A waker of others where it is called by code that no panic may pass.
-struct Shield {
-    /// Gone while it is dropped.
-    waker: Option<Waker>,
-    hub: Arc<Hub>,
-}
-
-impl Wake for Shield {
-    fn wake(self: Arc<Self>) {
-        if let Some(waker) = &self.waker {
-            let _ = self.hub.guard("a waker", || waker.wake_by_ref());
-        }
-    }
-}
-
-impl Drop for Shield {
-    fn drop(&mut self) {
-        let waker = self.waker.take();
-        let _ = self.hub.guard("a waker", || drop(waker));
-    }
-}
-
-/// Polls a future whose wakers are called in the middle of something.
-pub(crate) async fn shielded<F: Future>(hub: &Arc<Hub>, future: F) -> F::Output {
-    let mut future = pin!(future);
-    poll_fn(|context| {
-        let waker = context.waker().clone();
-        let shield = Arc::new(Shield {
-            waker: Some(waker),
-            hub: hub.clone(),
-        });
-        let waker = shield.into();
-        future.as_mut().poll(&mut Context::from_waker(&waker))
-    })
-    .await
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::Wake;
 

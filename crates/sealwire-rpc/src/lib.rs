@@ -48,6 +48,7 @@ mod guard;
 pub mod handler;
 mod hub;
 mod limits;
+mod lock;
 #[cfg(feature = "monte-compat")]
 pub mod monte;
 mod proto;

@@ -7,9 +7,8 @@ use sealwire::{Endpoint, Monitor, Security, SocketBuilder, SocketType};
 
 use crate::conn::{Conn, ConnState};
 use crate::counters::Counters;
-use crate::guard::shielded;
 use crate::handler::{Handler, Intercepted, Interceptor, Request};
-use crate::hub::{DoorLimits, Greeter, Hub, HubOptions, StateHandler};
+use crate::hub::{DoorLimits, Greeter, Hub, HubOptions, StateHandler, shielded};
 use crate::limits::{Limits, SPIN, bounded};
 use crate::proto::Side;
 use crate::status::Status;

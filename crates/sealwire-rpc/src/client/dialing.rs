@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use sealwire::{Endpoint, Event, Monitor};
 
 use super::Shared;
-use crate::hub::{Hub, block_until, lock};
+use crate::hub::{Hub, block_until};
 use crate::limits::bounded;
+use crate::lock::lock;
 
 #[derive(Clone, Copy)]
 pub(super) struct DialOptions {

@@ -14,9 +14,9 @@ use self::dialing::{DialOptions, Dialing};
 use crate::call::CallOptions;
 use crate::conn::Conn;
 use crate::counters::{Counters, count};
-use crate::guard::shielded;
-use crate::hub::{Hub, lock};
+use crate::hub::{Hub, shielded};
 use crate::limits::bounded;
+use crate::lock::lock;
 use crate::proto::Body;
 use crate::status::{Code, Error};
 

@@ -15,7 +15,8 @@ use super::{Conn, Place};
 use crate::counters::count;
 use crate::guard::wake_all;
 use crate::handler::{OneWay, Request};
-use crate::hub::{Hub, flushes_later, lock};
+use crate::hub::{Hub, flushes_later};
+use crate::lock::lock;
 use crate::proto::{Asked, Connection, Event, Held, NotSent, Settings, Violation};
 use crate::status::Error;
 

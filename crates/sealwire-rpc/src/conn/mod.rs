@@ -15,7 +15,7 @@ pub(crate) use self::room::Place;
 use crate::call::{Call, CallOptions, Outgoing};
 use crate::counters::count;
 use crate::guard::Traced;
-use crate::hub::lock;
+use crate::lock::lock;
 use crate::proto::{Body, Connection, ServedKey};
 use crate::status::Error;
 use crate::stream::CallStream;

@@ -3,7 +3,7 @@
 use std::task::{Poll, Waker};
 
 use super::Link;
-use crate::hub::lock;
+use crate::lock::lock;
 use crate::proto::{Connection, NotSent};
 
 /// Somebody who waits for room. Nothing is allocated for it once as many have waited before.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 use super::{Handler, OneWay, Request, overloaded, run, take};
-use crate::hub::lock;
+use crate::lock::lock;
 use crate::status::{Code, Status};
 
 /// Runs a function, or another handler, on threads of its own: as many requests at a time as there are

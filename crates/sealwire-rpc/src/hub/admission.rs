@@ -7,10 +7,11 @@ use std::time::Duration;
 use sealwire::Peer;
 
 use super::door::{Greeting, Waiting};
-use super::{Hub, lock, write};
+use super::{Hub, write};
 use crate::conn::{Conn, ConnState, Link};
 use crate::counters::count;
 use crate::guard::log;
+use crate::lock::lock;
 use crate::proto::{MAX_HELLO, Settings, Side, Violation};
 
 impl Hub {

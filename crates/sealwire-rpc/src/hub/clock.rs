@@ -8,10 +8,11 @@ use std::task::Context;
 use std::thread::{self, Thread};
 use std::time::Duration;
 
+use super::Hub;
 use super::reading::waker_of_this_thread;
-use super::{Hub, lock};
 use crate::call::CallOptions;
 use crate::limits::bounded;
+use crate::lock::lock;
 use crate::proto::TICK;
 
 /// When to look next; arming it for later than that costs one load.

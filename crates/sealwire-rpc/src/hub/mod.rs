@@ -9,12 +9,13 @@ mod admission;
 mod clock;
 mod door;
 mod reading;
+mod shield;
 mod shutdown;
 
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::task::{Context, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -28,6 +29,7 @@ use self::door::Door;
 pub(crate) use self::door::DoorLimits;
 use self::reading::Reader;
 pub(crate) use self::reading::{block_until, flushes_later, in_batch};
+pub(crate) use self::shield::shielded;
 use crate::call::Interceptor;
 use crate::conn::{Conn, ConnState, Link};
 use crate::counters::{LiveCounters, count};
@@ -86,11 +88,6 @@ pub(crate) struct Hub {
     ended: AtomicBool,
     /// It ended by a fault, and not because it was to.
     failed: AtomicBool,
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that runs under these locks leaves them half done.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use sealwire::{Error as SocketError, Message};
 
-use super::{Hub, lock};
+use super::Hub;
 use crate::conn::Link;
+use crate::lock::lock;
 use crate::proto::Side;
 
 /// Messages taken from the socket at a time.

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use event_listener::{Event, Listener as _, listener};
 
-use super::{Hub, block_until, in_batch};
-use crate::guard::shielded;
+use super::{Hub, block_until, in_batch, shielded};
 use crate::limits::bounded;
 
 impl Hub {

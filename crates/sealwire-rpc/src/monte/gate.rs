@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use sealwire::account::{AddressLimits, Addresses, DescriptorLimit, Place, Source};
 
-use crate::hub::lock;
+use crate::lock::lock;
 
 /// Connections at a time of one server whose handshake is done.
 const MAX_CONNECTIONS: usize = 1_024;

@@ -43,7 +43,7 @@ pub use server::UnauthenticatedServer;
 pub use session::{DEFAULT_MAX_FRAME, Exchange, FrameError, KEY, NonceRepeatingSession, OVERHEAD};
 
 use crate::guard::{contain, log};
-use crate::hub::lock;
+use crate::lock::lock;
 
 /// Calls at a time on one connection.
 const MAX_CALLS: usize = 65_536;

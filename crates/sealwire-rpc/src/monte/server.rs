@@ -13,7 +13,7 @@ use sealwire_fork::Birth;
 use super::gate::{Entry, Gate};
 use super::{Event, Hooks, LIMIT, Message, Role, UnauthenticatedConn};
 use crate::guard::{LogGate, log};
-use crate::hub::lock;
+use crate::lock::lock;
 
 /// How long nothing is accepted after that failed for want of something that does not come back
 /// at once.
