@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sealwire_fork::{Birth, PerProcess};
 use sealwire_zmtp::SocketType;
 
+use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::engine::{self, Command, Mailbox, SharedCookies};
 use crate::error::Error;
 use crate::monitor::Event;
 use crate::options::from_now;
 use crate::route::Routes;
-use crate::socket::{Registration, RegistrationKind, SocketCore};
 use crate::transport::{inproc, listen};
 
 /// What sockets share: the thread that does their I/O, and the names of `inproc` endpoints.

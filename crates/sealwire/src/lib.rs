@@ -51,6 +51,7 @@
 pub mod account;
 pub mod auth;
 mod context;
+mod core;
 mod counters;
 mod endpoint;
 mod engine;
@@ -72,6 +73,7 @@ mod security;
 mod socket;
 pub mod text;
 mod transport;
+mod waiting;
 
 pub use context::Context;
 pub use endpoint::{Endpoint, EndpointError, MAX_INPROC_NAME, MAX_IPC_NAME};
@@ -98,13 +100,13 @@ pub use sealwire_zmtp::{
 };
 pub use security::{Blake3Client, Blake3Server, Security};
 pub use socket::{Incoming, Socket, SocketBuilder, blocking};
-#[cfg(unix)]
-pub use socket::{Readiness, Ready};
 #[cfg(feature = "wss")]
 pub use transport::TlsError;
 #[cfg(feature = "ws")]
 pub use transport::WebSocketError;
 pub use transport::{DatagramError, MAX_DATAGRAM, SocksError, SocksRefusal};
+#[cfg(unix)]
+pub use waiting::{Readiness, Ready};
 
 /// The examples of the READMEs, this crate's and the project's, are compiled and run as printed.
 #[cfg(doctest)]

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use super::mailbox::{Command, Mailbox};
 use super::session::SessionKey;
+use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::entropy;
 use crate::monitor::{ConnectionFailure, Event, FailureCause};
 use crate::options::SocketOptions;
 use crate::peer::PeerAddress;
-use crate::socket::SocketCore;
 use crate::transport::socks::{Handshake, MAX_ANSWER};
 use crate::transport::{SocksError, SocksRefusal, Stream, Target};
 

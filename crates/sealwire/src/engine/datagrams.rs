@@ -17,12 +17,12 @@ use sealwire_zmtp::{Frame, Message as Frames, SocketType};
 use super::mailbox::{Command, Mailbox};
 use super::session::SessionKey;
 use crate::account::LogLines;
+use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::monitor::{DatagramDrop, Event, add};
 use crate::pattern::{Dismissal, Item, Link, PipeId, Room};
 use crate::peer::{Peer, PeerAddress};
-use crate::socket::{Registration, RegistrationKind, SocketCore};
 use crate::transport::udp::{self, MAX_DATAGRAM};
 
 /// Datagrams in a row before other sources get their turn.

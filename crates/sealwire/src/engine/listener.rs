@@ -9,10 +9,10 @@ use super::session::SessionKey;
 use crate::account::{
     self, AddressLimits, Addresses, DescriptorLimit, Eviction, LogLines, SpareDescriptor,
 };
+use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::monitor::{Event, FailureCause};
 use crate::peer::PeerAddress;
-use crate::socket::SocketCore;
 use crate::transport::{BoundListener, Stream};
 
 /// Attempts to accept in a row before other sources are served.

@@ -9,10 +9,10 @@ use super::datagrams::Datagrams;
 use super::session::SessionKey;
 use crate::account::LogGate;
 use crate::auth::Verdict;
+use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::guard;
 use crate::pattern::Dismissal;
-use crate::socket::SocketCore;
 use crate::transport::{BoundListener, Target};
 
 pub(crate) enum Command {

@@ -9,9 +9,9 @@ use sealwire_zmtp::error::Refusal;
 use sealwire_zmtp::{Connection as Protocol, Error, Event, Message as Frames, SocketType};
 
 use super::raw::Raw;
+use crate::core::SocketCore;
 use crate::entropy;
 use crate::pattern::{Framed, Item, Room};
-use crate::socket::SocketCore;
 
 /// Slices handed to one write call.
 const SLICES_PER_WRITE: usize = 16;

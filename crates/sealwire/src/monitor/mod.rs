@@ -29,9 +29,9 @@ use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::options::from_now;
 use crate::peer::{Peer, PeerAddress};
-use crate::socket::{Listening, Signal};
+use crate::waiting::{Listening, Signal};
 #[cfg(unix)]
-use crate::socket::{Pollable, Pollers, Readiness, Ready};
+use crate::waiting::{Pollable, Pollers, Readiness, Ready};
 
 /// Events a monitor holds for a reader that is slow; the oldest go first, and are counted.
 pub const MONITOR_CAPACITY: usize = 4_096;

@@ -21,6 +21,8 @@ use crate::message::Message;
 use crate::monitor::{Counters, Monitor};
 use crate::options::from_now;
 use crate::peer::Peer;
+#[cfg(unix)]
+use crate::waiting::Readiness;
 
 /// A ZeroMQ socket whose calls block the thread.
 ///
@@ -335,7 +337,7 @@ impl Socket {
     ///
     /// As there.
     #[cfg(unix)]
-    pub fn readiness(&self) -> std::io::Result<super::Readiness> {
+    pub fn readiness(&self) -> std::io::Result<Readiness> {
         self.inner.readiness()
     }
 

@@ -8,9 +8,11 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
-use super::{Listening, Socket, SocketCore};
+use super::Socket;
+use crate::core::SocketCore;
 use crate::error::Error;
 use crate::message::Message;
+use crate::waiting::Listening;
 
 /// Messages that one lock takes at most. Each further one would save less than it may have to wait
 /// for those before it.

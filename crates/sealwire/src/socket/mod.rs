@@ -2,34 +2,26 @@
 
 pub mod blocking;
 mod builder;
-mod core;
 mod incoming;
-mod listening;
-mod readable;
-#[cfg(unix)]
-mod readiness;
 mod sending;
-mod spinning;
 
 use std::sync::Arc;
 
 use sealwire_zmtp::SocketType;
 
 pub use builder::SocketBuilder;
-pub(crate) use core::{Holder, Holding, Registration, RegistrationKind, SocketCore};
 pub use incoming::Incoming;
-pub(crate) use listening::{Listening, Signal};
-#[cfg(unix)]
-pub(crate) use readiness::{Pollable, Pollers};
-#[cfg(unix)]
-pub use readiness::{Readiness, Ready};
 
 use crate::context::Context;
+use crate::core::{RegistrationKind, SocketCore};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::error::{Error, Operation};
 use crate::message::Message;
 use crate::monitor::{Counters, Monitor};
 use crate::peer::Peer;
+use crate::waiting::Listening;
+#[cfg(unix)]
+use crate::waiting::Readiness;
 
 /// An asynchronous ZeroMQ socket. Works with any executor and needs none of its own: a thread of
 /// the [`Context`] does the I/O.
@@ -115,7 +107,7 @@ impl Socket {
     /// [`Error::Forked`] in a child of the process that made the socket: locks may be held by
     /// threads that are not there, and sealing would repeat nonces of the parent's.
     #[inline]
-    fn core(&self) -> Result<&Arc<SocketCore>, Error> {
+    pub(crate) fn core(&self) -> Result<&Arc<SocketCore>, Error> {
         let core = &self.handle.core;
         if core.is_here() {
             Ok(core)

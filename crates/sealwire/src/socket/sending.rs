@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use sealwire_zmtp::Frame;
 
-use super::{Listening, Socket};
+use super::Socket;
 use crate::error::{Error, SendError};
 use crate::message::Message;
+use crate::waiting::Listening;
 
 impl Socket {
     /// Sends a message: hands it to the queue of the peer or peers it goes to, and waits while

@@ -18,12 +18,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use sealwire_zmtp::error::Incompatible;
 
 use crate::context::Context;
+use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::monitor::{ConnectionFailure, Event, FailureCause};
 use crate::pattern::{Dismissal, Item, Link, PipeId};
 use crate::peer::{Peer, PeerAddress};
-use crate::socket::{Registration, RegistrationKind, SocketCore};
 
 /// The end that connected, and the one that was bound.
 const CLIENT: usize = 0;

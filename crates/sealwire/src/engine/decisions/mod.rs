@@ -16,9 +16,9 @@ use crate::auth::{
     Admission, Client, Decision, Guest, PlainClient, PlainCredentials, SharedAuthenticator,
     SharedPlainAuthenticator, Status, Verdict, undecided, zap,
 };
+use crate::core::SocketCore;
 use crate::guard;
 use crate::peer::{PeerAddress, ProcessCredentials};
-use crate::socket::SocketCore;
 
 /// What a question leads to.
 pub(super) enum Answer {

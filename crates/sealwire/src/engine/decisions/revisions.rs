@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
 use crate::account::LogGate;
+use crate::core::SocketCore;
 use crate::guard;
-use crate::socket::SocketCore;
 
 #[derive(Default)]
 pub(super) struct Revisions(Arc<Shared>);

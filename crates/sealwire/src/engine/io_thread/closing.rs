@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{IoThread, Source};
+use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::engine::connector;
 use crate::engine::session::{End, Origin, SessionKey};
@@ -11,7 +12,6 @@ use crate::engine::timers::Timer;
 use crate::guard;
 use crate::monitor::{ConnectionFailure, Event, FailureCause};
 use crate::peer::PeerAddress;
-use crate::socket::SocketCore;
 use crate::transport::inproc;
 
 impl IoThread {

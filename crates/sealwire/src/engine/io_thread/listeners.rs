@@ -8,13 +8,13 @@ use mio::Token;
 
 use super::{IoThread, Source};
 use crate::account::{self, Kind, Place};
+use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::engine::listener::{ACCEPTS_PER_TURN, Accepted, Listener};
 use crate::engine::session::{End, Origin, SessionKey};
 use crate::engine::timers::Timer;
 use crate::monitor::{ConnectionFailure, Event, FailureCause};
 use crate::peer::PeerAddress;
-use crate::socket::SocketCore;
 use crate::transport::{BoundListener, Stream};
 
 impl IoThread {

@@ -27,8 +27,8 @@ use super::mailbox::{Command, Mailbox};
 use super::session::{Origin, SessionKey};
 use super::shared::SharedSession;
 use super::timers::{Timer, Timers};
+use crate::core::SocketCore;
 use crate::guard;
-use crate::socket::SocketCore;
 
 /// Events taken from the poll at a time.
 const EVENTS: usize = 1_024;

@@ -7,13 +7,13 @@ use std::time::Duration;
 use mio::Token;
 
 use super::{IoThread, Reactor, Source};
+use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::engine::listener::Listener;
 use crate::engine::session::{End, Origin, Session, SessionKey, Turn};
 use crate::engine::shared::SharedSession;
 use crate::guard;
 use crate::peer::PeerAddress;
-use crate::socket::SocketCore;
 use crate::transport::Stream;
 #[cfg(feature = "ws")]
 use crate::transport::{Role, Terms};

@@ -10,13 +10,13 @@ use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent, Mechanism};
 use super::{End, Origin, Session};
 use crate::account;
 use crate::auth::{Status, Verdict, zap};
+use crate::core::Holder;
 use crate::engine::decisions::{Answer, Applicant, Inquiry};
 use crate::engine::io_thread::Reactor;
 use crate::monitor::{Event, FailureCause, add};
 use crate::pattern::Dismissal;
 use crate::peer::{Approval, Peer};
 use crate::security::{Blake3Server, Kind};
-use crate::socket::Holder;
 
 impl Session {
     pub(super) fn take_events(&mut self, reactor: &mut Reactor) -> Result<(), End> {

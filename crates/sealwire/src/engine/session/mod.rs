@@ -33,11 +33,11 @@ use super::timers::{Timer, Timers};
 use super::wire::Wire;
 use crate::account::{Kind, Place};
 use crate::auth::PlainCredentials;
+use crate::core::{Holding, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::monitor::{Event, FailureCause};
 use crate::pattern::{Item, PipeId};
 use crate::peer::{Approval, Peer, PeerAddress};
-use crate::socket::{Holding, SocketCore};
 use crate::transport::Stream;
 
 /// Names a session: its slot, and the connection's number because slots are used again.

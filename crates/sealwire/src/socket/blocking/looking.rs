@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::Socket;
-use crate::socket::spinning::Spinning;
+use crate::waiting::Spinning;
 
 /// The longest look: about what a thread takes for a queue of a hundred messages.
 const LOOK: Duration = Duration::from_micros(8);

@@ -5,11 +5,11 @@ use std::time::Duration;
 use event_listener::{Listener as _, listener};
 
 use super::Socket;
+use crate::core::Waited;
 use crate::error::{Error, Operation};
 use crate::guard;
 use crate::message::Message;
 use crate::options::from_now;
-use crate::socket::readable::Waited;
 
 impl Socket {
     pub(super) fn recv_within(&self, limit: Option<Duration>) -> Result<Message, Error> {

@@ -16,15 +16,14 @@ use std::thread;
 use std::time::Instant;
 
 use super::SocketCore;
-use super::listening::{Listening, Signal};
-use super::spinning::Spinning;
 use crate::pattern::DirectReader;
 use crate::transport::Polled;
+use crate::waiting::{Listening, Signal, Spinning};
 
 /// Who is told that there is something to receive.
 #[derive(Default)]
 pub(crate) struct Readable {
-    pub(super) signal: Signal,
+    pub(crate) signal: Signal,
     direct: Direct,
 }
 
@@ -72,13 +71,13 @@ impl Readable {
 
 impl SocketCore {
     /// Starts to wait for the signal beside others. From now on nobody reads directly.
-    pub(super) fn share_readable(&self) -> Listening {
+    pub(crate) fn share_readable(&self) -> Listening {
         self.end_direct_reading();
         Listening::to(&self.readable.signal)
     }
 
     /// From now on nobody reads directly: all wait for the signal.
-    pub(super) fn end_direct_reading(&self) {
+    pub(crate) fn end_direct_reading(&self) {
         let direct = &self.readable.direct;
         direct.refused.store(true, Ordering::SeqCst);
         if direct.used.load(Ordering::SeqCst) {
@@ -99,7 +98,7 @@ impl SocketCore {
     }
 
     /// Reads what a leased connection holds, for those who do not want to wait.
-    pub(super) fn read_leased(&self) {
+    pub(crate) fn read_leased(&self) {
         if self.readable.direct.used.load(Ordering::Relaxed)
             && let Some(reader) = self.sole_link().and_then(|link| link.direct_reader())
         {
@@ -108,7 +107,7 @@ impl SocketCore {
     }
 
     /// Takes the place of the thread that reads directly, if that can be and is free.
-    pub(super) fn read_directly(&self) -> Option<Reading<'_>> {
+    pub(crate) fn read_directly(&self) -> Option<Reading<'_>> {
         let direct = &self.readable.direct;
         if direct.refused.load(Ordering::SeqCst) {
             return None;
@@ -176,7 +175,7 @@ impl SocketCore {
 }
 
 /// What became of the waiting.
-pub(super) enum Waited {
+pub(crate) enum Waited {
     /// There may be something to receive.
     Retry,
     TimedOut,
@@ -185,7 +184,7 @@ pub(super) enum Waited {
 }
 
 /// A thread that reads its only peer directly.
-pub(super) struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     core: &'a SocketCore,
     reader: Option<Arc<dyn DirectReader>>,
     polled: Option<Polled>,
@@ -197,7 +196,7 @@ pub(super) struct Reading<'a> {
 
 impl Reading<'_> {
     /// From now on a signal ends the waiting. To be called before looking for a message.
-    pub(super) fn park(&self) {
+    pub(crate) fn park(&self) {
         self.core
             .readable
             .direct
@@ -206,7 +205,7 @@ impl Reading<'_> {
     }
 
     /// Waits for bytes or a signal and reads.
-    pub(super) fn wait(&mut self, deadline: Option<Instant>) -> Waited {
+    pub(crate) fn wait(&mut self, deadline: Option<Instant>) -> Waited {
         let waited = self.wait_once(deadline);
         self.over = matches!(waited, Waited::Over);
         waited

@@ -4,11 +4,11 @@ use super::SocketCore;
 #[cfg(unix)]
 use super::{Phase, State};
 #[cfg(unix)]
-use crate::socket::readiness::{Pollable, Ready};
+use crate::waiting::{Pollable, Ready};
 
 impl SocketCore {
     /// Tells up to `count` waiters that there is something to receive.
-    pub(in crate::socket) fn notify_readable(&self, count: usize) {
+    pub(crate) fn notify_readable(&self, count: usize) {
         self.readable.notify(count);
         #[cfg(unix)]
         self.pollers.signal();
@@ -22,7 +22,7 @@ impl SocketCore {
     }
 
     /// Tells all waiters that there may be room to send.
-    pub(in crate::socket) fn notify_writable(&self) {
+    pub(crate) fn notify_writable(&self) {
         self.writable.notify(usize::MAX);
         #[cfg(unix)]
         self.pollers.signal();

@@ -39,13 +39,13 @@ impl SocketCore {
     }
 
     /// Why nothing can be done any more, where that is so.
-    pub(in crate::socket) fn closed(&self) -> Option<Error> {
+    pub(crate) fn closed(&self) -> Option<Error> {
         let state = self.lock();
         (state.phase != Phase::Open).then(|| state.closed())
     }
 
     /// The thread of the context has ended by a fault.
-    pub(in crate::socket) fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.lock().failed
     }
 
@@ -53,11 +53,11 @@ impl SocketCore {
         self.lock().phase != Phase::Open
     }
 
-    pub(in crate::socket) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.lock().phase == Phase::Ended
     }
 
-    pub(in crate::socket) fn unsent(&self) -> usize {
+    pub(crate) fn unsent(&self) -> usize {
         self.lock().unsent
     }
 

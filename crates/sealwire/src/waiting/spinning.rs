@@ -10,7 +10,7 @@ use std::time::Duration;
 /// peer that takes its time, looking only costs: after a few vain attempts there is none for a
 /// number of waits.
 #[derive(Default)]
-pub(super) struct Spinning {
+pub(crate) struct Spinning {
     /// Above zero: attempts that may still be in vain. Below: waits until the next attempt.
     credit: AtomicI32,
 }
@@ -25,31 +25,31 @@ impl Spinning {
     const SHORT: u32 = 4;
 
     /// With a few attempts before anything is known.
-    pub(super) fn tried_first() -> Self {
+    pub(crate) fn tried_first() -> Self {
         Spinning {
             credit: AtomicI32::new(Self::VAIN_ATTEMPTS),
         }
     }
 
     /// Whether to look before sleeping.
-    pub(super) fn pays(&self) -> bool {
+    pub(crate) fn pays(&self) -> bool {
         self.credit.load(Ordering::Relaxed) > 0
     }
 
     /// What was looked for came in time.
-    pub(super) fn paid(&self) {
+    pub(crate) fn paid(&self) {
         self.credit.store(Self::VAIN_ATTEMPTS, Ordering::Relaxed);
     }
 
     /// It did not, or the core was lent to others for so long that it was late all the same.
-    pub(super) fn failed(&self) {
+    pub(crate) fn failed(&self) {
         let left = self.credit.load(Ordering::Relaxed) - 1;
         let credit = if left > 0 { left } else { Self::PAUSE };
         self.credit.store(credit, Ordering::Relaxed);
     }
 
     /// A wait of that time without looking, or after looking in vain.
-    pub(super) fn slept(&self, time: Duration, limit: Duration) {
+    pub(crate) fn slept(&self, time: Duration, limit: Duration) {
         let credit = self.credit.load(Ordering::Relaxed);
         if credit <= 0 && time < limit * Self::SHORT {
             self.credit.store(credit + 1, Ordering::Relaxed);

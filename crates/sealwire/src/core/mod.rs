@@ -9,9 +9,10 @@ mod closing;
 mod endpoints;
 mod holders;
 mod links;
+mod notifying;
+mod readable;
 mod revising;
 mod sending;
-mod waiting;
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -22,6 +23,8 @@ use sealwire_zmtp::SocketType;
 
 use self::holders::Holders;
 pub(crate) use self::holders::{Holder, Holding};
+use self::readable::Readable;
+pub(crate) use self::readable::Waited;
 use self::revising::Revising;
 use crate::context::Context;
 use crate::endpoint::Endpoint;
@@ -31,11 +34,9 @@ use crate::monitor::{Hub, LiveCounters};
 use crate::options::SocketOptions;
 use crate::pattern::{Link, Pattern, PipeId, Pipes, Signals, pattern};
 use crate::peer::{Peer, PeerAddress};
-use crate::socket::listening::Signal;
-use crate::socket::readable::Readable;
 #[cfg(unix)]
-use crate::socket::readiness::Pollers;
-use crate::socket::spinning::Spinning;
+use crate::waiting::Pollers;
+use crate::waiting::{Signal, Spinning};
 
 pub(crate) struct SocketCore {
     id: u64,
@@ -44,16 +45,16 @@ pub(crate) struct SocketCore {
     options: Arc<SocketOptions>,
     protocol: Arc<sealwire_zmtp::Config>,
     state: Mutex<State>,
-    pub(super) readable: Readable,
-    pub(super) writable: Signal,
+    pub(crate) readable: Readable,
+    pub(crate) writable: Signal,
     /// Whether there was a peer in this process.
-    pub(super) has_had_peers_in_process: AtomicBool,
+    pub(crate) has_had_peers_in_process: AtomicBool,
     /// Whether threads that block look before they sleep.
-    pub(super) looks_for_messages: Spinning,
-    pub(super) looks_for_room: Spinning,
+    pub(crate) looks_for_messages: Spinning,
+    pub(crate) looks_for_room: Spinning,
     #[cfg(unix)]
-    pub(super) pollers: Pollers,
-    pub(super) ended: Signal,
+    pub(crate) pollers: Pollers,
+    pub(crate) ended: Signal,
     pub(crate) counters: LiveCounters,
     pub(crate) hub: Hub,
     pub(crate) holders: Arc<Holders>,
@@ -210,13 +211,13 @@ impl SocketCore {
         }
     }
 
-    pub(super) fn disconnect_route(&self, route: u32, reason: &'static str) -> Result<(), Error> {
+    pub(crate) fn disconnect_route(&self, route: u32, reason: &'static str) -> Result<(), Error> {
         self.with(|state| state.pattern.disconnect(&mut state.pipes, route, reason))
     }
 
     /// Receives without waiting.
     #[inline]
-    pub(super) fn try_receive(&self) -> Result<Option<Message>, Error> {
+    pub(crate) fn try_receive(&self) -> Result<Option<Message>, Error> {
         match self.next_of_sole_peer() {
             None => self.try_receive_in_turn(),
             message => Ok(message),
@@ -225,7 +226,7 @@ impl SocketCore {
 
     /// A message that is there and needs no look at whose turn it is.
     #[inline]
-    pub(super) fn next_of_sole_peer(&self) -> Option<Message> {
+    pub(crate) fn next_of_sole_peer(&self) -> Option<Message> {
         let mut state = self.lock();
         if !state.receives_unchanged || state.phase != Phase::Open || !state.returned.is_empty() {
             return None;
@@ -253,7 +254,7 @@ impl SocketCore {
     }
 
     /// Receives up to `limit` messages that are there, under one lock. Returns how many.
-    pub(super) fn try_receive_many(
+    pub(crate) fn try_receive_many(
         &self,
         into: &mut Vec<Message>,
         limit: usize,
@@ -270,13 +271,13 @@ impl SocketCore {
 
     /// Whether messages may be taken before somebody asks for them: what receives one at a time has
     /// more to do with it than to read it, and who waits elsewhere is not to wait in vain.
-    pub(super) fn hands_out_batches(&self) -> bool {
+    pub(crate) fn hands_out_batches(&self) -> bool {
         let one_at_a_time = matches!(self.options.socket_type, SocketType::Req | SocketType::Rep);
         !one_at_a_time && !self.readable.is_waited_for()
     }
 
     /// Takes messages back that were received and are to be received again, in this order.
-    pub(super) fn give_back(&self, messages: VecDeque<Message>) {
+    pub(crate) fn give_back(&self, messages: VecDeque<Message>) {
         let count = messages.len();
         self.with(|state| {
             for message in messages.into_iter().rev() {
@@ -288,7 +289,7 @@ impl SocketCore {
 
     /// Moves here what peers of this process keep back until more is wanted.
     #[cfg(unix)]
-    pub(super) fn fetch_what_is_kept_back(&self) {
+    pub(crate) fn fetch_what_is_kept_back(&self) {
         let links = self.lock().pipes.links_that_keep_back();
         for link in links {
             link.input_wanted();
@@ -306,27 +307,27 @@ impl SocketCore {
     }
 
     /// The link of the only peer there is.
-    pub(super) fn sole_link(&self) -> Option<Arc<dyn Link>> {
+    pub(crate) fn sole_link(&self) -> Option<Arc<dyn Link>> {
         self.lock().pipes.sole_link()
     }
 
-    pub(super) fn subscribe(&self, topic: &[u8]) -> Result<(), Error> {
+    pub(crate) fn subscribe(&self, topic: &[u8]) -> Result<(), Error> {
         self.with(|state| state.pattern.subscribe(&mut state.pipes, topic))
     }
 
-    pub(super) fn unsubscribe(&self, topic: &[u8]) -> Result<(), Error> {
+    pub(crate) fn unsubscribe(&self, topic: &[u8]) -> Result<(), Error> {
         self.with(|state| state.pattern.unsubscribe(&mut state.pipes, topic))
     }
 
-    pub(super) fn join(&self, group: &[u8]) -> Result<(), Error> {
+    pub(crate) fn join(&self, group: &[u8]) -> Result<(), Error> {
         self.with(|state| state.pattern.join(&mut state.pipes, group))
     }
 
-    pub(super) fn leave(&self, group: &[u8]) -> Result<(), Error> {
+    pub(crate) fn leave(&self, group: &[u8]) -> Result<(), Error> {
         self.with(|state| state.pattern.leave(&mut state.pipes, group))
     }
 
-    pub(super) fn peers(&self) -> Vec<Arc<Peer>> {
+    pub(crate) fn peers(&self) -> Vec<Arc<Peer>> {
         let state = self.lock();
         state.pipes.settle_accounts();
         state
@@ -337,13 +338,13 @@ impl SocketCore {
             .collect()
     }
 
-    pub(super) fn accounts(&self) -> Vec<Arc<Peer>> {
+    pub(crate) fn accounts(&self) -> Vec<Arc<Peer>> {
         self.lock().pipes.settle_accounts()
     }
 
     /// The number of the connection that came of the `connect` with this number; `None` while
     /// there is none.
-    pub(super) fn route_of_connector(&self, connector: u64) -> Result<Option<u32>, Error> {
+    pub(crate) fn route_of_connector(&self, connector: u64) -> Result<Option<u32>, Error> {
         let state = self.lock();
         if state.phase != Phase::Open {
             return Err(state.closed());

@@ -36,7 +36,7 @@ impl SocketCore {
     }
 
     /// The same; `false` when there is no room. An error has the message in it.
-    pub(in crate::socket) fn send_if_room(&self, frames: &mut Frames) -> Result<bool, SendError> {
+    pub(crate) fn send_if_room(&self, frames: &mut Frames) -> Result<bool, SendError> {
         match self.try_send(frames) {
             Ok(()) => Ok(true),
             Err(SendFailure::WouldBlock) => Ok(false),
@@ -48,10 +48,7 @@ impl SocketCore {
 
     /// Sends messages from the front as long as there is room, and says how many. An error comes
     /// only when there is none before it.
-    pub(in crate::socket) fn try_send_many(
-        &self,
-        messages: &mut VecDeque<Message>,
-    ) -> Result<usize, Error> {
+    pub(crate) fn try_send_many(&self, messages: &mut VecDeque<Message>) -> Result<usize, Error> {
         let before = messages.len();
         while !messages.is_empty() {
             let (dropped, end) = self.with(|state| state.send_many(messages, BATCH));
@@ -66,7 +63,7 @@ impl SocketCore {
     }
 
     /// Queues payloads for one connection as long as it has room, under one lock.
-    pub(in crate::socket) fn try_send_many_to(
+    pub(crate) fn try_send_many_to(
         &self,
         route: u32,
         payloads: &mut VecDeque<Frame>,
@@ -80,7 +77,7 @@ impl SocketCore {
     }
 
     /// Moves what is queued for peers without room, as far as that goes at once.
-    pub(in crate::socket) fn push_output(&self) {
+    pub(crate) fn push_output(&self) {
         let links = self.lock().pipes.full_links();
         for link in links.into_iter().flatten() {
             link.push_output();

@@ -128,7 +128,7 @@ impl SocketCore {
         self.notify_writable();
     }
 
-    pub(in crate::socket) fn endpoints(&self, kind: RegistrationKind) -> Vec<Endpoint> {
+    pub(crate) fn endpoints(&self, kind: RegistrationKind) -> Vec<Endpoint> {
         let state = self.lock();
         let of_kind = state.endpoints.iter().filter(|entry| entry.kind == kind);
         of_kind.map(|entry| entry.endpoint.clone()).collect()
