@@ -11,10 +11,11 @@ use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::engine::{self, Command, Mailbox, SharedCookies};
 use crate::error::Error;
+use crate::inproc;
 use crate::monitor::Event;
 use crate::options::from_now;
 use crate::route::Routes;
-use crate::transport::{inproc, listen};
+use crate::transport::listen;
 
 /// What sockets share: the thread that does their I/O, and the names of `inproc` endpoints.
 ///

@@ -7,8 +7,8 @@ use std::time::Duration;
 use sealwire_zmtp::SocketType;
 
 use crate::endpoint::{Endpoint, EndpointError};
+use crate::failure::ConnectionFailure;
 use crate::message::Message;
-use crate::monitor::ConnectionFailure;
 use crate::options::OptionsError;
 
 /// A socket operation failed.

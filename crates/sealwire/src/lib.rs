@@ -57,7 +57,9 @@ mod endpoint;
 mod engine;
 mod entropy;
 mod error;
+mod failure;
 mod guard;
+mod inproc;
 pub mod keys;
 mod message;
 mod monitor;
@@ -75,15 +77,14 @@ pub mod text;
 mod transport;
 mod waiting;
 
+pub use account::AddressLimit;
 pub use context::Context;
 pub use endpoint::{Endpoint, EndpointError, MAX_INPROC_NAME, MAX_IPC_NAME};
 pub use error::{Error, Operation, SendError, StateError};
+pub use failure::{ConnectionFailure, DatagramDrop, FailureCause};
 pub use keys::Generate;
 pub use message::Message;
-pub use monitor::{
-    AddressLimit, ConnectionFailure, Counters, DatagramDrop, Event, FailureCause, MONITOR_CAPACITY,
-    Monitor,
-};
+pub use monitor::{Counters, Event, MONITOR_CAPACITY, Monitor};
 pub use peer::{Peer, PeerAddress, ProcessCredentials};
 pub use primitives::fastest as default_provider;
 pub use proxy::{Proxy, proxy};

@@ -12,10 +12,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use crate::monitor::AddressLimit;
 use crate::peer::ProcessCredentials;
 
 /// Addresses without a connection that are remembered for their rate. The one that was used least
@@ -80,6 +80,28 @@ impl AddressLimits {
             all_handshakes: all.max(1),
             rate: None,
         }
+    }
+}
+
+/// What the addresses of peers may have only so much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AddressLimit {
+    /// Connections at the same time.
+    Connections,
+    /// Handshakes at the same time.
+    Handshakes,
+    /// Connections in a period.
+    Rate,
+}
+
+impl fmt::Display for AddressLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AddressLimit::Connections => "the limit of connections",
+            AddressLimit::Handshakes => "the limit of handshakes",
+            AddressLimit::Rate => "the rate of connections",
+        })
     }
 }
 

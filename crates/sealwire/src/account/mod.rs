@@ -22,7 +22,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-pub use addresses::{AddressLimits, Addresses, Eviction, MAX_IDLE_ADDRESSES, Source};
+pub use addresses::{AddressLimit, AddressLimits, Addresses, Eviction, MAX_IDLE_ADDRESSES, Source};
 pub use descriptors::{
     DescriptorLimit, Place, SpareDescriptor, is_exhaustion, is_of_one_connection,
 };

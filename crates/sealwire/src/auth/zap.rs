@@ -29,8 +29,8 @@ use super::Verdict;
 use crate::blocking::Socket;
 use crate::context::Context;
 use crate::error::Error;
+use crate::inproc;
 use crate::message::Message;
-use crate::transport::inproc;
 
 /// Where a handler binds.
 pub const ENDPOINT: &str = "inproc://zeromq.zap.01";

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use super::session::SessionKey;
 use crate::account::{
-    self, AddressLimits, Addresses, DescriptorLimit, Eviction, LogLines, SpareDescriptor,
+    self, AddressLimit, AddressLimits, Addresses, DescriptorLimit, Eviction, LogLines,
+    SpareDescriptor,
 };
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
-use crate::monitor::{Event, FailureCause};
+use crate::failure::FailureCause;
+use crate::monitor::Event;
 use crate::peer::PeerAddress;
 use crate::transport::{BoundListener, Stream};
 
@@ -155,7 +157,7 @@ impl Listener {
         } = evicted;
         let slot = *self.handshaking.get(&connection)?;
         let cause = if over_share {
-            FailureCause::AddressLimit(crate::monitor::AddressLimit::Handshakes)
+            FailureCause::AddressLimit(AddressLimit::Handshakes)
         } else {
             FailureCause::HandshakeEvicted
         };

@@ -22,8 +22,8 @@ use mio::Registry;
 
 use super::mailbox::{Command, Mailbox};
 use super::session::{End, Session, SessionKey};
+use crate::failure::FailureCause;
 use crate::guard;
-use crate::monitor::FailureCause;
 use crate::pattern::{DirectReader, Dismissal, Link};
 use crate::transport::Polled;
 

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use sealwire_zmtp::connection::Warning;
 
-use super::{Event, FailureCause};
+use super::Event;
 use crate::account::{Excesses, Kind, LogGates};
+use crate::failure::FailureCause;
 use crate::guard;
 
 /// The log of one socket.

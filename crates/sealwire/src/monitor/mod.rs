@@ -5,7 +5,6 @@
 //! wrong is an error of a socket operation.
 
 mod counters;
-mod failure;
 mod log;
 
 use std::collections::VecDeque;
@@ -20,13 +19,13 @@ use sealwire_zmtp::connection::Warning;
 
 pub use counters::Counters;
 pub(crate) use counters::{LiveCounters, add};
-pub use failure::{AddressLimit, ConnectionFailure, DatagramDrop, FailureCause};
 
 use self::log::Log;
 use crate::account::Excesses;
 use crate::endpoint::Endpoint;
 #[cfg(unix)]
 use crate::error::Error;
+use crate::failure::{ConnectionFailure, DatagramDrop};
 use crate::options::from_now;
 use crate::peer::{Peer, PeerAddress};
 use crate::waiting::{Listening, Signal};

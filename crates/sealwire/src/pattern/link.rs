@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::discarding::Discarded;
 use crate::account::Exceeded;
+use crate::failure::FailureCause;
 use crate::guard;
-use crate::monitor::FailureCause;
 use crate::transport::Polled;
 
 /// The other end of a pipe. Its methods are called without the socket's lock held.

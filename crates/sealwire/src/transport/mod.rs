@@ -1,7 +1,6 @@
 //! Transports: listening, connecting and byte streams over TCP, Unix sockets, WebSocket and TLS, and
-//! datagrams. `inproc` moves messages, not bytes, and has a module of its own.
+//! datagrams. They move bytes and know no socket: `inproc`, which moves messages, is none of them.
 
-pub(crate) mod inproc;
 mod listen;
 #[cfg(unix)]
 mod private_directory;

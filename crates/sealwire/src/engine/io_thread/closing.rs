@@ -9,10 +9,11 @@ use crate::endpoint::Endpoint;
 use crate::engine::connector;
 use crate::engine::session::{End, Origin, SessionKey};
 use crate::engine::timers::Timer;
+use crate::failure::{ConnectionFailure, FailureCause};
 use crate::guard;
-use crate::monitor::{ConnectionFailure, Event, FailureCause};
+use crate::inproc;
+use crate::monitor::Event;
 use crate::peer::PeerAddress;
-use crate::transport::inproc;
 
 impl IoThread {
     /// Stops a listener or connector. A connection that the connector made ends once it has sent

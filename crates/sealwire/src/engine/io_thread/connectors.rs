@@ -11,7 +11,8 @@ use crate::engine::connector;
 use crate::engine::connector::{Connector, Setback};
 use crate::engine::session::{End, Origin};
 use crate::engine::timers::Timer;
-use crate::monitor::{Event, FailureCause, add};
+use crate::failure::FailureCause;
+use crate::monitor::{Event, add};
 use crate::peer::PeerAddress;
 use crate::transport::Target;
 

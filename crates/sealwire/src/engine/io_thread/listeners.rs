@@ -13,7 +13,8 @@ use crate::endpoint::Endpoint;
 use crate::engine::listener::{ACCEPTS_PER_TURN, Accepted, Listener};
 use crate::engine::session::{End, Origin, SessionKey};
 use crate::engine::timers::Timer;
-use crate::monitor::{ConnectionFailure, Event, FailureCause};
+use crate::failure::{ConnectionFailure, FailureCause};
+use crate::monitor::Event;
 use crate::peer::PeerAddress;
 use crate::transport::{BoundListener, Stream};
 

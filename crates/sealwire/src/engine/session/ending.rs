@@ -8,8 +8,9 @@ use sealwire_zmtp::error::CloseKind;
 use super::writing::WRITES_PER_TURN;
 use super::{End, Session};
 use crate::account::Kind;
+use crate::failure::{ConnectionFailure, FailureCause};
 use crate::guard;
-use crate::monitor::{ConnectionFailure, Event, FailureCause, add};
+use crate::monitor::{Event, add};
 
 impl Session {
     pub(super) fn fail(&mut self, error: sealwire_zmtp::Error) -> End {

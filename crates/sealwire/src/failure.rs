@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use crate::account::Exceeded;
+use crate::account::{AddressLimit, Exceeded};
 use crate::endpoint::Endpoint;
 use crate::peer::PeerAddress;
 use crate::transport::{DatagramError, SocksError};
@@ -153,26 +153,4 @@ pub enum DatagramDrop {
     /// The system did not send it.
     #[error("not sent: {0}")]
     Unsent(Arc<io::Error>),
-}
-
-/// What the addresses of peers may have only so much of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AddressLimit {
-    /// Connections at the same time.
-    Connections,
-    /// Handshakes at the same time.
-    Handshakes,
-    /// Connections in a period.
-    Rate,
-}
-
-impl fmt::Display for AddressLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            AddressLimit::Connections => "the limit of connections",
-            AddressLimit::Handshakes => "the limit of handshakes",
-            AddressLimit::Rate => "the rate of connections",
-        })
-    }
 }

@@ -21,7 +21,8 @@ use crate::context::Context;
 use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
-use crate::monitor::{ConnectionFailure, Event, FailureCause};
+use crate::failure::{ConnectionFailure, FailureCause};
+use crate::monitor::Event;
 use crate::pattern::{Dismissal, Item, Link, PipeId};
 use crate::peer::{Peer, PeerAddress};
 
