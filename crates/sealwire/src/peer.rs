@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use sealwire_zmtp::connection::PeerInfo;
+use sealwire_zmtp::mechanism::plain::PlainCredentials;
 use sealwire_zmtp::wire::metadata::Metadata;
 use sealwire_zmtp::{Mechanism, PublicKey, SocketType};
 
-use crate::account::{self, Account};
-use crate::auth::{Client, PlainClient, PlainCredentials};
+use crate::account::{Account, Source};
 use crate::route::Route;
 use crate::text::printable;
 
@@ -77,6 +77,12 @@ pub struct ProcessCredentials {
     pub user: u32,
     /// The user's main group.
     pub group: u32,
+}
+
+impl From<Option<ProcessCredentials>> for Source {
+    fn from(process: Option<ProcessCredentials>) -> Self {
+        process.map_or(Source::Local, |process| Source::User(process.user))
+    }
 }
 
 /// What was said about a peer as it was let in.
@@ -275,7 +281,7 @@ impl Peer {
 
 impl Peer {
     /// What its connections are counted by; `None` for what is not a connection over a transport.
-    pub(crate) fn source(&self) -> Option<account::Source> {
+    pub(crate) fn source(&self) -> Option<Source> {
         match &self.address {
             PeerAddress::Tcp(address) => Some((*address).into()),
             PeerAddress::Ipc(_) => Some(self.process.into()),
@@ -289,26 +295,17 @@ impl Peer {
             .is_some_and(|mechanism| !mechanism.encrypts())
     }
 
-    /// The peer as its authenticator saw it.
-    pub(crate) fn as_client(&self) -> Option<Client<'_>> {
+    /// What it said and proved in its handshake; `None` where there is none.
+    pub(crate) fn info(&self) -> Option<&PeerInfo> {
         match &self.identity {
-            Identity::Wire(info) => Some(Client {
-                public_key: info.public_key?,
-                address: &self.address,
-                metadata: &info.metadata,
-                process: self.process,
-            }),
+            Identity::Wire(info) => Some(info),
             Identity::Inproc { .. } | Identity::Raw | Identity::Datagram(_) => None,
         }
     }
 
-    /// The same for PLAIN, where decisions may change.
-    pub(crate) fn as_plain_client(&self) -> Option<PlainClient<'_>> {
-        Some(PlainClient {
-            credentials: self.approval.credentials.as_ref()?,
-            address: &self.address,
-            process: self.process,
-        })
+    /// What it showed (PLAIN), where that may be decided about again.
+    pub(crate) fn credentials(&self) -> Option<&PlainCredentials> {
+        self.approval.credentials.as_ref()
     }
 
     /// The process at the other end, as the system tells; `ipc` on Linux only (`SO_PEERCRED`).

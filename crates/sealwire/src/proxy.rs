@@ -5,9 +5,9 @@ mod steering;
 
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
-use crate::blocking::Socket;
 use crate::error::Error;
 use crate::message::Message;
+use crate::socket::blocking::Socket;
 
 use refusals::Refusals;
 use steering::{Direction, Steering};

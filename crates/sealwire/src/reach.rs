@@ -1,9 +1,9 @@
-//! What can leave the machine: the only place that decides it, for endpoints and for addresses.
+//! What can leave the machine: the only place that decides it, for endpoints, addresses and hosts.
 
 use std::net::IpAddr;
 
-use crate::options::SocksProxy;
-use crate::{Endpoint, PeerAddress};
+use crate::endpoint::Endpoint;
+use crate::peer::PeerAddress;
 
 impl Endpoint {
     /// Returns whether bytes can leave the machine through this endpoint.
@@ -24,14 +24,6 @@ impl Endpoint {
     /// Returns whether the transport itself encrypts: `wss`.
     pub fn has_transport_encryption(&self) -> bool {
         matches!(self, Endpoint::Wss { .. })
-    }
-}
-
-impl SocksProxy {
-    /// Returns whether bytes leave the machine on their way to the proxy. The text decides, as for
-    /// endpoints.
-    pub(crate) fn leaves_the_machine(&self) -> bool {
-        !is_loopback_host(self.address().0)
     }
 }
 

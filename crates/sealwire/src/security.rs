@@ -10,8 +10,8 @@ use sealwire_zmtp::{KeyPair, Mechanism, PublicKey};
 pub use blake3::{Blake3Client, Blake3Server};
 
 use crate::auth::{
-    Authenticator, Decision, PlainAuthenticator, PlainCredentials, SharedAuthenticator,
-    SharedPlainAuthenticator,
+    Authenticator, Client, Decision, PlainAuthenticator, PlainClient, PlainCredentials,
+    SharedAuthenticator, SharedPlainAuthenticator,
 };
 use crate::peer::Peer;
 
@@ -209,9 +209,9 @@ impl Security {
     pub(crate) fn decide_again(&self, peer: &Peer) -> Option<Decision> {
         match &self.0 {
             Kind::PlainServer { authenticator } => {
-                Some(authenticator.decide(&peer.as_plain_client()?))
+                Some(authenticator.decide(&PlainClient::of(peer)?))
             }
-            _ => Some(self.authenticator()?.decide(&peer.as_client()?)),
+            _ => Some(self.authenticator()?.decide(&Client::of(peer)?)),
         }
     }
 

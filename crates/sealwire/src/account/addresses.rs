@@ -16,8 +16,6 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use crate::peer::ProcessCredentials;
-
 /// Addresses without a connection that are remembered for their rate. The one that was used least
 /// lately is forgotten first.
 pub const MAX_IDLE_ADDRESSES: usize = 16_384;
@@ -48,12 +46,6 @@ impl From<IpAddr> for Source {
 impl From<SocketAddr> for Source {
     fn from(address: SocketAddr) -> Self {
         address.ip().into()
-    }
-}
-
-impl From<Option<ProcessCredentials>> for Source {
-    fn from(process: Option<ProcessCredentials>) -> Self {
-        process.map_or(Source::Local, |process| Source::User(process.user))
     }
 }
 

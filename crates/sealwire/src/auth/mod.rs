@@ -25,7 +25,7 @@ pub use password_file::PasswordFile;
 
 use crate::account::LogGate;
 use crate::guard;
-use crate::peer::{PeerAddress, ProcessCredentials};
+use crate::peer::{Peer, PeerAddress, ProcessCredentials};
 
 /// What a client is told whose key is not on a list.
 const NOT_ALLOWED: &str = "this key is not allowed here";
@@ -39,7 +39,18 @@ pub struct Client<'a> {
     pub(crate) process: Option<ProcessCredentials>,
 }
 
-impl Client<'_> {
+impl<'a> Client<'a> {
+    /// A peer that is connected, as it asked to be let in; `None` where it proved no key.
+    pub(crate) fn of(peer: &'a Peer) -> Option<Self> {
+        let info = peer.info()?;
+        Some(Client {
+            public_key: info.public_key?,
+            address: peer.address(),
+            metadata: &info.metadata,
+            process: peer.process(),
+        })
+    }
+
     /// The proved long-term key. An anonymous client shows one it made for this connection.
     pub fn public_key(&self) -> PublicKey {
         self.public_key

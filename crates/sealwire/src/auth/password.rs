@@ -8,7 +8,7 @@ pub use sealwire_zmtp::mechanism::plain::{PasswordTable, PlainCredentials};
 
 use super::{AllowAnyone, Decision, Status};
 use crate::guard;
-use crate::peer::{PeerAddress, ProcessCredentials};
+use crate::peer::{Peer, PeerAddress, ProcessCredentials};
 
 /// A client that shows a username and a password and asks to be let in.
 #[derive(Debug)]
@@ -18,7 +18,16 @@ pub struct PlainClient<'a> {
     pub(crate) process: Option<ProcessCredentials>,
 }
 
-impl PlainClient<'_> {
+impl<'a> PlainClient<'a> {
+    /// A peer that is connected, as it asked to be let in; `None` where what it showed was not kept.
+    pub(crate) fn of(peer: &'a Peer) -> Option<Self> {
+        Some(PlainClient {
+            credentials: peer.credentials()?,
+            address: peer.address(),
+            process: peer.process(),
+        })
+    }
+
     /// What it shows. Compare passwords in constant time, as [`PasswordTable`] does.
     pub fn credentials(&self) -> &PlainCredentials {
         self.credentials

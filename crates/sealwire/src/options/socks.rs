@@ -6,7 +6,10 @@ use std::io;
 use zeroize::Zeroizing;
 
 use super::OptionsError;
-use crate::transport::socks::MAX_TEXT;
+use crate::reach::is_loopback_host;
+
+/// Longest name, username or password: SOCKS5 has one octet for their length.
+pub(crate) const MAX_SOCKS_TEXT: usize = 255;
 
 /// A SOCKS5 proxy (RFC 1928) that `tcp`, `ws` and `wss` connections are made through (libzmq's
 /// `SOCKS_PROXY`, `SOCKS_USERNAME`, `SOCKS_PASSWORD`).
@@ -49,7 +52,8 @@ impl SocksProxy {
         }
         match &self.login {
             Some((username, password))
-                if !(1..=MAX_TEXT).contains(&username.len()) || password.len() > MAX_TEXT =>
+                if !(1..=MAX_SOCKS_TEXT).contains(&username.len())
+                    || password.len() > MAX_SOCKS_TEXT =>
             {
                 Err(OptionsError::SocksLogin)
             }
@@ -59,6 +63,12 @@ impl SocksProxy {
 
     pub(crate) fn address(&self) -> (&str, u16) {
         (&self.host, self.port)
+    }
+
+    /// Returns whether bytes leave the machine on their way to the proxy. The text decides, as for
+    /// endpoints.
+    pub(crate) fn leaves_the_machine(&self) -> bool {
+        !is_loopback_host(&self.host)
     }
 
     pub(crate) fn login(&self) -> Option<(&str, &[u8])> {

@@ -1,9 +1,9 @@
 //! Messages that a side of a proxy does not take.
 
 use crate::account::LogGate;
-use crate::blocking::Socket;
 use crate::error::Error;
 use crate::guard;
+use crate::socket::blocking::Socket;
 
 /// Those of one direction.
 #[derive(Default)]

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use sealwire_zmtp::{Frame, SocketType};
 
-use crate::blocking::Socket;
 use crate::message::Message;
+use crate::socket::blocking::Socket;
 
 const RUNNING: u8 = 0;
 const PAUSED: u8 = 1;

@@ -13,6 +13,8 @@ use std::net::IpAddr;
 
 use zeroize::Zeroizing;
 
+use crate::options::MAX_SOCKS_TEXT as MAX_TEXT;
+
 const VERSION: u8 = 5;
 /// Of the exchange of username and password (RFC 1929).
 const LOGIN_VERSION: u8 = 1;
@@ -27,8 +29,6 @@ const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
-/// Longest name, username or password: their length is one octet.
-pub(crate) const MAX_TEXT: usize = 255;
 /// The longest answer: a reply with a name of 255 bytes.
 pub(crate) const MAX_ANSWER: usize = 4 + 1 + MAX_TEXT + 2;
 

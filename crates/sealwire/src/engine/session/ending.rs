@@ -11,6 +11,8 @@ use crate::account::Kind;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::guard;
 use crate::monitor::{Event, add};
+#[cfg(feature = "ws")]
+use crate::transport::WebSocketError;
 
 impl Session {
     pub(super) fn fail(&mut self, error: sealwire_zmtp::Error) -> End {
@@ -105,7 +107,7 @@ fn is_too_large(cause: &FailureCause) -> bool {
         #[cfg(feature = "ws")]
         FailureCause::WebSocket(error) => matches!(
             error,
-            crate::WebSocketError::TooLarge | crate::WebSocketError::TooManyPieces
+            WebSocketError::TooLarge | WebSocketError::TooManyPieces
         ),
         _ => false,
     }
