@@ -5,6 +5,7 @@
 //! after it is released, and messages that are not delivered are dropped then, so that nobody is
 //! called while it is held.
 
+mod blocking;
 mod closing;
 mod endpoints;
 mod holders;
@@ -24,7 +25,6 @@ use sealwire_zmtp::SocketType;
 use self::holders::Holders;
 pub(crate) use self::holders::{Holder, Holding};
 use self::readable::Readable;
-pub(crate) use self::readable::Waited;
 use self::revising::Revising;
 use crate::context::Context;
 use crate::endpoint::Endpoint;

@@ -23,7 +23,7 @@ use crate::waiting::{Listening, Signal, Spinning};
 /// Who is told that there is something to receive.
 #[derive(Default)]
 pub(crate) struct Readable {
-    pub(crate) signal: Signal,
+    pub(super) signal: Signal,
     direct: Direct,
 }
 
@@ -107,7 +107,7 @@ impl SocketCore {
     }
 
     /// Takes the place of the thread that reads directly, if that can be and is free.
-    pub(crate) fn read_directly(&self) -> Option<Reading<'_>> {
+    pub(super) fn read_directly(&self) -> Option<Reading<'_>> {
         let direct = &self.readable.direct;
         if direct.refused.load(Ordering::SeqCst) {
             return None;
@@ -175,7 +175,7 @@ impl SocketCore {
 }
 
 /// What became of the waiting.
-pub(crate) enum Waited {
+pub(super) enum Waited {
     /// There may be something to receive.
     Retry,
     TimedOut,
@@ -184,7 +184,7 @@ pub(crate) enum Waited {
 }
 
 /// A thread that reads its only peer directly.
-pub(crate) struct Reading<'a> {
+pub(super) struct Reading<'a> {
     core: &'a SocketCore,
     reader: Option<Arc<dyn DirectReader>>,
     polled: Option<Polled>,
@@ -196,7 +196,7 @@ pub(crate) struct Reading<'a> {
 
 impl Reading<'_> {
     /// From now on a signal ends the waiting. To be called before looking for a message.
-    pub(crate) fn park(&self) {
+    pub(super) fn park(&self) {
         self.core
             .readable
             .direct
@@ -205,7 +205,7 @@ impl Reading<'_> {
     }
 
     /// Waits for bytes or a signal and reads.
-    pub(crate) fn wait(&mut self, deadline: Option<Instant>) -> Waited {
+    pub(super) fn wait(&mut self, deadline: Option<Instant>) -> Waited {
         let waited = self.wait_once(deadline);
         self.over = matches!(waited, Waited::Over);
         waited

@@ -1,9 +1,7 @@
 //! The same socket with calls that block, for programs without an async runtime.
 
 mod incoming;
-mod looking;
 mod sending;
-mod waiting;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -145,7 +143,7 @@ impl Socket {
                 Some((limit, deadline)) => {
                     if listener.wait_deadline(deadline).is_none() {
                         let route = core.route_of_connector(connector)?;
-                        return route.ok_or_else(|| self.timed_out(Operation::Connect, limit));
+                        return route.ok_or_else(|| core.timed_out(Operation::Connect, limit));
                     }
                 }
             }
@@ -207,7 +205,7 @@ impl Socket {
         let core = self.inner.core()?;
         match core.next_of_sole_peer() {
             Some(message) => Ok(message),
-            None => self.recv_within(core.options().receive_timeout),
+            None => core.recv_within(core.options().receive_timeout),
         }
     }
 
@@ -217,7 +215,7 @@ impl Socket {
     ///
     /// As [`recv`](Socket::recv).
     pub fn recv_for(&self, limit: Duration) -> Result<Message, Error> {
-        self.recv_within(Some(limit))
+        self.inner.core()?.recv_within(Some(limit))
     }
 
     /// See [`Socket::try_recv`](crate::Socket::try_recv).
@@ -284,7 +282,7 @@ impl Socket {
         wait: Option<Duration>,
     ) -> Result<usize, Error> {
         let core = self.inner.core()?;
-        self.wait_readable(wait, || {
+        core.wait_readable(wait, || {
             let taken = core.try_receive_many(into, limit)?;
             Ok((taken > 0 || limit == 0).then_some(taken))
         })
@@ -384,7 +382,8 @@ impl Socket {
     /// Blocks while the condition holds, which is looked at on each [`wake`](Socket::wake), or
     /// until another handle closes the socket.
     pub(crate) fn wait_while(&self, condition: impl Fn() -> bool) -> Result<(), Error> {
-        self.wait_for_signal(|| match self.inner.core()?.closed() {
+        let core = self.inner.core()?;
+        core.wait_for_signal(|| match core.closed() {
             Some(closed) => Err(closed),
             None => Ok((!condition()).then_some(())),
         })
@@ -399,7 +398,7 @@ impl Socket {
         may_read: impl Fn() -> Option<bool>,
     ) -> Result<bool, Error> {
         let core = self.inner.core()?;
-        self.wait_for_signal(|| match may_read() {
+        core.wait_for_signal(|| match may_read() {
             None => Ok(Some(false)),
             Some(false) => core.closed().map_or(Ok(None), Err),
             Some(true) => {

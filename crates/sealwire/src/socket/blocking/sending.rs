@@ -3,13 +3,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use event_listener::{Listener as _, listener};
-
 use super::Socket;
-use crate::error::{Error, Operation, SendError};
-use crate::guard;
+use crate::error::{Error, SendError};
 use crate::message::Message;
-use crate::options::from_now;
 
 impl Socket {
     /// Sends a message, blocking while there is no room (as [`Socket::send`](crate::Socket::send))
@@ -80,8 +76,8 @@ impl Socket {
     /// # Ok::<(), sealwire::Error>(())
     /// ```
     pub fn send_many(&self, messages: &mut VecDeque<Message>) -> Result<usize, Error> {
-        let limit = self.inner.core()?.options().send_timeout;
-        self.send_many_within(messages, limit)
+        let core = self.inner.core()?;
+        core.send_many_within(messages, core.options().send_timeout)
     }
 
     /// As [`send_many`](Socket::send_many), waiting no longer than `limit` each time that there is
@@ -95,7 +91,7 @@ impl Socket {
         messages: &mut VecDeque<Message>,
         limit: Duration,
     ) -> Result<usize, Error> {
-        self.send_many_within(messages, Some(limit))
+        self.inner.core()?.send_many_within(messages, Some(limit))
     }
 
     /// See [`Socket::try_send_many`](crate::Socket::try_send_many).
@@ -114,101 +110,16 @@ impl Socket {
         message: Message,
         condition: impl Fn() -> bool,
     ) -> Result<(), SendError> {
-        let core = match self.inner.core() {
-            Ok(core) => core,
-            Err(error) => return Err(SendError::new(error, message)),
-        };
-        let mut frames = message.into_frames();
-        loop {
-            // Listening comes before the attempt, or a signal could slip through.
-            listener!(core.writable.threads => listener);
-            if core.send_if_room(&mut frames)? {
-                return Ok(());
-            }
-            if !condition() || guard::must_not_wait() {
-                return Err(SendError::new(Error::WouldBlock, frames.into()));
-            }
-            listener.wait();
+        match self.inner.core() {
+            Ok(core) => core.send_while(message, condition),
+            Err(error) => Err(SendError::new(error, message)),
         }
     }
 
     fn send_within(&self, message: Message, limit: Option<Duration>) -> Result<(), SendError> {
-        let core = match self.inner.core() {
-            Ok(core) => core,
-            Err(error) => return Err(SendError::new(error, message)),
-        };
-        let mut frames = message.into_frames();
-        let mut attempt = || core.send_if_room(&mut frames);
-        if attempt()? || self.wait_for_room(limit, attempt)? {
-            return Ok(());
-        }
-        Err(SendError::new(self.no_room(limit), frames.into()))
-    }
-
-    fn send_many_within(
-        &self,
-        messages: &mut VecDeque<Message>,
-        limit: Option<Duration>,
-    ) -> Result<usize, Error> {
-        let core = self.inner.core()?;
-        let count = messages.len();
-        loop {
-            core.try_send_many(messages)?;
-            if messages.is_empty() {
-                return Ok(count);
-            }
-            let some_sent = || Ok::<_, Error>(core.try_send_many(messages)? > 0);
-            if !self.wait_for_room(limit, some_sent)? {
-                return Err(self.no_room(limit));
-            }
-        }
-    }
-
-    /// Why nothing was sent where there is no room.
-    fn no_room(&self, limit: Option<Duration>) -> Error {
-        if guard::must_not_wait() {
-            return Error::WouldBlock;
-        }
-        self.timed_out(Operation::Send, limit.unwrap_or_default())
-    }
-
-    /// Attempts it at once and then whenever there may be room, until it is done; `false` when
-    /// there was none within the limit, or the thread must not wait.
-    fn wait_for_room<E>(
-        &self,
-        limit: Option<Duration>,
-        mut attempt: impl FnMut() -> Result<bool, E>,
-    ) -> Result<bool, E> {
-        if guard::must_not_wait() {
-            return Ok(false);
-        }
-        let core = &self.inner.handle.core;
-        let deadline = limit.map(from_now);
-        if self.looks(&core.looks_for_room) {
-            core.push_output();
-            let done = || Ok(attempt()?.then_some(()));
-            if self.look(&core.looks_for_room, done)?.is_some() {
-                return Ok(true);
-            }
-        }
-        loop {
-            // Listening comes before the attempt that decides, or a signal could slip through. On
-            // the stack, as a thread that sends faster than others receive comes here often.
-            listener!(core.writable.threads => room);
-            core.push_output();
-            if attempt()? {
-                return Ok(true);
-            }
-            let woken = self.sleep(&core.looks_for_room, || match deadline {
-                None => {
-                    room.wait();
-                    true
-                }
-                Some(deadline) => room.wait_deadline(deadline).is_some(),
-            });
-            if !woken {
-                return attempt();
-            }
+        match self.inner.core() {
+            Ok(core) => core.send_within(message, limit),
+            Err(error) => Err(SendError::new(error, message)),
         }
     }
 }

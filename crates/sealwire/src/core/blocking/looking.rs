@@ -5,7 +5,7 @@ use std::hint;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::Socket;
+use crate::core::SocketCore;
 use crate::waiting::Spinning;
 
 /// The longest look: about what a thread takes for a queue of a hundred messages.
@@ -15,11 +15,10 @@ const SHORT: Duration = Duration::from_micros(25);
 /// Pauses between two attempts, each of which takes the socket's lock.
 const PAUSES: u32 = 32;
 
-impl Socket {
+impl SocketCore {
     /// Whether to look: that has paid lately.
     pub(super) fn looks(&self, spinning: &Spinning) -> bool {
-        let core = &self.inner.handle.core;
-        core.has_had_peers_in_process.load(Ordering::Relaxed) && spinning.pays()
+        self.has_had_peers_in_process.load(Ordering::Relaxed) && spinning.pays()
     }
 
     /// Attempts it for a moment. `None` when it was in vain.

@@ -4,28 +4,27 @@ use std::time::Duration;
 
 use event_listener::{Listener as _, listener};
 
-use super::Socket;
-use crate::core::Waited;
+use crate::core::SocketCore;
+use crate::core::readable::Waited;
 use crate::error::{Error, Operation};
 use crate::guard;
 use crate::message::Message;
 use crate::options::from_now;
 
-impl Socket {
-    pub(super) fn recv_within(&self, limit: Option<Duration>) -> Result<Message, Error> {
-        let core = self.inner.core()?;
-        self.wait_readable(limit, || core.try_receive())
+impl SocketCore {
+    /// Receives a message, for up to the limit.
+    pub(crate) fn recv_within(&self, limit: Option<Duration>) -> Result<Message, Error> {
+        self.wait_readable(limit, || self.try_receive())
     }
 
     /// Waits like others do, also when there is something that `attempt` does not take now.
-    pub(super) fn wait_for_signal<T>(
+    pub(crate) fn wait_for_signal<T>(
         &self,
         mut attempt: impl FnMut() -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
-        let core = self.inner.core()?;
         loop {
-            core.end_direct_reading();
-            listener!(core.readable.signal.threads => listener);
+            self.end_direct_reading();
+            listener!(self.readable.signal.threads => listener);
             if let Some(done) = attempt()? {
                 return Ok(done);
             }
@@ -36,7 +35,8 @@ impl Socket {
         }
     }
 
-    pub(super) fn wait_readable<T>(
+    /// Attempts it at once and then whenever there may be something to receive, until it is done.
+    pub(crate) fn wait_readable<T>(
         &self,
         limit: Option<Duration>,
         mut attempt: impl FnMut() -> Result<Option<T>, Error>,
@@ -48,8 +48,7 @@ impl Socket {
             return Err(Error::WouldBlock);
         }
         let deadline = limit.map(from_now);
-        let core = self.inner.core()?;
-        let mut reading = core.read_directly();
+        let mut reading = self.read_directly();
         while let Some(direct) = &mut reading {
             direct.park();
             if let Some(done) = attempt()? {
@@ -63,18 +62,18 @@ impl Socket {
                 (Waited::Retry | Waited::TimedOut, _) => {}
             }
         }
-        if self.looks(&core.looks_for_messages)
-            && let Some(done) = self.look(&core.looks_for_messages, &mut attempt)?
+        if self.looks(&self.looks_for_messages)
+            && let Some(done) = self.look(&self.looks_for_messages, &mut attempt)?
         {
             return Ok(done);
         }
         loop {
             // On the stack: a thread that waits often allocates nothing for it.
-            listener!(core.readable.signal.threads => listener);
+            listener!(self.readable.signal.threads => listener);
             if let Some(done) = attempt()? {
                 return Ok(done);
             }
-            let woken = self.sleep(&core.looks_for_messages, || match deadline {
+            let woken = self.sleep(&self.looks_for_messages, || match deadline {
                 Some(deadline) => listener.wait_deadline(deadline).is_some(),
                 None => {
                     listener.wait();
@@ -88,8 +87,9 @@ impl Socket {
         }
     }
 
-    pub(super) fn timed_out(&self, operation: Operation, limit: Duration) -> Error {
-        let last_failure = self.inner.handle.core.hub.last_failure().map(Box::new);
+    /// The error where something did not come within the limit.
+    pub(crate) fn timed_out(&self, operation: Operation, limit: Duration) -> Error {
+        let last_failure = self.hub.last_failure().map(Box::new);
         Error::TimedOut {
             operation,
             limit,
