@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sealwire_fork::{Birth, PerProcess};
 use sealwire_zmtp::SocketType;
 
-use crate::core::{Registration, RegistrationKind, SocketCore};
+use crate::core::{Registration, RegistrationKind, SharedCookies, SocketCore};
 use crate::endpoint::Endpoint;
-use crate::engine::{self, Command, Mailbox, SharedCookies};
+use crate::engine::{self, Command, Mailbox};
 use crate::error::Error;
 use crate::inproc;
 use crate::monitor::Event;

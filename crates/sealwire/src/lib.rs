@@ -76,6 +76,7 @@ mod socket;
 pub mod text;
 mod transport;
 mod waiting;
+mod zap;
 
 pub use account::AddressLimit;
 pub use context::Context;

@@ -5,11 +5,11 @@
 //!   session ◀── 1.0, id, 200 | 300 | 400 | 500, text, user id, metadata ───── handler
 //! ```
 //!
-//! The handler is any REP or ROUTER socket of the same [`Context`], bound to [`ENDPOINT`]. It is
-//! asked for the sockets with a [`zap_domain`](crate::SocketBuilder::zap_domain), and for servers
-//! that leave the decision to it ([`AllowAnyone`](super::AllowAnyone)), on a thread for decisions
-//! that block. What the mechanism brings as credentials is nothing to this module.
-//! Whatever the mechanism, no connection is made on either side before the handler has answered.
+//! The handler is any REP or ROUTER socket of the same [`Context`](crate::Context), bound to
+//! [`ENDPOINT`]. It is asked for the sockets with a
+//! [`zap_domain`](crate::SocketBuilder::zap_domain), and for servers that leave the decision to it
+//! ([`AllowAnyone`](super::AllowAnyone)), on a thread for decisions that block. Whatever the
+//! mechanism, no connection is made on either side before the handler has answered.
 //!
 //! | mechanism | credentials |
 //! |---|---|
@@ -22,162 +22,7 @@
 
 use std::time::Duration;
 
-use sealwire_zmtp::wire::metadata::Metadata;
-use sealwire_zmtp::{Mechanism, SocketType};
-
-use super::Verdict;
-use crate::blocking::Socket;
-use crate::context::Context;
-use crate::error::Error;
-use crate::inproc;
-use crate::message::Message;
-
 /// Where a handler binds.
 pub const ENDPOINT: &str = "inproc://zeromq.zap.01";
 /// How long a handler may take for one decision.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
-
-const NAME: &str = "zeromq.zap.01";
-const VERSION: &[u8] = b"1.0";
-
-/// Status where the handler's answer is no decision.
-const INTERNAL_ERROR: u16 = 500;
-/// Status where there was no answer. A handler that comes or comes back is found, so the peer must
-/// not be told anything final.
-const TEMPORARY: u16 = 300;
-
-/// Whether there is a handler in this context.
-pub(crate) fn is_bound(context: &Context) -> bool {
-    inproc::is_bound(context, NAME)
-}
-
-/// One question to the handler.
-pub(crate) struct Request {
-    pub(crate) context: Context,
-    pub(crate) limit: Duration,
-    pub(crate) domain: String,
-    pub(crate) address: String,
-    pub(crate) routing_id: Vec<u8>,
-    pub(crate) mechanism: Mechanism,
-    pub(crate) credentials: Vec<Vec<u8>>,
-}
-
-impl Request {
-    /// Asks, and waits for the answer. **Blocks**, no longer than the limit.
-    pub(crate) fn ask(self) -> Verdict {
-        if !is_bound(&self.context) {
-            return unanswered(format!("no handler is bound to {ENDPOINT}"));
-        }
-        let id = self.context.next_number().to_be_bytes();
-        match self.exchange(id) {
-            Ok(reply) => read(&reply, &id),
-            Err(Error::RequestLost) => {
-                unanswered("the handler went away before it answered".into())
-            }
-            Err(Error::TimedOut { .. }) => unanswered(format!(
-                "the handler gave no answer within {:?}",
-                self.limit
-            )),
-            Err(error) => unanswered(format!("the handler could not be asked: {error}")),
-        }
-    }
-
-    fn exchange(&self, id: [u8; 8]) -> Result<Message, Error> {
-        let socket = Socket::builder(SocketType::Req)
-            .context(&self.context)
-            .linger(Duration::ZERO)
-            .build_blocking()?;
-        socket.connect(ENDPOINT)?;
-        let address = self.address.as_bytes();
-        let mut request = Message::multipart([
-            VERSION,
-            &id,
-            self.domain.as_bytes(),
-            address,
-            &self.routing_id,
-            self.mechanism.name().as_bytes(),
-        ]);
-        for credential in &self.credentials {
-            request.push_back(&credential[..]);
-        }
-        socket.send_for(request, self.limit)?;
-        socket.recv_for(self.limit)
-    }
-}
-
-fn failed(text: String) -> Verdict {
-    Verdict::RefusedByZap {
-        status: INTERNAL_ERROR,
-        text,
-    }
-}
-
-fn unanswered(text: String) -> Verdict {
-    Verdict::RefusedByZap {
-        status: TEMPORARY,
-        text,
-    }
-}
-
-fn read(reply: &Message, id: &[u8]) -> Verdict {
-    let [version, reply_id, status, text, user_id, metadata] = reply.frames() else {
-        return failed("the handler's answer does not have six frames".into());
-    };
-    if version.as_slice() != VERSION || reply_id.as_slice() != id {
-        return failed("the handler answered with another version or request id".into());
-    }
-    let text = String::from_utf8_lossy(text).into_owned();
-    match status.as_slice() {
-        b"200" => match Metadata::parse(metadata) {
-            Ok(metadata) => Verdict::Allowed {
-                user_id: Some(String::from_utf8_lossy(user_id).into_owned())
-                    .filter(|user_id| !user_id.is_empty()),
-                metadata: Some(metadata),
-            },
-            Err(error) => failed(format!("the handler's metadata are malformed: {error}")),
-        },
-        b"300" => Verdict::RefusedByZap { status: 300, text },
-        b"400" => Verdict::RefusedByZap { status: 400, text },
-        b"500" => Verdict::RefusedByZap { status: 500, text },
-        _ => failed("the handler answered with a status that ZAP does not have".into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn verdict(frames: &[&[u8]]) -> Verdict {
-        read(&Message::multipart(frames.iter().copied()), b"id")
-    }
-
-    #[test]
-    fn answers_are_read_strictly() {
-        let metadata = b"\x04Role\0\0\0\x05admin";
-        match verdict(&[b"1.0", b"id", b"200", b"OK", b"alice", metadata]) {
-            Verdict::Allowed {
-                user_id,
-                metadata: Some(metadata),
-            } => {
-                assert_eq!(user_id.as_deref(), Some("alice"));
-                assert_eq!(metadata.get("role"), Some(&b"admin"[..]));
-            }
-            other => panic!("{other:?}"),
-        }
-        let status = |frames: &[&[u8]]| match verdict(frames) {
-            Verdict::RefusedByZap { status, .. } => status,
-            other => panic!("{other:?}"),
-        };
-        for code in [300, 400, 500] {
-            let text = code.to_string();
-            let frames = [b"1.0", &b"id"[..], text.as_bytes(), b"no", b"", b""];
-            assert_eq!(status(&frames), code);
-        }
-        assert_eq!(status(&[]), 500);
-        assert_eq!(status(&[b"1.0", b"id", b"200", b"", b""]), 500);
-        assert_eq!(status(&[b"2.0", b"id", b"200", b"", b"", b""]), 500);
-        assert_eq!(status(&[b"1.0", b"other", b"200", b"", b"", b""]), 500);
-        assert_eq!(status(&[b"1.0", b"id", b"201", b"", b"", b""]), 500);
-        assert_eq!(status(&[b"1.0", b"id", b"200", b"", b"", b"\x09"]), 500);
-    }
-}

@@ -11,6 +11,7 @@ mod endpoints;
 mod holders;
 mod links;
 mod notifying;
+mod protocol;
 mod readable;
 mod revising;
 mod sending;
@@ -24,6 +25,8 @@ use sealwire_zmtp::SocketType;
 
 use self::holders::Holders;
 pub(crate) use self::holders::{Holder, Holding};
+pub(crate) use self::protocol::{ROTATION_PERIOD, SharedCookies, rotate_cookies};
+use self::protocol::{cookies_for, protocol_config};
 use self::readable::Readable;
 use self::revising::Revising;
 use crate::context::Context;
@@ -107,7 +110,7 @@ pub(crate) enum RegistrationKind {
 
 impl SocketCore {
     pub(crate) fn new(context: Context, options: SocketOptions) -> Arc<Self> {
-        let cookies = crate::engine::cookies_for(&context, &options.security);
+        let cookies = cookies_for(&context, &options.security);
         let (pattern, counters) = (pattern(&options), LiveCounters::default());
         let state = State {
             receives_unchanged: pattern.receives_unchanged(),
@@ -126,7 +129,7 @@ impl SocketCore {
             id: context.next_number(),
             birth: Birth::now(),
             context,
-            protocol: Arc::new(crate::engine::protocol_config(&options, cookies)),
+            protocol: Arc::new(protocol_config(&options, cookies)),
             options: Arc::new(options),
             state: Mutex::new(state),
             readable: Readable::default(),

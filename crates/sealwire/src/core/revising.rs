@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::SocketCore;
-use crate::auth::{Decision, Status, zap};
+use crate::auth::{Decision, Status};
 use crate::endpoint::Endpoint;
 use crate::monitor::Event;
 use crate::pattern::PipeId;
 use crate::peer::Peer;
+use crate::zap;
 
 pub(super) struct Revising {
     /// Whether decisions may change at all.

@@ -4,12 +4,11 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
-use super::cookies::SharedCookies;
 use super::datagrams::Datagrams;
 use super::session::SessionKey;
 use crate::account::LogGate;
 use crate::auth::Verdict;
-use crate::core::SocketCore;
+use crate::core::{SharedCookies, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::guard;
 use crate::pattern::Dismissal;

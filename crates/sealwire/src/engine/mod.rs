@@ -14,7 +14,6 @@
 //! itself, see `shared`: on an idle connection a hand-over between threads is most of the time.
 
 mod connector;
-mod cookies;
 mod datagrams;
 mod decisions;
 mod io_thread;
@@ -28,7 +27,6 @@ mod tests;
 mod timers;
 mod wire;
 
-pub(crate) use cookies::{SharedCookies, cookies_for, protocol_config};
 pub(crate) use datagrams::{bind as bind_datagrams, connect as connect_datagrams};
 pub(crate) use io_thread::start;
 pub(crate) use mailbox::{Command, Mailbox};

@@ -14,11 +14,12 @@ use super::mailbox::{Command, Mailbox};
 use super::session::SessionKey;
 use crate::auth::{
     Admission, Client, Decision, Guest, PlainClient, PlainCredentials, SharedAuthenticator,
-    SharedPlainAuthenticator, Status, Verdict, undecided, zap,
+    SharedPlainAuthenticator, Status, Verdict, undecided,
 };
 use crate::core::SocketCore;
 use crate::guard;
 use crate::peer::{PeerAddress, ProcessCredentials};
+use crate::zap;
 
 /// What a question leads to.
 pub(super) enum Answer {

@@ -17,7 +17,6 @@ use slab::Slab;
 
 use self::handshakes::Line;
 use super::connector::Connector;
-use super::cookies::{self, ROTATION_PERIOD, SharedCookies};
 use super::datagrams::Datagrams;
 use super::decisions::Decisions;
 use super::listener::Listener;
@@ -27,7 +26,7 @@ use super::mailbox::{Command, Mailbox};
 use super::session::{Origin, SessionKey};
 use super::shared::SharedSession;
 use super::timers::{Timer, Timers};
-use crate::core::SocketCore;
+use crate::core::{ROTATION_PERIOD, SharedCookies, SocketCore, rotate_cookies};
 use crate::guard;
 
 /// Events taken from the poll at a time.
@@ -433,7 +432,7 @@ impl IoThread {
             Timer::Cookies => {
                 self.cookies.retain(|cookies| match cookies.upgrade() {
                     Some(cookies) => {
-                        cookies::rotate(&cookies);
+                        rotate_cookies(&cookies);
                         true
                     }
                     None => false,

@@ -9,7 +9,7 @@ use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent, Mechanism};
 
 use super::{End, Origin, Session};
 use crate::account;
-use crate::auth::{Status, Verdict, zap};
+use crate::auth::{Status, Verdict};
 use crate::core::Holder;
 use crate::engine::decisions::{Answer, Applicant, Inquiry};
 use crate::engine::io_thread::Reactor;
@@ -18,6 +18,7 @@ use crate::monitor::{Event, add};
 use crate::pattern::Dismissal;
 use crate::peer::{Approval, Peer};
 use crate::security::{Blake3Server, Kind};
+use crate::zap;
 
 impl Session {
     pub(super) fn take_events(&mut self, reactor: &mut Reactor) -> Result<(), End> {

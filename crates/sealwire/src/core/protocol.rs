@@ -17,13 +17,13 @@ use crate::security::{Kind, Security};
 
 /// How long a cookie key is the current one. A cookie is good for this long at least, and twice
 /// as long at most.
-pub(super) const ROTATION_PERIOD: Duration = Duration::from_secs(15);
+pub(crate) const ROTATION_PERIOD: Duration = Duration::from_secs(15);
 
 /// The cookie keys of one server socket.
 pub(crate) type SharedCookies = Mutex<CookieKeys>;
 
 /// Cookie keys for a server, put on the list of those to rotate.
-pub(crate) fn cookies_for(context: &Context, security: &Security) -> Option<Arc<SharedCookies>> {
+pub(super) fn cookies_for(context: &Context, security: &Security) -> Option<Arc<SharedCookies>> {
     let (Kind::Server(_) | Kind::CurveServer { .. }) = security.0 else {
         return None;
     };
@@ -32,7 +32,7 @@ pub(crate) fn cookies_for(context: &Context, security: &Security) -> Option<Arc<
     Some(cookies)
 }
 
-pub(super) fn rotate(cookies: &SharedCookies) {
+pub(crate) fn rotate_cookies(cookies: &SharedCookies) {
     let mut keys = cookies.lock().unwrap_or_else(PoisonError::into_inner);
     keys.rotate(*fresh_key());
 }
@@ -44,7 +44,7 @@ fn fresh_key() -> Zeroizing<[u8; 32]> {
 }
 
 /// The configuration of the protocol state machine for all connections of a socket.
-pub(crate) fn protocol_config(
+pub(super) fn protocol_config(
     options: &SocketOptions,
     cookies: Option<Arc<SharedCookies>>,
 ) -> Config {
@@ -156,7 +156,7 @@ mod tests {
             first[0],
             "the old key is good for one more period"
         );
-        rotate(&cookies);
+        rotate_cookies(&cookies);
         assert!(!bytes(&cookies).contains(&first[0]), "and no longer");
     }
 
