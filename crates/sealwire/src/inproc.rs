@@ -17,7 +17,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use sealwire_zmtp::error::Incompatible;
 
-use crate::context::Context;
 use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
@@ -30,7 +29,7 @@ use crate::peer::{Peer, PeerAddress};
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
 
-/// Names in use, and the connections between their users.
+/// The names in use in a context, and the connections between their users.
 #[derive(Default)]
 pub(crate) struct Registry {
     names: Mutex<HashMap<String, Name>>,
@@ -55,135 +54,200 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a socket of this context is bound to the name.
-pub(crate) fn is_bound(context: &Context, name: &str) -> bool {
-    let names = lock(&context.inproc().names);
-    names.get(name).is_some_and(|entry| entry.bound.is_some())
-}
+impl Registry {
+    /// Whether a socket of this context is bound to the name.
+    pub(crate) fn is_bound(&self, name: &str) -> bool {
+        let names = lock(&self.names);
+        names.get(name).is_some_and(|entry| entry.bound.is_some())
+    }
 
-pub(crate) fn bind(core: &Arc<SocketCore>, name: &str, id: u64) -> Result<(), Error> {
-    let endpoint = Endpoint::Inproc(name.into());
-    let waiting: Vec<Client> = {
-        let mut names = lock(&core.context().inproc().names);
-        let entry = names.entry(name.into()).or_default();
-        if entry.bound.is_some() {
-            let source = std::io::ErrorKind::AddrInUse.into();
-            return Err(Error::Bind { endpoint, source });
+    pub(crate) fn bind(
+        self: &Arc<Self>,
+        core: &Arc<SocketCore>,
+        name: &str,
+        id: u64,
+    ) -> Result<(), Error> {
+        let endpoint = Endpoint::Inproc(name.into());
+        let waiting: Vec<Client> = {
+            let mut names = lock(&self.names);
+            let entry = names.entry(name.into()).or_default();
+            if entry.bound.is_some() {
+                let source = std::io::ErrorKind::AddrInUse.into();
+                return Err(Error::Bind { endpoint, source });
+            }
+            core.register(Registration {
+                endpoint,
+                id,
+                kind: RegistrationKind::Bound,
+            })?;
+            entry.bound = Some(core.clone());
+            let waiting = entry.clients.iter_mut().filter(|client| !client.joined);
+            waiting
+                .map(|client| {
+                    client.joined = true;
+                    client.clone()
+                })
+                .collect()
+        };
+        for client in waiting {
+            self.join(&client.core, core, name, client.id);
         }
+        Ok(())
+    }
+
+    pub(crate) fn connect(
+        self: &Arc<Self>,
+        core: &Arc<SocketCore>,
+        name: &str,
+        id: u64,
+    ) -> Result<(), Error> {
+        let endpoint = Endpoint::Inproc(name.into());
         core.register(Registration {
             endpoint,
             id,
-            kind: RegistrationKind::Bound,
+            kind: RegistrationKind::Connected,
         })?;
-        entry.bound = Some(core.clone());
-        let waiting = entry.clients.iter_mut().filter(|client| !client.joined);
-        waiting
-            .map(|client| {
-                client.joined = true;
-                client.clone()
-            })
-            .collect()
-    };
-    for client in waiting {
-        join(&client.core, core, name, client.id);
-    }
-    Ok(())
-}
-
-pub(crate) fn connect(core: &Arc<SocketCore>, name: &str, id: u64) -> Result<(), Error> {
-    let endpoint = Endpoint::Inproc(name.into());
-    core.register(Registration {
-        endpoint,
-        id,
-        kind: RegistrationKind::Connected,
-    })?;
-    let bound = {
-        let mut names = lock(&core.context().inproc().names);
-        let entry = names.entry(name.into()).or_default();
-        let joined = entry.bound.is_some();
-        entry.clients.push(Client {
-            core: core.clone(),
-            id,
-            joined,
-        });
-        entry.bound.clone()
-    };
-    if let Some(server) = bound {
-        join(core, &server, name, id);
-    }
-    Ok(())
-}
-
-/// Gives the name free; connections that came through it stay.
-pub(crate) fn unbind(core: &Arc<SocketCore>, name: &str) {
-    let mut names = lock(&core.context().inproc().names);
-    if let Some(entry) = names.get_mut(name) {
-        entry.bound = None;
-    }
-    forget_unused(&mut names, name);
-    drop(names);
-    core.remove_attachment();
-}
-
-pub(crate) fn disconnect(core: &Arc<SocketCore>, name: &str, id: u64) {
-    let mut names = lock(&core.context().inproc().names);
-    if let Some(entry) = names.get_mut(name) {
-        entry.clients.retain(|client| client.id != id);
-    }
-    forget_unused(&mut names, name);
-    drop(names);
-    for connection in connections(core) {
-        if connection.id == id {
-            connection.finish(CLIENT);
+        let bound = {
+            let mut names = lock(&self.names);
+            let entry = names.entry(name.into()).or_default();
+            let joined = entry.bound.is_some();
+            entry.clients.push(Client {
+                core: core.clone(),
+                id,
+                joined,
+            });
+            entry.bound.clone()
+        };
+        if let Some(server) = bound {
+            self.join(core, &server, name, id);
         }
+        Ok(())
     }
-    core.remove_attachment();
-}
 
-/// Withdraws a closing socket from all names and lets its connections send what is queued.
-pub(crate) fn close(core: &Arc<SocketCore>) {
-    let mut withdrawn = 0;
-    lock(&core.context().inproc().names).retain(|_, entry| {
-        if entry
-            .bound
-            .as_ref()
-            .is_some_and(|bound| Arc::ptr_eq(bound, core))
-        {
+    /// Gives the name free; connections that came through it stay.
+    pub(crate) fn unbind(&self, core: &Arc<SocketCore>, name: &str) {
+        let mut names = lock(&self.names);
+        if let Some(entry) = names.get_mut(name) {
             entry.bound = None;
-            withdrawn += 1;
         }
-        let before = entry.clients.len();
-        entry
-            .clients
-            .retain(|client| !Arc::ptr_eq(&client.core, core));
-        withdrawn += before - entry.clients.len();
-        !entry.is_unused()
-    });
-    for connection in connections(core) {
-        for side in [CLIENT, SERVER] {
-            if connection.ends[side].is(core) {
-                connection.finish(side);
-            }
-        }
-    }
-    for _ in 0..withdrawn {
+        forget_unused(&mut names, name);
+        drop(names);
         core.remove_attachment();
     }
-}
 
-/// Ends what is left of a closing socket's connections: its linger time is over.
-pub(crate) fn abort(core: &Arc<SocketCore>) {
-    for connection in connections(core) {
-        connection.end();
+    pub(crate) fn disconnect(&self, core: &Arc<SocketCore>, name: &str, id: u64) {
+        let mut names = lock(&self.names);
+        if let Some(entry) = names.get_mut(name) {
+            entry.clients.retain(|client| client.id != id);
+        }
+        forget_unused(&mut names, name);
+        drop(names);
+        for connection in self.connections(core) {
+            if connection.id == id {
+                connection.finish(CLIENT);
+            }
+        }
+        core.remove_attachment();
     }
-}
 
-fn connections(core: &Arc<SocketCore>) -> Vec<Arc<Connection>> {
-    let all = lock(&core.context().inproc().connections);
-    let of_core = all
-        .iter()
-        .filter(|connection| connection.ends.iter().any(|end| end.is(core)));
-    of_core.cloned().collect()
+    /// Withdraws a closing socket from all names and lets its connections send what is queued.
+    pub(crate) fn close(&self, core: &Arc<SocketCore>) {
+        let mut withdrawn = 0;
+        lock(&self.names).retain(|_, entry| {
+            if entry
+                .bound
+                .as_ref()
+                .is_some_and(|bound| Arc::ptr_eq(bound, core))
+            {
+                entry.bound = None;
+                withdrawn += 1;
+            }
+            let before = entry.clients.len();
+            entry
+                .clients
+                .retain(|client| !Arc::ptr_eq(&client.core, core));
+            withdrawn += before - entry.clients.len();
+            !entry.is_unused()
+        });
+        for connection in self.connections(core) {
+            for side in [CLIENT, SERVER] {
+                if connection.ends[side].is(core) {
+                    connection.finish(side);
+                }
+            }
+        }
+        for _ in 0..withdrawn {
+            core.remove_attachment();
+        }
+    }
+
+    /// Ends what is left of a closing socket's connections: its linger time is over.
+    pub(crate) fn abort(&self, core: &Arc<SocketCore>) {
+        for connection in self.connections(core) {
+            connection.end();
+        }
+    }
+
+    fn connections(&self, core: &Arc<SocketCore>) -> Vec<Arc<Connection>> {
+        let all = lock(&self.connections);
+        let of_core = all
+            .iter()
+            .filter(|connection| connection.ends.iter().any(|end| end.is(core)));
+        of_core.cloned().collect()
+    }
+
+    /// Makes the connection between two sockets, if they fit.
+    fn join(
+        self: &Arc<Self>,
+        client: &Arc<SocketCore>,
+        server: &Arc<SocketCore>,
+        name: &str,
+        id: u64,
+    ) {
+        let types = [client, server].map(|core| core.options().socket_type);
+        if !types[CLIENT].accepts(types[SERVER]) {
+            for (core, theirs) in [(client, types[SERVER]), (server, types[CLIENT])] {
+                let ours = core.options().socket_type;
+                let cause = sealwire_zmtp::Error::from(Incompatible::SocketTypes { ours, theirs });
+                core.hub
+                    .emit(Event::Failed(failure(name, None, cause.into(), false)));
+            }
+            return;
+        }
+        let number = client.context().next_number();
+        let ends = [client, server].map(|core| End {
+            core: core.clone(),
+            pipe: OnceLock::new(),
+        });
+        let connection = Arc::new(Connection {
+            registry: self.clone(),
+            name: name.into(),
+            id,
+            number,
+            ends,
+            lanes: [Lane::default(), Lane::default()],
+            ended: AtomicBool::new(false),
+        });
+        lock(&self.connections).push(connection.clone());
+        for side in [CLIENT, SERVER] {
+            connection.ends[side].core.add_attachment();
+        }
+        for side in [CLIENT, SERVER] {
+            if let Err(reason) = connection.attach(side) {
+                for end in &connection.ends {
+                    let cause = reason.cause();
+                    end.core
+                        .hub
+                        .emit(Event::Failed(failure(name, Some(number), cause, false)));
+                }
+                connection.end();
+                return;
+            }
+        }
+        // What was queued before both ends were there has not been moved yet.
+        connection.pump(CLIENT);
+        connection.pump(SERVER);
+    }
 }
 
 fn forget_unused(names: &mut HashMap<String, Name>, name: &str) {
@@ -196,52 +260,6 @@ impl Name {
     fn is_unused(&self) -> bool {
         self.bound.is_none() && self.clients.is_empty()
     }
-}
-
-/// Makes the connection between two sockets, if they fit.
-fn join(client: &Arc<SocketCore>, server: &Arc<SocketCore>, name: &str, id: u64) {
-    let types = [client, server].map(|core| core.options().socket_type);
-    if !types[CLIENT].accepts(types[SERVER]) {
-        for (core, theirs) in [(client, types[SERVER]), (server, types[CLIENT])] {
-            let ours = core.options().socket_type;
-            let cause = sealwire_zmtp::Error::from(Incompatible::SocketTypes { ours, theirs });
-            core.hub
-                .emit(Event::Failed(failure(name, None, cause.into(), false)));
-        }
-        return;
-    }
-    let number = client.context().next_number();
-    let ends = [client, server].map(|core| End {
-        core: core.clone(),
-        pipe: OnceLock::new(),
-    });
-    let connection = Arc::new(Connection {
-        name: name.into(),
-        id,
-        number,
-        ends,
-        lanes: [Lane::default(), Lane::default()],
-        ended: AtomicBool::new(false),
-    });
-    lock(&client.context().inproc().connections).push(connection.clone());
-    for side in [CLIENT, SERVER] {
-        connection.ends[side].core.add_attachment();
-    }
-    for side in [CLIENT, SERVER] {
-        if let Err(reason) = connection.attach(side) {
-            for end in &connection.ends {
-                let cause = reason.cause();
-                end.core
-                    .hub
-                    .emit(Event::Failed(failure(name, Some(number), cause, false)));
-            }
-            connection.end();
-            return;
-        }
-    }
-    // What was queued before both ends were there has not been moved yet.
-    connection.pump(CLIENT);
-    connection.pump(SERVER);
 }
 
 fn failure(
@@ -260,6 +278,7 @@ fn failure(
 }
 
 struct Connection {
+    registry: Arc<Registry>,
     name: String,
     /// Number of the `connect` that it came from.
     id: u64,
@@ -380,9 +399,8 @@ impl Connection {
         if self.ended.swap(true, Ordering::SeqCst) {
             return;
         }
-        let registry = self.ends[CLIENT].core.context().inproc();
-        lock(&registry.connections).retain(|other| other.number != self.number);
-        if let Some(entry) = lock(&registry.names).get_mut(&self.name) {
+        lock(&self.registry.connections).retain(|other| other.number != self.number);
+        if let Some(entry) = lock(&self.registry.names).get_mut(&self.name) {
             for client in entry
                 .clients
                 .iter_mut()

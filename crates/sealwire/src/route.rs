@@ -142,7 +142,10 @@ mod tests {
         let old = client();
         let first = exchange(&old, "old");
         // Connections that never became ready use none up, so this takes 2^32 that did.
-        context.routes().continue_after(first.wrapping_sub(2));
+        context
+            .core()
+            .routes()
+            .continue_after(first.wrapping_sub(2));
         let young: Vec<_> = (0..3).map(|_| client()).collect();
         let mut routes: Vec<_> = young.iter().map(|young| exchange(young, "young")).collect();
         assert_eq!(exchange(&old, "old again"), first);

@@ -2,6 +2,8 @@
 //! is asked, stands in [`auth::zap`](crate::auth::zap). What the mechanism brings as credentials is
 //! nothing to this module.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use sealwire_zmtp::wire::metadata::Metadata;
@@ -9,11 +11,13 @@ use sealwire_zmtp::{Mechanism, SocketType};
 
 use crate::auth::Verdict;
 use crate::auth::zap::ENDPOINT;
-use crate::context::Context;
+use crate::core::{ContextCore, SocketCore};
+use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::inproc;
 use crate::message::Message;
-use crate::socket::blocking::Socket;
+use crate::monitor::Event;
+use crate::options::SocketOptions;
 
 const NAME: &str = "zeromq.zap.01";
 const VERSION: &[u8] = b"1.0";
@@ -24,14 +28,31 @@ const INTERNAL_ERROR: u16 = 500;
 /// not be told anything final.
 const TEMPORARY: u16 = 300;
 
-/// Whether there is a handler in this context.
-pub(crate) fn is_bound(context: &Context) -> bool {
-    inproc::is_bound(context, NAME)
+/// Whether a handler is bound in the context of this socket, or was when this was asked before: one
+/// that went away must not open the door.
+pub(crate) fn has_handler(core: &SocketCore, inproc: &inproc::Registry) -> bool {
+    if inproc.is_bound(NAME) {
+        core.has_zap_handler.store(true, Ordering::Relaxed);
+    }
+    core.has_zap_handler.load(Ordering::Relaxed)
+}
+
+/// Says once that everybody is let in, where that is so and a handler could change it.
+pub(crate) fn warn_of_anyone(core: &SocketCore, inproc: &inproc::Registry, endpoint: &Endpoint) {
+    let open = core.options().security.leaves_it_to_zap()
+        && core.options().zap_domain.is_none()
+        && !matches!(endpoint, Endpoint::Inproc(_))
+        && !has_handler(core, inproc);
+    if open && !core.warned_of_anyone.swap(true, Ordering::Relaxed) {
+        let endpoint = endpoint.clone();
+        core.hub.emit(Event::AnyoneAllowed { endpoint });
+    }
 }
 
 /// One question to the handler.
 pub(crate) struct Request {
-    pub(crate) context: Context,
+    pub(crate) context: Arc<ContextCore>,
+    pub(crate) inproc: Arc<inproc::Registry>,
     pub(crate) limit: Duration,
     pub(crate) domain: String,
     pub(crate) address: String,
@@ -43,7 +64,7 @@ pub(crate) struct Request {
 impl Request {
     /// Asks, and waits for the answer. **Blocks**, no longer than the limit.
     pub(crate) fn ask(self) -> Verdict {
-        if !is_bound(&self.context) {
+        if !self.inproc.is_bound(NAME) {
             return unanswered(format!("no handler is bound to {ENDPOINT}"));
         }
         let id = self.context.next_number().to_be_bytes();
@@ -61,11 +82,7 @@ impl Request {
     }
 
     fn exchange(&self, id: [u8; 8]) -> Result<Message, Error> {
-        let socket = Socket::builder(SocketType::Req)
-            .context(&self.context)
-            .linger(Duration::ZERO)
-            .build_blocking()?;
-        socket.connect(ENDPOINT)?;
+        let caller = Caller::connect(&self.context, &self.inproc)?;
         let address = self.address.as_bytes();
         let mut request = Message::multipart([
             VERSION,
@@ -78,8 +95,36 @@ impl Request {
         for credential in &self.credentials {
             request.push_back(&credential[..]);
         }
-        socket.send_for(request, self.limit)?;
-        socket.recv_for(self.limit)
+        caller.core.send_within(request, Some(self.limit))?;
+        caller.core.recv_within(Some(self.limit))
+    }
+}
+
+/// A REQ socket for one question, without a handle: those stand above.
+struct Caller<'a> {
+    core: Arc<SocketCore>,
+    inproc: &'a inproc::Registry,
+}
+
+impl<'a> Caller<'a> {
+    fn connect(
+        context: &Arc<ContextCore>,
+        inproc: &'a Arc<inproc::Registry>,
+    ) -> Result<Self, Error> {
+        let options = SocketOptions::new(SocketType::Req);
+        let core = SocketCore::new(context.clone(), options);
+        let caller = Caller { core, inproc };
+        inproc.connect(&caller.core, NAME, context.next_number())?;
+        Ok(caller)
+    }
+}
+
+impl Drop for Caller<'_> {
+    fn drop(&mut self) {
+        // Nothing lingers: who asked has the answer, or wants it no more.
+        self.core.begin_close();
+        self.inproc.close(&self.core);
+        self.inproc.abort(&self.core);
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod blocking;
 mod closing;
+mod context;
 mod endpoints;
 mod holders;
 mod links;
@@ -23,13 +24,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sealwire_fork::Birth;
 use sealwire_zmtp::SocketType;
 
+pub(crate) use self::context::{ContextCore, Engine};
 use self::holders::Holders;
 pub(crate) use self::holders::{Holder, Holding};
 pub(crate) use self::protocol::{ROTATION_PERIOD, SharedCookies, rotate_cookies};
 use self::protocol::{cookies_for, protocol_config};
 use self::readable::Readable;
 use self::revising::Revising;
-use crate::context::Context;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::message::Message;
@@ -44,7 +45,7 @@ use crate::waiting::{Signal, Spinning};
 pub(crate) struct SocketCore {
     id: u64,
     birth: Birth,
-    context: Context,
+    context: Arc<ContextCore>,
     options: Arc<SocketOptions>,
     protocol: Arc<sealwire_zmtp::Config>,
     state: Mutex<State>,
@@ -63,9 +64,9 @@ pub(crate) struct SocketCore {
     pub(crate) holders: Arc<Holders>,
     revising: Revising,
     /// A ZAP handler is or was bound in the context.
-    has_zap_handler: AtomicBool,
+    pub(crate) has_zap_handler: AtomicBool,
     /// Whether it was told that everybody is let in.
-    warned_of_anyone: AtomicBool,
+    pub(crate) warned_of_anyone: AtomicBool,
 }
 
 struct State {
@@ -109,8 +110,8 @@ pub(crate) enum RegistrationKind {
 }
 
 impl SocketCore {
-    pub(crate) fn new(context: Context, options: SocketOptions) -> Arc<Self> {
-        let cookies = cookies_for(&context, &options.security);
+    pub(crate) fn new(context: Arc<ContextCore>, options: SocketOptions) -> Arc<Self> {
+        let cookies = cookies_for(context.engine(), &options.security);
         let (pattern, counters) = (pattern(&options), LiveCounters::default());
         let state = State {
             receives_unchanged: pattern.receives_unchanged(),
@@ -148,9 +149,9 @@ impl SocketCore {
             warned_of_anyone: AtomicBool::new(false),
         });
         if revision.is_some() {
-            core.context.revise_clients_of(&core);
+            core.context.engine().revise_clients(Arc::downgrade(&core));
         }
-        if !core.context.mailbox().enroll(&core) {
+        if !core.context.engine().enroll(&core) {
             core.fail();
         }
         core
@@ -166,7 +167,7 @@ impl SocketCore {
         self.id
     }
 
-    pub(crate) fn context(&self) -> &Context {
+    pub(crate) fn context(&self) -> &Arc<ContextCore> {
         &self.context
     }
 

@@ -10,7 +10,7 @@ use sealwire_zmtp::mechanism::{Blake3Client, Blake3Server, CurveClient, CurveSer
 use sealwire_zmtp::{Config, MechanismConfig};
 use zeroize::Zeroizing;
 
-use crate::context::Context;
+use super::Engine;
 use crate::entropy;
 use crate::options::SocketOptions;
 use crate::security::{Kind, Security};
@@ -23,12 +23,12 @@ pub(crate) const ROTATION_PERIOD: Duration = Duration::from_secs(15);
 pub(crate) type SharedCookies = Mutex<CookieKeys>;
 
 /// Cookie keys for a server, put on the list of those to rotate.
-pub(super) fn cookies_for(context: &Context, security: &Security) -> Option<Arc<SharedCookies>> {
+pub(super) fn cookies_for(engine: &dyn Engine, security: &Security) -> Option<Arc<SharedCookies>> {
     let (Kind::Server(_) | Kind::CurveServer { .. }) = security.0 else {
         return None;
     };
     let cookies = Arc::new(Mutex::new(CookieKeys::new(*fresh_key())));
-    context.rotate_cookies_of(&cookies);
+    engine.rotate_cookies(Arc::downgrade(&cookies));
     Some(cookies)
 }
 
@@ -123,6 +123,7 @@ mod tests {
 
     use super::*;
     use crate::auth::AllowAnyone;
+    use crate::context::Context;
     use crate::keys::Generate as _;
     use sealwire_zmtp::KeyPair;
 
@@ -140,7 +141,7 @@ mod tests {
     fn keys_are_replaced_by_the_clock_though_nobody_connects() {
         let context = Context::new().unwrap();
         let security = Security::blake3_server(KeyPair::generate(), AllowAnyone).into();
-        let cookies = cookies_for(&context, &security).unwrap();
+        let cookies = cookies_for(context.core().engine(), &security).unwrap();
         let first = bytes(&cookies);
         assert_eq!(first.len(), 1);
         let begun = Instant::now();
@@ -163,6 +164,6 @@ mod tests {
     #[test]
     fn who_is_no_server_has_no_cookies() {
         let context = Context::new().unwrap();
-        assert!(cookies_for(&context, &Security::plain_text()).is_none());
+        assert!(cookies_for(context.core().engine(), &Security::plain_text()).is_none());
     }
 }

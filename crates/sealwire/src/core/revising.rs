@@ -5,11 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::SocketCore;
 use crate::auth::{Decision, Status};
-use crate::endpoint::Endpoint;
-use crate::monitor::Event;
 use crate::pattern::PipeId;
 use crate::peer::Peer;
-use crate::zap;
 
 pub(super) struct Revising {
     /// Whether decisions may change at all.
@@ -100,26 +97,5 @@ impl SocketCore {
         if self.revisions() != revisions {
             self.revising.again.store(true, Ordering::SeqCst);
         }
-    }
-
-    /// Says once that everybody is let in, where that is so and a ZAP handler could change it.
-    pub(crate) fn warn_of_anyone(&self, endpoint: &Endpoint) {
-        let open = self.options.security.leaves_it_to_zap()
-            && self.options.zap_domain.is_none()
-            && !matches!(endpoint, Endpoint::Inproc(_))
-            && !self.has_zap_handler();
-        if open && !self.warned_of_anyone.swap(true, Ordering::Relaxed) {
-            let endpoint = endpoint.clone();
-            self.hub.emit(Event::AnyoneAllowed { endpoint });
-        }
-    }
-
-    /// Whether a ZAP handler is bound in the context, or was when this was asked before: one that
-    /// went away must not open the door.
-    pub(crate) fn has_zap_handler(&self) -> bool {
-        if zap::is_bound(&self.context) {
-            self.has_zap_handler.store(true, Ordering::Relaxed);
-        }
-        self.has_zap_handler.load(Ordering::Relaxed)
     }
 }

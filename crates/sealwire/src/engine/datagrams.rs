@@ -103,6 +103,7 @@ impl Link for DatagramLink {
 /// Lets a DISH receive. May block to resolve a name.
 pub(crate) fn bind(
     core: &Arc<SocketCore>,
+    mailbox: &Arc<Mailbox>,
     mut endpoint: Endpoint,
     id: u64,
 ) -> Result<Endpoint, Error> {
@@ -116,19 +117,24 @@ pub(crate) fn bind(
         *port = address.port();
     }
     let kind = RegistrationKind::Bound;
-    start(core, kind, endpoint.clone(), socket, address, id)?;
+    start(core, mailbox, kind, endpoint.clone(), socket, address, id)?;
     warn(core, id, address);
     Ok(endpoint)
 }
 
 /// Lets a RADIO send. May block to resolve a name.
-pub(crate) fn connect(core: &Arc<SocketCore>, endpoint: Endpoint, id: u64) -> Result<(), Error> {
+pub(crate) fn connect(
+    core: &Arc<SocketCore>,
+    mailbox: &Arc<Mailbox>,
+    endpoint: Endpoint,
+    id: u64,
+) -> Result<(), Error> {
     let (socket, target) = match udp::connect(&endpoint, core.options()) {
         Ok(opened) => opened,
         Err(source) => return Err(Error::Connect { endpoint, source }),
     };
     let kind = RegistrationKind::Connected;
-    start(core, kind, endpoint.clone(), socket, target, id)?;
+    start(core, mailbox, kind, endpoint.clone(), socket, target, id)?;
     core.hub.emit(Event::Connected {
         connection: id,
         endpoint,
@@ -153,6 +159,7 @@ fn warn(core: &SocketCore, id: u64, address: SocketAddr) {
 /// Attaches the socket and hands it to the I/O thread.
 fn start(
     core: &Arc<SocketCore>,
+    mailbox: &Arc<Mailbox>,
     kind: RegistrationKind,
     endpoint: Endpoint,
     socket: UdpSocket,
@@ -164,7 +171,6 @@ fn start(
         id,
         kind,
     })?;
-    let mailbox = core.context().mailbox();
     let link = Arc::new(DatagramLink {
         id,
         mailbox: mailbox.clone(),

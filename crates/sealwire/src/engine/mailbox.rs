@@ -8,7 +8,7 @@ use super::datagrams::Datagrams;
 use super::session::SessionKey;
 use crate::account::LogGate;
 use crate::auth::Verdict;
-use crate::core::{SharedCookies, SocketCore};
+use crate::core::{Engine, SharedCookies, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::guard;
 use crate::pattern::Dismissal;
@@ -134,20 +134,6 @@ impl Mailbox {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a socket of the context. `false` when the thread has ended.
-    pub(crate) fn enroll(&self, core: &Arc<SocketCore>) -> bool {
-        let mut queue = self.lock();
-        if queue.closed {
-            return false;
-        }
-        if queue.sockets.len() > 2 * queue.sockets_kept {
-            queue.sockets.retain(|core| core.strong_count() > 0);
-            queue.sockets_kept = queue.sockets.len() + 8;
-        }
-        queue.sockets.push(Arc::downgrade(core));
-        true
-    }
-
     /// Whether the thread has ended by a fault.
     pub(crate) fn is_closed(&self) -> bool {
         self.lock().closed
@@ -162,5 +148,32 @@ impl Mailbox {
         drop(queue);
         guard::contain("dropping commands", || drop(commands));
         sockets
+    }
+}
+
+impl Engine for Mailbox {
+    fn enroll(&self, core: &Arc<SocketCore>) -> bool {
+        let mut queue = self.lock();
+        if queue.closed {
+            return false;
+        }
+        if queue.sockets.len() > 2 * queue.sockets_kept {
+            queue.sockets.retain(|core| core.strong_count() > 0);
+            queue.sockets_kept = queue.sockets.len() + 8;
+        }
+        queue.sockets.push(Arc::downgrade(core));
+        true
+    }
+
+    fn rotate_cookies(&self, cookies: Weak<SharedCookies>) {
+        self.post(Command::RotateCookies(cookies));
+    }
+
+    fn revise_clients(&self, core: Weak<SocketCore>) {
+        self.post(Command::Revise(core));
+    }
+
+    fn shut_down(&self) {
+        self.post(Command::Shutdown);
     }
 }

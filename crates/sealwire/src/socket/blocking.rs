@@ -359,8 +359,8 @@ impl Socket {
 
     /// Begins to close the socket for all its handles.
     pub(crate) fn begin_close(&self) {
-        if let Ok(core) = self.inner.core() {
-            core.context().close_socket(core);
+        if self.inner.core().is_ok() {
+            self.inner.handle.close();
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod blocking;
 mod builder;
+mod handle;
 mod incoming;
 mod sending;
 
@@ -12,6 +13,7 @@ use sealwire_zmtp::SocketType;
 pub use builder::SocketBuilder;
 pub use incoming::Incoming;
 
+use self::handle::Handle;
 use crate::context::Context;
 use crate::core::{RegistrationKind, SocketCore};
 use crate::endpoint::{Endpoint, EndpointError};
@@ -59,23 +61,6 @@ pub struct Socket {
     handle: Arc<Handle>,
 }
 
-/// Closes the socket when the last of its handles is gone.
-struct Handle {
-    core: Arc<SocketCore>,
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        if self.core.is_here() {
-            self.core.context().close_socket(&self.core);
-        } else {
-            // Nothing of the parent's is freed in a child: not all of it can be, as its threads are
-            // not there.
-            std::mem::forget(self.core.clone());
-        }
-    }
-}
-
 impl Socket {
     /// A socket with default options: no encryption, 1,000 messages of queue per peer and
     /// direction.
@@ -94,9 +79,7 @@ impl Socket {
 
     pub(crate) fn open(context: Context, options: crate::options::SocketOptions) -> Self {
         Socket {
-            handle: Arc::new(Handle {
-                core: SocketCore::new(context, options),
-            }),
+            handle: Arc::new(Handle::new(context, options)),
         }
     }
 
@@ -133,8 +116,8 @@ impl Socket {
         E::Error: Into<Error>,
     {
         let endpoint = endpoint.try_into().map_err(Into::into)?;
-        let core = self.core()?;
-        core.context().bind(core, endpoint)
+        self.core()?;
+        self.handle.bind(endpoint)
     }
 
     /// Connects to an endpoint, now and whenever the connection is lost, until
@@ -159,8 +142,8 @@ impl Socket {
         if endpoint.is_wildcard() {
             return Err(EndpointError::Wildcard(endpoint.to_string()).into());
         }
-        let core = self.core()?;
-        core.context().connect(core, endpoint)
+        self.core()?;
+        self.handle.connect(endpoint)
     }
 
     /// SERVER, PEER: connects to an endpoint, waits until the handshake is done, and gives the
@@ -212,8 +195,8 @@ impl Socket {
         E::Error: Into<Error>,
     {
         let endpoint = endpoint.try_into().map_err(Into::into)?;
-        let core = self.core()?;
-        core.context().unbind(core, &endpoint)
+        self.core()?;
+        self.handle.unbind(&endpoint)
     }
 
     /// Ends the connection to an endpoint, once what is queued for it has been sent, and does not
@@ -228,8 +211,8 @@ impl Socket {
         E::Error: Into<Error>,
     {
         let endpoint = endpoint.try_into().map_err(Into::into)?;
-        let core = self.core()?;
-        core.context().disconnect(core, &endpoint)
+        self.core()?;
+        self.handle.disconnect(&endpoint)
     }
 
     /// Endpoints this socket is bound to. None in a child of a fork.
@@ -425,8 +408,8 @@ impl Socket {
     ///
     /// [`Error::Unsent`] when the linger time was not enough.
     pub async fn close(self) -> Result<(), Error> {
-        let core = self.core()?;
-        core.context().close_socket(core);
+        self.core()?;
+        self.handle.close();
         loop {
             let listener = Listening::to(&self.core()?.ended);
             if self.core()?.has_ended() {

@@ -11,7 +11,6 @@ use crate::engine::session::{End, Origin, SessionKey};
 use crate::engine::timers::Timer;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::guard;
-use crate::inproc;
 use crate::monitor::Event;
 use crate::peer::PeerAddress;
 
@@ -169,14 +168,14 @@ impl IoThread {
             .timers
             .set(at, Timer::Linger { socket: core.id() });
         self.closing.push(Arc::downgrade(&core));
-        // The counterpart is in `Context::close_socket`.
+        // The counterpart is in `socket/handle.rs`.
         core.remove_attachment();
     }
 
     /// The linger time of a socket is over.
     pub(super) fn abandon(&mut self, core: &Arc<SocketCore>) {
         core.abandon_backlog();
-        inproc::abort(core);
+        self.reactor.inproc.abort(core);
         for slot in self.slots_of(core) {
             match self.sources.get(slot) {
                 Some(Source::Session(_)) => self.end_session(slot, End::Clean),

@@ -28,6 +28,7 @@ use super::shared::SharedSession;
 use super::timers::{Timer, Timers};
 use crate::core::{ROTATION_PERIOD, SharedCookies, SocketCore, rotate_cookies};
 use crate::guard;
+use crate::inproc;
 
 /// Events taken from the poll at a time.
 const EVENTS: usize = 1_024;
@@ -36,14 +37,15 @@ const REVISION_PERIOD: Duration = Duration::from_millis(500);
 /// The mailbox's token; slots of the slab never get so far.
 const MAILBOX: Token = Token(usize::MAX);
 
-/// Starts an I/O thread.
-pub(crate) fn start() -> io::Result<Arc<Mailbox>> {
+/// Starts the I/O thread of a context with these names of `inproc`.
+pub(crate) fn start(inproc: Arc<inproc::Registry>) -> io::Result<Arc<Mailbox>> {
     let poll = Poll::new()?;
     let mailbox = Arc::new(Mailbox::new(Waker::new(poll.registry(), MAILBOX)?));
     let reactor = Reactor {
         registry: Arc::new(poll.registry().try_clone()?),
         decisions: Decisions::new(mailbox.clone()),
         mailbox: mailbox.clone(),
+        inproc,
         timers: Timers::default(),
         spare: BytesMut::new(),
         datagram: Vec::new(),
@@ -78,6 +80,7 @@ pub(super) struct Reactor {
     registry: Arc<Registry>,
     pub(super) mailbox: Arc<Mailbox>,
     pub(super) decisions: Decisions,
+    pub(super) inproc: Arc<inproc::Registry>,
     timers: Timers,
     /// Memory to read into.
     pub(super) spare: BytesMut,

@@ -64,7 +64,7 @@ impl Session {
     ) -> Result<(), End> {
         let inquiry = Inquiry {
             admission: self.core.options().admission.clone(),
-            zap: self.zap_request(applicant.as_ref()),
+            zap: self.zap_request(applicant.as_ref(), reactor),
             applicant,
             address: self.address.clone(),
             process: self.stream.process(),
@@ -121,19 +121,26 @@ impl Session {
     }
 
     /// The question for the ZAP handler, where there is one.
-    fn zap_request(&self, applicant: Option<&Applicant>) -> Option<zap::Request> {
+    fn zap_request(
+        &self,
+        applicant: Option<&Applicant>,
+        reactor: &Reactor,
+    ) -> Option<zap::Request> {
         let options = self.core.options();
         let domain = match &options.zap_domain {
             // NULL peers are not asked about where there is no name for them.
             Some(domain) if applicant.is_none() && domain.is_empty() => return None,
             Some(domain) => domain.clone(),
-            None if options.security.leaves_it_to_zap() && self.core.has_zap_handler() => {
+            None if options.security.leaves_it_to_zap()
+                && zap::has_handler(&self.core, &reactor.inproc) =>
+            {
                 String::new()
             }
             None => return None,
         };
         Some(zap::Request {
             context: self.core.context().clone(),
+            inproc: reactor.inproc.clone(),
             limit: options.zap_timeout,
             domain,
             address: self.address.for_zap(),

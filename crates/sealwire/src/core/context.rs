@@ -1,0 +1,70 @@
+//! What all sockets of a context share: the numbers of what they make, and the way to the thread that
+//! does their I/O.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use sealwire_fork::Birth;
+
+use super::{SharedCookies, SocketCore};
+use crate::route::Routes;
+
+/// What a socket asks of the thread that does its I/O, a few times in its life: the engine stands
+/// above the core and is given to it. Messages do not pass here, but through the
+/// [`Link`](crate::pattern::Link) of each connection.
+pub(crate) trait Engine: Send + Sync {
+    /// Notes a socket of the context. `false` when the thread has ended.
+    fn enroll(&self, core: &Arc<SocketCore>) -> bool;
+    /// Replaces these cookie keys by the clock, for as long as their socket lives.
+    fn rotate_cookies(&self, cookies: Weak<SharedCookies>);
+    /// Asks this socket's authenticator now and then whether it still allows the clients.
+    fn revise_clients(&self, core: Weak<SocketCore>);
+    /// Ends the thread.
+    fn shut_down(&self);
+}
+
+/// What the handles and the sockets of a context share. The thread ends when all of them are gone.
+pub(crate) struct ContextCore {
+    birth: Birth,
+    engine: Arc<dyn Engine>,
+    numbers: AtomicU64,
+    routes: Arc<Routes>,
+}
+
+impl ContextCore {
+    pub(crate) fn new(engine: Arc<dyn Engine>) -> Arc<Self> {
+        Arc::new(ContextCore {
+            birth: Birth::now(),
+            engine,
+            numbers: AtomicU64::new(1),
+            routes: Arc::default(),
+        })
+    }
+
+    /// Whether it was made in this process, and not before a fork.
+    pub(crate) fn is_here(&self) -> bool {
+        self.birth.is_here()
+    }
+
+    pub(super) fn engine(&self) -> &dyn Engine {
+        &*self.engine
+    }
+
+    /// A number that no socket, endpoint or connection of this context has had.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The numbers of peers.
+    pub(crate) fn routes(&self) -> &Arc<Routes> {
+        &self.routes
+    }
+}
+
+impl Drop for ContextCore {
+    fn drop(&mut self) {
+        if self.birth.is_here() {
+            self.engine.shut_down();
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What all handles of a socket share: its core and its context, with which it is bound, connected and
+//! closed.
+
+use std::sync::Arc;
+
+use sealwire_zmtp::SocketType;
+
+use crate::context::Context;
+use crate::core::{Registration, RegistrationKind, SocketCore};
+use crate::endpoint::Endpoint;
+use crate::engine::{self, Command};
+use crate::error::Error;
+use crate::monitor::Event;
+use crate::options::{SocketOptions, from_now};
+use crate::transport::listen;
+use crate::zap;
+
+/// Closes the socket when the last of its handles is gone.
+pub(super) struct Handle {
+    pub(super) core: Arc<SocketCore>,
+    context: Context,
+}
+
+impl Handle {
+    pub(super) fn new(context: Context, options: SocketOptions) -> Self {
+        Handle {
+            core: SocketCore::new(context.core().clone(), options),
+            context,
+        }
+    }
+
+    pub(super) fn bind(&self, endpoint: Endpoint) -> Result<Endpoint, Error> {
+        let (core, context) = (&self.core, &self.context);
+        core.check_transport(&endpoint)?;
+        core.check_security(&endpoint, RegistrationKind::Bound)?;
+        #[cfg(feature = "wss")]
+        core.check_tls(&endpoint, RegistrationKind::Bound)?;
+        // Remembered: should the handler go, clients are refused and not let in.
+        if core.options().security.leaves_it_to_zap() {
+            zap::has_handler(core, context.inproc());
+        }
+        let id = context.core().next_number();
+        let endpoint = if let Endpoint::Inproc(name) = &endpoint {
+            context.inproc().bind(core, name, id)?;
+            endpoint
+        } else if let Endpoint::Udp { .. } = endpoint {
+            if core.options().socket_type != SocketType::Dish {
+                return Err(Error::DatagramDirection(endpoint));
+            }
+            engine::bind_datagrams(core, context.mailbox(), endpoint, id)?
+        } else {
+            let (listener, endpoint) = listen(&endpoint, core.options())
+                .map_err(|source| Error::Bind { endpoint, source })?;
+            let kind = RegistrationKind::Bound;
+            core.register(Registration {
+                endpoint: endpoint.clone(),
+                id,
+                kind,
+            })?;
+            let (core, bound) = (core.clone(), endpoint.clone());
+            context.mailbox().post(Command::Listen {
+                core,
+                listener,
+                endpoint: bound,
+                id,
+            });
+            endpoint
+        };
+        core.hub.emit(Event::Listening {
+            endpoint: endpoint.clone(),
+        });
+        zap::warn_of_anyone(core, context.inproc(), &endpoint);
+        Ok(endpoint)
+    }
+
+    /// Gives the number that the connections which come of it have as their connector.
+    pub(super) fn connect(&self, endpoint: Endpoint) -> Result<u64, Error> {
+        let (core, context) = (&self.core, &self.context);
+        core.check_transport(&endpoint)?;
+        core.check_security(&endpoint, RegistrationKind::Connected)?;
+        #[cfg(feature = "wss")]
+        core.check_tls(&endpoint, RegistrationKind::Connected)?;
+        let id = context.core().next_number();
+        if let Endpoint::Inproc(name) = &endpoint {
+            context.inproc().connect(core, name, id)?;
+            return Ok(id);
+        }
+        if let Endpoint::Udp { .. } = endpoint {
+            if core.options().socket_type != SocketType::Radio {
+                return Err(Error::DatagramDirection(endpoint));
+            }
+            engine::connect_datagrams(core, context.mailbox(), endpoint, id)?;
+            return Ok(id);
+        }
+        let kind = RegistrationKind::Connected;
+        core.register(Registration {
+            endpoint: endpoint.clone(),
+            id,
+            kind,
+        })?;
+        zap::warn_of_anyone(core, context.inproc(), &endpoint);
+        context.mailbox().post(Command::Connect {
+            core: core.clone(),
+            endpoint,
+            id,
+        });
+        Ok(id)
+    }
+
+    pub(super) fn unbind(&self, endpoint: &Endpoint) -> Result<(), Error> {
+        let (core, context) = (&self.core, &self.context);
+        let registration = core.unregister(endpoint, RegistrationKind::Bound)?;
+        match endpoint {
+            Endpoint::Inproc(name) => context.inproc().unbind(core, name),
+            _ => context.mailbox().post(Command::Withdraw {
+                id: registration.id,
+            }),
+        }
+        core.hub.emit(Event::Unbound {
+            endpoint: endpoint.clone(),
+        });
+        Ok(())
+    }
+
+    pub(super) fn disconnect(&self, endpoint: &Endpoint) -> Result<(), Error> {
+        let (core, context) = (&self.core, &self.context);
+        let registration = core.unregister(endpoint, RegistrationKind::Connected)?;
+        match endpoint {
+            Endpoint::Inproc(name) => context.inproc().disconnect(core, name, registration.id),
+            _ => context.mailbox().post(Command::Withdraw {
+                id: registration.id,
+            }),
+        }
+        Ok(())
+    }
+
+    /// Begins to close the socket; does nothing when that has been done.
+    pub(super) fn close(&self) {
+        let core = &self.core;
+        // The attachment keeps the socket from ending before the I/O thread has seen the command.
+        core.add_attachment();
+        if !core.begin_close() {
+            core.remove_attachment();
+            return;
+        }
+        self.context.inproc().close(core);
+        let deadline = from_now(core.options().linger);
+        self.context.mailbox().post(Command::CloseSocket {
+            core: core.clone(),
+            deadline,
+        });
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if self.core.is_here() {
+            self.close();
+        } else {
+            // Nothing of the parent's is freed in a child: not all of it can be, as its threads are
+            // not there.
+            std::mem::forget((self.core.clone(), self.context.clone()));
+        }
+    }
+}
