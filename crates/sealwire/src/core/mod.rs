@@ -1,5 +1,6 @@
 //! What the handles of one socket and its connections share: the pattern and the pipes under one
-//! lock, and the means to wait for them.
+//! lock, and the means to wait for them. Handles and the engine stand above and know the core; it
+//! reaches them as [`Link`]s, signals and its [`Engine`].
 //!
 //! The lock is held for queue operations only. Signals to links and to waiting callers go out
 //! after it is released, and messages that are not delivered are dropped then, so that nobody is
