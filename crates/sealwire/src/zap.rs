@@ -169,6 +169,33 @@ fn read(reply: &Message, id: &[u8]) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::Context;
+    use crate::socket::blocking::Socket;
+
+    #[test]
+    fn a_question_without_an_answer_leaves_no_connection_behind() {
+        let context = Context::new().unwrap();
+        let handler = Socket::builder(SocketType::Router).context(&context);
+        let handler = handler.build_blocking().unwrap();
+        handler.bind(ENDPOINT).unwrap();
+        let request = Request {
+            context: context.core().clone(),
+            inproc: context.inproc().clone(),
+            limit: Duration::from_millis(1),
+            domain: String::new(),
+            address: "127.0.0.1".into(),
+            routing_id: Vec::new(),
+            mechanism: Mechanism::Null,
+            credentials: Vec::new(),
+        };
+        match request.ask() {
+            Verdict::RefusedByZap { status, .. } => assert_eq!(status, TEMPORARY),
+            other => panic!("{other:?}"),
+        }
+        // A name, the delimiter of REQ, and the question.
+        assert_eq!(handler.recv().unwrap().frames()[2].as_slice(), VERSION);
+        assert!(handler.peers().is_empty());
+    }
 
     fn verdict(frames: &[&[u8]]) -> Verdict {
         read(&Message::multipart(frames.iter().copied()), b"id")
