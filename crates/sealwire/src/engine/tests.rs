@@ -190,6 +190,18 @@ fn a_poll_that_fails_ends_all_sockets_with_an_error() {
     everybody_is_told_of(Fault::Poll);
 }
 
+#[test]
+fn a_socket_that_a_fault_ended_gives_its_inproc_name_back() {
+    let context = Context::new().unwrap();
+    let pull = socket(&context, SocketType::Pull);
+    pull.bind("inproc://name").unwrap();
+    context.mailbox().post(Command::Fault(Fault::Poll));
+    failed(pull.recv());
+    assert!(context.inproc().is_bound("name"));
+    drop(pull);
+    assert!(!context.inproc().is_bound("name"));
+}
+
 /// A source that panics ends, and says so; the others of the context go on. It may panic once more as it
 /// is removed.
 fn ends_alone(socket_type: SocketType, open: impl Fn(&Socket) -> String) {

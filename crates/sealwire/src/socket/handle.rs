@@ -140,6 +140,10 @@ impl Handle {
         // The attachment keeps the socket from ending before the I/O thread has seen the command.
         core.add_attachment();
         if !core.begin_close() {
+            if core.has_failed() {
+                // A fault that ends a socket leaves its names.
+                self.context.inproc().close(core);
+            }
             core.remove_attachment();
             return;
         }
