@@ -39,6 +39,7 @@ interop:
 
 lint:
 	python3 .ci/layers.py
+	python3 .ci/words.py
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
