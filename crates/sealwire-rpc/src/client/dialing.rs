@@ -38,11 +38,15 @@ impl Shared {
         (dialing.failures > failures).then(|| dialing.last_failure.clone())
     }
 
-    /// Opens a connection in the background, unless that is under way.
-    pub(super) fn dial(&self) {
-        if std::mem::replace(&mut lock(&self.dialing).active, true) {
+    /// Opens a connection in the background, unless that is under way or not `wanted` any more: the
+    /// connection of an attempt is there before the attempt is over.
+    pub(super) fn dial(&self, wanted: impl FnOnce(&Hub) -> bool) {
+        let mut attempts = lock(&self.dialing);
+        if attempts.active || !wanted(&self.hub) {
             return;
         }
+        attempts.active = true;
+        drop(attempts);
         let (hub, dialing) = (self.hub.clone(), self.dialing.clone());
         let (endpoint, options) = (self.endpoint.clone(), self.options);
         let spawned = thread::Builder::new()

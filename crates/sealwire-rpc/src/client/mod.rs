@@ -89,8 +89,9 @@ impl Client {
     fn ready(&self) -> Option<Conn> {
         let link = self.hub().least_loaded()?;
         let options = &self.shared.options;
-        if link.load() >= options.busy && self.hub().link_count() < options.max_connections {
-            self.shared.dial();
+        let has_room = |hub: &Hub| hub.link_count() < options.max_connections;
+        if link.load() >= options.busy && has_room(self.hub()) {
+            self.shared.dial(has_room);
         }
         Some(Conn::new(link))
     }
@@ -125,7 +126,7 @@ impl Client {
             if let Some(reason) = self.shared.failed_since(failures) {
                 return Err(Error::Connect(reason));
             }
-            self.shared.dial();
+            self.shared.dial(Hub::takes_no_calls);
             if let Some(due) = due {
                 self.hub().limit_wait_for_change(due);
             }
@@ -167,7 +168,7 @@ impl Client {
         match self.ready() {
             Some(conn) => conn.send_no_wait(body),
             None => {
-                self.shared.dial();
+                self.shared.dial(Hub::takes_no_calls);
                 Err(Error::WouldBlock)
             }
         }

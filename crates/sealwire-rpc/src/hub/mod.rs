@@ -261,6 +261,10 @@ impl Hub {
         open.min_by_key(|link| link.load()).cloned()
     }
 
+    pub(crate) fn takes_no_calls(&self) -> bool {
+        self.least_loaded().is_none()
+    }
+
     fn link(&self, route: u32) -> Option<Arc<Link>> {
         read(&self.links).get(&route).cloned()
     }

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use crate::support::{Scene, TIMEOUT, bind, echo, eventually, nothing_left, patient};
@@ -96,6 +97,46 @@ fn the_connection_with_the_fewest_calls_is_chosen_and_another_opened_when_all_ar
     }
     assert_eq!(client.connections().len(), 2);
     nothing_left(&server, &client);
+}
+
+#[test]
+fn threads_that_choose_together_open_no_more_connections_than_allowed() {
+    for _ in 0..20 {
+        let (go, wait) = mpsc::channel::<()>();
+        let wait = Mutex::new(wait);
+        let waits = move |request: &Request| {
+            let _ = wait.lock().unwrap().recv();
+            echo(request)
+        };
+        let scene = Scene::new();
+        let server = scene
+            .server()
+            .build(Pool::new(1, 100, waits).unwrap())
+            .unwrap();
+        let client = scene
+            .client()
+            .max_connections(2)
+            .calls_per_connection(1)
+            .build(bind(&server))
+            .unwrap();
+        let conn = client.blocking().conn().unwrap();
+        let call = conn.start(b"", CallOptions::default()).unwrap();
+        thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(|| {
+                    while client.connections().len() < 2 {
+                        client.blocking().conn().unwrap();
+                    }
+                });
+            }
+        });
+        // A third one would be under way.
+        thread::sleep(Duration::from_millis(20));
+        assert_eq!(client.connections().len(), 2);
+        go.send(()).unwrap();
+        call.wait().unwrap();
+        nothing_left(&server, &client);
+    }
 }
 
 #[test]
