@@ -21,7 +21,6 @@ pub(crate) use behaviour::Behaviour;
 pub(crate) use multicast::MulticastOptions;
 pub(crate) use reconnect::ReconnectOptions;
 pub use reconnect::ReconnectStop;
-pub(crate) use socks::MAX_SOCKS_TEXT;
 pub use socks::SocksProxy;
 pub(crate) use tcp::TcpOptions;
 pub use tcp::{DEFAULT_BACKLOG, DEFAULT_KEEP_ALIVE, TcpKeepAlive};

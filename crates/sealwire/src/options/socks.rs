@@ -9,7 +9,7 @@ use super::OptionsError;
 use crate::reach::is_loopback_host;
 
 /// Longest name, username or password: SOCKS5 has one octet for their length.
-pub(crate) const MAX_SOCKS_TEXT: usize = 255;
+const MAX_TEXT: usize = u8::MAX as usize;
 
 /// A SOCKS5 proxy (RFC 1928) that `tcp`, `ws` and `wss` connections are made through (libzmq's
 /// `SOCKS_PROXY`, `SOCKS_USERNAME`, `SOCKS_PASSWORD`).
@@ -52,8 +52,7 @@ impl SocksProxy {
         }
         match &self.login {
             Some((username, password))
-                if !(1..=MAX_SOCKS_TEXT).contains(&username.len())
-                    || password.len() > MAX_SOCKS_TEXT =>
+                if !(1..=MAX_TEXT).contains(&username.len()) || password.len() > MAX_TEXT =>
             {
                 Err(OptionsError::SocksLogin)
             }

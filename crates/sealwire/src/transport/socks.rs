@@ -13,8 +13,6 @@ use std::net::IpAddr;
 
 use zeroize::Zeroizing;
 
-use crate::options::MAX_SOCKS_TEXT as MAX_TEXT;
-
 const VERSION: u8 = 5;
 /// Of the exchange of username and password (RFC 1929).
 const LOGIN_VERSION: u8 = 1;
@@ -29,6 +27,8 @@ const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
+/// Longest name, username or password: their length is one octet.
+const MAX_TEXT: usize = u8::MAX as usize;
 /// The longest answer: a reply with a name of 255 bytes.
 pub(crate) const MAX_ANSWER: usize = 4 + 1 + MAX_TEXT + 2;
 
