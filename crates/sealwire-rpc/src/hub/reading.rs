@@ -237,6 +237,7 @@ impl Hub {
                 return output;
             }
             self.blocked.fetch_add(1, Ordering::SeqCst);
+            let mut chosen = false;
             let output = loop {
                 if parker.woken.swap(false, Ordering::Acquire)
                     && let Poll::Ready(output) = future.as_mut().poll(&mut context)
@@ -244,7 +245,7 @@ impl Hub {
                     break output;
                 }
                 if self.options.side == Side::Client && !in_batch() && self.link_count() > 0 {
-                    self.lead_or_follow(parker);
+                    chosen = self.lead_or_follow(parker);
                 } else {
                     thread::park();
                 }
@@ -256,15 +257,22 @@ impl Hub {
                 *lock(&self.lease) = Instant::now();
             }
             self.blocked.fetch_sub(1, Ordering::SeqCst);
+            if chosen {
+                // It was woken to read and has its answer already, so another thread has to.
+                self.wake_follower();
+            }
             output
         })
     }
 
-    fn lead_or_follow(self: &Arc<Self>, parker: &Parker) {
+    /// Reads, or waits until this thread may read or has been woken. `true` where it was chosen to read
+    /// and has not done so yet.
+    fn lead_or_follow(self: &Arc<Self>, parker: &Parker) -> bool {
         if let Ok(mut reader) = self.reader.try_lock() {
             self.lead(&mut reader, parker);
             drop(reader);
-            return self.wake_follower();
+            self.wake_follower();
+            return false;
         }
         lock(&self.followers).push(parker.thread.clone());
         // The reader may have left a moment ago, without seeing this follower.
@@ -272,16 +280,25 @@ impl Hub {
             Ok(mut reader) => {
                 self.lead(&mut reader, parker);
                 drop(reader);
-                lock(&self.followers).retain(|other| other.id() != parker.thread.id());
+                self.follow_no_more(parker);
                 self.wake_follower();
+                false
             }
             Err(_) => {
                 // The thread that reads now leaves it to those who wait once it has something.
                 *lock(&self.lease) = Instant::now();
                 thread::park();
-                lock(&self.followers).retain(|other| other.id() != parker.thread.id());
+                self.follow_no_more(parker)
             }
         }
+    }
+
+    /// `true` when this thread was no follower any more: the one that read last has chosen it.
+    fn follow_no_more(&self, parker: &Parker) -> bool {
+        let mut followers = lock(&self.followers);
+        let before = followers.len();
+        followers.retain(|other| other.id() != parker.thread.id());
+        followers.len() == before
     }
 
     fn lead(self: &Arc<Self>, reader: &mut Reader, parker: &Parker) {

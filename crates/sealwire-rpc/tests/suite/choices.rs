@@ -139,6 +139,26 @@ fn threads_that_choose_together_open_no_more_connections_than_allowed() {
     }
 }
 
+/// A thread that is woken to read may have its answer already, and has to choose another one.
+#[test]
+fn threads_that_leave_with_their_answers_let_others_read() {
+    let scene = Scene::new();
+    let server = scene.server().build(Inline::new(echo)).unwrap();
+    let client = scene.client().build(bind(&server)).unwrap().blocking();
+    client.conn().unwrap();
+    for _ in 0..500 {
+        thread::scope(|threads| {
+            for _ in 0..6 {
+                threads.spawn(|| {
+                    client
+                        .request_with(b"once", CallOptions::within(TIMEOUT))
+                        .unwrap()
+                });
+            }
+        });
+    }
+}
+
 #[test]
 fn the_time_limit_of_the_client_is_that_of_calls_without_one() {
     let (saw, left) = mpsc::channel();
