@@ -1,6 +1,6 @@
 //! `inproc`: two sockets of one context hand messages to each other. No bytes, no mechanism, no
-//! I/O thread: whoever makes progress possible moves the messages on. While the receiver has
-//! something to read they stay with the sender; whoever reads the last one fetches what has
+//! I/O thread: the thread that makes progress possible moves the messages on. While the receiver has
+//! something to read they stay with the sender; the reader of the last one fetches what has
 //! gathered there, all at once.
 //!
 //! ```text
@@ -336,7 +336,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Moves on what the receiver needs. If the lane is being moved already, whoever does it goes
+    /// Moves on what the receiver needs. If the lane is being moved already, the thread that does it goes
     /// on.
     fn pump(&self, side: usize) {
         let lane = &self.lanes[side];

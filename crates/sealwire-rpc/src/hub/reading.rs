@@ -108,6 +108,33 @@ pub(crate) fn block_until<F: Future>(deadline: Instant, future: F) -> Option<F::
     }
 }
 
+/// A thread that waits in [`Hub::block_on`], until it leaves, also by a panic.
+struct Blocked<'a> {
+    hub: &'a Hub,
+    /// It was woken to read and has not read yet.
+    chosen: bool,
+}
+
+impl<'a> Blocked<'a> {
+    fn new(hub: &'a Hub) -> Self {
+        hub.blocked.fetch_add(1, Ordering::SeqCst);
+        Blocked { hub, chosen: false }
+    }
+}
+
+impl Drop for Blocked<'_> {
+    fn drop(&mut self) {
+        if self.hub.options.side == Side::Client {
+            *lock(&self.hub.lease) = Instant::now();
+        }
+        self.hub.blocked.fetch_sub(1, Ordering::SeqCst);
+        if self.chosen {
+            // It had its answer already, so another thread has to read.
+            self.hub.wake_follower();
+        }
+    }
+}
+
 impl Hub {
     fn deal_with(self: &Arc<Self>, reader: &mut Reader) {
         let now = self.now();
@@ -236,32 +263,22 @@ impl Hub {
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 return output;
             }
-            self.blocked.fetch_add(1, Ordering::SeqCst);
-            let mut chosen = false;
-            let output = loop {
+            let mut blocked = Blocked::new(self);
+            loop {
                 if parker.woken.swap(false, Ordering::Acquire)
                     && let Poll::Ready(output) = future.as_mut().poll(&mut context)
                 {
-                    break output;
+                    return output;
                 }
                 if self.options.side == Side::Client && !in_batch() && self.link_count() > 0 {
-                    chosen = self.lead_or_follow(parker);
+                    blocked.chosen = self.lead_or_follow(parker);
                 } else {
                     thread::park();
                 }
                 if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
-                    break output;
+                    return output;
                 }
-            };
-            if self.options.side == Side::Client {
-                *lock(&self.lease) = Instant::now();
             }
-            self.blocked.fetch_sub(1, Ordering::SeqCst);
-            if chosen {
-                // It was woken to read and has its answer already, so another thread has to.
-                self.wake_follower();
-            }
-            output
         })
     }
 

@@ -117,7 +117,7 @@ pub enum FrameOrder {
 /// The client of PLAIN.
 #[derive(Clone, Debug)]
 pub struct PlainClient {
-    /// What is shown to the server, whoever that is: PLAIN does not tell.
+    /// What the client shows to any server: PLAIN does not prove which one it is.
     pub credentials: PlainCredentials,
 }
 
@@ -141,7 +141,7 @@ pub enum DataPhase {
     #[default]
     PerMessageNonces,
     /// **Weak: the order of frames is not authenticated.** One keystream that runs on (section 6):
-    /// whoever is on the path can drop, repeat or reorder whole frames, and the receiver accepts
+    /// anyone on the path can drop, repeat or reorder whole frames, and the receiver accepts
     /// them and decrypts noise. Only for peers that speak nothing else.
     ContinuousKeystreamUnauthenticatedOrder,
 }

@@ -104,8 +104,8 @@ static CONSTANTS: [[u16; 8]; ROUNDS] = {
 
 /// A round: the F functions of `source`, moved to the blocks they belong onto, onto `target`.
 ///
-/// Inlined by force, as the S-box and [`mix`] are: planes that go to a call and come back through memory make the
-/// permutation take 29 per cent longer (Intel).
+/// Inlined by force, as the S-box and [`mix`] are: with calls the planes go through memory, and the
+/// permutation takes 29 per cent longer (Intel).
 #[inline(always)]
 fn step(
     source: &Planes,
