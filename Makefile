@@ -11,12 +11,15 @@ check:
 	@python3 .ci/check.py $(WHAT)
 
 ## Everything that must hold: unit and behaviour tests, then interoperability with real peers.
-## Both run, and both verdicts are told, whatever became of the first.
+## Both run, and both verdicts are told, whatever became of the first. The peers are built while the unit
+## tests run, which wait for most of that time.
 test: export SEALWIRE_PROGRAM = $(abspath $(or $(CARGO_TARGET_DIR),target))/debug/sealwire
 test:
-	@verdicts=; failed=0; \
+	@cargo test --workspace --no-run && { bash interop/run.sh --build >/dev/null 2>&1 & } ; \
+	verdicts=; failed=0; \
 	for part in unit interop; do \
 		if $(MAKE) --no-print-directory $$part; then verdict=passed; else verdict=FAILED; failed=1; fi; \
+		wait; \
 		verdicts="$$verdicts  $$part: $$verdict"; \
 	done; \
 	echo "make test:$$verdicts"; exit $$failed
@@ -72,7 +75,7 @@ emulated: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64 -L
 emulated:
 	cargo test -p sealwire-simd -p sealwire-aead -p sealwire-nacl -p sealwire-newplex --target $(AARCH64) --release --lib
 
-## The C face: header, installation, tests in C and C++, valgrind.
+## The C API: header, installation, tests in C and C++, valgrind.
 c:
 	bash crates/sealwire-capi/check.sh
 

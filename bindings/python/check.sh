@@ -4,7 +4,7 @@
 # benchmark once.
 #
 # PYTHON chooses the interpreter; CARGO_TARGET_DIR is used if it is set. The peers of the tests are
-# the program, the C face and, if there is a ruby, the Ruby one, as cargo builds them. With CI=true
+# the program, the C library and, if there is a ruby, the gem, as cargo builds them. With CI=true
 # what is missing is installed, or a failure.
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The C face: the header is what the crate says it is, everything installs, and what is installed
+# The C API: the header is what the crate says it is, everything installs, and what is installed
 # works in C99 and C++17, through pkg-config and CMake, against libzmq and libsodium, without a leak.
 #
 # Needs a C and a C++ compiler, pkg-config, CMake, valgrind, python3, libzmq3-dev, libsodium-dev and
@@ -14,7 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 fail() {
-    echo "the C face: $*" >&2
+    echo "the C API: $*" >&2
     exit 1
 }
 

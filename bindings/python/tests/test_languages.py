@@ -1,4 +1,4 @@
-"""The other faces of Sealwire as peers: C and Ruby, in both roles, with BLAKE3 and CURVE."""
+"""Sealwire in other languages as peers: C and Ruby, in both roles, with BLAKE3 and CURVE."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def in_c(tmp_path_factory: pytest.TempPathFactory) -> Peer:
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     library = target / "release" / "libsealwire_c.a"
     if not library.exists():
-        missing("the C face is not built: cargo build --release -p sealwire-capi")
+        missing("the C library is not built: cargo build --release -p sealwire-capi")
     if shutil.which("cc") is None:
         missing("there is no C compiler")
-    face = ROOT / "crates" / "sealwire-capi" / "include"
+    include = ROOT / "crates" / "sealwire-capi" / "include"
     source = pathlib.Path(__file__).with_name("peer.c")
     program = folder / "peer"
     subprocess.run(
-        ["cc", "-Wall", "-Werror", f"-I{face}", str(source), str(library), "-lpthread", "-ldl",
+        ["cc", "-Wall", "-Werror", f"-I{include}", str(source), str(library), "-lpthread", "-ldl",
          "-lm", "-o", str(program)],
         check=True,
     )  # fmt: skip
@@ -69,7 +69,7 @@ def in_ruby() -> Peer:
     in_place = str(ROOT / "bindings" / "ruby" / "lib")
     command = ["ruby", "-W0", "-I", os.environ.get("SEALWIRE_RUBY_LIB", in_place)]
     if subprocess.run([*command, "-r", "sealwire", "-e", ""], capture_output=True).returncode:
-        missing("the Ruby face is neither built nor installed: bindings/ruby/install.sh")
+        missing("the Ruby gem is neither built nor installed: bindings/ruby/install.sh")
 
     def start(*arguments: object) -> subprocess.Popen[str]:
         return peer([*command, "-e", RUBY, "--"], *arguments)
@@ -98,16 +98,16 @@ def ended(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.fixture(params=["C", "Ruby"])
-def face(request: pytest.FixtureRequest) -> tuple[str, Peer]:
+def language(request: pytest.FixtureRequest) -> tuple[str, Peer]:
     start: Peer = request.getfixturevalue("in_c" if request.param == "C" else "in_ruby")
     return request.param, start
 
 
 @pytest.mark.parametrize("mechanism", ["blake3", "curve"])
 def test_it_asks_python(
-    pair: Pairs, tmp_path: pathlib.Path, face: tuple[str, Peer], mechanism: str
+    pair: Pairs, tmp_path: pathlib.Path, language: tuple[str, Peer], mechanism: str
 ) -> None:
-    name, start = face
+    name, start = language
     keys, other = sealwire.KeyPair.generate(), sealwire.KeyPair.generate()
     _, secret = other.save(tmp_path / "other")
     server_of = getattr(sealwire.Security, f"{mechanism}_server")
@@ -126,9 +126,9 @@ def test_it_asks_python(
 
 @pytest.mark.parametrize("mechanism", ["blake3", "curve"])
 def test_it_answers_python(
-    pair: Pairs, tmp_path: pathlib.Path, face: tuple[str, Peer], mechanism: str
+    pair: Pairs, tmp_path: pathlib.Path, language: tuple[str, Peer], mechanism: str
 ) -> None:
-    _, start = face
+    _, start = language
     keys, other = sealwire.KeyPair.generate(), sealwire.KeyPair.generate()
     _, secret = other.save(tmp_path / "other")
     client_of = getattr(sealwire.Security, f"{mechanism}_client")
