@@ -34,14 +34,16 @@ type FirstBlocks = ArrayVec<[u8; BLOCK_SIZE], WINDOW>;
 pub(crate) fn seal_batch(subkey: &[u32; 8], jobs: &mut [SealJob<'_>]) {
     let run = engine::lanes() * BLOCK_SIZE;
     for window in jobs.chunks_mut(WINDOW) {
-        let mut first: FirstBlocks = window.iter().map(|_| [0; BLOCK_SIZE]).collect();
+        // In its place: to return what is collected would move it.
+        let mut first = FirstBlocks::new();
+        first.extend(window.iter().map(|_| [0; BLOCK_SIZE]));
         let mut queue = Queue::new(subkey, run);
         for (job, block) in window.iter_mut().zip(&mut first) {
             let nonce = u64::from_le_bytes(job.nonce);
             queue.push(Position { nonce, counter: 0 }, block);
             if poly1305::is_long(job.buffer.len()) {
                 queue.xor_rest(nonce, job.buffer);
-            } else {
+            } else if job.buffer.len() > HEAD {
                 queue.xor_behind_head(nonce, job.buffer);
             }
         }
@@ -86,7 +88,8 @@ fn seal_runs(
 pub(crate) fn open_batch(subkey: &[u32; 8], jobs: &mut [OpenJob<'_>]) {
     let run = engine::lanes() * BLOCK_SIZE;
     for window in jobs.chunks_mut(WINDOW) {
-        let mut first: FirstBlocks = window.iter().map(|_| [0; BLOCK_SIZE]).collect();
+        let mut first = FirstBlocks::new();
+        first.extend(window.iter().map(|_| [0; BLOCK_SIZE]));
         let mut queue = Queue::new(subkey, run);
         for (job, block) in window.iter().zip(&mut first) {
             let nonce = u64::from_le_bytes(job.nonce);
@@ -99,7 +102,9 @@ pub(crate) fn open_batch(subkey: &[u32; 8], jobs: &mut [OpenJob<'_>]) {
             job.verified = tags_equal(&expected, job.tag);
             if job.verified {
                 xor_head(job.buffer, block);
-                queue.xor_behind_head(u64::from_le_bytes(job.nonce), job.buffer);
+                if job.buffer.len() > HEAD {
+                    queue.xor_behind_head(u64::from_le_bytes(job.nonce), job.buffer);
+                }
             }
         }
         queue.finish();
