@@ -194,6 +194,7 @@ NAMES = [
     Word(r"(?:^|_)faces?(?:_|$)", "api", "struct BlockingFace", "struct Surface"),
     Word(r"(?:^|_)(?:patience|impatient)(?:_|$)", "timeout", "patience: Duration", "a_patient: u8"),
     Word(r"(?:^|_)further_keys?(?:_|$)", "additional_keys", "further_keys: u8", "further: u8"),
+    Word(r"^(?:send|recv|request)(?:_many)?_for$", "send_timeout", "fn recv_for()", "fn server_for()"),
     Word(r"(?:^|_)utils?(?:_|$)", "the noun of what it holds", "mod utils;", "let utility = 0;"),
     Word(r"(?:^|_)helpers?(?:_|$)", "the noun of what it does", "fn run_helper()", "fn help()"),
     Word(r"(?:^|_)managers?(?:_|$)", "the noun of what it holds", "struct KeyManager", "fn manage()"),

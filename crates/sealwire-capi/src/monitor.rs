@@ -159,7 +159,7 @@ pub extern "C" fn sealwire_monitor_next(
                 "no event is there",
             ),
             Wait::For(limit) => {
-                let event = monitor.wait_next_for(limit);
+                let event = monitor.wait_next_timeout(limit);
                 (event, SEALWIRE_ERROR_TIMED_OUT, "no event came in time")
             }
         };

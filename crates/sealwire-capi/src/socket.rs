@@ -224,7 +224,7 @@ pub extern "C" fn sealwire_socket_recv(
         let message = match Wait::from_ms(timeout_ms)? {
             Wait::Default => socket.socket.recv(),
             Wait::No => socket.socket.try_recv(),
-            Wait::For(limit) => socket.socket.recv_for(limit),
+            Wait::For(limit) => socket.socket.recv_timeout(limit),
         }?;
         out.write(give(sealwire_message::new(message)));
         Ok(())
@@ -258,7 +258,9 @@ pub extern "C" fn sealwire_socket_recv_many(
                 socket.socket.recv_many(&mut taken, capacity)?;
             }
             Wait::For(limit) => {
-                socket.socket.recv_many_for(&mut taken, capacity, limit)?;
+                socket
+                    .socket
+                    .recv_many_timeout(&mut taken, capacity, limit)?;
             }
             Wait::No => {
                 taken.push(socket.socket.try_recv()?);

@@ -57,7 +57,7 @@ impl Conn {
     /// # Errors
     ///
     /// As [`request`](Conn::request).
-    pub fn request_for(&self, body: &[u8], limit: Duration) -> Result<Body, Error> {
+    pub fn request_timeout(&self, body: &[u8], limit: Duration) -> Result<Body, Error> {
         self.request_with(body, CallOptions::within(limit))
     }
 
@@ -208,17 +208,17 @@ impl Client {
         self.client.hub().block_on(self.client.send(body))
     }
 
-    /// See [`crate::Client::send_for`].
+    /// See [`crate::Client::send_timeout`].
     ///
     /// # Errors
     ///
     /// As there.
-    pub fn send_for(&self, body: &[u8], limit: Duration) -> Result<(), Error> {
+    pub fn send_timeout(&self, body: &[u8], limit: Duration) -> Result<(), Error> {
         if in_batch() {
             return Err(Error::WouldDeadlock);
         }
         let hub = self.client.hub();
-        hub.block_on(self.client.send_for(body, limit))
+        hub.block_on(self.client.send_timeout(body, limit))
     }
 
     /// See [`crate::Client::send_no_wait`].

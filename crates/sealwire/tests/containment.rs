@@ -204,14 +204,14 @@ fn a_waker_may_panic_and_the_others_are_woken() {
         let mut task = TaskContext::from_waker(&waker);
         assert!(receiving.as_mut().poll(&mut task).is_pending());
         std::thread::scope(|scope| {
-            let other = scope.spawn(|| pull.recv_for(TIMEOUT).unwrap());
+            let other = scope.spawn(|| pull.recv_timeout(TIMEOUT).unwrap());
             // The first is for the task, which is not woken.
             push.send("first").unwrap();
             push.send("second").unwrap();
             other.join().unwrap();
         });
         drop(receiving);
-        pull.recv_for(TIMEOUT).unwrap();
+        pull.recv_timeout(TIMEOUT).unwrap();
     }
 }
 

@@ -208,7 +208,7 @@ struct Client {
 impl Client {
     fn ask(&self, question: &str) -> String {
         self.socket.send(question).unwrap();
-        let answer = self.socket.recv_for(TIMEOUT).unwrap();
+        let answer = self.socket.recv_timeout(TIMEOUT).unwrap();
         String::from_utf8(answer.as_bytes().to_vec()).unwrap()
     }
 

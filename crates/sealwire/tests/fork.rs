@@ -88,12 +88,12 @@ fn forked_at_once<T, E: Into<Error>>(future: impl Future<Output = Result<T, E>>)
 fn use_and_drop(socket: Socket) {
     let work = || VecDeque::from([Message::from("from the child")]);
     forked(socket.send("from the child"));
-    forked(socket.send_for("from the child", TIMEOUT));
+    forked(socket.send_timeout("from the child", TIMEOUT));
     forked(socket.try_send("from the child"));
     forked(socket.send_many(&mut work()));
     forked(socket.try_send_many(&mut work()));
     forked(socket.recv());
-    forked(socket.recv_for(TIMEOUT));
+    forked(socket.recv_timeout(TIMEOUT));
     forked(socket.recv_many(&mut Vec::new(), 7));
     forked(socket.try_recv());
     forked(socket.incoming().next().unwrap());

@@ -31,7 +31,7 @@ pub fn await_event<T>(monitor: &Monitor, what: &str, fits: impl Fn(&Event) -> Op
     let mut seen = Vec::new();
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        let Some(event) = monitor.wait_next_for(left) else {
+        let Some(event) = monitor.wait_next_timeout(left) else {
             panic!("no event in time: {what}; seen: {seen:#?}")
         };
         if let Some(found) = fits(&event) {

@@ -45,7 +45,7 @@ pub(super) fn measure(client: &Client, load: &Load) -> Result<Measured, Error> {
 
 fn wait_until_ready(events: &Monitor) -> Result<(), Error> {
     loop {
-        match events.wait_next_for(TIMEOUT) {
+        match events.wait_next_timeout(TIMEOUT) {
             Some(Event::Ready { .. }) => return Ok(()),
             Some(Event::Failed(failure)) => {
                 return Err(Error::Failed(failure.to_string()));

@@ -230,7 +230,7 @@ impl Opened {
     pub(super) fn last_recv(&self, py: Python<'_>, limit: Duration) -> PyResult<sealwire::Message> {
         // Only a call that waits tells of the last failure, so it waits for no time.
         let socket = blocking::Socket::from(self.socket(py)?.clone());
-        py.detach(|| socket.recv_for(Duration::ZERO))
+        py.detach(|| socket.recv_timeout(Duration::ZERO))
             .map_err(|error| self.expired(py, error, limit))
     }
 
@@ -242,7 +242,7 @@ impl Opened {
         limit: Duration,
     ) -> PyResult<()> {
         let socket = blocking::Socket::from(self.socket(py)?.clone());
-        py.detach(|| socket.send_for(message, Duration::ZERO))
+        py.detach(|| socket.send_timeout(message, Duration::ZERO))
             .map_err(|unsent| self.expired(py, unsent.into(), limit))
     }
 

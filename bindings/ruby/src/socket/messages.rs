@@ -56,7 +56,7 @@ impl Socket {
         // Copies no payload.
         let sent = waiting::within(ruby, socket.send(message.clone()), limit)?;
         // Another attempt for want of time tells why there was no room.
-        let sent = sent.unwrap_or_else(|| blocking(socket).send_for(message, Duration::ZERO));
+        let sent = sent.unwrap_or_else(|| blocking(socket).send_timeout(message, Duration::ZERO));
         sent.map_err(|refused| raised_within(ruby, refused.into(), time))
     }
 
@@ -98,7 +98,7 @@ impl Socket {
                 let received = waiting::until(ruby, first, socket.recv(), limit)?;
                 // Another attempt for want of time tells why nothing came.
                 let received =
-                    received.unwrap_or_else(|| blocking(socket).recv_for(Duration::ZERO));
+                    received.unwrap_or_else(|| blocking(socket).recv_timeout(Duration::ZERO));
                 received.map_err(|error| raised_within(ruby, error, limit.unwrap_or_default()))?
             }
             tried => tried.map_err(|error| errors::raised(ruby, &error))?,
@@ -126,7 +126,7 @@ impl Socket {
             waiting::within(ruby, taken, limit)?
         };
         let received = received.unwrap_or_else(|| {
-            blocking(socket).recv_many_for(&mut messages, most.0, Duration::ZERO)
+            blocking(socket).recv_many_timeout(&mut messages, most.0, Duration::ZERO)
         });
         received.map_err(|error| raised_within(ruby, error, limit.unwrap_or_default()))?;
         let messages = messages.into_iter();
@@ -158,7 +158,7 @@ fn own_service(
 ) -> impl FnOnce() -> Option<Result<Inner, Failed>> + Send + use<> {
     let socket = blocking(socket);
     let limit = limit.map_or(OWN_SERVICE, |limit| limit.min(OWN_SERVICE));
-    move || match socket.recv_for(limit) {
+    move || match socket.recv_timeout(limit) {
         Err(Failed::TimedOut { .. }) => None,
         received => Some(received),
     }

@@ -40,8 +40,8 @@ pub extern "C" fn sealwire_rpc_conn_request(
         let outcome = Outcome::new(reply, error)?;
         outcome.settle(match Wait::from_ms(timeout_ms)? {
             Wait::Default => conn.request(body),
-            Wait::No => conn.request_for(body, std::time::Duration::ZERO),
-            Wait::For(limit) => conn.request_for(body, limit),
+            Wait::No => conn.request_timeout(body, std::time::Duration::ZERO),
+            Wait::For(limit) => conn.request_timeout(body, limit),
         })
     })
 }

@@ -17,7 +17,7 @@ fn send(socket: &Socket, message: Message, wait: Wait) -> Result<(), SendError> 
     match wait {
         Wait::Default => socket.send(message),
         Wait::No => socket.try_send(message),
-        Wait::For(limit) => socket.send_for(message, limit),
+        Wait::For(limit) => socket.send_timeout(message, limit),
     }
 }
 
@@ -74,7 +74,7 @@ pub extern "C" fn sealwire_socket_send_bytes(
 fn send_many(socket: &Socket, messages: &mut VecDeque<Message>, wait: Wait) -> Result<(), Error> {
     match wait {
         Wait::Default => socket.send_many(messages).map(drop),
-        Wait::For(limit) => socket.send_many_for(messages, limit).map(drop),
+        Wait::For(limit) => socket.send_many_timeout(messages, limit).map(drop),
         Wait::No => {
             while socket.try_send_many(messages)? > 0 {}
             if messages.is_empty() {

@@ -123,7 +123,7 @@ impl Stage {
         let deadline = Instant::now() + self.timeout();
         let mut other = None;
         loop {
-            match events.wait_next_for(deadline.saturating_duration_since(Instant::now())) {
+            match events.wait_next_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Some(Event::Failed(failure)) if expected(failure.cause()) => return Ok(failure),
                 Some(Event::Failed(failure)) => other = Some(failure),
                 Some(_) => {}

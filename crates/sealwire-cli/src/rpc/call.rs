@@ -91,7 +91,7 @@ fn send(
     server: &Endpoint,
 ) -> Result<(), Failure> {
     let blocking = client.blocking();
-    attempts.until_connected(|left| blocking.send_for(body, left))?;
+    attempts.until_connected(|left| blocking.send_timeout(body, left))?;
     // None when it is lost already.
     let connections = client.connections();
     blocking.shutdown(attempts.left());

@@ -88,7 +88,7 @@ impl Opened {
                 None => self.events.wait_next(),
                 Some(deadline) => {
                     let left = deadline.saturating_duration_since(Instant::now());
-                    self.events.wait_next_for(left)
+                    self.events.wait_next_timeout(left)
                 }
             };
             peers = self.socket.peers();

@@ -149,7 +149,7 @@ impl Client {
     /// # Errors
     ///
     /// As [`send`](Client::send), and [`Error::DeadlineExceeded`] where no connection came about.
-    pub async fn send_for(&self, body: &[u8], limit: Duration) -> Result<(), Error> {
+    pub async fn send_timeout(&self, body: &[u8], limit: Duration) -> Result<(), Error> {
         let due = self.hub().now() + bounded(limit);
         let conn = self.conn_by(Some(due)).await?;
         match conn.send_by(body, Some(due)).await {

@@ -198,7 +198,9 @@ impl Hub {
             Some(limit.map_or(LOOK_FOR_ROOM, |limit| limit.min(LOOK_FOR_ROOM)))
         };
         let taken = match limit {
-            Some(limit) => self.reading.recv_many_for(&mut reader.batch, BATCH, limit),
+            Some(limit) => self
+                .reading
+                .recv_many_timeout(&mut reader.batch, BATCH, limit),
             None => self.reading.recv_many(&mut reader.batch, BATCH),
         };
         match taken {

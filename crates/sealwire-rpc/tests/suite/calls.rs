@@ -100,7 +100,9 @@ fn messages_with_a_time_limit_reach_a_server_that_reads() {
     // More than there is room for until the server has read some.
     let count = 3 * Limits::default().one_way_window;
     for number in 0..count {
-        blocking.send_for(&number.to_be_bytes(), TIMEOUT).unwrap();
+        blocking
+            .send_timeout(&number.to_be_bytes(), TIMEOUT)
+            .unwrap();
     }
     for number in 0..count {
         let body = messages.recv_timeout(TIMEOUT).unwrap();
@@ -132,7 +134,7 @@ fn the_time_limit_of_a_message_holds_where_the_server_does_not_read() {
     let (tell, told) = mpsc::channel();
     let blocking = client.blocking();
     // On a thread that may outlive the test: without a limit it would wait for the other one.
-    thread::spawn(move || tell.send(blocking.send_for(b"", limit)));
+    thread::spawn(move || tell.send(blocking.send_timeout(b"", limit)));
     let outcome = told.recv_timeout(TIMEOUT).expect("the limit ends it");
     assert_eq!(outcome, Err(Error::Congested(limit)));
     let connections = client.connections();
@@ -220,7 +222,7 @@ fn deadlines_reach_the_handler_and_end_the_wait() {
     let (server, client) = Scene::new().pair(Threads(slow));
     let conn = client.blocking().conn().unwrap();
     let limit = Duration::from_secs(1);
-    let error = conn.request_for(b"", limit).unwrap_err();
+    let error = conn.request_timeout(b"", limit).unwrap_err();
     assert_eq!(error, Error::DeadlineExceeded { may_have_run: true });
     assert!(left.recv_timeout(TIMEOUT).unwrap() <= limit.mul_f64(1.13));
     eventually("counted", || server.counters().answers_too_late == 1);
@@ -473,7 +475,7 @@ fn the_time_limit_of_a_request_or_message_holds_while_connecting() {
     };
     let error = client.request_with(b"", CallOptions::within(limit));
     assert_eq!(error.unwrap_err(), expected);
-    assert_eq!(client.send_for(b"", limit), Err(expected));
+    assert_eq!(client.send_timeout(b"", limit), Err(expected));
     // The limit of the handshake is that long.
     assert!(began.elapsed() < TIMEOUT);
 }

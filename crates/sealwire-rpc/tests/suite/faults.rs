@@ -219,7 +219,7 @@ fn a_peer_that_stops_reading_holds_senders_back_with_typed_errors() {
     };
     assert_eq!(error, Error::WouldBlock);
     let error = conn
-        .request_for(&body, Duration::from_millis(20))
+        .request_timeout(&body, Duration::from_millis(20))
         .unwrap_err();
     assert!(
         matches!(error, Error::DeadlineExceeded { .. } | Error::Congested(_)),
@@ -231,7 +231,7 @@ fn a_peer_that_stops_reading_holds_senders_back_with_typed_errors() {
     });
     eventually("there is room again", || conn.send(&body).is_ok());
     eventually("and for calls", || {
-        match conn.request_for(b"after", TIMEOUT) {
+        match conn.request_timeout(b"after", TIMEOUT) {
             Ok(answer) => answer[..] == *b"after",
             Err(error) => {
                 assert_eq!(error, Error::Congested(limits.write));

@@ -79,7 +79,7 @@ impl Attacker {
     }
 
     pub(crate) fn read(&self) -> Option<Message> {
-        self.socket.recv_for(TIMEOUT).ok()
+        self.socket.recv_timeout(TIMEOUT).ok()
     }
 
     pub(crate) fn is_gone(&self) -> bool {

@@ -78,7 +78,7 @@ fn everybody_is_told_of(fault: Fault) {
     push.connect(pull.bind("tcp://127.0.0.1:0").unwrap())
         .unwrap();
     push.send("work").unwrap();
-    assert_eq!(pull.recv_for(LONG).unwrap().as_bytes(), b"work");
+    assert_eq!(pull.recv_timeout(LONG).unwrap().as_bytes(), b"work");
     // Sockets without a peer, whose messages have nowhere to go.
     let caller = make(SocketType::Peer);
     let lingering = Socket::builder(SocketType::Push).context(&context);
@@ -120,7 +120,7 @@ fn everybody_is_told_of(fault: Fault) {
         Waiting::begin(
             "send_many",
             of(&lonely, |lonely| {
-                failed(lonely.send_many_for(&mut ["work".into()].into(), LONG))
+                failed(lonely.send_many_timeout(&mut ["work".into()].into(), LONG))
             }),
         ),
         Waiting::begin(
@@ -146,7 +146,7 @@ fn everybody_is_told_of(fault: Fault) {
     assert!(over("a monitor", || observing.as_mut().poll(&mut task)).is_none());
     drop((receiving, sending, connecting, ending, next, observing));
     drop(incoming);
-    failed(push.send_for("work", LONG));
+    failed(push.send_timeout("work", LONG));
     failed(
         push.try_recv()
             .or_else(|_| push.try_send("work").map(|()| "sent".into())),
@@ -155,7 +155,7 @@ fn everybody_is_told_of(fault: Fault) {
     failed(pull.connect("tcp://127.0.0.1:1"));
     failed(pull.connect("inproc://somebody"));
     // Made afterwards.
-    failed(make(SocketType::Pull).recv_for(LONG));
+    failed(make(SocketType::Pull).recv_timeout(LONG));
     drop(handles);
     let end = move || {
         for socket in [pull, push, lonely] {
@@ -172,7 +172,10 @@ fn everybody_is_told_of(fault: Fault) {
     push.connect(pull.bind("tcp://127.0.0.1:0").unwrap())
         .unwrap();
     push.send("another context").unwrap();
-    assert_eq!(pull.recv_for(LONG).unwrap().as_bytes(), b"another context");
+    assert_eq!(
+        pull.recv_timeout(LONG).unwrap().as_bytes(),
+        b"another context"
+    );
 }
 
 #[test]
@@ -225,7 +228,7 @@ fn ends_alone_after(socket_type: SocketType, open: impl Fn(&Socket) -> String, a
     };
     context.mailbox().post(Command::Fault(fault));
     loop {
-        let event = monitor.wait_next_for(LONG).expect("an event says it");
+        let event = monitor.wait_next_timeout(LONG).expect("an event says it");
         let internal = FailureCause::Internal;
         match event {
             Event::AcceptFailed { reason, .. } if reason == internal.to_string() => break,
@@ -235,7 +238,7 @@ fn ends_alone_after(socket_type: SocketType, open: impl Fn(&Socket) -> String, a
     }
     assert!(broken.bound_endpoints().is_empty() && broken.connected_endpoints().is_empty());
     push.send("work").unwrap();
-    assert_eq!(pull.recv_for(LONG).unwrap().as_bytes(), b"work");
+    assert_eq!(pull.recv_timeout(LONG).unwrap().as_bytes(), b"work");
     // The socket is as good as new.
     assert_eq!(open(&broken).split(':').next(), endpoint.split(':').next());
     assert!(!context.mailbox().is_closed());

@@ -407,7 +407,7 @@ impl Monitor {
     }
 
     /// Blocks until the next event, but no longer than `limit`.
-    pub fn wait_next_for(&self, limit: Duration) -> Option<Event> {
+    pub fn wait_next_timeout(&self, limit: Duration) -> Option<Event> {
         if !self.queue.birth.is_here() {
             return None;
         }

@@ -214,7 +214,7 @@ impl Socket {
     /// # Errors
     ///
     /// As [`recv`](Socket::recv).
-    pub fn recv_for(&self, limit: Duration) -> Result<Message, Error> {
+    pub fn recv_timeout(&self, limit: Duration) -> Result<Message, Error> {
         self.inner.core()?.recv_within(Some(limit))
     }
 
@@ -266,7 +266,7 @@ impl Socket {
     /// # Errors
     ///
     /// As [`recv`](Socket::recv).
-    pub fn recv_many_for(
+    pub fn recv_many_timeout(
         &self,
         into: &mut Vec<Message>,
         limit: usize,

@@ -99,7 +99,7 @@ fn newcomer_is_served(scene: &Scene) -> Socket {
         .unwrap();
     client.connect(format!("tcp://{}", scene.address)).unwrap();
     client.send("honest").unwrap();
-    assert_eq!(client.recv_for(TIMEOUT).unwrap().as_bytes(), b"honest");
+    assert_eq!(client.recv_timeout(TIMEOUT).unwrap().as_bytes(), b"honest");
     client
 }
 

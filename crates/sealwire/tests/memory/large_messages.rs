@@ -35,7 +35,7 @@ fn large_messages_are_sealed() {
         assert!(in_use() < before + NOISE);
         let peak = peak_of(|| {
             push.send(payload.clone()).unwrap();
-            let received = pull.recv_for(TIMEOUT).unwrap();
+            let received = pull.recv_timeout(TIMEOUT).unwrap();
             assert!(received.as_bytes() == payload);
         });
         let growth = peak - before;

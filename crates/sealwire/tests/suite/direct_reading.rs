@@ -139,7 +139,7 @@ fn waiting_ends_in_time_and_may_go_on() {
     let path = Path::encrypted();
     let (pull, push, _) = leased(&path);
     for _ in 0..3 {
-        let waited = pull.recv_for(Duration::from_millis(30));
+        let waited = pull.recv_timeout(Duration::from_millis(30));
         assert!(matches!(waited, Err(Error::TimedOut { .. })));
         round(&pull, &push, "after all");
     }

@@ -104,7 +104,7 @@ fn a_radio_reaches_the_members_of_a_group() {
             eventually("joined", || {
                 radio.send(Message::to_group(group, "")).unwrap();
                 // Not so many of them that the queue is full.
-                dish.recv_for(Duration::from_millis(20)).is_ok()
+                dish.recv_timeout(Duration::from_millis(20)).is_ok()
             });
             dish.leave(group).unwrap();
         }

@@ -72,7 +72,7 @@ fn everybody_gets_what_they_asked_for_in_order() {
                 scope.spawn(move || {
                     let expected = (0..MESSAGES).filter(|number| wants(topic, *number));
                     for number in expected {
-                        let received = subscriber.recv_for(TIMEOUT).unwrap();
+                        let received = subscriber.recv_timeout(TIMEOUT).unwrap();
                         assert!(
                             received == message(number),
                             "{mechanism}: subscriber to {topic:?} at {number}"
@@ -91,7 +91,7 @@ fn everybody_gets_what_they_asked_for_in_order() {
 /// Reads every subscription.
 fn all_subscribed(publisher: &Socket, count: usize) {
     for _ in 0..count {
-        assert_eq!(publisher.recv_for(TIMEOUT).unwrap().as_bytes()[0], 1);
+        assert_eq!(publisher.recv_timeout(TIMEOUT).unwrap().as_bytes()[0], 1);
     }
 }
 
@@ -155,7 +155,7 @@ fn who_leaves_takes_a_queue_of_shared_messages_along() {
         publisher.send(numbered(number)).unwrap();
     }
     for number in 0..MESSAGES {
-        assert!(stays.recv_for(TIMEOUT).unwrap().as_bytes() == numbered(number));
+        assert!(stays.recv_timeout(TIMEOUT).unwrap().as_bytes() == numbered(number));
     }
     let unsent = 2 * u64::from(MESSAGES) - publisher.counters().messages_sent;
     assert!(unsent > 0, "it read nothing");
@@ -163,5 +163,5 @@ fn who_leaves_takes_a_queue_of_shared_messages_along() {
     // Some were on their way to the transport as well.
     eventually("counted", || publisher.counters().dropped_unsent >= unsent);
     publisher.send("and on").unwrap();
-    assert_eq!(stays.recv_for(TIMEOUT).unwrap().as_bytes(), b"and on");
+    assert_eq!(stays.recv_timeout(TIMEOUT).unwrap().as_bytes(), b"and on");
 }

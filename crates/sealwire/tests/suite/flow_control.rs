@@ -27,7 +27,7 @@ fn push_waits_when_nobody_reads_and_loses_nothing() {
         };
         let deadline = Instant::now() + TIMEOUT;
         loop {
-            match push.send_for(body(sent), Duration::from_millis(100)) {
+            match push.send_timeout(body(sent), Duration::from_millis(100)) {
                 Ok(()) => sent += 1,
                 Err(_) if sent >= 20 => break,
                 // A thread that moves messages on may not have run for so long.
@@ -112,7 +112,7 @@ fn the_backlog_for_absent_peers_is_bounded() {
         Error::WouldBlock
     ));
     let error = push
-        .send_for("and still", Duration::from_millis(200))
+        .send_timeout("and still", Duration::from_millis(200))
         .unwrap_err();
     let Error::TimedOut {
         last_failure: Some(failure),

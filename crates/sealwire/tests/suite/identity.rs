@@ -253,9 +253,12 @@ fn sockets_are_shared_between_threads() {
                 scope.spawn(|| {
                     let mut count = 0;
                     while pull.counters().messages_received < 4 * EACH as u64
-                        || pull.recv_for(Duration::ZERO).map(|_| count += 1).is_ok()
+                        || pull
+                            .recv_timeout(Duration::ZERO)
+                            .map(|_| count += 1)
+                            .is_ok()
                     {
-                        count += usize::from(pull.recv_for(Duration::from_millis(5)).is_ok());
+                        count += usize::from(pull.recv_timeout(Duration::from_millis(5)).is_ok());
                     }
                     count
                 })

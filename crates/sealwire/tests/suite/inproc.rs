@@ -186,6 +186,6 @@ fn a_descriptor_that_comes_late_tells_of_all_that_follows() {
     push.send("3").unwrap();
     assert_eq!(pull.counters().messages_received, 4);
     for expected in 0..4 {
-        assert_eq!(number(&pull.recv_for(TIMEOUT).unwrap()), expected);
+        assert_eq!(number(&pull.recv_timeout(TIMEOUT).unwrap()), expected);
     }
 }

@@ -244,7 +244,7 @@ fn heartbeats_keep_a_silent_connection() {
             matches!(event, Event::Ready { .. }).then_some(())
         });
         // Twenty heartbeats pass without a word from either application.
-        let Some(ended) = monitor.wait_next_for(20 * TICK) else {
+        let Some(ended) = monitor.wait_next_timeout(20 * TICK) else {
             break;
         };
         assert!(Instant::now() < deadline, "{ended:?}");

@@ -383,12 +383,12 @@ fn waiting_has_a_limit_and_says_why() {
     let path = Path::encrypted();
     let push = path.client(SocketType::Push).build_blocking().unwrap();
     let limit = Duration::from_millis(50);
-    let error = push.send_for("nobody", limit).unwrap_err();
+    let error = push.send_timeout("nobody", limit).unwrap_err();
     assert!(matches!(error.error(), Error::TimedOut { .. }), "{error}");
 
     let pull = path.server(SocketType::Pull).build_blocking().unwrap();
     assert!(matches!(
-        pull.recv_for(limit),
+        pull.recv_timeout(limit),
         Err(Error::TimedOut {
             last_failure: None,
             ..

@@ -31,7 +31,7 @@ impl Drop for Owner {
             let _ = socket.try_recv();
             let (_, _) = (socket.peers(), socket.accounts());
             // One that waits, which fails where this very thread drives the connection.
-            let _ = socket.recv_for(Duration::ZERO);
+            let _ = socket.recv_timeout(Duration::ZERO);
             drop(socket.readiness());
         }
         self.dropped.fetch_add(1, Ordering::SeqCst);
@@ -213,7 +213,7 @@ fn a_routing_id_that_is_taken_off() {
         let trap = Trap::on(&router);
         let message = Message::multipart([trap.frame(b"a long one"), Frame::from("body")]);
         router.send(message).unwrap();
-        assert_eq!(dealer.recv_for(TIMEOUT).unwrap().as_bytes(), b"body");
+        assert_eq!(dealer.recv_timeout(TIMEOUT).unwrap().as_bytes(), b"body");
         trap.was_sprung(1);
     });
 }
@@ -252,7 +252,7 @@ fn what_the_receiver_has_no_use_for() {
             inproc(&context, SocketType::Sub),
         );
         subscriber.subscribe("wanted").unwrap();
-        publisher.recv_for(TIMEOUT).unwrap();
+        publisher.recv_timeout(TIMEOUT).unwrap();
         publisher.subscribe("").unwrap();
         let trap = Trap::on(&subscriber);
         publisher.send(trap.message(b"unwanted")).unwrap();
@@ -274,7 +274,7 @@ fn what_the_receiver_has_no_use_for() {
             inproc(&context, SocketType::Router).router_notify(true, false),
             inproc(&context, SocketType::Req),
         );
-        let joined = router.recv_for(TIMEOUT).unwrap();
+        let joined = router.recv_timeout(TIMEOUT).unwrap();
         let name = joined.frames()[0].clone();
         let trap = Trap::on(&req);
         let (delimiter, odd) = (trap.frame(b"no delimiter"), trap.frame(b"answer"));
@@ -314,7 +314,7 @@ fn requests_and_answers_that_are_given_up() {
             inproc(&context, SocketType::Req).req_relaxed(true),
         );
         req.send("first").unwrap();
-        rep.recv_for(TIMEOUT).unwrap();
+        rep.recv_timeout(TIMEOUT).unwrap();
         let trap = Trap::on(&req);
         rep.send(trap.message(b"answer")).unwrap();
         req.send("second").unwrap();
@@ -333,7 +333,7 @@ fn requests_and_answers_that_are_given_up() {
             Frame::from("request"),
         ];
         dealer.send(Message::multipart(envelope)).unwrap();
-        rep.recv_for(TIMEOUT).unwrap();
+        rep.recv_timeout(TIMEOUT).unwrap();
         let _ = dealer.close();
         rep.send(trap.message(b"answer")).unwrap();
         trap.was_sprung(2);
@@ -424,7 +424,7 @@ fn what_was_written() {
                     message = Message::from(Frame::from(large));
                 }
                 one.send(message).unwrap();
-                while other.recv_for(TIMEOUT).unwrap().size() < 200 {}
+                while other.recv_timeout(TIMEOUT).unwrap().size() < 200 {}
                 // There is something to read as the next is dropped.
                 other.send("back").unwrap();
             }

@@ -71,7 +71,7 @@ fn a_connection_that_can_always_write_lets_others_have_the_thread() {
     sender.bind(format!("ipc://{}", path.display())).unwrap();
     let peer = UnixStream::connect(&path).unwrap();
     peer.set_nonblocking(true).unwrap();
-    let greeting = sender.recv_for(TIMEOUT).unwrap();
+    let greeting = sender.recv_timeout(TIMEOUT).unwrap();
     let endless = Arc::new(Endless {
         id: greeting.frames()[0].to_vec(),
         sender,
@@ -91,10 +91,10 @@ fn a_connection_that_can_always_write_lets_others_have_the_thread() {
     let _end = End(endless.clone());
     req.connect(rep.bind("tcp://127.0.0.1:0").unwrap()).unwrap();
     for _ in 0..10 {
-        req.send_for("question", TIMEOUT).unwrap();
-        rep.recv_for(TIMEOUT).unwrap();
-        rep.send_for("answer", TIMEOUT).unwrap();
-        req.recv_for(TIMEOUT).unwrap();
+        req.send_timeout("question", TIMEOUT).unwrap();
+        rep.recv_timeout(TIMEOUT).unwrap();
+        rep.send_timeout("answer", TIMEOUT).unwrap();
+        req.recv_timeout(TIMEOUT).unwrap();
     }
     let before = endless.written.load(Ordering::SeqCst);
     support::eventually("it still writes", || {

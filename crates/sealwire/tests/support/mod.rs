@@ -160,7 +160,7 @@ pub(crate) fn await_event<T>(
     let mut seen = Vec::new();
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        let Some(event) = monitor.wait_next_for(left) else {
+        let Some(event) = monitor.wait_next_timeout(left) else {
             panic!("no event in time: {what}; seen: {seen:#?}")
         };
         if let Some(found) = fits(&event) {

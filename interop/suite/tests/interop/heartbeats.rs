@@ -35,7 +35,7 @@ fn stays_alive(open: impl Fn() -> Link) {
         await_ready(&link.monitor);
         let end = Instant::now() + QUIET;
         let ended = loop {
-            match link.monitor.wait_next_for(end - Instant::now()) {
+            match link.monitor.wait_next_timeout(end - Instant::now()) {
                 None => break None,
                 Some(Event::Warning { .. }) => {}
                 Some(event) => break Some(event),

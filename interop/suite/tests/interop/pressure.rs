@@ -171,7 +171,7 @@ fn blocked(link: &Link, message: impl Fn(u32) -> Message) -> u32 {
     let (mut accepted, mut quiet) = (0, 0);
     while quiet < 3 {
         let waits = |accepted: u32| u64::from(accepted) - link.ours.counters().messages_sent;
-        match link.ours.send_for(message(accepted), BLOCKED) {
+        match link.ours.send_timeout(message(accepted), BLOCKED) {
             Ok(()) => (accepted, quiet) = (accepted + 1, 0),
             Err(error) => {
                 assert!(matches!(error.error(), Error::TimedOut { .. }), "{error}");

@@ -21,7 +21,7 @@ fn dial(endpoint: &Endpoint) -> TcpStream {
 
 fn await_failure(monitor: &Monitor, is_it: impl Fn(&FailureCause) -> bool) {
     eventually("the failure is told", || {
-        let event = monitor.wait_next_for(LIMIT).expect("an event in time");
+        let event = monitor.wait_next_timeout(LIMIT).expect("an event in time");
         matches!(event, Event::Failed(failure) if is_it(failure.cause()))
     });
 }

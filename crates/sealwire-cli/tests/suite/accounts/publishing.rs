@@ -27,7 +27,7 @@ fn named(socket_type: SocketType, name: &str) -> SocketBuilder {
 /// Waits until the socket has told of a peer that reached this bound.
 fn await_limit(socket: &Socket, monitor: &sealwire::Monitor, kind: Kind) {
     eventually("the cause is told", || {
-        let event = monitor.wait_next_for(LIMIT).expect("an event in time");
+        let event = monitor.wait_next_timeout(LIMIT).expect("an event in time");
         matches!(event, Event::Failed(failure) if matches!(
             failure.cause(),
             FailureCause::LimitExceeded(exceeded) if exceeded.kind == kind

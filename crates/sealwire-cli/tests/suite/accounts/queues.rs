@@ -120,7 +120,7 @@ pub(crate) fn left_behind() {
         });
     }
     eventually("the cause is told", || {
-        let event = monitor.wait_next_for(LIMIT).unwrap();
+        let event = monitor.wait_next_timeout(LIMIT).unwrap();
         matches!(event, Event::Failed(failure) if matches!(
             failure.cause(),
             FailureCause::LimitExceeded(exceeded) if exceeded.kind == Kind::LeftBehind

@@ -24,7 +24,11 @@ impl Socket {
     /// # Errors
     ///
     /// As [`send`](Socket::send).
-    pub fn send_for(&self, message: impl Into<Message>, limit: Duration) -> Result<(), SendError> {
+    pub fn send_timeout(
+        &self,
+        message: impl Into<Message>,
+        limit: Duration,
+    ) -> Result<(), SendError> {
         self.send_within(message.into(), Some(limit))
     }
 
@@ -86,7 +90,7 @@ impl Socket {
     /// # Errors
     ///
     /// As [`send_many`](Socket::send_many).
-    pub fn send_many_for(
+    pub fn send_many_timeout(
         &self,
         messages: &mut VecDeque<Message>,
         limit: Duration,

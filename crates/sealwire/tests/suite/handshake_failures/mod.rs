@@ -379,7 +379,7 @@ fn a_refused_client_reports_each_attempt_and_gets_in_later() {
         let full = (shortest * 2_u32.pow(number - 1)).min(longest);
         assert!(delay <= full && delay >= full / 2, "{number}: {delay:?}");
     }
-    let error = client.recv_for(Duration::from_millis(10)).unwrap_err();
+    let error = client.recv_timeout(Duration::from_millis(10)).unwrap_err();
     let Error::TimedOut { last_failure, .. } = &error else {
         panic!("{error}")
     };

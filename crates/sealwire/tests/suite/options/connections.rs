@@ -206,9 +206,12 @@ fn limits_may_be_as_long_as_they_can_be_said() {
     let push = patient(path.client(SocketType::Push));
     let monitor = pull.monitor();
     push.connect(pull.bind(path.endpoint()).unwrap()).unwrap();
-    push.send_for("patient", Duration::MAX).unwrap();
-    assert_eq!(pull.recv_for(Duration::MAX).unwrap().as_bytes(), b"patient");
-    assert!(monitor.wait_next_for(Duration::MAX).is_some());
+    push.send_timeout("patient", Duration::MAX).unwrap();
+    assert_eq!(
+        pull.recv_timeout(Duration::MAX).unwrap().as_bytes(),
+        b"patient"
+    );
+    assert!(monitor.wait_next_timeout(Duration::MAX).is_some());
     push.send("to the last").unwrap();
     drop(push);
     assert_eq!(pull.recv().unwrap().as_bytes(), b"to the last");

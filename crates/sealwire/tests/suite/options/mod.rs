@@ -294,7 +294,7 @@ fn a_publisher_that_does_not_drop_waits_for_the_slowest() {
             body
         };
         while xpub
-            .send_for(body(sent), Duration::from_millis(100))
+            .send_timeout(body(sent), Duration::from_millis(100))
             .is_ok()
         {
             sent += 1;

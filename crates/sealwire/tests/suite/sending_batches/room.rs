@@ -34,7 +34,7 @@ fn a_batch_waits_when_nobody_reads_and_loses_nothing() {
         let mut queue = large(0..2_000);
         eventually("both queues are used and no more goes", || {
             let error = push
-                .send_many_for(&mut queue, Duration::from_millis(100))
+                .send_many_timeout(&mut queue, Duration::from_millis(100))
                 .expect_err("it must fill up");
             let ran_out = matches!(
                 error,
@@ -81,14 +81,18 @@ fn a_batch_fills_the_queues_as_far_as_single_sends_do() {
     for mark in [1, 2, 3, 10, 255, 256, 257, 1_000] {
         let single = fill(mark, |push| {
             let mut sent: u32 = 0;
-            while push.send_for(&sent.to_be_bytes(), Duration::ZERO).is_ok() {
+            while push
+                .send_timeout(&sent.to_be_bytes(), Duration::ZERO)
+                .is_ok()
+            {
                 sent += 1;
             }
             sent
         });
         let batch = fill(mark, |push| {
             let mut queue = numbered(0..5_000);
-            push.send_many_for(&mut queue, Duration::ZERO).unwrap_err();
+            push.send_many_timeout(&mut queue, Duration::ZERO)
+                .unwrap_err();
             number(&queue[0])
         });
         assert_eq!(batch, single, "a mark of {mark}");
@@ -118,7 +122,7 @@ fn a_time_limit_ends_the_wait_and_not_what_goes_on() {
     let mut queue = numbered(0..5);
     let limit = Duration::from_millis(50);
     let begun = Instant::now();
-    let error = push.send_many_for(&mut queue, limit).unwrap_err();
+    let error = push.send_many_timeout(&mut queue, limit).unwrap_err();
     assert!(begun.elapsed() >= limit);
     assert!(
         matches!(
