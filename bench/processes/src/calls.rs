@@ -231,7 +231,7 @@ fn calls(
 /// Messages that arrived in a second.
 fn one_way(conn: &blocking::Conn, options: &Options) -> Result<f64, sealwire_rpc::Error> {
     let body = vec![0x5a; options.one_way_size];
-    let send_timeout = |time: Duration| {
+    let send_during = |time: Duration| {
         let started = Instant::now();
         loop {
             for _ in 0..64 {
@@ -249,9 +249,9 @@ fn one_way(conn: &blocking::Conn, options: &Options) -> Result<f64, sealwire_rpc
             .map_or(0, |count| u64::from_be_bytes(*count));
         Ok::<_, sealwire_rpc::Error>((count, Instant::now()))
     };
-    send_timeout(options.time / 2)?;
+    send_during(options.time / 2)?;
     let (before, from) = arrived()?;
-    send_timeout(options.time)?;
+    send_during(options.time)?;
     let (after, to) = arrived()?;
     Ok((after - before) as f64 / (to - from).as_secs_f64())
 }

@@ -42,8 +42,8 @@ impl Shape {
 /// Messages in a row that the caller's part is measured of: their queue has room for more.
 const BURST: u64 = 128;
 
-/// Messages between two looks at the clock.
-const STRETCH: u64 = 256;
+/// Messages between two readings of the clock.
+const CHECK_EVERY: u64 = 256;
 
 pub(crate) struct Pair {
     client: blocking::Client,
@@ -147,10 +147,10 @@ impl Pair {
                     scope.spawn(move || {
                         let (body, mut done) = ([0x5a; MESSAGE], 0);
                         while started.elapsed() < turn {
-                            for _ in 0..STRETCH {
+                            for _ in 0..CHECK_EVERY {
                                 action(&self.client, &body)?;
                             }
-                            done += STRETCH;
+                            done += CHECK_EVERY;
                         }
                         Ok::<u64, sealwire_rpc::Error>(done)
                     })

@@ -114,7 +114,7 @@ def test_an_exception_refuses_and_is_reported(
     assert reported.get(timeout=TIMEOUT) == (error, authenticate)
 
 
-def test_waiting_in_vain_names_the_refusal(pair: Pairs) -> None:
+def test_a_timeout_names_the_refusal(pair: Pairs) -> None:
     sides = Asked(pair, lambda client: False)
     failure(sides.server_events)
     failure(sides.client_events)

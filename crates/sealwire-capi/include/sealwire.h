@@ -853,7 +853,7 @@ typedef struct sealwire_peers sealwire_peers;
  * 3. Do that once or more often, with `SEALWIRE_NO_WAIT`. Then wait again.
  *
  * A receive that leaves something makes it readable again, so one message per wake-up is enough. To
- * send, try first, and wait only after `SEALWIRE_ERROR_WOULD_BLOCK`. A wake-up may be in vain.
+ * send, try first, and wait only after `SEALWIRE_ERROR_WOULD_BLOCK`. A wake-up may be spurious.
  *
  * Threads: for one that waits; several make one each. It outlives the socket.
  */

@@ -20,7 +20,7 @@ Exit codes:
   5    unreachable: nothing accepts connections there, or the name does not resolve
   6    messages lost: not sent in time, or the peer left before it answered
   130  interrupted
-Codes 4 and 5 tell why the wait for --timeout was in vain.";
+Codes 4 and 5 tell why the wait for --timeout failed.";
 
 /// What a script may rely on. [`EXIT_CODES`] says when which is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +76,12 @@ impl Failure {
         )
     }
 
-    /// A wait that was in vain, with what the last failed connection has to say about it.
-    pub(crate) fn in_vain(code: Code, message: &str, reason: Option<&ConnectionFailure>) -> Self {
+    /// A wait that timed out, with what the last failed connection has to say about it.
+    pub(crate) fn wait_failed(
+        code: Code,
+        message: &str,
+        reason: Option<&ConnectionFailure>,
+    ) -> Self {
         match reason {
             Some(reason) => Self::new(
                 code_of(reason).unwrap_or(code),
@@ -138,7 +142,7 @@ fn write_quietly(line: &str) {
     let _ = io::Write::write_all(&mut stderr, format!("{line}\n").as_bytes());
 }
 
-/// The exit code for a wait that a failed connection made vain; `None` when the connection had
+/// The exit code for a wait that timed out on a failed connection; `None` when the connection had
 /// been of use, so that something else is to blame.
 pub(crate) fn code_of(failure: &ConnectionFailure) -> Option<Code> {
     match failure.cause() {

@@ -10,7 +10,7 @@ use crate::portable::chacha20::BLOCK_SIZE;
 pub(crate) enum Source<'a> {
     /// All of it is ciphertext.
     Ciphertext(MacInput<'a>),
-    /// The first `encrypted` bytes are ciphertext. Encrypting a stretch right before it is hashed
+    /// The first `encrypted` bytes are ciphertext. Encrypting a range right before it is hashed
     /// finds it in the first-level cache.
     Sealing {
         aad: &'a [u8],
@@ -49,7 +49,7 @@ impl<'a> Source<'a> {
                 encrypted,
             } => {
                 let needed = end.saturating_sub(aad.len() + 8);
-                // Whole chunks of keystream, so that the next stretch starts at a block.
+                // Whole chunks of keystream, so that the next range starts at a block.
                 let until = needed.next_multiple_of(CHUNK_SIZE).min(text.len());
                 if until > *encrypted {
                     let first = counter.wrapping_add((*encrypted / BLOCK_SIZE) as u64);

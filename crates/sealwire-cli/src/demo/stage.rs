@@ -128,8 +128,12 @@ impl Stage {
                 Some(Event::Failed(failure)) => other = Some(failure),
                 Some(_) => {}
                 None => {
-                    let message = format!("waited in vain for {what}");
-                    return Err(Failure::in_vain(Code::TimedOut, &message, other.as_ref()));
+                    let message = format!("timed out waiting for {what}");
+                    return Err(Failure::wait_failed(
+                        Code::TimedOut,
+                        &message,
+                        other.as_ref(),
+                    ));
                 }
             }
         }

@@ -117,7 +117,7 @@ struct Attempts<'a> {
     deadline: Instant,
     pause: Duration,
     /// Why there was no connection the last time.
-    setback: Option<Failure>,
+    failed_attempt: Option<Failure>,
 }
 
 impl<'a> Attempts<'a> {
@@ -126,7 +126,7 @@ impl<'a> Attempts<'a> {
             monitor,
             deadline: Instant::now() + limit,
             pause: FIRST_PAUSE,
-            setback: None,
+            failed_attempt: None,
         }
     }
 
@@ -152,9 +152,9 @@ impl<'a> Attempts<'a> {
                     may_have_run: false
                 }
             );
-            if timed_out && let Some(setback) = self.setback.take() {
+            if timed_out && let Some(failed_attempt) = self.failed_attempt.take() {
                 // It says more than that time is up.
-                return Err(setback);
+                return Err(failed_attempt);
             }
             if !not_connected {
                 return Err(failed(&error));
@@ -164,7 +164,7 @@ impl<'a> Attempts<'a> {
             if is_final || self.left() <= self.pause {
                 return Err(failure);
             }
-            if self.setback.replace(failure).is_none() {
+            if self.failed_attempt.replace(failure).is_none() {
                 eprintln_quietly(&format!("{error}; trying again until --timeout is over"));
             }
             thread::sleep(self.pause);

@@ -177,7 +177,7 @@ impl Sender {
             };
             if let Err(failure) = send_all() {
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
-                // Wakes the receiving side, which would wait in vain.
+                // Wakes the receiving side, which would wait for ever.
                 let _ = socket.close();
             }
         })?;

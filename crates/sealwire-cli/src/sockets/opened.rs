@@ -108,7 +108,7 @@ impl Opened {
                 None => {
                     let timeout = self.timeout.unwrap_or_default();
                     let message = format!("{what} within {timeout:?}");
-                    return Err(Failure::in_vain(
+                    return Err(Failure::wait_failed(
                         Code::TimedOut,
                         &message,
                         last_failure.as_ref(),
@@ -133,7 +133,7 @@ impl Opened {
         let last_failure = reporter.finish();
         outcome?;
         match closed {
-            Err(error @ Error::Unsent(_)) => Err(Failure::in_vain(
+            Err(error @ Error::Unsent(_)) => Err(Failure::wait_failed(
                 Code::Lost,
                 &error.to_string(),
                 last_failure.as_ref(),

@@ -69,7 +69,7 @@ fn wait_for_subscribers(socket: &Socket, wanted: usize) -> Result<(), Failure> {
                 ..
             }) => {
                 let message = format!("not enough subscribers came within {limit:?}");
-                return Err(Failure::in_vain(
+                return Err(Failure::wait_failed(
                     Code::TimedOut,
                     &message,
                     last_failure.as_deref(),

@@ -10,28 +10,28 @@ use sealwire::account::{
 };
 use sealwire_tunnel::PublicKey;
 
-use super::allow::{AllowList, Look};
+use super::allow::{AllowList, Snapshot};
 use super::failure::Failed;
 use super::reading::Reading;
 use crate::exit::Failure;
 
-/// Between two looks at the list that nobody asked for.
-const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// Looks that handshakes ask for take a tenth of the time at most.
+/// Between two readings of the list that nobody asked for.
+const READ_AGAIN: Duration = Duration::from_millis(500);
+/// Readings that handshakes ask for take a tenth of the time at most.
 const PAUSE: u32 = 9;
 
 #[derive(Debug)]
 pub(super) struct Admission {
     reading: Reading,
     /// What the list says, as it was read last.
-    current: Look,
-    /// Looks that have begun, and whether the last of them is under way.
-    looks: u64,
-    is_looking: bool,
+    current: Snapshot,
+    /// Readings that have begun, and whether the last of them is under way.
+    readings: u64,
+    is_reading: bool,
     /// When the list is read again in any case.
-    look_at: Instant,
+    read_at: Instant,
     /// When a handshake may have it read.
-    may_look_at: Instant,
+    may_read_at: Instant,
     book: Addresses,
     limits: AddressLimits,
     /// What a connection is refused with when there is no other descriptor.
@@ -41,7 +41,7 @@ pub(super) struct Admission {
 impl Admission {
     /// With the list as it was read at `now`.
     pub(super) fn new(
-        (list, current): (AllowList, Look),
+        (list, current): (AllowList, Snapshot),
         max_handshakes: usize,
         waker: Arc<Waker>,
         now: Instant,
@@ -49,10 +49,10 @@ impl Admission {
         Ok(Admission {
             reading: Reading::start(list, waker)?,
             current,
-            looks: 0,
-            is_looking: false,
-            look_at: now + LOOK_AGAIN,
-            may_look_at: now,
+            readings: 0,
+            is_reading: false,
+            read_at: now + READ_AGAIN,
+            may_read_at: now,
             book: Addresses::default(),
             limits: AddressLimits::for_handshakes(max_handshakes),
             spare: SpareDescriptor::new(),
@@ -95,21 +95,21 @@ impl Admission {
         self.book.ended(id);
     }
 
-    /// Wants the list to be read soon. Which look tells whether somebody is on it who asks now: one that
+    /// Wants the list to be read soon. Which reading tells whether somebody is on it who asks now: one that
     /// has not begun.
-    pub(super) fn want_look(&mut self) -> u64 {
-        self.look_at = self.look_at.min(self.may_look_at);
-        self.looks + 1
+    pub(super) fn want_read(&mut self) -> u64 {
+        self.read_at = self.read_at.min(self.may_read_at);
+        self.readings + 1
     }
 
     /// Whether the list has this key. `None` when it is not on it and may have been added since: it is
-    /// to be asked again after `look`.
-    pub(super) fn decide(&self, peer: &PublicKey, look: u64) -> Option<Result<(), Failed>> {
+    /// to be asked again after `reading`.
+    pub(super) fn decide(&self, peer: &PublicKey, reading: u64) -> Option<Result<(), Failed>> {
         if self.current.allows(peer) {
             return Some(Ok(()));
         }
-        let done = self.looks - u64::from(self.is_looking);
-        (done >= look).then(|| {
+        let done = self.readings - u64::from(self.is_reading);
+        (done >= reading).then(|| {
             Err(match self.current.is_complete {
                 true => Failed::NotAllowed(Box::new(*peer)),
                 false => Failed::AllowList,
@@ -123,33 +123,33 @@ impl Admission {
     }
 
     /// When the list is to be read again; `None` while it is being read.
-    pub(super) fn look_due(&self) -> Option<Instant> {
-        (!self.is_looking).then_some(self.look_at)
+    pub(super) fn read_due(&self) -> Option<Instant> {
+        (!self.is_reading).then_some(self.read_at)
     }
 
     /// Has the list read again if it is time.
-    pub(super) fn look_if_due(&mut self, now: Instant) {
-        if self.look_due().is_some_and(|at| at <= now) {
-            self.is_looking = true;
-            self.looks += 1;
+    pub(super) fn read_if_due(&mut self, now: Instant) {
+        if self.read_due().is_some_and(|at| at <= now) {
+            self.is_reading = true;
+            self.readings += 1;
             self.reading.begin();
         }
     }
 
     /// Takes what the list says now, if it has been read: whether keys may have been taken off, and
     /// remarks for the log.
-    pub(super) fn take_look(
+    pub(super) fn take_snapshot(
         &mut self,
         now: Instant,
     ) -> Result<Option<(bool, Vec<String>)>, Failure> {
-        let Some(mut look) = self.reading.take()? else {
+        let Some(mut snapshot) = self.reading.take()? else {
             return Ok(None);
         };
-        self.is_looking = false;
-        self.may_look_at = now + look.took * PAUSE;
-        self.look_at = self.may_look_at.max(now + LOOK_AGAIN);
-        let remarks = std::mem::take(&mut look.remarks);
-        self.current = look;
+        self.is_reading = false;
+        self.may_read_at = now + snapshot.took * PAUSE;
+        self.read_at = self.may_read_at.max(now + READ_AGAIN);
+        let remarks = std::mem::take(&mut snapshot.remarks);
+        self.current = snapshot;
         Ok(Some((self.current.removed, remarks)))
     }
 }

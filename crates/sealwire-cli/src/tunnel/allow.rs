@@ -46,9 +46,9 @@ struct Listed {
     lacks: Option<Instant>,
 }
 
-/// What became of a look at the disk.
+/// What a reading of the disk found.
 #[derive(Debug, Default)]
-pub(super) struct Look {
+pub(super) struct Snapshot {
     /// Who is let in.
     pub(super) keys: Keys,
     /// Whether all of the list could be read.
@@ -61,7 +61,7 @@ pub(super) struct Look {
     pub(super) took: Duration,
 }
 
-impl Look {
+impl Snapshot {
     pub(super) fn allows(&self, key: &PublicKey) -> bool {
         self.keys.contains(&key.to_bytes())
     }
@@ -69,7 +69,7 @@ impl Look {
 
 impl AllowList {
     /// Reads everything once, so that mistakes show at the start.
-    pub(super) fn new(sources: &[String], now: Instant) -> Result<(Self, Look), Failure> {
+    pub(super) fn new(sources: &[String], now: Instant) -> Result<(Self, Snapshot), Failure> {
         let (mut fixed, mut paths) = (Keys::new(), Vec::new());
         for source in sources {
             match keys::parse_public(source) {
@@ -88,19 +88,19 @@ impl AllowList {
                 keys::read_public_list(&file)?;
             }
         }
-        let look = list.look(now);
-        Ok((list, look))
+        let snapshot = list.read(now);
+        Ok((list, snapshot))
     }
 
     /// Reads what is on disk.
-    pub(super) fn look(&mut self, now: Instant) -> Look {
-        let mut look = Look::default();
+    pub(super) fn read(&mut self, now: Instant) -> Snapshot {
+        let mut snapshot = Snapshot::default();
         let (mut problems, mut seen) = (BTreeMap::new(), BTreeSet::new());
         for path in self.paths.clone() {
             match files_of(&path) {
                 Ok(files) => {
                     for file in files {
-                        self.look_at(&file, now, &mut problems, &mut look);
+                        self.read_file(&file, now, &mut problems, &mut snapshot);
                         seen.insert(file);
                     }
                 }
@@ -114,35 +114,35 @@ impl AllowList {
         }
         self.files.retain(|path, file| {
             let stays = seen.contains(path) || !file.lack_all(now);
-            look.removed |= !stays;
+            snapshot.removed |= !stays;
             stays
         });
         for (path, problem) in &problems {
             if !self.problems.contains_key(path) {
                 let text = format!("--allow: {problem}: what it said last stays allowed");
-                look.remarks.push(text);
+                snapshot.remarks.push(text);
             }
         }
         self.problems = problems;
-        look.is_complete = self.problems.is_empty();
+        snapshot.is_complete = self.problems.is_empty();
         let files = self.files.values().flat_map(|file| &file.keys);
-        look.keys = self.fixed.iter().chain(files).copied().collect();
-        look.took = now.elapsed();
-        look
+        snapshot.keys = self.fixed.iter().chain(files).copied().collect();
+        snapshot.took = now.elapsed();
+        snapshot
     }
 
-    fn look_at(
+    fn read_file(
         &mut self,
         path: &Path,
         now: Instant,
         problems: &mut BTreeMap<PathBuf, String>,
-        look: &mut Look,
+        snapshot: &mut Snapshot,
     ) {
         let file = self.files.entry(path.to_owned()).or_default();
         match keys::read_public_list(path) {
             Ok(keys) => {
                 let keys = keys.iter().map(PublicKey::to_bytes).collect();
-                look.removed |= file.take(keys, now);
+                snapshot.removed |= file.take(keys, now);
             }
             Err(failure) => {
                 file.next = None;
@@ -249,10 +249,10 @@ mod tests {
             AllowList::new(&[path], self.now).unwrap().0
         }
 
-        /// The look `later` milliseconds after the one before.
-        fn look(&mut self, list: &mut AllowList, later: u64) -> Look {
+        /// The reading `later` milliseconds after the one before.
+        fn read(&mut self, list: &mut AllowList, later: u64) -> Snapshot {
             self.now += Duration::from_millis(later);
-            list.look(self.now)
+            list.read(self.now)
         }
     }
 
@@ -263,10 +263,10 @@ mod tests {
         scene.write("list", &line(&alice));
         let mut list = scene.list("list");
         scene.write("list", &line(&bob));
-        let look = scene.look(&mut list, 500);
-        assert!(!look.removed && look.allows(&alice) && look.allows(&bob));
-        let look = scene.look(&mut list, 500);
-        assert!(look.removed && !look.allows(&alice) && look.allows(&bob));
+        let snapshot = scene.read(&mut list, 500);
+        assert!(!snapshot.removed && snapshot.allows(&alice) && snapshot.allows(&bob));
+        let snapshot = scene.read(&mut list, 500);
+        assert!(snapshot.removed && !snapshot.allows(&alice) && snapshot.allows(&bob));
     }
 
     #[test]
@@ -279,18 +279,18 @@ mod tests {
         // Emptied, a part of it, half a line, and all of it again.
         for length in [0, line(&alice).len(), line(&alice).len() + 30, whole.len()] {
             scene.write("list", &whole[..length]);
-            let look = scene.look(&mut list, 250);
-            assert!(!look.removed, "{length}");
-            assert!(look.allows(&alice) && look.allows(&bob), "{length}");
+            let snapshot = scene.read(&mut list, 250);
+            assert!(!snapshot.removed, "{length}");
+            assert!(snapshot.allows(&alice) && snapshot.allows(&bob), "{length}");
         }
         // One that is never the same twice keeps nobody in for ever.
         let mut removed = false;
         for number in 0..=20 {
             scene.write("list", &(line(&alice) + &line(&key())));
-            let look = scene.look(&mut list, 250);
-            removed |= look.removed;
+            let snapshot = scene.read(&mut list, 250);
+            removed |= snapshot.removed;
             assert_eq!(removed, number * 250 >= 5_000, "{number}");
-            assert_eq!(look.allows(&bob), !removed);
+            assert_eq!(snapshot.allows(&bob), !removed);
         }
     }
 
@@ -305,16 +305,20 @@ mod tests {
         scene.write("clients/alice.pub", "newplex-public-key-v1:0123");
         fs::remove_file(scene.path("clients/bob.pub")).unwrap();
         scene.write("clients/carol.pub", &line(&carol));
-        let look = scene.look(&mut list, 500);
-        assert_eq!(look.remarks.len(), 1);
-        assert!(look.remarks[0].contains("alice.pub"), "{:?}", look.remarks);
-        assert!(!look.is_complete);
-        let look = scene.look(&mut list, 500);
-        assert!(look.remarks.is_empty(), "told once");
-        assert!(look.allows(&alice) && !look.allows(&bob) && look.allows(&carol));
+        let snapshot = scene.read(&mut list, 500);
+        assert_eq!(snapshot.remarks.len(), 1);
+        assert!(
+            snapshot.remarks[0].contains("alice.pub"),
+            "{:?}",
+            snapshot.remarks
+        );
+        assert!(!snapshot.is_complete);
+        let snapshot = scene.read(&mut list, 500);
+        assert!(snapshot.remarks.is_empty(), "told once");
+        assert!(snapshot.allows(&alice) && !snapshot.allows(&bob) && snapshot.allows(&carol));
         scene.write("clients/alice.pub", &line(&alice));
-        let look = scene.look(&mut list, 500);
-        assert!(look.is_complete && look.allows(&alice));
+        let snapshot = scene.read(&mut list, 500);
+        assert!(snapshot.is_complete && snapshot.allows(&alice));
     }
 
     #[test]
@@ -325,13 +329,13 @@ mod tests {
         let mut list = scene.list("list");
         fs::remove_file(scene.path("list")).unwrap();
         for _ in 0..20 {
-            let look = scene.look(&mut list, 500);
-            assert!(!look.removed && !look.is_complete && look.allows(&alice));
+            let snapshot = scene.read(&mut list, 500);
+            assert!(!snapshot.removed && !snapshot.is_complete && snapshot.allows(&alice));
         }
         // Emptied, it turns everybody away.
         scene.write("list", "");
-        scene.look(&mut list, 500);
-        let look = scene.look(&mut list, 500);
-        assert!(look.removed && look.is_complete && !look.allows(&alice));
+        scene.read(&mut list, 500);
+        let snapshot = scene.read(&mut list, 500);
+        assert!(snapshot.removed && snapshot.is_complete && !snapshot.allows(&alice));
     }
 }

@@ -32,7 +32,7 @@ use crate::interrupt;
 use crate::newplex::keys;
 use crate::report::ReportOptions;
 use admission::within_descriptors;
-use allow::{AllowList, Look};
+use allow::{AllowList, Snapshot};
 use connection::{LEAVE_TIME, Settings, Target};
 use events::Events;
 use server::{Limits, Server};
@@ -204,7 +204,7 @@ fn run(
     ends: &EndOptions,
     limits: &LimitOptions,
     report: ReportOptions,
-    allowed: Option<(AllowList, Look)>,
+    allowed: Option<(AllowList, Snapshot)>,
     server_key: Option<keys::PublicKey>,
 ) -> Result<(), Failure> {
     let plain_end = if allowed.is_some() {

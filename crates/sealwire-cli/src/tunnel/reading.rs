@@ -7,48 +7,48 @@ use std::time::Instant;
 
 use mio::Waker;
 
-use super::allow::{AllowList, Look};
+use super::allow::{AllowList, Snapshot};
 use crate::exit::{Code, Failure};
 use crate::threads;
 
-/// Looks at the list when it is asked to, one look after the other.
+/// Reads the list when it is asked to, one after the other.
 #[derive(Debug)]
 pub(super) struct Reading {
     ask: Sender<()>,
-    looks: Receiver<Look>,
+    readings: Receiver<Snapshot>,
 }
 
 impl Reading {
-    /// Starts the thread. It uses the waker after each look.
+    /// Starts the thread. It uses the waker after each reading.
     pub(super) fn start(mut list: AllowList, waker: Arc<Waker>) -> Result<Self, Failure> {
         let (ask, asked) = mpsc::channel();
-        let (tell, looks) = mpsc::channel();
+        let (tell, readings) = mpsc::channel();
         threads::spawn(move || {
             while asked.recv().is_ok() {
-                if tell.send(list.look(Instant::now())).is_err() {
+                if tell.send(list.read(Instant::now())).is_err() {
                     return;
                 }
                 // If that fails, so does everything else.
                 let _ = waker.wake();
             }
         })?;
-        Ok(Reading { ask, looks })
+        Ok(Reading { ask, readings })
     }
 
-    /// Asks for a look.
+    /// Asks for a reading.
     pub(super) fn begin(&self) {
-        // A thread that has ended is noticed where its look is taken.
+        // A thread that has ended is noticed where its snapshot is taken.
         let _ = self.ask.send(());
     }
 
-    /// The look that was asked for, if it is done.
+    /// The reading that was asked for, if it is done.
     ///
     /// # Errors
     ///
     /// When the thread has ended.
-    pub(super) fn take(&self) -> Result<Option<Look>, Failure> {
-        match self.looks.try_recv() {
-            Ok(look) => Ok(Some(look)),
+    pub(super) fn take(&self) -> Result<Option<Snapshot>, Failure> {
+        match self.readings.try_recv() {
+            Ok(snapshot) => Ok(Some(snapshot)),
             Err(TryRecvError::Empty) => Ok(None),
             Err(TryRecvError::Disconnected) => Err(Failure::new(
                 Code::Failed,

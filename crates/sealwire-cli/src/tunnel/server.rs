@@ -16,7 +16,7 @@ use sealwire::panics;
 use sealwire_tunnel::PublicKey;
 
 use super::admission::Admission;
-use super::allow::{AllowList, Look};
+use super::allow::{AllowList, Snapshot};
 use super::connection::{Connection, LEAVE_TIME, Settings, Target, Wants};
 use super::events::Events;
 use super::failure::Failed;
@@ -77,9 +77,9 @@ pub(super) struct Server {
     events: Events,
     /// Those that have something to do.
     busy: BTreeSet<u64>,
-    /// Those who wait for a look at the list, with their keys, and which look that is.
+    /// Those who wait for a reading of the list, with their keys, and which reading that is.
     undecided: Vec<(u64, PublicKey, u64)>,
-    /// When deadlines are to be looked at.
+    /// When deadlines are checked.
     tick: Option<Instant>,
     /// When what is still under way is broken off.
     stop_at: Option<Instant>,
@@ -91,7 +91,7 @@ impl Server {
     /// Makes a server that does not listen yet; a listener has a list of those who are allowed.
     pub(super) fn new(
         settings: Settings,
-        allowed: Option<(AllowList, Look)>,
+        allowed: Option<(AllowList, Snapshot)>,
         limits: Limits,
         events: Events,
     ) -> Result<Self, Failure> {
@@ -169,7 +169,7 @@ impl Server {
                 self.drive(id);
             }
             self.keep_deadlines();
-            self.look_at_list()?;
+            self.read_list()?;
             if self.stop.requested.load(Ordering::Acquire) && self.is_over() {
                 return Ok(());
             }
@@ -181,11 +181,11 @@ impl Server {
         if !self.busy.is_empty() || self.is_connection_waiting {
             return Some(Duration::ZERO);
         }
-        let look = match &self.role {
-            Role::Listener(admission) if !self.connections.is_empty() => admission.look_due(),
+        let due = match &self.role {
+            Role::Listener(admission) if !self.connections.is_empty() => admission.read_due(),
             _ => None,
         };
-        let next = self.tick.into_iter().chain(look).min()?;
+        let next = self.tick.into_iter().chain(due).min()?;
         Some(next.saturating_duration_since(Instant::now()))
     }
 

@@ -136,7 +136,7 @@ impl Drop for Blocked<'_> {
 }
 
 impl Hub {
-    fn deal_with(self: &Arc<Self>, reader: &mut Reader) {
+    fn process(self: &Arc<Self>, reader: &mut Reader) {
         let now = self.now();
         IN_BATCH.set(Dealing::with(None));
         let mut current: Option<Arc<Link>> = None;
@@ -204,7 +204,7 @@ impl Hub {
             None => self.reading.recv_many(&mut reader.batch, BATCH),
         };
         match taken {
-            Ok(_) => self.deal_with(reader),
+            Ok(_) => self.process(reader),
             Err(SocketError::TimedOut { .. }) => {}
             Err(SocketError::EngineFailed) => {
                 self.fail();

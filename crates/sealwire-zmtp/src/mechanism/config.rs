@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::blake3::CookieKeeper;
+use super::blake3::CookieStore;
 use super::plain::PlainCredentials;
 use crate::key_pair::KeyPair;
 use crate::keys::PublicKey;
@@ -75,7 +75,7 @@ pub struct Blake3Server {
     /// Each costs one X25519 for every HELLO that none before it opened.
     pub additional_keys: Vec<KeyPair>,
     /// Where cookie keys and connection numbers come from; shared by all connections of a server.
-    pub cookies: Arc<dyn CookieKeeper>,
+    pub cookies: Arc<dyn CookieStore>,
     /// How frames are sealed after the handshake; both sides must be set alike.
     pub data_phase: DataPhase,
 }
@@ -97,7 +97,7 @@ pub struct CurveServer {
     /// The server's identity.
     pub keys: KeyPair,
     /// Where cookie keys and connection numbers come from; shared by all connections of a server.
-    pub cookies: Arc<dyn CookieKeeper>,
+    pub cookies: Arc<dyn CookieStore>,
     /// Which numbers the client's frames may have.
     pub frame_order: FrameOrder,
 }

@@ -22,7 +22,7 @@ const MAX: usize = 255;
 /// with `#` are comments. It has at most 16 MiB, and nobody but its owner may read or change it
 /// (`chmod 600`).
 ///
-/// **A change counts** about a second later: it has to be the same in two looks, 300 ms apart, or to
+/// **A change counts** about a second later: it has to be the same in two readings, 300 ms apart, or to
 /// last for five seconds. Then connections of users who are gone, or have another password, end.
 /// What counts is the content, whatever size and time the file has. To be quite sure, write a new
 /// file beside it and rename it.
@@ -49,10 +49,10 @@ struct Snapshot {
     revision: u64,
 }
 
-/// What a look finds: a digest of the content, and what it says.
+/// What a reading finds: a digest of the content, and what it says.
 type Found = Result<(blake3::Hash, PasswordTable), KeyFileError>;
 
-/// What of the file counts, look by look. Knows no file system and no clock.
+/// What of the file counts, reading by reading. Knows no file system and no clock.
 struct Watch {
     counts: blake3::Hash,
     /// What will count when it is the same for long enough: since when it is.
@@ -108,7 +108,7 @@ impl PasswordFile {
     }
 
     /// Looks at the disk, unless another thread does.
-    fn look(&self) {
+    fn read(&self) {
         let mut watch = match self.watch.try_lock() {
             Ok(watch) => watch,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -188,7 +188,7 @@ impl Watch {
         }
     }
 
-    /// Takes in what a look found. Returns the table that counts from now on, if it is another one.
+    /// Takes in what a reading found. Returns the table that counts from now on, if it is another one.
     fn take(&mut self, found: Found, now: Instant) -> Option<PasswordTable> {
         let (digest, table) = match found {
             Ok(found) => found,
@@ -256,7 +256,7 @@ impl PlainAuthenticator for PasswordFile {
         if !self.is_regular {
             return None;
         }
-        self.look();
+        self.read();
         Some(self.snapshot().revision)
     }
 }
@@ -319,8 +319,8 @@ mod tests {
         let (first, _) = says("alice a\nbob b").unwrap();
         let mut watch = Watch::new(first);
         // Emptied, written by halves, then complete: nobody is cut.
-        for (looks, text) in [(1, ""), (2, "alice a"), (3, "alice a\nbob b")] {
-            assert!(watch.take(says(text), now + looks * TICK).is_none());
+        for (readings, text) in [(1, ""), (2, "alice a"), (3, "alice a\nbob b")] {
+            assert!(watch.take(says(text), now + readings * TICK).is_none());
         }
         assert!(!watch.is_passing());
         assert!(watch.take(says("alice a"), now + 4 * TICK).is_none());
@@ -330,9 +330,9 @@ mod tests {
         assert!(!watch.is_passing());
         // One that never rests counts too.
         let mut text = String::new();
-        for looks in 6..16 {
+        for readings in 6..16 {
             text.push_str("# more\n");
-            assert!(watch.take(says(&text), now + looks * TICK).is_none());
+            assert!(watch.take(says(&text), now + readings * TICK).is_none());
         }
         assert!(watch.take(says("# end"), now + 16 * TICK).is_some());
     }
@@ -343,9 +343,9 @@ mod tests {
         let (first, _) = says("alice a").unwrap();
         let mut watch = Watch::new(first);
         let mut remarks = Vec::new();
-        for look in 0..10_000 {
-            let at = now + Duration::from_millis(look);
-            let found = says(if look % 2 == 0 { "alice" } else { "alice a" });
+        for reading in 0..10_000 {
+            let at = now + Duration::from_millis(reading);
+            let found = says(if reading % 2 == 0 { "alice" } else { "alice a" });
             assert!(watch.take(found, at).is_none());
             remarks.extend(watch.remark(at));
         }

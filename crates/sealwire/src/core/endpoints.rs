@@ -114,7 +114,7 @@ impl SocketCore {
             state.endpoints_changed(&self.options);
             Ok(registration)
         });
-        // Who waits for a connection to this endpoint waits in vain.
+        // No connection to this endpoint will come: those who wait for one are told.
         self.notify_writable();
         registration
     }

@@ -41,7 +41,7 @@ impl SocketCore {
             let marks = HighWaterMarks::of(&self.options);
             let id = state.pipes.insert(peer, link, marks, connector);
             for frames in self.options.behaviour.greetings() {
-                state.pipes.push(id, Item::Notice(frames));
+                state.pipes.push(id, Item::OwnMessage(frames));
             }
             match state.pattern.attached(&mut state.pipes, id) {
                 Ok(()) => Ok((id, state.pattern.readable())),

@@ -54,9 +54,9 @@ pub(crate) struct SocketCore {
     pub(crate) writable: Signal,
     /// Whether there was a peer in this process.
     pub(crate) has_had_peers_in_process: AtomicBool,
-    /// Whether threads that block look before they sleep.
-    pub(crate) looks_for_messages: Spinning,
-    pub(crate) looks_for_room: Spinning,
+    /// Whether threads that block spin before they sleep.
+    pub(crate) receive_spinning: Spinning,
+    pub(crate) send_spinning: Spinning,
     #[cfg(unix)]
     pub(crate) pollers: Pollers,
     pub(crate) ended: Signal,
@@ -137,8 +137,8 @@ impl SocketCore {
             readable: Readable::default(),
             writable: Signal::default(),
             has_had_peers_in_process: AtomicBool::new(false),
-            looks_for_messages: Spinning::tried_first(),
-            looks_for_room: Spinning::tried_first(),
+            receive_spinning: Spinning::tried_first(),
+            send_spinning: Spinning::tried_first(),
             #[cfg(unix)]
             pollers: Pollers::default(),
             ended: Signal::default(),
@@ -275,7 +275,7 @@ impl SocketCore {
     }
 
     /// Whether messages may be taken before somebody asks for them: what receives one at a time has
-    /// more to do with it than to read it, and who waits elsewhere is not to wait in vain.
+    /// more to do with it than to read it, and those who wait elsewhere have to be woken.
     pub(crate) fn hands_out_batches(&self) -> bool {
         let one_at_a_time = matches!(self.options.socket_type, SocketType::Req | SocketType::Rep);
         !one_at_a_time && !self.readable.is_waited_for()

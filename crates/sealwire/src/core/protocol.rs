@@ -119,7 +119,7 @@ pub(super) fn protocol_config(
 mod tests {
     use std::time::Instant;
 
-    use sealwire_zmtp::mechanism::blake3::CookieKeeper as _;
+    use sealwire_zmtp::mechanism::blake3::CookieStore as _;
 
     use super::*;
     use crate::auth::AllowAnyone;

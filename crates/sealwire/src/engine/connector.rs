@@ -122,27 +122,29 @@ impl Connector {
     }
 
     /// Goes on with what is under way. `true` once the peer can be talked to.
-    pub(super) fn advance(&mut self) -> Result<bool, Setback> {
+    pub(super) fn advance(&mut self) -> Result<bool, ConnectError> {
         let State::Connecting { stream, tunnel, .. } = &mut self.state else {
             return Ok(false);
         };
         match (stream.connected(), tunnel) {
             (None, _) => Ok(false),
-            (Some(Err(error)), _) => Err(Setback::Address(error)),
+            (Some(Err(error)), _) => Err(ConnectError::Address(error)),
             (Some(Ok(())), None) => Ok(true),
-            (Some(Ok(())), Some(tunnel)) => dig(stream, tunnel),
+            (Some(Ok(())), Some(tunnel)) => advance_tunnel(stream, tunnel),
         }
     }
 
     /// What ends the wait for an answer that is overdue.
-    pub(super) fn overdue(&self) -> Setback {
+    pub(super) fn overdue(&self) -> ConnectError {
         match &self.state {
             State::Connecting {
                 stream,
                 tunnel: Some(_),
                 ..
-            } if matches!(stream.connected(), Some(Ok(()))) => Setback::Proxy(SocksError::TimedOut),
-            _ => Setback::Address(io::ErrorKind::TimedOut.into()),
+            } if matches!(stream.connected(), Some(Ok(()))) => {
+                ConnectError::Proxy(SocksError::TimedOut)
+            }
+            _ => ConnectError::Address(io::ErrorKind::TimedOut.into()),
         }
     }
 
@@ -219,27 +221,27 @@ impl Connector {
 pub(super) struct End(pub(super) FailureCause, pub(super) PeerAddress);
 
 /// What stopped an attempt that was under way.
-pub(super) enum Setback {
+pub(super) enum ConnectError {
     /// This address does not answer; another one may.
     Address(io::Error),
     /// The proxy is there and makes no connection.
     Proxy(SocksError),
 }
 
-impl From<SocksError> for Setback {
+impl From<SocksError> for ConnectError {
     fn from(error: SocksError) -> Self {
-        Setback::Proxy(error)
+        ConnectError::Proxy(error)
     }
 }
 
 /// Exchanges with the proxy what can be exchanged now. `true` once the tunnel stands.
-fn dig(stream: &mut Stream, tunnel: &mut Handshake) -> Result<bool, Setback> {
+fn advance_tunnel(stream: &mut Stream, tunnel: &mut Handshake) -> Result<bool, ConnectError> {
     let mut buffer = [0; MAX_ANSWER];
     let io = |outcome: io::Result<usize>| match outcome {
-        Ok(0) => Err(Setback::Proxy(SocksError::Closed)),
+        Ok(0) => Err(ConnectError::Proxy(SocksError::Closed)),
         Ok(length) => Ok(Some(length)),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-        Err(error) => Err(Setback::Address(error)),
+        Err(error) => Err(ConnectError::Address(error)),
     };
     loop {
         while !tunnel.pending().is_empty() {

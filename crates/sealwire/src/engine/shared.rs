@@ -49,7 +49,7 @@ pub(super) struct SharedSession {
     mailbox: Arc<Mailbox>,
     registry: Arc<Registry>,
     epoch: Instant,
-    pace: Arc<Pace>,
+    bursts: Arc<Bursts>,
     /// A thread of the application waits for bytes of this connection, or is about to.
     waited_for: AtomicBool,
     /// Some thread has waited since the lease was last looked at.
@@ -68,7 +68,7 @@ impl SharedSession {
         Arc::new_cyclic(|shared: &Weak<Self>| SharedSession {
             key: session.key,
             socket: session.core.id(),
-            pace: session.pace.clone(),
+            bursts: session.bursts.clone(),
             session: Mutex::new(Some(session.shared_as(shared.clone()))),
             mailbox,
             registry,
@@ -190,7 +190,7 @@ impl SharedSession {
 /// How a pipe reaches its session.
 impl Link for SharedSession {
     fn output_ready(&self, alone: bool) {
-        let direct = self.pace.is_single(self.epoch) && alone && self.write_now();
+        let direct = self.bursts.is_single(self.epoch) && alone && self.write_now();
         if !direct {
             self.mailbox.post(Command::Output(self.key));
         }
@@ -280,14 +280,14 @@ impl DirectReader for SharedSession {
 
 /// Tells single messages from those that come in bursts.
 #[derive(Default)]
-pub(super) struct Pace {
+pub(super) struct Bursts {
     /// Something was received since the last message went out.
     answered: AtomicBool,
     /// When the last burst or single message began, in microseconds.
     last: AtomicU64,
 }
 
-impl Pace {
+impl Bursts {
     pub(super) fn received(&self) {
         self.answered.store(true, Ordering::Relaxed);
     }

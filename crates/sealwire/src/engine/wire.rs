@@ -181,7 +181,7 @@ impl Wire {
     /// Takes an item that the socket sends; the handshake is done.
     pub(super) fn send(&mut self, item: Item) {
         match (self, item) {
-            (Wire::Zmtp(protocol), Item::Message(frames) | Item::Notice(frames)) => {
+            (Wire::Zmtp(protocol), Item::Message(frames) | Item::OwnMessage(frames)) => {
                 // Refused only before the handshake is done or after the end.
                 let sent = protocol.send(frames);
                 debug_assert!(sent.is_ok(), "an attached protocol takes messages");
@@ -189,9 +189,9 @@ impl Wire {
             (Wire::Zmtp(protocol), Item::Framed(framed)) => send_framed(protocol, framed),
             (Wire::Zmtp(protocol), Item::Subscribe(topic)) => protocol.subscribe(&topic),
             (Wire::Zmtp(protocol), Item::Cancel(topic)) => protocol.cancel(&topic),
-            (Wire::Raw(raw), Item::Message(frames) | Item::Notice(frames)) => raw.send(frames),
+            (Wire::Raw(raw), Item::Message(frames) | Item::OwnMessage(frames)) => raw.send(frames),
             (Wire::Raw(_), Item::Framed(_) | Item::Subscribe(_) | Item::Cancel(_)) => {}
-            (_, Item::Stretch(_) | Item::Changes(_)) => {
+            (_, Item::FramedRange(_) | Item::Changes(_)) => {
                 unreachable!("links get what it stands for")
             }
         }

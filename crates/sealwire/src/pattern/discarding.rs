@@ -37,9 +37,9 @@ impl Signals {
     /// The same for an item that nobody wants.
     pub(super) fn discard_item(&mut self, item: Item) {
         match item {
-            Item::Message(frames) | Item::Notice(frames) => self.discard(frames),
+            Item::Message(frames) | Item::OwnMessage(frames) => self.discard(frames),
             // Memory of ours.
-            Item::Stretch(_)
+            Item::FramedRange(_)
             | Item::Framed(_)
             | Item::Subscribe(_)
             | Item::Cancel(_)

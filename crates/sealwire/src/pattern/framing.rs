@@ -1,6 +1,6 @@
 //! Messages to many, framed once: with NULL and PLAIN all peers are sent the same bytes. They are
-//! written to memory that the pipes share, and a pipe's queue holds stretches of it. A message that
-//! follows the one before in memory makes the last stretch longer, which costs a peer next to nothing.
+//! written to memory that the pipes share, and a pipe's queue holds ranges of it. A message that
+//! follows the one before in memory makes the last range longer, which costs a peer next to nothing.
 //!
 //! ```text
 //!   block   | m1 | m2 | m3 | m4 |          pipe a  [m1..m4]
@@ -18,13 +18,13 @@ use slab::Slab;
 /// Bytes that are allocated at a time.
 const MEMORY: usize = 16 << 10;
 
-/// Most stretches in one queue. Each keeps its memory, so a peer which takes one message of many, and
+/// Most ranges in one queue. Each keeps its memory, so a peer which takes one message of many, and
 /// takes none for a while, keeps 2 MiB that way; further messages are queued by themselves.
-pub(super) const MOST_STRETCHES: usize = 128;
+pub(super) const MAX_RANGES: usize = 128;
 
 /// Messages that lie together in a block.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stretch {
+pub(crate) struct FramedRange {
     block: usize,
     start: usize,
     end: usize,
@@ -32,7 +32,7 @@ pub(crate) struct Stretch {
     size: usize,
 }
 
-impl Stretch {
+impl FramedRange {
     /// How many messages, and their payload in bytes.
     #[inline]
     pub(super) fn messages(&self) -> (usize, usize) {
@@ -41,7 +41,7 @@ impl Stretch {
 
     /// Takes what follows in the block along; `false` when it is elsewhere.
     #[inline]
-    pub(super) fn extend(&mut self, next: &Stretch) -> bool {
+    pub(super) fn extend(&mut self, next: &FramedRange) -> bool {
         if self.end != next.start || self.block != next.block {
             return false;
         }
@@ -52,7 +52,7 @@ impl Stretch {
     }
 }
 
-/// The frames of a stretch.
+/// The frames of a range.
 #[derive(Debug)]
 pub(crate) struct Framed {
     bytes: Bytes,
@@ -84,8 +84,8 @@ pub(super) struct Framing {
 struct Block {
     /// Nothing until it is closed.
     bytes: Bytes,
-    /// Stretches in it that are in queues.
-    stretches: usize,
+    /// Ranges in it that are in queues.
+    ranges: usize,
 }
 
 impl Framing {
@@ -94,7 +94,7 @@ impl Framing {
         frames.size() < LARGE_FRAME
     }
 
-    pub(super) fn frame(&mut self, frames: &Frames) -> Stretch {
+    pub(super) fn frame(&mut self, frames: &Frames) -> FramedRange {
         let needed = frames.framed_size();
         if self.open.len() + needed > self.open.capacity() {
             self.close();
@@ -106,7 +106,7 @@ impl Framing {
             .get_or_insert_with(|| blocks.insert(Block::default()));
         let start = self.open.len();
         frames.frame_into(&mut self.open);
-        Stretch {
+        FramedRange {
             block,
             start,
             end: self.open.len(),
@@ -115,12 +115,12 @@ impl Framing {
         }
     }
 
-    /// A stretch that begins there was queued.
-    pub(super) fn queued(&mut self, stretch: Stretch) {
-        self.blocks[stretch.block].stretches += 1;
+    /// A range that begins there was queued.
+    pub(super) fn queued(&mut self, range: FramedRange) {
+        self.blocks[range.block].ranges += 1;
     }
 
-    /// Ends the stretches so far, so that links may have them.
+    /// Ends the ranges so far, so that links may have them.
     pub(super) fn close(&mut self) {
         if let Some(block) = self.open_block.take() {
             self.blocks[block].bytes = self.open.split().freeze();
@@ -128,27 +128,27 @@ impl Framing {
         }
     }
 
-    /// The frames of a stretch that leaves its queue, in a block that is closed.
-    pub(super) fn take(&mut self, stretch: Stretch) -> Framed {
-        debug_assert_ne!(self.open_block, Some(stretch.block));
-        let bytes = &self.blocks[stretch.block].bytes;
+    /// The frames of a range that leaves its queue, in a block that is closed.
+    pub(super) fn take(&mut self, range: FramedRange) -> Framed {
+        debug_assert_ne!(self.open_block, Some(range.block));
+        let bytes = &self.blocks[range.block].bytes;
         let framed = Framed {
-            bytes: bytes.slice(stretch.start..stretch.end),
-            messages: stretch.messages,
-            size: stretch.size,
+            bytes: bytes.slice(range.start..range.end),
+            messages: range.messages,
+            size: range.size,
         };
-        self.dropped(stretch);
+        self.dropped(range);
         framed
     }
 
-    /// A stretch is in its queue no more.
-    pub(super) fn dropped(&mut self, stretch: Stretch) {
-        self.blocks[stretch.block].stretches -= 1;
-        self.forget_unused(stretch.block);
+    /// A range is in its queue no more.
+    pub(super) fn dropped(&mut self, range: FramedRange) {
+        self.blocks[range.block].ranges -= 1;
+        self.forget_unused(range.block);
     }
 
     fn forget_unused(&mut self, block: usize) {
-        if self.blocks[block].stretches == 0 && self.open_block != Some(block) {
+        if self.blocks[block].ranges == 0 && self.open_block != Some(block) {
             self.blocks.remove(block);
         }
     }
@@ -158,20 +158,20 @@ impl Framing {
 mod tests {
     use super::*;
 
-    fn queued(framing: &mut Framing, frames: &Frames) -> Stretch {
-        let stretch = framing.frame(frames);
-        framing.queued(stretch);
-        stretch
+    fn queued(framing: &mut Framing, frames: &Frames) -> FramedRange {
+        let range = framing.frame(frames);
+        framing.queued(range);
+        range
     }
 
     #[test]
-    fn what_follows_in_memory_is_one_stretch_until_it_is_closed() {
+    fn what_follows_in_memory_is_one_range_until_it_is_closed() {
         let mut framing = Framing::default();
-        let mut stretch = queued(&mut framing, &"one".into());
+        let mut range = queued(&mut framing, &"one".into());
         let mut with_a_gap = queued(&mut framing, &"one".into());
         let two = framing.frame(&"two".into());
         let three = framing.frame(&"three".into());
-        assert!(!stretch.extend(&two), "the other one is in between");
+        assert!(!range.extend(&two), "the other one is in between");
         assert!(with_a_gap.extend(&two) && with_a_gap.extend(&three));
         assert!(!with_a_gap.extend(&three));
         assert_eq!(with_a_gap.messages(), (3, 11));
@@ -180,7 +180,7 @@ mod tests {
         assert!(!with_a_gap.extend(&four));
         let bytes = framing.take(with_a_gap).into_bytes();
         assert_eq!(bytes[..], *b"\0\x03one\0\x03two\0\x05three");
-        assert_eq!(framing.take(stretch).into_bytes()[..], *b"\0\x03one");
+        assert_eq!(framing.take(range).into_bytes()[..], *b"\0\x03one");
         assert!(four.extend(&framing.frame(&"".into())));
         framing.close();
         assert_eq!(framing.take(four).into_bytes()[..], *b"\0\x04four\0\0");
@@ -188,10 +188,10 @@ mod tests {
     }
 
     #[test]
-    fn blocks_end_with_their_memory_and_with_their_last_stretch() {
+    fn blocks_end_with_their_memory_and_with_their_last_range() {
         let mut framing = Framing::default();
         let message = Frames::from(vec![7; 1_000]);
-        let mut kept = Vec::<Stretch>::new();
+        let mut kept = Vec::<FramedRange>::new();
         for _ in 0..100 {
             let next = framing.frame(&message);
             if !kept.last_mut().is_some_and(|last| last.extend(&next)) {
@@ -205,9 +205,9 @@ mod tests {
         let dropped = kept.pop().unwrap();
         framing.dropped(dropped);
         let (mut messages, mut bytes) = (dropped.messages().0, 1_009 * dropped.messages().0);
-        for stretch in kept {
-            messages += stretch.messages().0;
-            bytes += framing.take(stretch).into_bytes().len();
+        for range in kept {
+            messages += range.messages().0;
+            bytes += framing.take(range).into_bytes().len();
         }
         assert_eq!((messages, bytes), (100, 100 * 1_009));
         assert!(framing.blocks.is_empty());

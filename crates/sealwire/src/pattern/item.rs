@@ -4,18 +4,18 @@ use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 
 use super::changes::Group;
-use super::framing::{Framed, Stretch};
+use super::framing::{Framed, FramedRange};
 
 #[derive(Debug)]
 pub(crate) enum Item {
     Message(Frames),
     /// Messages to many, framed once for all peers to which frames go as they are: while they are
     /// queued, and as a link gets them.
-    Stretch(Stretch),
+    FramedRange(FramedRange),
     Framed(Framed),
     /// A message of the socket's own making (hello, welcome, probe): it counts against no limit
     /// and goes with its pipe.
-    Notice(Frames),
+    OwnMessage(Frames),
     Subscribe(Bytes),
     Cancel(Bytes),
     /// Subscriptions and cancellations, while they are queued.
@@ -34,11 +34,11 @@ impl Item {
     #[inline]
     pub(super) fn cost(&self) -> usize {
         match self {
-            Item::Message(_) | Item::Stretch(_) | Item::Framed(_) => {
+            Item::Message(_) | Item::FramedRange(_) | Item::Framed(_) => {
                 let (count, payload) = self.messages();
                 cost_of(count, payload)
             }
-            Item::Notice(frames) => cost_of(1, frames.size()),
+            Item::OwnMessage(frames) => cost_of(1, frames.size()),
             Item::Subscribe(topic) | Item::Cancel(topic) => cost_of(1, topic.len()),
             Item::Changes(_) => 0,
         }
@@ -49,9 +49,9 @@ impl Item {
     pub(crate) fn messages(&self) -> (usize, usize) {
         match self {
             Item::Message(frames) => (1, frames.size()),
-            Item::Stretch(stretch) => stretch.messages(),
+            Item::FramedRange(range) => range.messages(),
             Item::Framed(framed) => framed.messages(),
-            Item::Notice(_) | Item::Subscribe(_) | Item::Cancel(_) | Item::Changes(_) => (0, 0),
+            Item::OwnMessage(_) | Item::Subscribe(_) | Item::Cancel(_) | Item::Changes(_) => (0, 0),
         }
     }
 }

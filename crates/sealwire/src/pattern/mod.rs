@@ -186,15 +186,15 @@ pub(crate) trait Pattern: Send {
                 return delivered;
             };
             let (message, size) = match &item {
-                Item::Message(frames) | Item::Notice(frames) => (true, frames.size()),
+                Item::Message(frames) | Item::OwnMessage(frames) => (true, frames.size()),
                 Item::Subscribe(_) | Item::Cancel(_) => (false, 0),
-                Item::Stretch(_) | Item::Framed(_) | Item::Changes(_) => {
+                Item::FramedRange(_) | Item::Framed(_) | Item::Changes(_) => {
                     unreachable!("nothing that a link gets from a peer")
                 }
             };
             // What the other socket made itself is a message like any other here (inproc).
             let item = match item {
-                Item::Notice(frames) => Item::Message(frames),
+                Item::OwnMessage(frames) => Item::Message(frames),
                 item => item,
             };
             match self.delivered(pipes, id, item) {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 
 use super::changes::{Changes, Group};
-use super::framing::{Framing, MOST_STRETCHES, Stretch};
+use super::framing::{FramedRange, Framing, MAX_RANGES};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
 use super::link::{Link, Signal, Signals};
@@ -38,8 +38,8 @@ pub(super) struct Pipe {
     /// What `outbound` costs of a budget.
     pub(super) outbound_cost: usize,
     pub(super) outbound_bytes: usize,
-    /// Stretches of framed messages in `outbound`.
-    pub(super) stretches: usize,
+    /// Ranges of framed messages in `outbound`.
+    pub(super) ranges: usize,
     /// The link was told that there is output and has not yet found the queue empty.
     pub(super) output_signalled: bool,
     /// The link was told that the inbound queue is full.
@@ -165,11 +165,11 @@ impl Pipe {
     #[inline]
     pub(super) fn push_framed(
         &mut self,
-        message: Stretch,
+        message: FramedRange,
         framing: &mut Framing,
         signals: &mut Signals,
     ) -> bool {
-        if let Some(Item::Stretch(last)) = self.outbound.back_mut()
+        if let Some(Item::FramedRange(last)) = self.outbound.back_mut()
             && last.extend(&message)
         {
             let (messages, bytes) = message.messages();
@@ -179,12 +179,12 @@ impl Pipe {
             self.tell_of_output(signals);
             return true;
         }
-        if self.stretches == MOST_STRETCHES {
+        if self.ranges == MAX_RANGES {
             return false;
         }
-        self.stretches += 1;
+        self.ranges += 1;
         framing.queued(message);
-        self.push(Item::Stretch(message), signals);
+        self.push(Item::FramedRange(message), signals);
         true
     }
 
@@ -220,14 +220,14 @@ impl Pipe {
         room: Room,
         framing: &mut Framing,
     ) {
-        if self.stretches == 0 {
+        if self.ranges == 0 {
             return self.move_outbound(into, room);
         }
         framing.close();
         self.move_outbound(into, room);
         for item in into {
-            if let Item::Stretch(stretch) = item {
-                *item = Item::Framed(framing.take(*stretch));
+            if let Item::FramedRange(range) = item {
+                *item = Item::Framed(framing.take(*range));
             }
         }
     }
@@ -244,7 +244,7 @@ impl Pipe {
             self.outbound_messages = 0;
             self.outbound_bytes = 0;
             self.outbound_cost = 0;
-            self.stretches = 0;
+            self.ranges = 0;
             self.output_signalled = !into.is_empty();
             return;
         }
@@ -267,7 +267,7 @@ impl Pipe {
             messages += count;
             self.outbound_messages -= count;
             self.outbound_bytes -= bytes;
-            self.stretches -= usize::from(matches!(item, Item::Stretch(_)));
+            self.ranges -= usize::from(matches!(item, Item::FramedRange(_)));
             into.push_back(item);
         }
         self.output_signalled = !into.is_empty();

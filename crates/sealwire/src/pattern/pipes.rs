@@ -19,7 +19,7 @@ use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 use slab::Slab;
 
-use super::framing::{Framing, Stretch};
+use super::framing::{FramedRange, Framing};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
 use super::link::{Dismissal, Link, Signal, Signals};
@@ -81,7 +81,7 @@ impl Pipes {
             outbound_messages: 0,
             outbound_cost: 0,
             outbound_bytes: 0,
-            stretches: 0,
+            ranges: 0,
             output_signalled: false,
             input_paused: false,
             found_full: false,
@@ -102,7 +102,7 @@ impl Pipes {
         pipe.outbound_messages = 0;
         pipe.outbound_cost = 0;
         pipe.outbound_bytes = 0;
-        pipe.stretches = 0;
+        pipe.ranges = 0;
         pipe.changes = None;
         for kind in [Kind::Queued, Kind::SubscriptionChanges, Kind::Subscriptions] {
             pipe.peer.account().set(kind, 0);
@@ -111,9 +111,9 @@ impl Pipes {
         for item in pipe.outbound.drain(..) {
             match item {
                 Item::Message(frames) => unsent.push(frames),
-                Item::Stretch(stretch) => {
-                    framed += stretch.messages().0;
-                    self.framing.dropped(stretch);
+                Item::FramedRange(range) => {
+                    framed += range.messages().0;
+                    self.framing.dropped(range);
                 }
                 other => self.signals.discard_item(other),
             }
@@ -264,7 +264,7 @@ impl Pipes {
     /// Queues a message for one of many peers, framed where it gets the same bytes as others.
     /// `false` when there is no room.
     #[inline]
-    fn push_copy(&mut self, id: PipeId, frames: &Frames, framed: &mut Option<Stretch>) -> bool {
+    fn push_copy(&mut self, id: PipeId, frames: &Frames, framed: &mut Option<FramedRange>) -> bool {
         let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.ended) else {
             return false;
         };

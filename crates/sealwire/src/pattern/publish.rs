@@ -169,15 +169,17 @@ impl Pattern for Publish {
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
         match item {
             Item::Subscribe(_) | Item::Cancel(_) => self.change(pipes, id, item),
-            Item::Message(frames) | Item::Notice(frames) if self.upstream == Upstream::Readable => {
+            Item::Message(frames) | Item::OwnMessage(frames)
+                if self.upstream == Upstream::Readable =>
+            {
                 pipes.push_inbound(id, frames);
                 self.announcements.message(id);
                 Delivery::Queued
             }
             Item::Message(_)
-            | Item::Stretch(_)
+            | Item::FramedRange(_)
             | Item::Framed(_)
-            | Item::Notice(_)
+            | Item::OwnMessage(_)
             | Item::Changes(_) => Delivery::Ignored(item),
         }
     }

@@ -62,9 +62,9 @@ impl Pattern for Radio {
                 Delivery::Handled
             }
             Item::Message(_)
-            | Item::Stretch(_)
+            | Item::FramedRange(_)
             | Item::Framed(_)
-            | Item::Notice(_)
+            | Item::OwnMessage(_)
             | Item::Changes(_) => Delivery::Ignored(item),
         }
     }

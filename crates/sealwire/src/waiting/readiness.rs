@@ -38,7 +38,7 @@ use sealwire_fork::Birth;
 /// wants to send, and not yet to receive, can sleep. [`rearm`](Readiness::rearm) makes the
 /// descriptor readable again for those who want to be told once more.
 ///
-/// A wake-up may be in vain. A `Readiness` is for one waiter, as `take` empties it; several waiters
+/// A wake-up may be spurious. A `Readiness` is for one waiter, as `take` empties it; several waiters
 /// make one each. It does not keep the socket open, and outlives it.
 ///
 /// ```

@@ -1,23 +1,23 @@
-//! Whether to look again and again for a message before sleeping.
+//! Whether to spin for a message before sleeping.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-/// Whether it pays to look again and again for what is to come, instead of sleeping.
+/// Whether it pays to spin, polling for what is to come, instead of sleeping.
 ///
 /// A sleeping thread is woken tens of microseconds late, so two ends that answer each other at once
 /// are several times as fast when neither sleeps. But on a machine with other work to do, or with a
-/// peer that takes its time, looking only costs: after a few vain attempts there is none for a
+/// peer that takes its time, spinning only costs: after a few failed attempts there is none for a
 /// number of waits.
 #[derive(Default)]
 pub(crate) struct Spinning {
-    /// Above zero: attempts that may still be in vain. Below: waits until the next attempt.
+    /// Above zero: attempts that may still fail. Below: waits until the next attempt.
     credit: AtomicI32,
 }
 
 impl Spinning {
-    /// Vain attempts in a row that are borne.
-    const VAIN_ATTEMPTS: i32 = 4;
+    /// Failed attempts in a row that are borne.
+    const FAILED_ATTEMPTS: i32 = 4;
     /// Short waits without an attempt after those.
     const PAUSE: i32 = -64;
     /// A wait is short, and spinning may have ended it sooner, up to so many times the limit: a
@@ -27,18 +27,18 @@ impl Spinning {
     /// With a few attempts before anything is known.
     pub(crate) fn tried_first() -> Self {
         Spinning {
-            credit: AtomicI32::new(Self::VAIN_ATTEMPTS),
+            credit: AtomicI32::new(Self::FAILED_ATTEMPTS),
         }
     }
 
-    /// Whether to look before sleeping.
+    /// Whether to spin before sleeping.
     pub(crate) fn pays(&self) -> bool {
         self.credit.load(Ordering::Relaxed) > 0
     }
 
-    /// What was looked for came in time.
+    /// A spin ended with what it waited for.
     pub(crate) fn paid(&self) {
-        self.credit.store(Self::VAIN_ATTEMPTS, Ordering::Relaxed);
+        self.credit.store(Self::FAILED_ATTEMPTS, Ordering::Relaxed);
     }
 
     /// It did not, or the core was lent to others for so long that it was late all the same.
@@ -48,7 +48,7 @@ impl Spinning {
         self.credit.store(credit, Ordering::Relaxed);
     }
 
-    /// A wait of that time without looking, or after looking in vain.
+    /// A wait of that time without spinning, or after spinning for nothing.
     pub(crate) fn slept(&self, time: Duration, limit: Duration) {
         let credit = self.credit.load(Ordering::Relaxed);
         if credit <= 0 && time < limit * Self::SHORT {
@@ -75,11 +75,11 @@ mod tests {
     }
 
     #[test]
-    fn after_a_few_vain_attempts_there_is_a_pause() {
+    fn after_a_few_failed_attempts_there_is_a_pause() {
         let spinning = Spinning::default();
         spinning.slept(Duration::ZERO, LIMIT);
         spinning.paid();
-        for _ in 1..Spinning::VAIN_ATTEMPTS {
+        for _ in 1..Spinning::FAILED_ATTEMPTS {
             spinning.failed();
             assert!(spinning.pays());
         }

@@ -39,7 +39,7 @@ fn a_message_that_never_ends() {
     let growth = Growth::start();
     for _ in 0..70 {
         let frames: Vec<u8> = (0..1_000).flat_map(|_| channel.seal(MORE, b"")).collect();
-        channel.write_in_vain(&frames);
+        channel.write_ignoring_errors(&frames);
     }
     let expected = ProtocolError::TooManyFrames { limit: 65_536 };
     assert_eq!(scene.fault_of(channel.address()), expected);
@@ -49,7 +49,7 @@ fn a_message_that_never_ends() {
     let mut channel = intruder(&scene);
     for _ in 0..50 {
         let frame = channel.seal(MORE, &[b'x'; 100]);
-        channel.write_in_vain(&frame);
+        channel.write_ignoring_errors(&frame);
     }
     let limit = crate::scene::MAX_MESSAGE_SIZE;
     assert_eq!(
@@ -172,7 +172,7 @@ fn subscribe(channel: &mut Channel, topics: impl Iterator<Item = Vec<u8>>) {
     let frames: Vec<u8> = topics
         .flat_map(|topic| channel.seal(COMMAND, &wire::command("SUBSCRIBE", &topic)))
         .collect();
-    channel.write_in_vain(&frames);
+    channel.write_ignoring_errors(&frames);
 }
 
 /// One subscriber may hold 16 MiB of topics.

@@ -86,7 +86,7 @@ impl Forger {
     }
 
     /// Writes as much as the other end takes before it closes.
-    pub(crate) fn write_in_vain(&mut self, bytes: &[u8]) {
+    pub(crate) fn write_ignoring_errors(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }
 
@@ -270,7 +270,7 @@ impl Channel {
     }
 
     /// Writes as much as the other end takes before it closes.
-    pub(crate) fn write_in_vain(&mut self, bytes: &[u8]) {
+    pub(crate) fn write_ignoring_errors(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }
 }

@@ -119,7 +119,7 @@ fn noise_at_every_step() {
         if round % 3 == 2 {
             forger.welcome(&server);
         }
-        forger.write_in_vain(&noise());
+        forger.write_ignoring_errors(&noise());
         let address = forger.address();
         drop(forger);
         let crate::scene::End::Failed(failure) = scene.end_of(address) else {
@@ -196,9 +196,9 @@ fn frames_that_have_no_place_before_authentication() {
     let growth = Growth::start();
     for (bytes, expected) in cases {
         let mut forger = Forger::connect(scene.address);
-        forger.write_in_vain(&bytes);
+        forger.write_ignoring_errors(&bytes);
         // More than was allowed, whatever it claimed.
-        forger.write_in_vain(&[0; 10_000]);
+        forger.write_ignoring_errors(&[0; 10_000]);
         assert_eq!(scene.fault_of(forger.address()), expected);
     }
     growth.assert_below(MEMORY_BOUND);
@@ -284,7 +284,7 @@ fn metadata_of_a_client() {
         let welcome = forger.welcome(&server);
         let initiate = forger.initiate(&scene.victim_keys, &welcome, &server, &metadata);
         let frame = forger.initiate_frame(&initiate);
-        forger.write_in_vain(&frame);
+        forger.write_ignoring_errors(&frame);
         assert_eq!(scene.fault_of(forger.address()), expected);
     }
     assert_eq!(scene.server.peers().len(), 1, "the bystander");
@@ -386,13 +386,13 @@ fn frames_that_have_no_place_after_authentication() {
     let growth = Growth::start();
     for (bytes, expected) in raw {
         let mut channel = connect();
-        channel.write_in_vain(&bytes);
+        channel.write_ignoring_errors(&bytes);
         assert_eq!(scene.fault_of(channel.address()), expected);
     }
     for (body, expected) in sealed {
         let mut channel = connect();
         let frame = channel.seal(COMMAND, &body);
-        channel.write_in_vain(&frame);
+        channel.write_ignoring_errors(&frame);
         assert_eq!(scene.fault_of(channel.address()), expected);
     }
     growth.assert_below(MEMORY_BOUND);

@@ -177,7 +177,7 @@ fn a_cookie_expires() {
     ] {
         let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
         // Keys in the hands of the test, so that no 30 seconds have to pass.
-        let keeper = Arc::new(Mutex::new(CookieKeys::new([1; 32])));
+        let store = Arc::new(Mutex::new(CookieKeys::new([1; 32])));
         let data_phase = DataPhase::default();
         let client = MechanismConfig::Blake3Client(Blake3Client {
             server_key: server_keys.public(),
@@ -187,7 +187,7 @@ fn a_cookie_expires() {
         let server = MechanismConfig::Blake3Server(Blake3Server {
             additional_keys: Vec::new(),
             keys: server_keys,
-            cookies: keeper.clone(),
+            cookies: store.clone(),
             data_phase,
         });
         let connection = |mechanism, seed| {
@@ -215,7 +215,7 @@ fn a_cookie_expires() {
         carry(&mut server, &mut to_client);
         client.receive(&mut to_client, Duration::ZERO).unwrap();
         for round in 0..rotations {
-            keeper.lock().unwrap().rotate([round + 2; 32]);
+            store.lock().unwrap().rotate([round + 2; 32]);
         }
         carry(&mut client, &mut to_server);
         assert!(!to_server.is_empty(), "INITIATE");

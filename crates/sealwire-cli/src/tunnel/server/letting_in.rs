@@ -10,19 +10,19 @@ use crate::tunnel::connection::Connection;
 use crate::tunnel::failure::Failed;
 
 impl Server {
-    /// Whether the peer is let in, which may have to wait for the next look at the list.
+    /// Whether the peer is let in, which may have to wait for the next reading of the list.
     pub(super) fn decide(&mut self, id: u64, peer: PublicKey) {
         let Role::Listener(admission) = &mut self.role else {
             return;
         };
-        let look = admission.want_look();
-        self.undecided.push((id, peer, look));
+        let reading = admission.want_read();
+        self.undecided.push((id, peer, reading));
         self.decide_all();
     }
 
     /// Decides about those who wait for it.
     fn decide_all(&mut self) {
-        for (id, peer, look) in std::mem::take(&mut self.undecided) {
+        for (id, peer, reading) in std::mem::take(&mut self.undecided) {
             let Role::Listener(admission) = &mut self.role else {
                 return;
             };
@@ -30,8 +30,8 @@ impl Server {
             if self.connections.get(&id).filter(awaits).is_none() {
                 continue;
             }
-            let Some(decision) = admission.decide(&peer, look) else {
-                self.undecided.push((id, peer, look));
+            let Some(decision) = admission.decide(&peer, reading) else {
+                self.undecided.push((id, peer, reading));
                 continue;
             };
             let max = self.limits.max_connections;
@@ -54,17 +54,17 @@ impl Server {
         }
         if let (Role::Listener(admission), false) = (&mut self.role, self.undecided.is_empty()) {
             // It may be under way since before they asked.
-            admission.want_look();
+            admission.want_read();
         }
     }
 
     /// Has the list of allowed keys read again, and ends connections whose key is not on it any more.
-    pub(super) fn look_at_list(&mut self) -> Result<(), Failure> {
+    pub(super) fn read_list(&mut self) -> Result<(), Failure> {
         let Role::Listener(admission) = &mut self.role else {
             return Ok(());
         };
         let now = Instant::now();
-        if let Some((removed, remarks)) = admission.take_look(now)? {
+        if let Some((removed, remarks)) = admission.take_snapshot(now)? {
             for remark in remarks {
                 self.events.warning(remark);
             }
@@ -76,7 +76,7 @@ impl Server {
         if let Role::Listener(admission) = &mut self.role
             && !self.connections.is_empty()
         {
-            admission.look_if_due(now);
+            admission.read_if_due(now);
         }
         Ok(())
     }

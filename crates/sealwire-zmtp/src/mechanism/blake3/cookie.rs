@@ -123,7 +123,7 @@ impl Debug for CookieKey {
 /// The implementation must replace `K` by the clock, at least every 60 s and whether or not anyone
 /// connects, and keep exactly one predecessor. [`CookieKeys`] in a `std::sync::Mutex` does everything
 /// but the clock.
-pub trait CookieKeeper: Send + Sync + Debug {
+pub trait CookieStore: Send + Sync + Debug {
     /// The current key and a connection number that is never given out again.
     fn issue(&self) -> (CookieKey, u64);
 
@@ -182,7 +182,7 @@ impl CookieKeys {
         (self.current.clone(), number)
     }
 
-    /// Notes a transcript; see [`CookieKeeper::remember`]. The latest
+    /// Notes a transcript; see [`CookieStore::remember`]. The latest
     /// 256 are kept, in 12 KiB.
     pub fn remember(&mut self, connection: u64, transcript: [u8; 32]) {
         self.transcripts.resize(REMEMBERED, None);
@@ -211,7 +211,7 @@ impl Debug for CookieKeys {
 
 /// With the feature `std`. What rotates the keys has the same mutex.
 #[cfg(feature = "std")]
-impl CookieKeeper for Mutex<CookieKeys> {
+impl CookieStore for Mutex<CookieKeys> {
     fn issue(&self) -> (CookieKey, u64) {
         unpoisoned(self).issue()
     }

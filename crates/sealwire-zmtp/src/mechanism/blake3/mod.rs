@@ -29,5 +29,5 @@ mod transcript;
 mod vectors;
 
 pub(crate) use self::client::Client;
-pub use self::cookie::{CookieKeeper, CookieKey, CookieKeys};
+pub use self::cookie::{CookieKey, CookieKeys, CookieStore};
 pub(crate) use self::server::Server;

@@ -16,7 +16,7 @@ use super::commands::Initiate;
 use super::cookie::{Cookie, KEY_CONTEXT};
 use super::sealed_box::SealedBox;
 use super::transcript::Transcript;
-use super::{Client, CookieKeeper, CookieKey, server};
+use super::{Client, CookieKey, CookieStore, server};
 use crate::connection::Config;
 use crate::key_pair::KeyPair;
 use crate::keys::{SecretKey, hex};
@@ -152,7 +152,7 @@ impl Recording {
 #[derive(Debug)]
 struct NoCookies;
 
-impl CookieKeeper for NoCookies {
+impl CookieStore for NoCookies {
     fn issue(&self) -> (CookieKey, u64) {
         unreachable!("the recording has the cookie")
     }

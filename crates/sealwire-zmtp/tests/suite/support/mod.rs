@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sealwire_zmtp::error::Error;
-use sealwire_zmtp::mechanism::blake3::{CookieKeeper, CookieKey, CookieKeys};
+use sealwire_zmtp::mechanism::blake3::{CookieKey, CookieKeys, CookieStore};
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
 use sealwire_zmtp::mechanism::{
     Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder, PlainClient,
@@ -72,7 +72,7 @@ impl Cookies {
     }
 }
 
-impl CookieKeeper for Cookies {
+impl CookieStore for Cookies {
     fn issue(&self) -> (CookieKey, u64) {
         self.keys.issue()
     }

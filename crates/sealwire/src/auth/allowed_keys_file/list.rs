@@ -1,11 +1,11 @@
-//! What of a list counts, look by look: additions at once, removals once they have settled, and of
+//! What of a list counts, reading by reading: additions at once, removals once they have settled, and of
 //! what cannot be read the last that could. Knows no file system and no clock.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::look::{Content, Entries, Found, Look};
+use super::snapshot::{Content, Entries, Found, Snapshot};
 use crate::account::LOG_PERIOD;
 use crate::auth::AllowedKeys;
 use crate::keys::KeyFileError;
@@ -43,7 +43,7 @@ struct Listed {
     told: Option<String>,
 }
 
-/// What became of a look.
+/// What became of a reading.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     /// Whether other keys count now.
@@ -64,17 +64,17 @@ pub(super) enum Remark {
 }
 
 impl List {
-    /// The first look has to find no fault.
-    pub(super) fn new(look: Look, now: Instant) -> Result<Self, KeyFileError> {
-        let mut files = Vec::with_capacity(look.files.len());
-        for file in look.files {
+    /// The first reading has to find no fault.
+    pub(super) fn new(snapshot: Snapshot, now: Instant) -> Result<Self, KeyFileError> {
+        let mut files = Vec::with_capacity(snapshot.files.len());
+        for file in snapshot.files {
             match file.content {
                 Content::Failed(error) => return Err(error),
                 _ => files.push(file),
             }
         }
         let mut list = List::default();
-        list.take(Ok(Look { files, ..look }), now);
+        list.take(Ok(Snapshot { files, ..snapshot }), now);
         Ok(list)
     }
 
@@ -87,21 +87,25 @@ impl List {
         keys
     }
 
-    /// Takes in what a look found.
-    pub(super) fn take(&mut self, look: Result<Look, KeyFileError>, now: Instant) -> Outcome {
+    /// Takes in what a reading found.
+    pub(super) fn take(
+        &mut self,
+        snapshot: Result<Snapshot, KeyFileError>,
+        now: Instant,
+    ) -> Outcome {
         let mut outcome = Outcome::default();
-        match look {
+        match snapshot {
             Err(error) => self.problem = Some(error.to_string()),
-            Ok(look) if self.seems_unmounted(&look) => {
+            Ok(snapshot) if self.seems_unmounted(&snapshot) => {
                 let problem = "the directory is empty and on another file system than before";
                 self.problem = Some(problem.into());
             }
-            Ok(look) => {
+            Ok(snapshot) => {
                 self.problem = None;
-                if !look.files.is_empty() {
-                    self.device = look.device;
+                if !snapshot.files.is_empty() {
+                    self.device = snapshot.device;
                 }
-                outcome.changed = self.take_files(look.files, now);
+                outcome.changed = self.take_files(snapshot.files, now);
             }
         }
         let broken = |file: &Listed| file.problem.is_some();
@@ -117,9 +121,9 @@ impl List {
     }
 
     /// Whether an empty directory is more likely to be the place of one that is not mounted.
-    fn seems_unmounted(&self, look: &Look) -> bool {
-        let elsewhere = look.device.is_some() && look.device != self.device;
-        elsewhere && self.device.is_some() && look.files.is_empty() && !self.files.is_empty()
+    fn seems_unmounted(&self, snapshot: &Snapshot) -> bool {
+        let elsewhere = snapshot.device.is_some() && snapshot.device != self.device;
+        elsewhere && self.device.is_some() && snapshot.files.is_empty() && !self.files.is_empty()
     }
 
     /// Returns whether other keys count now.

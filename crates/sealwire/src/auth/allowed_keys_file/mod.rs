@@ -3,14 +3,14 @@
 //! ```text
 //!   handshakes ──▶ snapshot (shared, never waited for)
 //!                     ▲
-//!   one thread ──▶ look at the disk ──▶ list: what counts and since when
+//!   one thread ──▶ read the disk    ──▶ list: what counts and since when
 //! ```
 //!
-//! [`look`] reads and compares, [`list`] decides what of it counts. Only one thread looks; the
+//! [`snapshot`] reads and compares, [`list`] decides what of it counts. Only one thread reads; the
 //! others take the snapshot that is there.
 
 mod list;
-mod look;
+mod snapshot;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
@@ -18,15 +18,15 @@ use std::time::{Duration, Instant};
 
 use self::list::{List, Remark};
 pub(super) use self::list::{SETTLE, SETTLE_AT_MOST};
-use self::look::{BOUNDS, Memory};
+use self::snapshot::{BOUNDS, Memory};
 use super::{AllowedKeys, Authenticator, Client, Decision, NOT_ALLOWED, Status};
 use crate::guard;
 use crate::keys::KeyFileError;
 
-/// Between two looks that handshakes cause passes this many times the time that the first took, so
+/// Between two readings that handshakes cause passes this many times the time that the first took, so
 /// that strangers cannot make the server read all the time.
 const PAUSE: u32 = 9;
-/// A look is good for so long: a key that it did not find is not on the list.
+/// A reading is good for so long: a key that it did not find is not on the list.
 const FRESH: Duration = Duration::from_millis(50);
 /// Lines in the log in a second. Broken files beyond are counted in a last one.
 const MAX_REMARKS: usize = 16;
@@ -70,14 +70,14 @@ struct Snapshot {
     revision: u64,
 }
 
-/// What belongs to the thread that looks.
+/// What belongs to the thread that reads.
 #[derive(Debug)]
 struct Watch {
     list: List,
     memory: Memory,
-    /// When the last look began.
-    looked: Instant,
-    /// When handshakes may cause the next look.
+    /// When the last reading began.
+    read_at: Instant,
+    /// When handshakes may cause the next reading.
     due: Instant,
 }
 
@@ -92,7 +92,7 @@ impl AllowedKeysFile {
         let path = path.into();
         let mut memory = Memory::default();
         let now = Instant::now();
-        let list = List::new(look::look(&path, &mut memory, &BOUNDS)?, now)?;
+        let list = List::new(snapshot::read(&path, &mut memory, &BOUNDS)?, now)?;
         let snapshot = Snapshot {
             keys: list.keys(),
             incomplete: false,
@@ -104,7 +104,7 @@ impl AllowedKeysFile {
             watch: Mutex::new(Watch {
                 list,
                 memory,
-                looked: now,
+                read_at: now,
                 due: now,
             }),
         })
@@ -120,7 +120,7 @@ impl AllowedKeysFile {
 
     /// Looks at the disk, unless another thread does, or a handshake wants to and it is too early.
     /// Returns whether the snapshot is as fresh as can be.
-    fn look(&self, for_handshake: bool) -> bool {
+    fn read(&self, for_handshake: bool) -> bool {
         let mut watch = match self.watch.try_lock() {
             Ok(watch) => watch,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -128,16 +128,16 @@ impl AllowedKeysFile {
         };
         let began = Instant::now();
         if for_handshake && began < watch.due {
-            return began.duration_since(watch.looked) < FRESH;
+            return began.duration_since(watch.read_at) < FRESH;
         }
         let Watch {
             list,
             memory,
-            looked,
+            read_at,
             due,
         } = &mut *watch;
-        *looked = began;
-        let outcome = list.take(look::look(&self.path, memory, &BOUNDS), began);
+        *read_at = began;
+        let outcome = list.take(snapshot::read(&self.path, memory, &BOUNDS), began);
         let before = self.snapshot();
         let mut changed_to = None;
         if outcome.changed || outcome.incomplete != before.incomplete {
@@ -193,7 +193,7 @@ fn report(path: &Path, remarks: &[Remark], changed_to: Option<usize>) {
 
 impl Authenticator for AllowedKeysFile {
     fn authenticate(&self, client: &Client<'_>) -> Decision {
-        let up_to_date = self.look(true);
+        let up_to_date = self.read(true);
         let snapshot = self.snapshot();
         snapshot
             .keys
@@ -211,7 +211,7 @@ impl Authenticator for AllowedKeysFile {
     }
 
     fn revision(&self) -> Option<u64> {
-        self.look(false);
+        self.read(false);
         Some(self.snapshot().revision)
     }
 }

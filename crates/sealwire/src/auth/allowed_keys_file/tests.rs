@@ -10,7 +10,7 @@ use sealwire_zmtp::PublicKey;
 use sealwire_zmtp::wire::metadata::Metadata;
 
 use super::list::{List, Remark, SETTLE, SETTLE_AT_MOST};
-use super::look::{Bounds, Content, Found, Look};
+use super::snapshot::{Bounds, Content, Found, Snapshot};
 use super::*;
 use crate::keys::Generate as _;
 use crate::peer::PeerAddress;
@@ -42,9 +42,9 @@ fn broken(path: &str) -> Found {
     }
 }
 
-/// A look at these files.
-fn files(files: Vec<Found>) -> Look {
-    Look {
+/// A reading of these files.
+fn files(files: Vec<Found>) -> Snapshot {
+    Snapshot {
         files,
         device: None,
     }
@@ -80,8 +80,8 @@ fn a_list_that_cannot_be_read_stays_as_it_was_and_says_so_once() {
             matches!(first.remarks[..], [Remark::Unreadable(_)]),
             "{errno}"
         );
-        for looks in 2..100 {
-            let next = list.take(Err(failed(errno.raw_os_error())), now + looks * TICK);
+        for readings in 2..100 {
+            let next = list.take(Err(failed(errno.raw_os_error())), now + readings * TICK);
             assert!(!next.changed && next.incomplete && next.remarks.is_empty());
         }
         assert_eq!(allows(&list, &[one]), [true], "{errno}");
@@ -96,24 +96,24 @@ fn a_broken_file_keeps_its_own_key_and_touches_no_other() {
     let ([one, two, three], now) = ([(); 3].map(|()| key()), Instant::now());
     let both = vec![found("one.pub", &[one]), found("two.pub", &[two])];
     let mut list = List::new(files(both), now).unwrap();
-    let look = || vec![broken("one.pub"), same("two.pub")];
-    let first = list.take(Ok(files(look())), now + TICK);
+    let snapshot = || vec![broken("one.pub"), same("two.pub")];
+    let first = list.take(Ok(files(snapshot())), now + TICK);
     assert!(matches!(first.remarks[..], [Remark::FileBroken(_)]));
-    for looks in 2..20 {
-        let next = list.take(Ok(files(look())), now + looks * TICK);
+    for readings in 2..20 {
+        let next = list.take(Ok(files(snapshot())), now + readings * TICK);
         assert!(next.remarks.is_empty() && next.incomplete && !next.changed);
     }
     assert_eq!(allows(&list, &[one, two]), [true, true]);
     // A new client beside it gets in at once, and what is whole again counts.
-    let look = vec![
+    let snapshot = vec![
         broken("one.pub"),
         found("three.pub", &[three]),
         same("two.pub"),
     ];
-    assert!(list.take(Ok(files(look)), now + 20 * TICK).changed);
+    assert!(list.take(Ok(files(snapshot)), now + 20 * TICK).changed);
     assert_eq!(allows(&list, &[one, two, three]), [true; 3]);
-    let look = vec![found("one.pub", &[one]), same("three.pub"), same("two.pub")];
-    let mended = list.take(Ok(files(look)), now + 21 * TICK);
+    let snapshot = vec![found("one.pub", &[one]), same("three.pub"), same("two.pub")];
+    let mended = list.take(Ok(files(snapshot)), now + 21 * TICK);
     assert_eq!(
         mended.remarks,
         [Remark::FileMended(PathBuf::from("one.pub"))]
@@ -125,9 +125,9 @@ fn a_broken_file_keeps_its_own_key_and_touches_no_other() {
 fn a_list_that_is_being_written_removes_nobody() {
     let ([one, two, three], now) = ([(); 3].map(|()| key()), Instant::now());
     let mut list = List::new(files(vec![found("list", &[one, two])]), now).unwrap();
-    // Emptied, then written bit by bit, with a look in between each time; an addition counts.
-    for (looks, keys) in [(1, &[][..]), (2, &[three]), (3, &[three, one])] {
-        list.take(Ok(files(vec![found("list", keys)])), now + looks * TICK);
+    // Emptied, then written bit by bit, with a reading in between each time; an addition counts.
+    for (readings, keys) in [(1, &[][..]), (2, &[three]), (3, &[three, one])] {
+        list.take(Ok(files(vec![found("list", keys)])), now + readings * TICK);
         assert_eq!(allows(&list, &[one, two]), [true, true]);
     }
     let complete = found("list", &[three, one, two]);
@@ -280,12 +280,12 @@ fn strangers_come_again_while_the_list_is_away_and_friends_are_let_in() {
 }
 
 #[test]
-fn nobody_waits_for_the_thread_that_looks() {
+fn nobody_waits_for_the_thread_that_reads() {
     let folder = tempfile::tempdir().unwrap();
     let (friend, stranger) = (key(), key());
     fs::write(folder.path().join("friend.pub"), friend.to_string()).unwrap();
     let list = AllowedKeysFile::open(folder.path()).unwrap();
-    let looking = list.watch.lock().unwrap();
+    let reading = list.watch.lock().unwrap();
     std::thread::scope(|scope| {
         let asked = scope.spawn(|| (ask(&list, friend), ask(&list, stranger), list.revision()));
         // It ends though the lock is held, or the test hangs.
@@ -297,7 +297,7 @@ fn nobody_waits_for_the_thread_that_looks() {
         );
         assert_eq!(revision, Some(0));
     });
-    drop(looking);
+    drop(reading);
 }
 
 #[test]
@@ -323,13 +323,14 @@ fn lists_beyond_the_bounds_are_refused() {
     fs::write(clients.join(".hidden"), &text).unwrap();
     fs::write(clients.join("0.key_secret"), &text).unwrap();
     let all = 3 * text.len() as u64;
-    let look = |files, size| look::look(&clients, &mut Memory::default(), &Bounds { files, size });
-    assert_eq!(look(3, all).unwrap().files.len(), 3);
+    let snapshot =
+        |files, size| snapshot::read(&clients, &mut Memory::default(), &Bounds { files, size });
+    assert_eq!(snapshot(3, all).unwrap().files.len(), 3);
     assert!(matches!(
-        look(2, all),
+        snapshot(2, all),
         Err(KeyFileError::TooMany { limit: 2, .. })
     ));
-    match look(3, all - 1) {
+    match snapshot(3, all - 1) {
         Err(KeyFileError::TooLarge { limit, .. }) => assert_eq!(limit, all - 1),
         other => panic!("{other:?}"),
     }
@@ -341,9 +342,9 @@ fn a_list_that_comes_and_goes_is_told_of_once_a_second() {
     let mut list = List::new(files(vec![found("list", &[one])]), now).unwrap();
     let seconds = 10_u64;
     let mut told = Vec::new();
-    for look in 0..1_000 * seconds {
-        let at = now + Duration::from_millis(look);
-        let found = match look % 2 {
+    for snapshot in 0..1_000 * seconds {
+        let at = now + Duration::from_millis(snapshot);
+        let found = match snapshot % 2 {
             0 => Err(failed(24)),
             _ => Ok(files(vec![broken("list")])),
         };
@@ -362,17 +363,17 @@ fn a_list_that_comes_and_goes_is_told_of_once_a_second() {
 fn an_empty_directory_counts_where_the_keys_were_and_nowhere_else() {
     let (one, now) = (key(), Instant::now());
     let on = |device, files| {
-        Ok(Look {
+        Ok(Snapshot {
             files,
             device: Some(device),
         })
     };
     let mut list = List::new(on(1, vec![found("one.pub", &[one])]).unwrap(), now).unwrap();
     // Not mounted: what is seen is the place to mount to.
-    for looks in 1..10 {
-        let unmounted = list.take(on(2, Vec::new()), now + looks * TICK);
+    for readings in 1..10 {
+        let unmounted = list.take(on(2, Vec::new()), now + readings * TICK);
         assert!(!unmounted.changed && unmounted.incomplete);
-        assert_eq!(unmounted.remarks.len(), usize::from(looks == 1));
+        assert_eq!(unmounted.remarks.len(), usize::from(readings == 1));
     }
     // Mounted again, from another device by now; then emptied.
     let mounted = list.take(on(3, vec![same("one.pub")]), now + 10 * TICK);

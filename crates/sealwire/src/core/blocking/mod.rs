@@ -1,5 +1,5 @@
 //! Threads that block: until there is a message, room for one, or a signal, up to a time limit.
 
-mod looking;
 mod sending;
+mod spinning;
 mod waiting;

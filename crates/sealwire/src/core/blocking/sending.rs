@@ -85,10 +85,10 @@ impl SocketCore {
             return Ok(false);
         }
         let deadline = limit.map(from_now);
-        if self.looks(&self.looks_for_room) {
+        if self.spins(&self.send_spinning) {
             self.push_output();
             let done = || Ok(attempt()?.then_some(()));
-            if self.look(&self.looks_for_room, done)?.is_some() {
+            if self.spin(&self.send_spinning, done)?.is_some() {
                 return Ok(true);
             }
         }
@@ -100,7 +100,7 @@ impl SocketCore {
             if attempt()? {
                 return Ok(true);
             }
-            let woken = self.sleep(&self.looks_for_room, || match deadline {
+            let woken = self.sleep(&self.send_spinning, || match deadline {
                 None => {
                     room.wait();
                     true

@@ -62,8 +62,8 @@ impl SocketCore {
                 (Waited::Retry | Waited::TimedOut, _) => {}
             }
         }
-        if self.looks(&self.looks_for_messages)
-            && let Some(done) = self.look(&self.looks_for_messages, &mut attempt)?
+        if self.spins(&self.receive_spinning)
+            && let Some(done) = self.spin(&self.receive_spinning, &mut attempt)?
         {
             return Ok(done);
         }
@@ -73,7 +73,7 @@ impl SocketCore {
             if let Some(done) = attempt()? {
                 return Ok(done);
             }
-            let woken = self.sleep(&self.looks_for_messages, || match deadline {
+            let woken = self.sleep(&self.receive_spinning, || match deadline {
                 Some(deadline) => listener.wait_deadline(deadline).is_some(),
                 None => {
                     listener.wait();

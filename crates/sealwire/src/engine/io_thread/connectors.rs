@@ -8,7 +8,7 @@ use mio::Token;
 
 use super::{IoThread, Source};
 use crate::engine::connector;
-use crate::engine::connector::{Connector, Setback};
+use crate::engine::connector::{ConnectError, Connector};
 use crate::engine::session::{End, Origin};
 use crate::engine::timers::Timer;
 use crate::failure::FailureCause;
@@ -86,7 +86,7 @@ impl IoThread {
         match connector.advance() {
             Ok(false) => {}
             Ok(true) => self.connected(slot),
-            Err(setback) => self.set_back(slot, setback),
+            Err(error) => self.try_next_address(slot, error),
         }
     }
 
@@ -134,7 +134,7 @@ impl IoThread {
     }
 
     /// An address or the proxy behind it has failed: the next address, or the end of the attempt.
-    fn set_back(&mut self, slot: usize, setback: Setback) {
+    fn try_next_address(&mut self, slot: usize, error: ConnectError) {
         let Some(connector) = self.connector(slot) else {
             return;
         };
@@ -144,10 +144,10 @@ impl IoThread {
         else {
             return;
         };
-        let cause = match setback {
-            Setback::Address(_) if !others.is_empty() => return self.connect(slot, others),
-            Setback::Address(error) => connector.not_connected(error),
-            Setback::Proxy(error) => error.into(),
+        let cause = match error {
+            ConnectError::Address(_) if !others.is_empty() => return self.connect(slot, others),
+            ConnectError::Address(error) => connector.not_connected(error),
+            ConnectError::Proxy(error) => error.into(),
         };
         self.attempt_failed(slot, connector::End(cause, target.address()));
     }
@@ -188,8 +188,8 @@ impl IoThread {
                 self.start_attempt(slot);
             }
             connector::State::Connecting { deadline, .. } if *deadline <= now => {
-                let setback = connector.overdue();
-                self.set_back(slot, setback);
+                let error = connector.overdue();
+                self.try_next_address(slot, error);
             }
             _ => {}
         }

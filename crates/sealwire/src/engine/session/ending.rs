@@ -16,12 +16,12 @@ use crate::transport::WebSocketError;
 
 impl Session {
     pub(super) fn fail(&mut self, error: sealwire_zmtp::Error) -> End {
-        self.last_words();
+        self.flush_error();
         error.into()
     }
 
     /// An ERROR for the peer, if there is one and the transport takes it at once.
-    pub(super) fn last_words(&mut self) {
+    pub(super) fn flush_error(&mut self) {
         for _ in 0..WRITES_PER_TURN {
             if !matches!(self.write_once(), Ok(true)) {
                 break;

@@ -115,7 +115,7 @@ impl Session {
         };
         if let Some(told) = told {
             self.protocol.reject(&told);
-            self.last_words();
+            self.flush_error();
         }
         Err(End::Failed(cause))
     }
@@ -221,7 +221,7 @@ impl Session {
     /// Tells the peer why it is turned away and ends.
     pub(in crate::engine) fn reject(&mut self, reason: Dismissal) -> End {
         self.protocol.reject(&reason.to_string());
-        self.last_words();
+        self.flush_error();
         End::Failed(reason.cause())
     }
 }

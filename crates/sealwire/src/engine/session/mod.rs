@@ -28,7 +28,7 @@ use self::input::Input;
 use self::writing::WRITES_PER_TURN;
 use super::decisions::Pending;
 use super::io_thread::Reactor;
-use super::shared::{Pace, SharedSession};
+use super::shared::{Bursts, SharedSession};
 use super::timers::{Timer, Timers};
 use super::wire::Wire;
 use crate::account::{Kind, Place};
@@ -138,7 +138,7 @@ pub(in crate::engine) struct Session {
     /// What a PLAIN client showed, until it is decided about.
     shown: Option<PlainCredentials>,
     taken: VecDeque<Item>,
-    pub(in crate::engine) pace: Arc<Pace>,
+    pub(in crate::engine) bursts: Arc<Bursts>,
     /// Among the connections that the process accepted, if this is one.
     place: Option<Place>,
     /// Among those of its key, if it proved one.
@@ -202,7 +202,7 @@ impl Session {
             approval: None,
             shown: None,
             taken: VecDeque::new(),
-            pace: Arc::default(),
+            bursts: Arc::default(),
             place: None,
             holding: None,
             shared: Weak::new(),

@@ -116,7 +116,7 @@ impl Session {
         let delivered = self.core.deliver(pipe, &mut received);
         let warnings = received.warnings;
         warnings.into_iter().for_each(|warning| self.warn(warning));
-        self.pace.received();
+        self.bursts.received();
         if delivered.full != self.paused {
             self.paused = delivered.full;
             self.protocol.set_reading(!delivered.full, now);

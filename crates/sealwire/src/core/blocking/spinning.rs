@@ -1,4 +1,4 @@
-//! A brief look before sleeping, where the peer is a thread of this process: it takes its next batch
+//! A brief spin before sleeping, where the peer is a thread of this process: it takes its next batch
 //! from a queue within microseconds, and being woken takes longer than that.
 
 use std::hint;
@@ -8,27 +8,27 @@ use std::time::{Duration, Instant};
 use crate::core::SocketCore;
 use crate::waiting::Spinning;
 
-/// The longest look: about what a thread takes for a queue of a hundred messages.
-const LOOK: Duration = Duration::from_micros(8);
-/// A wait of up to so many times this may have been longer for want of a look.
+/// The longest spin: about what a thread takes for a queue of a hundred messages.
+const LIMIT: Duration = Duration::from_micros(8);
+/// A wait of up to so many times this may have been longer for want of a spin.
 const SHORT: Duration = Duration::from_micros(25);
 /// Pauses between two attempts, each of which takes the socket's lock.
 const PAUSES: u32 = 32;
 
 impl SocketCore {
-    /// Whether to look: that has paid lately.
-    pub(super) fn looks(&self, spinning: &Spinning) -> bool {
+    /// Whether to spin: that has paid lately.
+    pub(super) fn spins(&self, spinning: &Spinning) -> bool {
         self.has_had_peers_in_process.load(Ordering::Relaxed) && spinning.pays()
     }
 
-    /// Attempts it for a moment. `None` when it was in vain.
-    pub(super) fn look<T, E>(
+    /// Attempts it for a moment. `None` when no attempt succeeded.
+    pub(super) fn spin<T, E>(
         &self,
         spinning: &Spinning,
         mut attempt: impl FnMut() -> Result<Option<T>, E>,
     ) -> Result<Option<T>, E> {
         let begin = Instant::now();
-        while begin.elapsed() < LOOK {
+        while begin.elapsed() < LIMIT {
             (0..PAUSES).for_each(|_| hint::spin_loop());
             if let Some(done) = attempt()? {
                 spinning.paid();

@@ -1,4 +1,4 @@
-//! One look at a list on disk: what its files say, and which of them say the same as before.
+//! One reading of a list on disk: what its files say, and which of them say the same as before.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, Metadata};
@@ -23,7 +23,7 @@ pub(super) const BOUNDS: Bounds = Bounds {
     files: 65_536,
     size: 64 << 20,
 };
-/// Lists with no more files are read whole at each look. In larger ones a file is passed over whose
+/// Lists with no more files are read whole at each reading. In larger ones a file is passed over whose
 /// metadata is the same as before.
 const ALWAYS_READ: usize = 1_024;
 /// Metadata of a file that was read sooner after its last change says nothing: another change may
@@ -33,9 +33,9 @@ const TICK: Duration = Duration::from_secs(2);
 /// Keys with their user ids.
 pub(super) type Entries = BTreeMap<PublicKey, Option<String>>;
 
-/// What one look found.
+/// What one reading found.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct Snapshot {
     /// In the order of their names.
     pub(super) files: Vec<Found>,
     /// The file system of a directory. `None` for a list that is a file.
@@ -51,9 +51,9 @@ pub(super) struct Found {
 
 #[derive(Debug)]
 pub(super) enum Content {
-    /// As at the last look.
+    /// As at the last reading.
     Same,
-    /// Another than at the last look, or the first.
+    /// Another than at the last reading, or the first.
     Keys(Entries),
     /// Not understood, or not readable.
     Failed(KeyFileError),
@@ -77,11 +77,11 @@ struct Known {
 /// # Errors
 ///
 /// When the list as a whole cannot be read, or exceeds the bounds.
-pub(super) fn look(
+pub(super) fn read(
     path: &Path,
     memory: &mut Memory,
     bounds: &Bounds,
-) -> Result<Look, KeyFileError> {
+) -> Result<Snapshot, KeyFileError> {
     let read = |source| KeyFileError::read(path, source);
     let metadata = fs::metadata(path).map_err(read)?;
     let is_client = metadata.is_dir();
@@ -136,7 +136,7 @@ pub(super) fn look(
     }
     let is_there = |path: &PathBuf| found.binary_search_by(|found| found.path.cmp(path)).is_ok();
     memory.0.retain(|path, _| is_there(path));
-    Ok(Look {
+    Ok(Snapshot {
         files: found,
         device,
     })
@@ -229,7 +229,7 @@ impl Memory {
         content
     }
 
-    /// Lets the next look read the file, whatever it looks like.
+    /// Lets the next reading read the file, whatever its metadata say.
     fn forget(&mut self, file: &Path) {
         if let Some(known) = self.0.get_mut(file) {
             known.understood = false;
