@@ -31,6 +31,9 @@ mod reach {
     }
 }
 
+#[path = "../../crates/sealwire/src/limits.rs"]
+pub mod limits;
+
 // Not part of any crate's interface.
 #[path = "../../crates/sealwire/src/transport/zws/mod.rs"]
 mod zws;

@@ -61,6 +61,7 @@ mod failure;
 mod guard;
 mod inproc;
 pub mod keys;
+pub mod limits;
 mod message;
 mod monitor;
 pub mod options;

@@ -10,15 +10,12 @@
 //!                └─▶ refused
 //! ```
 
+use crate::limits::MAX_IDLE_ADDRESSES;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
-
-/// Addresses without a connection that are remembered for their rate. The one that was used least
-/// lately is forgotten first.
-pub const MAX_IDLE_ADDRESSES: usize = 16_384;
 
 /// What connections are counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

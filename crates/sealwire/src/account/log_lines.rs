@@ -1,12 +1,10 @@
 //! Log lines that somebody else causes.
 
+use crate::limits::LOG_PERIOD;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Time between two lines about the same.
-pub const LOG_PERIOD: Duration = Duration::from_secs(1);
 
 /// Lets through one line a second ([`Kind::LogLines`](super::Kind::LogLines)) and counts the
 /// others: one of these for each thing that others can make happen at any rate.

@@ -22,12 +22,13 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-pub use addresses::{AddressLimit, AddressLimits, Addresses, Eviction, MAX_IDLE_ADDRESSES, Source};
+pub use crate::limits::{LOG_PERIOD, MAX_IDLE_ADDRESSES};
+pub use addresses::{AddressLimit, AddressLimits, Addresses, Eviction, Source};
 pub use descriptors::{
     DescriptorLimit, Place, SpareDescriptor, is_exhaustion, is_of_one_connection,
 };
 pub use kind::{Excess, Kind, Side};
-pub use log_lines::{LOG_PERIOD, LogGate, LogGates, LogLines};
+pub use log_lines::{LogGate, LogGates, LogLines};
 
 /// A charge over its bound. Nothing was charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -21,17 +21,14 @@ use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::failure::DatagramDrop;
+use crate::limits::{DATAGRAMS_PER_TIME_SLICE, MAX_DATAGRAM_SENDERS};
 use crate::monitor::{Event, add};
 use crate::pattern::{Dismissal, Item, Link, PipeId, Room};
 use crate::peer::{Peer, PeerAddress};
 use crate::transport::udp::{self, MAX_DATAGRAM};
 
-/// Datagrams in a row before other sources get their turn.
-const DATAGRAMS_PER_TURN: usize = 64;
 /// Bytes taken from the pipe at a time.
 const SEND_BUDGET: usize = 128 << 10;
-/// Senders that are remembered, so that not every datagram needs memory for its own.
-const SENDERS: usize = 256;
 
 /// An endpoint of a socket over UDP.
 pub(crate) struct Datagrams {
@@ -199,7 +196,7 @@ fn start(
         received: VecDeque::new(),
         unsent: VecDeque::new(),
         outgoing: Vec::new(),
-        senders: vec![None; SENDERS].into(),
+        senders: vec![None; MAX_DATAGRAM_SENDERS].into(),
         drops: LogLines::default(),
         failures: LogLines::default(),
         finishing: false,
@@ -242,7 +239,7 @@ impl Datagrams {
 
     /// [`Turn::Done`] when nothing is left.
     fn send(&mut self, target: SocketAddr, now: Duration) -> Turn {
-        for _ in 0..DATAGRAMS_PER_TURN {
+        for _ in 0..DATAGRAMS_PER_TIME_SLICE {
             if self.unsent.is_empty() {
                 self.core
                     .take_outbound(self.pipe, &mut self.unsent, Room::of_bytes(SEND_BUDGET));
@@ -282,7 +279,7 @@ impl Datagrams {
         // One byte more than may be, to see what is too large.
         buffer.resize(MAX_DATAGRAM + 1, 0);
         let mut turn = Turn::Again;
-        for _ in 0..DATAGRAMS_PER_TURN {
+        for _ in 0..DATAGRAMS_PER_TIME_SLICE {
             let (length, from) = match self.socket.recv_from(&mut buffer[..]) {
                 Ok(received) => received,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -344,7 +341,7 @@ impl Datagrams {
     fn sender(&mut self, address: SocketAddr) -> Arc<Peer> {
         let mut hasher = DefaultHasher::new();
         address.hash(&mut hasher);
-        let place = (hasher.finish() % SENDERS as u64) as usize;
+        let place = (hasher.finish() % MAX_DATAGRAM_SENDERS as u64) as usize;
         let address = PeerAddress::Udp(address);
         match &self.senders[place] {
             Some(known) if *known.address() == address => known.clone(),

@@ -17,9 +17,6 @@ use crate::monitor::Event;
 use crate::peer::PeerAddress;
 use crate::transport::{BoundListener, Stream};
 
-/// Attempts to accept in a row before other sources are served.
-pub(super) const ACCEPTS_PER_TURN: usize = 16;
-
 /// Wait after the system refused to accept.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 

@@ -26,14 +26,12 @@ use crate::endpoint::Endpoint;
 #[cfg(unix)]
 use crate::error::Error;
 use crate::failure::{ConnectionFailure, DatagramDrop};
+pub use crate::limits::MONITOR_CAPACITY;
 use crate::options::from_now;
 use crate::peer::{Peer, PeerAddress};
 use crate::waiting::{Listening, Signal};
 #[cfg(unix)]
 use crate::waiting::{Pollable, Pollers, Readiness, Ready};
-
-/// Events a monitor holds for a reader that is slow; the oldest go first, and are counted.
-pub const MONITOR_CAPACITY: usize = 4_096;
 
 /// Something happened to an endpoint or a connection of a socket. Connections have numbers, the
 /// same in all their events and in [`Peer::connection`].

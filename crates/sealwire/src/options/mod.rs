@@ -31,6 +31,11 @@ pub(crate) use web::WebAccess;
 
 use crate::account::{AddressLimits, DescriptorLimit};
 use crate::auth::Admission;
+pub use crate::limits::{
+    DEFAULT_BYTE_BUDGET, DEFAULT_HANDSHAKE_TIMEOUT, DEFAULT_HIGH_WATER_MARK,
+    DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_HANDSHAKES, DEFAULT_MAX_MESSAGE_SIZE,
+    LEAST_CONNECTIONS_PER_KEY,
+};
 use crate::security::Security;
 
 /// A hundred years: longer limits are taken for this one, so that no sum of times overflows.
@@ -46,16 +51,6 @@ pub(crate) fn from_now(limit: Duration) -> Instant {
     Instant::now() + bounded(limit)
 }
 
-/// Messages queued per peer in each direction before backpressure or dropping sets in; as in
-/// libzmq.
-pub const DEFAULT_HIGH_WATER_MARK: usize = 1_000;
-/// Payload bytes queued per peer in each direction before the same happens (1 GiB). One message
-/// always fits into an empty queue.
-pub const DEFAULT_BYTE_BUDGET: usize = 1 << 30;
-/// Largest message accepted from a peer, all frames together, in bytes.
-pub const DEFAULT_MAX_MESSAGE_SIZE: usize = 64 << 20;
-/// How long a handshake may take, from the first byte to the last.
-pub const DEFAULT_HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long closing may wait for unsent messages.
 pub const DEFAULT_LINGER: Duration = Duration::from_secs(5);
 /// Wait before the first attempt to connect again; it doubles up to the maximum, and each wait is
@@ -63,15 +58,6 @@ pub const DEFAULT_LINGER: Duration = Duration::from_secs(5);
 pub const DEFAULT_RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
 /// Longest wait between attempts to connect.
 pub const DEFAULT_RECONNECT_MAXIMUM: Duration = Duration::from_secs(10);
-/// Connections of one listener that may be in their handshake at the same time, where the limit of
-/// descriptors allows it. One more ends one of them, so that half-open connections cannot keep others
-/// out.
-pub const DEFAULT_MAX_HANDSHAKES: usize = 1_024;
-/// Connections that one listener keeps at the same time, established ones included, where the limit
-/// of descriptors allows it.
-pub const DEFAULT_MAX_CONNECTIONS: usize = 65_536;
-/// Established connections that one key may have even where a quarter of all is less.
-pub const LEAST_CONNECTIONS_PER_KEY: usize = 64;
 /// Longest routing id, in bytes (RFC 23).
 pub const MAX_ROUTING_ID: usize = 255;
 

@@ -9,11 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 use bytes::Bytes;
 
 use super::item::Item;
-use super::subscriptions::{MAX_TOPIC_BYTES_PER_PEER, cost_of_topic};
+use super::subscriptions::cost_of_topic;
 use crate::account::{Exceeded, Kind};
-
-/// Bytes of changes that may wait for one peer, counted as topics are.
-const MAX_CHANGES: usize = MAX_TOPIC_BYTES_PER_PEER;
+use crate::limits::MAX_CHANGES;
 
 /// The changes between two messages.
 pub(crate) type Group = u64;

@@ -10,9 +10,10 @@ use super::fair_queue::FairQueue;
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};
 use super::radio::{group, is_group};
-use super::subscriptions::{MAX_TOPIC_BYTES_PER_PEER, cost_of_topic};
+use super::subscriptions::cost_of_topic;
 use super::{Delivered, Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation, StateError};
+use crate::limits::MAX_TOPIC_BYTES_PER_PEER;
 
 #[derive(Default)]
 pub(crate) struct Dish {

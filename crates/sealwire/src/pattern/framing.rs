@@ -18,10 +18,6 @@ use slab::Slab;
 /// Bytes that are allocated at a time.
 const MEMORY: usize = 16 << 10;
 
-/// Most ranges in one queue. Each keeps its memory, so a peer which takes one message of many, and
-/// takes none for a while, keeps 2 MiB that way; further messages are queued by themselves.
-pub(super) const MAX_RANGES: usize = 128;
-
 /// Messages that lie together in a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FramedRange {

@@ -8,11 +8,12 @@ use bytes::Bytes;
 use sealwire_zmtp::Message as Frames;
 
 use super::changes::{Changes, Group};
-use super::framing::{FramedRange, Framing, MAX_RANGES};
+use super::framing::{FramedRange, Framing};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
 use super::link::{Link, Signal, Signals};
 use crate::account::{Exceeded, Kind};
+use crate::limits::MAX_FRAMED_RANGES;
 use crate::peer::Peer;
 
 /// The queues, and what is known of them.
@@ -179,7 +180,7 @@ impl Pipe {
             self.tell_of_output(signals);
             return true;
         }
-        if self.ranges == MAX_RANGES {
+        if self.ranges == MAX_FRAMED_RANGES {
             return false;
         }
         self.ranges += 1;

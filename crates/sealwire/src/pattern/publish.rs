@@ -250,8 +250,9 @@ mod tests {
     use sealwire_zmtp::SocketType;
 
     use super::super::silent::{End, Scene};
-    use super::super::subscriptions::{MAX_TOPIC_BYTES_PER_PEER, cost_of_topic};
+    use super::super::subscriptions::cost_of_topic;
     use super::*;
+    use crate::limits::MAX_TOPIC_BYTES_PER_PEER;
     use crate::options::Behaviour;
 
     fn xpub() -> (Scene, Publish) {

@@ -19,9 +19,10 @@ use sealwire_zmtp::{Frame, Message as Frames};
 use super::fair_queue::FairQueue;
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};
-use super::subscriptions::{MAX_TOPIC_BYTES_PER_PEER, Subscriptions};
+use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation};
+use crate::limits::MAX_TOPIC_BYTES_PER_PEER;
 use crate::options::SocketOptions;
 
 /// Whether the application may send.

@@ -10,9 +10,7 @@ use std::sync::Arc;
 
 use super::pipes::PipeId;
 use crate::account::{Exceeded, Kind};
-
-/// Bytes of topics one peer may hold, each topic counted with [`TOPIC_OVERHEAD`].
-pub(crate) const MAX_TOPIC_BYTES_PER_PEER: usize = 16 << 20;
+use crate::limits::MAX_TOPIC_BYTES_PER_PEER;
 
 /// What the tables need for a topic beside its bytes, at most: the peers that want it, and with XPUB
 /// what is to be told of it. A sum: tables that have just doubled hold 7 entries in 16 places, and a

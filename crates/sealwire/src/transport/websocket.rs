@@ -10,9 +10,7 @@ use mio::net::TcpStream;
 use super::tls::Tls;
 use super::zws::{Address, Ready, Role, Terms, Zws};
 use crate::entropy;
-
-/// No more is taken from the protocol while so many bytes wait for the transport.
-const MAX_PENDING: usize = 128 << 10;
+use crate::limits::MAX_PENDING;
 
 /// What is between the WebSocket and TCP.
 pub(super) enum Carrier {

@@ -8,12 +8,10 @@ use std::time::Duration;
 
 use crate::account::LogGate;
 use crate::guard;
+use crate::limits::MAX_WAITING_QUESTIONS;
 
 /// Threads beyond the first of each socket, shared by all sockets of a context.
 pub(super) const EXTRA: usize = 3;
-/// Questions of one socket that can wait, with up to 4 KiB each. Anyone who knows a server's public
-/// key can make it ask.
-pub(super) const MAX_WAITING: usize = 1_024;
 /// A thread without work ends after this time.
 const IDLE: Duration = Duration::from_secs(10);
 
@@ -165,10 +163,10 @@ impl<Q: Ask> State<Q> {
             self.assign(socket, question);
             return Ok(());
         }
-        if share.waiting.len() >= MAX_WAITING {
+        if share.waiting.len() >= MAX_WAITING_QUESTIONS {
             share.waiting.retain(Ask::is_wanted);
         }
-        if share.waiting.len() >= MAX_WAITING {
+        if share.waiting.len() >= MAX_WAITING_QUESTIONS {
             return Err(Busy);
         }
         if share.waiting.is_empty() {
@@ -241,7 +239,7 @@ mod tests {
     #[test]
     fn a_socket_that_asks_without_end_leaves_each_other_socket_a_thread() {
         let mut state = State::<u32>::new();
-        for question in 0..(1 + EXTRA + MAX_WAITING) as u32 {
+        for question in 0..(1 + EXTRA + MAX_WAITING_QUESTIONS) as u32 {
             state.put(1, question).unwrap();
         }
         assert_eq!(state.assigned.len(), 1 + EXTRA);
@@ -270,7 +268,7 @@ mod tests {
         for _ in 0..1 + EXTRA {
             state.put(1, 0).unwrap();
         }
-        for _ in 0..MAX_WAITING {
+        for _ in 0..MAX_WAITING_QUESTIONS {
             state.put(1, u32::MAX).unwrap();
         }
         state.put(1, 7).unwrap();

@@ -10,10 +10,11 @@ use super::{IoThread, Source};
 use crate::account::{self, Kind, Place};
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
-use crate::engine::listener::{ACCEPTS_PER_TURN, Accepted, Listener};
+use crate::engine::listener::{Accepted, Listener};
 use crate::engine::session::{End, Origin, SessionKey};
 use crate::engine::timers::Timer;
 use crate::failure::{ConnectionFailure, FailureCause};
+use crate::limits::ACCEPTS_PER_TIME_SLICE;
 use crate::monitor::Event;
 use crate::peer::PeerAddress;
 use crate::transport::{BoundListener, Stream};
@@ -48,7 +49,7 @@ impl IoThread {
     pub(super) fn accept(&mut self, slot: usize) {
         let now = self.reactor.now();
         let mut exhausted = false;
-        for _ in 0..ACCEPTS_PER_TURN {
+        for _ in 0..ACCEPTS_PER_TIME_SLICE {
             let Some(Source::Listener(listener)) = self.sources.get_mut(slot) else {
                 return;
             };

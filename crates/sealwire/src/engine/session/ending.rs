@@ -5,11 +5,11 @@ use std::io;
 use sealwire_zmtp::Error as ProtocolError;
 use sealwire_zmtp::error::CloseKind;
 
-use super::writing::WRITES_PER_TURN;
 use super::{End, Session};
 use crate::account::Kind;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::guard;
+use crate::limits::WRITES_PER_TIME_SLICE;
 use crate::monitor::{Event, add};
 #[cfg(feature = "ws")]
 use crate::transport::WebSocketError;
@@ -22,7 +22,7 @@ impl Session {
 
     /// An ERROR for the peer, if there is one and the transport takes it at once.
     pub(super) fn flush_error(&mut self) {
-        for _ in 0..WRITES_PER_TURN {
+        for _ in 0..WRITES_PER_TIME_SLICE {
             if !matches!(self.write_once(), Ok(true)) {
                 break;
             }

@@ -10,6 +10,7 @@ use std::mem;
 
 use bytes::BytesMut;
 
+use crate::limits::MAX_EXPECTED_FRAME;
 use crate::transport::Stream;
 
 /// Size of one read, in bytes, as long as frames are small.
@@ -18,8 +19,6 @@ const READ_SIZE: usize = 64 << 10;
 const SHORT: usize = 4 << 10;
 /// Frames that are expected to be so long get a buffer each, which ends where they do.
 const LONG: usize = READ_SIZE / 4 * 3;
-/// The longest frame that a buffer is made for before any of it is there.
-const LONGEST: usize = 1 << 20;
 
 #[derive(Default)]
 pub(super) struct Input {
@@ -69,14 +68,14 @@ impl Input {
     pub(super) fn settle(&mut self, wanted: usize, spare: &mut BytesMut) {
         let here = self.bytes.len();
         if wanted > 0 && wanted <= 3 * here {
-            self.frame = (here + wanted).min(LONGEST);
+            self.frame = (here + wanted).min(MAX_EXPECTED_FRAME);
         }
         if here <= SHORT {
             let mut beginning = mem::take(&mut self.beginning);
             beginning.extend_from_slice(&self.bytes);
             let used = mem::replace(&mut self.bytes, BytesMut::from_iter(beginning));
             // The buffer of a very large frame goes with it.
-            if self.capacity <= 2 * LONGEST {
+            if self.capacity <= 2 * MAX_EXPECTED_FRAME {
                 *spare = used;
                 spare.clear();
             }

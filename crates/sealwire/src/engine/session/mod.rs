@@ -25,7 +25,6 @@ use sealwire_zmtp::connection::Warning;
 
 use self::direct::Lease;
 use self::input::Input;
-use self::writing::WRITES_PER_TURN;
 use super::decisions::Pending;
 use super::io_thread::Reactor;
 use super::shared::{Bursts, SharedSession};
@@ -36,6 +35,7 @@ use crate::auth::PlainCredentials;
 use crate::core::{Holding, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::failure::FailureCause;
+use crate::limits::WRITES_PER_TIME_SLICE;
 use crate::monitor::Event;
 use crate::pattern::{Item, PipeId};
 use crate::peer::{Approval, Peer, PeerAddress};
@@ -313,7 +313,7 @@ impl Session {
             return Err(end);
         }
         let turn = self.read(reactor)?;
-        if self.write(WRITES_PER_TURN)? {
+        if self.write(WRITES_PER_TIME_SLICE)? {
             // What was written last may have been all, which only the next write finds.
             return Ok(Turn::Again);
         }

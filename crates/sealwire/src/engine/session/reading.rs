@@ -12,14 +12,12 @@ use super::{End, Session, Turn};
 use crate::account::Kind;
 use crate::engine::io_thread::Reactor;
 use crate::engine::wire::Wire;
+use crate::limits::READS_PER_TIME_SLICE;
 use crate::pattern::{Item, Room, Source};
-
-/// Reads in a row before other connections get their turn.
-const READS_PER_TURN: usize = 8;
 
 impl Session {
     pub(super) fn read(&mut self, reactor: &mut Reactor) -> Result<Turn, End> {
-        for _ in 0..READS_PER_TURN {
+        for _ in 0..READS_PER_TIME_SLICE {
             self.take_events(reactor)?;
             // Whoever holds a lease reads, or it ends before long.
             let left_to_others = self.is_leased() && self.is_usable();

@@ -3,14 +3,8 @@
 use std::io;
 
 use super::{End, Session};
+use crate::limits::WRITE_BUDGET;
 use crate::pattern::Room;
-
-/// The protocol is given more messages while it holds fewer bytes than this.
-const WRITE_BUDGET: usize = 128 << 10;
-/// Writes in a row before other connections are served, each of up to
-/// [`write_size`](crate::transport::Stream::write_size) bytes. Twice as many as reads: a write that
-/// nobody has to wait for costs less than what it takes to ask for the next event.
-pub(super) const WRITES_PER_TURN: usize = 16;
 
 impl Session {
     /// Writes up to `limit` times. Returns whether it could go on at once.

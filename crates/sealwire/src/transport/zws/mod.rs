@@ -30,6 +30,7 @@ pub(crate) use ready::Ready;
 pub(crate) use upgrade::Address;
 use upgrade::Upgrade;
 
+use crate::limits::MAX_BYTES_OF_UNKNOWN;
 use crate::options::WebAccess;
 
 /// A peer broke the rules of WebSocket, or cannot be talked to over it.
@@ -131,9 +132,6 @@ impl Terms {
     }
 }
 
-/// Most bytes of a message in pieces before the peer is known.
-const MAX_UNKNOWN: usize = 4 << 10;
-
 /// One connection.
 pub(crate) struct Zws {
     terms: Terms,
@@ -155,7 +153,7 @@ impl Zws {
         let mut outbound = Outbound::new(role, terms.greets(), masks);
         let upgrade = Upgrade::new(role, address, &terms, nonce, outbound.buffer());
         Zws {
-            inbound: Inbound::new(role, terms.greets(), MAX_UNKNOWN),
+            inbound: Inbound::new(role, terms.greets(), MAX_BYTES_OF_UNKNOWN),
             terms,
             upgrade: Some(upgrade),
             outbound,
@@ -171,7 +169,7 @@ impl Zws {
     pub(crate) fn leave_room_for(&mut self, held: usize) {
         let left = self.terms.max_message_size.saturating_sub(held);
         // Room for the flags and for what a mechanism adds to each frame.
-        self.inbound.limit = left.saturating_add(MAX_UNKNOWN);
+        self.inbound.limit = left.saturating_add(MAX_BYTES_OF_UNKNOWN);
     }
 
     /// Bytes of memory for a message that has come in part.

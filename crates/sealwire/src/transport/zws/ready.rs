@@ -6,9 +6,8 @@
 use std::collections::VecDeque;
 
 use super::WebSocketError;
+use crate::limits::MAX_PIECES;
 
-/// Most pieces of a message: as many as a message of the protocol has frames.
-pub(super) const MAX_PIECES: usize = 65_536;
 /// Messages in pieces of this size and more are handed over without a copy.
 const LONG: usize = 4 << 10;
 /// The longest header of a ZMTP frame.

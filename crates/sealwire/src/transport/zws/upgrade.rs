@@ -8,13 +8,10 @@ use bytes::{Buf as _, BytesMut};
 use sha1::{Digest as _, Sha1};
 
 use super::{Role, Terms, WebSocketError};
+use crate::limits::{MAX_UPGRADE_FIELDS, MAX_UPGRADE_HEAD};
 use crate::options::WebAccess;
 use crate::reach::is_loopback_host;
 
-/// Longest head of a request or answer, in bytes.
-const MAX_HEAD: usize = 8 << 10;
-/// Most fields in it.
-const MAX_FIELDS: usize = 64;
 /// How the first record of TLS begins: an alert or a handshake.
 const TLS_RECORDS: [u8; 2] = [0x15, 0x16];
 const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -127,14 +124,14 @@ impl Upgrade {
                 .position(|four| four == b"\r\n\r\n");
             self.searched = input.len();
             match end.map(|end| from + end + 4) {
-                Some(end) if end <= MAX_HEAD => {
+                Some(end) if end <= MAX_UPGRADE_HEAD => {
                     let head = input.split_to(end);
                     match self.role {
                         Role::Server => self.request(&head),
                         Role::Client => self.answer(&head).map(|()| String::new()),
                     }
                 }
-                None if input.len() < MAX_HEAD => return Ok(false),
+                None if input.len() < MAX_UPGRADE_HEAD => return Ok(false),
                 _ => Err(WebSocketError::HeadTooLarge),
             }
         };
@@ -155,7 +152,7 @@ impl Upgrade {
 
     /// The answer to a client's request.
     fn request(&self, head: &[u8]) -> Result<String, WebSocketError> {
-        let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
+        let mut fields = [httparse::EMPTY_HEADER; MAX_UPGRADE_FIELDS];
         let mut request = httparse::Request::new(&mut fields);
         request.parse(head).map_err(not_http)?;
         let fields = Fields(request.headers);
@@ -205,7 +202,7 @@ impl Upgrade {
 
     /// Checks a server's answer.
     fn answer(&self, head: &[u8]) -> Result<(), WebSocketError> {
-        let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
+        let mut fields = [httparse::EMPTY_HEADER; MAX_UPGRADE_FIELDS];
         let mut answer = httparse::Response::new(&mut fields);
         answer.parse(head).map_err(not_http)?;
         match answer.code {
