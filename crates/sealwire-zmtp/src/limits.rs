@@ -33,6 +33,17 @@ pub const MAX_ERROR_REASON: usize = 255;
 /// Longest context in PING and PONG, in bytes (ZMTP 3.1).
 pub const MAX_PING_CONTEXT: usize = 16;
 
+/// While more bytes than these are pending, PONG waits: what is pending proves life as well, and a
+/// peer that sends PINGs without reading cannot make the output grow.
+pub const PONG_BACKLOG: usize = 1024;
+
+/// Bytes of a block that small payloads are copied to, on a connection that receives much.
+pub const PAYLOAD_BLOCK: usize = 64 * 1024;
+
+/// Blocks of small payloads that a connection keeps for further use beside the current one. A payload
+/// that the program keeps pins its whole block: with the current one 2 MiB at most.
+pub const MAX_PAYLOAD_BLOCKS: usize = 31;
+
 /// Frames that are opened or sealed in one call to the provider.
 pub const BATCH_FRAMES: usize = 32;
 

@@ -1,7 +1,7 @@
 //! Memory for payloads that are too large for a frame to hold in place and too small to keep a whole
 //! read buffer for: cut from blocks that are used again once all payloads in them are gone.
 //!
-//! A payload keeps its whole block in memory. So a connection has at most [`MOST`] blocks beside the
+//! A payload keeps its whole block in memory. So a connection has at most [`MAX_PAYLOAD_BLOCKS`] blocks beside the
 //! current one, and while all are in use, payloads get memory of their own: an application that keeps
 //! one small message of many thus keeps 2 MiB more than its messages take, and no more. Blocks that a
 //! quiet connection does not need are given back with its heartbeats.
@@ -14,13 +14,11 @@ use alloc::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 
+use crate::limits::{MAX_PAYLOAD_BLOCKS, PAYLOAD_BLOCK};
+
 /// Bytes of the first block: many connections receive little. Each further one is twice as large,
-/// up to [`LARGEST`].
+/// up to [`PAYLOAD_BLOCK`].
 const SMALLEST: usize = 4 << 10;
-/// Bytes of a block on a connection that receives much.
-const LARGEST: usize = 64 << 10;
-/// Blocks kept for further use beside the current one.
-const MOST: usize = 31;
 
 #[derive(Default)]
 pub(super) struct Blocks {
@@ -49,12 +47,12 @@ impl Blocks {
 
     /// Goes on to a block with room for so many bytes, unless all are in use.
     fn next(&mut self, needed: usize) -> bool {
-        if needed > LARGEST / 2 {
+        if needed > PAYLOAD_BLOCK / 2 {
             return false;
         }
-        if self.size < LARGEST {
+        if self.size < PAYLOAD_BLOCK {
             self.size = (2 * self.size).max(needed).next_power_of_two();
-            self.size = self.size.clamp(SMALLEST, LARGEST);
+            self.size = self.size.clamp(SMALLEST, PAYLOAD_BLOCK);
             self.current = BytesMut::with_capacity(self.size);
             return true;
         }
@@ -65,12 +63,12 @@ impl Blocks {
         let free = self
             .full
             .iter_mut()
-            .position(|block| block.try_reclaim(LARGEST));
+            .position(|block| block.try_reclaim(PAYLOAD_BLOCK));
         let next = match free.and_then(|index| self.full.remove(index)) {
             Some(free) => free,
-            None if self.full.len() < MOST => BytesMut::with_capacity(LARGEST),
+            None if self.full.len() < MAX_PAYLOAD_BLOCKS => BytesMut::with_capacity(PAYLOAD_BLOCK),
             None => {
-                self.unsearched = LARGEST;
+                self.unsearched = PAYLOAD_BLOCK;
                 return false;
             }
         };
@@ -85,7 +83,7 @@ impl Blocks {
     pub(super) fn give_back(&mut self) {
         let mut spared = core::mem::take(&mut self.begun);
         self.full.retain_mut(|block| {
-            let free = block.try_reclaim(LARGEST);
+            let free = block.try_reclaim(PAYLOAD_BLOCK);
             let keep = !free || spared > 0;
             spared = spared.saturating_sub(usize::from(free));
             keep
@@ -107,7 +105,16 @@ mod tests {
     #[test]
     fn payloads_of_every_size_keep_their_bytes() {
         let mut blocks = Blocks::default();
-        let sizes = [71, 100, 1_400, 4_096, 4_097, 30_000, LARGEST / 2, LARGEST];
+        let sizes = [
+            71,
+            100,
+            1_400,
+            4_096,
+            4_097,
+            30_000,
+            PAYLOAD_BLOCK / 2,
+            PAYLOAD_BLOCK,
+        ];
         let kept: Vec<_> = (0..2_000)
             .map(|n| (n, blocks.copy(&payload(sizes[n % sizes.len()], n))))
             .collect();
@@ -140,12 +147,15 @@ mod tests {
                 kept.push(bytes);
             }
         }
-        assert!(blocks.full.len() <= MOST);
+        assert!(blocks.full.len() <= MAX_PAYLOAD_BLOCKS);
         kept.clear();
         let places: BTreeSet<_> = (0..100_000)
-            .map(|n| blocks.copy(&payload(100, n)).as_ptr().addr() / LARGEST)
+            .map(|n| blocks.copy(&payload(100, n)).as_ptr().addr() / PAYLOAD_BLOCK)
             .collect();
-        assert!(places.len() <= 2 * (MOST + 1), "blocks come back into use");
+        assert!(
+            places.len() <= 2 * (MAX_PAYLOAD_BLOCKS + 1),
+            "blocks come back into use"
+        );
     }
 
     #[test]
@@ -187,6 +197,6 @@ mod tests {
         }
         drop(to);
         drops.join().unwrap();
-        assert!(blocks.full.len() <= MOST);
+        assert!(blocks.full.len() <= MAX_PAYLOAD_BLOCKS);
     }
 }

@@ -7,16 +7,12 @@ use thiserror::Error as ThisError;
 
 use super::{Connection, Phase};
 use crate::error::Error;
-use crate::limits::LARGE_FRAME;
+use crate::limits::{LARGE_FRAME, PONG_BACKLOG};
 use crate::message::Message;
 use crate::socket_type::SocketType;
 use crate::wire::command::subscription::Change;
 use crate::wire::command::{self, error, heartbeat};
 use crate::wire::frame::{COMMAND, Header, MORE};
-
-/// While more than this is pending, PONG waits: what is pending proves life as well, and a peer
-/// that sends PINGs without reading cannot make the output grow.
-const PONG_BACKLOG: usize = 1024;
 
 /// Why a message was not staged. Every variant gives the message back.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
