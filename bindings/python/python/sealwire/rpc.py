@@ -489,7 +489,7 @@ class AsyncServer(ServerCore):
             arrived = await run(self._inbox.start_next())
             if arrived is None:
                 return
-            task = asyncio.get_running_loop().create_task(self._answer(arrived))
+            task = asyncio.get_running_loop().create_task(self._process(arrived))
             # The loop itself keeps no tasks alive.
             self._tasks.add(task)
             task.add_done_callback(self._done)
@@ -500,7 +500,7 @@ class AsyncServer(ServerCore):
         if self._room is not None:
             self._room.release()
 
-    async def _answer(self, arrived: Request | OneWay) -> None:
+    async def _process(self, arrived: Request | OneWay) -> None:
         if isinstance(arrived, Request):
             await self._answer(arrived)
         elif self._on_message is not None:
