@@ -76,7 +76,7 @@ impl Failure {
         )
     }
 
-    /// A wait that timed out, with what the last failed connection has to say about it.
+    /// A wait that failed, with what the last failed connection has to say about it.
     pub(crate) fn wait_failed(
         code: Code,
         message: &str,

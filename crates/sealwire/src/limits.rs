@@ -49,7 +49,7 @@ pub const MAX_WAITING_QUESTIONS: usize = 1_024;
 /// Bytes of topics one peer may hold, each topic counted with what the tables need for it.
 pub const MAX_TOPIC_BYTES_PER_PEER: usize = 16 << 20;
 /// Bytes of changes of subscriptions that may wait for one peer, counted as topics are.
-pub const MAX_CHANGES: usize = MAX_TOPIC_BYTES_PER_PEER;
+pub const MAX_SUBSCRIPTION_CHANGES: usize = MAX_TOPIC_BYTES_PER_PEER;
 
 // Memory of a connection.
 
@@ -82,8 +82,8 @@ pub const MAX_UPGRADE_HEAD: usize = 8 << 10;
 /// Most fields in that head.
 pub const MAX_UPGRADE_FIELDS: usize = 64;
 /// Most pieces of a message: as many as a message of the protocol has frames.
-pub const MAX_PIECES: usize = 65_536;
+pub const MAX_WEBSOCKET_PIECES: usize = 65_536;
 /// Most bytes of a message in pieces before the peer is known.
-pub const MAX_BYTES_OF_UNKNOWN: usize = 4 << 10;
-/// No more is taken from the protocol while so many bytes wait for the transport.
-pub const MAX_PENDING: usize = 128 << 10;
+pub const MAX_BYTES_OF_UNKNOWN_PEER: usize = 4 << 10;
+/// No more is taken from the protocol while as many bytes wait for the transport, or more.
+pub const MAX_WEBSOCKET_PENDING: usize = 128 << 10;

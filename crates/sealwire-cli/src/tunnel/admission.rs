@@ -95,9 +95,9 @@ impl Admission {
         self.book.ended(id);
     }
 
-    /// Wants the list to be read soon. Which reading tells whether somebody is on it who asks now: one that
+    /// Requests that the list be read soon. Which reading tells whether somebody is on it who asks now: one that
     /// has not begun.
-    pub(super) fn want_read(&mut self) -> u64 {
+    pub(super) fn request_reading(&mut self) -> u64 {
         self.read_at = self.read_at.min(self.may_read_at);
         self.readings + 1
     }

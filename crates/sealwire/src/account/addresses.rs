@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_allows_a_burst_and_then_its_rate() {
+    fn an_account_allows_a_burst_and_then_its_rate() {
         let limits = AddressLimits {
             rate: Some((10, Duration::from_secs(1))),
             ..limits(9, 9)

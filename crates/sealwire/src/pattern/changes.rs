@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::item::Item;
 use super::subscriptions::cost_of_topic;
 use crate::account::{Exceeded, Kind};
-use crate::limits::MAX_CHANGES;
+use crate::limits::MAX_SUBSCRIPTION_CHANGES;
 
 /// The changes between two messages.
 pub(crate) type Group = u64;
@@ -74,7 +74,7 @@ impl Changes {
             return Ok(None);
         }
         self.bytes += cost_of_topic(topic);
-        if self.bytes > MAX_CHANGES {
+        if self.bytes > MAX_SUBSCRIPTION_CHANGES {
             *self = Changes {
                 given_up: true,
                 groups: self.groups,
@@ -82,7 +82,7 @@ impl Changes {
             };
             return Err(Exceeded {
                 kind: Kind::SubscriptionChanges,
-                limit: MAX_CHANGES,
+                limit: MAX_SUBSCRIPTION_CHANGES,
             });
         }
         let group = last.unwrap_or(self.next_group);

@@ -10,7 +10,7 @@ use mio::net::TcpStream;
 use super::tls::Tls;
 use super::zws::{Address, Ready, Role, Terms, Zws};
 use crate::entropy;
-use crate::limits::MAX_PENDING;
+use crate::limits::MAX_WEBSOCKET_PENDING;
 
 /// What is between the WebSocket and TCP.
 pub(super) enum Carrier {
@@ -213,7 +213,7 @@ impl WebSocket {
         for slice in slices {
             self.zws.send(slice);
             taken += slice.len();
-            if self.zws.pending().len() >= MAX_PENDING {
+            if self.zws.pending().len() >= MAX_WEBSOCKET_PENDING {
                 break;
             }
         }

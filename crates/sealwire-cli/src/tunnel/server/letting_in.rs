@@ -15,7 +15,7 @@ impl Server {
         let Role::Listener(admission) = &mut self.role else {
             return;
         };
-        let reading = admission.want_read();
+        let reading = admission.request_reading();
         self.undecided.push((id, peer, reading));
         self.decide_all();
     }
@@ -54,7 +54,7 @@ impl Server {
         }
         if let (Role::Listener(admission), false) = (&mut self.role, self.undecided.is_empty()) {
             // It may be under way since before they asked.
-            admission.want_read();
+            admission.request_reading();
         }
     }
 

@@ -26,7 +26,7 @@ use crate::keys::KeyFileError;
 /// Between two readings that handshakes cause passes this many times the time that the first took, so
 /// that strangers cannot make the server read all the time.
 const PAUSE: u32 = 9;
-/// A reading is good for so long: a key that it did not find is not on the list.
+/// How long a reading counts: a key that it did not find is not on the list.
 const FRESH: Duration = Duration::from_millis(50);
 /// Lines in the log in a second. Broken files beyond are counted in a last one.
 const MAX_REMARKS: usize = 16;

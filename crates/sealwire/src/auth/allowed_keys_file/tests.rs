@@ -323,14 +323,14 @@ fn lists_beyond_the_bounds_are_refused() {
     fs::write(clients.join(".hidden"), &text).unwrap();
     fs::write(clients.join("0.key_secret"), &text).unwrap();
     let all = 3 * text.len() as u64;
-    let snapshot =
+    let read =
         |files, size| snapshot::read(&clients, &mut Memory::default(), &Bounds { files, size });
-    assert_eq!(snapshot(3, all).unwrap().files.len(), 3);
+    assert_eq!(read(3, all).unwrap().files.len(), 3);
     assert!(matches!(
-        snapshot(2, all),
+        read(2, all),
         Err(KeyFileError::TooMany { limit: 2, .. })
     ));
-    match snapshot(3, all - 1) {
+    match read(3, all - 1) {
         Err(KeyFileError::TooLarge { limit, .. }) => assert_eq!(limit, all - 1),
         other => panic!("{other:?}"),
     }
@@ -342,9 +342,9 @@ fn a_list_that_comes_and_goes_is_told_of_once_a_second() {
     let mut list = List::new(files(vec![found("list", &[one])]), now).unwrap();
     let seconds = 10_u64;
     let mut told = Vec::new();
-    for snapshot in 0..1_000 * seconds {
-        let at = now + Duration::from_millis(snapshot);
-        let found = match snapshot % 2 {
+    for reading in 0..1_000 * seconds {
+        let at = now + Duration::from_millis(reading);
+        let found = match reading % 2 {
             0 => Err(failed(24)),
             _ => Ok(files(vec![broken("list")])),
         };

@@ -30,7 +30,7 @@ pub(crate) use ready::Ready;
 pub(crate) use upgrade::Address;
 use upgrade::Upgrade;
 
-use crate::limits::MAX_BYTES_OF_UNKNOWN;
+use crate::limits::MAX_BYTES_OF_UNKNOWN_PEER;
 use crate::options::WebAccess;
 
 /// A peer broke the rules of WebSocket, or cannot be talked to over it.
@@ -153,7 +153,7 @@ impl Zws {
         let mut outbound = Outbound::new(role, terms.greets(), masks);
         let upgrade = Upgrade::new(role, address, &terms, nonce, outbound.buffer());
         Zws {
-            inbound: Inbound::new(role, terms.greets(), MAX_BYTES_OF_UNKNOWN),
+            inbound: Inbound::new(role, terms.greets(), MAX_BYTES_OF_UNKNOWN_PEER),
             terms,
             upgrade: Some(upgrade),
             outbound,
@@ -169,7 +169,7 @@ impl Zws {
     pub(crate) fn leave_room_for(&mut self, held: usize) {
         let left = self.terms.max_message_size.saturating_sub(held);
         // Room for the flags and for what a mechanism adds to each frame.
-        self.inbound.limit = left.saturating_add(MAX_BYTES_OF_UNKNOWN);
+        self.inbound.limit = left.saturating_add(MAX_BYTES_OF_UNKNOWN_PEER);
     }
 
     /// Bytes of memory for a message that has come in part.

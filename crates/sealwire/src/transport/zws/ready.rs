@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use super::WebSocketError;
-use crate::limits::MAX_PIECES;
+use crate::limits::MAX_WEBSOCKET_PIECES;
 
 /// Messages in pieces of this size and more are handed over without a copy.
 const LONG: usize = 4 << 10;
@@ -121,7 +121,7 @@ impl Pieces {
     /// Begins one more piece.
     pub(super) fn begin(&mut self) -> Result<(), WebSocketError> {
         self.count += 1;
-        if self.count > MAX_PIECES {
+        if self.count > MAX_WEBSOCKET_PIECES {
             return Err(WebSocketError::TooManyPieces);
         }
         Ok(())
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(pieces.add(&[0; 10], 10), Ok(()));
         assert_eq!(pieces.add(&[0], 10), Err(WebSocketError::TooLarge));
         let mut pieces = Pieces::new();
-        for _ in 0..MAX_PIECES {
+        for _ in 0..MAX_WEBSOCKET_PIECES {
             assert_eq!(pieces.begin(), Ok(()));
         }
         assert_eq!(pieces.begin(), Err(WebSocketError::TooManyPieces));
