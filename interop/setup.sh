@@ -20,10 +20,6 @@ ready() {
     echo "interop: ready   $1: $2"
 }
 
-as_root() {
-    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
-}
-
 has_libzmq() {
     printf '#include <zmq.h>\n#include <sodium.h>\nint main(void) { return 0; }\n' |
         cc -x c - -o "$peers/.probe" -lzmq -lsodium 2>/dev/null
@@ -32,11 +28,7 @@ has_libzmq() {
     return $result
 }
 
-if ! has_libzmq && command -v apt-get >/dev/null; then
-    as_root apt-get install -y libzmq3-dev libsodium-dev >/dev/null 2>&1 ||
-        { as_root apt-get update >/dev/null 2>&1 &&
-            as_root apt-get install -y libzmq3-dev libsodium-dev >/dev/null 2>&1; }
-fi
+has_libzmq || ../.ci/install libzmq3-dev libsodium-dev || true
 if ! has_libzmq; then
     skip zmq-peer-c "no C compiler with libzmq3-dev and libsodium-dev, and apt-get could not install them"
 elif cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -O2 \
@@ -62,11 +54,7 @@ has_czmq() {
     return $result
 }
 
-if ! has_czmq && command -v apt-get >/dev/null; then
-    as_root apt-get install -y libczmq-dev >/dev/null 2>&1 ||
-        { as_root apt-get update >/dev/null 2>&1 &&
-            as_root apt-get install -y libczmq-dev >/dev/null 2>&1; }
-fi
+has_czmq || ../.ci/install libczmq-dev || true
 if ! has_czmq; then
     skip czmq-peer "no C compiler with libczmq-dev, and apt-get could not install it"
 elif cc -std=gnu11 -Wall -Wextra -Werror -O2 -o "$peers/czmq-peer" czmq_peer.c -lczmq -lzmq; then
@@ -75,11 +63,7 @@ else
     skip czmq-peer "czmq_peer.c did not compile"
 fi
 
-if ! command -v microsocks >/dev/null && command -v apt-get >/dev/null; then
-    as_root apt-get install -y microsocks >/dev/null 2>&1 ||
-        { as_root apt-get update >/dev/null 2>&1 &&
-            as_root apt-get install -y microsocks >/dev/null 2>&1; }
-fi
+command -v microsocks >/dev/null || ../.ci/install microsocks || true
 if proxy=$(command -v microsocks); then
     ln -sf "$proxy" "$peers/microsocks"
     ready microsocks "$proxy"
@@ -113,7 +97,7 @@ make_venv() {
 }
 if ! "$python" -c 'import blake3, zmq' 2>/dev/null && ! make_venv; then
     # Debian keeps what `venv` needs in a package of its own.
-    as_root apt-get install -y python3-venv >/dev/null 2>&1 && make_venv
+    ../.ci/install python3-venv && make_venv
 fi
 if version=$("$python" -c 'import zmq; print(f"pyzmq {zmq.__version__}, libzmq {zmq.zmq_version()}")'); then
     printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$python" "$PWD/zmq_peer.py" >"$peers/zmq-peer-python"

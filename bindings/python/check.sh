@@ -11,10 +11,6 @@ cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
 
-as_root() {
-    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
-}
-
 has_ruby() {
     command -v ruby >/dev/null &&
         ruby -rmkmf -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))' 2>/dev/null &&
@@ -22,8 +18,7 @@ has_ruby() {
 }
 
 if [ "${CI:-}" = true ] && ! has_ruby; then
-    as_root apt-get update -qq
-    as_root apt-get install -y -qq ruby ruby-dev libclang-dev
+    "$root/.ci/install" ruby ruby-dev libclang-dev
 fi
 
 environment=$(mktemp -d)

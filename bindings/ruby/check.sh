@@ -9,10 +9,6 @@ here=$PWD
 root=$(cd ../.. && pwd)
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
 
-as_root() {
-    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
-}
-
 missing=
 command -v ruby >/dev/null || missing="$missing ruby"
 ruby -rmkmf -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))' 2>/dev/null ||
@@ -24,7 +20,7 @@ python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
 if [ -n "$missing" ]; then
     echo "installing$missing"
     # shellcheck disable=SC2086
-    as_root apt-get update -qq && as_root apt-get install -y -qq $missing
+    "$root/.ci/install" $missing
 fi
 
 GEM_HOME=$(mktemp -d)

@@ -18,10 +18,6 @@ fail() {
     exit 1
 }
 
-as_root() {
-    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
-}
-
 has_tools() {
     for tool in cc c++ pkg-config cmake make valgrind python3; do
         command -v "$tool" >/dev/null || return 1
@@ -31,9 +27,8 @@ has_tools() {
 
 if ! has_tools; then
     packages="build-essential pkg-config cmake valgrind python3 libzmq3-dev libsodium-dev"
-    as_root apt-get update -qq >/dev/null || true
     # shellcheck disable=SC2086
-    as_root apt-get install -y -qq $packages >/dev/null || true
+    "$root/.ci/install" $packages || true
     has_tools || fail "some of these are missing, and apt-get could not install them: $packages"
 fi
 cbindgen=$(command -v cbindgen || true)

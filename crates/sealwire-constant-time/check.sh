@@ -96,8 +96,7 @@ emulated() {
 # Installs what the emulation needs, and builds the plugin.
 has_emulator() {
     if ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-gcc >/dev/null; then
-        { apt-get update -qq && apt-get install -y -qq qemu-user gcc-aarch64-linux-gnu; } \
-            >/dev/null 2>&1 || return
+        .ci/install qemu-user gcc-aarch64-linux-gnu || return
     fi
     rustup target add aarch64-unknown-linux-gnu 2>/dev/null || return
     traces=$PWD/target/traces.so
