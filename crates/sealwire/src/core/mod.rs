@@ -127,6 +127,7 @@ impl SocketCore {
             unsent: 0,
         };
         let revision = options.security.revision();
+        let readable = Readable::new(options.spin);
         let core = Arc::new(SocketCore {
             id: context.next_number(),
             birth: Birth::now(),
@@ -134,11 +135,11 @@ impl SocketCore {
             protocol: Arc::new(protocol_config(&options, cookies)),
             options: Arc::new(options),
             state: Mutex::new(state),
-            readable: Readable::default(),
+            readable,
             writable: Signal::default(),
             has_had_peers_in_process: AtomicBool::new(false),
-            receive_spinning: Spinning::tried_first(),
-            send_spinning: Spinning::tried_first(),
+            receive_spinning: blocking::spinning_in_process(),
+            send_spinning: blocking::spinning_in_process(),
             #[cfg(unix)]
             pollers: Pollers::default(),
             ended: Signal::default(),

@@ -26,20 +26,13 @@ use crate::failure::FailureCause;
 use crate::guard;
 use crate::pattern::{DirectReader, Dismissal, Link};
 use crate::transport::Polled;
+use crate::waiting::Lease;
 
 /// A message that follows the last one sooner than this, with nothing received in between, is one
 /// of many: those are better moved by the I/O thread, in batches.
 const BURST: Duration = Duration::from_micros(100);
 /// Writes of an application's thread in a row.
 const WRITES_PER_CALL: usize = 4;
-
-/// What became of a lease since it was last looked at.
-pub(super) enum LeaseUse {
-    /// A thread waits; it tells when it does not any more.
-    Now,
-    Lately,
-    Over,
-}
 
 pub(super) struct SharedSession {
     pub(super) key: SessionKey,
@@ -50,12 +43,9 @@ pub(super) struct SharedSession {
     registry: Arc<Registry>,
     epoch: Instant,
     bursts: Arc<Bursts>,
-    /// A thread of the application waits for bytes of this connection, or is about to.
-    waited_for: AtomicBool,
-    /// Some thread has waited since the lease was last looked at.
-    was_waited_for: AtomicBool,
-    /// Whoever stops waiting has to tell the I/O thread, which then looks after the lease.
-    unwatched: AtomicBool,
+    /// Whether a thread of the application reads instead of the I/O thread, where this is its socket's
+    /// only connection.
+    lease: Arc<Lease>,
 }
 
 impl SharedSession {
@@ -69,13 +59,11 @@ impl SharedSession {
             key: session.key,
             socket: session.core.id(),
             bursts: session.bursts.clone(),
+            lease: session.core.lease().clone(),
             session: Mutex::new(Some(session.shared_as(shared.clone()))),
             mailbox,
             registry,
             epoch,
-            waited_for: AtomicBool::new(false),
-            was_waited_for: AtomicBool::new(false),
-            unwatched: AtomicBool::new(true),
         })
     }
 
@@ -124,20 +112,6 @@ impl SharedSession {
 
     fn now(&self) -> Duration {
         self.epoch.elapsed()
-    }
-
-    /// Whether somebody reads directly, now or lately.
-    pub(super) fn lease_use(&self) -> LeaseUse {
-        self.unwatched.store(true, Ordering::SeqCst);
-        if self.waited_for.load(Ordering::SeqCst) {
-            return LeaseUse::Now;
-        }
-        self.unwatched.store(false, Ordering::SeqCst);
-        if self.was_waited_for.swap(false, Ordering::SeqCst) {
-            LeaseUse::Lately
-        } else {
-            LeaseUse::Over
-        }
     }
 
     /// Lets a thread of the application act on a session that is ready, and passes on what it
@@ -202,7 +176,7 @@ impl Link for SharedSession {
 
     fn input_wanted(&self) {
         let mut read_by_others = false;
-        if self.waited_for.load(Ordering::SeqCst)
+        if self.lease.is_held()
             && let Ok(session) = self.session.try_lock()
         {
             self.act(session, |session| {
@@ -231,25 +205,13 @@ impl Link for SharedSession {
 }
 
 impl DirectReader for SharedSession {
-    fn enter(&self) -> Option<Polled> {
-        if guard::must_not_wait() {
-            return None;
+    fn lease(&self) -> Option<Polled> {
+        let mut session = self.lock()?;
+        let session = session.as_mut().filter(|session| session.is_usable())?;
+        if !session.is_leased() {
+            self.lease.is_new();
         }
-        self.waited_for.store(true, Ordering::SeqCst);
-        self.was_waited_for.store(true, Ordering::Relaxed);
-        let mut session = self.lock();
-        let session = session.as_mut().and_then(|session| session.as_mut());
-        let usable = session.filter(|session| session.is_usable());
-        let polled = usable.and_then(|session| {
-            if !session.is_leased() {
-                self.unwatched.store(true, Ordering::SeqCst);
-            }
-            session.lease(&self.registry).ok()
-        });
-        if polled.is_none() {
-            self.waited_for.store(false, Ordering::SeqCst);
-        }
-        polled
+        session.lease(&self.registry).ok()
     }
 
     fn read(&self) -> Option<bool> {
@@ -266,11 +228,8 @@ impl DirectReader for SharedSession {
         }
     }
 
-    fn leave(&self) {
-        self.waited_for.store(false, Ordering::SeqCst);
-        if self.unwatched.swap(false, Ordering::SeqCst) {
-            self.mailbox.post(Command::Watch(self.key));
-        }
+    fn watch_lease(&self) {
+        self.mailbox.post(Command::Watch(self.key));
     }
 
     fn end_lease(&self) {

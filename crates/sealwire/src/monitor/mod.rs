@@ -10,9 +10,8 @@ mod log;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use event_listener::{Listener as _, listener};
 use sealwire_fork::Birth;
 use sealwire_zmtp::Mechanism;
 use sealwire_zmtp::connection::Warning;
@@ -391,34 +390,24 @@ impl Monitor {
 
     /// Blocks until the next event; `None` once the socket is closed and all events are read.
     pub fn wait_next(&self) -> Option<Event> {
-        if !self.queue.birth.is_here() {
-            return None;
-        }
-        loop {
-            listener!(self.queue.readable.threads => listener);
-            match self.queue.next() {
-                Poll::Event(event) => return Some(*event),
-                Poll::Ended => return None,
-                Poll::Nothing => listener.wait(),
-            }
-        }
+        self.wait_until(None)
     }
 
     /// Blocks until the next event, but no longer than `limit`.
     pub fn wait_next_timeout(&self, limit: Duration) -> Option<Event> {
+        self.wait_until(Some(from_now(limit)))
+    }
+
+    fn wait_until(&self, deadline: Option<Instant>) -> Option<Event> {
         if !self.queue.birth.is_here() {
             return None;
         }
-        let deadline = from_now(limit);
-        loop {
-            listener!(self.queue.readable.threads => listener);
-            match self.queue.next() {
-                Poll::Event(event) => return Some(*event),
-                Poll::Ended => return None,
-                Poll::Nothing if listener.wait_deadline(deadline).is_some() => {}
-                Poll::Nothing => return None,
-            }
-        }
+        let attempt = |_| match self.queue.next() {
+            Poll::Event(event) => Ok(Some(*event)),
+            Poll::Ended => Err(()),
+            Poll::Nothing => Ok(None),
+        };
+        self.queue.readable.wait(None, deadline, attempt).ok()?
     }
 
     /// How many events were dropped because nobody read them in time
@@ -435,7 +424,7 @@ impl Monitor {
     ///
     /// # Errors
     ///
-    /// When the process has no descriptors left; it takes two. In a child of a fork.
+    /// When the process has no descriptors left; it takes one on Linux, two elsewhere. In a child of a fork.
     #[cfg(unix)]
     pub fn readiness(&self) -> std::io::Result<Readiness> {
         if !self.queue.birth.is_here() {

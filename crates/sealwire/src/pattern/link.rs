@@ -64,16 +64,16 @@ impl fmt::Display for Dismissal {
 
 /// What a waiting caller needs to read a peer's bytes itself, without a hand-over between threads.
 pub(crate) trait DirectReader: Send + Sync {
-    /// Begins to wait: until [`leave`](Self::leave) the engine leaves reading to the caller.
-    /// `None` when that cannot be.
-    fn enter(&self) -> Option<Polled>;
+    /// Leaves reading to the caller, who has begun its [`Lease`](crate::waiting::Lease), and gives what to
+    /// poll. `None` when that cannot be.
+    fn lease(&self) -> Option<Polled>;
     /// Reads once and delivers what came. Tells whether more can be read at once; `None` when
     /// the peer is gone.
     fn read(&self) -> Option<bool>;
     /// The same where nobody else acts on the connection.
     fn read_if_free(&self);
-    /// Stops waiting.
-    fn leave(&self);
+    /// Nobody reads any more: the engine shall look after the lease.
+    fn watch_lease(&self);
     /// The engine shall read again from now on.
     fn end_lease(&self);
 }

@@ -3,10 +3,10 @@
 mod incoming;
 mod sending;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use event_listener::{Listener as _, listener};
 use sealwire_zmtp::SocketType;
 
 pub use incoming::Incoming;
@@ -14,7 +14,6 @@ pub use incoming::Incoming;
 use super::SocketBuilder;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation};
-use crate::guard;
 use crate::message::Message;
 use crate::monitor::{Counters, Monitor};
 use crate::options::from_now;
@@ -131,23 +130,10 @@ impl Socket {
         let connector = self.inner.start_connecting_to_peer(endpoint)?;
         let core = self.inner.core()?;
         let limit = core.options().send_timeout;
-        let deadline = limit.map(|limit| (limit, from_now(limit)));
-        loop {
-            listener!(core.writable.threads => listener);
-            if let Some(route) = core.route_of_connector(connector)? {
-                return Ok(route);
-            }
-            match deadline {
-                _ if guard::must_not_wait() => return Err(Error::WouldBlock),
-                None => listener.wait(),
-                Some((limit, deadline)) => {
-                    if listener.wait_deadline(deadline).is_none() {
-                        let route = core.route_of_connector(connector)?;
-                        return route.ok_or_else(|| core.timed_out(Operation::Connect, limit));
-                    }
-                }
-            }
-        }
+        let route = core.writable.wait(None, limit.map(from_now), |_| {
+            core.route_of_connector(connector)
+        })?;
+        route.ok_or_else(|| core.timed_out(Operation::Connect, limit))
     }
 
     /// See [`Socket::unbind`](crate::Socket::unbind).
@@ -410,16 +396,8 @@ impl Socket {
 
     fn wait_for_end(&self) {
         let Ok(core) = self.inner.core() else { return };
-        // Where a payload holds the socket an I/O thread comes here, and cannot wait for itself.
-        if guard::must_not_wait() {
-            return;
-        }
-        loop {
-            listener!(core.ended.threads => listener);
-            if core.has_ended() {
-                return;
-            }
-            listener.wait();
-        }
+        // Where a payload holds the socket an I/O thread comes here, which does not wait for itself.
+        let ended = |_| Ok::<_, Infallible>(core.has_ended().then_some(()));
+        let Ok(_) = core.ended.wait(None, None, ended);
     }
 }

@@ -384,8 +384,8 @@ impl Socket {
     ///
     /// # Errors
     ///
-    /// When the process has no descriptors left; it takes two. [`Error::Forked`] inside, in a child
-    /// of a fork.
+    /// When the process has no descriptors left; it takes one on Linux, two elsewhere. [`Error::Forked`]
+    /// inside, in a child of a fork.
     #[cfg(unix)]
     pub fn readiness(&self) -> std::io::Result<Readiness> {
         let core = self.core().map_err(std::io::Error::other)?;

@@ -28,8 +28,8 @@ use crate::guard;
 /// Tells those who wait.
 #[derive(Default)]
 pub(crate) struct Signal {
-    /// To be listened to with `listener!`.
-    pub(crate) threads: Event,
+    /// Listened to by [`Signal::wait`].
+    pub(super) threads: Event,
     tasks: Arc<Tasks>,
 }
 

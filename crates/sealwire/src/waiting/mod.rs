@@ -1,14 +1,30 @@
 //! How threads, tasks and event loops wait: for a signal, for a descriptor, and whether to look again
 //! before they sleep. What they wait for is nothing to this module.
 
+mod blocking;
+mod lease;
 mod listening;
 #[cfg(unix)]
 mod readiness;
 mod spinning;
+#[cfg(unix)]
+mod waker;
 
+pub(crate) use blocking::Next;
+pub(crate) use lease::Use;
+#[cfg(unix)]
+pub(crate) use lease::{Begun, Leaving};
+pub(crate) use lease::{Ended, Lease};
 pub(crate) use listening::{Listening, Signal};
 #[cfg(unix)]
 pub(crate) use readiness::{Pollable, Pollers};
 #[cfg(unix)]
 pub use readiness::{Readiness, Ready};
 pub(crate) use spinning::Spinning;
+#[cfg(unix)]
+pub(crate) use waker::{Polled, Waker};
+
+/// What the lease is made of: the tests put those of loom in their place.
+mod atomic {
+    pub(super) use std::sync::atomic::{AtomicU8, Ordering};
+}

@@ -1,19 +1,19 @@
 //! Waiting for a socket with the system's means: a descriptor that becomes readable when something
 //! may have changed.
 //!
-//! The descriptor is one end of a pair of Unix sockets; a byte in it means that somebody should
-//! look. Whoever changes something writes that byte after the change is visible, and only if none
-//! is in it. Whoever looks takes the byte out before it looks. So no change goes unnoticed, and
-//! most cost no system call.
+//! The descriptor is a [`Waker`]; that it is readable means that somebody should look. Whoever changes
+//! something writes it after the change is visible, and only if it is not written yet. Whoever looks
+//! clears it before it looks. So no change goes unnoticed, and most cost no system call.
 
 use std::fmt;
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
-use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use sealwire_fork::Birth;
+
+use super::waker::Waker;
 
 /// A descriptor for `poll(2)`, `epoll(7)`, `kqueue(2)` or the event loop of any language, for one
 /// socket or monitor ([`Socket::readiness`](crate::Socket::readiness),
@@ -87,9 +87,8 @@ pub(crate) struct Pollers {
 }
 
 struct Notifier {
-    write: UnixStream,
-    read: UnixStream,
-    /// A byte is in it, or about to be.
+    waker: Waker,
+    /// It is written, or about to be.
     signalled: AtomicBool,
 }
 
@@ -140,36 +139,22 @@ impl Pollers {
 
 impl Notifier {
     fn new() -> io::Result<Self> {
-        let (write, read) = UnixStream::pair()?;
-        write.set_nonblocking(true)?;
-        read.set_nonblocking(true)?;
         Ok(Notifier {
-            write,
-            read,
+            waker: Waker::new()?,
             signalled: AtomicBool::new(false),
         })
     }
 
     fn signal(&self) {
         if !self.signalled.swap(true, Ordering::SeqCst) {
-            // It can be full only of such bytes, and one is enough.
-            while let Err(error) = (&self.write).write(&[1])
-                && error.kind() == ErrorKind::Interrupted
-            {}
+            self.waker.wake();
         }
     }
 
-    /// Takes out what is in it. A signal after that leaves a byte; one before it was for a change
+    /// Makes it unreadable. A signal after that makes it readable again; one before it was for a change
     /// that can be seen by now.
     fn clear(&self) {
-        let mut bytes = [0; 16];
-        loop {
-            match (&self.read).read(&mut bytes) {
-                Ok(length) if length == bytes.len() => {}
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                _ => break,
-            }
-        }
+        self.waker.clear();
         self.signalled.store(false, Ordering::SeqCst);
     }
 }
@@ -213,13 +198,13 @@ impl Readiness {
 
 impl AsFd for Readiness {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.notifier.read.as_fd()
+        self.notifier.waker.as_fd()
     }
 }
 
 impl AsRawFd for Readiness {
     fn as_raw_fd(&self) -> RawFd {
-        self.notifier.read.as_raw_fd()
+        self.notifier.waker.as_fd().as_raw_fd()
     }
 }
 

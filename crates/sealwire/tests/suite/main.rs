@@ -21,6 +21,7 @@ mod inproc;
 #[cfg(unix)]
 mod ipc_wildcard;
 mod keys;
+mod lease_orders;
 mod lifecycle;
 mod options;
 mod patterns;

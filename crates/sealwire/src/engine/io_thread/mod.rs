@@ -400,7 +400,7 @@ impl IoThread {
                 Some(Source::Session(session)) if session.key.connection == number => {
                     let (session, registry) = (session.clone(), self.reactor.registry.clone());
                     self.with_session(session.key, |inner, now| {
-                        inner.check_lease(&session, &registry, now)?;
+                        inner.check_lease(&registry, now)?;
                         inner.timer_due(now)
                     });
                 }

@@ -7,8 +7,8 @@ use bytes::BytesMut;
 use mio::{Registry, Token};
 
 use super::{End, Session};
-use crate::engine::shared::{LeaseUse, SharedSession};
 use crate::transport::Polled;
+use crate::waiting::Use;
 
 /// How long nobody may have waited for a session's bytes before the I/O thread reads again.
 const LEASE: Duration = Duration::from_millis(10);
@@ -95,7 +95,6 @@ impl Session {
 
     pub(in crate::engine) fn check_lease(
         &mut self,
-        shared: &SharedSession,
         registry: &Registry,
         now: Duration,
     ) -> Result<(), End> {
@@ -103,13 +102,13 @@ impl Session {
             return Ok(());
         }
         self.lease.check_at = None;
-        match shared.lease_use() {
-            LeaseUse::Now => Ok(()),
-            LeaseUse::Lately => {
+        match self.core.lease().look() {
+            Use::Now => Ok(()),
+            Use::Lately => {
                 self.watch_lease(now);
                 Ok(())
             }
-            LeaseUse::Over => self.end_lease(registry),
+            Use::Over => self.end_lease(registry),
         }
     }
 
