@@ -1,7 +1,7 @@
 //! What a back end does.
 
 use crate::job::Job;
-use crate::keys::MessageKeys;
+use crate::keys::{Keying, MessageKeys};
 use crate::mac_input::MacInput;
 use crate::portable::blake3::{Chain, Node, ROOT};
 use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
@@ -20,15 +20,16 @@ pub(crate) trait BackEnd: Copy {
     /// flag [`ROOT`] for the whole of a message, whose node is its tag, and 0 for a subtree.
     fn node(self, key: &Chain, input: &MacInput<'_>, start: usize, len: usize, root: u32) -> Node;
 
-    /// Encrypts `buffer` with the keystream from block `counter` on and returns the tag.
-    #[inline]
-    fn seal(
-        self,
-        keys: &MessageKeys,
-        counter: u64,
-        aad: &[u8],
-        buffer: &mut [u8],
-    ) -> [u8; TAG_SIZE] {
+    /// Encrypts `buffer` and returns the tag.
+    fn seal(self, keying: Keying<'_>, aad: &[u8], buffer: &mut [u8]) -> [u8; TAG_SIZE] {
+        let derived;
+        let (keys, counter) = match keying {
+            Keying::Derived { keys, counter } => (keys, counter),
+            Keying::Nonce { key, nonce } => {
+                derived = self.derive_message_keys(key, nonce);
+                (&derived, 0)
+            }
+        };
         self.xor_keystream(keys, counter, buffer);
         tag(self, keys, aad, buffer)
     }
@@ -36,7 +37,7 @@ pub(crate) trait BackEnd: Copy {
     /// Does every job under the keys of its nonce.
     fn batch<J: Job>(self, key: &[u8; KEY_SIZE], jobs: &mut [J]) {
         for job in jobs {
-            one(self, &self.derive_message_keys(key, job.nonce()), 0, job);
+            alone(self, key, job);
         }
     }
 
@@ -53,6 +54,23 @@ pub(crate) trait BackEnd: Copy {
     }
 }
 
+/// Does a job under the keys of its nonce, and tells whether it is genuine.
+#[inline]
+pub(crate) fn alone<B: BackEnd, J: Job>(back_end: B, key: &[u8; KEY_SIZE], job: &mut J) -> bool {
+    if J::SEALS {
+        let (nonce, aad, text) = job.parts();
+        let tag = back_end.seal(Keying::Nonce { key, nonce }, aad, text);
+        job.settle(&tag)
+    } else {
+        one(
+            back_end,
+            &back_end.derive_message_keys(key, job.nonce()),
+            0,
+            job,
+        )
+    }
+}
+
 /// Does a job with the keystream from block `counter` on, and tells whether it is genuine.
 #[inline]
 pub(crate) fn one<B: BackEnd, J: Job>(
@@ -63,7 +81,7 @@ pub(crate) fn one<B: BackEnd, J: Job>(
 ) -> bool {
     if J::SEALS {
         let (_, aad, text) = job.parts();
-        let tag = back_end.seal(keys, counter, aad, text);
+        let tag = back_end.seal(Keying::Derived { keys, counter }, aad, text);
         return job.settle(&tag);
     }
     let genuine = job.settle(&tag(back_end, keys, job.aad(), job.text()));
@@ -127,8 +145,12 @@ mod tests {
             let aad = bytes(aad_lengths[case % aad_lengths.len()], case);
             // Sealing may interleave what was just done in two passes.
             let (mut sealed, mut expected) = (bytes(length, case), bytes(length, case));
-            let tag = engine::seal(&keys, counter, &aad, &mut sealed);
-            assert_eq!(tag, Portable.seal(&keys, counter, &aad, &mut expected));
+            let keying = Keying::Derived {
+                keys: &keys,
+                counter,
+            };
+            let tag = engine::seal(keying, &aad, &mut sealed);
+            assert_eq!(tag, Portable.seal(keying, &aad, &mut expected));
             assert!(sealed == expected, "sealing, {length} bytes");
 
             let input = MacInput::new(&aad, &ours);

@@ -1,6 +1,7 @@
 //! The one-shot cipher: one key, a nonce of the caller's choice for each message.
 
 use crate::batch::{OpenJob, SealJob, Verdict};
+use crate::keys::Keying;
 use crate::{DecryptionError, KEY_SIZE, Key, NONCE_SIZE, PieceSealer, TAG_SIZE, engine};
 use alloc::vec::Vec;
 use core::fmt;
@@ -149,7 +150,8 @@ impl Cipher {
         aad: &[u8],
         buffer: &mut [u8],
     ) -> [u8; TAG_SIZE] {
-        engine::seal_one(&self.key, nonce, aad, buffer)
+        let key = &self.key;
+        engine::seal(Keying::Nonce { key, nonce }, aad, buffer)
     }
 
     /// Decrypts `buffer` if the tag is right. Allocates nothing.

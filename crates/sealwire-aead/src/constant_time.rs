@@ -2,6 +2,7 @@
 
 use crate::batch::{OpenJob, SealJob, Verdict};
 use crate::engine;
+use crate::keys::Keying;
 use crate::mac_input::MacInput;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -38,9 +39,18 @@ fn single(length: usize, forged: bool) {
     classify(&mut text);
     let mut original = text.clone();
     let mut same_text = text.clone();
-    let same_tag = engine::seal_one(&key, &[3; 24], b"header", &mut same_text);
+    let nonce = &[3; 24];
+    let same_tag = engine::seal(
+        Keying::Nonce { key: &key, nonce },
+        b"header",
+        &mut same_text,
+    );
     let keys = engine::derive_message_keys(&key, &[3; 24]);
-    let mut tag = engine::seal(&keys, 0, b"header", &mut text);
+    let derived = Keying::Derived {
+        keys: &keys,
+        counter: 0,
+    };
+    let mut tag = engine::seal(derived, b"header", &mut text);
     let part = MacInput::part(5, b"header and length", &text, 0);
     let node = engine::node(&keys.authentication, &part, 0, part.len());
     for bytes in [&tag[..], &text, &same_tag, &same_text, &node] {

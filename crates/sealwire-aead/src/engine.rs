@@ -4,9 +4,9 @@
 //! is compiled for decide.
 
 use crate::back_end::BackEnd;
-use crate::batch::{OpenJob, SealJob, Verdict};
+use crate::batch::{OpenJob, Verdict};
 use crate::job::Job;
-use crate::keys::MessageKeys;
+use crate::keys::{Keying, MessageKeys};
 use crate::mac_input::MacInput;
 use crate::portable::Portable;
 use crate::portable::blake3::{Chain, Node, ROOT};
@@ -50,24 +50,6 @@ pub fn seal_in_two_passes(
     })
 }
 
-/// Encrypts `buffer` under the keys of `nonce` and returns the tag.
-pub(crate) fn seal_one(
-    key: &[u8; KEY_SIZE],
-    nonce: &[u8; NONCE_SIZE],
-    aad: &[u8],
-    buffer: &mut [u8],
-) -> [u8; TAG_SIZE] {
-    let mut tag = [0; TAG_SIZE];
-    let job = SealJob {
-        nonce: *nonce,
-        aad,
-        buffer,
-        tag: &mut tag,
-    };
-    batch(key, &mut [job]);
-    tag
-}
-
 /// Decrypts `buffer` under the keys of `nonce` if `tag` is its tag, and leaves it alone if not.
 #[must_use]
 pub(crate) fn open_one(
@@ -83,13 +65,9 @@ pub(crate) fn open_one(
 }
 
 /// See [`BackEnd::seal`].
-pub(crate) fn seal(
-    keys: &MessageKeys,
-    counter: u64,
-    aad: &[u8],
-    buffer: &mut [u8],
-) -> [u8; TAG_SIZE] {
-    dispatch!(back_end => back_end.seal(keys, counter, aad, buffer))
+#[inline]
+pub(crate) fn seal(keying: Keying<'_>, aad: &[u8], buffer: &mut [u8]) -> [u8; TAG_SIZE] {
+    dispatch!(back_end => back_end.seal(keying, aad, buffer))
 }
 
 /// See [`BackEnd::xor_keystream`].

@@ -1,6 +1,6 @@
 //! Keys: the one a user holds, and the three that each message derives from it.
 
-use crate::KEY_SIZE;
+use crate::{KEY_SIZE, NONCE_SIZE};
 use core::fmt;
 use core::ops::Deref;
 use zeroize::{Zeroize, ZeroizeOnDrop};
@@ -66,4 +66,16 @@ impl MessageKeys {
             nonce: [0; 2],
         }
     }
+}
+
+/// Where the keys of a message come from.
+#[derive(Clone, Copy)]
+pub(crate) enum Keying<'a> {
+    /// They are derived for this message alone.
+    Nonce {
+        key: &'a [u8; KEY_SIZE],
+        nonce: &'a [u8; NONCE_SIZE],
+    },
+    /// They are here; the message's keystream begins with block `counter`.
+    Derived { keys: &'a MessageKeys, counter: u64 },
 }

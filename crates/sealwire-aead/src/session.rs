@@ -4,7 +4,7 @@
 
 use crate::batch::{OpenJob, SealJob, Verdict};
 use crate::job::tags_equal;
-use crate::keys::MessageKeys;
+use crate::keys::{Keying, MessageKeys};
 use crate::mac_input::MacInput;
 use crate::portable::blake3::words;
 use crate::{DecryptionError, KEY_SIZE, TAG_SIZE, engine};
@@ -76,7 +76,11 @@ impl Session {
     #[must_use = "without its tag the message cannot be opened"]
     pub fn seal(&mut self, aad: &[u8], buffer: &mut [u8]) -> [u8; TAG_SIZE] {
         if buffer.len() > MOST_AHEAD * 64 {
-            let tag = engine::seal(&self.keys, self.counter, aad, buffer);
+            let keying = Keying::Derived {
+                keys: &self.keys,
+                counter: self.counter,
+            };
+            let tag = engine::seal(keying, aad, buffer);
             self.advance(buffer.len());
             return tag;
         }

@@ -167,7 +167,7 @@ impl Framing {
             reason = "for sealing four chunks side by side, which is AVX-512's"
         )
     )]
-    #[inline]
+    #[inline(always)]
     pub(crate) fn header<I: Isa>(isa: I, aad: &[u8]) -> Header {
         let mut block = [0; BLOCK_SIZE];
         isa.copy_short(aad, &mut block);
@@ -180,7 +180,7 @@ impl Framing {
 
     /// Frames a message whose associated data [`fits`](Self::fits). `self` must be as
     /// [`EMPTY`](Self::EMPTY).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn fill<I: Isa>(&mut self, isa: I, aad: &[u8], text: &[u8]) {
         self.header = aad.len() + 8;
         isa.copy_short(aad, &mut self.edges);

@@ -6,9 +6,9 @@ use super::isa::Isa;
 use super::{plan, tree};
 use crate::back_end::BackEnd;
 use crate::job::Job;
-use crate::keys::MessageKeys;
+use crate::keys::{Keying, MessageKeys};
 use crate::mac_input::MacInput;
-use crate::portable::blake3::{Chain, Node};
+use crate::portable::blake3::{CHUNK_SIZE, Chain, Node};
 use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
 use sealwire_simd::vector::{MAX_LANES, Vector};
 
@@ -73,14 +73,14 @@ impl<I: Kernels> BackEnd for I {
         tree::node(self, key, input, start, len, root)
     }
 
-    fn seal(
-        self,
-        keys: &MessageKeys,
-        counter: u64,
-        aad: &[u8],
-        buffer: &mut [u8],
-    ) -> [u8; TAG_SIZE] {
-        tree::seal(self, keys, counter, aad, buffer)
+    #[inline]
+    fn seal(self, keying: Keying<'_>, aad: &[u8], buffer: &mut [u8]) -> [u8; TAG_SIZE] {
+        if let Keying::Nonce { key, nonce } = keying
+            && MacInput::new(aad, buffer).len() <= CHUNK_SIZE
+        {
+            return self.seal_short(key, nonce, aad, buffer);
+        }
+        tree::seal(self, keying, aad, buffer)
     }
 
     #[inline]

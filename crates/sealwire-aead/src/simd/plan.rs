@@ -8,11 +8,11 @@ use super::framing::Framing;
 use super::kernels::{Kernels, LaneKernels};
 use super::tree;
 use crate::KEY_SIZE;
-use crate::back_end::one;
+use crate::back_end::alone;
 use crate::job::Job;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
-use crate::portable::blake3::{CHUNK_SIZE, Chain, ROOT};
+use crate::portable::blake3::{Chain, ROOT};
 use sealwire_simd::vector::{MAX_LANES, Vector};
 
 /// Jobs that are sorted together.
@@ -64,20 +64,10 @@ fn is_long<J: Job>(job: &J) -> bool {
 #[inline]
 pub(crate) fn batch<I: Kernels, J: Job>(isa: I, key: &[u8; KEY_SIZE], jobs: &mut [J]) {
     match jobs {
-        [job] => alone(isa, key, job),
+        [job] => {
+            alone(isa, key, job);
+        }
         _ => many(isa, key, jobs),
-    }
-}
-
-/// Does a job under the keys of its nonce.
-#[inline]
-fn alone<I: Kernels, J: Job>(isa: I, key: &[u8; KEY_SIZE], job: &mut J) {
-    if J::SEALS && MacInput::new(job.aad(), job.text()).len() <= CHUNK_SIZE {
-        let (nonce, aad, text) = job.parts();
-        let tag = isa.seal_short(key, nonce, aad, text);
-        job.settle(&tag);
-    } else {
-        one(isa, &isa.message_keys(key, job.nonce()), 0, job);
     }
 }
 

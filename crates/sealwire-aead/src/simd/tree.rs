@@ -5,19 +5,21 @@
 
 use super::kernels::Kernels;
 use super::source::Source;
-use crate::keys::MessageKeys;
+use crate::keys::Keying;
 use crate::mac_input::MacInput;
 use crate::portable::blake3::{CHUNK_SIZE, Chain, Node, ROOT, left_subtree_len};
 use sealwire_simd::vector::{MAX_LANES, Vector};
 
-/// Encrypts a message with the keystream from block `counter` on and returns its tag.
-pub(crate) fn seal<I: Kernels>(
-    isa: I,
-    keys: &MessageKeys,
-    counter: u64,
-    aad: &[u8],
-    buffer: &mut [u8],
-) -> Node {
+/// Encrypts a message and returns its tag.
+pub(crate) fn seal<I: Kernels>(isa: I, keying: Keying<'_>, aad: &[u8], buffer: &mut [u8]) -> Node {
+    let derived;
+    let (keys, counter) = match keying {
+        Keying::Derived { keys, counter } => (keys, counter),
+        Keying::Nonce { key, nonce } => {
+            derived = isa.message_keys(key, nonce);
+            (&derived, 0)
+        }
+    };
     let len = MacInput::new(aad, buffer).len();
     if len <= CHUNK_SIZE {
         isa.xor_text(keys, counter, buffer);
