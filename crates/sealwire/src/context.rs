@@ -35,13 +35,18 @@ impl Context {
     pub fn new() -> Result<Self, Error> {
         let inproc = Arc::<inproc::Registry>::default();
         let mailbox = engine::start(inproc.clone())?;
-        Ok(Context {
+        Ok(Self::served_by(mailbox, inproc))
+    }
+
+    /// The context of the thread behind this mailbox.
+    pub(crate) fn served_by(mailbox: Arc<Mailbox>, inproc: Arc<inproc::Registry>) -> Self {
+        Context {
             shared: Arc::new(Shared {
                 core: ContextCore::new(mailbox.clone()),
                 mailbox,
                 inproc,
             }),
-        })
+        }
     }
 
     /// The context of all sockets that were given no other. A child of a fork gets one of its own.

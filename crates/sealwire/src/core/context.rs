@@ -21,6 +21,8 @@ pub(crate) trait Engine: Send + Sync {
     fn revise_clients(&self, core: Weak<SocketCore>);
     /// Ends the thread.
     fn shut_down(&self);
+    /// Fills it with bytes that nobody can foresee.
+    fn fill_random(&self, bytes: &mut [u8]);
 }
 
 /// What the handles and the sockets of a context share. The thread ends when all of them are gone.

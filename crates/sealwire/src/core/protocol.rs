@@ -11,7 +11,6 @@ use sealwire_zmtp::{Config, MechanismConfig};
 use zeroize::Zeroizing;
 
 use super::Engine;
-use crate::entropy;
 use crate::options::SocketOptions;
 use crate::security::{Kind, Security};
 
@@ -27,19 +26,22 @@ pub(super) fn cookies_for(engine: &dyn Engine, security: &Security) -> Option<Ar
     let (Kind::Server(_) | Kind::CurveServer { .. }) = security.0 else {
         return None;
     };
-    let cookies = Arc::new(Mutex::new(CookieKeys::new(*fresh_key())));
+    let cookies = Arc::new(Mutex::new(CookieKeys::new(*fresh_key(|key| {
+        engine.fill_random(key);
+    }))));
     engine.rotate_cookies(Arc::downgrade(&cookies));
     Some(cookies)
 }
 
-pub(crate) fn rotate_cookies(cookies: &SharedCookies) {
+/// Replaces them, with a key from `fill_random`.
+pub(crate) fn rotate_cookies(cookies: &SharedCookies, fill_random: impl FnOnce(&mut [u8])) {
     let mut keys = cookies.lock().unwrap_or_else(PoisonError::into_inner);
-    keys.rotate(*fresh_key());
+    keys.rotate(*fresh_key(fill_random));
 }
 
-fn fresh_key() -> Zeroizing<[u8; 32]> {
+fn fresh_key(fill_random: impl FnOnce(&mut [u8])) -> Zeroizing<[u8; 32]> {
     let mut key = Zeroizing::new([0; 32]);
-    entropy::fill(&mut key[..]);
+    fill_random(&mut key[..]);
     key
 }
 
@@ -157,7 +159,7 @@ mod tests {
             first[0],
             "the old key is good for one more period"
         );
-        rotate_cookies(&cookies);
+        rotate_cookies(&cookies, crate::entropy::fill);
         assert!(!bytes(&cookies).contains(&first[0]), "and no longer");
     }
 

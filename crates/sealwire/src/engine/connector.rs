@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use super::mailbox::{Command, Mailbox};
 use super::session::SessionKey;
+use super::world::World;
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
-use crate::entropy;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::Event;
 use crate::options::SocketOptions;
@@ -83,12 +83,17 @@ impl Connector {
     }
 
     /// Begins to connect to the first address that takes it.
-    pub(super) fn connect(&mut self, targets: Vec<Target>, now: Duration) -> Result<(), End> {
+    pub(super) fn connect(
+        &mut self,
+        targets: Vec<Target>,
+        now: Duration,
+        world: &dyn World,
+    ) -> Result<(), End> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
         let mut targets = targets.into_iter();
         let options = self.core.options();
         while let Some(target) = targets.next() {
-            match Stream::connect(&target, &options.tcp) {
+            match world.connect(&target, &options.tcp) {
                 Ok(stream) => {
                     let tunnel = self
                         .tunnel_to(&target)
@@ -160,7 +165,12 @@ impl Connector {
     }
 
     /// Notes that the attempt failed and says when the next one is due, if one is.
-    pub(super) fn failed(&mut self, End(cause, address): End, now: Duration) -> Option<Duration> {
+    pub(super) fn failed(
+        &mut self,
+        End(cause, address): End,
+        now: Duration,
+        world: &dyn World,
+    ) -> Option<Duration> {
         let stop = self.core.options().reconnect.stop;
         let refused = match &cause {
             FailureCause::Connect(error) => error.kind() == io::ErrorKind::ConnectionRefused,
@@ -181,11 +191,16 @@ impl Connector {
             was_ready: false,
             cause,
         }));
-        self.retry(stops, now)
+        self.retry(stops, now, world)
     }
 
     /// Notes that the connection is over and says when the next attempt is due, if one is.
-    pub(super) fn ended(&mut self, ready_for: Option<Duration>, now: Duration) -> Option<Duration> {
+    pub(super) fn ended(
+        &mut self,
+        ready_for: Option<Duration>,
+        now: Duration,
+        world: &dyn World,
+    ) -> Option<Duration> {
         let stop = self.core.options().reconnect.stop;
         let stops = match ready_for {
             Some(_) => stop.after_disconnect,
@@ -194,17 +209,19 @@ impl Connector {
         if ready_for.is_some_and(|time| time >= PROVEN_AFTER) {
             self.failures = 0;
         }
-        self.retry(stops, now)
+        self.retry(stops, now, world)
     }
 
-    fn retry(&mut self, stops: bool, now: Duration) -> Option<Duration> {
+    fn retry(&mut self, stops: bool, now: Duration, world: &dyn World) -> Option<Duration> {
         if stops {
             let endpoint = self.endpoint.clone();
             self.core.give_up(self.id);
             self.core.hub.emit(Event::GaveUp { endpoint });
             return None;
         }
-        let delay = backoff(self.core.options(), self.failures);
+        let delay = backoff(self.core.options(), self.failures, |bound| {
+            world.random_below(bound)
+        });
         self.failures = self.failures.saturating_add(1);
         let (endpoint, attempt) = (self.endpoint.clone(), self.failures);
         self.core.hub.emit(Event::Retrying {
@@ -260,20 +277,25 @@ fn advance_tunnel(stream: &mut Stream, tunnel: &mut Handshake) -> Result<bool, C
 }
 
 /// Doubles with each failure up to the maximum; a random part of up to a half is taken off.
-fn backoff(options: &SocketOptions, failures: u32) -> Duration {
+fn backoff(
+    options: &SocketOptions,
+    failures: u32,
+    random_below: impl FnOnce(u64) -> u64,
+) -> Duration {
     let factor = 1_u32.checked_shl(failures).unwrap_or(u32::MAX);
     let full = options
         .reconnect
         .interval
         .saturating_mul(factor)
         .min(options.reconnect.maximum);
-    let jitter = entropy::below(u64::try_from(full.as_nanos() / 2).unwrap_or(u64::MAX));
+    let jitter = random_below(u64::try_from(full.as_nanos() / 2).unwrap_or(u64::MAX));
     full - Duration::from_nanos(jitter)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entropy;
     use sealwire_zmtp::SocketType;
 
     #[test]
@@ -282,7 +304,7 @@ mod tests {
         for (failures, full) in [(0, 100), (1, 200), (3, 800), (10, 10_000), (40, 10_000)] {
             let full = Duration::from_millis(full);
             for _ in 0..20 {
-                let delay = backoff(&options, failures);
+                let delay = backoff(&options, failures, entropy::below);
                 assert!(delay <= full && delay >= full / 2, "{failures}: {delay:?}");
             }
         }

@@ -57,8 +57,8 @@ impl Listener {
         listener: BoundListener,
         endpoint: Endpoint,
         id: u64,
+        descriptors: DescriptorLimit,
     ) -> Self {
-        let descriptors = DescriptorLimit::current();
         let options = core.options();
         let handshakes = options.max_handshakes.min(descriptors.handshakes());
         Listener {

@@ -2,15 +2,16 @@
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Instant;
 
 use super::datagrams::Datagrams;
 use super::session::SessionKey;
+use super::world::World;
 use crate::account::LogGate;
 use crate::auth::Verdict;
 use crate::core::{Engine, SharedCookies, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::guard;
+use crate::options::SocketOptions;
 use crate::pattern::Dismissal;
 use crate::transport::{BoundListener, Target};
 
@@ -53,11 +54,8 @@ pub(crate) enum Command {
     Finish(SessionKey),
     /// An authenticator has decided.
     Decided(SessionKey, Verdict),
-    /// The socket is closing: send what is queued, until the deadline.
-    CloseSocket {
-        core: Arc<SocketCore>,
-        deadline: Instant,
-    },
+    /// The socket is closing: send what is queued, for its linger time.
+    CloseSocket(Arc<SocketCore>),
     /// Replace these cookie keys by the clock, for as long as their socket lives.
     RotateCookies(Weak<SharedCookies>),
     /// Ask this socket's authenticator now and then whether it still allows the clients.
@@ -81,10 +79,10 @@ pub(crate) enum Fault {
     Poll,
 }
 
-/// The I/O thread's queue of commands, and its alarm clock.
+/// The I/O thread's queue of commands, and what wakes it.
 pub(crate) struct Mailbox {
     queue: Mutex<Queue>,
-    waker: mio::Waker,
+    world: Arc<dyn World>,
 }
 
 #[derive(Default)]
@@ -99,11 +97,25 @@ struct Queue {
 }
 
 impl Mailbox {
-    pub(super) fn new(waker: mio::Waker) -> Self {
+    pub(super) fn new(world: Arc<dyn World>) -> Self {
         Mailbox {
             queue: Mutex::default(),
-            waker,
+            world,
         }
+    }
+
+    /// Begins to listen and gives the endpoint with the port that was chosen. May block to resolve a
+    /// name.
+    ///
+    /// # Errors
+    ///
+    /// Those of the transport.
+    pub(crate) fn listen(
+        &self,
+        endpoint: &Endpoint,
+        options: &SocketOptions,
+    ) -> io::Result<(BoundListener, Endpoint)> {
+        self.world.listen(endpoint, options)
     }
 
     pub(crate) fn post(&self, command: Command) {
@@ -117,7 +129,7 @@ impl Mailbox {
         queue.commands.push(command);
         drop(queue);
         // The thread empties the whole box each time it wakes: only the first has to wake it.
-        if first && let Err(error) = self.waker.wake() {
+        if first && let Err(error) = self.world.wake() {
             static LINES: LogGate = LogGate::new();
             guard::log_seldom(&LINES, |times| {
                 tracing::error!(target: "sealwire", %error, times, "the I/O thread cannot be woken");
@@ -175,5 +187,9 @@ impl Engine for Mailbox {
 
     fn shut_down(&self) {
         self.post(Command::Shutdown);
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) {
+        self.world.fill_random(bytes);
     }
 }

@@ -23,9 +23,12 @@ mod raw;
 mod session;
 mod shared;
 #[cfg(test)]
+mod simulated_tests;
+#[cfg(test)]
 mod tests;
 mod timers;
 mod wire;
+mod world;
 
 pub(crate) use datagrams::{bind as bind_datagrams, connect as connect_datagrams};
 pub(crate) use io_thread::start;

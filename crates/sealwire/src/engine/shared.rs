@@ -15,13 +15,13 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::BytesMut;
-use mio::Registry;
 
 use super::mailbox::{Command, Mailbox};
 use super::session::{End, Session, SessionKey};
+use super::world::World;
 use crate::failure::FailureCause;
 use crate::guard;
 use crate::pattern::{DirectReader, Dismissal, Link};
@@ -40,8 +40,7 @@ pub(super) struct SharedSession {
     pub(super) socket: u64,
     session: Mutex<Option<Session>>,
     mailbox: Arc<Mailbox>,
-    registry: Arc<Registry>,
-    epoch: Instant,
+    world: Arc<dyn World>,
     bursts: Arc<Bursts>,
     /// Whether a thread of the application reads instead of the I/O thread, where this is its socket's
     /// only connection.
@@ -49,12 +48,7 @@ pub(super) struct SharedSession {
 }
 
 impl SharedSession {
-    pub(super) fn new(
-        session: Session,
-        mailbox: Arc<Mailbox>,
-        registry: Arc<Registry>,
-        epoch: Instant,
-    ) -> Arc<Self> {
+    pub(super) fn new(session: Session, mailbox: Arc<Mailbox>, world: Arc<dyn World>) -> Arc<Self> {
         Arc::new_cyclic(|shared: &Weak<Self>| SharedSession {
             key: session.key,
             socket: session.core.id(),
@@ -62,8 +56,7 @@ impl SharedSession {
             lease: session.core.lease().clone(),
             session: Mutex::new(Some(session.shared_as(shared.clone()))),
             mailbox,
-            registry,
-            epoch,
+            world,
         })
     }
 
@@ -111,7 +104,7 @@ impl SharedSession {
     }
 
     fn now(&self) -> Duration {
-        self.epoch.elapsed()
+        self.world.now()
     }
 
     /// Lets a thread of the application act on a session that is ready, and passes on what it
@@ -164,7 +157,7 @@ impl SharedSession {
 /// How a pipe reaches its session.
 impl Link for SharedSession {
     fn output_ready(&self, alone: bool) {
-        let direct = self.bursts.is_single(self.epoch) && alone && self.write_now();
+        let direct = self.bursts.is_single(self.now()) && alone && self.write_now();
         if !direct {
             self.mailbox.post(Command::Output(self.key));
         }
@@ -211,7 +204,7 @@ impl DirectReader for SharedSession {
         if !session.is_leased() {
             self.lease.is_new();
         }
-        session.lease(&self.registry).ok()
+        session.lease(self.world.registry()).ok()
     }
 
     fn read(&self) -> Option<bool> {
@@ -251,9 +244,9 @@ impl Bursts {
         self.answered.store(true, Ordering::Relaxed);
     }
 
-    fn is_single(&self, epoch: Instant) -> bool {
+    fn is_single(&self, now: Duration) -> bool {
         // Never zero, so that the first message is no burst.
-        let now = epoch.elapsed().as_micros() as u64 + BURST.as_micros() as u64 + 1;
+        let now = now.as_micros() as u64 + BURST.as_micros() as u64 + 1;
         let last = self.last.swap(now, Ordering::Relaxed);
         let answered = self.answered.swap(false, Ordering::Relaxed);
         answered || now - last.min(now) > BURST.as_micros() as u64

@@ -9,8 +9,8 @@ use sealwire_zmtp::error::Refusal;
 use sealwire_zmtp::{Connection as Protocol, Error, Event, Message as Frames, SocketType};
 
 use super::raw::Raw;
+use super::world::World;
 use crate::core::SocketCore;
-use crate::entropy;
 use crate::pattern::{Framed, Item, Room};
 
 /// Slices handed to one write call.
@@ -22,15 +22,20 @@ pub(super) enum Wire {
 }
 
 impl Wire {
-    pub(super) fn new(core: &SocketCore, now: Duration) -> Self {
+    pub(super) fn new(core: &SocketCore, world: &dyn World) -> Self {
         if core.options().socket_type == SocketType::Stream {
             return Wire::Raw(Raw::default());
         }
         let mut random = zeroize::Zeroizing::new([0; sealwire_zmtp::Entropy::SIZE]);
-        entropy::fill(&mut random[..]);
+        world.fill_random(&mut random[..]);
         let (config, provider) = (core.protocol().clone(), core.options().provider.clone());
         let entropy = sealwire_zmtp::Entropy::new(*random);
-        Wire::Zmtp(Box::new(Protocol::new(config, provider, entropy, now)))
+        Wire::Zmtp(Box::new(Protocol::new(
+            config,
+            provider,
+            entropy,
+            world.now(),
+        )))
     }
 
     pub(super) fn is_raw(&self) -> bool {

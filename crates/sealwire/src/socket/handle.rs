@@ -11,8 +11,7 @@ use crate::endpoint::Endpoint;
 use crate::engine::{self, Command};
 use crate::error::Error;
 use crate::monitor::Event;
-use crate::options::{SocketOptions, from_now};
-use crate::transport::listen;
+use crate::options::SocketOptions;
 use crate::zap;
 
 /// Closes the socket when the last of its handles is gone.
@@ -49,7 +48,9 @@ impl Handle {
             }
             engine::bind_datagrams(core, context.mailbox(), endpoint, id)?
         } else {
-            let (listener, endpoint) = listen(&endpoint, core.options())
+            let (listener, endpoint) = context
+                .mailbox()
+                .listen(&endpoint, core.options())
                 .map_err(|source| Error::Bind { endpoint, source })?;
             let kind = RegistrationKind::Bound;
             core.register(Registration {
@@ -148,11 +149,9 @@ impl Handle {
             return;
         }
         self.context.inproc().close(core);
-        let deadline = from_now(core.options().linger);
-        self.context.mailbox().post(Command::CloseSocket {
-            core: core.clone(),
-            deadline,
-        });
+        self.context
+            .mailbox()
+            .post(Command::CloseSocket(core.clone()));
     }
 }
 

@@ -14,6 +14,8 @@ use mio::{Interest, Registry, Token};
 use super::Stream;
 #[cfg(unix)]
 use super::private_directory::PrivateDirectory;
+#[cfg(test)]
+use super::simulated::SimulatedListener;
 #[cfg(unix)]
 use super::socket_file::{self, SocketFile};
 use crate::endpoint::Endpoint;
@@ -32,6 +34,8 @@ pub(crate) enum BoundListener {
         /// Made for the file alone, and removed behind it.
         _directory: Option<PrivateDirectory>,
     },
+    #[cfg(test)]
+    Simulated(SimulatedListener),
 }
 
 /// Begins to listen and returns the endpoint with the port that was chosen. May block to resolve
@@ -187,6 +191,11 @@ impl BoundListener {
                 let (stream, _) = listener.accept()?;
                 Ok((Stream::Unix(stream), address.clone()))
             }
+            #[cfg(test)]
+            BoundListener::Simulated(listener) => {
+                let (stream, address) = listener.accept()?;
+                Ok((Stream::Simulated(stream), PeerAddress::Tcp(address)))
+            }
         }
     }
 
@@ -197,6 +206,8 @@ impl BoundListener {
         let mut polled = match self {
             BoundListener::Tcp(listener) => [PollFd::new(listener, PollFlags::IN)],
             BoundListener::Unix { listener, .. } => [PollFd::new(listener, PollFlags::IN)],
+            #[cfg(test)]
+            BoundListener::Simulated(_) => return true,
         };
         !matches!(poll(&mut polled, Some(&Timespec::default())), Ok(0))
     }
@@ -212,6 +223,11 @@ impl BoundListener {
             #[cfg(unix)]
             BoundListener::Unix { listener, .. } => {
                 listener.register(registry, token, Interest::READABLE)
+            }
+            #[cfg(test)]
+            BoundListener::Simulated(listener) => {
+                listener.register(token);
+                Ok(())
             }
         }
     }

@@ -4,6 +4,8 @@
 mod listen;
 #[cfg(unix)]
 mod private_directory;
+#[cfg(test)]
+pub(crate) mod simulated;
 #[cfg(unix)]
 mod socket_file;
 pub(crate) mod socks;

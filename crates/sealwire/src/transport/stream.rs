@@ -15,6 +15,8 @@ use rustix::buffer::spare_capacity;
 #[cfg(unix)]
 use socket2::SockRef;
 
+#[cfg(test)]
+use super::simulated::SimulatedStream;
 use super::target::Target;
 #[cfg(feature = "wss")]
 use super::tls::Tls;
@@ -47,6 +49,8 @@ pub(crate) enum Stream {
     Unix(UnixStream),
     #[cfg(feature = "ws")]
     WebSocket(Box<WebSocket>),
+    #[cfg(test)]
+    Simulated(SimulatedStream),
 }
 
 /// Calls the same method on the system's socket, whichever it is.
@@ -61,6 +65,8 @@ macro_rules! on_stream {
                 let $stream = &layer.tcp;
                 $call
             }
+            #[cfg(test)]
+            Stream::Simulated($stream) => $call,
         }
     };
     ($self:expr, mut $stream:ident => $call:expr) => {
@@ -73,6 +79,8 @@ macro_rules! on_stream {
                 let $stream = &mut layer.tcp;
                 $call
             }
+            #[cfg(test)]
+            Stream::Simulated($stream) => $call,
         }
     };
 }
@@ -172,19 +180,19 @@ impl Stream {
 
     /// Whether connecting succeeded; `None` while it is still under way.
     pub(crate) fn connected(&self) -> Option<io::Result<()>> {
-        if let Err(error) | Ok(Some(error)) = on_stream!(self, stream => stream.take_error()) {
-            return Some(Err(error));
-        }
-        let peer = match self {
-            Stream::Tcp(stream) => stream.peer_addr().map(drop),
+        let (error, peer) = match self {
+            Stream::Tcp(stream) => (stream.take_error(), stream.peer_addr().map(drop)),
             #[cfg(unix)]
-            Stream::Unix(stream) => stream.peer_addr().map(drop),
+            Stream::Unix(stream) => (stream.take_error(), stream.peer_addr().map(drop)),
             #[cfg(feature = "ws")]
-            Stream::WebSocket(layer) => layer.tcp.peer_addr().map(drop),
+            Stream::WebSocket(layer) => (layer.tcp.take_error(), layer.tcp.peer_addr().map(drop)),
+            #[cfg(test)]
+            Stream::Simulated(stream) => return stream.connected(),
         };
-        match peer {
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => None,
-            outcome => Some(outcome),
+        match (error, peer) {
+            (Err(error) | Ok(Some(error)), _) => Some(Err(error)),
+            (_, Err(error)) if error.kind() == io::ErrorKind::NotConnected => None,
+            (_, outcome) => Some(outcome),
         }
     }
 
@@ -197,6 +205,8 @@ impl Stream {
             Stream::Unix(stream) => drop(set_unix_send_buffer(stream, options.send_buffer)),
             #[cfg(feature = "ws")]
             Stream::WebSocket(_) => {}
+            #[cfg(test)]
+            Stream::Simulated(_) => {}
         }
     }
 
@@ -217,10 +227,13 @@ impl Stream {
     #[cfg(unix)]
     pub(crate) fn polled(&self) -> io::Result<Polled> {
         use std::os::fd::AsFd as _;
-        if self.buffers() {
-            return Err(io::ErrorKind::Unsupported.into());
+        match self {
+            Stream::Tcp(stream) => stream.as_fd().try_clone_to_owned().map(Arc::new),
+            Stream::Unix(stream) => stream.as_fd().try_clone_to_owned().map(Arc::new),
+            // Its bytes may be above the descriptor, or there is none.
+            #[allow(unreachable_patterns, reason = "there may be no other stream")]
+            _ => Err(io::ErrorKind::Unsupported.into()),
         }
-        on_stream!(self, stream => stream.as_fd().try_clone_to_owned()).map(Arc::new)
     }
 
     #[cfg(not(unix))]
@@ -243,6 +256,8 @@ impl Stream {
             // Read behind a buffer alone.
             #[cfg(feature = "ws")]
             Stream::WebSocket(_) => Err(io::ErrorKind::Unsupported.into()),
+            #[cfg(test)]
+            Stream::Simulated(stream) => stream.read(buffer),
         }
     }
 
@@ -284,6 +299,8 @@ impl Stream {
             Stream::Unix(stream) => stream.write_vectored(slices),
             #[cfg(feature = "ws")]
             Stream::WebSocket(layer) => layer.write_vectored(slices),
+            #[cfg(test)]
+            Stream::Simulated(stream) => stream.write_vectored(slices),
         })
     }
 
@@ -320,6 +337,8 @@ impl Stream {
             Stream::Unix(_) => false,
             #[cfg(feature = "ws")]
             Stream::WebSocket(_) => true,
+            #[cfg(test)]
+            Stream::Simulated(_) => false,
         }
     }
 
@@ -331,6 +350,8 @@ impl Stream {
             Stream::Unix(_) => false,
             #[cfg(feature = "ws")]
             Stream::WebSocket(layer) => layer.holds_output(),
+            #[cfg(test)]
+            Stream::Simulated(_) => false,
         }
     }
 
@@ -342,6 +363,8 @@ impl Stream {
             Stream::Unix(_) => Ok(()),
             #[cfg(feature = "ws")]
             Stream::WebSocket(layer) => layer.flush(),
+            #[cfg(test)]
+            Stream::Simulated(_) => Ok(()),
         }
     }
 
@@ -379,6 +402,8 @@ impl Stream {
             Stream::Unix(_) => {}
             #[cfg(feature = "ws")]
             Stream::WebSocket(layer) => layer.trust(),
+            #[cfg(test)]
+            Stream::Simulated(_) => {}
         }
     }
 
@@ -434,6 +459,8 @@ impl Stream {
             Stream::Unix(stream) => drop(stream.shutdown(Shutdown::Write)),
             #[cfg(feature = "ws")]
             Stream::WebSocket(layer) => layer.finish_writing(),
+            #[cfg(test)]
+            Stream::Simulated(stream) => drop(stream.shutdown(Shutdown::Write)),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Withdrawing endpoints, and closing sockets within their linger time.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::{IoThread, Source};
 use crate::core::SocketCore;
@@ -114,7 +113,7 @@ impl IoThread {
             }
             Some(Source::Datagrams(datagrams)) => {
                 let id = datagrams.id;
-                datagrams.end(&self.reactor.registry);
+                datagrams.end(self.reactor.world.registry());
                 id
             }
             Some(Source::Session(_)) | None => return,
@@ -137,7 +136,7 @@ impl IoThread {
         of_core.map(|(slot, _)| slot).collect()
     }
 
-    pub(super) fn close_socket(&mut self, core: Arc<SocketCore>, deadline: Instant) {
+    pub(super) fn close_socket(&mut self, core: Arc<SocketCore>) {
         let waiting = core.backlog() > 0;
         for slot in self.slots_of(&core) {
             match self.sources.get_mut(slot) {
@@ -163,13 +162,26 @@ impl IoThread {
                 None => {}
             }
         }
-        let at = deadline.saturating_duration_since(self.reactor.epoch);
+        self.forget_ended();
+        let at = self.reactor.now().saturating_add(core.options().linger);
         self.reactor
             .timers
             .set(at, Timer::Linger { socket: core.id() });
-        self.closing.push(Arc::downgrade(&core));
+        self.closing.push((core.id(), Arc::downgrade(&core)));
         // The counterpart is in `socket/handle.rs`.
         core.remove_attachment();
+    }
+
+    /// Forgets sockets that ended before their linger time was over.
+    fn forget_ended(&mut self) {
+        let timers = &mut self.reactor.timers;
+        self.closing.retain(|(socket, core)| {
+            let ended = core.upgrade().is_none_or(|core| core.has_ended());
+            if ended {
+                timers.clear(Timer::Linger { socket: *socket });
+            }
+            !ended
+        });
     }
 
     /// The linger time of a socket is over.

@@ -46,27 +46,28 @@ impl IoThread {
 
     pub(super) fn connect(&mut self, slot: usize, targets: Vec<Target>) {
         let now = self.reactor.now();
-        let registry = &self.reactor.registry;
+        let world = &self.reactor.world;
         let Some(Source::Connector(connector)) = self.sources.get_mut(slot) else {
             return;
         };
-        let begun = connector
-            .connect(targets, now)
-            .and_then(|()| match &mut connector.state {
-                connector::State::Connecting {
-                    stream,
-                    target,
-                    deadline,
-                    ..
-                } => {
-                    let registered = stream.register(registry, Token(slot));
-                    let failed = |error| {
-                        connector::End(FailureCause::Connect(Arc::new(error)), target.address())
-                    };
-                    registered.map(|()| *deadline).map_err(failed)
-                }
-                _ => Ok(now),
-            });
+        let begun =
+            connector
+                .connect(targets, now, &**world)
+                .and_then(|()| match &mut connector.state {
+                    connector::State::Connecting {
+                        stream,
+                        target,
+                        deadline,
+                        ..
+                    } => {
+                        let registered = stream.register(world.registry(), Token(slot));
+                        let failed = |error| {
+                            connector::End(FailureCause::Connect(Arc::new(error)), target.address())
+                        };
+                        registered.map(|()| *deadline).map_err(failed)
+                    }
+                    _ => Ok(now),
+                });
         match begun {
             Ok(deadline) => {
                 let number = connector.id;
@@ -153,11 +154,11 @@ impl IoThread {
     }
 
     pub(super) fn attempt_failed(&mut self, slot: usize, end: connector::End) {
-        let now = self.reactor.now();
+        let world = self.reactor.world.clone();
         let Some(connector) = self.connector(slot) else {
             return;
         };
-        let at = connector.failed(end, now);
+        let at = connector.failed(end, world.now(), &*world);
         self.wait_to_retry(slot, at);
     }
 

@@ -10,13 +10,13 @@ impl IoThread {
     pub(super) fn add_datagrams(&mut self, mut datagrams: Box<Datagrams>) {
         let entry = self.sources.vacant_entry();
         let slot = entry.key();
-        if let Err(error) = datagrams.register(&self.reactor.registry, slot) {
+        if let Err(error) = datagrams.register(self.reactor.world.registry(), slot) {
             datagrams.core.hub.emit(Event::AcceptFailed {
                 endpoint: datagrams.endpoint.clone(),
                 reason: error.to_string(),
                 count: 1,
             });
-            datagrams.end(&self.reactor.registry);
+            datagrams.end(self.reactor.world.registry());
             return;
         }
         let closing = datagrams.core.is_closing();

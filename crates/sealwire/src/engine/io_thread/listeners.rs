@@ -27,12 +27,18 @@ impl IoThread {
         endpoint: Endpoint,
         id: u64,
     ) {
-        let mut listener = Listener::new(core, listener, endpoint, id);
+        let mut listener = Listener::new(
+            core,
+            listener,
+            endpoint,
+            id,
+            self.reactor.world.descriptor_limit(),
+        );
         let entry = self.sources.vacant_entry();
         let token = Token(entry.key());
         if let Err(error) = listener
             .source_mut()
-            .register(&self.reactor.registry, token)
+            .register(self.reactor.world.registry(), token)
         {
             listener.core.hub.emit(Event::AcceptFailed {
                 endpoint: listener.endpoint.clone(),

@@ -8,11 +8,10 @@ mod listeners;
 mod sessions;
 
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{io, thread};
 
 use bytes::BytesMut;
-use mio::{Events, Poll, Registry, Token, Waker};
 use slab::Slab;
 
 use self::handshakes::Line;
@@ -26,58 +25,27 @@ use super::mailbox::{Command, Mailbox};
 use super::session::{Origin, SessionKey};
 use super::shared::SharedSession;
 use super::timers::{Timer, Timers};
+use super::world::{Ready, System, World};
 use crate::core::{ROTATION_PERIOD, SharedCookies, SocketCore, rotate_cookies};
 use crate::guard;
 use crate::inproc;
 
-/// Events taken from the poll at a time.
-const EVENTS: usize = 1_024;
 /// How often authenticators are asked whether they have changed their mind.
 const REVISION_PERIOD: Duration = Duration::from_millis(500);
-/// The mailbox's token; slots of the slab never get so far.
-const MAILBOX: Token = Token(usize::MAX);
 
 /// Starts the I/O thread of a context with these names of `inproc`.
 pub(crate) fn start(inproc: Arc<inproc::Registry>) -> io::Result<Arc<Mailbox>> {
-    let poll = Poll::new()?;
-    let mailbox = Arc::new(Mailbox::new(Waker::new(poll.registry(), MAILBOX)?));
-    let reactor = Reactor {
-        registry: Arc::new(poll.registry().try_clone()?),
-        decisions: Decisions::new(mailbox.clone()),
-        mailbox: mailbox.clone(),
-        inproc,
-        timers: Timers::default(),
-        spare: BytesMut::new(),
-        datagram: Vec::new(),
-        epoch: Instant::now(),
-        became_ready: Vec::new(),
-    };
-    let thread = IoThread {
-        sources: Slab::new(),
-        listeners: Vec::new(),
-        reactor,
-        again: Vec::new(),
-        turns: Vec::new(),
-        handshakes: Line::default(),
-        closing: Vec::new(),
-        cookies: Vec::new(),
-        revised: Vec::new(),
-        #[cfg(test)]
-        poll_fails: false,
-        #[cfg(test)]
-        removing_panics: false,
-        #[cfg(test)]
-        ending_panics: false,
-    };
+    let thread = IoThread::new(Arc::new(System::new()?), inproc);
+    let mailbox = thread.mailbox().clone();
     thread::Builder::new()
         .name("sealwire-io".into())
-        .spawn(move || thread.run(poll))?;
+        .spawn(move || thread.run())?;
     Ok(mailbox)
 }
 
 /// What sessions need of the thread that drives them.
 pub(super) struct Reactor {
-    registry: Arc<Registry>,
+    pub(super) world: Arc<dyn World>,
     pub(super) mailbox: Arc<Mailbox>,
     pub(super) decisions: Decisions,
     pub(super) inproc: Arc<inproc::Registry>,
@@ -86,14 +54,13 @@ pub(super) struct Reactor {
     pub(super) spare: BytesMut,
     /// The same for datagrams.
     datagram: Vec<u8>,
-    epoch: Instant,
     became_ready: Vec<(Origin, SessionKey)>,
 }
 
 impl Reactor {
-    /// Time since the thread started.
+    /// Time since the context began.
     pub(super) fn now(&self) -> Duration {
-        self.epoch.elapsed()
+        self.world.now()
     }
 
     /// A session's handshake is done; its listener hears of it after the session's turn.
@@ -104,7 +71,7 @@ impl Reactor {
 
 /// How the thread came to its end.
 #[derive(PartialEq, Eq)]
-enum Ended {
+pub(super) enum Ended {
     /// The context is gone.
     Orderly,
     Faulty,
@@ -117,7 +84,7 @@ enum Source {
     Datagrams(Box<Datagrams>),
 }
 
-struct IoThread {
+pub(super) struct IoThread {
     sources: Slab<Source>,
     /// The slots of the listeners.
     listeners: Vec<usize>,
@@ -127,10 +94,14 @@ struct IoThread {
     again: Vec<usize>,
     /// Those that get it now.
     turns: Vec<usize>,
+    /// What the poll said last.
+    ready: Vec<Ready>,
+    /// What the mailbox had last.
+    commands: Vec<Command>,
     /// Listeners and sessions that are not ready have turns of their own.
     handshakes: Line,
     /// Sockets that are closing, until their linger time is over.
-    closing: Vec<Weak<SocketCore>>,
+    closing: Vec<(u64, Weak<SocketCore>)>,
     cookies: Vec<Weak<SharedCookies>>,
     /// Sockets whose authenticators may change their mind.
     revised: Vec<Weak<SocketCore>>,
@@ -143,11 +114,55 @@ struct IoThread {
 }
 
 impl IoThread {
+    /// The I/O of a context in this world, with these names of `inproc`, for one thread to do.
+    pub(super) fn new(world: Arc<dyn World>, inproc: Arc<inproc::Registry>) -> Self {
+        let mailbox = Arc::new(Mailbox::new(world.clone()));
+        IoThread {
+            sources: Slab::new(),
+            listeners: Vec::new(),
+            reactor: Reactor {
+                world,
+                decisions: Decisions::new(mailbox.clone()),
+                mailbox,
+                inproc,
+                timers: Timers::default(),
+                spare: BytesMut::new(),
+                datagram: Vec::new(),
+                became_ready: Vec::new(),
+            },
+            again: Vec::new(),
+            turns: Vec::new(),
+            ready: Vec::new(),
+            commands: Vec::new(),
+            handshakes: Line::default(),
+            closing: Vec::new(),
+            cookies: Vec::new(),
+            revised: Vec::new(),
+            #[cfg(test)]
+            poll_fails: false,
+            #[cfg(test)]
+            removing_panics: false,
+            #[cfg(test)]
+            ending_panics: false,
+        }
+    }
+
+    /// How others ask it to do something.
+    pub(super) fn mailbox(&self) -> &Arc<Mailbox> {
+        &self.reactor.mailbox
+    }
+
     /// Serves the context until it is gone. A fault that belongs to no source ends all its sockets,
     /// so that nobody waits for what will not come.
-    fn run(mut self, mut poll: Poll) {
+    fn run(mut self) {
         guard::mark_io_thread();
-        let served = guard::contain("serving a context", || self.serve(&mut poll));
+        let served = guard::contain("serving a context", || {
+            loop {
+                if let Some(ended) = self.iterate() {
+                    return ended;
+                }
+            }
+        });
         if served == Some(Ended::Orderly) {
             return;
         }
@@ -167,66 +182,64 @@ impl IoThread {
         }
     }
 
-    fn serve(&mut self, poll: &mut Poll) -> Ended {
-        let mut events = Events::with_capacity(EVENTS);
-        let mut commands = Vec::new();
-        loop {
-            if let Err(error) = self.poll(poll, &mut events)
-                && error.kind() != io::ErrorKind::Interrupted
-            {
-                guard::log(|| {
-                    tracing::error!(target: "sealwire", %error, "polling failed; the context ends");
-                });
-                return Ended::Faulty;
-            }
-            let round_began = self.reactor.now();
-            for event in &events {
-                if event.token() != MAILBOX {
-                    let hung_up = event.is_read_closed() || event.is_error();
-                    let readable = event.is_readable() || hung_up;
-                    let slot = event.token().0;
-                    self.contained(Some(slot), |this| {
-                        this.transport_event(slot, readable, event.is_writable(), hung_up);
-                    });
-                }
-            }
-            self.reactor.mailbox.take(&mut commands);
-            if let [Command::Output(_)] = commands[..] {
-                // The first of many: whoever sends them gets ahead where both share a core, and
-                // the next write carries more than one.
-                thread::yield_now();
-            }
-            for command in commands.drain(..) {
-                if matches!(command, Command::Shutdown) {
-                    return Ended::Orderly;
-                }
-                let slot = self.slot_of(&command);
-                self.contained(slot, |this| this.handle(command));
-            }
-            self.turns.append(&mut self.again);
-            self.turns.sort_unstable();
-            self.turns.dedup();
-            while let Some(slot) = self.turns.pop() {
-                self.contained(Some(slot), |this| this.give_turn(slot));
-            }
-            let now = self.reactor.now();
-            while let Some(timer) = self.reactor.timers.pop_due(now) {
-                let slot = match timer {
-                    Timer::Source { slot, .. } => Some(slot),
-                    _ => None,
-                };
-                self.contained(slot, |this| this.timer_due(timer));
-            }
-            self.advance_handshakes(round_began);
+    /// Waits until there is something to do, and does it. Says how the thread ends, if it does.
+    pub(super) fn iterate(&mut self) -> Option<Ended> {
+        if let Err(error) = self.poll()
+            && error.kind() != io::ErrorKind::Interrupted
+        {
+            guard::log(|| {
+                tracing::error!(target: "sealwire", %error, "polling failed; the context ends");
+            });
+            return Some(Ended::Faulty);
         }
+        let began = self.reactor.now();
+        let mut ready = std::mem::take(&mut self.ready);
+        for ready in ready.drain(..) {
+            self.contained(Some(ready.slot), |this| this.transport_ready(ready));
+        }
+        self.ready = ready;
+
+        let mut commands = std::mem::take(&mut self.commands);
+        self.reactor.mailbox.take(&mut commands);
+        if let [Command::Output(_)] = commands[..] {
+            // The first of many: whoever sends them gets ahead where both share a core, and
+            // the next write carries more than one.
+            thread::yield_now();
+        }
+        for command in commands.drain(..) {
+            if matches!(command, Command::Shutdown) {
+                return Some(Ended::Orderly);
+            }
+            let slot = self.slot_of(&command);
+            self.contained(slot, |this| this.handle(command));
+        }
+        self.commands = commands;
+
+        self.turns.append(&mut self.again);
+        self.turns.sort_unstable();
+        self.turns.dedup();
+        while let Some(slot) = self.turns.pop() {
+            self.contained(Some(slot), |this| this.give_turn(slot));
+        }
+        let now = self.reactor.now();
+        while let Some(timer) = self.reactor.timers.pop_due(now) {
+            let slot = match timer {
+                Timer::Source { slot, .. } => Some(slot),
+                _ => None,
+            };
+            self.contained(slot, |this| this.timer_due(timer));
+        }
+        self.advance_handshakes(began);
+        None
     }
 
-    fn poll(&mut self, poll: &mut Poll, events: &mut Events) -> io::Result<()> {
+    fn poll(&mut self) -> io::Result<()> {
         #[cfg(test)]
         if std::mem::take(&mut self.poll_fails) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        poll.poll(events, self.poll_timeout())
+        let timeout = self.poll_timeout();
+        self.reactor.world.poll(timeout, &mut self.ready)
     }
 
     /// Lets something happen to the source in this slot, which ends if that panics. Without a slot
@@ -280,14 +293,20 @@ impl IoThread {
             .map(|at| at.saturating_sub(self.reactor.now()))
     }
 
-    fn transport_event(&mut self, slot: usize, readable: bool, writable: bool, hung_up: bool) {
+    fn transport_ready(&mut self, ready: Ready) {
+        let Ready {
+            slot,
+            readable,
+            writable,
+            hung_up,
+        } = ready;
         match self.sources.get_mut(slot) {
             Some(Source::Session(session)) => {
-                let ready = session.with(|session| {
+                let is_ready = session.with(|session| {
                     session.transport_event(readable, writable, hung_up);
                     session.is_ready()
                 });
-                match ready {
+                match is_ready {
                     Some(true) => self.drive(slot),
                     Some(false) => self.handshakes.push(slot),
                     // It has ended, or is about to.
@@ -349,8 +368,9 @@ impl IoThread {
                 Ok(())
             }),
             Command::EndLease(key) => {
-                let registry = self.reactor.registry.clone();
-                self.with_session(key, |session, _| session.end_lease(&registry));
+                self.with_session_in_reactor(key, |session, reactor| {
+                    session.end_lease(reactor.world.registry())
+                });
             }
             Command::Disconnect(key, reason) => {
                 self.with_session(key, |session, _| Err(session.reject(reason)));
@@ -361,7 +381,7 @@ impl IoThread {
                     session.decided(verdict, reactor)
                 });
             }
-            Command::CloseSocket { core, deadline } => self.close_socket(core, deadline),
+            Command::CloseSocket(core) => self.close_socket(core),
             Command::RotateCookies(cookies) => {
                 if self.cookies.is_empty() {
                     self.reactor
@@ -398,10 +418,10 @@ impl IoThread {
         match timer {
             Timer::Source { slot, number } => match self.sources.get(slot) {
                 Some(Source::Session(session)) if session.key.connection == number => {
-                    let (session, registry) = (session.clone(), self.reactor.registry.clone());
-                    self.with_session(session.key, |inner, now| {
-                        inner.check_lease(&registry, now)?;
-                        inner.timer_due(now)
+                    let key = session.key;
+                    self.with_session_in_reactor(key, |session, reactor| {
+                        session.check_lease(reactor.world.registry(), now)?;
+                        session.timer_due(now)
                     });
                 }
                 Some(Source::Connector(connector)) if connector.id == number => {
@@ -414,13 +434,10 @@ impl IoThread {
                 _ => {}
             },
             Timer::Linger { socket } => {
-                let closing = std::mem::take(&mut self.closing).into_iter();
-                for core in closing.filter_map(|core| core.upgrade()) {
-                    if core.id() == socket {
-                        self.abandon(&core);
-                    } else {
-                        self.closing.push(Arc::downgrade(&core));
-                    }
+                let place = self.closing.iter().position(|(id, _)| *id == socket);
+                let closing = place.map(|place| self.closing.swap_remove(place).1);
+                if let Some(core) = closing.and_then(|core| core.upgrade()) {
+                    self.abandon(&core);
                 }
             }
             Timer::Revision => {
@@ -433,9 +450,10 @@ impl IoThread {
                 }
             }
             Timer::Cookies => {
+                let world = &self.reactor.world;
                 self.cookies.retain(|cookies| match cookies.upgrade() {
                     Some(cookies) => {
-                        rotate_cookies(&cookies);
+                        rotate_cookies(&cookies, |key| world.fill_random(key));
                         true
                     }
                     None => false,

@@ -53,23 +53,15 @@ impl IoThread {
             };
             stream.layered(&endpoint, role, terms(&core), core.options())
         };
-        let now = self.reactor.now();
-        let made = || Session::new(core, key, origin, endpoint, address, stream, now);
+        let Reactor { mailbox, world, .. } = &self.reactor;
+        let made = || Session::new(core, key, origin, endpoint, address, stream, &**world);
         let mut session = guard::contain("making a connection", made)?;
-        let registry = &self.reactor.registry;
+        let registry = world.registry();
         let registered = match origin {
             Origin::Listener { .. } => session.stream_mut().register(registry, Token(slot)),
             Origin::Connector { .. } => session.stream_mut().reregister(registry, Token(slot)),
         };
-        let Reactor {
-            mailbox, registry, ..
-        } = &self.reactor;
-        let shared = SharedSession::new(
-            session,
-            mailbox.clone(),
-            registry.clone(),
-            self.reactor.epoch,
-        );
+        let shared = SharedSession::new(session, mailbox.clone(), world.clone());
         entry.insert(Source::Session(shared));
         Some((key, registered))
     }
@@ -144,7 +136,9 @@ impl IoThread {
         };
         let now = self.reactor.now();
         let (origin, key, ready_for) = (session.origin, session.key, session.ready_for(now));
-        session.stream_mut().deregister(&self.reactor.registry);
+        session
+            .stream_mut()
+            .deregister(self.reactor.world.registry());
         session.cancel_timer(&mut self.reactor.timers);
         guard::contain("ending a connection", || session.ended(end));
         match origin {
@@ -158,7 +152,7 @@ impl IoThread {
                     return;
                 };
                 if connector.id == id {
-                    let at = connector.ended(ready_for, now);
+                    let at = connector.ended(ready_for, now, &*self.reactor.world);
                     self.wait_to_retry(slot, at);
                 }
             }

@@ -30,6 +30,7 @@ use super::io_thread::Reactor;
 use super::shared::{Bursts, SharedSession};
 use super::timers::{Timer, Timers};
 use super::wire::Wire;
+use super::world::World;
 use crate::account::{Kind, Place};
 use crate::auth::PlainCredentials;
 use crate::core::{Holding, SocketCore};
@@ -160,10 +161,10 @@ impl Session {
         endpoint: Endpoint,
         address: PeerAddress,
         stream: Stream,
-        now: Duration,
+        world: &dyn World,
     ) -> Self {
         stream.tune(&core.options().tcp);
-        let mut protocol = Wire::new(&core, now);
+        let mut protocol = Wire::new(&core, world);
         if stream.has_heartbeat() {
             protocol.heartbeat_by_transport();
         }

@@ -1,0 +1,86 @@
+//! What the engine has of the world around it: a clock, a poll, transports, limits and randomness.
+//!
+//! [`System`] is the operating system. The tests have a world of their own, in which one thread runs any
+//! number of contexts over a network that a seed decides about (`simulated`).
+
+#[cfg(test)]
+pub(super) mod simulated;
+mod system;
+
+use std::io;
+use std::time::Duration;
+
+use mio::Registry;
+
+pub(super) use self::system::System;
+use crate::account::DescriptorLimit;
+use crate::endpoint::Endpoint;
+use crate::options::{SocketOptions, TcpOptions};
+use crate::transport::{BoundListener, Stream, Target};
+
+/// The world of one context. What happens with each message asks it for nothing but the time.
+pub(crate) trait World: Send + Sync {
+    /// The time since the context began.
+    fn now(&self) -> Duration;
+
+    /// Waits until a transport is ready, somebody [wakes](World::wake) it, or the timeout (`None` for no
+    /// limit), and writes what is ready to `ready`, which is empty.
+    ///
+    /// # Errors
+    ///
+    /// [`Interrupted`](io::ErrorKind::Interrupted) by a signal; others when no poll is possible any more.
+    fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()>;
+
+    /// Ends the poll that waits, or else the next one.
+    ///
+    /// # Errors
+    ///
+    /// Where the system refuses.
+    fn wake(&self) -> io::Result<()>;
+
+    /// Where transports register, with their slot as the token, to be polled.
+    fn registry(&self) -> &Registry;
+
+    /// Begins to listen and gives the endpoint with the port that was chosen. May block to resolve a
+    /// name.
+    ///
+    /// # Errors
+    ///
+    /// Those of the transport.
+    fn listen(
+        &self,
+        endpoint: &Endpoint,
+        options: &SocketOptions,
+    ) -> io::Result<(BoundListener, Endpoint)>;
+
+    /// Begins to connect; [`Stream::connected`] tells the outcome.
+    ///
+    /// # Errors
+    ///
+    /// Those of the transport that are known at once.
+    fn connect(&self, target: &Target, options: &TcpOptions) -> io::Result<Stream>;
+
+    /// How many descriptors there may be.
+    fn descriptor_limit(&self) -> DescriptorLimit;
+
+    /// Fills it with bytes that nobody can foresee.
+    fn fill_random(&self, bytes: &mut [u8]);
+
+    /// A random number below `bound`, for jitter; 0 when `bound` is 0.
+    fn random_below(&self, bound: u64) -> u64 {
+        let mut bytes = [0; 8];
+        self.fill_random(&mut bytes);
+        u64::from_le_bytes(bytes).checked_rem(bound).unwrap_or(0)
+    }
+}
+
+/// A transport that is ready for something it was not ready for before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ready {
+    pub(super) slot: usize,
+    /// Also where it has hung up: reading tells how.
+    pub(super) readable: bool,
+    pub(super) writable: bool,
+    /// No more bytes will come after those that it holds.
+    pub(super) hung_up: bool,
+}

@@ -1,0 +1,92 @@
+//! The operating system.
+
+use std::io;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use mio::{Events, Poll, Registry, Token, Waker};
+
+use super::{Ready, World};
+use crate::account::DescriptorLimit;
+use crate::endpoint::Endpoint;
+use crate::entropy;
+use crate::options::{SocketOptions, TcpOptions};
+use crate::transport::{BoundListener, Stream, Target, listen};
+
+/// Events taken from the poll at a time.
+const EVENTS: usize = 1_024;
+/// The waker's token; slots of the slab never get so far.
+const WAKER: Token = Token(usize::MAX);
+
+pub(crate) struct System {
+    epoch: Instant,
+    /// Locked by the I/O thread alone.
+    poll: Mutex<(Poll, Events)>,
+    registry: Registry,
+    waker: Waker,
+}
+
+impl System {
+    /// # Errors
+    ///
+    /// When the process has no descriptors left; it takes three.
+    pub(in crate::engine) fn new() -> io::Result<Self> {
+        let poll = Poll::new()?;
+        Ok(System {
+            epoch: Instant::now(),
+            registry: poll.registry().try_clone()?,
+            waker: Waker::new(poll.registry(), WAKER)?,
+            poll: Mutex::new((poll, Events::with_capacity(EVENTS))),
+        })
+    }
+}
+
+impl World for System {
+    fn now(&self) -> Duration {
+        self.epoch.elapsed()
+    }
+
+    fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+        let (poll, events) = &mut *self.poll.lock().unwrap_or_else(PoisonError::into_inner);
+        poll.poll(events, timeout)?;
+        let transports = events.iter().filter(|event| event.token() != WAKER);
+        ready.extend(transports.map(|event| {
+            let hung_up = event.is_read_closed() || event.is_error();
+            Ready {
+                slot: event.token().0,
+                readable: event.is_readable() || hung_up,
+                writable: event.is_writable(),
+                hung_up,
+            }
+        }));
+        Ok(())
+    }
+
+    fn wake(&self) -> io::Result<()> {
+        self.waker.wake()
+    }
+
+    fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    fn listen(
+        &self,
+        endpoint: &Endpoint,
+        options: &SocketOptions,
+    ) -> io::Result<(BoundListener, Endpoint)> {
+        listen(endpoint, options)
+    }
+
+    fn connect(&self, target: &Target, options: &TcpOptions) -> io::Result<Stream> {
+        Stream::connect(target, options)
+    }
+
+    fn descriptor_limit(&self) -> DescriptorLimit {
+        DescriptorLimit::current()
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) {
+        entropy::fill(bytes);
+    }
+}

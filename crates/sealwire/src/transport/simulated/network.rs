@@ -1,0 +1,382 @@
+//! Who is connected with whom, what is under way, and what time it is.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::{SimulatedListener, SimulatedStream};
+
+/// How good the network is.
+#[derive(Debug, Clone)]
+pub(crate) struct Conditions {
+    /// How long bytes are under way, in microseconds.
+    pub(crate) delay: RangeInclusive<u64>,
+    /// Bytes that a direction of a connection holds, under way and unread.
+    pub(crate) window: usize,
+}
+
+/// A network, and the clock of all hosts on it.
+#[derive(Clone)]
+pub(crate) struct Network(Arc<Mutex<State>>);
+
+pub(super) struct State {
+    now: Duration,
+    random: Random,
+    conditions: Conditions,
+    /// By number. The two ends of a connection are neighbours: even and odd.
+    pub(super) ends: BTreeMap<usize, End>,
+    pub(super) listeners: BTreeMap<SocketAddr, Listening>,
+    next_end: usize,
+    next_port: u16,
+}
+
+/// Splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+/// What a poll has to tell of a transport, once it is registered.
+#[derive(Default)]
+pub(super) struct Watch {
+    pub(super) token: Option<usize>,
+    pub(super) readable: bool,
+    pub(super) writable: bool,
+}
+
+/// One end of a connection.
+pub(super) struct End {
+    pub(super) host: IpAddr,
+    pub(super) remote: SocketAddr,
+    pub(super) watch: Watch,
+    pub(super) standing: Standing,
+    /// What comes, with its time: never before what was sent before it.
+    incoming: VecDeque<(Duration, Segment)>,
+    /// What has come and was not read.
+    pub(super) unread: VecDeque<Bytes>,
+    /// No bytes come after these.
+    pub(super) ended: bool,
+    pub(super) reset: bool,
+    /// This end sends no more.
+    pub(super) finished: bool,
+    /// It was told that there is no room.
+    pub(super) blocked: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    Connecting { until: Duration, refused: bool },
+    Refused,
+    Connected,
+}
+
+enum Segment {
+    Bytes(Bytes),
+    End,
+    Reset,
+}
+
+#[derive(Default)]
+pub(super) struct Listening {
+    host: Option<IpAddr>,
+    pub(super) watch: Watch,
+    /// Ends that are to be accepted, with the time at which they can be.
+    waiting: VecDeque<(Duration, usize)>,
+    pub(super) ready: VecDeque<usize>,
+}
+
+impl Listening {
+    /// Ends that were not accepted.
+    pub(super) fn refused(self) -> Vec<usize> {
+        let waiting = self.waiting.into_iter().map(|(_, number)| number);
+        waiting.chain(self.ready).collect()
+    }
+}
+
+/// What a poll tells: token, readable, writable, hung up.
+pub(crate) type Told = (usize, bool, bool, bool);
+
+impl Network {
+    pub(crate) fn new(seed: u64, conditions: Conditions) -> Self {
+        Network(Arc::new(Mutex::new(State {
+            now: Duration::ZERO,
+            random: Random(seed),
+            conditions,
+            ends: BTreeMap::new(),
+            listeners: BTreeMap::new(),
+            next_end: 0,
+            next_port: 49_152,
+        })))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.lock().now
+    }
+
+    /// A number below `bound`, by the seed.
+    pub(crate) fn below(&self, bound: u64) -> u64 {
+        self.lock().random.next() % bound.max(1)
+    }
+
+    pub(crate) fn fill_random(&self, bytes: &mut [u8]) {
+        let random = &mut self.lock().random;
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&random.next().to_le_bytes()[..chunk.len()]);
+        }
+    }
+
+    /// When something happens next.
+    pub(crate) fn next(&self) -> Option<Duration> {
+        let state = self.lock();
+        let connecting = state.ends.values().filter_map(|end| match end.standing {
+            Standing::Connecting { until, .. } => Some(until),
+            _ => None,
+        });
+        let arriving = state.ends.values().filter_map(|end| end.incoming.front());
+        let waiting = state.listeners.values();
+        let waiting = waiting.filter_map(|listening| listening.waiting.front());
+        connecting
+            .chain(arriving.map(|(at, _)| *at))
+            .chain(waiting.map(|(at, _)| *at))
+            .min()
+    }
+
+    /// Lets time pass, and everything happen that is due by then.
+    pub(crate) fn advance(&self, to: Duration) {
+        let mut state = self.lock();
+        state.now = state.now.max(to);
+        let now = state.now;
+        for end in state.ends.values_mut() {
+            if let Standing::Connecting { until, refused } = end.standing
+                && until <= now
+            {
+                end.standing = if refused {
+                    Standing::Refused
+                } else {
+                    Standing::Connected
+                };
+                end.watch.writable = true;
+                end.watch.readable |= refused;
+            }
+            while let Some((_, segment)) = end.incoming.pop_front_if(|(at, _)| *at <= now) {
+                end.watch.readable = true;
+                match segment {
+                    Segment::Bytes(bytes) => end.unread.push_back(bytes),
+                    Segment::End => end.ended = true,
+                    Segment::Reset => {
+                        end.reset = true;
+                        end.watch.writable = true;
+                        end.unread.clear();
+                    }
+                }
+            }
+        }
+        for listening in state.listeners.values_mut() {
+            while let Some((_, end)) = listening.waiting.pop_front_if(|(at, _)| *at <= now) {
+                listening.ready.push_back(end);
+                listening.watch.readable = true;
+            }
+        }
+    }
+
+    /// Whether a poll of this host would tell anything.
+    pub(crate) fn has_ready(&self, host: IpAddr) -> bool {
+        let state = self.lock();
+        let tells = |watch: &Watch| watch.token.is_some() && (watch.readable || watch.writable);
+        let mut ends = state.ends.values();
+        ends.any(|end| end.host == host && tells(&end.watch))
+            || state
+                .listeners
+                .values()
+                .any(|listening| listening.host == Some(host) && tells(&listening.watch))
+    }
+
+    /// What a poll of this host tells, each change once, in an order that the seed decides.
+    pub(crate) fn take_ready(&self, host: IpAddr) -> Vec<Told> {
+        let mut state = self.lock();
+        let mut told = Vec::new();
+        let mut tell = |watch: &mut Watch, hung_up: bool| {
+            if let Some(token) = watch.token
+                && (watch.readable || watch.writable)
+            {
+                told.push((token, watch.readable, watch.writable, hung_up));
+                (watch.readable, watch.writable) = (false, false);
+            }
+        };
+        for end in state.ends.values_mut().filter(|end| end.host == host) {
+            let hung_up = end.ended || end.reset || end.standing == Standing::Refused;
+            tell(&mut end.watch, hung_up);
+        }
+        for listening in state.listeners.values_mut() {
+            if listening.host == Some(host) {
+                tell(&mut listening.watch, false);
+            }
+        }
+        for last in (1..told.len()).rev() {
+            let other = state.random.next() as usize % (last + 1);
+            told.swap(last, other);
+        }
+        told
+    }
+
+    /// Begins to listen. The port may be zero.
+    pub(crate) fn listen(&self, mut address: SocketAddr) -> SimulatedListener {
+        let mut state = self.lock();
+        if address.port() == 0 {
+            state.next_port += 1;
+            address.set_port(state.next_port);
+        }
+        let listening = Listening {
+            host: Some(address.ip()),
+            ..Listening::default()
+        };
+        state.listeners.insert(address, listening);
+        drop(state);
+        SimulatedListener::new(self.clone(), address)
+    }
+
+    /// Begins to connect from this host.
+    pub(crate) fn connect(&self, host: IpAddr, remote: SocketAddr) -> SimulatedStream {
+        let mut state = self.lock();
+        state.next_port += 1;
+        let local = SocketAddr::new(host, state.next_port);
+        let (there, back) = (state.delay(), state.delay());
+        let arrives = state.now + there;
+        let number = state.next_end;
+        state.next_end += 2;
+        let refused = match state.listeners.get_mut(&remote) {
+            Some(listening) => {
+                // In the order in which they arrive.
+                let before = |(at, _): &(Duration, usize)| *at <= arrives;
+                let place = listening.waiting.partition_point(before);
+                listening.waiting.insert(place, (arrives, number + 1));
+                false
+            }
+            None => true,
+        };
+        let standing = Standing::Connecting {
+            until: arrives + back,
+            refused,
+        };
+        state.ends.insert(number, End::new(host, remote, standing));
+        if !refused {
+            let other = End::new(remote.ip(), local, Standing::Connected);
+            state.ends.insert(number + 1, other);
+        }
+        drop(state);
+        SimulatedStream::new(self.clone(), number)
+    }
+
+    /// Cuts one of the connections, chosen by the seed. Both ends notice at once, and what is under way is
+    /// lost. `false` where there is none.
+    pub(crate) fn cut(&self) -> bool {
+        let mut state = self.lock();
+        let count = state.ends.len();
+        if count == 0 {
+            return false;
+        }
+        let chosen = state.random.next() as usize % count;
+        let number = *state.ends.keys().nth(chosen).expect("there are so many");
+        let now = state.now;
+        for number in [number, number ^ 1] {
+            if let Some(end) = state.ends.get_mut(&number) {
+                end.incoming.clear();
+                end.incoming.push_back((now, Segment::Reset));
+            }
+        }
+        true
+    }
+
+    /// Connections of which an end is still held.
+    pub(crate) fn connections(&self) -> usize {
+        let state = self.lock();
+        let mut numbers: Vec<_> = state.ends.keys().map(|number| number / 2).collect();
+        numbers.dedup();
+        numbers.len()
+    }
+}
+
+impl State {
+    fn delay(&mut self) -> Duration {
+        let (least, most) = self.conditions.delay.clone().into_inner();
+        Duration::from_micros(least + self.random.next() % (most - least + 1))
+    }
+
+    /// Room for bytes from this end to the other. `None` where there is no other.
+    pub(super) fn room(&self, number: usize) -> Option<usize> {
+        let other = self.ends.get(&(number ^ 1)).filter(|other| !other.reset)?;
+        Some(self.conditions.window.saturating_sub(other.held()))
+    }
+
+    /// Sends bytes on their way, mostly all of them.
+    pub(super) fn send(&mut self, number: usize, bytes: &[u8]) -> usize {
+        let sent = match self.random.next() % 8 {
+            0 => 1 + self.random.next() as usize % bytes.len(),
+            _ => bytes.len(),
+        };
+        self.put(
+            number,
+            Segment::Bytes(Bytes::copy_from_slice(&bytes[..sent])),
+        );
+        sent
+    }
+
+    /// This end sends no more.
+    pub(super) fn finish(&mut self, number: usize) {
+        if let Some(end) = self.ends.get_mut(&number)
+            && !std::mem::replace(&mut end.finished, true)
+        {
+            self.put(number, Segment::End);
+        }
+    }
+
+    fn put(&mut self, number: usize, segment: Segment) {
+        let at = self.now + self.delay();
+        if let Some(other) = self.ends.get_mut(&(number ^ 1)) {
+            let last = other.incoming.back().map_or(at, |(last, _)| at.max(*last));
+            other.incoming.push_back((last, segment));
+        }
+    }
+}
+
+impl End {
+    fn new(host: IpAddr, remote: SocketAddr, standing: Standing) -> Self {
+        End {
+            host,
+            remote,
+            watch: Watch::default(),
+            standing,
+            incoming: VecDeque::new(),
+            unread: VecDeque::new(),
+            ended: false,
+            reset: false,
+            finished: false,
+            blocked: false,
+        }
+    }
+
+    /// Bytes under way to it, and unread.
+    fn held(&self) -> usize {
+        let incoming = self.incoming.iter().map(|(_, segment)| match segment {
+            Segment::Bytes(bytes) => bytes.len(),
+            Segment::End | Segment::Reset => 0,
+        });
+        let unread = self.unread.iter().map(Bytes::len);
+        incoming.chain(unread).sum()
+    }
+}

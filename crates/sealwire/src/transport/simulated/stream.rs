@@ -1,0 +1,182 @@
+//! Streams and listeners of the network, as the engine uses them.
+
+use std::io::{self, IoSlice};
+use std::net::{Shutdown, SocketAddr};
+
+use bytes::Buf as _;
+use mio::event::Source;
+use mio::{Interest, Registry, Token};
+
+use super::Network;
+use super::network::{Standing, State};
+
+/// One end of a connection.
+pub(crate) struct SimulatedStream {
+    network: Network,
+    number: usize,
+}
+
+impl SimulatedStream {
+    pub(super) fn new(network: Network, number: usize) -> Self {
+        SimulatedStream { network, number }
+    }
+
+    fn with<R>(&self, action: impl FnOnce(&mut State, usize) -> R) -> R {
+        action(&mut self.network.lock(), self.number)
+    }
+
+    /// Whether the connection stands; `None` while that is not known.
+    pub(crate) fn connected(&self) -> Option<io::Result<()>> {
+        self.with(|state, number| match state.ends.get(&number)?.standing {
+            Standing::Connecting { .. } => None,
+            Standing::Refused => Some(Err(io::ErrorKind::ConnectionRefused.into())),
+            Standing::Connected => Some(Ok(())),
+        })
+    }
+
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.with(|state, number| {
+            let end = state.ends.get_mut(&number).expect("it is held");
+            if end.reset {
+                return Err(io::ErrorKind::ConnectionReset.into());
+            }
+            if end.unread.is_empty() {
+                return match end.ended {
+                    true => Ok(0),
+                    false => Err(io::ErrorKind::WouldBlock.into()),
+                };
+            }
+            // All that there is, as far as there is room for it: the engine takes less for the end.
+            let mut length = 0;
+            while let Some(first) = end.unread.front_mut()
+                && length < buffer.len()
+            {
+                let taken = first.len().min(buffer.len() - length);
+                first.copy_to_slice(&mut buffer[length..length + taken]);
+                length += taken;
+                if first.is_empty() {
+                    end.unread.pop_front();
+                }
+            }
+            // The other end has room again.
+            if let Some(other) = state.ends.get_mut(&(number ^ 1)) {
+                other.watch.writable |= std::mem::take(&mut other.blocked);
+            }
+            Ok(length)
+        })
+    }
+
+    pub(crate) fn write_vectored(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.with(|state, number| {
+            let end = state.ends.get(&number).expect("it is held");
+            if end.reset || end.finished {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            let Some(room) = state.room(number) else {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            };
+            let mut bytes: Vec<u8> = Vec::new();
+            for slice in slices {
+                let left = room - bytes.len();
+                bytes.extend_from_slice(&slice[..slice.len().min(left)]);
+            }
+            if bytes.is_empty() {
+                state.ends.get_mut(&number).expect("it is held").blocked = true;
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            Ok(state.send(number, &bytes))
+        })
+    }
+
+    pub(crate) fn shutdown(&self, _: Shutdown) -> io::Result<()> {
+        self.with(State::finish);
+        Ok(())
+    }
+
+    fn watch(&self, token: Option<usize>) {
+        self.with(|state, number| {
+            let room = state.room(number).is_some_and(|room| room > 0);
+            let end = state.ends.get_mut(&number).expect("it is held");
+            end.watch.token = token;
+            // Registering tells what holds already.
+            end.watch.readable = !end.unread.is_empty() || end.ended || end.reset;
+            end.watch.writable = room && end.standing == Standing::Connected;
+        });
+    }
+}
+
+impl Drop for SimulatedStream {
+    fn drop(&mut self) {
+        self.with(|state, number| {
+            state.finish(number);
+            state.ends.remove(&number);
+        });
+    }
+}
+
+impl Source for SimulatedStream {
+    fn register(&mut self, _: &Registry, token: Token, _: Interest) -> io::Result<()> {
+        self.watch(Some(token.0));
+        Ok(())
+    }
+
+    fn reregister(&mut self, _: &Registry, token: Token, _: Interest) -> io::Result<()> {
+        self.watch(Some(token.0));
+        Ok(())
+    }
+
+    fn deregister(&mut self, _: &Registry) -> io::Result<()> {
+        self.watch(None);
+        Ok(())
+    }
+}
+
+/// Accepts connections to an address.
+pub(crate) struct SimulatedListener {
+    network: Network,
+    address: SocketAddr,
+}
+
+impl SimulatedListener {
+    pub(super) fn new(network: Network, address: SocketAddr) -> Self {
+        SimulatedListener { network, address }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn accept(&self) -> io::Result<(SimulatedStream, SocketAddr)> {
+        let mut state = self.network.lock();
+        let listening = state.listeners.get_mut(&self.address).expect("it is held");
+        let number = listening
+            .ready
+            .pop_front()
+            .ok_or(io::ErrorKind::WouldBlock)?;
+        let remote = state.ends[&number].remote;
+        drop(state);
+        Ok((SimulatedStream::new(self.network.clone(), number), remote))
+    }
+
+    pub(crate) fn register(&self, token: Token) {
+        let mut state = self.network.lock();
+        let listening = state.listeners.get_mut(&self.address).expect("it is held");
+        listening.watch.token = Some(token.0);
+        listening.watch.readable = !listening.ready.is_empty();
+    }
+}
+
+impl Drop for SimulatedListener {
+    fn drop(&mut self) {
+        let mut state = self.network.lock();
+        let Some(listening) = state.listeners.remove(&self.address) else {
+            return;
+        };
+        // Nobody accepts them any more.
+        let left = listening.refused();
+        for number in left {
+            state.finish(number);
+            state.ends.remove(&number);
+        }
+    }
+}
