@@ -43,7 +43,7 @@ pub enum Error {
     /// The socket type has no such operation.
     #[error("{0}")]
     Unsupported(Operation),
-    /// Not the turn for this operation (REQ and REP alternate).
+    /// The operation is not allowed in this state: REQ and REP alternate.
     #[error(transparent)]
     State(#[from] StateError),
     /// The peer that had the request went away before it answered. It may have acted on it.

@@ -1,5 +1,5 @@
-//! The calls of this side: a table whose slots are used again, under numbers that tell whose turn
-//! a slot has.
+//! The calls of this side: a table whose slots are used again, under numbers that hold a slot and its
+//! generation.
 
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -16,8 +16,8 @@ const SLOT_BITS: u32 = 20;
 const MAX_CALLS: usize = 1 << SLOT_BITS;
 /// Calls that were given up and that the peer has not answered, before the connection is.
 const MAX_GIVEN_UP: usize = 1 << 16;
-/// Turns of a slot before its numbers come again.
-const TURNS: u32 = (1 << (31 - SLOT_BITS)) - 1;
+/// Generations of a slot before its numbers come again.
+const GENERATIONS: u32 = (1 << (31 - SLOT_BITS)) - 1;
 
 /// Names a call for the one who made it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) enum NotSent {
 
 #[derive(Default)]
 struct Call {
-    turn: u32,
+    generation: u32,
     /// Somebody waits, or will come back, for the outcome.
     owned: bool,
     /// The peer owes an answer.
@@ -135,9 +135,9 @@ impl Calls {
 
     fn find(&self, number: u32) -> Option<u32> {
         let index = (number - 1) >> 1;
-        let (slot, turn) = (index & (MAX_CALLS as u32 - 1), index >> SLOT_BITS);
+        let (slot, generation) = (index & (MAX_CALLS as u32 - 1), index >> SLOT_BITS);
         let call = self.slots.0.get(slot as usize)?;
-        (call.open && call.turn == turn).then_some(slot)
+        (call.open && call.generation == generation).then_some(slot)
     }
 
     pub(super) fn flow_mut(&mut self, number: u32) -> Option<&mut Flow> {
@@ -146,8 +146,8 @@ impl Calls {
     }
 
     fn number(&self, slot: u32, side: Side) -> u32 {
-        let turn = self.slots.0[slot as usize].turn;
-        let index = turn << SLOT_BITS | slot;
+        let generation = self.slots.0[slot as usize].generation;
+        let index = generation << SLOT_BITS | slot;
         index * 2 + if side == Side::Client { 1 } else { 2 }
     }
 
@@ -164,7 +164,7 @@ impl Calls {
         if call.owned || call.open {
             return 0;
         }
-        call.turn = (call.turn + 1) % TURNS;
+        call.generation = (call.generation + 1) % GENERATIONS;
         call.outcome = None;
         call.waker = None;
         let unread = call.flow.take().map_or(0, |flow| flow.unread());

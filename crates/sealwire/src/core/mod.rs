@@ -230,7 +230,7 @@ impl SocketCore {
         }
     }
 
-    /// A message that is there and needs no look at whose turn it is.
+    /// A message that is there, where no order of peers has to be kept.
     #[inline]
     pub(crate) fn next_of_sole_peer(&self) -> Option<Message> {
         let mut state = self.lock();
@@ -241,7 +241,7 @@ impl SocketCore {
         self.release(state);
         #[cfg(unix)]
         if message.is_some() {
-            // More is left, or it would have had to wait for its turn.
+            // More is left, or the order of peers decides.
             self.pollers.signal();
         }
         message

@@ -51,9 +51,9 @@ pub(crate) struct Datagrams {
     finishing: bool,
 }
 
-/// What is still to do once a turn is over.
+/// What is still to do after a time slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum Progress {
     /// Nothing until the system, the pipe or the clock says so.
     Idle,
     /// There may be more to do at once.
@@ -212,7 +212,7 @@ impl Datagrams {
             None => Interest::READABLE,
         };
         self.socket.register(registry, Token(slot), interest)?;
-        // From here on messages are told of; those before are found by the first turn.
+        // From here on messages are told of; those before are found by the first exchange.
         let _ = self.link.slot.set(slot);
         Ok(())
     }
@@ -223,29 +223,29 @@ impl Datagrams {
     }
 
     /// Sends and receives what can be at once.
-    pub(super) fn take_turn(&mut self, buffer: &mut Vec<u8>, now: Duration) -> Turn {
-        let turn = match self.target {
+    pub(super) fn exchange(&mut self, buffer: &mut Vec<u8>, now: Duration) -> Progress {
+        let progress = match self.target {
             Some(target) => self.send(target, now),
             None => self.receive(buffer, now),
         };
-        if self.finishing && (self.target.is_none() || turn == Turn::Done) {
-            return Turn::Done;
+        if self.finishing && (self.target.is_none() || progress == Progress::Done) {
+            return Progress::Done;
         }
-        match turn {
-            Turn::Done => Turn::Idle,
-            turn => turn,
+        match progress {
+            Progress::Done => Progress::Idle,
+            progress => progress,
         }
     }
 
-    /// [`Turn::Done`] when nothing is left.
-    fn send(&mut self, target: SocketAddr, now: Duration) -> Turn {
+    /// [`Progress::Done`] when nothing is left.
+    fn send(&mut self, target: SocketAddr, now: Duration) -> Progress {
         for _ in 0..DATAGRAMS_PER_TIME_SLICE {
             if self.unsent.is_empty() {
                 self.core
                     .take_outbound(self.pipe, &mut self.unsent, Room::of_bytes(SEND_BUDGET));
             }
             let Some(item) = self.unsent.front() else {
-                return Turn::Done;
+                return Progress::Done;
             };
             let Item::Message(frames) = item else {
                 self.unsent.pop_front();
@@ -258,7 +258,7 @@ impl Datagrams {
             udp::encode(group, body, &mut self.outgoing);
             match self.socket.send_to(&self.outgoing, target) {
                 Ok(_) => drop(self.unsent.pop_front()),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Turn::Idle,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Progress::Idle,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.unsent.pop_front();
@@ -268,22 +268,22 @@ impl Datagrams {
                 }
             }
         }
-        Turn::Again
+        Progress::Again
     }
 
-    fn receive(&mut self, buffer: &mut Vec<u8>, now: Duration) -> Turn {
+    fn receive(&mut self, buffer: &mut Vec<u8>, now: Duration) -> Progress {
         self.forget_groups();
         if !self.deliver() {
-            return Turn::Idle;
+            return Progress::Idle;
         }
         // One byte more than may be, to see what is too large.
         buffer.resize(MAX_DATAGRAM + 1, 0);
-        let mut turn = Turn::Again;
+        let mut progress = Progress::Again;
         for _ in 0..DATAGRAMS_PER_TIME_SLICE {
             let (length, from) = match self.socket.recv_from(&mut buffer[..]) {
                 Ok(received) => received,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    turn = Turn::Idle;
+                    progress = Progress::Idle;
                     break;
                 }
                 Err(error) if is_about_one_datagram(&error) => continue,
@@ -295,7 +295,7 @@ impl Datagrams {
                             count,
                         });
                     }
-                    turn = Turn::Idle;
+                    progress = Progress::Idle;
                     break;
                 }
             };
@@ -313,7 +313,11 @@ impl Datagrams {
                 }
             }
         }
-        if self.deliver() { turn } else { Turn::Idle }
+        if self.deliver() {
+            progress
+        } else {
+            Progress::Idle
+        }
     }
 
     /// Which groups are joined stays here: a RADIO does not hear of it. All is taken, so that the

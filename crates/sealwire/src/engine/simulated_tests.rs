@@ -157,7 +157,7 @@ fn push_to_pull(seed: u64, most_cuts: usize) -> Outcome {
             2 if outcome.cuts < most_cuts && sent < MESSAGES / 4 && network.below(50) == 0 => {
                 outcome.cuts += usize::from(network.cut());
             }
-            // Where nothing happens any more, it is the application's turn.
+            // Where nothing happens any more, the application goes on.
             _ => {
                 simulation.step(PAUSE);
             }

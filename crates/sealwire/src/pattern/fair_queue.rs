@@ -11,19 +11,19 @@ use super::Source;
 use super::pipes::{PipeId, Pipes};
 use crate::peer::Peer;
 
-/// The turn order of the pipes that have something to read.
+/// The order of the pipes that have something to read.
 #[derive(Default)]
 pub(crate) struct FairQueue {
-    turn: VecDeque<PipeId>,
+    order: VecDeque<PipeId>,
 }
 
 impl FairQueue {
-    /// Queues a received message and gives its pipe a turn if it had none.
+    /// Queues a received message and puts its pipe in the order if it was not.
     pub(crate) fn push(&mut self, pipes: &mut Pipes, id: PipeId, frames: Frames) {
         let waiting = pipes.has_inbound(id);
         pipes.push_inbound(id, frames);
         if !waiting {
-            self.turn.push_back(id);
+            self.order.push_back(id);
             self.note_sole(pipes);
         }
     }
@@ -38,7 +38,7 @@ impl FairQueue {
         let waiting = pipes.has_inbound(id);
         let filled = pipes.fill_inbound(id, source);
         if !waiting && filled.0 > 0 {
-            self.turn.push_back(id);
+            self.order.push_back(id);
             self.note_sole(pipes);
         }
         filled
@@ -58,12 +58,12 @@ impl FairQueue {
 
     /// The next message in turn, with the pipe it came through.
     pub(crate) fn pop(&mut self, pipes: &mut Pipes) -> Option<(PipeId, Frames, Arc<Peer>)> {
-        while let Some(&id) = self.turn.front() {
+        while let Some(&id) = self.order.front() {
             let popped = pipes.pop_inbound(id);
             if !pipes.has_inbound(id) {
-                self.turn.pop_front();
-            } else if self.turn.len() > 1 {
-                self.turn.rotate_left(1);
+                self.order.pop_front();
+            } else if self.order.len() > 1 {
+                self.order.rotate_left(1);
             }
             self.note_sole(pipes);
             if let Some((frames, peer)) = popped {
@@ -74,8 +74,8 @@ impl FairQueue {
     }
 
     fn note_sole(&self, pipes: &mut Pipes) {
-        let sole = if self.turn.len() == 1 {
-            self.turn.front().copied()
+        let sole = if self.order.len() == 1 {
+            self.order.front().copied()
         } else {
             None
         };
@@ -83,6 +83,6 @@ impl FairQueue {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.turn.is_empty()
+        self.order.is_empty()
     }
 }

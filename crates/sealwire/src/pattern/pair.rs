@@ -12,7 +12,7 @@ use crate::options::SocketOptions;
 
 pub(crate) struct Pair {
     peer: Option<PipeId>,
-    /// With one peer, taking turns is talking to that one.
+    /// With one peer, round robin is talking to that one.
     dealer: Dealer,
 }
 

@@ -287,7 +287,7 @@ impl Pipes {
         self.sole_target = target;
     }
 
-    /// Queues a message that needs no look at whose turn it is: for the only peer there is, as long
+    /// Queues a message where no order of peers has to be kept: for the only peer there is, as long
     /// as it has room. Else leaves it, and gives `false`.
     #[inline]
     pub(crate) fn push_sole(&mut self, frames: &mut Frames) -> bool {

@@ -17,7 +17,7 @@ use super::pipes::{PipeId, Pipes};
 use crate::options::SocketOptions;
 
 pub(crate) struct RoundRobin {
-    turn: VecDeque<PipeId>,
+    order: VecDeque<PipeId>,
     backlog: VecDeque<Frames>,
     backlog_bytes: usize,
     backlog_limit: Mark,
@@ -31,7 +31,7 @@ impl RoundRobin {
     pub(crate) fn new(options: &SocketOptions) -> Self {
         let marks = HighWaterMarks::of(options);
         RoundRobin {
-            turn: VecDeque::new(),
+            order: VecDeque::new(),
             backlog: VecDeque::new(),
             backlog_bytes: 0,
             backlog_limit: marks.send,
@@ -46,13 +46,13 @@ impl RoundRobin {
 
     /// A peer is there: it takes what the backlog holds, as far as its queue has room.
     pub(crate) fn attach(&mut self, pipes: &mut Pipes, id: PipeId) {
-        self.turn.push_back(id);
+        self.order.push_back(id);
         self.drain_backlog(pipes);
     }
 
     /// A peer is gone, with these messages still unsent.
     pub(crate) fn detach(&mut self, pipes: &mut Pipes, id: PipeId, unsent: &mut Vec<Frames>) {
-        self.turn.retain(|&other| other != id);
+        self.order.retain(|&other| other != id);
         for frames in unsent.drain(..).rev() {
             self.backlog_bytes += frames.size();
             self.backlog.push_front(frames);
@@ -75,7 +75,7 @@ impl RoundRobin {
             pipes.push(id, Item::Message(mem::take(frames)));
             return Some(Some(id));
         }
-        let waits = self.turn.is_empty() && self.expecting;
+        let waits = self.order.is_empty() && self.expecting;
         if waits && self.conflate {
             pipes.discard_all(self.take_backlog());
         }
@@ -85,7 +85,7 @@ impl RoundRobin {
             self.backlog.push_back(mem::take(frames));
             return Some(None);
         }
-        for &id in &self.turn {
+        for &id in &self.order {
             pipes.note_full(id);
         }
         None
@@ -93,11 +93,11 @@ impl RoundRobin {
 
     /// Whether [`RoundRobin::send`] takes a message now.
     pub(crate) fn has_room(&self, pipes: &Pipes) -> bool {
-        if self.turn.is_empty() && self.expecting {
+        if self.order.is_empty() && self.expecting {
             let (messages, bytes) = (self.backlog.len(), self.backlog_bytes);
             return self.conflate || self.backlog_limit.admits(messages, bytes);
         }
-        self.backlog.is_empty() && self.turn.iter().any(|&id| pipes.has_room(id))
+        self.backlog.is_empty() && self.order.iter().any(|&id| pipes.has_room(id))
     }
 
     /// Moves the backlog on; called whenever a queue may have got room.
@@ -111,7 +111,7 @@ impl RoundRobin {
                 pipes.push(id, Item::Message(frames));
             }
         }
-        let sole = self.turn.front().filter(|_| self.turn.len() == 1);
+        let sole = self.order.front().filter(|_| self.order.len() == 1);
         pipes.note_sole_target(sole.copied().filter(|_| self.backlog.is_empty()));
     }
 
@@ -126,9 +126,9 @@ impl RoundRobin {
     }
 
     fn next_with_room(&mut self, pipes: &Pipes) -> Option<PipeId> {
-        for _ in 0..self.turn.len() {
-            self.turn.rotate_left(1);
-            let id = *self.turn.back()?;
+        for _ in 0..self.order.len() {
+            self.order.rotate_left(1);
+            let id = *self.order.back()?;
             if pipes.has_room(id) {
                 return Some(id);
             }

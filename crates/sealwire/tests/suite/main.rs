@@ -35,11 +35,11 @@ mod sending_batches;
 mod socks;
 mod stream;
 mod subscriptions;
+#[cfg(unix)]
+mod time_slices;
 mod udp;
 #[cfg(feature = "ws")]
 mod websocket;
-#[cfg(unix)]
-mod writing_turns;
 #[cfg(feature = "wss")]
 mod wss;
 mod zap;

@@ -1,7 +1,7 @@
 //! The I/O thread's `udp` endpoints.
 
 use super::{IoThread, Source};
-use crate::engine::datagrams::{Datagrams, Turn};
+use crate::engine::datagrams::{Datagrams, Progress};
 use crate::engine::session::SessionKey;
 use crate::engine::timers::Timer;
 use crate::monitor::Event;
@@ -39,12 +39,12 @@ impl IoThread {
         let Some(Source::Datagrams(datagrams)) = self.sources.get_mut(slot) else {
             return;
         };
-        match datagrams.take_turn(&mut self.reactor.datagram, now) {
-            Turn::Idle => {}
-            Turn::Again => {
-                self.again.push(slot);
+        match datagrams.exchange(&mut self.reactor.datagram, now) {
+            Progress::Idle => {}
+            Progress::Again => {
+                self.unfinished.push(slot);
             }
-            Turn::Done => self.remove_source(slot),
+            Progress::Done => self.remove_source(slot),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Who waits to get in: listeners, and sessions whose handshake is not done. They get their turns
-//! behind all others: a flood of handshakes, each of them more work than a hundred small messages,
+//! Who waits to get in: listeners, and sessions whose handshake is not done. They are served behind
+//! all others: a flood of handshakes, each of them more work than a hundred small messages,
 //! must not hold up established peers.
 
 use std::collections::VecDeque;
@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use super::IoThread;
 
-/// Slots in the order in which they get a turn, each of them once.
+/// Slots in the order in which they are served, each of them once.
 #[derive(Default)]
-pub(super) struct Line {
+pub(super) struct HandshakeQueue {
     order: VecDeque<usize>,
-    /// By slot. A slot may have another source by the time of its turn, which does no harm.
+    /// By slot. A slot may have another source by the time it is served, which does no harm.
     waiting: Vec<bool>,
 }
 
-impl Line {
+impl HandshakeQueue {
     pub(super) fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
@@ -38,7 +38,7 @@ impl Line {
 }
 
 impl IoThread {
-    /// A turn for the first in line, and more for as long as everything else took in this round:
+    /// Serves the first of the queue, and more for as long as everything else took in this iteration:
     /// neither side can keep the other from half of the time.
     pub(super) fn advance_handshakes(&mut self, round_began: Duration) {
         if self.handshakes.is_empty() {
@@ -47,7 +47,7 @@ impl IoThread {
         let now = self.reactor.now();
         let until = now + now.saturating_sub(round_began);
         while let Some(slot) = self.handshakes.pop() {
-            self.contained(Some(slot), |this| this.give_turn(slot));
+            self.contained(Some(slot), |this| this.serve_source(slot));
             if self.reactor.now() >= until {
                 return;
             }
@@ -61,14 +61,14 @@ mod tests {
 
     #[test]
     fn a_slot_waits_once_and_behind_those_before_it() {
-        let mut line = Line::default();
+        let mut queue = HandshakeQueue::default();
         for slot in [7, 2, 7, 5, 2] {
-            line.push(slot);
+            queue.push(slot);
         }
-        assert_eq!(line.pop(), Some(7));
-        line.push(7);
-        let rest: Vec<_> = std::iter::from_fn(|| line.pop()).collect();
+        assert_eq!(queue.pop(), Some(7));
+        queue.push(7);
+        let rest: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(rest, [2, 5, 7]);
-        assert!(line.is_empty());
+        assert!(queue.is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! The I/O thread: waits for the poll, the mailbox and the clock, and gives each source its turn.
+//! The I/O thread: waits for the poll, the mailbox and the clock, and serves each source.
 
 mod closing;
 mod connectors;
@@ -14,7 +14,7 @@ use std::{io, thread};
 use bytes::BytesMut;
 use slab::Slab;
 
-use self::handshakes::Line;
+use self::handshakes::HandshakeQueue;
 use super::connector::Connector;
 use super::datagrams::Datagrams;
 use super::decisions::Decisions;
@@ -63,7 +63,7 @@ impl Reactor {
         self.world.now()
     }
 
-    /// A session's handshake is done; its listener hears of it after the session's turn.
+    /// A session's handshake is done; its listener hears of it once the session was served.
     pub(super) fn became_ready(&mut self, origin: Origin, session: SessionKey) {
         self.became_ready.push((origin, session));
     }
@@ -89,17 +89,17 @@ pub(super) struct IoThread {
     /// The slots of the listeners.
     listeners: Vec<usize>,
     reactor: Reactor,
-    /// Slots that have more to do than fitted into their turn. Each gets one more, however often
-    /// it asks: a peer that is never done must not get more and more of them.
-    again: Vec<usize>,
-    /// Those that get it now.
-    turns: Vec<usize>,
+    /// Slots that have more to do than fitted into their time slice. Each gets one more an iteration, however
+    /// often it asks: a peer that is never done must not get more and more of them.
+    unfinished: Vec<usize>,
+    /// Those that get it in this iteration.
+    resumed: Vec<usize>,
     /// What the poll said last.
     ready: Vec<Ready>,
     /// What the mailbox had last.
     commands: Vec<Command>,
-    /// Listeners and sessions that are not ready have turns of their own.
-    handshakes: Line,
+    /// Listeners, and sessions that are not ready.
+    handshakes: HandshakeQueue,
     /// Sockets that are closing, until their linger time is over.
     closing: Vec<(u64, Weak<SocketCore>)>,
     cookies: Vec<Weak<SharedCookies>>,
@@ -130,11 +130,11 @@ impl IoThread {
                 datagram: Vec::new(),
                 became_ready: Vec::new(),
             },
-            again: Vec::new(),
-            turns: Vec::new(),
+            unfinished: Vec::new(),
+            resumed: Vec::new(),
             ready: Vec::new(),
             commands: Vec::new(),
-            handshakes: Line::default(),
+            handshakes: HandshakeQueue::default(),
             closing: Vec::new(),
             cookies: Vec::new(),
             revised: Vec::new(),
@@ -215,11 +215,11 @@ impl IoThread {
         }
         self.commands = commands;
 
-        self.turns.append(&mut self.again);
-        self.turns.sort_unstable();
-        self.turns.dedup();
-        while let Some(slot) = self.turns.pop() {
-            self.contained(Some(slot), |this| this.give_turn(slot));
+        self.resumed.append(&mut self.unfinished);
+        self.resumed.sort_unstable();
+        self.resumed.dedup();
+        while let Some(slot) = self.resumed.pop() {
+            self.contained(Some(slot), |this| this.serve_source(slot));
         }
         let now = self.reactor.now();
         while let Some(timer) = self.reactor.timers.pop_due(now) {
@@ -284,7 +284,7 @@ impl IoThread {
 
     /// How long the poll may wait.
     fn poll_timeout(&self) -> Option<Duration> {
-        if !self.again.is_empty() || !self.handshakes.is_empty() {
+        if !self.unfinished.is_empty() || !self.handshakes.is_empty() {
             return Some(Duration::ZERO);
         }
         self.reactor
@@ -320,7 +320,7 @@ impl IoThread {
         }
     }
 
-    fn give_turn(&mut self, slot: usize) {
+    fn serve_source(&mut self, slot: usize) {
         match self.sources.get(slot) {
             Some(Source::Session(_)) => self.drive(slot),
             Some(Source::Listener(_)) => self.accept(slot),

@@ -1,4 +1,4 @@
-//! The I/O thread's sessions: making them, giving them their turn, ending them.
+//! The I/O thread's sessions: making them, serving them, ending them.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::{IoThread, Reactor, Source};
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::engine::listener::Listener;
-use crate::engine::session::{End, Origin, Session, SessionKey, Turn};
+use crate::engine::session::{End, Origin, Progress, Session, SessionKey};
 use crate::engine::shared::SharedSession;
 use crate::guard;
 use crate::peer::PeerAddress;
@@ -101,7 +101,7 @@ impl IoThread {
         let driven = session.advance(|session| {
             let outcome = session.drive(&mut self.reactor);
             session.set_timer(&mut self.reactor.timers);
-            outcome.map(|turn| (turn, session.is_ready()))
+            outcome.map(|progress| (progress, session.is_ready()))
         });
         let Some(outcome) = driven else { return };
         for (origin, key) in std::mem::take(&mut self.reactor.became_ready) {
@@ -110,9 +110,9 @@ impl IoThread {
             }
         }
         match outcome {
-            Ok((Turn::Idle, _)) => {}
-            Ok((Turn::Again, true)) => self.again.push(slot),
-            Ok((Turn::Again, false)) => self.handshakes.push(slot),
+            Ok((Progress::Idle, _)) => {}
+            Ok((Progress::Again, true)) => self.unfinished.push(slot),
+            Ok((Progress::Again, false)) => self.handshakes.push(slot),
             Err(end) => self.end_session(slot, end),
         }
     }

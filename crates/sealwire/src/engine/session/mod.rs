@@ -90,9 +90,9 @@ impl From<sealwire_zmtp::Error> for End {
     }
 }
 
-/// What is still to do once a turn is over.
+/// What is still to do after a time slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::engine) enum Turn {
+pub(in crate::engine) enum Progress {
     /// Nothing until the transport, the pipe or the clock says so.
     Idle,
     /// There may be more to read or write at once.
@@ -309,22 +309,22 @@ impl Session {
     }
 
     /// Does whatever can be done now.
-    pub(in crate::engine) fn drive(&mut self, reactor: &mut Reactor) -> Result<Turn, End> {
+    pub(in crate::engine) fn drive(&mut self, reactor: &mut Reactor) -> Result<Progress, End> {
         if let Some(end) = self.ending.take() {
             return Err(end);
         }
-        let turn = self.read(reactor)?;
+        let progress = self.read(reactor)?;
         if self.write(WRITES_PER_TIME_SLICE)? {
             // What was written last may have been all, which only the next write finds.
-            return Ok(Turn::Again);
+            return Ok(Progress::Again);
         }
         if self.finishing.is_some() && !self.finished && self.nothing_to_send() {
             self.finished = true;
             self.stream.finish_writing();
             if self.readable {
-                return Ok(Turn::Again);
+                return Ok(Progress::Again);
             }
         }
-        Ok(turn)
+        Ok(progress)
     }
 }

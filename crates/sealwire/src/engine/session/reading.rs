@@ -8,7 +8,7 @@ use bytes::BytesMut;
 use sealwire_zmtp::connection::Warning;
 use sealwire_zmtp::{Event as ProtocolEvent, Message as Frames};
 
-use super::{End, Session, Turn};
+use super::{End, Progress, Session};
 use crate::account::Kind;
 use crate::engine::io_thread::Reactor;
 use crate::engine::wire::Wire;
@@ -16,25 +16,25 @@ use crate::limits::READS_PER_TIME_SLICE;
 use crate::pattern::{Item, Room, Source};
 
 impl Session {
-    pub(super) fn read(&mut self, reactor: &mut Reactor) -> Result<Turn, End> {
+    pub(super) fn read(&mut self, reactor: &mut Reactor) -> Result<Progress, End> {
         for _ in 0..READS_PER_TIME_SLICE {
             self.take_events(reactor)?;
             // Whoever holds a lease reads, or it ends before long.
             let left_to_others = self.is_leased() && self.is_usable();
             if left_to_others || !self.wants_to_read() {
-                return Ok(Turn::Idle);
+                return Ok(Progress::Idle);
             }
             let now = reactor.now();
             let Some(received) = self.receive(&mut reactor.spare, now)? else {
-                return Ok(Turn::Idle);
+                return Ok(Progress::Idle);
             };
             self.take_events(reactor)?;
             received.map_err(|error| self.fail(error))?;
         }
         Ok(if self.wants_to_read() {
-            Turn::Again
+            Progress::Again
         } else {
-            Turn::Idle
+            Progress::Idle
         })
     }
 

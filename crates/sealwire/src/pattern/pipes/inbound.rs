@@ -85,12 +85,12 @@ impl Pipes {
         Some((frames, peer))
     }
 
-    /// Notes the only pipe that has a turn.
+    /// Notes the only pipe that is in the order.
     pub(crate) fn note_sole(&mut self, sole: Option<PipeId>) {
         self.sole = sole;
     }
 
-    /// Takes a message that needs no look at whose turn it is: of the only peer that has some, as
+    /// Takes a message where no order of peers has to be kept: of the only peer that has some, as
     /// long as it has more.
     #[inline]
     pub(crate) fn pop_sole(&mut self) -> Option<Message> {
