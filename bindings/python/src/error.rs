@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use sealwire::{Error, FailureCause};
+use sealwire::{Error, FailureCause, Unusable};
 
 static EXCEPTIONS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
@@ -110,19 +110,14 @@ pub(crate) fn of_socket(py: Python<'_>, error: Error) -> PyErr {
         Error::State(_) => "StateError",
         Error::RequestLost => "RequestLost",
         Error::Unroutable(_) => "Unroutable",
-        Error::NoRoutingId
-        | Error::NoConnection
-        | Error::NoRoute
-        | Error::NoGroup
-        | Error::SinglePart
-        | Error::EmptyMessage
-        | Error::DatagramTooLarge { .. } => "MessageError",
-        Error::NoSecurity { .. } => "NoSecurity",
-        Error::Endpoint(_)
-        | Error::Transport { .. }
-        | Error::NoHandshake { .. }
-        | Error::DatagramDirection(_)
-        | Error::UnknownEndpoint(_) => "EndpointError",
+        Error::Message(_) => "MessageError",
+        Error::UnusableEndpoint {
+            reason: Unusable::NoSecurity,
+            ..
+        } => "NoSecurity",
+        Error::Endpoint(_) | Error::UnusableEndpoint { .. } | Error::UnknownEndpoint(_) => {
+            "EndpointError"
+        }
         Error::Options(_) => "OptionsError",
         Error::Unsent(count) => return unsent(py, *count),
         Error::Bind { source, .. } | Error::Connect { source, .. } | Error::System(source) => {

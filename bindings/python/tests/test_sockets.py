@@ -168,7 +168,7 @@ def test_topics(pair: Pairs) -> None:
     assert subscriber.recv() == b"news: rain"
     subscriber.unsubscribe("news")
     assert xpub.recv() == b"\x00news"
-    with pytest.raises(sealwire.Unsupported):
+    with pytest.raises(sealwire.StateError):
         subscriber.unsubscribe("news")
 
 

@@ -66,22 +66,15 @@ fn class(error: &sealwire::Error) -> &'static Lazy<ExceptionClass> {
         E::RequestLost => &REQUEST_LOST,
         E::Unsupported(_) => &UNSUPPORTED,
         E::Unroutable(_) => &UNROUTABLE,
-        E::NoRoutingId
-        | E::NoConnection
-        | E::NoRoute
-        | E::NoGroup
-        | E::SinglePart
-        | E::EmptyMessage
-        | E::DatagramTooLarge { .. } => &MESSAGE,
+        E::Message(_) => &MESSAGE,
         E::Limit(_) => &LIMIT,
         E::Bind { .. } => &BIND,
         E::Connect { .. } | E::GaveUp => &CONNECT,
-        E::NoSecurity { .. } => &NO_SECURITY,
-        E::Endpoint(_)
-        | E::Transport { .. }
-        | E::NoHandshake { .. }
-        | E::DatagramDirection(_)
-        | E::UnknownEndpoint(_) => &ENDPOINT,
+        E::UnusableEndpoint {
+            reason: sealwire::Unusable::NoSecurity,
+            ..
+        } => &NO_SECURITY,
+        E::Endpoint(_) | E::UnusableEndpoint { .. } | E::UnknownEndpoint(_) => &ENDPOINT,
         E::Options(_) => &OPTION,
         E::Unsent(_) => &UNSENT,
         E::System(_) => &SYSTEM,

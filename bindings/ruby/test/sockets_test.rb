@@ -61,7 +61,7 @@ class SocketsTest < SealwireTest
     assert_equal ["news.2", "body"], subscriber.receive.frames
     subscriber.unsubscribe("news.")
     assert_equal "\x00news.".b, publisher.receive.to_s
-    assert_raises(Sealwire::UnsupportedError) { subscriber.unsubscribe("never") }
+    assert_raises(Sealwire::StateError) { subscriber.unsubscribe("never") }
   end
 
   def test_push_and_pull_from_many

@@ -225,19 +225,10 @@ impl Failure {
             Error::State(_) => SEALWIRE_ERROR_STATE,
             Error::RequestLost => SEALWIRE_ERROR_REQUEST_LOST,
             Error::Unroutable(_) => SEALWIRE_ERROR_UNROUTABLE,
-            Error::NoRoutingId
-            | Error::NoConnection
-            | Error::NoRoute
-            | Error::NoGroup
-            | Error::SinglePart
-            | Error::EmptyMessage
-            | Error::DatagramTooLarge { .. } => SEALWIRE_ERROR_MESSAGE,
+            Error::Message(_) => SEALWIRE_ERROR_MESSAGE,
             Error::Limit(_) => SEALWIRE_ERROR_LIMIT,
             Error::Endpoint(_) => SEALWIRE_ERROR_ENDPOINT,
-            Error::Transport { .. }
-            | Error::NoSecurity { .. }
-            | Error::NoHandshake { .. }
-            | Error::DatagramDirection(_) => SEALWIRE_ERROR_TRANSPORT,
+            Error::UnusableEndpoint { .. } => SEALWIRE_ERROR_TRANSPORT,
             Error::Options(_) => SEALWIRE_ERROR_OPTION,
             Error::Bind { .. } => SEALWIRE_ERROR_BIND,
             Error::Connect { .. } => SEALWIRE_ERROR_CONNECT,

@@ -76,7 +76,7 @@ static void publish(mechanism *with) {
     CHECK(sealwire_message_frame(message, 2) == NULL);
     sealwire_message_free(message);
     OK(sealwire_socket_unsubscribe(subscriber, "news", 4));
-    RETURNS(SEALWIRE_ERROR_UNSUPPORTED, sealwire_socket_unsubscribe(subscriber, "news", 4));
+    RETURNS(SEALWIRE_ERROR_STATE, sealwire_socket_unsubscribe(subscriber, "news", 4));
     sealwire_socket_free(subscriber);
     sealwire_socket_free(publisher);
     sealwire_string_free(endpoint);

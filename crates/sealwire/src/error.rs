@@ -12,6 +12,15 @@ use crate::message::Message;
 use crate::options::OptionsError;
 
 /// A socket operation failed.
+///
+/// | to blame | variants |
+/// |---|---|
+/// | nobody: try again, or wait | [`WouldBlock`](Error::WouldBlock), [`TimedOut`](Error::TimedOut) |
+/// | the caller | [`Closed`](Error::Closed), [`Forked`](Error::Forked), [`Unsupported`](Error::Unsupported), [`State`](Error::State), [`Message`](Error::Message), [`Limit`](Error::Limit) |
+/// | what the caller set up | [`Endpoint`](Error::Endpoint), [`UnusableEndpoint`](Error::UnusableEndpoint), [`UnknownEndpoint`](Error::UnknownEndpoint), [`Options`](Error::Options) |
+/// | a peer, or the way to it | [`Unroutable`](Error::Unroutable), [`RequestLost`](Error::RequestLost), [`GaveUp`](Error::GaveUp), [`Unsent`](Error::Unsent) |
+/// | the system | [`Bind`](Error::Bind), [`Connect`](Error::Connect), [`System`](Error::System) |
+/// | this library | [`EngineFailed`](Error::EngineFailed) |
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -53,44 +62,19 @@ pub enum Error {
     /// ROUTER with `router_mandatory`, STREAM, SERVER, PEER: no peer has this routing id, or number.
     #[error("no peer has the routing id {}", Hex(.0))]
     Unroutable(Vec<u8>),
-    /// ROUTER: a message needs a routing id as its first frame.
-    #[error("a ROUTER socket sends to the peer named in the first frame, and there was none")]
-    NoRoutingId,
-    /// STREAM: a message is the routing id of the connection that it goes to and one frame.
-    #[error("a STREAM socket sends the routing id of a connection and one frame")]
-    NoConnection,
-    /// The socket type cannot use this transport: STREAM needs bytes, `inproc` and `ws`
-    /// carry messages, `udp` is for RADIO and DISH.
-    #[error("a {socket_type} socket cannot use {endpoint}")]
-    Transport {
+    /// The message has a shape that the socket type does not send.
+    #[error(transparent)]
+    Message(#[from] MessageError),
+    /// The socket, as it is made, cannot use the endpoint.
+    #[error("{}", Unfit(.endpoint, *.socket_type, .reason))]
+    UnusableEndpoint {
         /// The type of the socket.
         socket_type: SocketType,
         /// Where it was to bind or connect to.
         endpoint: Endpoint,
+        /// Why it cannot.
+        reason: Unusable,
     },
-    /// The endpoint leads off this machine and nothing was said about security: without
-    /// [`Security::plain_text`](crate::Security::plain_text), plain text stays on the machine.
-    #[error("{endpoint} leaves this machine, and the socket has no security: {}", WaysOut(.endpoint, *.socket_type))]
-    NoSecurity {
-        /// The type of the socket.
-        socket_type: SocketType,
-        /// Where it was to bind or connect to.
-        endpoint: Endpoint,
-    },
-    /// SERVER, PEER: a message is the number of the connection it goes to, in 4 bytes, and one
-    /// frame; see [`Message::to_route`].
-    #[error("a SERVER or PEER socket sends the number of a connection (4 bytes) and one frame")]
-    NoRoute,
-    /// RADIO, DISH: a group has 1 to 255 bytes, and a message is its group and one frame; see
-    /// [`Message::to_group`].
-    #[error("a message to a group is the name of the group (1 to 255 bytes) and one frame")]
-    NoGroup,
-    /// CLIENT, SCATTER, CHANNEL: a message has exactly one frame.
-    #[error("this socket type sends messages of exactly one frame")]
-    SinglePart,
-    /// A message must have at least one frame.
-    #[error("a message has at least one frame")]
-    EmptyMessage,
     /// A bound that protects this process was reached.
     #[error("limit reached: {0}")]
     Limit(&'static str),
@@ -116,39 +100,6 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
-    /// Datagrams are sent and forgotten: there is no handshake in which peers could be asked
-    /// anything, and nothing is encrypted.
-    #[error(
-        "datagrams are neither encrypted nor authenticated, so {endpoint} cannot have {wanted}: use tcp, or Security::plain_text() and no ZAP domain"
-    )]
-    NoHandshake {
-        /// The endpoint.
-        endpoint: Endpoint,
-        /// What needs one: a mechanism, or a ZAP handler.
-        wanted: &'static str,
-    },
-    /// Over `udp` a RADIO connects and a DISH binds, and not the other way round.
-    #[error("over udp a RADIO connects and a DISH binds: not so at {0}")]
-    DatagramDirection(Endpoint),
-    /// RADIO over `udp`: a message goes into one datagram of up to
-    /// [`MAX_DATAGRAM`](crate::MAX_DATAGRAM) bytes, with one more byte than group and body have.
-    #[error("the message needs a datagram of {size} bytes, and the largest has 8,192")]
-    DatagramTooLarge {
-        /// Bytes that it needs.
-        size: usize,
-    },
-    /// A `wss` endpoint cannot be bound without a certificate.
-    #[cfg(feature = "wss")]
-    #[error("{0} needs a certificate and its key to be bound: set tls_identity")]
-    NoTlsIdentity(Endpoint),
-    /// A `wss` endpoint cannot be connected to without authorities to believe.
-    #[cfg(feature = "wss")]
-    #[error("{0} needs authorities that are trusted to be connected to: set tls_trust")]
-    NoTlsTrust(Endpoint),
-    /// No certificate can be for the host of this `wss` endpoint.
-    #[cfg(feature = "wss")]
-    #[error("no certificate can be for the host of {0}: give a name to TlsTrust::with_host_name")]
-    TlsHostName(Endpoint),
     /// `unbind` or `disconnect` of something this socket is not bound or connected to.
     #[error("this socket has no endpoint {0}")]
     UnknownEndpoint(Endpoint),
@@ -187,8 +138,6 @@ pub enum Operation {
     Route,
     /// Wait for a connection to be ready.
     Connect,
-    /// Remove a subscription that was never made.
-    UnsubscribeUnknown,
 }
 
 impl fmt::Display for Operation {
@@ -202,12 +151,70 @@ impl fmt::Display for Operation {
             Operation::Route => "only SERVER and PEER sockets address connections by number",
             Operation::Connect => "this socket type cannot connect",
             Operation::Join => "only DISH sockets join and leave groups",
-            Operation::UnsubscribeUnknown => "there is no such subscription to remove",
         })
     }
 }
 
-/// REQ and REP sockets take turns.
+/// The shape of a message, which its sender can mend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MessageError {
+    /// A message must have at least one frame.
+    #[error("a message has at least one frame")]
+    Empty,
+    /// CLIENT, SCATTER, CHANNEL: a message has exactly one frame.
+    #[error("this socket type sends messages of exactly one frame")]
+    SinglePart,
+    /// ROUTER: a message needs a routing id as its first frame.
+    #[error("a ROUTER socket sends to the peer named in the first frame, and there was none")]
+    NoRoutingId,
+    /// STREAM: a message is the routing id of the connection that it goes to and one frame.
+    #[error("a STREAM socket sends the routing id of a connection and one frame")]
+    NoConnection,
+    /// SERVER, PEER: a message is the number of the connection it goes to, in 4 bytes, and one
+    /// frame; see [`Message::to_route`].
+    #[error("a SERVER or PEER socket sends the number of a connection (4 bytes) and one frame")]
+    NoRoute,
+    /// RADIO, DISH: a group has 1 to 255 bytes, and a message is its group and one frame; see
+    /// [`Message::to_group`].
+    #[error("a message to a group is the name of the group (1 to 255 bytes) and one frame")]
+    NoGroup,
+    /// RADIO over `udp`: a message goes into one datagram of up to
+    /// [`MAX_DATAGRAM`](crate::MAX_DATAGRAM) bytes, with one more byte than group and body have.
+    #[error("the message needs a datagram of {size} bytes, and the largest has 8,192")]
+    DatagramTooLarge {
+        /// Bytes that it needs.
+        size: usize,
+    },
+}
+
+/// Why a socket cannot use an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unusable {
+    /// The socket type cannot use this transport: STREAM needs bytes, `inproc` and `ws` carry
+    /// messages, `udp` is for RADIO and DISH.
+    Transport,
+    /// Over `udp` a RADIO connects and a DISH binds, and not the other way round.
+    Direction,
+    /// The endpoint leads off this machine and nothing was said about security: without
+    /// [`Security::plain_text`](crate::Security::plain_text), plain text stays on the machine.
+    NoSecurity,
+    /// Datagrams are sent and forgotten: there is no handshake in which peers could be asked
+    /// anything, and nothing is encrypted.
+    NoHandshake {
+        /// What needs one: a mechanism, an admission, or a ZAP handler.
+        wanted: &'static str,
+    },
+    /// A `wss` endpoint cannot be bound without a certificate.
+    NoTlsIdentity,
+    /// A `wss` endpoint cannot be connected to without authorities to believe.
+    NoTlsTrust,
+    /// No certificate can be for the host of this `wss` endpoint.
+    TlsHostName,
+}
+
+/// A socket is not in the state that the operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// REQ: receive the answer before sending the next request.
@@ -225,6 +232,9 @@ pub enum StateError {
     /// DISH: a group is joined once.
     #[error("the DISH socket has joined this group already")]
     JoinedAlready,
+    /// SUB and XSUB: there is no such subscription to remove.
+    #[error("there is no such subscription to remove")]
+    NotSubscribed,
     /// DISH: a group is left once.
     #[error("the DISH socket has not joined this group")]
     NotJoined,
@@ -276,6 +286,45 @@ impl std::error::Error for SendError {
 impl From<SendError> for Error {
     fn from(error: SendError) -> Self {
         error.0.0
+    }
+}
+
+struct Unfit<'a>(&'a Endpoint, SocketType, &'a Unusable);
+
+impl fmt::Display for Unfit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Unfit(endpoint, socket_type, reason) = self;
+        match reason {
+            Unusable::Transport => write!(f, "a {socket_type} socket cannot use {endpoint}"),
+            Unusable::Direction => {
+                write!(
+                    f,
+                    "over udp a RADIO connects and a DISH binds: not so at {endpoint}"
+                )
+            }
+            Unusable::NoSecurity => write!(
+                f,
+                "{endpoint} leaves this machine, and the socket has no security: {}",
+                WaysOut(endpoint, *socket_type)
+            ),
+            Unusable::NoHandshake { wanted } => write!(
+                f,
+                "datagrams are neither encrypted nor authenticated, so {endpoint} cannot have {wanted}: use \
+                 tcp, or Security::plain_text() and no ZAP domain"
+            ),
+            Unusable::NoTlsIdentity => write!(
+                f,
+                "{endpoint} needs a certificate and its key to be bound: set tls_identity"
+            ),
+            Unusable::NoTlsTrust => write!(
+                f,
+                "{endpoint} needs authorities that are trusted to be connected to: set tls_trust"
+            ),
+            Unusable::TlsHostName => write!(
+                f,
+                "no certificate can be for the host of {endpoint}: give a name to TlsTrust::with_host_name"
+            ),
+        }
     }
 }
 

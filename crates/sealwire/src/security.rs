@@ -54,7 +54,7 @@ pub(crate) enum Kind {
 impl Security {
     /// No encryption and no authentication: anyone on the path reads and writes. Without it, a
     /// socket that was given no security stays on this machine
-    /// ([`Error::NoSecurity`](crate::Error::NoSecurity)).
+    /// ([`Unusable::NoSecurity`](crate::Unusable::NoSecurity)).
     pub fn plain_text() -> Self {
         Security(Kind::PlainText)
     }

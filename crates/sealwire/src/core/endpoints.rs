@@ -4,7 +4,7 @@ use sealwire_zmtp::{Mechanism, SocketType};
 
 use super::{Phase, Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
-use crate::error::Error;
+use crate::error::{Error, Unusable};
 use crate::options::SocksProxy;
 
 impl SocketCore {
@@ -20,10 +20,7 @@ impl SocketCore {
             _ => true,
         };
         if !fits {
-            return Err(Error::Transport {
-                socket_type,
-                endpoint: endpoint.clone(),
-            });
+            return Err(self.unusable(endpoint, Unusable::Transport));
         }
         let mechanism = self.options.security.mechanism();
         let wanted = match (endpoint, mechanism, &self.options.zap_domain) {
@@ -34,10 +31,16 @@ impl SocketCore {
             (Endpoint::Udp { .. }, ..) if self.options.admission.is_some() => "an admission",
             _ => return Ok(()),
         };
-        Err(Error::NoHandshake {
+        Err(self.unusable(endpoint, Unusable::NoHandshake { wanted }))
+    }
+
+    /// The error for an endpoint that this socket cannot use.
+    pub(crate) fn unusable(&self, endpoint: &Endpoint, reason: Unusable) -> Error {
+        Error::UnusableEndpoint {
+            socket_type: self.options.socket_type,
             endpoint: endpoint.clone(),
-            wanted,
-        })
+            reason,
+        }
     }
 
     /// Refuses to leave the machine in plain text unless that was asked for.
@@ -55,10 +58,7 @@ impl SocketCore {
         if !endpoint.leaves_the_machine() && !through_a_network {
             return Ok(());
         }
-        Err(Error::NoSecurity {
-            socket_type: self.options.socket_type,
-            endpoint: endpoint.clone(),
-        })
+        Err(self.unusable(endpoint, Unusable::NoSecurity))
     }
 
     /// Whether a `wss` endpoint has the certificate or the authorities that it needs.
@@ -71,15 +71,15 @@ impl SocketCore {
         let Endpoint::Wss { host, .. } = endpoint else {
             return Ok(());
         };
-        let endpoint = endpoint.clone();
-        match (kind, &self.options.tls_identity, &self.options.tls_trust) {
-            (RegistrationKind::Bound, None, _) => Err(Error::NoTlsIdentity(endpoint)),
-            (RegistrationKind::Connected, _, None) => Err(Error::NoTlsTrust(endpoint)),
+        let reason = match (kind, &self.options.tls_identity, &self.options.tls_trust) {
+            (RegistrationKind::Bound, None, _) => Unusable::NoTlsIdentity,
+            (RegistrationKind::Connected, _, None) => Unusable::NoTlsTrust,
             (RegistrationKind::Connected, _, Some(trust)) if trust.server_name(host).is_none() => {
-                Err(Error::TlsHostName(endpoint))
+                Unusable::TlsHostName
             }
-            _ => Ok(()),
-        }
+            _ => return Ok(()),
+        };
+        Err(self.unusable(endpoint, reason))
     }
 
     /// Notes an endpoint that something is about to work for.

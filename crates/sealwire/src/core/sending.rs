@@ -6,7 +6,7 @@ use std::mem;
 use sealwire_zmtp::{Frame, Message as Frames};
 
 use super::{Phase, SocketCore, State};
-use crate::error::{Error, SendError};
+use crate::error::{Error, MessageError, SendError};
 use crate::message::Message;
 use crate::monitor::add;
 use crate::pattern::SendFailure;
@@ -28,7 +28,7 @@ impl SocketCore {
     /// Sends a message, or leaves it as it was. What is left of one that was sent is of no more use.
     fn try_send(&self, frames: &mut Frames) -> Result<(), SendFailure> {
         if frames.is_empty() {
-            return Err(Error::EmptyMessage.into());
+            return Err(Error::from(MessageError::Empty).into());
         }
         let dropped = self.with(|state| state.send(frames))?;
         add(&self.counters.dropped_at_send, dropped);
@@ -105,7 +105,7 @@ impl State {
                 break;
             };
             let sent = match message.is_empty() {
-                true => Err(Error::EmptyMessage.into()),
+                true => Err(Error::from(MessageError::Empty).into()),
                 false => self.send(message.frames_mut()),
             };
             match sent {

@@ -12,7 +12,7 @@ use super::pipes::{PipeId, Pipes};
 use super::radio::{group, is_group};
 use super::subscriptions::cost_of_topic;
 use super::{Delivered, Delivery, Pattern, Received, SendFailure};
-use crate::error::{Error, Operation, StateError};
+use crate::error::{Error, MessageError, Operation, StateError};
 use crate::limits::MAX_TOPIC_BYTES_PER_PEER;
 
 #[derive(Default)]
@@ -91,7 +91,7 @@ impl Pattern for Dish {
 
     fn join(&mut self, pipes: &mut Pipes, group: &[u8]) -> Result<(), Error> {
         if !is_group(group) {
-            return Err(Error::NoGroup);
+            return Err(MessageError::NoGroup.into());
         }
         if self.groups.contains(group) {
             return Err(StateError::JoinedAlready.into());

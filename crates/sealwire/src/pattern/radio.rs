@@ -9,7 +9,7 @@ use super::pipes::{PipeId, Pipes};
 use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::account::Kind;
-use crate::error::{Error, Operation};
+use crate::error::{Error, MessageError, Operation};
 use crate::peer::PeerAddress;
 use crate::transport::udp::{self, MAX_DATAGRAM};
 
@@ -71,11 +71,11 @@ impl Pattern for Radio {
 
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         let Some(name) = group(frames).map(Frame::copy_from_slice) else {
-            return Err(Error::NoGroup.into());
+            return Err(Error::from(MessageError::NoGroup).into());
         };
         let size = udp::size(&name, frames.frames().last().map_or(&[], Frame::as_slice));
         if !self.datagrams.is_empty() && size > MAX_DATAGRAM {
-            return Err(Error::DatagramTooLarge { size }.into());
+            return Err(Error::from(MessageError::DatagramTooLarge { size }).into());
         }
         self.groups.exactly(&name, &mut self.members);
         self.members.extend(&self.datagrams);

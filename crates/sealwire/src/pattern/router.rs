@@ -13,7 +13,7 @@ use super::fair_queue::FairQueue;
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
-use crate::error::Error;
+use crate::error::{Error, MessageError};
 use crate::options::SocketOptions;
 
 pub(crate) struct Router {
@@ -127,7 +127,7 @@ impl Pattern for Router {
 
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         let Some(name) = frames.pop_front() else {
-            return Err(Error::NoRoutingId.into());
+            return Err(Error::from(MessageError::NoRoutingId).into());
         };
         match self.routes.get(name.as_slice()) {
             Some(&id) if pipes.has_room(id) => {

@@ -13,7 +13,7 @@ use super::fair_queue::FairQueue;
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
-use crate::error::Error;
+use crate::error::{Error, MessageError};
 use crate::options::SocketOptions;
 
 pub(crate) struct Server {
@@ -83,7 +83,7 @@ impl Pattern for Server {
             _ => None,
         };
         let Some(route) = route else {
-            return Err(Error::NoRoute.into());
+            return Err(Error::from(MessageError::NoRoute).into());
         };
         let id = self.pipe(route)?;
         if !pipes.has_room(id) {

@@ -7,7 +7,7 @@ use super::item::Item;
 use super::pipes::{PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
-use crate::error::Error;
+use crate::error::{Error, MessageError};
 
 pub(crate) struct SinglePart<P>(pub(crate) P);
 
@@ -29,7 +29,7 @@ impl<P: Pattern> Pattern for SinglePart<P> {
 
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         if frames.len() != 1 {
-            return Err(Error::SinglePart.into());
+            return Err(Error::from(MessageError::SinglePart).into());
         }
         self.0.send(pipes, frames)
     }

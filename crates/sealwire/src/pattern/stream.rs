@@ -10,7 +10,7 @@ use super::fair_queue::FairQueue;
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
-use crate::error::Error;
+use crate::error::{Error, MessageError};
 use crate::options::SocketOptions;
 
 pub(crate) struct Stream {
@@ -87,7 +87,7 @@ impl Pattern for Stream {
 
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         let [name, body] = frames.frames() else {
-            return Err(Error::NoConnection.into());
+            return Err(Error::from(MessageError::NoConnection).into());
         };
         let closing = body.is_empty();
         let route = name.as_slice().try_into().ok();

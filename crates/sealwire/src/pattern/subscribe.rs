@@ -21,7 +21,7 @@ use super::item::Item;
 use super::pipes::{PipeId, Pipes};
 use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
-use crate::error::{Error, Operation};
+use crate::error::{Error, Operation, StateError};
 use crate::limits::MAX_TOPIC_BYTES_PER_PEER;
 use crate::options::SocketOptions;
 
@@ -191,7 +191,7 @@ impl Pattern for Subscribe {
 
     fn unsubscribe(&mut self, pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
         let Some(count) = self.counts.get_mut(topic) else {
-            return Err(Error::Unsupported(Operation::UnsubscribeUnknown));
+            return Err(StateError::NotSubscribed.into());
         };
         *count -= 1;
         if *count == 0 {

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::engine::{self, Command};
-use crate::error::Error;
+use crate::error::{Error, Unusable};
 use crate::monitor::Event;
 use crate::options::SocketOptions;
 use crate::zap;
@@ -44,7 +44,7 @@ impl Handle {
             endpoint
         } else if let Endpoint::Udp { .. } = endpoint {
             if core.options().socket_type != SocketType::Dish {
-                return Err(Error::DatagramDirection(endpoint));
+                return Err(core.unusable(&endpoint, Unusable::Direction));
             }
             engine::bind_datagrams(core, context.mailbox(), endpoint, id)?
         } else {
@@ -88,7 +88,7 @@ impl Handle {
         }
         if let Endpoint::Udp { .. } = endpoint {
             if core.options().socket_type != SocketType::Radio {
-                return Err(Error::DatagramDirection(endpoint));
+                return Err(core.unusable(&endpoint, Unusable::Direction));
             }
             engine::connect_datagrams(core, context.mailbox(), endpoint, id)?;
             return Ok(id);

@@ -352,7 +352,7 @@ impl Socket {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] unless this is DISH, [`Error::NoGroup`] for a name that is none,
+    /// [`Error::Unsupported`] unless this is DISH, [`MessageError::NoGroup`](crate::MessageError::NoGroup) for a name that is none,
     /// [`Error::State`] when the socket has joined it already.
     pub fn join(&self, group: impl AsRef<[u8]>) -> Result<(), Error> {
         self.core()?.join(group.as_ref())

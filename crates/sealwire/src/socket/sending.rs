@@ -20,7 +20,7 @@ impl Socket {
     /// # Errors
     ///
     /// [`SendError`] with the message in it, for [`Error::State`], [`Error::Unsupported`],
-    /// [`Error::Unroutable`], [`Error::NoRoutingId`], [`Error::EmptyMessage`],
+    /// [`Error::Unroutable`], [`Error::Message`],
     /// [`Error::Closed`].
     pub async fn send(&self, message: impl Into<Message>) -> Result<(), SendError> {
         let mut frames = message.into().into_frames();

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::support::{self, Path, eventually, texts};
-use sealwire::{Error, Message, SocketType, StateError};
+use sealwire::{Error, Message, MessageError, SocketType, StateError};
 
 fn everywhere(test: impl Fn(&Path)) {
     for path in Path::all() {
@@ -56,7 +56,10 @@ fn a_server_needs_the_number_of_a_peer_that_is_there() {
     ] {
         let frames = wrong.len();
         let error = server.send(wrong).unwrap_err();
-        assert!(matches!(error.error(), Error::NoRoute));
+        assert!(matches!(
+            error.error(),
+            Error::Message(MessageError::NoRoute)
+        ));
         assert_eq!(error.into_message().len(), frames);
     }
     client.send("hello").unwrap();
@@ -79,7 +82,10 @@ fn types_for_one_frame_refuse_several() {
     for (bound, connected) in [(Server, Client), (Gather, Scatter), (Channel, Channel)] {
         let (_bound, socket) = path.pair(bound, connected);
         let error = socket.send(Message::multipart(["a", "b"])).unwrap_err();
-        assert!(matches!(error.error(), Error::SinglePart), "{connected}");
+        assert!(
+            matches!(error.error(), Error::Message(MessageError::SinglePart)),
+            "{connected}"
+        );
     }
 }
 
@@ -139,7 +145,10 @@ fn groups_are_joined_and_left_once() {
         Err(Error::State(StateError::NotJoined))
     ));
     for wrong in [vec![], vec![b'g'; 256]] {
-        assert!(matches!(dish.join(wrong), Err(Error::NoGroup)));
+        assert!(matches!(
+            dish.join(wrong),
+            Err(Error::Message(MessageError::NoGroup))
+        ));
     }
     assert!(matches!(dish.subscribe("g"), Err(Error::Unsupported(_))));
     assert!(matches!(
@@ -157,7 +166,7 @@ fn groups_are_joined_and_left_once() {
     ] {
         assert!(matches!(
             radio.send(wrong).unwrap_err().error(),
-            Error::NoGroup
+            Error::Message(MessageError::NoGroup)
         ));
     }
     assert!(matches!(radio.join("g"), Err(Error::Unsupported(_))));

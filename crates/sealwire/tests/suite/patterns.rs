@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{self, Path, TIMEOUT, eventually, texts};
-use sealwire::{Error, Message, SocketType, StateError};
+use sealwire::{Error, Message, MessageError, SocketType, StateError};
 
 fn everywhere(test: impl Fn(&Path)) {
     for path in Path::all() {
@@ -356,7 +356,7 @@ fn an_empty_message_has_a_frame() {
     let nothing = Message::multipart(Vec::<&str>::new());
     assert!(matches!(
         client.send(nothing).unwrap_err().error(),
-        Error::EmptyMessage
+        Error::Message(MessageError::Empty)
     ));
     client.send("").unwrap();
     let message = server.recv().unwrap();

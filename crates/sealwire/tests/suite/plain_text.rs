@@ -5,7 +5,7 @@ use sealwire::auth::AllowAnyone;
 use sealwire::options::SocksProxy;
 use sealwire::{
     Blake3Client, Endpoint, Error, Generate as _, KeyPair, Security, Socket, SocketBuilder,
-    SocketType,
+    SocketType, Unusable,
 };
 
 /// Endpoints that lead off this machine, by their text alone, with a socket type that can bind and
@@ -61,7 +61,13 @@ fn plain(socket_type: SocketType) -> Socket {
 }
 
 fn is_refused<T>(outcome: &Result<T, Error>) -> bool {
-    matches!(outcome, Err(Error::NoSecurity { .. }))
+    matches!(
+        outcome,
+        Err(Error::UnusableEndpoint {
+            reason: Unusable::NoSecurity,
+            ..
+        })
+    )
 }
 
 /// What `bind` takes, and what `connect` takes.
@@ -181,11 +187,17 @@ fn tls_is_encryption() {
     let socket = unspecified(SocketType::Pair);
     assert!(matches!(
         socket.bind("wss://*:0/"),
-        Err(Error::NoTlsIdentity(_))
+        Err(Error::UnusableEndpoint {
+            reason: Unusable::NoTlsIdentity,
+            ..
+        })
     ));
     assert!(matches!(
         socket.connect("wss://a.invalid:9/"),
-        Err(Error::NoTlsTrust(_))
+        Err(Error::UnusableEndpoint {
+            reason: Unusable::NoTlsTrust,
+            ..
+        })
     ));
 }
 

@@ -7,7 +7,10 @@ use crate::support::{self, Path, TIMEOUT, eventually, options};
 use sealwire::auth::AllowAnyone;
 use sealwire::blocking::Socket;
 use sealwire::options::OptionsError;
-use sealwire::{Endpoint, Error, Frame, Generate as _, KeyPair, Message, Security, SocketType};
+use sealwire::{
+    Endpoint, Error, Frame, Generate as _, KeyPair, Message, MessageError, Security, SocketType,
+    Unusable,
+};
 
 fn stream() -> Socket {
     options(SocketType::Stream).build_blocking().unwrap()
@@ -229,7 +232,10 @@ fn messages_are_an_id_and_a_body() {
         Message::multipart([id.clone(), "two".into(), "three".into()]),
     ] {
         let error = socket.send(wrong).unwrap_err();
-        assert!(matches!(error.error(), Error::NoConnection));
+        assert!(matches!(
+            error.error(),
+            Error::Message(MessageError::NoConnection)
+        ));
     }
     let error = socket
         .send(Message::multipart(["nobody", "body"]))
@@ -266,6 +272,12 @@ fn what_needs_zmtp_is_refused() {
         socket.bind("inproc://stream").map(drop),
         socket.connect("inproc://stream"),
     ] {
-        assert!(matches!(outcome, Err(Error::Transport { .. })));
+        assert!(matches!(
+            outcome,
+            Err(Error::UnusableEndpoint {
+                reason: Unusable::Transport,
+                ..
+            })
+        ));
     }
 }

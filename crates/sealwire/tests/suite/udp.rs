@@ -10,7 +10,7 @@ use sealwire::blocking::Socket;
 use sealwire::options::OptionsError;
 use sealwire::{
     DatagramDrop, DatagramError, Endpoint, Error, Event, Generate as _, KeyPair, MAX_DATAGRAM,
-    Message, Monitor, PeerAddress, Security, SocketType, Warning,
+    Message, MessageError, Monitor, PeerAddress, Security, SocketType, Unusable, Warning,
 };
 
 fn socket(socket_type: SocketType) -> Socket {
@@ -270,7 +270,7 @@ fn a_message_that_fits_no_datagram_is_given_back() {
         .send(Message::to_group("group", vec![0; largest + 1]))
         .unwrap_err();
     assert!(
-        matches!(error.error(), Error::DatagramTooLarge { size } if *size == MAX_DATAGRAM + 1),
+        matches!(error.error(), Error::Message(MessageError::DatagramTooLarge { size }) if *size == MAX_DATAGRAM + 1),
         "{error}"
     );
     assert_eq!(error.into_message().as_bytes().len(), largest + 1);
@@ -405,17 +405,35 @@ fn what_datagrams_cannot_do_is_refused() {
         let socket = socket(socket_type);
         for refused in [socket.bind(endpoint).map(drop), socket.connect(endpoint)] {
             assert!(
-                matches!(refused, Err(Error::Transport { .. })),
+                matches!(
+                    refused,
+                    Err(Error::UnusableEndpoint {
+                        reason: Unusable::Transport,
+                        ..
+                    })
+                ),
                 "{refused:?}"
             );
         }
     }
     let radio = socket(SocketType::Radio);
     let refused = radio.bind(endpoint);
-    assert!(matches!(refused, Err(Error::DatagramDirection(_))));
+    assert!(matches!(
+        refused,
+        Err(Error::UnusableEndpoint {
+            reason: Unusable::Direction,
+            ..
+        })
+    ));
     let dish = socket(SocketType::Dish);
     let refused = dish.connect(endpoint);
-    assert!(matches!(refused, Err(Error::DatagramDirection(_))));
+    assert!(matches!(
+        refused,
+        Err(Error::UnusableEndpoint {
+            reason: Unusable::Direction,
+            ..
+        })
+    ));
     assert!(radio.connect("udp://*:9").is_err() && radio.connect("udp://127.0.0.1:0").is_err());
 
     // Nothing is encrypted, and nobody is asked: that is said, and not done silently.
@@ -432,19 +450,27 @@ fn what_datagrams_cannot_do_is_refused() {
         let dish = options(SocketType::Dish).security(security.clone());
         let refused = dish.build_blocking().unwrap().bind("udp://127.0.0.1:*");
         assert!(
-            matches!(&refused, Err(Error::NoHandshake { wanted, .. }) if *wanted == name),
+            matches!(&refused, Err(Error::UnusableEndpoint { reason: Unusable::NoHandshake { wanted }, .. }) if *wanted == name),
             "{refused:?}"
         );
         let radio = options(SocketType::Radio).security(security);
         let refused = radio.build_blocking().unwrap().connect(endpoint);
-        assert!(matches!(refused, Err(Error::NoHandshake { .. })));
+        assert!(matches!(
+            refused,
+            Err(Error::UnusableEndpoint {
+                reason: Unusable::NoHandshake { .. },
+                ..
+            })
+        ));
     }
     let dish = options(SocketType::Dish).zap_domain("");
     let refused = dish.build_blocking().unwrap().bind("udp://127.0.0.1:*");
     assert!(matches!(
         refused,
-        Err(Error::NoHandshake {
-            wanted: "a ZAP handler",
+        Err(Error::UnusableEndpoint {
+            reason: Unusable::NoHandshake {
+                wanted: "a ZAP handler"
+            },
             ..
         })
     ));

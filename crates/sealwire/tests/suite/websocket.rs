@@ -13,7 +13,7 @@ use sealwire::blocking::Socket;
 use sealwire::options::OptionsError;
 use sealwire::{
     Endpoint, Error, Event, FailureCause, Generate as _, KeyPair, Message, Monitor, Security,
-    SocketType, WebSocketError,
+    SocketType, Unusable, WebSocketError,
 };
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::handshake::server::{Request, Response};
@@ -484,6 +484,9 @@ fn a_stream_socket_has_no_use_for_it() {
     let stream = options(SocketType::Stream).build_blocking().unwrap();
     assert!(matches!(
         stream.bind("ws://127.0.0.1:*"),
-        Err(Error::Transport { .. })
+        Err(Error::UnusableEndpoint {
+            reason: Unusable::Transport,
+            ..
+        })
     ));
 }

@@ -19,7 +19,7 @@ use sealwire::options::{TlsConfigError, TlsIdentity, TlsTrust};
 use sealwire::protocol::Step;
 use sealwire::{
     Endpoint, Error, Event, FailureCause, Monitor, ProtocolError, Security, SocketBuilder,
-    SocketType, TlsError, WebSocketError,
+    SocketType, TlsError, Unusable, WebSocketError,
 };
 use tungstenite::Message as WsMessage;
 use tungstenite::client::IntoClientRequest as _;
@@ -447,25 +447,37 @@ fn what_is_missing_is_asked_for() {
     let bare = options(SocketType::Pair).build_blocking().unwrap();
     assert!(matches!(
         bare.bind("wss://127.0.0.1:*"),
-        Err(Error::NoTlsIdentity(_))
+        Err(Error::UnusableEndpoint {
+            reason: Unusable::NoTlsIdentity,
+            ..
+        })
     ));
     assert!(matches!(
         bare.connect("wss://127.0.0.1:9"),
-        Err(Error::NoTlsTrust(_))
+        Err(Error::UnusableEndpoint {
+            reason: Unusable::NoTlsTrust,
+            ..
+        })
     ));
     let pair = secured(SocketType::Pair, &authority)
         .build_blocking()
         .unwrap();
     assert!(matches!(
         pair.connect("wss://not..a-name:9"),
-        Err(Error::TlsHostName(_))
+        Err(Error::UnusableEndpoint {
+            reason: Unusable::TlsHostName,
+            ..
+        })
     ));
     let stream = secured(SocketType::Stream, &authority)
         .build_blocking()
         .unwrap();
     assert!(matches!(
         stream.bind("wss://127.0.0.1:*"),
-        Err(Error::Transport { .. })
+        Err(Error::UnusableEndpoint {
+            reason: Unusable::Transport,
+            ..
+        })
     ));
 }
 

@@ -33,7 +33,7 @@ impl SocketBuilder {
     }
 
     /// Mechanism and keys. Default: none. Such a socket talks in plain text, and only over `inproc`,
-    /// `ipc`, `wss` and loopback addresses; other endpoints are [`Error::NoSecurity`].
+    /// `ipc`, `wss` and loopback addresses; other endpoints are [`Unusable::NoSecurity`](crate::Unusable::NoSecurity).
     /// [`Security::plain_text`] admits them.
     pub fn security(mut self, security: impl Into<Security>) -> Self {
         self.options.security = security.into();

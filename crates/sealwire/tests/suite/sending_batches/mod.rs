@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::support::{Path, every_mechanism, link, options};
 use sealwire::blocking::Socket;
-use sealwire::{Error, Message, Operation, SocketType, StateError};
+use sealwire::{Error, Message, MessageError, Operation, SocketType, StateError};
 
 fn inproc() -> Path {
     Path {
@@ -158,7 +158,10 @@ fn an_error_leaves_its_message_and_those_behind_it() {
     assert_eq!(push.try_send_many(&mut queue).unwrap(), 2);
     for _ in 0..2 {
         let error = push.try_send_many(&mut queue).unwrap_err();
-        assert!(matches!(error, Error::EmptyMessage), "{error}");
+        assert!(
+            matches!(error, Error::Message(MessageError::Empty)),
+            "{error}"
+        );
         is_left(&queue);
     }
     queue.pop_front();
@@ -166,7 +169,10 @@ fn an_error_leaves_its_message_and_those_behind_it() {
 
     let mut queue = with_nothing();
     let error = push.send_many(&mut queue).unwrap_err();
-    assert!(matches!(error, Error::EmptyMessage), "{error}");
+    assert!(
+        matches!(error, Error::Message(MessageError::Empty)),
+        "{error}"
+    );
     is_left(&queue);
     for expected in [0, 1, 2, 3, 0, 1] {
         assert_eq!(number(&pull.recv().unwrap()), expected);
@@ -307,12 +313,18 @@ fn tasks_send_batches() {
                 assert_eq!(push.send_many(&mut queue).await.unwrap(), COUNT as usize);
                 queue.push_back(Message::multipart::<&str>([]));
                 let error = push.send_many(&mut queue).await.unwrap_err();
-                assert!(matches!(error, Error::EmptyMessage), "{error}");
+                assert!(
+                    matches!(error, Error::Message(MessageError::Empty)),
+                    "{error}"
+                );
                 // Beside others it is told as soon as they are sent.
                 queue.extend(numbered(COUNT..COUNT + 1));
                 queue.rotate_left(1);
                 let error = push.send_many(&mut queue).await.unwrap_err();
-                assert!(matches!(error, Error::EmptyMessage), "{error}");
+                assert!(
+                    matches!(error, Error::Message(MessageError::Empty)),
+                    "{error}"
+                );
                 assert_eq!(queue.len(), 1);
             });
             for expected in 0..=COUNT {
