@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all check test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer c install-c ruby python clean
+.PHONY: all check test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c ruby python clean
 
 all: test lint docs
 
@@ -91,6 +91,11 @@ miri:
 ## The libraries and the program compile with the oldest Rust that `Cargo.toml` names.
 minimum-rust:
 	.ci/minimum-rust
+
+## Sockets in the simulated world, with many more seeds than the tests have.
+SEEDS ?= 10000
+simulate:
+	SEALWIRE_SEEDS=$(SEEDS) cargo test -p sealwire --lib simulated_tests
 
 ## What somebody does who sees this for the first time, timed.
 newcomer:

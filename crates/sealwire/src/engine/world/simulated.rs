@@ -160,6 +160,11 @@ impl Simulation {
         context
     }
 
+    /// Hosts whose context goes on.
+    pub(in crate::engine) fn hosts(&self) -> usize {
+        self.hosts.len()
+    }
+
     /// Serves one host that has something to do, or lets time pass until one has, but no more than `most`.
     /// `false` when nothing would ever happen.
     pub(in crate::engine) fn step(&mut self, most: Duration) -> bool {
@@ -177,7 +182,8 @@ impl Simulation {
         let timers = self.hosts.iter().filter_map(|(host, _)| host.timer());
         match timers.chain(self.network.next()).min() {
             Some(at) => {
-                self.network.advance(at.min(self.network.now() + most));
+                self.network
+                    .advance(at.min(self.network.now().saturating_add(most)));
                 true
             }
             None => false,

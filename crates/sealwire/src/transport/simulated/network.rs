@@ -27,6 +27,8 @@ pub(super) struct State {
     now: Duration,
     random: Random,
     conditions: Conditions,
+    /// Nothing comes through before.
+    parted_until: Duration,
     /// By number. The two ends of a connection are neighbours: even and odd.
     pub(super) ends: BTreeMap<usize, End>,
     pub(super) listeners: BTreeMap<SocketAddr, Listening>,
@@ -113,6 +115,7 @@ impl Network {
             now: Duration::ZERO,
             random: Random(seed),
             conditions,
+            parted_until: Duration::ZERO,
             ends: BTreeMap::new(),
             listeners: BTreeMap::new(),
             next_end: 0,
@@ -302,6 +305,12 @@ impl Network {
         true
     }
 
+    /// Parts all hosts from each other for so long. What is sent meanwhile arrives later.
+    pub(crate) fn partition(&self, time: Duration) {
+        let mut state = self.lock();
+        state.parted_until = state.now + time;
+    }
+
     /// Connections of which an end is still held.
     pub(crate) fn connections(&self) -> usize {
         let state = self.lock();
@@ -312,9 +321,11 @@ impl Network {
 }
 
 impl State {
+    /// How long what is sent now is under way.
     fn delay(&mut self) -> Duration {
         let (least, most) = self.conditions.delay.clone().into_inner();
-        Duration::from_micros(least + self.random.next() % (most - least + 1))
+        let delay = Duration::from_micros(least + self.random.next() % (most - least + 1));
+        delay + self.parted_until.saturating_sub(self.now)
     }
 
     /// Room for bytes from this end to the other. `None` where there is no other.
