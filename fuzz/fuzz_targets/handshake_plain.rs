@@ -27,7 +27,7 @@ fuzz_target!(|input: Input<'_>| {
     let mut attack = Attack::after(input.honest % 4, input.attack_server, configs, &provider);
     attack.side.feed(input.bytes);
     let position = |wanted: fn(&Event) -> bool| attack.side.events.iter().position(wanted);
-    let asked = position(|event| matches!(event, Event::AuthenticatePassword(_)));
+    let asked = position(|event| matches!(event, Event::Authorize(_)));
     if let Some(ready) = position(|event| matches!(event, Event::Ready(_))) {
         assert!(!input.attack_server || asked.is_some_and(|asked| asked < ready));
     }

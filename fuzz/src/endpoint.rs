@@ -53,12 +53,7 @@ impl Endpoint {
         let result = self.connection.receive(&mut self.input, self.now);
         self.note(result);
         while let Some(event) = self.connection.poll_event() {
-            let asked = matches!(
-                event,
-                Event::Authenticate(_)
-                    | Event::AuthenticatePassword(_)
-                    | Event::AuthenticateAddress
-            );
+            let asked = matches!(event, Event::Authorize(_));
             self.events.push(event);
             if asked {
                 let result = self.connection.authorize(Ok(None), self.now);

@@ -38,6 +38,19 @@ impl Mechanism {
         }
     }
 
+    /// Returns whether a client that is refused is told why in words, and may come again. With the
+    /// others ERROR is final: libzmq's clients never come again after it, and take a connection that
+    /// is closed for something that passes.
+    pub const fn tells_reasons(self) -> bool {
+        matches!(self, Self::Blake3)
+    }
+
+    /// Returns whether the handshake depends on both greetings, so that these are sent also where the
+    /// transport says what they would say.
+    pub const fn hashes_greetings(self) -> bool {
+        matches!(self, Self::Blake3)
+    }
+
     /// Returns whether the two sides differ: one is the server of the mechanism.
     pub const fn has_server(self) -> bool {
         !matches!(self, Self::Null)

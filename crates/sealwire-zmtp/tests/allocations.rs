@@ -59,7 +59,7 @@ impl Side {
         connection.receive(&mut self.input, Duration::ZERO).unwrap();
         while let Some(event) = connection.poll_event() {
             match event {
-                Event::Authenticate(_) | Event::AuthenticatePassword(_) => {
+                Event::Authorize(_) => {
                     connection.authorize(Ok(None), Duration::ZERO).unwrap();
                 }
                 Event::Ready(_) => {}

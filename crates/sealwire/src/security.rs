@@ -178,40 +178,44 @@ impl Security {
         matches!(self.0, Kind::PlainClient { .. } | Kind::PlainServer { .. })
     }
 
-    /// Whether clients are let in by nobody but a ZAP handler, where there is one.
-    pub(crate) fn leaves_it_to_zap(&self) -> bool {
+    /// Who decides about the clients of a server.
+    pub(crate) fn decider(&self) -> Option<Decider<'_>> {
         match &self.0 {
-            Kind::PlainServer { authenticator } => authenticator.leaves_it_to_zap(),
-            _ => self
-                .authenticator()
-                .is_some_and(SharedAuthenticator::leaves_it_to_zap),
+            Kind::Server(Blake3Server { authenticator, .. })
+            | Kind::CurveServer { authenticator, .. } => Some(Decider::Keys(authenticator)),
+            Kind::PlainServer { authenticator } => Some(Decider::Passwords(authenticator)),
+            Kind::Unspecified
+            | Kind::PlainText
+            | Kind::Client(_)
+            | Kind::CurveClient { .. }
+            | Kind::PlainClient { .. } => None,
         }
     }
 
-    /// Who decides about the clients of a server.
-    pub(crate) fn authenticator(&self) -> Option<&SharedAuthenticator> {
-        match &self.0 {
-            Kind::Server(Blake3Server { authenticator, .. })
-            | Kind::CurveServer { authenticator, .. } => Some(authenticator),
-            _ => None,
+    /// Whether clients are let in by nobody but a ZAP handler, where there is one.
+    pub(crate) fn leaves_it_to_zap(&self) -> bool {
+        match self.decider() {
+            Some(Decider::Keys(authenticator)) => authenticator.leaves_it_to_zap(),
+            Some(Decider::Passwords(authenticator)) => authenticator.leaves_it_to_zap(),
+            None => false,
         }
     }
 
     /// The revision of who decides about clients; `None` where earlier decisions stand.
     pub(crate) fn revision(&self) -> Option<u64> {
-        match &self.0 {
-            Kind::PlainServer { authenticator } => authenticator.revision(),
-            _ => self.authenticator().and_then(SharedAuthenticator::revision),
+        match self.decider()? {
+            Decider::Keys(authenticator) => authenticator.revision(),
+            Decider::Passwords(authenticator) => authenticator.revision(),
         }
     }
 
     /// Decides again about a client that was let in. `None` where there is nothing to decide.
     pub(crate) fn decide_again(&self, peer: &Peer) -> Option<Decision> {
-        match &self.0 {
-            Kind::PlainServer { authenticator } => {
+        match self.decider()? {
+            Decider::Keys(authenticator) => Some(authenticator.decide(&Client::of(peer)?)),
+            Decider::Passwords(authenticator) => {
                 Some(authenticator.decide(&PlainClient::of(peer)?))
             }
-            _ => Some(self.authenticator()?.decide(&Client::of(peer)?)),
         }
     }
 
@@ -231,6 +235,13 @@ impl Security {
             Kind::PlainClient { .. } | Kind::PlainServer { .. } => Mechanism::Plain,
         }
     }
+}
+
+/// Who decides about clients, by what these show.
+#[derive(Clone, Copy)]
+pub(crate) enum Decider<'a> {
+    Keys(&'a SharedAuthenticator),
+    Passwords(&'a SharedPlainAuthenticator),
 }
 
 impl fmt::Debug for Security {

@@ -223,7 +223,7 @@ impl End {
             .map_err(failed)?;
         if !self.protocol.is_ready() {
             while let Some(event) = self.protocol.poll_event() {
-                if let Event::Authenticate(_) = event {
+                if let Event::Authorize(_) = event {
                     self.protocol.authorize(Ok(None), NOW).map_err(failed)?;
                 }
             }

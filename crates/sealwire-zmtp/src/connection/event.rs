@@ -1,14 +1,12 @@
 //! What a connection tells its owner.
 
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::keys::PublicKey;
-use crate::mechanism::Credentials;
-use crate::mechanism::plain::PlainCredentials;
+use crate::mechanism::Claim;
 use crate::mechanism_type::Mechanism;
 use crate::message::Message;
 use crate::socket_type::SocketType;
@@ -18,16 +16,9 @@ use crate::wire::metadata::Metadata;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// BLAKE3 or CURVE server: the client proved that it owns this key. Answer with
+    /// The peer asks to be let in. Answer with
     /// [`Connection::authorize`](super::Connection::authorize); nothing goes out until then.
-    Authenticate(Box<Credentials>),
-    /// PLAIN server: the client shows a username and a password. Answer with
-    /// [`Connection::authorize`](super::Connection::authorize); nothing goes out until then.
-    AuthenticatePassword(Box<PlainCredentials>),
-    /// NULL with [`NullAuthorized`](crate::MechanismConfig::NullAuthorized): a peer that shows
-    /// nothing; the caller knows its address. Answer with
-    /// [`Connection::authorize`](super::Connection::authorize); nothing goes out until then.
-    AuthenticateAddress,
+    Authorize(Claim),
     /// The handshake is done: messages may be sent.
     Ready(Arc<PeerInfo>),
     /// The peer subscribed to a prefix (local socket PUB or XPUB) or joined a group (RADIO).

@@ -13,8 +13,7 @@ use super::{Config, Connection, Event, PeerInfo, Phase, Warning};
 use crate::error::{Error, HandshakeError, Incompatible, Refusal, Step, WireError};
 use crate::limits::MAX_HANDSHAKE_FRAME;
 use crate::mechanism::{
-    CurveClient, CurveServer, DataPhase, Entropy, Established, FrameOrder, Handshake,
-    HandshakeFrame, MechanismConfig, Progress, plain,
+    Entropy, Established, Handshake, HandshakeFrame, MechanismConfig, Progress, Weakness,
 };
 use crate::wire::command::error;
 use crate::wire::frame::Header;
@@ -27,21 +26,17 @@ pub(super) struct GreetingExchange {
 }
 
 impl GreetingExchange {
-    /// Stages the greeting. That of a BLAKE3 server is different each time, so that the same HELLO
-    /// never gives the same WELCOME key and nonce.
+    /// Stages the greeting.
     pub(super) fn new(
         config: &Config,
         entropy: Entropy,
         output: &mut Output,
         trace: &mut Trace,
     ) -> Self {
-        let mechanism = &config.mechanism;
-        let padding = if matches!(mechanism, MechanismConfig::Blake3Server(_)) {
-            entropy.padding()
-        } else {
-            [0; 8]
-        };
-        let ours = Greeting::new(mechanism.kind().name(), mechanism.as_server(), padding).encode();
+        let settings = config.mechanism.settings();
+        let padding = settings.greeting_padding(&entropy);
+        let name = settings.mechanism().name();
+        let ours = Greeting::new(name, settings.as_server(), padding).encode();
         output.stage_raw(&ours);
         trace.sent("GREETING", ours.len());
         Self { ours, entropy }
@@ -54,8 +49,8 @@ pub(super) struct HandshakeInProgress {
     /// The peer's minor version.
     zmtp_minor: u8,
     user_id: Option<String>,
-    /// The peer is a client of PLAIN that knows no ERROR but libzmq's.
-    misspells_error: bool,
+    /// Of the peer's greeting.
+    padding: [u8; 8],
 }
 
 impl HandshakeInProgress {
@@ -64,58 +59,26 @@ impl HandshakeInProgress {
     }
 
     /// The frame of ERROR. A reason is at most 255 bytes.
-    pub(super) fn error_frame(&self, reason: &str) -> Vec<u8> {
-        if self.misspells_error {
-            plain::misspelt_error_frame(reason)
-        } else {
-            error::frame(reason)
-        }
+    pub(super) fn error_frame(&self, config: &Config, reason: &str) -> Vec<u8> {
+        let other = config.mechanism.settings();
+        let other = other.other_error_frame(self.padding, reason);
+        other.unwrap_or_else(|| error::frame(reason))
     }
 }
 
-impl MechanismConfig {
-    fn data_phase(&self) -> Option<DataPhase> {
-        match self {
-            Self::Null
-            | Self::NullAuthorized
-            | Self::CurveClient(_)
-            | Self::CurveServer(_)
-            | Self::PlainClient(_)
-            | Self::PlainServer => None,
-            Self::Blake3Client(client) => Some(client.data_phase),
-            Self::Blake3Server(server) => Some(server.data_phase),
-        }
+/// Refuses a peer with which no handshake can begin.
+fn check(ours: &MechanismConfig, theirs: &Greeting) -> Result<(), Incompatible> {
+    let settings = ours.settings();
+    if !theirs.is_mechanism(settings.mechanism().name()) {
+        return Err(Incompatible::MechanismMismatch {
+            ours: settings.mechanism(),
+            theirs: theirs.mechanism_text(),
+        });
     }
-
-    /// What is weak about the frames after the handshake.
-    fn warning(&self) -> Option<Warning> {
-        match self {
-            Self::CurveClient(CurveClient { frame_order, .. })
-            | Self::CurveServer(CurveServer { frame_order, .. }) => (*frame_order
-                == FrameOrder::GapsUnauthenticatedOrder)
-                .then_some(Warning::GapsAccepted),
-            _ => (self.data_phase() == Some(DataPhase::ContinuousKeystreamUnauthenticatedOrder))
-                .then_some(Warning::UnauthenticatedOrder),
-        }
-    }
-
-    /// Refuses a peer with which no handshake can begin.
-    fn check(&self, theirs: &Greeting) -> Result<(), Incompatible> {
-        if !theirs.is_mechanism(self.kind().name()) {
-            let theirs = theirs.mechanism_text();
-            return Err(Incompatible::MechanismMismatch {
-                ours: self.kind(),
-                theirs,
-            });
-        }
-        match (self, theirs.as_server) {
-            (Self::Blake3Client(_), false) => Err(Incompatible::BothClients),
-            (Self::Blake3Server(_) | Self::CurveServer(_) | Self::PlainServer, true) => {
-                Err(Incompatible::BothServers)
-            }
-            // libzmq leaves the bit at 0 with these, so a client learns nothing from it.
-            _ => Ok(()),
-        }
+    match (settings.accepts_side(theirs.as_server), theirs.as_server) {
+        (true, _) => Ok(()),
+        (false, true) => Err(Incompatible::BothServers),
+        (false, false) => Err(Incompatible::BothClients),
     }
 }
 
@@ -134,7 +97,7 @@ impl Connection {
         };
         let theirs = input.first_chunk().expect("a whole greeting was parsed");
         self.trace.greeting_received(theirs.len());
-        self.config.mechanism.check(&greeting)?;
+        check(&self.config.mechanism, &greeting)?;
         let local = self.config.local(&*self.provider);
         let (mechanism, first) =
             Handshake::start(&local, &exchange.entropy, &exchange.ours, theirs)?;
@@ -143,9 +106,7 @@ impl Connection {
             mechanism,
             zmtp_minor: greeting.minor,
             user_id: None,
-            // libzmq puts a length there that is never 0, others leave zeros.
-            misspells_error: matches!(self.config.mechanism, MechanismConfig::PlainServer)
-                && greeting.padding != [0; 8],
+            padding: greeting.padding,
         });
         if let Some(progress) = first {
             self.progress(progress, now);
@@ -184,9 +145,8 @@ impl Connection {
         let Some(wire) = input.get(..size) else {
             return Ok(false);
         };
-        if let MechanismConfig::PlainClient(_) = self.config.mechanism
-            && let Some(data) = plain::misspelt_error(&wire[header.size()..])
-        {
+        let settings = self.config.mechanism.settings();
+        if let Some(data) = settings.other_error(&wire[header.size()..]) {
             self.trace.received(error::NAME, size);
             let reason = error::parse(data)?;
             return Err(Error::PeerRefused {
@@ -234,15 +194,7 @@ impl Connection {
         match progress {
             Progress::Reply { command, frame } => self.reply(command, &frame),
             Progress::Wait => {}
-            Progress::Authenticate(credentials) => {
-                self.events.push(Event::Authenticate(credentials));
-            }
-            Progress::AuthenticatePassword(shown) => {
-                self.events.push(Event::AuthenticatePassword(shown));
-            }
-            Progress::AuthenticateAddress => {
-                self.events.push(Event::AuthenticateAddress);
-            }
+            Progress::Ask(claim) => self.events.push(Event::Authorize(claim)),
             Progress::Done { reply, established } => {
                 if let Some((command, frame)) = reply {
                     self.reply(command, &frame);
@@ -286,7 +238,11 @@ impl Connection {
             .established(&self.config, peer.zmtp_minor, now);
         self.events.push(Event::Ready(Arc::clone(&peer)));
         self.peer = Some(peer);
-        if let Some(warning) = self.config.mechanism.warning() {
+        if let Some(weakness) = self.config.mechanism.settings().weakness() {
+            let warning = match weakness {
+                Weakness::UnauthenticatedOrder => Warning::UnauthenticatedOrder,
+                Weakness::GapsAccepted => Warning::GapsAccepted,
+            };
             self.events.push(Event::Warning(warning));
         }
     }

@@ -154,8 +154,7 @@ impl Connection {
         self.trace.poll()
     }
 
-    /// Answers [`Event::Authenticate`], [`Event::AuthenticatePassword`] and
-    /// [`Event::AuthenticateAddress`] with the user's name, or with a refusal that is sent to the
+    /// Answers [`Event::Authorize`] with the user's name, or with a refusal that is sent to the
     /// peer in ERROR. Without a question to answer it does nothing.
     ///
     /// # Errors

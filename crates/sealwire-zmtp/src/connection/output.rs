@@ -136,7 +136,7 @@ impl Output {
     #[inline]
     pub(super) fn stage_slice(&mut self, flags: u8, payload: &[u8]) {
         let overhead = self.sealer.overhead();
-        let header = if let Sealer::Curve(_) = self.sealer {
+        let header = if let Sealer::Wrapped(_) = self.sealer {
             let header = Header::new(0, payload.len() + overhead);
             let prefix = unsealed_prefix(flags);
             self.packed().push_wrapped_frame(header, &prefix, payload);
@@ -158,9 +158,7 @@ impl Output {
         } else {
             let overhead = self.sealer.overhead();
             let body = frame.len() + overhead;
-            if let Sealer::PerMessage(_) = self.sealer
-                && frame.len() >= FRAME_IN_PIECES
-            {
+            if frame.len() >= FRAME_IN_PIECES && self.sealer.seals_in_pieces() {
                 let header = Header::new(flags, body);
                 self.staged(header, body);
                 let rest = InPieces::new(header, frame.into_bytes());
@@ -168,7 +166,7 @@ impl Output {
                 self.in_pieces += 1;
                 return;
             }
-            let large = if let Sealer::Curve(_) = self.sealer {
+            let large = if let Sealer::Wrapped(_) = self.sealer {
                 let header = Header::new(0, body);
                 self.staged(header, body);
                 Large::wrapped(header, &unsealed_prefix(flags), &frame)
@@ -285,13 +283,14 @@ mod tests {
     use alloc::vec;
 
     use super::*;
-    use crate::mechanism::blake3::traffic;
+    use crate::mechanism::blake3::{self, traffic};
     use crate::provider::{DefaultProvider, Provider};
 
     fn sealed_at(next: u64) -> Output {
         let sealer = traffic::Sealer::new(DefaultProvider.cipher(&[1; 32]), [2; 24]);
         let mut output = Output::default();
-        output.protect(Sealer::PerMessage(sealer.skipped_to(next)));
+        let sealer = blake3::Sealer::PerMessage(sealer.skipped_to(next));
+        output.protect(Sealer::Tagged(sealer));
         output
     }
 

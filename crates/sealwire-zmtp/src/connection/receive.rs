@@ -17,8 +17,10 @@ use super::assembly::Extent;
 use super::{Connection, Phase};
 use crate::error::{Error, WireError};
 use crate::limits::{BATCH_FRAMES, Limits, MAX_WANTED};
+use sealwire_aead::TAG_SIZE;
+
 use crate::mechanism::Opener;
-use crate::mechanism::curve::traffic::{OVERHEAD, opened_flags};
+use crate::mechanism::curve::traffic::{self, OVERHEAD, opened_flags};
 use crate::provider::OpenJob;
 use crate::wire::frame::{Header, MAX_HEADER};
 
@@ -61,7 +63,7 @@ impl Receiver {
     /// Whether the mechanism authenticates frames.
     #[inline]
     pub(super) fn verifies(&self) -> bool {
-        self.opener.overhead() > 0
+        self.opener.verifies()
     }
 
     /// Bytes behind a frame's payload.
@@ -152,9 +154,6 @@ impl Connection {
             let more = match &self.phase {
                 Phase::Greeting(_) => self.receive_greeting(input, now)?,
                 Phase::Handshake(_) => self.receive_handshake_frame(input, now)?,
-                Phase::Ready if self.receiver.opener.before_payload() > 0 => {
-                    self.receive_wrapped_batch(input)?
-                }
                 Phase::Ready => self.receive_batch(input)?,
                 Phase::Over(error) => return Err(error.clone()),
             };
@@ -167,46 +166,48 @@ impl Connection {
     /// Takes up to a batch of whole frames out of `input`. Gives whether there may be more.
     fn receive_batch(&mut self, input: &mut BytesMut) -> Result<bool, Error> {
         let mut spans = ArrayVec::<Span, BATCH_FRAMES>::new();
-        let opener = &mut self.receiver.opener;
-        let first_index = opener.next_index();
+        let limits = &self.config.limits;
         let extent = self.assembly.extent();
-        let (scanned, verified) = if opener.overhead() == 0 {
-            let scanned = scan(
-                &mut input[..],
-                0,
-                0,
-                check_sizes(extent, &self.config.limits),
-                |header, payload, _| {
+        let (scanned, verified, first_index) = match &mut self.receiver.opener {
+            Opener::Plain => {
+                let check = check_sizes(extent, limits);
+                let scanned = scan(&mut input[..], 0, 0, check, |header, payload, _| {
                     spans.push(Span::new(header, payload));
                     !spans.is_full()
-                },
-            );
-            (scanned, spans.len())
-        } else {
-            let mut jobs = ArrayVec::<OpenJob<'_>, BATCH_FRAMES>::new();
-            let overhead = opener.overhead();
-            let scanned = scan(
-                &mut input[..],
-                overhead,
-                first_index,
-                check_sizes(extent, &self.config.limits),
-                |header, payload_size, frame| {
-                    let span = Span::new(header, payload_size);
-                    let (header, body) = frame.split_at_mut(span.before);
-                    let (payload, tag) = body
-                        .split_last_chunk_mut()
-                        .expect("a sealed frame holds a tag");
-                    jobs.push(OpenJob::new([0; 24], header, payload, tag));
-                    spans.push(span);
-                    !spans.is_full()
-                },
-            );
-            let verified = if jobs.is_empty() {
-                0
-            } else {
-                opener.open(&mut jobs)
-            };
-            (scanned, verified)
+                });
+                (scanned, spans.len(), 0)
+            }
+            Opener::Tagged(opener) => {
+                let first_index = opener.next_index();
+                let mut jobs = ArrayVec::<OpenJob<'_>, BATCH_FRAMES>::new();
+                let scanned = scan(
+                    &mut input[..],
+                    TAG_SIZE,
+                    first_index,
+                    check_sizes(extent, limits),
+                    |header, payload_size, frame| {
+                        let span = Span::new(header, payload_size);
+                        let (header, body) = frame.split_at_mut(span.before);
+                        let (payload, tag) = body
+                            .split_last_chunk_mut()
+                            .expect("a sealed frame holds a tag");
+                        jobs.push(OpenJob::new([0; 24], header, payload, tag));
+                        spans.push(span);
+                        !spans.is_full()
+                    },
+                );
+                let verified = if jobs.is_empty() {
+                    0
+                } else {
+                    opener.open(&mut jobs)
+                };
+                (scanned, verified, first_index)
+            }
+            Opener::Wrapped(opener) => {
+                let first_index = opener.next_index();
+                let (scanned, verified) = open_wrapped(opener, limits, input, &mut spans);
+                return self.receive_wrapped(input, &mut spans, scanned, verified, first_index);
+            }
         };
         self.deliver(input, &spans[..verified])?;
         if verified < spans.len() {
@@ -220,29 +221,16 @@ impl Connection {
         Ok(spans.is_full())
     }
 
-    /// The same for frames whose flags are sealed with their payload, as CURVE has them.
-    fn receive_wrapped_batch(&mut self, input: &mut BytesMut) -> Result<bool, Error> {
-        let Opener::Curve(opener) = &mut self.receiver.opener else {
-            unreachable!("only CURVE wraps frames");
-        };
-        let first_index = opener.next_index();
-        let limits = self.config.limits;
-        let mut spans = ArrayVec::<Span, BATCH_FRAMES>::new();
-        let mut bodies = ArrayVec::<&mut [u8], BATCH_FRAMES>::new();
-        let scanned = scan(
-            &mut input[..],
-            OVERHEAD,
-            first_index,
-            check_wrapped_size(&limits),
-            |header, payload, frame| {
-                bodies.push(&mut frame[header.size()..]);
-                let mut span = Span::new(header, payload);
-                span.before += OVERHEAD;
-                spans.push(span);
-                !spans.is_full()
-            },
-        );
-        let verified = opener.open(bodies);
+    /// The same for frames whose flags are sealed with their payload, the first `verified` of which were
+    /// opened.
+    fn receive_wrapped(
+        &mut self,
+        input: &mut BytesMut,
+        spans: &mut ArrayVec<Span, BATCH_FRAMES>,
+        scanned: Result<usize, Error>,
+        verified: usize,
+        first_index: u64,
+    ) -> Result<bool, Error> {
         let checked = self.unwrap_flags(input, &mut spans[..verified]);
         let good = checked
             .as_ref()
@@ -277,6 +265,31 @@ impl Connection {
         }
         Ok(())
     }
+}
+
+/// Opens the whole frames at the front of `input`, flags and payloads, and notes their spans. Gives what
+/// the frame that follows lacks, or what is wrong with it, and how many frames verified.
+fn open_wrapped(
+    opener: &mut traffic::Opener,
+    limits: &Limits,
+    input: &mut BytesMut,
+    spans: &mut ArrayVec<Span, BATCH_FRAMES>,
+) -> (Result<usize, Error>, usize) {
+    let mut bodies = ArrayVec::<&mut [u8], BATCH_FRAMES>::new();
+    let scanned = scan(
+        &mut input[..],
+        OVERHEAD,
+        opener.next_index(),
+        check_wrapped_size(limits),
+        |header, payload, frame| {
+            bodies.push(&mut frame[header.size()..]);
+            let mut span = Span::new(header, payload);
+            span.before += OVERHEAD;
+            spans.push(span);
+            !spans.is_full()
+        },
+    );
+    (scanned, opener.open(bodies))
 }
 
 /// Walks over the whole frames at the front of `input` and gives each to `take` until that returns

@@ -114,7 +114,7 @@ impl Connection {
         match &self.phase {
             Phase::Ready => self.stage(COMMAND, &error::body(reason)),
             Phase::Handshake(handshake) => {
-                let frame = handshake.error_frame(reason);
+                let frame = handshake.error_frame(&self.config, reason);
                 self.output.stage_raw(&frame);
                 self.trace.sent("ERROR", frame.len());
             }

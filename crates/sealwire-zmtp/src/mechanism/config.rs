@@ -1,13 +1,11 @@
-//! What a mechanism is told at its start.
+//! Which mechanism the local side has, and what a connection has to know of it.
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::blake3::CookieStore;
-use super::plain::PlainCredentials;
-use crate::key_pair::KeyPair;
-use crate::keys::PublicKey;
-use crate::limits::MAX_ADDITIONAL_SERVER_KEYS;
+use super::blake3::{Blake3Client, Blake3Server};
+use super::curve::{CurveClient, CurveServer};
+use super::plain::{PlainClient, PlainServer};
+use super::{Entropy, null};
 use crate::mechanism_type::Mechanism;
 
 /// The security mechanism of the local side.
@@ -36,112 +34,70 @@ pub enum MechanismConfig {
 
 impl MechanismConfig {
     /// Returns which mechanism is configured.
-    pub const fn kind(&self) -> Mechanism {
-        match self {
-            Self::Null | Self::NullAuthorized => Mechanism::Null,
-            Self::Blake3Client(_) | Self::Blake3Server(_) => Mechanism::Blake3,
-            Self::CurveClient(_) | Self::CurveServer(_) => Mechanism::Curve,
-            Self::PlainClient(_) | Self::PlainServer => Mechanism::Plain,
-        }
+    pub fn kind(&self) -> Mechanism {
+        self.settings().mechanism()
     }
 
     /// Whether the local side is the server of the mechanism.
-    pub const fn as_server(&self) -> bool {
-        matches!(
-            self,
-            Self::Blake3Server(_) | Self::CurveServer(_) | Self::PlainServer
-        )
+    pub fn as_server(&self) -> bool {
+        self.settings().as_server()
+    }
+
+    pub(crate) fn settings(&self) -> &dyn Settings {
+        match self {
+            Self::Null | Self::NullAuthorized => &null::Null,
+            Self::Blake3Client(client) => client,
+            Self::Blake3Server(server) => server,
+            Self::CurveClient(client) => client,
+            Self::CurveServer(server) => server,
+            Self::PlainClient(client) => client,
+            Self::PlainServer => &PlainServer,
+        }
     }
 }
 
-/// The client of BLAKE3ZMQ.
-#[derive(Clone, Debug)]
-pub struct Blake3Client {
-    /// The only server that will be talked to.
-    pub server_key: PublicKey,
-    /// The client's identity; `None` makes one for each connection.
-    pub keys: Option<KeyPair>,
-    /// How frames are sealed after the handshake; both sides must be set alike.
-    pub data_phase: DataPhase,
-}
+/// What a connection asks of its mechanism's settings, none of it secret.
+pub(crate) trait Settings {
+    fn mechanism(&self) -> Mechanism;
 
-/// The server of BLAKE3ZMQ.
-#[derive(Clone, Debug)]
-pub struct Blake3Server {
-    /// The server's identity.
-    pub keys: KeyPair,
-    /// Additional identities, while clients change from one to another: at most
-    /// [`MAX_ADDITIONAL_SERVER_KEYS`](crate::limits::MAX_ADDITIONAL_SERVER_KEYS), others are not used.
-    /// Each costs one X25519 for every HELLO that none before it opened.
-    pub additional_keys: Vec<KeyPair>,
-    /// Where cookie keys and connection numbers come from; shared by all connections of a server.
-    pub cookies: Arc<dyn CookieStore>,
-    /// How frames are sealed after the handshake; both sides must be set alike.
-    pub data_phase: DataPhase,
-}
-
-/// The client of CURVE.
-#[derive(Clone, Debug)]
-pub struct CurveClient {
-    /// The only server that will be talked to.
-    pub server_key: PublicKey,
-    /// The client's identity; `None` makes one for each connection.
-    pub keys: Option<KeyPair>,
-    /// Which numbers the server's frames may have.
-    pub frame_order: FrameOrder,
-}
-
-/// The server of CURVE.
-#[derive(Clone, Debug)]
-pub struct CurveServer {
-    /// The server's identity.
-    pub keys: KeyPair,
-    /// Where cookie keys and connection numbers come from; shared by all connections of a server.
-    pub cookies: Arc<dyn CookieStore>,
-    /// Which numbers the client's frames may have.
-    pub frame_order: FrameOrder,
-}
-
-/// Which numbers the frames of a CURVE peer may have after the handshake. Never negotiated.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub enum FrameOrder {
-    /// Each number follows the one before: nothing can be dropped, repeated or reordered unnoticed.
-    /// libzmq numbers its frames so.
-    #[default]
-    Consecutive,
-    /// **Weak: a dropped frame is not noticed.** Numbers only rise, as CurveZMQ demands: someone on
-    /// the path can leave frames out, also parts of a message. Only for peers that skip numbers.
-    GapsUnauthenticatedOrder,
-}
-
-/// The client of PLAIN.
-#[derive(Clone, Debug)]
-pub struct PlainClient {
-    /// What the client shows to any server: PLAIN does not prove which one it is.
-    pub credentials: PlainCredentials,
-}
-
-impl Blake3Server {
-    /// The keys in the order they are tried.
-    pub(crate) fn all_keys(&self) -> impl Iterator<Item = &KeyPair> {
-        let additional = self.additional_keys.iter().take(MAX_ADDITIONAL_SERVER_KEYS);
-        core::iter::once(&self.keys).chain(additional)
+    /// Whether this is the server of the mechanism.
+    fn as_server(&self) -> bool {
+        false
     }
 
-    /// The key at this place of [`all_keys`](Self::all_keys).
-    pub(crate) fn key(&self, index: u8) -> &KeyPair {
-        self.all_keys().nth(index.into()).unwrap_or(&self.keys)
+    /// Whether the peer may be what its greeting says, the server of the mechanism or not. libzmq leaves
+    /// the bit at 0, so that clients of its mechanisms learn nothing from it.
+    fn accepts_side(&self, as_server: bool) -> bool {
+        !(self.as_server() && as_server)
+    }
+
+    /// What stands in the greeting where others have zeros.
+    fn greeting_padding(&self, _entropy: &Entropy) -> [u8; 8] {
+        [0; 8]
+    }
+
+    /// What is weak about the frames after the handshake.
+    fn weakness(&self) -> Option<Weakness> {
+        None
+    }
+
+    /// The data of an ERROR that is spelt in another way.
+    fn other_error<'a>(&self, _body: &'a [u8]) -> Option<&'a [u8]> {
+        None
+    }
+
+    /// The frame of an ERROR in another spelling, for a peer with this padding in its greeting that knows
+    /// only that.
+    fn other_error_frame(&self, _padding: [u8; 8], _reason: &str) -> Option<Vec<u8>> {
+        None
     }
 }
 
-/// How BLAKE3ZMQ seals frames after the handshake. Never negotiated.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub enum DataPhase {
-    /// A nonce for each frame (section 5): nothing can be dropped, repeated or reordered unnoticed.
-    #[default]
-    PerMessageNonces,
-    /// **Weak: the order of frames is not authenticated.** One keystream that runs on (section 6):
-    /// anyone on the path can drop, repeat or reorder whole frames, and the receiver accepts
-    /// them and decrypts noise. Only for peers that speak nothing else.
-    ContinuousKeystreamUnauthenticatedOrder,
+/// What an attacker on the path can do to frames although they are sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weakness {
+    /// Drop, repeat and reorder them.
+    UnauthenticatedOrder,
+    /// Drop them.
+    GapsAccepted,
 }

@@ -1,7 +1,10 @@
-//! What a client of BLAKE3 or CURVE shows to the authenticator.
+//! What a peer shows to those who decide about it.
+
+use alloc::boxed::Box;
 
 use bytes::Bytes;
 
+use super::plain::PlainCredentials;
 use crate::keys::PublicKey;
 use crate::socket_type::SocketType;
 use crate::wire::metadata::Metadata;
@@ -18,4 +21,17 @@ pub struct Credentials {
     pub routing_id: Bytes,
     /// Everything the client says about itself.
     pub metadata: Metadata,
+}
+
+/// What a peer asks to be let in with. Answered with
+/// [`Connection::authorize`](crate::Connection::authorize); nothing goes out until then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Nothing: [`NullAuthorized`](crate::MechanismConfig::NullAuthorized). The caller knows the
+    /// address.
+    Address,
+    /// A username and a password, which the caller compares: a PLAIN server.
+    Password(Box<PlainCredentials>),
+    /// A key that it proved to own: a server of BLAKE3 or CURVE.
+    Key(Box<Credentials>),
 }

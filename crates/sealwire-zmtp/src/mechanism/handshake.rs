@@ -1,11 +1,9 @@
 //! The seam between a connection and its mechanism, during the handshake.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::plain::PlainCredentials;
 use super::protection::{Opener, Sealer};
-use super::{Credentials, Entropy, MechanismConfig, blake3, curve, null, plain};
+use super::{Claim, Entropy, MechanismConfig, blake3, curve, null, plain};
 use crate::error::{Error, Incompatible, Step};
 use crate::keys::PublicKey;
 use crate::provider::Provider;
@@ -62,12 +60,8 @@ pub(crate) enum Progress {
         command: &'static str,
         frame: Vec<u8>,
     },
-    /// Ask the authenticator.
-    Authenticate(Box<Credentials>),
-    /// Ask the authenticator about a password.
-    AuthenticatePassword(Box<PlainCredentials>),
-    /// Ask the authenticator about a peer that shows nothing.
-    AuthenticateAddress,
+    /// Ask whether the peer is let in.
+    Ask(Claim),
     /// Wait: for the authenticator, as nothing is to be sent.
     Wait,
     /// The handshake is done, after this frame if there is one.

@@ -1,9 +1,11 @@
 //! Security mechanisms: what happens between the greetings and the first message, and how frames
 //! are protected from then on.
 //!
-//! A mechanism is a variant of `Handshake`, which is fed whole command frames and answers with
-//! `Progress`, and a variant of `Sealer` and `Opener` for the frames after it. It holds no
-//! configuration: that comes with each call, in `Local`.
+//! A mechanism is a folder: its settings with what a connection has to know of them (`Settings`), its
+//! handshake, which is fed whole command frames and answers with `Progress`, and one of the shapes of
+//! `Sealer` and `Opener` for the frames after it. Outside of the folder there are its name
+//! ([`Mechanism`](crate::Mechanism)), its variants of `MechanismConfig` (`config.rs`) and of `Handshake`
+//! (`handshake.rs`), and nothing in the connection.
 
 pub mod blake3;
 mod config;
@@ -15,11 +17,12 @@ mod null;
 pub mod plain;
 mod protection;
 
-pub use self::config::{
-    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder, MechanismConfig,
-    PlainClient,
-};
-pub use self::credentials::Credentials;
+pub use self::blake3::{Blake3Client, Blake3Server, DataPhase};
+pub use self::config::MechanismConfig;
+pub(crate) use self::config::{Settings, Weakness};
+pub use self::credentials::{Claim, Credentials};
+pub use self::curve::{CurveClient, CurveServer, FrameOrder};
 pub use self::entropy::Entropy;
 pub(crate) use self::handshake::{Established, Handshake, HandshakeFrame, Local, Progress};
+pub use self::plain::PlainClient;
 pub(crate) use self::protection::{Opener, Sealer};

@@ -18,10 +18,21 @@ use alloc::vec::Vec;
 
 use super::handshake::{Established, HandshakeFrame, Local, Progress};
 use super::protection::{Opener, Sealer};
+use super::{Claim, Settings};
 use crate::error::{Error, HandshakeError, Step};
+use crate::mechanism_type::Mechanism;
 use crate::wire::metadata::Metadata;
 
 const READY: &str = "READY";
+
+/// NULL has nothing to set.
+pub(super) struct Null;
+
+impl Settings for Null {
+    fn mechanism(&self) -> Mechanism {
+        Mechanism::Null
+    }
+}
 
 /// Between the greetings and the later one of both READYs.
 pub(crate) enum Handshake {
@@ -47,7 +58,7 @@ impl Handshake {
 
     /// Asks the application first.
     pub(super) const fn start_asking() -> (Self, Progress) {
-        (Self::AwaitBoth, Progress::AuthenticateAddress)
+        (Self::AwaitBoth, Progress::Ask(Claim::Address))
     }
 
     pub(super) const fn step(&self) -> Step {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sealwire_zmtp::connection::{Event, Warning};
 use sealwire_zmtp::error::{Blame, CloseKind, Error, HandshakeError, Incompatible, Refusal, Step};
-use sealwire_zmtp::mechanism::{Blake3Client, DataPhase};
+use sealwire_zmtp::mechanism::{Blake3Client, Claim, DataPhase};
 use sealwire_zmtp::{Config, Mechanism, MechanismConfig, Message, Provider, SocketType};
 
 use crate::support::{
@@ -42,7 +42,7 @@ fn both_sides_know_the_others_key() {
         assert!(matches!(pair.a.events[..], [Event::Ready(_)]));
         assert!(matches!(
             pair.b.events[..],
-            [Event::Authenticate(_), Event::Ready(_)]
+            [Event::Authorize(_), Event::Ready(_)]
         ));
     }
 }
@@ -102,7 +102,7 @@ fn nothing_goes_out_until_the_authenticator_answers() {
     let mut pair = pair(&provider());
     pair.b.decision = None;
     pair.settle();
-    let [Event::Authenticate(credentials)] = &pair.b.events[..] else {
+    let [Event::Authorize(Claim::Key(credentials))] = &pair.b.events[..] else {
         panic!("{:?}", pair.b.events);
     };
     assert_eq!(credentials.public_key, keys(CLIENT_SEED).public());

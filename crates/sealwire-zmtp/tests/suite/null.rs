@@ -4,6 +4,7 @@ use sealwire_zmtp::bytes::{Buf, Bytes};
 use sealwire_zmtp::error::{
     CloseKind, Error, HandshakeError, Incompatible, Refusal, Step, WireError,
 };
+use sealwire_zmtp::mechanism::Claim;
 use sealwire_zmtp::wire::command;
 use sealwire_zmtp::wire::frame::{COMMAND, Header};
 use sealwire_zmtp::wire::greeting::Greeting;
@@ -291,7 +292,7 @@ fn asked(peer_config: sealwire_zmtp::Config) -> Pair {
     let mut pair = Pair::new(null_authorized(SocketType::Pull), peer_config, &provider());
     pair.a.decision = None;
     pair.settle();
-    assert_eq!(pair.a.events, [Event::AuthenticateAddress]);
+    assert_eq!(pair.a.events, [Event::Authorize(Claim::Address)]);
     pair
 }
 
@@ -321,7 +322,7 @@ fn a_decision_before_the_ready_of_the_peer_is_as_good() {
     let mut peer = Side::new(null(SocketType::Push), provider(), 2);
     let greeting = side.output();
     side.feed(&peer.output());
-    assert_eq!(side.events, [Event::AuthenticateAddress]);
+    assert_eq!(side.events, [Event::Authorize(Claim::Address)]);
     let ready = side.output();
     assert_eq!(ready[2..8], *b"\x05READY");
     assert!(!side.connection.is_ready());

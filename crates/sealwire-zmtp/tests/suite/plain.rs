@@ -2,6 +2,7 @@
 
 use sealwire_zmtp::connection::Event;
 use sealwire_zmtp::error::{Error, HandshakeError, Incompatible, Refusal, Step, WireError};
+use sealwire_zmtp::mechanism::Claim;
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
 use sealwire_zmtp::{Mechanism, SocketType};
 
@@ -31,7 +32,7 @@ fn the_server_is_asked_and_the_name_is_kept() {
     pair.b.decision = Some(Ok(Some("admin".into())));
     pair.settle();
     let shown = PlainCredentials::new("admin", "s3cret");
-    let [Event::AuthenticatePassword(asked), Event::Ready(_)] = &pair.b.events[..] else {
+    let [Event::Authorize(Claim::Password(asked)), Event::Ready(_)] = &pair.b.events[..] else {
         panic!("{:?}", pair.b.events);
     };
     assert_eq!(**asked, shown);

@@ -8,7 +8,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use sealwire_aead::TAG_SIZE;
 
 use crate::limits::{BATCH_FRAMES, OUTPUT_SEGMENT};
-use crate::mechanism::{Sealer, curve};
+use crate::mechanism::{Sealer, blake3, curve};
 use crate::provider::{PieceSealer, SealJob};
 use crate::wire::frame::{Header, MAX_HEADER};
 
@@ -111,8 +111,9 @@ impl Packed {
     pub(super) fn seal(&mut self, sealer: &mut Sealer) {
         let rest = &mut self.bytes[self.sealed..];
         match sealer {
-            Sealer::Curve(sealer) => seal_wrapped(rest, sealer),
-            sealer => seal_tagged(rest, sealer),
+            Sealer::Plain => {}
+            Sealer::Tagged(sealer) => seal_tagged(rest, sealer),
+            Sealer::Wrapped(sealer) => seal_wrapped(rest, sealer),
         }
         self.finish();
     }
@@ -141,7 +142,7 @@ fn seal_wrapped(mut rest: &mut [u8], sealer: &mut curve::traffic::Sealer) {
     }
 }
 
-fn seal_tagged(mut rest: &mut [u8], sealer: &mut Sealer) {
+fn seal_tagged(mut rest: &mut [u8], sealer: &mut blake3::Sealer) {
     while !rest.is_empty() {
         let mut jobs = ArrayVec::<SealJob<'_>, BATCH_FRAMES>::new();
         while !jobs.is_full() && !rest.is_empty() {
@@ -231,19 +232,20 @@ impl Large {
     pub(super) fn seal(&mut self, sealer: &mut Sealer) {
         if let Body::Unsealed(body) = &mut self.body {
             let mut body = core::mem::take(body);
-            if let Sealer::Curve(sealer) = sealer {
-                sealer.seal([&mut body[..]]);
-                self.body = Body::Ready(body.freeze());
-                return;
+            match sealer {
+                Sealer::Plain => {}
+                Sealer::Tagged(sealer) => {
+                    let mut tag = [0; TAG_SIZE];
+                    sealer.seal(&mut [SealJob {
+                        nonce: [0; 24],
+                        aad: &self.header,
+                        buffer: &mut body,
+                        tag: &mut tag,
+                    }]);
+                    self.tag = ArrayVec::from(tag);
+                }
+                Sealer::Wrapped(sealer) => sealer.seal([&mut body[..]]),
             }
-            let mut tag = [0; TAG_SIZE];
-            sealer.seal(&mut [SealJob {
-                nonce: [0; 24],
-                aad: &self.header,
-                buffer: &mut body,
-                tag: &mut tag,
-            }]);
-            self.tag = ArrayVec::from(tag);
             self.body = Body::Ready(body.freeze());
         }
     }
@@ -289,7 +291,11 @@ impl InPieces {
         let mut pieces = match self.sealer.take() {
             Some(pieces) => pieces,
             None => {
-                let Some(pieces) = sealer.seal_in_pieces(&self.header) else {
+                let begun = match sealer {
+                    Sealer::Tagged(sealer) => sealer.seal_in_pieces(&self.header),
+                    Sealer::Plain | Sealer::Wrapped(_) => None,
+                };
+                let Some(pieces) = begun else {
                     let payload = core::mem::take(&mut self.payload);
                     let header = core::mem::take(&mut self.header);
                     return Piece::Whole(Large::with_header(header, payload));

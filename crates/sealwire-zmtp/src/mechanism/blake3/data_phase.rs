@@ -2,12 +2,79 @@
 //!
 //! Source: wire reference, sections 5 and 6. Everything is derived from `h4 || dh2`.
 
+use alloc::boxed::Box;
+
 use zeroize::Zeroizing;
 
 use super::transcript::Transcript;
 use super::{continuous, traffic};
-use crate::mechanism::{DataPhase, Opener, Sealer};
-use crate::provider::{Provider, SharedSecret};
+use crate::mechanism::{self, DataPhase};
+use crate::provider::{OpenJob, PieceSealer, Provider, SealJob, SharedSecret};
+
+/// Seals frames, each with a tag behind its payload.
+pub(crate) enum Sealer {
+    PerMessage(traffic::Sealer),
+    Continuous(continuous::Sealer),
+}
+
+impl Sealer {
+    /// Number of the next frame.
+    pub(crate) fn next_index(&self) -> u64 {
+        match self {
+            Self::PerMessage(sealer) => sealer.next_index(),
+            Self::Continuous(sealer) => sealer.next_index(),
+        }
+    }
+
+    /// Seals frames in order.
+    ///
+    /// # Panics
+    ///
+    /// When fewer nonces are left than there are jobs: staging counts ahead and refuses first.
+    pub(crate) fn seal(&mut self, jobs: &mut [SealJob<'_>]) {
+        match self {
+            Self::PerMessage(sealer) => sealer.seal(jobs),
+            Self::Continuous(sealer) => sealer.seal(jobs),
+        }
+    }
+
+    pub(crate) const fn seals_in_pieces(&self) -> bool {
+        matches!(self, Self::PerMessage(_))
+    }
+
+    /// Begins to seal the next frame in pieces, where the provider can do that.
+    pub(crate) fn seal_in_pieces(&mut self, aad: &[u8]) -> Option<Box<dyn PieceSealer>> {
+        match self {
+            Self::PerMessage(sealer) => sealer.seal_in_pieces(aad),
+            Self::Continuous(_) => None,
+        }
+    }
+}
+
+/// Opens frames, each with a tag behind its payload.
+pub(crate) enum Opener {
+    PerMessage(traffic::Opener),
+    Continuous(continuous::Opener),
+}
+
+impl Opener {
+    /// Number of the next frame, and whether the peer proved who it is.
+    pub(crate) fn next_index(&self) -> u64 {
+        match self {
+            Self::PerMessage(opener) => opener.next_index(),
+            Self::Continuous(opener) => opener.next_index(),
+        }
+    }
+
+    /// Opens frames in order and gives the number of those that verified before the first that did not;
+    /// the counter moves by as many. At most `u64::MAX - next_index()` jobs are allowed.
+    pub(crate) fn open(&mut self, jobs: &mut [OpenJob<'_>]) -> usize {
+        match self {
+            Self::PerMessage(opener) => opener.open(jobs),
+            Self::Continuous(opener) => opener.open(jobs),
+        }
+    }
+}
 
 /// Which side of the handshake this one was.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -23,13 +90,13 @@ pub(super) fn derive(
     side: Side,
     h4: &Transcript,
     dh2: &SharedSecret,
-) -> (Sealer, Opener) {
+) -> (mechanism::Sealer, mechanism::Opener) {
     let material = [&h4.as_bytes()[..], dh2.as_bytes()];
     let (out, back) = match side {
         Side::Client => (&CLIENT_TO_SERVER, &SERVER_TO_CLIENT),
         Side::Server => (&SERVER_TO_CLIENT, &CLIENT_TO_SERVER),
     };
-    match phase {
+    let (sealer, opener) = match phase {
         DataPhase::PerMessageNonces => {
             let cipher = |direction: &Direction| {
                 let key = expand::<32>(provider, direction.key, &material);
@@ -56,7 +123,11 @@ pub(super) fn derive(
                 Opener::Continuous(continuous::Opener::new(cipher(back))),
             )
         }
-    }
+    };
+    (
+        mechanism::Sealer::Tagged(sealer),
+        mechanism::Opener::Tagged(opener),
+    )
 }
 
 /// The context strings of one direction.

@@ -23,6 +23,7 @@ mod cookie;
 mod data_phase;
 mod sealed_box;
 mod server;
+mod settings;
 pub(crate) mod traffic;
 mod transcript;
 #[cfg(test)]
@@ -30,4 +31,6 @@ mod vectors;
 
 pub(crate) use self::client::Client;
 pub use self::cookie::{CookieKey, CookieKeys, CookieStore};
+pub(crate) use self::data_phase::{Opener, Sealer};
 pub(crate) use self::server::Server;
+pub use self::settings::{Blake3Client, Blake3Server, DataPhase};

@@ -23,7 +23,7 @@ use crate::error::{Error, HandshakeError, Step};
 use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
-    Blake3Server, Credentials, Entropy, Established, HandshakeFrame, Local, Progress,
+    Blake3Server, Claim, Credentials, Entropy, Established, HandshakeFrame, Local, Progress,
 };
 use crate::provider::{Provider, SharedSecret};
 use crate::wire::command;
@@ -132,7 +132,7 @@ impl Server {
                     metadata: pending.metadata.clone(),
                 };
                 self.0 = State::AwaitDecision(Box::new(pending));
-                Ok(Progress::Authenticate(Box::new(credentials)))
+                Ok(Progress::Ask(Claim::Key(Box::new(credentials))))
             }
             _ => Err(HandshakeError::UnexpectedCommand { expected }.into()),
         }

@@ -180,6 +180,9 @@ fn seal(sealer: &mut Sealer, frame: &Value) -> Vec<u8> {
     let flags = unhex(&frame["flags"])[0] & !crate::wire::frame::LONG;
     let header = Header::new(flags, body.len() + 32).encode();
     let mut tag = [0; 32];
+    let Sealer::Tagged(sealer) = sealer else {
+        panic!("frames of BLAKE3ZMQ have a tag behind them");
+    };
     sealer.seal(&mut [SealJob {
         nonce: [0; 24],
         aad: &header,
@@ -194,6 +197,9 @@ fn open(opener: &mut Opener, wire: &[u8]) -> Option<Vec<u8>> {
     let (ciphertext, tag) = body.split_last_chunk()?;
     let mut buffer = ciphertext.to_vec();
     let mut jobs = [OpenJob::new([0; 24], header, &mut buffer, tag)];
+    let Opener::Tagged(opener) = opener else {
+        panic!("frames of BLAKE3ZMQ have a tag behind them");
+    };
     let verified = opener.open(&mut jobs);
     assert_eq!(verified == 1, jobs[0].verdict == Verdict::Verified);
     (verified == 1).then_some(buffer)

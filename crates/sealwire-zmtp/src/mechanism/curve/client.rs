@@ -192,12 +192,12 @@ fn receive_ready(
     Ok(Established {
         metadata,
         public_key: Some(settings.server_key),
-        sealer: Sealer::Curve(traffic::Sealer::new(
+        sealer: Sealer::Wrapped(traffic::Sealer::new(
             shared,
             Side::Client,
             INITIATE_NUMBER + 1,
         )),
-        opener: Opener::Curve(traffic::Opener::new(
+        opener: Opener::Wrapped(traffic::Opener::new(
             shared,
             Side::Server,
             theirs,

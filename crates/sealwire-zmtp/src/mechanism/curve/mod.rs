@@ -23,10 +23,12 @@ mod client;
 mod commands;
 mod cookie;
 mod server;
+mod settings;
 pub(crate) mod traffic;
 
 pub(crate) use self::client::Client;
 pub(crate) use self::server::Server;
+pub use self::settings::{CurveClient, CurveServer, FrameOrder};
 
 use sealwire_nacl::SecretBox;
 use zeroize::Zeroizing;

@@ -21,8 +21,8 @@ use crate::error::{Error, HandshakeError, Step};
 use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
-    Credentials, CurveServer, Entropy, Established, FrameOrder, HandshakeFrame, Local, Opener,
-    Progress, Sealer,
+    Claim, Credentials, CurveServer, Entropy, Established, FrameOrder, HandshakeFrame, Local,
+    Opener, Progress, Sealer,
 };
 use crate::provider::Provider;
 use crate::wire::command;
@@ -105,7 +105,7 @@ impl Server {
                     metadata: pending.metadata.clone(),
                 };
                 self.0 = State::AwaitDecision(Box::new(pending));
-                Ok(Progress::Authenticate(Box::new(credentials)))
+                Ok(Progress::Ask(Claim::Key(Box::new(credentials))))
             }
             _ => Err(HandshakeError::UnexpectedCommand { expected }.into()),
         }
@@ -186,8 +186,8 @@ impl AwaitDecision {
         let established = Established {
             metadata: self.metadata,
             public_key: Some(self.public_key),
-            sealer: Sealer::Curve(sealer),
-            opener: Opener::Curve(opener),
+            sealer: Sealer::Wrapped(sealer),
+            opener: Opener::Wrapped(opener),
         };
         (frame, established)
     }

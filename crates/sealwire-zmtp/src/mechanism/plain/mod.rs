@@ -18,10 +18,13 @@
 mod client;
 mod password;
 mod server;
+mod settings;
 
 pub(crate) use self::client::Client;
 pub use self::password::{PasswordTable, PlainCredentials};
 pub(crate) use self::server::Server;
+pub use self::settings::PlainClient;
+pub(crate) use self::settings::PlainServer;
 
 use alloc::vec::Vec;
 

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::{HELLO, INITIATE, PlainCredentials, READY, WELCOME, established};
 use crate::error::{Error, HandshakeError, Step, WireError};
-use crate::mechanism::{HandshakeFrame, Local, Progress};
+use crate::mechanism::{Claim, HandshakeFrame, Local, Progress};
 use crate::wire::command;
 use crate::wire::metadata::Metadata;
 
@@ -32,7 +32,7 @@ impl Server {
                 let shown = PlainCredentials::parse(frame.data)
                     .ok_or(WireError::MalformedCommand { command: HELLO })?;
                 self.step = Step::Authorization;
-                Ok(Progress::AuthenticatePassword(Box::new(shown)))
+                Ok(Progress::Ask(Claim::Password(Box::new(shown))))
             }
             (Step::Initiate, name) if name == INITIATE.as_bytes() => {
                 let metadata = Metadata::parse(frame.data)?;

@@ -102,7 +102,7 @@ fn check_flip(leg: Leg, byte: usize, mask: u8, mut client: Side, mut server: Sid
         // The server cannot know; it has sent what it had to.
         assert!(matches!(
             server.events[..],
-            [Event::Authenticate(_), Event::Ready(_)]
+            [Event::Authorize(_), Event::Ready(_)]
         ));
     } else {
         assert_eq!(server.events, [], "{context}");

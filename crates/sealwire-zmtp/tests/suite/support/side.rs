@@ -55,12 +55,7 @@ impl Side {
 
     pub(crate) fn collect(&mut self) {
         while let Some(event) = self.connection.poll_event() {
-            let asked = matches!(
-                event,
-                Event::Authenticate(_)
-                    | Event::AuthenticatePassword(_)
-                    | Event::AuthenticateAddress
-            );
+            let asked = matches!(event, Event::Authorize(_));
             self.events.push(event);
             if let (true, None, Some(decision)) = (asked, &self.error, self.decision.clone()) {
                 let result = self.connection.authorize(decision, self.now);

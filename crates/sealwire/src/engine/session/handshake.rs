@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use sealwire_zmtp::connection::{PeerInfo, Warning};
 use sealwire_zmtp::error::Refusal;
-use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent, Mechanism};
+use sealwire_zmtp::mechanism::Claim;
+use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent};
 
 use super::{End, Origin, Session};
 use crate::account;
@@ -17,7 +18,7 @@ use crate::failure::FailureCause;
 use crate::monitor::{Event, add};
 use crate::pattern::Dismissal;
 use crate::peer::{Approval, Peer};
-use crate::security::{Blake3Server, Kind};
+use crate::security::Decider;
 use crate::zap;
 
 impl Session {
@@ -28,25 +29,7 @@ impl Session {
         while self.attached.is_none() {
             match self.protocol.poll_event() {
                 Some(ProtocolEvent::Ready(info)) => self.ready(Some(info), reactor)?,
-                Some(ProtocolEvent::Authenticate(credentials)) => {
-                    let (Kind::Server(Blake3Server { authenticator, .. })
-                    | Kind::CurveServer { authenticator, .. }) = &self.core.options().security.0
-                    else {
-                        unreachable!("only servers are asked about keys")
-                    };
-                    let applicant = Applicant::Key(authenticator.clone(), credentials);
-                    self.ask_about(Some(applicant), reactor)?;
-                }
-                Some(ProtocolEvent::AuthenticatePassword(shown)) => {
-                    let Kind::PlainServer { authenticator } = &self.core.options().security.0
-                    else {
-                        unreachable!("only PLAIN servers are asked about passwords")
-                    };
-                    self.shown = self.core.revises_clients().then(|| (*shown).clone());
-                    let applicant = Applicant::Password(authenticator.clone(), shown);
-                    self.ask_about(Some(applicant), reactor)?;
-                }
-                Some(ProtocolEvent::AuthenticateAddress) => self.ask_about(None, reactor)?,
+                Some(ProtocolEvent::Authorize(claim)) => self.ask_about(claim, reactor)?,
                 Some(ProtocolEvent::Warning(warning)) => self.warn(warning),
                 Some(_) => {}
                 None => return Ok(()),
@@ -56,12 +39,22 @@ impl Session {
         Ok(())
     }
 
-    /// Asks whoever decides about peers; there is no applicant where the peer shows nothing.
-    fn ask_about(
-        &mut self,
-        applicant: Option<Applicant>,
-        reactor: &mut Reactor,
-    ) -> Result<(), End> {
+    /// Asks those who decide about peers.
+    fn ask_about(&mut self, claim: Claim, reactor: &mut Reactor) -> Result<(), End> {
+        let applicant = match (claim, self.core.options().security.decider()) {
+            (Claim::Address, _) => None,
+            (Claim::Key(credentials), Some(Decider::Keys(authenticator))) => {
+                Some(Applicant::Key(authenticator.clone(), credentials))
+            }
+            (Claim::Password(shown), Some(Decider::Passwords(authenticator))) => {
+                self.shown = self.core.revises_clients().then(|| (*shown).clone());
+                Some(Applicant::Password(authenticator.clone(), shown))
+            }
+            // Nobody decides about such a claim: the peer is not let in.
+            (Claim::Key(_) | Claim::Password(_), _) => {
+                return Err(End::Failed(FailureCause::Internal));
+            }
+        };
         let inquiry = Inquiry {
             admission: self.core.options().admission.clone(),
             zap: self.zap_request(applicant.as_ref(), reactor),
@@ -106,12 +99,11 @@ impl Session {
                 (status.to_string(), status, cause)
             }
         };
-        let told = match self.core.options().security.mechanism() {
-            Mechanism::Blake3 => Some(reason),
-            // ZMTP's other mechanisms know ERROR as final: libzmq's clients never come again after
-            // it, and take a connection that is closed for something that passes.
-            _ if status == Status::Temporary.code() => None,
-            _ => Some(status.to_string()),
+        let tells_reasons = self.core.options().security.mechanism().tells_reasons();
+        let told = match tells_reasons {
+            true => Some(reason),
+            false if status == Status::Temporary.code() => None,
+            false => Some(status.to_string()),
         };
         if let Some(told) = told {
             self.protocol.reject(&told);
@@ -202,8 +194,8 @@ impl Session {
             return Ok(());
         }
         self.core.counters.excesses.note(account::Kind::Connections);
-        // It may pass, and ZMTP's other mechanisms know ERROR as final.
-        if self.core.options().security.mechanism() == Mechanism::Blake3 {
+        // It may pass.
+        if self.core.options().security.mechanism().tells_reasons() {
             let reason = "the limit of connections of this key is reached";
             self.reject(Dismissal::Because(reason));
         }

@@ -120,7 +120,7 @@ impl Terms {
 
     /// Whether greetings are sent.
     fn greets(&self) -> bool {
-        self.mechanism == Mechanism::Blake3
+        self.mechanism.hashes_greetings()
     }
 
     /// What the protocol is to take for the peer's greeting.
