@@ -62,7 +62,10 @@ impl IoThread {
     /// Ends a source that something has panicked in, and says so.
     pub(super) fn fail_source(&mut self, slot: usize) {
         #[cfg(test)]
-        assert!(!std::mem::take(&mut self.ending_panics), "asked for again");
+        assert!(
+            !std::mem::take(&mut self.faults.ending_panics),
+            "asked for again"
+        );
         let cause = FailureCause::Internal;
         let accept_failed = |endpoint: &Endpoint| Event::AcceptFailed {
             endpoint: endpoint.clone(),
@@ -120,7 +123,7 @@ impl IoThread {
         };
         #[cfg(test)]
         assert!(
-            !std::mem::take(&mut self.removing_panics),
+            !std::mem::take(&mut self.faults.removing_panics),
             "asked for again"
         );
         self.reactor.timers.clear(Timer::Source { slot, number });
@@ -162,26 +165,10 @@ impl IoThread {
                 None => {}
             }
         }
-        self.forget_ended();
-        let at = self.reactor.now().saturating_add(core.options().linger);
-        self.reactor
-            .timers
-            .set(at, Timer::Linger { socket: core.id() });
-        self.closing.push((core.id(), Arc::downgrade(&core)));
+        let until = self.reactor.now().saturating_add(core.options().linger);
+        self.lingering.add(&core, until, &mut self.reactor.timers);
         // The counterpart is in `socket/handle.rs`.
         core.remove_attachment();
-    }
-
-    /// Forgets sockets that ended before their linger time was over.
-    fn forget_ended(&mut self) {
-        let timers = &mut self.reactor.timers;
-        self.closing.retain(|(socket, core)| {
-            let ended = core.upgrade().is_none_or(|core| core.has_ended());
-            if ended {
-                timers.clear(Timer::Linger { socket: *socket });
-            }
-            !ended
-        });
     }
 
     /// The linger time of a socket is over.

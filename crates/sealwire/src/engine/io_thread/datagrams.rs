@@ -42,7 +42,7 @@ impl IoThread {
         match datagrams.exchange(&mut self.reactor.datagram, now) {
             Progress::Idle => {}
             Progress::Again => {
-                self.unfinished.push(slot);
+                self.time_slices.ask(slot);
             }
             Progress::Done => self.remove_source(slot),
         }

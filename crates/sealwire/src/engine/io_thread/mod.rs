@@ -4,8 +4,10 @@ mod closing;
 mod connectors;
 mod datagrams;
 mod handshakes;
+mod lingering;
 mod listeners;
 mod sessions;
+mod time_slices;
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -15,6 +17,8 @@ use bytes::BytesMut;
 use slab::Slab;
 
 use self::handshakes::HandshakeQueue;
+use self::lingering::Lingering;
+use self::time_slices::TimeSlices;
 use super::connector::Connector;
 use super::datagrams::Datagrams;
 use super::decisions::Decisions;
@@ -89,27 +93,27 @@ pub(super) struct IoThread {
     /// The slots of the listeners.
     listeners: Vec<usize>,
     reactor: Reactor,
-    /// Slots that have more to do than fitted into their time slice. Each gets one more an iteration, however
-    /// often it asks: a peer that is never done must not get more and more of them.
-    unfinished: Vec<usize>,
-    /// Those that get it in this iteration.
-    resumed: Vec<usize>,
+    time_slices: TimeSlices,
     /// What the poll said last.
     ready: Vec<Ready>,
     /// What the mailbox had last.
     commands: Vec<Command>,
     /// Listeners, and sessions that are not ready.
     handshakes: HandshakeQueue,
-    /// Sockets that are closing, until their linger time is over.
-    closing: Vec<(u64, Weak<SocketCore>)>,
+    lingering: Lingering,
     cookies: Vec<Weak<SharedCookies>>,
     /// Sockets whose authenticators may change their mind.
     revised: Vec<Weak<SocketCore>>,
     #[cfg(test)]
+    faults: Faults,
+}
+
+/// What goes wrong next, as a test asked for.
+#[cfg(test)]
+#[derive(Default)]
+struct Faults {
     poll_fails: bool,
-    #[cfg(test)]
     removing_panics: bool,
-    #[cfg(test)]
     ending_panics: bool,
 }
 
@@ -130,20 +134,15 @@ impl IoThread {
                 datagram: Vec::new(),
                 became_ready: Vec::new(),
             },
-            unfinished: Vec::new(),
-            resumed: Vec::new(),
+            time_slices: TimeSlices::default(),
             ready: Vec::new(),
             commands: Vec::new(),
             handshakes: HandshakeQueue::default(),
-            closing: Vec::new(),
+            lingering: Lingering::default(),
             cookies: Vec::new(),
             revised: Vec::new(),
             #[cfg(test)]
-            poll_fails: false,
-            #[cfg(test)]
-            removing_panics: false,
-            #[cfg(test)]
-            ending_panics: false,
+            faults: Faults::default(),
         }
     }
 
@@ -215,10 +214,8 @@ impl IoThread {
         }
         self.commands = commands;
 
-        self.resumed.append(&mut self.unfinished);
-        self.resumed.sort_unstable();
-        self.resumed.dedup();
-        while let Some(slot) = self.resumed.pop() {
+        self.time_slices.begin();
+        while let Some(slot) = self.time_slices.next() {
             self.contained(Some(slot), |this| this.serve_source(slot));
         }
         let now = self.reactor.now();
@@ -235,7 +232,7 @@ impl IoThread {
 
     fn poll(&mut self) -> io::Result<()> {
         #[cfg(test)]
-        if std::mem::take(&mut self.poll_fails) {
+        if std::mem::take(&mut self.faults.poll_fails) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let timeout = self.poll_timeout();
@@ -284,7 +281,7 @@ impl IoThread {
 
     /// How long the poll may wait.
     fn poll_timeout(&self) -> Option<Duration> {
-        if !self.unfinished.is_empty() || !self.handshakes.is_empty() {
+        if !self.time_slices.is_empty() || !self.handshakes.is_empty() {
             return Some(Duration::ZERO);
         }
         self.reactor
@@ -400,16 +397,16 @@ impl IoThread {
             Command::Shutdown => {}
             #[cfg(test)]
             Command::Fault(Fault::Panic { again }) => {
-                self.ending_panics = again;
+                self.faults.ending_panics = again;
                 panic!("asked for");
             }
             #[cfg(test)]
             Command::Fault(Fault::PanicIn { again, .. }) => {
-                self.removing_panics = again;
+                self.faults.removing_panics = again;
                 panic!("asked for");
             }
             #[cfg(test)]
-            Command::Fault(Fault::Poll) => self.poll_fails = true,
+            Command::Fault(Fault::Poll) => self.faults.poll_fails = true,
         }
     }
 
@@ -434,9 +431,7 @@ impl IoThread {
                 _ => {}
             },
             Timer::Linger { socket } => {
-                let place = self.closing.iter().position(|(id, _)| *id == socket);
-                let closing = place.map(|place| self.closing.swap_remove(place).1);
-                if let Some(core) = closing.and_then(|core| core.upgrade()) {
+                if let Some(core) = self.lingering.take(socket) {
                     self.abandon(&core);
                 }
             }

@@ -111,7 +111,7 @@ impl IoThread {
         }
         match outcome {
             Ok((Progress::Idle, _)) => {}
-            Ok((Progress::Again, true)) => self.unfinished.push(slot),
+            Ok((Progress::Again, true)) => self.time_slices.ask(slot),
             Ok((Progress::Again, false)) => self.handshakes.push(slot),
             Err(end) => self.end_session(slot, end),
         }

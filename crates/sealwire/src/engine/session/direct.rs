@@ -26,12 +26,12 @@ pub(super) struct Lease {
 impl Session {
     /// No thread of the application may drive it from now on.
     pub(in crate::engine) fn mark_over(&mut self) {
-        self.over = true;
+        self.phase.over();
     }
 
     /// Whether a thread of the application may drive this session.
     pub(in crate::engine) fn is_usable(&self) -> bool {
-        self.attached.is_some() && self.finishing.is_none() && self.ending.is_none() && !self.over
+        self.standing.is_attached() && self.phase.is_open()
     }
 
     /// Whether something is left that only the I/O thread does.
@@ -41,14 +41,15 @@ impl Session {
             (next, None) => next.is_some(),
             (None, Some(_)) => false,
         };
-        let unwritten = self.writable && (self.output_waiting || self.protocol.pending_bytes() > 0);
-        sooner || unwritten || self.ending.is_some()
+        let unwritten =
+            self.transport.writable && (self.outbound.waiting || self.protocol.pending_bytes() > 0);
+        sooner || unwritten || self.phase.has_ended()
     }
 
     /// Reads once, unless there was something left to deliver. Whoever calls this found the pipe
     /// empty, so it has room.
     pub(in crate::engine) fn read_directly(&mut self, spare: &mut BytesMut, now: Duration) {
-        if self.paused {
+        if self.inbound.paused {
             self.input_wanted(now);
         }
         if self.protocol.has_events() {
@@ -61,13 +62,17 @@ impl Session {
             self.deliver(now);
             received.map_err(|error| self.fail(error))
         });
-        self.ending = outcome.err();
+        if let Err(end) = outcome {
+            self.phase.end(end);
+        }
     }
 
     /// Writes up to `limit` times.
     pub(in crate::engine) fn write_directly(&mut self, limit: usize) {
-        if self.ending.is_none() {
-            self.ending = self.write(limit).err();
+        if self.phase.is_open()
+            && let Err(end) = self.write(limit)
+        {
+            self.phase.end(end);
         }
     }
 
@@ -116,7 +121,7 @@ impl Session {
         self.lease.check_at = None;
         if std::mem::take(&mut self.lease.active) {
             // What has arrived meanwhile was not told.
-            self.readable = true;
+            self.transport.readable = true;
             self.stream
                 .reregister(registry, Token(self.key.slot))
                 .map_err(|error| self.transport_failed(error))?;

@@ -5,6 +5,7 @@ use std::io;
 use sealwire_zmtp::Error as ProtocolError;
 use sealwire_zmtp::error::CloseKind;
 
+use super::standing::{Attached, Standing};
 use super::{End, Session};
 use crate::account::Kind;
 use crate::failure::{ConnectionFailure, FailureCause};
@@ -31,11 +32,13 @@ impl Session {
     }
 
     pub(super) fn end_of_stream(&mut self) -> End {
-        if self.finished {
+        if self.phase.is_finished() {
             return End::Clean;
         }
         match self.protocol.end_of_stream() {
-            Some(sealwire_zmtp::Error::Closed(CloseKind::Clean)) if self.input.is_empty() => {
+            Some(sealwire_zmtp::Error::Closed(CloseKind::Clean))
+                if self.inbound.input.is_empty() =>
+            {
                 End::Clean
             }
             Some(error) => error.into(),
@@ -44,7 +47,7 @@ impl Session {
     }
 
     pub(super) fn transport_failed(&mut self, error: io::Error) -> End {
-        if self.finished {
+        if self.phase.is_finished() {
             return End::Clean;
         }
         End::Failed(FailureCause::of_transport(error))
@@ -57,8 +60,8 @@ impl Session {
             key,
             endpoint,
             address,
-            attached,
-            in_flight,
+            standing,
+            outbound,
             stream,
             lease,
             ..
@@ -68,28 +71,33 @@ impl Session {
             stream.shut_down();
         }
         drop((stream, lease));
-        match &attached {
-            Some((pipe, peer)) => {
+        let peer = match standing {
+            Standing::Attached(attached) => {
+                let Attached { pipe, peer, .. } = attached;
                 peer.account().set(Kind::Arriving, 0);
                 if matches!(&end, End::Failed(cause) if is_too_large(cause)) {
                     peer.account().note_excess(Kind::Arriving);
                 }
-                core.count_unsent(in_flight);
+                core.count_unsent(outbound.in_flight);
                 // What the application queued goes with it.
-                guard::contain("dropping messages", || core.detach(*pipe));
+                guard::contain("dropping messages", || core.detach(pipe));
                 add(&core.counters.disconnects, 1);
+                Some(peer)
             }
-            None => add(&core.counters.handshakes_failed, 1),
-        }
-        match (end, attached) {
-            (End::Failed(cause), attached) => core.hub.emit(Event::Failed(ConnectionFailure {
+            Standing::Reviewed(_) => {
+                add(&core.counters.handshakes_failed, 1);
+                None
+            }
+        };
+        match (end, peer) {
+            (End::Failed(cause), peer) => core.hub.emit(Event::Failed(ConnectionFailure {
                 connection: Some(key.connection),
                 endpoint,
                 address,
-                was_ready: attached.is_some(),
+                was_ready: peer.is_some(),
                 cause,
             })),
-            (End::Clean, Some((_, peer))) => core.hub.emit(Event::Disconnected { peer }),
+            (End::Clean, Some(peer)) => core.hub.emit(Event::Disconnected { peer }),
             // A socket that closes gives up its unfinished handshakes without a word.
             (End::Clean, None) => {}
         }

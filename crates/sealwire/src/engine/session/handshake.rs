@@ -8,6 +8,7 @@ use sealwire_zmtp::error::Refusal;
 use sealwire_zmtp::mechanism::Claim;
 use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent};
 
+use super::standing::{Attached, Review, Standing};
 use super::{End, Origin, Session};
 use crate::account;
 use crate::auth::{Status, Verdict};
@@ -23,10 +24,10 @@ use crate::zap;
 
 impl Session {
     pub(super) fn take_events(&mut self, reactor: &mut Reactor) -> Result<(), End> {
-        if self.protocol.is_raw() && self.attached.is_none() {
+        if self.protocol.is_raw() && !self.standing.is_attached() {
             self.ready(None, reactor)?;
         }
-        while self.attached.is_none() {
+        while !self.standing.is_attached() {
             match self.protocol.poll_event() {
                 Some(ProtocolEvent::Ready(info)) => self.ready(Some(info), reactor)?,
                 Some(ProtocolEvent::Authorize(claim)) => self.ask_about(claim, reactor)?,
@@ -41,13 +42,17 @@ impl Session {
 
     /// Asks those who decide about peers.
     fn ask_about(&mut self, claim: Claim, reactor: &mut Reactor) -> Result<(), End> {
+        let mut review = Review {
+            decided_at: self.core.revisions(),
+            ..Review::default()
+        };
         let applicant = match (claim, self.core.options().security.decider()) {
             (Claim::Address, _) => None,
             (Claim::Key(credentials), Some(Decider::Keys(authenticator))) => {
                 Some(Applicant::Key(authenticator.clone(), credentials))
             }
             (Claim::Password(shown), Some(Decider::Passwords(authenticator))) => {
-                self.shown = self.core.revises_clients().then(|| (*shown).clone());
+                review.shown = self.core.revises_clients().then(|| (*shown).clone());
                 Some(Applicant::Password(authenticator.clone(), shown))
             }
             // Nobody decides about such a claim: the peer is not let in.
@@ -62,13 +67,18 @@ impl Session {
             address: self.address.clone(),
             process: self.stream.process(),
         };
-        self.decided_at = self.core.revisions();
-        match reactor.decisions.ask(self.core.id(), self.key, inquiry) {
-            Answer::Now(verdict) => self.decided(verdict, reactor),
+        let answer = reactor.decisions.ask(self.core.id(), self.key, inquiry);
+        let verdict = match answer {
+            Answer::Now(verdict) => Some(verdict),
             Answer::Later(question) => {
-                self.question = Some(question);
-                Ok(())
+                review.question = Some(question);
+                None
             }
+        };
+        self.standing = Standing::Reviewed(review);
+        match verdict {
+            Some(verdict) => self.decided(verdict, reactor),
+            None => Ok(()),
         }
     }
 
@@ -77,13 +87,16 @@ impl Session {
         verdict: Verdict,
         reactor: &mut Reactor,
     ) -> Result<(), End> {
-        self.question = None;
+        let Some(review) = self.standing.review() else {
+            return Ok(());
+        };
+        review.question = None;
         let (reason, status, cause) = match verdict {
             Verdict::Allowed { user_id, metadata } => {
-                self.approval = Some(Approval {
+                review.approval = Some(Approval {
                     user_id: user_id.clone(),
                     metadata,
-                    credentials: self.shown.take(),
+                    credentials: review.shown.take(),
                 });
                 return self
                     .protocol
@@ -144,7 +157,10 @@ impl Session {
 
     /// Messages may flow. `None` where no protocol says who the peer is.
     fn ready(&mut self, info: Option<Arc<PeerInfo>>, reactor: &mut Reactor) -> Result<(), End> {
-        let approval = self.approval.take();
+        let Some(review) = self.standing.review() else {
+            return Ok(());
+        };
+        let (approval, decided_at) = (review.approval.take(), review.decided_at);
         let (address, connection) = (self.address.clone(), self.key.connection);
         let (route, process) = (self.core.context().routes().assign(), self.stream.process());
         let peer = Arc::new(match info {
@@ -159,18 +175,18 @@ impl Session {
         let connector = self.origin.connector();
         match self.core.attach(peer.clone(), link, connector) {
             Ok(pipe) => {
-                self.attached = Some((pipe, peer.clone()));
+                let attached = Attached::new(pipe, peer.clone(), reactor.now());
+                self.standing = Standing::Attached(attached);
                 // A backlog may have moved into the pipe as it was attached.
-                self.output_waiting = true;
+                self.outbound.waiting = true;
             }
             Err(reason) => return Err(self.reject(reason)),
         }
-        self.core.attached_after(self.decided_at);
+        self.core.attached_after(decided_at);
         self.stream.trust();
-        if let Some(place) = &mut self.place {
+        if let Some(place) = &mut self.permits.place {
             place.became_ready();
         }
-        self.ready_since = Some(reactor.now());
         add(&self.core.counters.handshakes_completed, 1);
         self.core.hub.emit(Event::Ready { peer });
         if self.core.is_closing() {
@@ -188,8 +204,8 @@ impl Session {
         };
         let Some(holder) = holder else { return Ok(()) };
         let limit = self.core.options().connections_of_a_key();
-        self.holding = self.core.holders.hold(holder, limit);
-        if self.holding.is_some() {
+        self.permits.holding = self.core.holders.hold(holder, limit);
+        if self.permits.holding.is_some() {
             peer.account().set(account::Kind::Connections, 1);
             return Ok(());
         }

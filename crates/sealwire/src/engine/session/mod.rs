@@ -14,32 +14,35 @@ mod direct;
 mod ending;
 mod handshake;
 mod input;
+mod phase;
+mod readiness;
 mod reading;
+mod standing;
 mod writing;
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use sealwire_zmtp::connection::Warning;
 
 use self::direct::Lease;
-use self::input::Input;
-use super::decisions::Pending;
+use self::phase::Phase;
+use self::readiness::Readiness;
+use self::reading::Inbound;
+use self::standing::{Permits, Review, Standing};
+use self::writing::Outbound;
 use super::io_thread::Reactor;
 use super::shared::{Bursts, SharedSession};
 use super::timers::{Timer, Timers};
 use super::wire::Wire;
 use super::world::World;
 use crate::account::{Kind, Place};
-use crate::auth::PlainCredentials;
-use crate::core::{Holding, SocketCore};
+use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::failure::FailureCause;
 use crate::limits::WRITES_PER_TIME_SLICE;
 use crate::monitor::Event;
-use crate::pattern::{Item, PipeId};
-use crate::peer::{Approval, Peer, PeerAddress};
+use crate::peer::PeerAddress;
 use crate::transport::Stream;
 
 /// Names a session: its slot, and the connection's number because slots are used again.
@@ -106,51 +109,19 @@ pub(in crate::engine) struct Session {
     pub(in crate::engine) endpoint: Endpoint,
     pub(in crate::engine) address: PeerAddress,
     stream: Stream,
+    transport: Readiness,
     protocol: Wire,
-    input: Input,
-    /// Set once the handshake is done and the socket has taken the peer.
-    attached: Option<(PipeId, Arc<Peer>)>,
-    /// When that was.
-    ready_since: Option<Duration>,
-    readable: bool,
-    /// The transport said that no more bytes will come after those it holds.
-    hung_up: bool,
-    writable: bool,
-    /// The pipe said that it has something to send.
-    output_waiting: bool,
-    /// The pipe is full; it will say when it is not.
-    paused: bool,
-    /// Bytes of an unfinished message that the peer's account is charged with.
-    arriving: usize,
-    /// Messages taken from the pipe since the transport last took everything.
-    in_flight: usize,
-    /// No more is wanted from the peer: send what is queued, then end, at this time at the latest.
-    finishing: Option<Duration>,
-    /// All was sent and the peer was told; its own end is awaited.
-    finished: bool,
+    standing: Standing,
+    phase: Phase,
+    inbound: Inbound,
+    outbound: Outbound,
+    permits: Permits,
     /// The deadline that is among the I/O thread's timers.
     timer: Option<Duration>,
-    /// What the authenticator was asked about this peer and has not answered yet.
-    question: Option<Pending>,
-    /// How often the socket had decided again about its clients when this one was decided about.
-    decided_at: u64,
-    /// What was said about the peer as it was let in.
-    approval: Option<Approval>,
-    /// What a PLAIN client showed, until it is decided about.
-    shown: Option<PlainCredentials>,
-    taken: VecDeque<Item>,
     pub(in crate::engine) bursts: Arc<Bursts>,
-    /// Among the connections that the process accepted, if this is one.
-    place: Option<Place>,
-    /// Among those of its key, if it proved one.
-    holding: Option<Holding>,
     /// What this session is part of.
     shared: Weak<SharedSession>,
     lease: Lease,
-    /// How it ended while a thread of the application drove it.
-    ending: Option<End>,
-    /// It has ended and is about to be taken away.
-    over: bool,
 }
 
 impl Session {
@@ -184,32 +155,17 @@ impl Session {
             endpoint,
             address,
             stream,
+            transport: Readiness::new(),
             protocol,
-            input: Input::default(),
-            attached: None,
-            ready_since: None,
-            readable: false,
-            hung_up: false,
-            writable: true,
-            output_waiting: false,
-            paused: false,
-            arriving: 0,
-            in_flight: 0,
-            finishing: None,
-            finished: false,
+            standing: Standing::Reviewed(Review::default()),
+            phase: Phase::Open,
+            inbound: Inbound::default(),
+            outbound: Outbound::default(),
+            permits: Permits::default(),
             timer: None,
-            question: None,
-            decided_at: 0,
-            approval: None,
-            shown: None,
-            taken: VecDeque::new(),
             bursts: Arc::default(),
-            place: None,
-            holding: None,
             shared: Weak::new(),
             lease: Lease::default(),
-            ending: None,
-            over: false,
         }
     }
 
@@ -219,7 +175,7 @@ impl Session {
     }
 
     pub(in crate::engine) fn take_place(&mut self, place: Place) {
-        self.place = Some(place);
+        self.permits.place = Some(place);
     }
 
     pub(in crate::engine) fn stream_mut(&mut self) -> &mut Stream {
@@ -227,12 +183,12 @@ impl Session {
     }
 
     pub(in crate::engine) fn is_ready(&self) -> bool {
-        self.attached.is_some()
+        self.standing.is_attached()
     }
 
     /// How long the connection has been of use.
     pub(in crate::engine) fn ready_for(&self, now: Duration) -> Option<Duration> {
-        self.ready_since.map(|since| now.saturating_sub(since))
+        self.standing.attached().map(|attached| attached.age(now))
     }
 
     /// Keeps one entry for the next deadline among the timers.
@@ -241,7 +197,7 @@ impl Session {
             .protocol
             .next_timeout()
             .into_iter()
-            .chain(self.finishing)
+            .chain(self.phase.until())
             .chain(self.lease.check_at)
             .min();
         if next != self.timer {
@@ -256,9 +212,9 @@ impl Session {
     fn move_timer(&mut self, timers: &mut Timers, next: Option<Duration>) {
         timers.replace(self.timer, next, self.key.timer());
         self.timer = next;
-        if let Some((_, peer)) = &self.attached {
-            peer.account()
-                .set(Kind::Timers, usize::from(next.is_some()));
+        if let Some(attached) = self.standing.attached() {
+            let account = attached.peer.account();
+            account.set(Kind::Timers, usize::from(next.is_some()));
         }
     }
 
@@ -268,28 +224,25 @@ impl Session {
         writable: bool,
         hung_up: bool,
     ) {
-        self.readable |= readable;
-        self.writable |= writable;
-        self.hung_up |= hung_up;
+        self.transport.note(readable, writable, hung_up);
     }
 
     pub(in crate::engine) fn output_ready(&mut self) {
-        self.output_waiting = true;
+        self.outbound.waiting = true;
     }
 
     pub(in crate::engine) fn input_wanted(&mut self, now: Duration) {
-        self.paused = false;
+        self.inbound.paused = false;
         self.protocol.set_reading(true, now);
     }
 
     /// Sends what is queued, then ends the connection; within the linger time.
     pub(in crate::engine) fn finish(&mut self, now: Duration) {
-        self.finishing
-            .get_or_insert(now + self.core.options().linger);
+        self.phase.finish(now + self.core.options().linger);
     }
 
     pub(in crate::engine) fn timer_due(&mut self, now: Duration) -> Result<(), End> {
-        if self.finishing.is_some_and(|at| at <= now) {
+        if self.phase.until().is_some_and(|at| at <= now) {
             return Err(End::Clean);
         }
         if self.timer.is_some_and(|at| at <= now) {
@@ -300,7 +253,7 @@ impl Session {
             self.protocol
                 .handle_timeout(now)
                 .map_err(|error| self.fail(error))?;
-            self.input.give_back();
+            self.inbound.input.give_back();
             if self.protocol.take_transport_ping() {
                 self.stream.ping();
             }
@@ -310,7 +263,7 @@ impl Session {
 
     /// Does whatever can be done now.
     pub(in crate::engine) fn drive(&mut self, reactor: &mut Reactor) -> Result<Progress, End> {
-        if let Some(end) = self.ending.take() {
+        if let Some(end) = self.phase.take_end() {
             return Err(end);
         }
         let progress = self.read(reactor)?;
@@ -318,10 +271,10 @@ impl Session {
             // What was written last may have been all, which only the next write finds.
             return Ok(Progress::Again);
         }
-        if self.finishing.is_some() && !self.finished && self.nothing_to_send() {
-            self.finished = true;
+        if self.phase.is_finishing() && self.nothing_to_send() {
+            self.phase.all_is_sent();
             self.stream.finish_writing();
-            if self.readable {
+            if self.transport.readable {
                 return Ok(Progress::Again);
             }
         }

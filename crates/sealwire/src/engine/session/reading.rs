@@ -8,12 +8,20 @@ use bytes::BytesMut;
 use sealwire_zmtp::connection::Warning;
 use sealwire_zmtp::{Event as ProtocolEvent, Message as Frames};
 
+use super::input::Input;
 use super::{End, Progress, Session};
-use crate::account::Kind;
 use crate::engine::io_thread::Reactor;
 use crate::engine::wire::Wire;
 use crate::limits::READS_PER_TIME_SLICE;
 use crate::pattern::{Item, Room, Source};
+
+/// What comes from the peer.
+#[derive(Default)]
+pub(super) struct Inbound {
+    pub(super) input: Input,
+    /// The pipe is full; it will say when it is not.
+    pub(super) paused: bool,
+}
 
 impl Session {
     pub(super) fn read(&mut self, reactor: &mut Reactor) -> Result<Progress, End> {
@@ -46,62 +54,57 @@ impl Session {
         now: Duration,
     ) -> Result<Option<Result<(), sealwire_zmtp::Error>>, End> {
         // What was read may be what writing had to wait for.
-        self.writable |= self.stream.buffers();
+        self.transport.writable |= self.stream.buffers();
         let wanted = self.protocol.wanted();
-        let outcome = self.input.read(&mut self.stream, wanted, spare);
+        let outcome = self.inbound.input.read(&mut self.stream, wanted, spare);
         let received = match outcome {
             Ok((0, _)) => Err(self.end_of_stream()),
             Ok((_, emptied)) => {
-                // The end of the stream may be behind what was there.
-                self.readable = !emptied || self.hung_up || self.stream.buffers();
+                self.transport.was_read(emptied, self.stream.buffers());
                 // Once everything was sent and said, only the end of the stream is still of
                 // interest.
-                Ok(Some(match self.finished {
+                Ok(Some(match self.phase.is_finished() {
                     true => {
-                        self.input.bytes().clear();
+                        self.inbound.input.bytes().clear();
                         Ok(())
                     }
-                    false => self.protocol.receive(self.input.bytes(), now),
+                    false => self.protocol.receive(self.inbound.input.bytes(), now),
                 }))
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                self.readable = false;
+                self.transport.readable = false;
                 Ok(None)
             }
             // Nothing in it was for ZMTP, and more may be behind it.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
-                self.readable = true;
+                self.transport.readable = true;
                 Ok(Some(Ok(())))
             }
             Err(error) => Err(self.transport_failed(error)),
         };
-        self.input.settle(self.protocol.wanted(), spare);
+        self.inbound.input.settle(self.protocol.wanted(), spare);
         self.note_arriving();
         received
     }
 
     /// Charges the peer with what is here of an unfinished message.
     fn note_arriving(&mut self) {
-        let Some((_, peer)) = &self.attached else {
+        let Some(attached) = self.standing.attached_mut() else {
             return;
         };
         let in_protocol = self.protocol.arriving();
         self.stream.leave_room_for(in_protocol);
-        let arriving = in_protocol + self.stream.arriving();
-        if arriving != self.arriving {
-            self.arriving = arriving;
-            peer.account().set(Kind::Arriving, arriving);
-        }
+        attached.charge_arriving(in_protocol + self.stream.arriving());
     }
 
     /// A full pipe stops the reading, except for the end of the stream.
     pub(in crate::engine) fn wants_to_read(&self) -> bool {
-        self.readable && (self.finished || !self.paused)
+        self.transport.readable && (self.phase.is_finished() || !self.inbound.paused)
     }
 
     /// Hands over what the protocol has for the socket.
     pub(super) fn deliver(&mut self, now: Duration) {
-        let Some((pipe, _)) = self.attached else {
+        let Some(pipe) = self.standing.attached().map(|attached| attached.pipe) else {
             return;
         };
         if !self.protocol.has_events() {
@@ -115,8 +118,8 @@ impl Session {
         let warnings = received.warnings;
         warnings.into_iter().for_each(|warning| self.warn(warning));
         self.bursts.received();
-        if delivered.full != self.paused {
-            self.paused = delivered.full;
+        if delivered.full != self.inbound.paused {
+            self.inbound.paused = delivered.full;
             self.protocol.set_reading(!delivered.full, now);
         }
     }

@@ -1,16 +1,27 @@
 //! From the pipe through the protocol to the transport.
 
+use std::collections::VecDeque;
 use std::io;
 
 use super::{End, Session};
 use crate::limits::WRITE_BUDGET;
-use crate::pattern::Room;
+use crate::pattern::{Item, Room};
+
+/// What goes to the peer.
+#[derive(Default)]
+pub(super) struct Outbound {
+    /// The pipe said that it has something to send.
+    pub(super) waiting: bool,
+    /// Messages taken from the pipe since the transport last took everything.
+    pub(super) in_flight: usize,
+    taken: VecDeque<Item>,
+}
 
 impl Session {
     /// Writes up to `limit` times. Returns whether it could go on at once.
     pub(super) fn write(&mut self, limit: usize) -> Result<bool, End> {
         for _ in 0..limit {
-            if !self.writable || self.finished {
+            if !self.transport.writable || self.phase.is_finished() {
                 return Ok(false);
             }
             self.take_outbound();
@@ -18,31 +29,34 @@ impl Session {
                 Ok(true) => {}
                 Ok(false) => match self.stream.flush() {
                     Ok(()) => {
-                        self.in_flight = 0;
+                        self.outbound.in_flight = 0;
                         return Ok(false);
                     }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                        self.writable = false;
+                        self.transport.writable = false;
                     }
                     Err(error) => return Err(self.transport_failed(error)),
                 },
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.writable = false,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.transport.writable = false
+                }
                 Err(error) => return Err(self.transport_failed(error)),
             }
         }
-        Ok(self.writable && !self.finished)
+        Ok(self.transport.writable && !self.phase.is_finished())
     }
 
     /// Gives the protocol as many messages as one or two writes can carry.
     fn take_outbound(&mut self) {
-        let Some((pipe, _)) = self.attached else {
+        let Some(pipe) = self.standing.attached().map(|attached| attached.pipe) else {
             return;
         };
-        while self.output_waiting && self.protocol.pending_bytes() < WRITE_BUDGET {
+        let outbound = &mut self.outbound;
+        while outbound.waiting && self.protocol.pending_bytes() < WRITE_BUDGET {
             let room = Room::of_bytes(WRITE_BUDGET);
-            self.in_flight += self.core.take_outbound(pipe, &mut self.taken, room);
-            self.output_waiting = !self.taken.is_empty();
-            for item in self.taken.drain(..) {
+            outbound.in_flight += self.core.take_outbound(pipe, &mut outbound.taken, room);
+            outbound.waiting = !outbound.taken.is_empty();
+            for item in outbound.taken.drain(..) {
                 self.protocol.send(item);
             }
         }
@@ -50,11 +64,11 @@ impl Session {
 
     /// `false` when there was nothing to write.
     pub(super) fn write_once(&mut self) -> io::Result<bool> {
-        let (stream, attached) = (&mut self.stream, &self.attached);
+        let (stream, attached) = (&mut self.stream, self.standing.attached());
         self.protocol.write_with(stream.write_size(), |slices| {
             let written = stream.write_vectored(slices)?;
-            if let Some((_, peer)) = attached {
-                peer.account().note_written(written);
+            if let Some(attached) = attached {
+                attached.peer.account().note_written(written);
             }
             Ok(written)
         })
@@ -62,9 +76,9 @@ impl Session {
 
     pub(super) fn nothing_to_send(&self) -> bool {
         // A handshake under way may still bring a peer for the backlog.
-        let settled = self.attached.is_some() || self.core.backlog() == 0;
+        let settled = self.standing.is_attached() || self.core.backlog() == 0;
         settled
-            && !self.output_waiting
+            && !self.outbound.waiting
             && self.protocol.pending_bytes() == 0
             && !self.stream.holds_output()
     }
