@@ -1101,9 +1101,23 @@ typedef struct {
    */
   uint64_t dropped_at_send;
   /**
-   * Messages still unsent when their connection or the socket ended.
+   * Messages of which nothing had been written when their connection or the socket ended.
    */
   uint64_t dropped_unsent;
+  /**
+   * Messages that were written to a connection which has ended since, and may have arrived: an upper
+   * bound of what was lost on the way. An answered heartbeat takes out what was sent before it.
+   */
+  uint64_t unconfirmed;
+  /**
+   * Received messages that nobody had read when the socket ended, or for which there was no room
+   * when their connection did.
+   */
+  uint64_t dropped_unread;
+  /**
+   * Messages that a newer one replaced before they were sent or read.
+   */
+  uint64_t replaced;
   /**
    * Received messages that the type of the socket has no use for.
    */

@@ -366,8 +366,16 @@ pub struct sealwire_counters {
     pub bytes_received: u64,
     /// Copies dropped at a full queue, or because the peer to answer was gone.
     pub dropped_at_send: u64,
-    /// Messages still unsent when their connection or the socket ended.
+    /// Messages of which nothing had been written when their connection or the socket ended.
     pub dropped_unsent: u64,
+    /// Messages that were written to a connection which has ended since, and may have arrived: an upper
+    /// bound of what was lost on the way. An answered heartbeat takes out what was sent before it.
+    pub unconfirmed: u64,
+    /// Received messages that nobody had read when the socket ended, or for which there was no room
+    /// when their connection did.
+    pub dropped_unread: u64,
+    /// Messages that a newer one replaced before they were sent or read.
+    pub replaced: u64,
     /// Received messages that the type of the socket has no use for.
     pub dropped_at_receive: u64,
     /// Handshakes completed.
@@ -399,6 +407,9 @@ pub extern "C" fn sealwire_socket_counters(
             bytes_received: counters.bytes_received,
             dropped_at_send: counters.dropped_at_send,
             dropped_unsent: counters.dropped_unsent,
+            unconfirmed: counters.unconfirmed,
+            dropped_unread: counters.dropped_unread,
+            replaced: counters.replaced,
             dropped_at_receive: counters.dropped_at_receive,
             handshakes_completed: counters.handshakes_completed,
             handshakes_failed: counters.handshakes_failed,

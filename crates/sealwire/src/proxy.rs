@@ -211,19 +211,24 @@ impl<'a> Proxy<'a> {
                 Err(Error::RequestLost) => {}
                 Err(error) => return Err(error),
             }
-            for message in batch.drain(..) {
+            let mut messages = batch.drain(..);
+            while let Some(message) = messages.next() {
                 let message = Message::from(message.into_frames());
                 let size = message.size();
                 way.received(size);
                 if let Some(capture) = self.capture {
-                    // What the capture cannot take it misses, whatever the reason.
-                    let _ = capture.try_send(message.clone());
+                    // Forwarding waits for nobody who listens in.
+                    if capture.try_send(message.clone()).is_err() {
+                        capture.count_dropped_at_send(1);
+                    }
                 }
                 match to.send_while(message, || !way.steering.terminated()) {
                     Ok(()) => way.sent(size),
                     Err(error) => match error.error() {
-                        Error::WouldBlock => {}
+                        // Ended with messages in hand.
+                        Error::WouldBlock => to.count_dropped_at_send(1),
                         Error::Closed | Error::Forked | Error::System(_) => {
+                            to.count_dropped_at_send(1 + messages.len());
                             return Err(error.into());
                         }
                         error => refusals.note(to, error),

@@ -79,9 +79,8 @@ impl Connection {
                 let verified = self.receiver.verifies();
                 return Err(Error::PeerRefused { reason, verified });
             }
-            // That something arrived is all that PONG has to say.
-            Command::Pong(_)
-            | Command::Subscribe(_)
+            Command::Pong(pong) => self.liveness.ponged(pong, self.output.taken_in_all()),
+            Command::Subscribe(_)
             | Command::Cancel(_)
             | Command::Join(_)
             | Command::Leave(_)

@@ -19,7 +19,7 @@ use arrayvec::ArrayVec;
 use super::{Config, Heartbeat};
 use crate::error::{Error, Step};
 use crate::limits::MAX_PING_CONTEXT;
-use crate::wire::command::heartbeat::Ping;
+use crate::wire::command::heartbeat::{Ping, Pong};
 
 type PingContext = ArrayVec<u8, MAX_PING_CONTEXT>;
 
@@ -41,6 +41,8 @@ pub(super) struct Liveness {
     taken_then: u64,
     /// Bytes of output before the last PING.
     before_last_ping: Option<u64>,
+    /// Bytes of output before the last PING that was answered.
+    confirmed: u64,
     last_heard: Duration,
     /// How long the peer lets us wait.
     peer_ttl: Option<Duration>,
@@ -61,6 +63,7 @@ impl Liveness {
             before_oldest_ping: 0,
             taken_then: 0,
             before_last_ping: None,
+            confirmed: 0,
             last_heard: now,
             peer_ttl: None,
             reading: true,
@@ -103,6 +106,21 @@ impl Liveness {
     pub(super) fn pinged(&mut self, ping: Ping<'_>) {
         self.peer_ttl = ping.ttl;
         self.owed_pong = ping.context.try_into().ok();
+    }
+
+    /// The peer answers a PING: what was sent before it has arrived. A PING's context says how much
+    /// that was, in bytes; nobody can confirm more than the `taken` bytes of output.
+    pub(super) fn ponged(&mut self, pong: Pong<'_>, taken: u64) {
+        if let Ok(before) = pong.context.try_into().map(u64::from_be_bytes)
+            && before <= taken
+        {
+            self.confirmed = self.confirmed.max(before);
+        }
+    }
+
+    /// Bytes of output that the peer is known to have processed.
+    pub(super) fn confirmed(&self) -> u64 {
+        self.confirmed
     }
 
     #[inline]
@@ -162,14 +180,14 @@ impl Liveness {
         }
     }
 
-    /// Whether a PING of ZMTP is due; gives the ttl that it carries. None is while the last one is
-    /// not out. `taken` and `pending` are bytes of output.
+    /// Whether a PING of ZMTP is due; gives the ttl and the context that it carries. None is while the
+    /// last one is not out. `taken` and `pending` are bytes of output.
     pub(super) fn take_due_ping(
         &mut self,
         now: Duration,
         taken: u64,
         pending: usize,
-    ) -> Option<Duration> {
+    ) -> Option<(Duration, [u8; 8])> {
         let beat = self.heartbeat?;
         if self.next_ping? > now {
             return None;
@@ -186,7 +204,7 @@ impl Liveness {
             return None;
         }
         self.before_last_ping = Some(before);
-        Some(beat.ttl)
+        Some((beat.ttl, before.to_be_bytes()))
     }
 
     fn ttl_deadline(&self) -> Option<Duration> {

@@ -85,6 +85,20 @@ enum Phase {
     Over(Error),
 }
 
+/// How far a connection's output has come, in bytes since it began, those of the handshake included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutputProgress {
+    /// Staged, whether taken or not. A message that is sent now begins here.
+    pub staged: u64,
+    /// Taken out of [`Connection::transmit`]; at most `staged`.
+    pub taken: u64,
+    /// Known to have been processed by the peer, since it answered a PING behind them; at most `taken`.
+    /// Moves only with [`heartbeat`](Config::heartbeat), and only where the peer sends a PING's context
+    /// back, as RFC 37 wants it.
+    pub confirmed: u64,
+}
+
 impl Connection {
     /// Starts a connection; its greeting is ready to be transmitted.
     ///
@@ -198,6 +212,16 @@ impl Connection {
     #[inline]
     pub fn pending_bytes(&self) -> usize {
         self.output.pending() + self.owed_pong_size()
+    }
+
+    /// How far the output has come.
+    pub fn output_progress(&self) -> OutputProgress {
+        let taken = self.output.taken_in_all();
+        OutputProgress {
+            staged: taken + self.output.pending() as u64,
+            taken,
+            confirmed: self.liveness.confirmed(),
+        }
     }
 
     /// What is to be written: everything staged, framed and sealed.

@@ -145,8 +145,8 @@ impl Connection {
         let taken = self.output.taken_in_all();
         self.liveness.check(now, self.phase.step(), taken)?;
         let pending = self.output.pending();
-        if let Some(ttl) = self.liveness.take_due_ping(now, taken, pending) {
-            self.stage(COMMAND, &heartbeat::ping_body(ttl));
+        if let Some((ttl, context)) = self.liveness.take_due_ping(now, taken, pending) {
+            self.stage(COMMAND, &heartbeat::ping_body(ttl, &context));
             self.blocks.give_back();
             self.output.give_back();
         }

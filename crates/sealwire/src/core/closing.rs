@@ -2,7 +2,8 @@
 
 use super::{Phase, SocketCore, State};
 use crate::error::Error;
-use crate::monitor::add;
+use crate::message::Message;
+use crate::monitor::{Counters, add};
 
 impl SocketCore {
     /// Ends all operations; queued messages may still go out. `false` when that was done before.
@@ -32,6 +33,7 @@ impl SocketCore {
         self.with(|state| {
             state.failed = true;
             state.phase = Phase::Ended;
+            state.discard_unread();
         });
         self.announce_end();
         self.notify_readable(usize::MAX);
@@ -61,6 +63,15 @@ impl SocketCore {
         self.lock().unsent
     }
 
+    /// The numbers as of now.
+    pub(crate) fn counters(&self) -> Counters {
+        let mut counters = self.counters.snapshot();
+        let state = self.lock();
+        counters.replaced = state.pipes.replaced();
+        counters.dropped_unread += state.unread as u64;
+        counters
+    }
+
     /// Messages for which no peer has been found yet.
     pub(crate) fn backlog(&self) -> usize {
         self.lock().pattern.backlog()
@@ -88,9 +99,18 @@ impl State {
         let done = self.phase == Phase::Closing && self.attachments == 0;
         if done {
             self.unsent += self.drop_backlog() + self.pipes.outbound_messages();
+            self.discard_unread();
             self.phase = Phase::Ended;
         }
         done
+    }
+
+    /// Discards what was received and nobody will read.
+    fn discard_unread(&mut self) {
+        let returned = std::mem::take(&mut self.returned);
+        self.unread += returned.len() + self.pipes.discard_unread();
+        let returned = returned.into_iter().map(Message::into_frames);
+        self.pipes.discard_all(returned.collect());
     }
 
     /// Gives up on the backlog, and says how many messages that were.

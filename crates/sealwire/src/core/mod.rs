@@ -86,6 +86,8 @@ struct State {
     failed: bool,
     /// Messages that were lost while the socket was closing.
     unsent: usize,
+    /// Messages that nobody had read when the socket ended.
+    unread: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +127,7 @@ impl SocketCore {
             attachments: 0,
             failed: false,
             unsent: 0,
+            unread: 0,
         };
         let revision = options.security.revision();
         let readable = Readable::new(options.spin);

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use bytes::{Buf as _, Bytes, BytesMut};
+use sealwire_zmtp::connection::OutputProgress;
 use sealwire_zmtp::{Frame, Message as Frames};
 
 /// Part of the buffer's size from which on a message is a slice of it instead of a copy.
@@ -14,6 +15,8 @@ pub(super) struct Raw {
     received: Option<Frames>,
     outgoing: VecDeque<Bytes>,
     pending: usize,
+    /// Bytes written since the connection began.
+    written: u64,
 }
 
 impl Raw {
@@ -47,6 +50,14 @@ impl Raw {
         }
     }
 
+    /// Nothing proves to a STREAM socket what arrived.
+    pub(super) fn output_progress(&self) -> OutputProgress {
+        let mut progress = OutputProgress::default();
+        progress.taken = self.written;
+        progress.staged = self.written + self.pending as u64;
+        progress
+    }
+
     pub(super) fn pending_bytes(&self) -> usize {
         self.pending
     }
@@ -59,6 +70,7 @@ impl Raw {
     /// So many of these bytes have been written.
     pub(super) fn advance(&mut self, mut written: usize) {
         self.pending -= written;
+        self.written += written as u64;
         while let Some(first) = self.outgoing.front_mut()
             && written > 0
         {

@@ -5,6 +5,7 @@ use std::io::{self, IoSlice};
 use std::time::Duration;
 
 use bytes::{Buf as _, BytesMut};
+use sealwire_zmtp::connection::OutputProgress;
 use sealwire_zmtp::error::Refusal;
 use sealwire_zmtp::{Connection as Protocol, Error, Event, Message as Frames, SocketType};
 
@@ -173,6 +174,14 @@ impl Wire {
         }
     }
 
+    /// Drops the messages that nobody will take any more, and says how many they were.
+    pub(super) fn drop_messages(&mut self) -> usize {
+        let messages = std::iter::from_fn(|| self.next_item(&mut drop));
+        messages
+            .filter(|item| matches!(item, Item::Message(_)))
+            .count()
+    }
+
     /// The transport has ended. `None` where that is the way to end.
     pub(super) fn end_of_stream(&mut self) -> Option<Error> {
         match self {
@@ -199,6 +208,14 @@ impl Wire {
             (_, Item::FramedRange(_) | Item::Changes(_)) => {
                 unreachable!("links get what it stands for")
             }
+        }
+    }
+
+    /// How far the output has come, in bytes.
+    pub(super) fn output_progress(&self) -> OutputProgress {
+        match self {
+            Wire::Zmtp(protocol) => protocol.output_progress(),
+            Wire::Raw(raw) => raw.output_progress(),
         }
     }
 

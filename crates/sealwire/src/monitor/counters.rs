@@ -22,8 +22,18 @@ crate::counters! {
         /// Copies dropped because the peer's queue was at its high-water mark (PUB, ROUTER, XSUB) or
         /// the peer to answer was gone (REP, ROUTER).
         dropped_at_send,
-        /// Messages still unsent when their connection or the socket ended.
+        /// Messages of which nothing had been written when their connection or the socket ended. They did
+        /// not arrive.
         dropped_unsent,
+        /// Messages that were written to a connection which has ended since, and may have arrived: an
+        /// upper bound of what was lost on the way. An answered heartbeat proves that what was sent
+        /// before it arrived, and takes it out; without heartbeats all messages of a connection count.
+        unconfirmed,
+        /// Received messages that nobody had read when the socket ended, or for which there was no room
+        /// when their connection did.
+        dropped_unread,
+        /// Messages that a newer one replaced before they were sent or read (`conflate`, `req_relaxed`).
+        replaced,
         /// Received messages that the socket type has no use for: without a delimiter (REP, REQ), not
         /// asked for (REQ), of a topic not subscribed to (SUB), of a group not joined (DISH), or sent to
         /// PUB or PUSH; and datagrams that are none of a RADIO.

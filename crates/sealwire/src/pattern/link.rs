@@ -107,6 +107,8 @@ pub(crate) struct Signals {
     first: Option<Signal>,
     others: Vec<Signal>,
     discarded: Vec<Discarded>,
+    /// Messages that newer ones replaced, since the socket was made.
+    pub(super) replaced: u64,
 }
 
 impl Signals {

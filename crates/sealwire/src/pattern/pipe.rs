@@ -96,7 +96,7 @@ impl Pipe {
         let (messages, bytes) = item.messages();
         if messages > 0 {
             if self.marks.conflate {
-                self.discard_queued(signals);
+                self.replace_queued(signals);
                 (self.outbound_messages, self.outbound_bytes) = (0, 0);
                 self.outbound_cost = self.outbound.iter().map(Item::cost).sum();
             }
@@ -108,10 +108,11 @@ impl Pipe {
         self.tell_of_output(signals);
     }
 
-    /// Takes the messages out of the outbound queue.
-    fn discard_queued(&mut self, signals: &mut Signals) {
+    /// Takes the messages out of the outbound queue, for a newer one.
+    fn replace_queued(&mut self, signals: &mut Signals) {
         self.outbound.retain_mut(|queued| match queued {
             Item::Message(frames) => {
+                signals.replaced += 1;
                 signals.discard(mem::take(frames));
                 false
             }
@@ -119,9 +120,10 @@ impl Pipe {
         });
     }
 
-    /// Takes the messages out of the inbound queue.
-    pub(super) fn discard_received(&mut self, signals: &mut Signals) {
+    /// Takes the messages out of the inbound queue, for a newer one.
+    pub(super) fn replace_received(&mut self, signals: &mut Signals) {
         for frames in self.inbound.drain(..) {
+            signals.replaced += 1;
             signals.discard(frames);
         }
         self.inbound_bytes = 0;

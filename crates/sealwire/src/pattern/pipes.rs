@@ -359,6 +359,17 @@ impl Pipes {
         keeping.map(|(_, pipe)| pipe.link.clone()).collect()
     }
 
+    /// Messages that newer ones replaced, since the socket was made.
+    pub(crate) fn replaced(&self) -> u64 {
+        self.signals.replaced
+    }
+
+    /// Counts messages that a newer one replaces, and drops them.
+    pub(crate) fn replace_all(&mut self, messages: Vec<Frames>) {
+        self.signals.replaced += messages.len() as u64;
+        self.discard_all(messages);
+    }
+
     /// Messages queued towards peers.
     pub(crate) fn outbound_messages(&self) -> usize {
         self.slab

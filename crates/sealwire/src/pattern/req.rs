@@ -87,8 +87,8 @@ impl Pattern for Req {
             };
             self.advance(pipes);
         }
-        // What was given up for a later request is not lost.
-        pipes.discard_all(mem::take(unsent));
+        // Given up for a later request before.
+        pipes.replace_all(mem::take(unsent));
     }
 
     fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
@@ -144,9 +144,8 @@ impl Pattern for Req {
                 Ok(1)
             }
             State::Answered(id) => {
-                if let Some((frames, _)) = pipes.pop_inbound(id) {
-                    pipes.discard(frames);
-                }
+                let answer = pipes.pop_inbound(id).map(|(frames, _)| frames);
+                pipes.replace_all(answer.into_iter().collect());
                 Ok(0)
             }
             State::Idle | State::Sent(_) | State::Lost => Ok(0),

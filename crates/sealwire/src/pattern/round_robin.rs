@@ -77,7 +77,7 @@ impl RoundRobin {
         }
         let waits = self.order.is_empty() && self.expecting;
         if waits && self.conflate {
-            pipes.discard_all(self.take_backlog());
+            pipes.replace_all(self.take_backlog());
         }
         let (messages, bytes) = (self.backlog.len(), self.backlog_bytes);
         if waits && self.backlog_limit.admits(messages, bytes) {

@@ -12,7 +12,7 @@ pub(super) struct Refusals(LogGate);
 impl Refusals {
     /// Counts a message that is dropped, and has the log say why.
     pub(super) fn note(&self, socket: &Socket, error: &Error) {
-        socket.count_dropped_at_send();
+        socket.count_dropped_at_send(1);
         guard::log_seldom(&self.0, |times| {
             tracing::warn!(
                 target: "sealwire",

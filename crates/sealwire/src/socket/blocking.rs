@@ -350,10 +350,10 @@ impl Socket {
         }
     }
 
-    /// Counts a message that was to be sent and was not taken.
-    pub(crate) fn count_dropped_at_send(&self) {
+    /// Counts messages that were to be sent and were not taken.
+    pub(crate) fn count_dropped_at_send(&self, messages: usize) {
         if let Ok(core) = self.inner.core() {
-            crate::monitor::add(&core.counters.dropped_at_send, 1);
+            crate::monitor::add(&core.counters.dropped_at_send, messages);
         }
     }
 

@@ -398,7 +398,7 @@ impl Socket {
 
     /// What this socket has done so far.
     pub fn counters(&self) -> Counters {
-        self.handle.core.counters.snapshot()
+        self.handle.core.counters()
     }
 
     /// Closes the socket for all its handles and waits until what is queued has been sent, but no

@@ -7,6 +7,7 @@
 mod support;
 
 mod access;
+mod accounting;
 mod admission;
 mod async_api;
 mod authentication;

@@ -121,7 +121,24 @@ fn a_paused_or_blocked_proxy_can_be_ended() {
         }
         scene.command("TERMINATE");
         device.join().unwrap().unwrap();
+        let lost = scene.backend.counters().dropped_at_send;
+        assert_eq!(lost, u64::from(!pause));
     }
+}
+
+#[test]
+fn a_capture_that_takes_nothing_holds_nothing_up_and_counts_what_it_misses() {
+    let scene = scene(SocketType::Rep, SocketType::Req);
+    // Nobody is connected to it.
+    let capture = Socket::new(SocketType::Push).unwrap();
+    let device = scene.run(Some(capture.clone()));
+    for text in ["one", "two"] {
+        scene.push.send(text).unwrap();
+        assert_eq!(scene.pull.recv().unwrap().as_bytes(), text.as_bytes());
+    }
+    assert_eq!(capture.counters().dropped_at_send, 2);
+    scene.command("TERMINATE");
+    device.join().unwrap().unwrap();
 }
 
 #[test]

@@ -72,10 +72,10 @@ impl<'a> Pong<'a> {
     }
 }
 
-/// The body of a PING without context; `ttl` is cut to tenths of a second and to 16 bits.
-pub(crate) fn ping_body(ttl: Duration) -> Vec<u8> {
+/// The body of a PING; `ttl` is cut to tenths of a second and to 16 bits.
+pub(crate) fn ping_body(ttl: Duration, context: &[u8]) -> Vec<u8> {
     let deciseconds = u16::try_from(ttl.as_millis() / 100).unwrap_or(u16::MAX);
-    super::body(PING, &[&deciseconds.to_be_bytes()])
+    super::body(PING, &[&deciseconds.to_be_bytes(), context])
 }
 
 /// The body of a PONG.
@@ -93,8 +93,11 @@ mod tests {
         assert_eq!(ping.ttl, Some(Duration::from_millis(1500)));
         assert_eq!(ping.context, b"ctx");
         assert_eq!(Ping::parse(b"\0\0").unwrap().ttl, None);
-        assert_eq!(ping_body(Duration::from_millis(1599)), b"\x04PING\x00\x0f");
-        assert_eq!(ping_body(Duration::MAX), b"\x04PING\xff\xff");
+        assert_eq!(
+            ping_body(Duration::from_millis(1599), b"ctx"),
+            b"\x04PING\x00\x0fctx"
+        );
+        assert_eq!(ping_body(Duration::MAX, b""), b"\x04PING\xff\xff");
         assert_eq!(pong_body(b"ctx"), b"\x04PONGctx");
     }
 

@@ -64,8 +64,11 @@ impl Session {
             outbound,
             stream,
             lease,
+            mut protocol,
             ..
         } = self;
+        let output = protocol.output_progress();
+        let undelivered = outbound.ledger.close(output);
         if lease.polled.is_some() {
             // A thread that still polls must not keep the connection open.
             stream.shut_down();
@@ -78,7 +81,10 @@ impl Session {
                 if matches!(&end, End::Failed(cause) if is_too_large(cause)) {
                     peer.account().note_excess(Kind::Arriving);
                 }
-                core.count_unsent(outbound.in_flight);
+                core.count_unsent(undelivered.unsent);
+                add(&core.counters.unconfirmed, undelivered.unconfirmed);
+                // They found no room in the socket's queue, and the connection goes with them.
+                add(&core.counters.dropped_unread, protocol.drop_messages());
                 // What the application queued goes with it.
                 guard::contain("dropping messages", || core.detach(pipe));
                 add(&core.counters.disconnects, 1);

@@ -14,6 +14,7 @@ mod direct;
 mod ending;
 mod handshake;
 mod input;
+mod ledger;
 mod phase;
 mod readiness;
 mod reading;

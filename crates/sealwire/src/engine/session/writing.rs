@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 
+use super::ledger::Ledger;
 use super::{End, Session};
 use crate::limits::WRITE_BUDGET;
 use crate::pattern::{Item, Room};
@@ -12,8 +13,7 @@ use crate::pattern::{Item, Room};
 pub(super) struct Outbound {
     /// The pipe said that it has something to send.
     pub(super) waiting: bool,
-    /// Messages taken from the pipe since the transport last took everything.
-    pub(super) in_flight: usize,
+    pub(super) ledger: Ledger,
     taken: VecDeque<Item>,
 }
 
@@ -28,10 +28,7 @@ impl Session {
             match self.write_once() {
                 Ok(true) => {}
                 Ok(false) => match self.stream.flush() {
-                    Ok(()) => {
-                        self.outbound.in_flight = 0;
-                        return Ok(false);
-                    }
+                    Ok(()) => return Ok(false),
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                         self.transport.writable = false;
                     }
@@ -54,11 +51,14 @@ impl Session {
         let outbound = &mut self.outbound;
         while outbound.waiting && self.protocol.pending_bytes() < WRITE_BUDGET {
             let room = Room::of_bytes(WRITE_BUDGET);
-            outbound.in_flight += self.core.take_outbound(pipe, &mut outbound.taken, room);
+            let begin = self.protocol.output_progress().staged;
+            let messages = self.core.take_outbound(pipe, &mut outbound.taken, room);
             outbound.waiting = !outbound.taken.is_empty();
             for item in outbound.taken.drain(..) {
                 self.protocol.send(item);
             }
+            let output = self.protocol.output_progress();
+            outbound.ledger.staged(messages, begin, output);
         }
     }
 

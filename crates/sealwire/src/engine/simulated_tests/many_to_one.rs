@@ -32,6 +32,8 @@ fn push_to_pull(seed: u64, trouble: Trouble) -> Vec<Vec<u64>> {
         .into_iter()
         .map(|(context, socket)| (context, Ending::Open(socket), 0))
         .collect();
+    let senders: Vec<_> = clients.iter().map(|(_, push, _)| core_of(push)).collect();
+    let receiver = pull.core().unwrap().clone();
     let mut received = vec![Vec::new(); CLIENTS];
     let receive = |received: &mut Vec<Vec<u64>>| {
         while let Some(message) = at_once(pull.try_recv()) {
@@ -63,7 +65,14 @@ fn push_to_pull(seed: u64, trouble: Trouble) -> Vec<Vec<u64>> {
         }
     }
     receive(&mut received);
-    drop((pull, context, clients));
+    let sent = clients.iter().map(|(_, _, sent)| sent).sum();
+    let arrived = received.iter().map(Vec::len).sum();
+    let account = senders
+        .iter()
+        .map(|core| Account::of(core))
+        .sum::<Account>();
+    account.check(sent, arrived, &receiver, seed);
+    drop((pull, context, clients, senders, receiver));
     scene.end();
     received
 }

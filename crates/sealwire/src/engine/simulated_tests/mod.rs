@@ -8,6 +8,7 @@ mod requests;
 
 use std::ops::Range;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
@@ -15,11 +16,13 @@ use sealwire_zmtp::SocketType;
 
 use super::world::simulated::Simulation;
 use crate::auth::AllowAnyone;
+use crate::core::SocketCore;
 use crate::transport::simulated::{Conditions, Network};
 use crate::{Context, Error, Generate as _, KeyPair, Security, Socket, SocketBuilder};
 
 /// The application looks after its sockets again before so much time has passed.
 const PAUSE: Duration = Duration::from_millis(1);
+const HOUR: Duration = Duration::from_secs(3_600);
 /// Nothing here takes so many unless somebody waits for ever.
 const MOST_STEPS: usize = 400_000;
 
@@ -154,18 +157,28 @@ impl Securities {
     }
 }
 
+/// Whether sockets have heartbeats, by the seed.
+fn has_heartbeats(seed: u64) -> bool {
+    seed % 2 == 1
+}
+
 fn builder(
     context: &Context,
     socket_type: SocketType,
     scene: &Scene,
     security: Security,
 ) -> SocketBuilder {
-    Socket::builder(socket_type)
+    let builder = Socket::builder(socket_type)
         .context(context)
         .security(security)
         .send_high_water_mark(1 << scene.below(9))
         .receive_high_water_mark(1 << scene.below(9))
-        .linger(Duration::from_secs(3_600))
+        .linger(HOUR);
+    // Often, so that much is confirmed; and no partition is so long that it ends a connection.
+    match has_heartbeats(scene.seed) {
+        true => builder.heartbeat(Duration::from_millis(100), HOUR, HOUR),
+        false => builder,
+    }
 }
 
 /// A message with these numbers in front, of a size by the seed.
@@ -197,11 +210,61 @@ fn at_once<T>(outcome: Result<T, Error>) -> Option<T> {
     }
 }
 
+/// What became of the messages that a socket sent, as it counts them itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Account {
+    /// Messages that did not arrive.
+    lost: u64,
+    /// Those that may not have arrived.
+    unconfirmed: u64,
+}
+
+impl Account {
+    fn of(core: &SocketCore) -> Self {
+        let counters = core.counters();
+        Account {
+            lost: counters.dropped_at_send + counters.dropped_unsent + counters.replaced,
+            unconfirmed: counters.unconfirmed,
+        }
+    }
+
+    /// Every message is accounted for: `delivered + lost <= sent <= delivered + lost + unconfirmed`,
+    /// where those count as delivered that the receiving sockets count as lost themselves.
+    fn check(self, sent: u64, received: usize, receiver: &SocketCore, seed: u64) {
+        let counters = receiver.counters();
+        let delivered = received as u64 + counters.dropped_unread + counters.dropped_at_receive;
+        let least = delivered + self.lost;
+        assert!(
+            least <= sent && sent <= least + self.unconfirmed,
+            "seed {seed}: {sent} sent, {delivered} delivered, {self:?}"
+        );
+    }
+}
+
 /// A socket that is used, and then closes.
 enum Ending {
     Open(Socket),
     Closing(Pin<Box<dyn Future<Output = Result<(), Error>>>>),
     Closed { unsent: usize },
+}
+
+impl std::iter::Sum for Account {
+    fn sum<I: Iterator<Item = Self>>(accounts: I) -> Self {
+        let none = Account {
+            lost: 0,
+            unconfirmed: 0,
+        };
+        accounts.fold(none, |all, one| Account {
+            lost: all.lost + one.lost,
+            unconfirmed: all.unconfirmed + one.unconfirmed,
+        })
+    }
+}
+
+/// What stays of a socket that is open, also once it is closed.
+fn core_of(socket: &Ending) -> Arc<SocketCore> {
+    let socket = socket.open().expect("an open socket");
+    socket.core().unwrap().clone()
 }
 
 impl Ending {

@@ -9,8 +9,9 @@ const MESSAGES: u64 = 1_000;
 struct Outcome {
     /// What was received, and when.
     received: Vec<(Duration, u64)>,
-    /// Messages that the sender says it lost.
+    /// Messages that the sender says it could not send as it closed.
     unsent: usize,
+    account: Account,
     steps: usize,
     ended_at: Duration,
 }
@@ -33,6 +34,7 @@ fn run(seed: u64, trouble: Trouble) -> Outcome {
     push.connect(pull.bind(format!("tcp://{}:0", address(2))).unwrap())
         .unwrap();
 
+    let cores = [&push, &pull].map(|socket| socket.core().unwrap().clone());
     let (mut push, mut sent, mut received) = (Ending::Open(push), 0, Vec::new());
     let receive = |scene: &Scene, received: &mut Vec<_>| {
         while let Some(message) = at_once(pull.try_recv()) {
@@ -66,10 +68,13 @@ fn run(seed: u64, trouble: Trouble) -> Outcome {
     }
     receive(&scene, &mut received);
     let (steps, unsent) = (scene.steps, push.unsent().unwrap_or(0));
-    drop((pull, contexts));
+    let account = Account::of(&cores[0]);
+    account.check(sent, received.len(), &cores[1], seed);
+    drop((pull, contexts, cores));
     Outcome {
         received,
         unsent,
+        account,
         steps,
         ended_at: scene.end(),
     }
@@ -91,17 +96,22 @@ fn everything_arrives_in_order_however_slow_the_network_is() {
 
 #[test]
 fn cuts_lose_messages_and_neither_repeat_nor_reorder_them() {
-    let mut lost = 0;
+    let (mut lost, mut unconfirmed) = (0, [0; 2]);
     for seed in seeds(200) {
-        let numbers = run(seed, Trouble::SOME).numbers();
+        let outcome = run(seed, Trouble::SOME);
+        let numbers = outcome.numbers();
         let increasing = numbers.windows(2).all(|two| two[0] < two[1]);
         assert!(increasing, "seed {seed}: {numbers:?}");
         // A cut loses what is queued, which is less than what is sent after the last one.
         assert_eq!(numbers.last(), Some(&(MESSAGES - 1)), "seed {seed}");
         lost += MESSAGES as usize - numbers.len();
+        unconfirmed[usize::from(has_heartbeats(seed))] += outcome.account.unconfirmed;
     }
     // Else nothing was tried.
     assert!(lost > 0);
+    // What an answered heartbeat confirms is not doubted later.
+    let [silent, beating] = unconfirmed;
+    assert!(beating < silent / 2, "{unconfirmed:?}");
 }
 
 #[test]

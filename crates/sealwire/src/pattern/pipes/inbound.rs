@@ -44,7 +44,7 @@ impl Pipes {
             return self.discard(frames);
         };
         if pipe.marks.conflate {
-            pipe.discard_received(&mut self.signals);
+            pipe.replace_received(&mut self.signals);
         }
         pipe.inbound_bytes += frames.size();
         pipe.inbound.push_back(frames);
@@ -83,6 +83,20 @@ impl Pipes {
             self.release(id);
         }
         Some((frames, peer))
+    }
+
+    /// Discards what nobody will read any more. Returns how many messages it was.
+    pub(crate) fn discard_unread(&mut self) -> usize {
+        let mut unread = 0;
+        for (_, pipe) in &mut self.slab {
+            unread += pipe.inbound.len();
+            pipe.inbound_bytes = 0;
+            pipe.senders.clear();
+            for frames in pipe.inbound.drain(..) {
+                self.signals.discard(frames);
+            }
+        }
+        unread
     }
 
     /// Notes the only pipe that is in the order.

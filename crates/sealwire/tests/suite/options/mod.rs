@@ -113,6 +113,7 @@ fn a_relaxed_req_may_ask_again_and_gets_the_new_answer() {
         req.send("fourth").unwrap();
         router.send(router.recv().unwrap()).unwrap();
         assert_eq!(req.recv().unwrap().as_bytes(), b"fourth");
+        assert_eq!(req.counters().replaced, 1);
     }
 }
 
@@ -350,6 +351,7 @@ fn a_conflating_socket_keeps_the_latest_message() {
         eventually("all arrived", || pull.counters().messages_received == 5_000);
         assert_eq!(pull.recv().unwrap().as_bytes(), b"4999");
         assert!(matches!(pull.try_recv(), Err(Error::WouldBlock)));
+        assert_eq!(pull.counters().replaced, 4_999);
     }
     // The sending side, before anyone is there.
     let push = options(SocketType::Push).conflate(true).build_blocking();
@@ -358,6 +360,7 @@ fn a_conflating_socket_keeps_the_latest_message() {
     for number in 0..5_000 {
         push.send(number.to_string()).unwrap();
     }
+    assert_eq!(push.counters().replaced, 4_999);
     let pull = options(SocketType::Pull).build_blocking().unwrap();
     pull.bind(&*endpoint).unwrap();
     assert_eq!(pull.recv().unwrap().as_bytes(), b"4999");
