@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 use sealwire_fuzz::{Endpoint, client, null, null_authorized, server};
 use sealwire_zmtp::connection::Heartbeat;
 use sealwire_zmtp::mechanism::DataPhase;
-use sealwire_zmtp::{Config, DefaultProvider, Event, Frame, Message, Provider, SocketType};
+use sealwire_zmtp::{Config, DefaultProvider, Event, Frame, Frames, Provider, SocketType};
 
 #[derive(Arbitrary, Debug)]
 enum Operation {
@@ -74,7 +74,7 @@ struct Half {
     wire: VecDeque<u8>,
     tampered: bool,
     /// What this side was sent.
-    expected: VecDeque<Message>,
+    expected: VecDeque<Frames>,
 }
 
 impl Half {
@@ -158,7 +158,7 @@ fn apply(halves: &mut [Half; 2], operation: Operation, checked: bool) {
     match operation {
         Operation::Send { side, sizes } => {
             let payload = |size: &u16| Frame::from(vec![*size as u8; usize::from(*size)]);
-            let message: Message = sizes.iter().take(50).map(payload).collect();
+            let message: Frames = sizes.iter().take(50).map(payload).collect();
             let sent = halves[usize::from(side)]
                 .endpoint
                 .connection

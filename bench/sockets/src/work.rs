@@ -165,9 +165,9 @@ async fn per_second(
     weight: usize,
     mut step: impl AsyncFnMut() -> Outcome<()>,
 ) -> Outcome<Measured> {
-    /// Steps between two looks at the clock, which costs as much as a small message.
-    const LOOK_EVERY: usize = 16;
-    let looks = if weight == 1 { LOOK_EVERY } else { 1 };
+    /// Steps between two readings of the clock, which costs as much as a small message.
+    const CLOCK_EVERY: usize = 16;
+    let steps = if weight == 1 { CLOCK_EVERY } else { 1 };
     // The first takes as long as the connection.
     step().await?;
     let started = Instant::now();
@@ -176,10 +176,10 @@ async fn per_second(
     }
     let (first, mut count) = (Instant::now(), 0);
     loop {
-        for _ in 0..looks {
+        for _ in 0..steps {
             step().await?;
         }
-        count += looks * weight;
+        count += steps * weight;
         let elapsed = first.elapsed();
         if elapsed >= task.time() {
             return Ok(Measured {

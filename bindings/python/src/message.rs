@@ -131,10 +131,10 @@ impl Message {
         text_of(py, self.inner.as_bytes())
     }
 
-    /// SERVER and PEER: the number of the connection it came through.
+    /// SERVER and PEER: the routing id of the connection it came through.
     #[getter]
     fn routing_id(&self) -> Option<u32> {
-        self.inner.route()
+        self.inner.routing_id()
     }
 
     /// DISH: the group it was sent to.

@@ -37,8 +37,8 @@ impl Peer {
 
     /// SERVER and PEER: the number to send to.
     #[getter]
-    fn route(&self) -> u32 {
-        self.inner.route()
+    fn connection_routing_id(&self) -> u32 {
+        self.inner.connection_routing_id()
     }
 
     /// The key it proved to hold; `None` where the mechanism proves none.

@@ -219,7 +219,7 @@ def test_accepting_gaps_is_warned_of(pair: Pairs) -> None:
 
 
 def test_connections_are_messages_where_asked_for(pair: Pairs) -> None:
-    server = pair.socket(sealwire.SERVER, connection_events=True, routes_beside=True)
+    server = pair.socket(sealwire.SERVER, connection_events=True, omit_routing_id=True)
     client = pair.socket(sealwire.CLIENT)
     client.connect(server.bind("tcp://127.0.0.1:0"))
     client.send(b"hello")
@@ -227,7 +227,7 @@ def test_connections_are_messages_where_asked_for(pair: Pairs) -> None:
     assert len(began) == 0 and began.body == b"" and began.frames == []
     assert hello.frames == [b"hello"] and hello.routing_id is None
     assert began.peer is not None and hello.peer is not None
-    assert began.peer.route == hello.peer.route != 0
+    assert began.peer.connection_routing_id == hello.peer.connection_routing_id != 0
     client.close()
     with pytest.raises(sealwire.MessageError, match="or of none") as raised:
         server.recv()

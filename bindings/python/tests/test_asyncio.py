@@ -245,8 +245,8 @@ def test_connect_peer() -> None:
         server = sealwire.asyncio.Socket(sealwire.PEER, security=server_security)
         client = sealwire.asyncio.Socket(sealwire.PEER, security=client_security)
         async with server, client:
-            route = await client.connect_peer(server.bind("tcp://127.0.0.1:0"))
-            await client.send(b"first", routing_id=route)
+            routing_id = await client.connect_peer(server.bind("tcp://127.0.0.1:0"))
+            await client.send(b"first", routing_id=routing_id)
             assert await server.recv() == b"first"
             with pytest.raises(sealwire.EndpointError):
                 await client.connect_peer("nowhere")

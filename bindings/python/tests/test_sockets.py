@@ -222,8 +222,8 @@ def test_connect_peer_gives_the_number_to_send_to(pair: Pairs) -> None:
     server_security, client_security = securities("BLAKE3")
     server = pair.socket(sealwire.PEER, server_security)
     client = pair.socket(sealwire.PEER, client_security)
-    route = client.connect_peer(server.bind("tcp://127.0.0.1:0"))
-    client.send(b"first", routing_id=route)
+    routing_id = client.connect_peer(server.bind("tcp://127.0.0.1:0"))
+    client.send(b"first", routing_id=routing_id)
     assert server.recv() == b"first"
 
 

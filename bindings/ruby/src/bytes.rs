@@ -10,12 +10,12 @@ use sealwire_aead::TAG_SIZE;
 
 use crate::errors;
 
-/// Looks at the bytes of a string. `look` must not call into Ruby.
-pub(crate) fn with<T>(string: RString, look: impl FnOnce(&[u8]) -> T) -> T {
+/// Reads the bytes of a string. `read` must not call into Ruby.
+pub(crate) fn with<T>(string: RString, read: impl FnOnce(&[u8]) -> T) -> T {
     // SAFETY: the lock of the interpreter is held, as a string can be had no other way, and is not
-    // let go before `look` has returned, so nothing changes or moves the string meanwhile. A string
+    // let go before `read` has returned, so nothing changes or moves the string meanwhile. A string
     // that other Ractors can see is frozen.
-    look(unsafe { string.as_slice() })
+    read(unsafe { string.as_slice() })
 }
 
 /// The bytes of a string that must have `N` of them, and is called `name` when it has not.
@@ -31,10 +31,10 @@ pub(crate) fn array<const N: usize>(
 }
 
 /// The bytes of a string that may be missing.
-fn with_optional<T>(string: Option<RString>, look: impl FnOnce(&[u8]) -> T) -> T {
+fn with_optional<T>(string: Option<RString>, read: impl FnOnce(&[u8]) -> T) -> T {
     match string {
-        Some(string) => with(string, look),
-        None => look(b""),
+        Some(string) => with(string, read),
+        None => read(b""),
     }
 }
 
@@ -158,11 +158,11 @@ impl Batch {
         self.aads.push(aad)
     }
 
-    /// What `look` makes of each text. It must not call into Ruby.
-    pub(crate) fn look<T>(self, look: impl Fn(&[u8]) -> T) -> Result<Vec<T>, Error> {
+    /// What `read` makes of each text. It must not call into Ruby.
+    pub(crate) fn read_each<T>(self, read: impl Fn(&[u8]) -> T) -> Result<Vec<T>, Error> {
         let texts = 0..self.texts.len();
         texts
-            .map(|index| Ok(with(self.texts.entry(index as isize)?, &look)))
+            .map(|index| Ok(with(self.texts.entry(index as isize)?, &read)))
             .collect()
     }
 
@@ -175,7 +175,7 @@ impl Batch {
         extra: isize,
         work: impl FnOnce(Vec<(&[u8], &mut [u8])>) -> T,
     ) -> Result<(RArray, T), Error> {
-        let sizes = self.look(|text| text.len().saturating_add_signed(extra))?;
+        let sizes = self.read(|text| text.len().saturating_add_signed(extra))?;
         let strings = ruby.ary_new_capa(sizes.len());
         for size in &sizes {
             strings.push(ruby.str_buf_new(*size))?;

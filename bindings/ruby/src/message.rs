@@ -22,7 +22,7 @@ pub(crate) struct Message(Inner);
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     let class = sealwire.define_class("Message", ruby.class_object())?;
     class.define_singleton_method("new", function!(Message::new, 1))?;
-    class.define_singleton_method("to_route", function!(Message::to_route, 2))?;
+    class.define_singleton_method("with_routing_id", function!(Message::with_routing_id, 2))?;
     class.define_singleton_method("to_group", function!(Message::to_group, 2))?;
     class.define_method("frames", method!(Message::frames, 0))?;
     class.define_method("to_a", method!(Message::frames, 0))?;
@@ -31,7 +31,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_method("bytesize", method!(Message::bytesize, 0))?;
     class.define_method("to_s", method!(Message::to_s, 0))?;
     class.define_method("peer", method!(Message::peer, 0))?;
-    class.define_method("route", method!(Message::route, 0))?;
+    class.define_method("routing_id", method!(Message::routing_id, 0))?;
     class.define_method("group", method!(Message::group, 0))?;
     class.define_method("==", method!(Message::equals, 1))?;
     class.define_method("inspect", method!(Message::inspect, 0))
@@ -75,8 +75,8 @@ impl Message {
         Ok(Self::wrap(ruby, outgoing(content)?))
     }
 
-    fn to_route(ruby: &Ruby, route: u32, payload: RString) -> Obj<Self> {
-        Self::wrap(ruby, Inner::to_route(route, frame(payload)))
+    fn with_routing_id(ruby: &Ruby, routing_id: u32, payload: RString) -> Obj<Self> {
+        Self::wrap(ruby, Inner::with_routing_id(routing_id, frame(payload)))
     }
 
     fn to_group(ruby: &Ruby, group: RString, payload: RString) -> Obj<Self> {
@@ -119,8 +119,8 @@ impl Message {
         Some(Peer::wrap(ruby, peer.clone()))
     }
 
-    fn route(&self) -> Option<u32> {
-        self.0.route()
+    fn routing_id(&self) -> Option<u32> {
+        self.0.routing_id()
     }
 
     fn group(ruby: &Ruby, this: &Self) -> Option<RString> {

@@ -89,7 +89,7 @@ const OPTIONS: &[(&str, Kind)] = &[
         "routing_id_is_user_id",
         Kind::Flag(Builder::routing_id_is_user_id),
     ),
-    ("routes_beside", Kind::Flag(Builder::routes_beside)),
+    ("omit_routing_id", Kind::Flag(Builder::omit_routing_id)),
     ("connection_events", Kind::Flag(Builder::connection_events)),
     ("stream_notify", Kind::Flag(Builder::stream_notify)),
     ("xpub_verbose", Kind::Flag(Builder::xpub_verbose)),

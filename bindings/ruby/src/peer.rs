@@ -24,7 +24,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_method("socket_type", method!(Peer::socket_type, 0))?;
     class.define_method("mechanism", method!(Peer::mechanism, 0))?;
     class.define_method("connection", method!(Peer::connection, 0))?;
-    class.define_method("route", method!(Peer::route, 0))?;
+    class.define_method("connection_routing_id", method!(Peer::connection_routing_id, 0))?;
     class.define_method("metadata", method!(Peer::metadata, 1))?;
     class.define_method("process", method!(Peer::process, 0))?;
     class.define_method("account", method!(Peer::account, 0))?;
@@ -79,8 +79,8 @@ impl Peer {
         self.0.connection()
     }
 
-    fn route(&self) -> u32 {
-        self.0.route()
+    fn connection_routing_id(&self) -> u32 {
+        self.0.connection_routing_id()
     }
 
     fn metadata(ruby: &Ruby, this: &Self, name: String) -> Option<RString> {

@@ -168,13 +168,13 @@ class AdmissionTest < SealwireTest
   end
 
   def test_connections_are_messages_where_asked_for
-    server, client = socket(:SERVER, connection_events: true, routes_beside: true), socket(:CLIENT)
+    server, client = socket(:SERVER, connection_events: true, omit_routing_id: true), socket(:CLIENT)
     client.connect(server.bind("tcp://127.0.0.1:0"))
     client << "hello"
     began, hello = server.receive, server.receive
     assert_equal [0, [], "", nil], [began.length, began.frames, began.to_s, began[0]]
-    assert_equal [["hello"], nil], [hello.frames, hello.route]
-    assert_equal hello.peer.route, began.peer.route
+    assert_equal [["hello"], nil], [hello.frames, hello.routing_id]
+    assert_equal hello.peer.connection_routing_id, began.peer.connection_routing_id
     client.close
     assert_equal 0, server.receive.length
   end

@@ -105,15 +105,15 @@ class SocketsTest < SealwireTest
     client << "question"
     question = server.receive
     assert_equal "question", question.to_s
-    assert_equal question.peer.route, question.route
-    server << Sealwire::Message.to_route(question.route, "answer")
+    assert_equal question.peer.connection_routing_id, question.routing_id
+    server << Sealwire::Message.with_routing_id(question.routing_id, "answer")
     assert_equal "answer", client.receive.to_s
   end
 
   def test_peers_connect_by_number
     one, other = socket(:PEER), socket(:PEER)
-    route = one.connect_peer(other.bind("tcp://127.0.0.1:0"), timeout: TIMEOUT)
-    one << Sealwire::Message.to_route(route, "hello")
+    routing_id = one.connect_peer(other.bind("tcp://127.0.0.1:0"), timeout: TIMEOUT)
+    one << Sealwire::Message.with_routing_id(routing_id, "hello")
     assert_equal "hello", other.receive.to_s
     error = assert_raises(Sealwire::TimeoutError) { one.connect_peer("tcp://127.0.0.1:1", timeout: 0.3) }
     assert_equal :connect, error.failure.cause

@@ -567,10 +567,10 @@
 #define SEALWIRE_OPTION_ROUTING_ID_IS_USER_ID 51
 
 /**
- * Switch, SERVER and PEER: what is received has its payload alone; the number of the connection is
+ * Switch, SERVER and PEER: what is received has its payload alone; the routing id of the connection is
  * that of the message's peer. Default 0.
  */
-#define SEALWIRE_OPTION_ROUTES_BESIDE 52
+#define SEALWIRE_OPTION_OMIT_ROUTING_ID 52
 
 /**
  * Switch, SERVER and PEER: a message without a frame, which no peer can send, when a connection begins
@@ -701,7 +701,7 @@
 #define SEALWIRE_STREAM 11
 
 /**
- * Type of a socket: addresses connections by number, messages of one frame.
+ * Type of a socket: addresses connections by routing id, messages of one frame.
  */
 #define SEALWIRE_SERVER 12
 
@@ -1864,14 +1864,14 @@ sealwire_status sealwire_message_add_buffer(sealwire_message *message,
 
 /**
  * A message for a SERVER or PEER socket to send to the connection of this number
- * (`sealwire_message_route`, `sealwire_peer_route`), with a copy of `size` bytes.
+ * (`sealwire_message_routing_id`, `sealwire_peer_connection_routing_id`), with a copy of `size` bytes.
  *
  * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
  */
-sealwire_status sealwire_message_to_route(uint32_t route,
-                                          const void *data,
-                                          size_t size,
-                                          sealwire_message **out);
+sealwire_status sealwire_message_with_routing_id(uint32_t routing_id,
+                                                 const void *data,
+                                                 size_t size,
+                                                 sealwire_message **out);
 
 /**
  * A message for a RADIO socket to send to a group of 1 to 255 bytes, with a copy of `size` bytes.
@@ -1914,12 +1914,12 @@ const void *sealwire_message_data(const sealwire_message *message);
 size_t sealwire_message_size(const sealwire_message *message);
 
 /**
- * SERVER and PEER: the number of the connection that the message came through, to answer with
- * `sealwire_message_to_route`.
+ * SERVER and PEER: the routing id of the connection that the message came through, to answer with
+ * `sealwire_message_with_routing_id`.
  *
  * Errors: `SEALWIRE_ERROR_MESSAGE` when the message has no such number, `SEALWIRE_ERROR_NULL`.
  */
-sealwire_status sealwire_message_route(const sealwire_message *message, uint32_t *route);
+sealwire_status sealwire_message_routing_id(const sealwire_message *message, uint32_t *routing_id);
 
 /**
  * Who sent a message that was received; NULL for other messages. Belongs to the message.
@@ -2227,7 +2227,7 @@ uint64_t sealwire_peer_connection(const sealwire_peer *peer);
 /**
  * The number under which SERVER and PEER sockets address the connection; 0 for NULL.
  */
-uint32_t sealwire_peer_route(const sealwire_peer *peer);
+uint32_t sealwire_peer_connection_routing_id(const sealwire_peer *peer);
 
 /**
  * What the peer calls itself, of which nobody verified anything: up to 255 bytes, whose number is
@@ -2741,14 +2741,14 @@ sealwire_status sealwire_socket_connect(const sealwire_socket *socket,
 
 /**
  * SERVER, PEER: connects, waits for the handshake up to the send timeout of the options, and writes
- * the number of the connection, for `sealwire_message_to_route`. libzmq's `zmq_connect_peer`.
+ * the routing id of the connection, for `sealwire_message_with_routing_id`. libzmq's `zmq_connect_peer`.
  *
  * Errors: as `sealwire_socket_connect`, and `SEALWIRE_ERROR_TIMED_OUT` (the socket goes on
  * connecting), `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_GAVE_UP`.
  */
 sealwire_status sealwire_socket_connect_peer(const sealwire_socket *socket,
                                              const char *endpoint,
-                                             uint32_t *route);
+                                             uint32_t *routing_id);
 
 /**
  * Stops listening on an endpoint, as `sealwire_socket_bind` gave it. Connections that came through

@@ -198,19 +198,19 @@ pub extern "C" fn sealwire_message_add_buffer(
 }
 
 /// A message for a SERVER or PEER socket to send to the connection of this number
-/// (`sealwire_message_route`, `sealwire_peer_route`), with a copy of `size` bytes.
+/// (`sealwire_message_routing_id`, `sealwire_peer_connection_routing_id`), with a copy of `size` bytes.
 ///
 /// Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
 #[unsafe(no_mangle)]
-pub extern "C" fn sealwire_message_to_route(
-    route: u32,
+pub extern "C" fn sealwire_message_with_routing_id(
+    routing_id: u32,
     data: *const c_void,
     size: usize,
     out: *mut *mut sealwire_message,
 ) -> sealwire_status {
     guard(|| {
         let out = output(out, "out")?;
-        let message = Message::to_route(route, frame(data, size)?);
+        let message = Message::with_routing_id(routing_id, frame(data, size)?);
         out.write(give(sealwire_message::new(message)));
         Ok(())
     })
@@ -284,23 +284,23 @@ pub extern "C" fn sealwire_message_size(message: Option<&sealwire_message>) -> u
     sealwire_message_frame_size(message, last)
 }
 
-/// SERVER and PEER: the number of the connection that the message came through, to answer with
-/// `sealwire_message_to_route`.
+/// SERVER and PEER: the routing id of the connection that the message came through, to answer with
+/// `sealwire_message_with_routing_id`.
 ///
 /// Errors: `SEALWIRE_ERROR_MESSAGE` when the message has no such number, `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
-pub extern "C" fn sealwire_message_route(
+pub extern "C" fn sealwire_message_routing_id(
     message: Option<&sealwire_message>,
-    route: *mut u32,
+    routing_id: *mut u32,
 ) -> sealwire_status {
     guard(|| {
         let message = required(message, "message")?;
-        let out = output(route, "route")?;
-        let route = message.message.route().ok_or_else(|| {
+        let out = output(routing_id, "routing_id")?;
+        let routing_id = message.message.routing_id().ok_or_else(|| {
             let text = "the message was not received by a SERVER or PEER socket";
             Failure::new(SEALWIRE_ERROR_MESSAGE, text)
         })?;
-        out.write(route);
+        out.write(routing_id);
         Ok(())
     })
 }

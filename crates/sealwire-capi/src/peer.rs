@@ -133,8 +133,8 @@ pub extern "C" fn sealwire_peer_connection(peer: Option<&sealwire_peer>) -> u64 
 
 /// The number under which SERVER and PEER sockets address the connection; 0 for NULL.
 #[unsafe(no_mangle)]
-pub extern "C" fn sealwire_peer_route(peer: Option<&sealwire_peer>) -> u32 {
-    peer.map_or(0, |peer| peer.peer().route())
+pub extern "C" fn sealwire_peer_connection_routing_id(peer: Option<&sealwire_peer>) -> u32 {
+    peer.map_or(0, |peer| peer.peer().connection_routing_id())
 }
 
 /// What the peer calls itself, of which nobody verified anything: up to 255 bytes, whose number is

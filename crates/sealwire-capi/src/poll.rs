@@ -195,11 +195,11 @@ pub extern "C" fn sealwire_poll(
 
 /// One thing to wait for.
 struct Watched<'a> {
-    source: Source<'a>,
+    target: Target<'a>,
     events: u32,
 }
 
-enum Source<'a> {
+enum Target<'a> {
     Library(Borrowed<'a>),
     Descriptor(BorrowedFd<'a>),
 }
@@ -234,36 +234,36 @@ impl<'a> Watched<'a> {
             let text = format!("nobody knows the events {:#x}", item.events);
             return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
         }
-        let source = if let Some(socket) = object::<sealwire_socket>(item.socket) {
+        let target = if let Some(socket) = object::<sealwire_socket>(item.socket) {
             here(socket.birth)?;
             let idle = lock(&socket.idle).pop();
             let readiness = match idle {
                 Some(readiness) => readiness,
                 None => socket.socket.readiness().map_err(system)?,
             };
-            Source::Library(Borrowed {
+            Target::Library(Borrowed {
                 readiness: Some(readiness),
                 home: Some(&socket.idle),
             })
         } else if let Some(monitor) = object::<sealwire_monitor>(item.monitor) {
             here(monitor.birth)?;
-            Source::Library(Borrowed {
+            Target::Library(Borrowed {
                 readiness: Some(monitor.monitor.readiness().map_err(system)?),
                 home: None,
             })
         } else {
-            Source::Descriptor(descriptor(item.fd, "fd")?)
+            Target::Descriptor(descriptor(item.fd, "fd")?)
         };
         Ok(Watched {
-            source,
+            target,
             events: item.events,
         })
     }
 
     /// What there is, of things of this library.
-    fn look(&self) -> u32 {
-        match &self.source {
-            Source::Library(Borrowed {
+    fn ready_events(&self) -> u32 {
+        match &self.target {
+            Target::Library(Borrowed {
                 readiness: Some(readiness),
                 ..
             }) => bits(readiness.take()) & (self.events | SEALWIRE_POLL_CLOSED),
@@ -272,12 +272,12 @@ impl<'a> Watched<'a> {
     }
 
     fn poll_fd(&self) -> Option<PollFd<'_>> {
-        match &self.source {
-            Source::Library(borrowed) => borrowed
+        match &self.target {
+            Target::Library(borrowed) => borrowed
                 .readiness
                 .as_ref()
                 .map(|readiness| PollFd::new(readiness, PollFlags::IN)),
-            Source::Descriptor(fd) => {
+            Target::Descriptor(fd) => {
                 let mut flags = PollFlags::empty();
                 flags.set(PollFlags::IN, self.events & SEALWIRE_POLL_IN != 0);
                 flags.set(PollFlags::OUT, self.events & SEALWIRE_POLL_OUT != 0);
@@ -288,7 +288,7 @@ impl<'a> Watched<'a> {
 
     /// What there is, of descriptors.
     fn found(&self, flags: PollFlags) -> Result<u32, Failure> {
-        if let Source::Library(_) = self.source {
+        if let Target::Library(_) = self.target {
             return Ok(0);
         }
         if flags.contains(PollFlags::NVAL) {
@@ -305,7 +305,7 @@ impl<'a> Watched<'a> {
 fn wait(watched: &[Watched<'_>], limit: Option<Duration>) -> Result<Vec<u32>, Failure> {
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     loop {
-        let mut ready: Vec<u32> = watched.iter().map(Watched::look).collect();
+        let mut ready: Vec<u32> = watched.iter().map(Watched::ready_events).collect();
         let now = Instant::now();
         let late = deadline.is_some_and(|deadline| deadline <= now);
         let left = if late || ready.iter().any(|&ready| ready != 0) {

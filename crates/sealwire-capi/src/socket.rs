@@ -47,7 +47,7 @@ pub const SEALWIRE_XPUB: i32 = 9;
 pub const SEALWIRE_XSUB: i32 = 10;
 /// Type of a socket: plain TCP connections, each with a name as the first frame.
 pub const SEALWIRE_STREAM: i32 = 11;
-/// Type of a socket: addresses connections by number, messages of one frame.
+/// Type of a socket: addresses connections by routing id, messages of one frame.
 pub const SEALWIRE_SERVER: i32 = 12;
 /// Type of a socket: talks to SERVER, messages of one frame.
 pub const SEALWIRE_CLIENT: i32 = 13;
@@ -150,7 +150,7 @@ pub extern "C" fn sealwire_socket_connect(
 }
 
 /// SERVER, PEER: connects, waits for the handshake up to the send timeout of the options, and writes
-/// the number of the connection, for `sealwire_message_to_route`. libzmq's `zmq_connect_peer`.
+/// the routing id of the connection, for `sealwire_message_with_routing_id`. libzmq's `zmq_connect_peer`.
 ///
 /// Errors: as `sealwire_socket_connect`, and `SEALWIRE_ERROR_TIMED_OUT` (the socket goes on
 /// connecting), `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_GAVE_UP`.
@@ -158,11 +158,11 @@ pub extern "C" fn sealwire_socket_connect(
 pub extern "C" fn sealwire_socket_connect_peer(
     socket: Option<&sealwire_socket>,
     endpoint: *const c_char,
-    route: *mut u32,
+    routing_id: *mut u32,
 ) -> sealwire_status {
     guard(|| {
         let socket = required(socket, "socket")?;
-        let out = output(route, "route")?;
+        let out = output(routing_id, "routing_id")?;
         out.write(socket.socket.connect_peer(text(endpoint, "endpoint")?)?);
         Ok(())
     })

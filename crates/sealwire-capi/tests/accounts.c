@@ -92,7 +92,7 @@ static void events(void) {
     sealwire_socket *server = NULL;
     sealwire_options *options = options_with_timeouts();
     OK(sealwire_options_set(options, SEALWIRE_OPTION_CONNECTION_EVENTS, 1));
-    OK(sealwire_options_set(options, SEALWIRE_OPTION_ROUTES_BESIDE, 1));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_OMIT_ROUTING_ID, 1));
     OK(sealwire_socket_new(SEALWIRE_SERVER, with.server, options, &server));
     OK(sealwire_socket_bind(server, "tcp://127.0.0.1:0", &endpoint));
     sealwire_socket *client = make_socket(SEALWIRE_CLIENT, with.client);
@@ -100,18 +100,18 @@ static void events(void) {
     send_text(client, "hello");
     sealwire_message *message = receive(server);
     CHECK(sealwire_message_frames(message) == 0 && sealwire_message_data(message) == NULL);
-    uint32_t route = sealwire_peer_route(sealwire_message_peer(message));
-    CHECK(route != 0);
+    uint32_t routing_id = sealwire_peer_connection_routing_id(sealwire_message_peer(message));
+    CHECK(routing_id != 0);
     sealwire_message_free(message);
     message = receive(server);
     CHECK(sealwire_message_frames(message) == 1 && says(message, "hello"));
-    CHECK(sealwire_peer_route(sealwire_message_peer(message)) == route);
-    RETURNS(SEALWIRE_ERROR_MESSAGE, sealwire_message_route(message, &number));
+    CHECK(sealwire_peer_connection_routing_id(sealwire_message_peer(message)) == routing_id);
+    RETURNS(SEALWIRE_ERROR_MESSAGE, sealwire_message_routing_id(message, &number));
     sealwire_message_free(message);
     sealwire_socket_free(client);
     message = receive(server);
     CHECK(sealwire_message_frames(message) == 0);
-    CHECK(sealwire_peer_route(sealwire_message_peer(message)) == route);
+    CHECK(sealwire_peer_connection_routing_id(sealwire_message_peer(message)) == routing_id);
     sealwire_message_free(message);
     sealwire_socket_free(server);
     /* Other types of sockets have neither. */

@@ -146,9 +146,9 @@ static void nulls(const sealwire_security *none) {
     RETURNS(expected, sealwire_message_clone(NULL, &message));
     RETURNS(expected, sealwire_message_add(NULL, "x", 1));
     RETURNS(expected, sealwire_message_add_buffer(NULL, bytes, 1, NULL, NULL));
-    RETURNS(expected, sealwire_message_to_route(1, NULL, 1, &message));
+    RETURNS(expected, sealwire_message_with_routing_id(1, NULL, 1, &message));
     RETURNS(expected, sealwire_message_to_group(NULL, 1, "x", 1, &message));
-    RETURNS(expected, sealwire_message_route(NULL, &number));
+    RETURNS(expected, sealwire_message_routing_id(NULL, &number));
     CHECK(message == UNTOUCHED(sealwire_message));
     CHECK(sealwire_message_frames(NULL) == 0 && sealwire_message_data(NULL) == NULL);
     CHECK(sealwire_message_size(NULL) == 0 && sealwire_message_peer(NULL) == NULL);
@@ -158,7 +158,7 @@ static void nulls(const sealwire_security *none) {
     RETURNS(expected, sealwire_peer_process(NULL, NULL, NULL, NULL));
     CHECK(sealwire_peer_user_id(NULL) == NULL && sealwire_peer_address(NULL) == NULL);
     CHECK(sealwire_peer_mechanism(NULL) == NULL && sealwire_peer_connection(NULL) == 0);
-    CHECK(sealwire_peer_route(NULL) == 0 && sealwire_peer_metadata(NULL, "x", &size) == NULL);
+    CHECK(sealwire_peer_connection_routing_id(NULL) == 0 && sealwire_peer_metadata(NULL, "x", &size) == NULL);
 
     RETURNS(expected, sealwire_monitor_new(NULL, &monitor));
     RETURNS(expected, sealwire_monitor_next(NULL, 0, &event));
@@ -331,12 +331,12 @@ static void sockets(sealwire_security *none) {
 
     /* Connecting to where nobody listens ends after the first attempt, if asked to. */
     sealwire_socket *peer = NULL;
-    uint32_t route = 0;
+    uint32_t routing_id = 0;
     OK(sealwire_options_new(&options));
     OK(sealwire_options_set(options, SEALWIRE_OPTION_RECONNECT_STOP, 15));
     OK(sealwire_options_set(options, SEALWIRE_OPTION_SEND_TIMEOUT_MS, TIMEOUT));
     OK(sealwire_socket_new(SEALWIRE_PEER, none, options, &peer));
-    RETURNS(SEALWIRE_ERROR_GAVE_UP, sealwire_socket_connect_peer(peer, endpoint, &route));
+    RETURNS(SEALWIRE_ERROR_GAVE_UP, sealwire_socket_connect_peer(peer, endpoint, &routing_id));
     sealwire_socket_free(peer);
     sealwire_options_free(options);
 

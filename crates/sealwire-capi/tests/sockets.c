@@ -82,7 +82,7 @@ static void publish(mechanism *with) {
     sealwire_string_free(endpoint);
 }
 
-static void route(mechanism *with) {
+static void addressed(mechanism *with) {
     char *endpoint = NULL;
     sealwire_socket *router = make_socket(SEALWIRE_ROUTER, with->server);
     sealwire_options *options = options_with_timeouts();
@@ -123,14 +123,14 @@ static void by_number(mechanism *with) {
     OK(sealwire_socket_bind(peer, "tcp://127.0.0.1:0", &endpoint));
     OK(sealwire_socket_connect_peer(client, endpoint, &number));
     sealwire_message *message = NULL;
-    OK(sealwire_message_to_route(number, "question", 8, &message));
+    OK(sealwire_message_with_routing_id(number, "question", 8, &message));
     OK(sealwire_socket_send(client, message, SEALWIRE_WAIT));
     message = receive(peer);
     CHECK(says(message, "question"));
-    OK(sealwire_message_route(message, &number));
-    CHECK(number == sealwire_peer_route(sealwire_message_peer(message)));
+    OK(sealwire_message_routing_id(message, &number));
+    CHECK(number == sealwire_peer_connection_routing_id(sealwire_message_peer(message)));
     sealwire_message_free(message);
-    OK(sealwire_message_to_route(number + 1, "nobody", 6, &message));
+    OK(sealwire_message_with_routing_id(number + 1, "nobody", 6, &message));
     RETURNS(SEALWIRE_ERROR_UNROUTABLE, sealwire_socket_send(peer, message, SEALWIRE_WAIT));
     /* What was not sent is still the caller's. */
     CHECK(says(message, "nobody"));
@@ -352,7 +352,7 @@ int main(void) {
         both_ways(&with, SEALWIRE_DEALER, SEALWIRE_DEALER);
         both_ways(&with, SEALWIRE_CHANNEL, SEALWIRE_CHANNEL);
         publish(&with);
-        route(&with);
+        addressed(&with);
         by_number(&with);
         groups(&with);
         many_at_a_time(&with);

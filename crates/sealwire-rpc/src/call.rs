@@ -1,4 +1,4 @@
-//! Calls of this side: what they may be given, what looks at them, and their outcomes.
+//! Calls of this side: what they may be given, what intercepts them, and their outcomes.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -44,7 +44,7 @@ pub struct Outgoing<'a> {
 pub(crate) type Interceptor = Box<dyn Fn(&mut Outgoing<'_>) -> Result<(), Status> + Send + Sync>;
 
 impl<'a> Outgoing<'a> {
-    /// Has all interceptors look, in their order.
+    /// Calls all interceptors, in their order.
     pub(crate) fn passed(
         hub: &Hub,
         body: &'a [u8],
@@ -61,7 +61,7 @@ impl<'a> Outgoing<'a> {
             return Ok(outgoing);
         }
         let passed = hub.guard("an interceptor", || {
-            by.iter().try_for_each(|look| look(&mut outgoing))
+            by.iter().try_for_each(|intercept| intercept(&mut outgoing))
         });
         match passed.unwrap_or_else(|| Err(panicked("an interceptor"))) {
             Ok(()) => Ok(outgoing),

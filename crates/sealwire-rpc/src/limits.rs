@@ -97,7 +97,7 @@ impl Limits {
 
     pub(crate) fn apply(&self, socket: SocketBuilder) -> SocketBuilder {
         socket
-            .routes_beside(true)
+            .omit_routing_id(true)
             .connection_events(true)
             .send_high_water_mark(QUEUE)
             .receive_high_water_mark(QUEUE)

@@ -92,6 +92,6 @@ pub use crate::key_pair::KeyPair;
 pub use crate::keys::{PublicKey, SecretKey};
 pub use crate::mechanism::{Entropy, MechanismConfig};
 pub use crate::mechanism_type::Mechanism;
-pub use crate::message::{Frame, Message};
+pub use crate::message::{Frame, Frames};
 pub use crate::provider::{DefaultProvider, Provider};
 pub use crate::socket_type::SocketType;

@@ -27,9 +27,9 @@ fn main() -> Result<(), Error> {
     );
 
     // A server answers by the number of the connection, as often as it likes.
-    let route = request.route().expect("SERVER puts it in front");
+    let routing_id = request.routing_id().expect("SERVER puts it in front");
     for answer in ["one", "two", "three"] {
-        server.send(Message::to_route(route, answer))?;
+        server.send(Message::with_routing_id(routing_id, answer))?;
     }
     for _ in 0..3 {
         println!("the client has: {}", client.recv()?.as_str().unwrap_or("?"));

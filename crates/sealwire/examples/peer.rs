@@ -19,13 +19,13 @@ fn main() -> Result<(), Error> {
         .build_blocking()?;
 
     // Waits for the connection and returns its number.
-    let route = other.connect_peer(endpoint)?;
-    other.send(Message::to_route(route, "ping"))?;
+    let routing_id = other.connect_peer(endpoint)?;
+    other.send(Message::with_routing_id(routing_id, "ping"))?;
 
     let message = node.recv()?;
     println!("{}", String::from_utf8_lossy(message.as_bytes()));
-    let back = message.route().expect("PEER puts it in front");
-    node.send(Message::to_route(back, "pong"))?;
+    let back = message.routing_id().expect("PEER puts it in front");
+    node.send(Message::with_routing_id(back, "pong"))?;
     println!("{}", String::from_utf8_lossy(other.recv()?.as_bytes()));
     Ok(())
 }

@@ -17,10 +17,10 @@ use crate::inproc;
 /// thread ends when the context and all its sockets are gone.
 #[derive(Clone)]
 pub struct Context {
-    shared: Arc<Shared>,
+    inner: Arc<Inner>,
 }
 
-struct Shared {
+struct Inner {
     core: Arc<ContextCore>,
     mailbox: Arc<Mailbox>,
     inproc: Arc<inproc::Registry>,
@@ -41,7 +41,7 @@ impl Context {
     /// The context of the thread behind this mailbox.
     pub(crate) fn served_by(mailbox: Arc<Mailbox>, inproc: Arc<inproc::Registry>) -> Self {
         Context {
-            shared: Arc::new(Shared {
+            inner: Arc::new(Inner {
                 core: ContextCore::new(mailbox.clone()),
                 mailbox,
                 inproc,
@@ -65,7 +65,7 @@ impl Context {
     ///
     /// [`Error::Forked`] in a child of the process that made it.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        if self.shared.core.is_here() {
+        if self.inner.core.is_here() {
             Ok(())
         } else {
             Err(Error::Forked)
@@ -73,15 +73,15 @@ impl Context {
     }
 
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
-        &self.shared.core
+        &self.inner.core
     }
 
     pub(crate) fn mailbox(&self) -> &Arc<Mailbox> {
-        &self.shared.mailbox
+        &self.inner.mailbox
     }
 
     pub(crate) fn inproc(&self) -> &Arc<inproc::Registry> {
-        &self.shared.inproc
+        &self.inner.inproc
     }
 }
 

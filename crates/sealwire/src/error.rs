@@ -135,7 +135,7 @@ pub enum Operation {
     /// Join or leave a group.
     Join,
     /// Address a connection by its number.
-    Route,
+    RoutingId,
     /// Wait for a connection to be ready.
     Connect,
 }
@@ -148,7 +148,7 @@ impl fmt::Display for Operation {
             Operation::Subscribe => {
                 "only SUB and XSUB sockets, and XPUB with manual subscriptions, can subscribe"
             }
-            Operation::Route => "only SERVER and PEER sockets address connections by number",
+            Operation::RoutingId => "only SERVER and PEER sockets send by routing id",
             Operation::Connect => "this socket type cannot connect",
             Operation::Join => "only DISH sockets join and leave groups",
         })
@@ -165,16 +165,15 @@ pub enum MessageError {
     /// CLIENT, SCATTER, CHANNEL: a message has exactly one frame.
     #[error("this socket type sends messages of exactly one frame")]
     SinglePart,
-    /// ROUTER: a message needs a routing id as its first frame.
-    #[error("a ROUTER socket sends to the peer named in the first frame, and there was none")]
+    /// ROUTER, SERVER, PEER: a message has the routing id of the peer that it goes to as its first
+    /// frame; for SERVER and PEER that is 4 bytes, and one frame follows: [`Message::with_routing_id`].
+    #[error(
+        "the first frame is the routing id of the peer (SERVER, PEER: 4 bytes, then one frame)"
+    )]
     NoRoutingId,
     /// STREAM: a message is the routing id of the connection that it goes to and one frame.
     #[error("a STREAM socket sends the routing id of a connection and one frame")]
     NoConnection,
-    /// SERVER, PEER: a message is the number of the connection it goes to, in 4 bytes, and one
-    /// frame; see [`Message::to_route`].
-    #[error("a SERVER or PEER socket sends the number of a connection (4 bytes) and one frame")]
-    NoRoute,
     /// RADIO, DISH: a group has 1 to 255 bytes, and a message is its group and one frame; see
     /// [`Message::to_group`].
     #[error("a message to a group is the name of the group (1 to 255 bytes) and one frame")]

@@ -33,7 +33,7 @@ const SERVER: usize = 1;
 #[derive(Default)]
 pub(crate) struct Registry {
     names: Mutex<HashMap<String, Name>>,
-    connections: Mutex<Vec<Arc<Connection>>>,
+    connections: Mutex<Vec<Arc<InprocConnection>>>,
 }
 
 #[derive(Default)]
@@ -188,7 +188,7 @@ impl Registry {
         }
     }
 
-    fn connections(&self, core: &Arc<SocketCore>) -> Vec<Arc<Connection>> {
+    fn connections(&self, core: &Arc<SocketCore>) -> Vec<Arc<InprocConnection>> {
         let all = lock(&self.connections);
         let of_core = all
             .iter()
@@ -219,7 +219,7 @@ impl Registry {
             core: core.clone(),
             pipe: OnceLock::new(),
         });
-        let connection = Arc::new(Connection {
+        let connection = Arc::new(InprocConnection {
             registry: self.clone(),
             name: name.into(),
             id,
@@ -277,7 +277,7 @@ fn failure(
     }
 }
 
-struct Connection {
+struct InprocConnection {
     registry: Arc<Registry>,
     name: String,
     /// Number of the `connect` that it came from.
@@ -311,17 +311,16 @@ struct Lane {
     finishing: AtomicBool,
 }
 
-impl Connection {
+impl InprocConnection {
     fn attach(self: &Arc<Self>, side: usize) -> Result<(), Dismissal> {
         let (end, other) = (&self.ends[side], self.ends[1 - side].core.options());
-        let routing_id = other.routing_id.clone();
-        let route = end.core.context().routes().assign();
+        let connection_routing_id = end.core.context().routing_ids().assign();
         let peer = Peer::inproc(
             &self.name,
             self.number,
-            route,
+            connection_routing_id,
             other.socket_type,
-            routing_id,
+            other.routing_id.clone(),
         );
         let peer = Arc::new(peer);
         let link = Arc::new(Side {
@@ -423,7 +422,7 @@ impl Connection {
 
 /// The link of one end.
 struct Side {
-    connection: Arc<Connection>,
+    connection: Arc<InprocConnection>,
     side: usize,
 }
 
@@ -441,7 +440,7 @@ impl Link for Side {
     }
 
     fn disconnect(&self, reason: Dismissal) {
-        let Connection { name, number, .. } = &*self.connection;
+        let InprocConnection { name, number, .. } = &*self.connection;
         let cause = reason.cause();
         for end in &self.connection.ends {
             end.core.hub.emit(Event::Failed(failure(

@@ -71,7 +71,7 @@ mod peer;
 mod primitives;
 mod proxy;
 mod reach;
-mod route;
+mod routing_ids;
 mod security;
 mod socket;
 pub mod text;

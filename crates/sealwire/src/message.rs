@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sealwire_zmtp::{Frame, Message as Frames};
+use sealwire_zmtp::{Frame, Frames};
 
 use crate::peer::Peer;
 
@@ -40,11 +40,14 @@ impl Message {
     ///
     /// ```
     /// use sealwire::Message;
-    /// let message = Message::to_route(7, "answer");
-    /// assert_eq!((message.route(), message.as_bytes()), (Some(7), &b"answer"[..]));
+    /// let message = Message::with_routing_id(7, "answer");
+    /// assert_eq!((message.routing_id(), message.as_bytes()), (Some(7), &b"answer"[..]));
     /// ```
-    pub fn to_route(route: u32, payload: impl Into<Frame>) -> Self {
-        Self::multipart([Frame::copy_from_slice(&route.to_be_bytes()), payload.into()])
+    pub fn with_routing_id(routing_id: u32, payload: impl Into<Frame>) -> Self {
+        Self::multipart([
+            Frame::copy_from_slice(&routing_id.to_be_bytes()),
+            payload.into(),
+        ])
     }
 
     /// A message for a RADIO socket to send to this group: the group and the payload, in two
@@ -59,11 +62,15 @@ impl Message {
         Self::multipart([Frame::copy_from_slice(group.as_ref()), payload.into()])
     }
 
-    /// What a SERVER or PEER socket received: the number of the connection that it came through.
+    /// What a SERVER or PEER socket received: the routing id of the connection that it came through.
     /// Of use with these types only: it reads the first of two frames.
-    pub fn route(&self) -> Option<u32> {
+    pub fn routing_id(&self) -> Option<u32> {
         match self.frames() {
-            [route, _] => route.as_slice().try_into().ok().map(u32::from_be_bytes),
+            [routing_id, _] => routing_id
+                .as_slice()
+                .try_into()
+                .ok()
+                .map(u32::from_be_bytes),
             _ => None,
         }
     }

@@ -11,7 +11,7 @@ use sealwire_zmtp::wire::metadata::Metadata;
 use sealwire_zmtp::{Mechanism, PublicKey, SocketType};
 
 use crate::account::{Account, Source};
-use crate::route::Route;
+use crate::routing_ids::RoutingId;
 use crate::text::printable;
 
 /// Where a peer is, as far as the transport tells.
@@ -99,7 +99,7 @@ pub(crate) struct Approval {
 pub struct Peer {
     address: PeerAddress,
     connection: u64,
-    route: Route,
+    connection_routing_id: RoutingId,
     identity: Identity,
     approval: Approval,
     process: Option<ProcessCredentials>,
@@ -123,7 +123,7 @@ impl Peer {
     pub(crate) fn wire(
         address: PeerAddress,
         connection: u64,
-        route: Route,
+        connection_routing_id: RoutingId,
         info: Arc<PeerInfo>,
         approval: Option<Approval>,
         process: Option<ProcessCredentials>,
@@ -133,7 +133,7 @@ impl Peer {
             approval: approval.unwrap_or_default(),
             address,
             connection,
-            route,
+            connection_routing_id,
             account: Account::default(),
             identity: Identity::Wire(info),
         }
@@ -145,7 +145,7 @@ impl Peer {
             approval: Approval::default(),
             address,
             connection,
-            route: Route::none(),
+            connection_routing_id: RoutingId::none(),
             account: Account::default(),
             identity: Identity::Datagram(socket_type),
         }
@@ -154,7 +154,7 @@ impl Peer {
     pub(crate) fn raw(
         address: PeerAddress,
         connection: u64,
-        route: Route,
+        connection_routing_id: RoutingId,
         process: Option<ProcessCredentials>,
     ) -> Self {
         Peer {
@@ -162,7 +162,7 @@ impl Peer {
             approval: Approval::default(),
             address,
             connection,
-            route,
+            connection_routing_id,
             account: Account::default(),
             identity: Identity::Raw,
         }
@@ -171,7 +171,7 @@ impl Peer {
     pub(crate) fn inproc(
         name: &str,
         connection: u64,
-        route: Route,
+        connection_routing_id: RoutingId,
         socket_type: SocketType,
         routing_id: Vec<u8>,
     ) -> Self {
@@ -180,7 +180,7 @@ impl Peer {
             process: None,
             address: PeerAddress::Inproc(name.into()),
             connection,
-            route,
+            connection_routing_id,
             account: Account::default(),
             identity: Identity::Inproc {
                 socket_type,
@@ -210,11 +210,11 @@ impl Peer {
         self.connection
     }
 
-    /// The number under which SERVER and PEER sockets know the peer. Assigned when the connection is
+    /// The routing id under which SERVER and PEER sockets know the peer (RFC 41). Assigned when the connection is
     /// ready, and to nobody else in the context for as long as this value exists; 0 for senders of
     /// datagrams.
-    pub fn route(&self) -> u32 {
-        self.route.number()
+    pub fn connection_routing_id(&self) -> u32 {
+        self.connection_routing_id.number()
     }
 
     /// The long-term public key that the peer proved to hold. `None` where the mechanism proves

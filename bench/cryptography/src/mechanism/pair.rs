@@ -12,7 +12,7 @@ use sealwire_zmtp::mechanism::{
     Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder,
 };
 use sealwire_zmtp::{
-    Config, Connection, Entropy, Event, KeyPair, MechanismConfig, Message, Provider, SecretKey,
+    Config, Connection, Entropy, Event, Frames, KeyPair, MechanismConfig, Provider, SecretKey,
     SocketType,
 };
 use zeroize::Zeroizing;
@@ -168,7 +168,7 @@ impl Channel for Ends {
 pub(super) struct End {
     protocol: Connection,
     input: BytesMut,
-    received: VecDeque<Message>,
+    received: VecDeque<Frames>,
     /// Bytes that were taken out.
     moved: usize,
 }
@@ -190,7 +190,7 @@ impl End {
 
     /// Stages a message.
     pub(super) fn stage(&mut self, payload: Bytes) -> Result<(), Error> {
-        self.protocol.send(Message::single(payload)).map_err(failed)
+        self.protocol.send(Frames::single(payload)).map_err(failed)
     }
 
     /// Seals what is staged and says how many bytes are to be written.
@@ -242,7 +242,7 @@ impl End {
                 break;
             }
         }
-        let bytes = self.received.iter().map(Message::size).sum();
+        let bytes = self.received.iter().map(Frames::size).sum();
         let count = self.received.len();
         self.received.clear();
         (count, bytes)

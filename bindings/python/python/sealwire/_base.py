@@ -93,7 +93,7 @@ class Options:
     xpub_welcome_msg = Option[bytes]("XPUB: a message to each new subscriber.")
     invert_matching = Option[bool]("Subscribers get what they did not subscribe to.")
     stream_notify = Option[bool]("STREAM: empty messages tell of connections.")
-    routes_beside = Option[bool]("SERVER, PEER: the number of a connection is in ``peer`` only.")
+    omit_routing_id = Option[bool]("SERVER, PEER: the routing id of a connection is in ``peer`` only.")
     connection_events = Option[bool](
         "SERVER, PEER: a message without a frame when a connection begins and when it has ended."
     )

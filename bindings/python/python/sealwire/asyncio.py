@@ -217,8 +217,8 @@ class Socket(Options, SocketCore):
     async def connect_peer(self, endpoint: str) -> int:
         """SERVER, PEER: connects, waits for the handshake, and gives the number of the
         connection."""
-        route: int = await run(self._start_connect_peer(endpoint))
-        return route
+        routing_id: int = await run(self._start_connect_peer(endpoint))
+        return routing_id
 
     async def poll(self, timeout: float | None = None, flags: int = POLLIN) -> int:
         """Waits until something of ``flags`` can be done, for up to ``timeout`` milliseconds, and

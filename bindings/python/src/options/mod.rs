@@ -201,7 +201,7 @@ impl Options {
                 "routing_id_is_user_id",
                 SocketBuilder::routing_id_is_user_id,
             ),
-            ("routes_beside", SocketBuilder::routes_beside),
+            ("omit_routing_id", SocketBuilder::omit_routing_id),
             ("connection_events", SocketBuilder::connection_events),
             ("req_correlate", SocketBuilder::req_correlate),
             ("req_relaxed", SocketBuilder::req_relaxed),

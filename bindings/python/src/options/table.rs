@@ -108,7 +108,7 @@ pub(super) static OPTIONS: &[Spec] = &[
     bytes("xpub_welcome_msg"),
     flag("invert_matching", false),
     flag("stream_notify", true),
-    flag("routes_beside", false),
+    flag("omit_routing_id", false),
     flag("connection_events", false),
     bytes("hello_msg"),
     bytes("disconnect_msg"),

@@ -206,7 +206,7 @@ impl BlockingSocket {
         Form::Message.give_many(py, messages, core.opened.socket_type())
     }
 
-    /// SERVER, PEER: connects, waits for the handshake, and gives the number of the connection.
+    /// SERVER, PEER: connects, waits for the handshake, and gives the routing id of the connection.
     fn connect_peer(slf: &Bound<'_, Self>, endpoint: &str) -> PyResult<u32> {
         let (py, core) = (slf.py(), core(slf));
         let limit = core.opened.send_limit();

@@ -345,7 +345,7 @@ impl SocketCore {
         Ok(Operation::of(
             async move { socket.connect_peer(endpoint).await },
             move |py, connected| match connected {
-                Ok(route) => Ok(route.into_pyobject(py)?.into_any().unbind()),
+                Ok(routing_id) => Ok(routing_id.into_pyobject(py)?.into_any().unbind()),
                 Err(error) => Err(opened.failed(py, error)),
             },
         ))

@@ -37,7 +37,7 @@ pub(super) fn single(
     let payload = crate::buffer::frame(data)?;
     match (routing_id, group) {
         (None, None) => Ok(payload.into()),
-        (Some(route), None) => Ok(Message::to_route(route, payload)),
+        (Some(routing_id), None) => Ok(Message::with_routing_id(routing_id, payload)),
         (None, Some(group)) => Ok(Message::to_group(
             crate::auth::text_or_bytes(group)?,
             payload,

@@ -50,7 +50,7 @@ pub(super) fn encrypt(ruby: &Ruby, this: &Cipher, messages: RArray) -> Result<RA
 /// Returns an array only if every message is authentic.
 pub(super) fn decrypt(ruby: &Ruby, this: &Cipher, messages: RArray) -> Result<RArray, Error> {
     let (nonces, batch) = batch(ruby, messages)?;
-    let tags = batch.look(|text| text.last_chunk::<TAG_SIZE>().copied())?;
+    let tags = batch.read_each(|text| text.last_chunk::<TAG_SIZE>().copied())?;
     let tags: Option<Vec<_>> = tags.into_iter().collect();
     let tags = tags.ok_or_else(|| decryption_error(ruby))?;
     let open = |messages: Vec<(&[u8], &mut [u8])>| {

@@ -263,7 +263,7 @@ impl Socket {
         let monitor = socket.monitor();
         let connected = waiting::within(ruby, socket.connect_peer(endpoint), limit)?;
         match connected {
-            Some(Ok(route)) => Ok(route),
+            Some(Ok(routing_id)) => Ok(routing_id),
             Some(Err(error)) => Err(errors::raised(ruby, &error)),
             None => {
                 let events = std::iter::from_fn(|| monitor.try_next());

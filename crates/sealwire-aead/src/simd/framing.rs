@@ -10,10 +10,10 @@ pub(crate) const MAX_CHUNKS: usize = 8;
 /// Most associated data of a message that is framed: its length must end in the first block.
 const MAX_AAD: usize = BLOCK_SIZE - 8;
 
-/// Where the tail starts in [`Framing::edges`].
+/// Where the tail starts in [`MacBlocks::edges`].
 const TAIL: usize = 2 * BLOCK_SIZE;
 
-/// Lengths of a message that [`fits`](Framing::fits), and what follows from them.
+/// Lengths of a message that [`fits`](MacBlocks::fits), and what follows from them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) aad_len: usize,
@@ -128,7 +128,7 @@ const fn bytes_from(at: usize, value: u64, place: usize) -> u64 {
 /// edges | first block | room to copy a whole block | last one or two blocks |
 /// ```
 #[derive(Clone, Copy)]
-pub(crate) struct Framing {
+pub(crate) struct MacBlocks {
     edges: [u8; 4 * BLOCK_SIZE],
     /// Bytes in front of the text.
     header: usize,
@@ -136,7 +136,7 @@ pub(crate) struct Framing {
     tail_block: usize,
 }
 
-impl Framing {
+impl MacBlocks {
     pub(crate) const EMPTY: Self = Self {
         edges: [0; 4 * BLOCK_SIZE],
         header: 0,

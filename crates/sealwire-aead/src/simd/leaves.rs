@@ -9,7 +9,7 @@ use super::blake3::{
     load_chain, parent_block, store_chain,
 };
 use super::chacha20::xor_few;
-use super::framing::Framing;
+use super::framing::MacBlocks;
 use super::isa::{Isa, QUADS};
 use super::kernels::Kernels;
 use crate::mac_input::MacInput;
@@ -85,7 +85,7 @@ fn lanes_of_leaves<I: Isa>(
 ) {
     let first = input.chunk_number(start);
     if count == QUADS && last_len == CHUNK_SIZE && can_be_framed(input) {
-        let mut framing = Framing::EMPTY;
+        let mut framing = MacBlocks::EMPTY;
         framing.fill(isa, input.aad(), input.ciphertext());
         let first_block = start / BLOCK_SIZE;
         let block = |quad: usize, index: usize| {
@@ -134,7 +134,7 @@ fn lanes_of_leaves<I: Isa>(
 
 #[inline]
 const fn can_be_framed(input: &MacInput<'_>) -> bool {
-    input.is_whole() && Framing::fits(input.aad())
+    input.is_whole() && MacBlocks::fits(input.aad())
 }
 
 /// Hashes `nodes`, at most `2 * Wide::LANES`, level by level until no more than `most` are left, and
@@ -230,7 +230,7 @@ pub(crate) fn chunk<I: Isa>(
     };
     let last_len = len - (last - first) * BLOCK_SIZE;
     if can_be_framed(input) {
-        let mut framing = Framing::EMPTY;
+        let mut framing = MacBlocks::EMPTY;
         framing.fill(isa, input.aad(), input.ciphertext());
         for index in first..=last {
             row_block.block = framing.block(input.ciphertext(), index);

@@ -4,7 +4,7 @@
 //! are no secret; nothing else decides.
 
 use super::batch::{Index, Lanes, TagKeys};
-use super::framing::Framing;
+use super::framing::MacBlocks;
 use super::kernels::{Kernels, LaneKernels};
 use super::tree;
 use crate::KEY_SIZE;
@@ -33,7 +33,7 @@ impl Plan {
         let mut keys = [0u32; WINDOW];
         let mut count = 0;
         for (index, job) in jobs.iter().enumerate() {
-            if let Some(blocks) = Framing::block_count(job.aad().len(), job.text().len()) {
+            if let Some(blocks) = MacBlocks::block_count(job.aad().len(), job.text().len()) {
                 keys[count] = (blocks as u32) << 8 | index as u32;
                 count += 1;
             }
@@ -57,7 +57,7 @@ impl Plan {
 
 /// Whether a job has no place in any lane.
 fn is_long<J: Job>(job: &J) -> bool {
-    Framing::block_count(job.aad().len(), job.text().len()).is_none()
+    MacBlocks::block_count(job.aad().len(), job.text().len()).is_none()
 }
 
 /// Does every job under the keys of its nonce.

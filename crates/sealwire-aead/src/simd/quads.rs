@@ -6,7 +6,7 @@
 
 use super::blake3::{CHUNK_BLOCKS, mix};
 use super::chacha20::{LaneBlocks, state_at};
-use super::framing::{Framing, Header};
+use super::framing::{Header, MacBlocks};
 use super::isa::{Isa, QUADS};
 use super::kernels::Kernels;
 use crate::keys::MessageKeys;
@@ -237,11 +237,11 @@ pub(crate) fn seal_message<I: Kernels + PickQuads>(
     buffer: &mut [u8],
 ) -> Option<Node> {
     let len = MacInput::new(aad, buffer).len();
-    if len > QUADS * CHUNK_SIZE + CHUNK_SIZE / 2 || !Framing::fits(aad) {
+    if len > QUADS * CHUNK_SIZE + CHUNK_SIZE / 2 || !MacBlocks::fits(aad) {
         return None;
     }
     let (text, rest) = buffer.split_first_chunk_mut()?;
-    let four = seal_four_chunks(isa, keys, counter, &Framing::header(isa, aad), text);
+    let four = seal_four_chunks(isa, keys, counter, &MacBlocks::header(isa, aad), text);
     let text_blocks = (TEXT_SIZE / BLOCK_SIZE) as u64;
     isa.xor_text(keys, counter.wrapping_add(text_blocks), rest);
     let input = MacInput::new(aad, buffer);

@@ -136,9 +136,9 @@ pub const SEALWIRE_OPTION_MAX_CONNECTIONS_PER_KEY: i32 = 50;
 /// Switch, ROUTER: a peer's routing id is the user id that the authenticator or ZAP handler gave to
 /// its key; others are refused. Default 0.
 pub const SEALWIRE_OPTION_ROUTING_ID_IS_USER_ID: i32 = 51;
-/// Switch, SERVER and PEER: what is received has its payload alone; the number of the connection is
+/// Switch, SERVER and PEER: what is received has its payload alone; the routing id of the connection is
 /// that of the message's peer. Default 0.
-pub const SEALWIRE_OPTION_ROUTES_BESIDE: i32 = 52;
+pub const SEALWIRE_OPTION_OMIT_ROUTING_ID: i32 = 52;
 /// Switch, SERVER and PEER: a message without a frame, which no peer can send, when a connection begins
 /// and when it has ended; its peer says which. Default 0.
 pub const SEALWIRE_OPTION_CONNECTION_EVENTS: i32 = 53;
@@ -196,7 +196,7 @@ pub(super) fn range(option: i32) -> Option<RangeInclusive<i64>> {
         | SEALWIRE_OPTION_ROUTER_MANDATORY
         | SEALWIRE_OPTION_ROUTER_HANDOVER
         | SEALWIRE_OPTION_ROUTING_ID_IS_USER_ID
-        | SEALWIRE_OPTION_ROUTES_BESIDE
+        | SEALWIRE_OPTION_OMIT_ROUTING_ID
         | SEALWIRE_OPTION_CONNECTION_EVENTS
         | SEALWIRE_OPTION_STREAM_NOTIFY
         | SEALWIRE_OPTION_XPUB_VERBOSE
@@ -250,7 +250,7 @@ pub(super) fn set_number(builder: SocketBuilder, option: i32, value: i64) -> Soc
         SEALWIRE_OPTION_ROUTER_MANDATORY => builder.router_mandatory(on),
         SEALWIRE_OPTION_ROUTER_HANDOVER => builder.router_handover(on),
         SEALWIRE_OPTION_ROUTING_ID_IS_USER_ID => builder.routing_id_is_user_id(on),
-        SEALWIRE_OPTION_ROUTES_BESIDE => builder.routes_beside(on),
+        SEALWIRE_OPTION_OMIT_ROUTING_ID => builder.omit_routing_id(on),
         SEALWIRE_OPTION_CONNECTION_EVENTS => builder.connection_events(on),
         SEALWIRE_OPTION_ROUTER_NOTIFY => builder.router_notify(value & 1 != 0, value & 2 != 0),
         SEALWIRE_OPTION_STREAM_NOTIFY => builder.stream_notify(on),

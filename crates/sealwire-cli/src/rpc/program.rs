@@ -217,7 +217,7 @@ mod system {
     use super::{Open, Program};
 
     /// How often a running program is looked at.
-    const LOOK: Duration = Duration::from_millis(5);
+    const INTERVAL: Duration = Duration::from_millis(5);
 
     pub(super) fn apart(command: &mut Command) -> &mut Command {
         command
@@ -252,7 +252,7 @@ mod system {
                 program.end();
                 return Ok(None);
             }
-            thread::sleep(LOOK);
+            thread::sleep(INTERVAL);
         }
     }
 }

@@ -159,9 +159,9 @@ impl ClientBuilder {
     #[must_use]
     pub fn intercept(
         mut self,
-        look: impl Fn(&mut Outgoing<'_>) -> Result<(), Status> + Send + Sync + 'static,
+        intercept: impl Fn(&mut Outgoing<'_>) -> Result<(), Status> + Send + Sync + 'static,
     ) -> Self {
-        self.interceptors.push(Box::new(look));
+        self.interceptors.push(Box::new(intercept));
         self
     }
 

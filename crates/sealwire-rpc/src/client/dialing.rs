@@ -86,7 +86,7 @@ fn connect(hub: &Hub, endpoint: &Endpoint, limit: Duration) -> Result<(), String
     let monitor = hub.socket.monitor();
     let mut reason = String::from("no answer in time");
     let mut connecting = pin!(hub.socket.connect_peer(endpoint.clone()));
-    let route = loop {
+    let routing_id = loop {
         let outcome = match block_until(deadline, first(connecting.as_mut(), monitor.next())) {
             Some(First::That(Some(event))) => {
                 note_failure(&event, &mut reason);
@@ -98,7 +98,7 @@ fn connect(hub: &Hub, endpoint: &Endpoint, limit: Duration) -> Result<(), String
             None => None,
         };
         match outcome {
-            Some(Ok(route)) => break route,
+            Some(Ok(routing_id)) => break routing_id,
             Some(Err(sealwire::Error::GaveUp)) => {
                 while let Some(event) = monitor.try_next() {
                     note_failure(&event, &mut reason);
@@ -115,14 +115,16 @@ fn connect(hub: &Hub, endpoint: &Endpoint, limit: Duration) -> Result<(), String
             None => return Err(reason),
         }
     };
-    let taken = wait_to_be_taken(hub, &monitor, route, deadline);
+    let taken = wait_to_be_taken(hub, &monitor, routing_id, deadline);
     if taken.is_err() {
         // It may have been taken, used and ended before this thread came to look.
-        if hub.has_admitted(route) {
+        if hub.has_admitted(routing_id) {
             return Ok(());
         }
         // Nobody would use it any more.
-        let _ = hub.socket.disconnect_route(route, "rpc: not taken in time");
+        let _ = hub
+            .socket
+            .disconnect_peer(routing_id, "rpc: not taken in time");
     }
     taken
 }
@@ -130,21 +132,23 @@ fn connect(hub: &Hub, endpoint: &Endpoint, limit: Duration) -> Result<(), String
 fn wait_to_be_taken(
     hub: &Hub,
     monitor: &Monitor,
-    route: u32,
+    routing_id: u32,
     deadline: Instant,
 ) -> Result<(), String> {
-    if hub.has_admitted(route) {
+    if hub.has_admitted(routing_id) {
         return Ok(());
     }
     let peers = hub.socket.peers();
-    let connection = peers.iter().find(|peer| peer.route() == route);
+    let connection = peers
+        .iter()
+        .find(|peer| peer.connection_routing_id() == routing_id);
     let Some(connection) = connection.map(|peer| peer.connection()) else {
         return Err("the server ended the connection".into());
     };
     loop {
         let changed = hub.changed.listen();
         // One connection is dialed at a time.
-        if hub.has_admitted(route) {
+        if hub.has_admitted(routing_id) {
             return Ok(());
         }
         match block_until(deadline, first(monitor.next(), changed)) {

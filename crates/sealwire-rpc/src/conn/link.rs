@@ -23,7 +23,7 @@ use crate::status::Error;
 pub(crate) struct Link {
     pub(super) hub: Arc<Hub>,
     pub(super) peer: Arc<Peer>,
-    pub(super) route: u32,
+    pub(super) routing_id: u32,
     pub(super) core: Mutex<Core>,
     /// Open calls of this side.
     pub(super) load: AtomicUsize,
@@ -92,7 +92,7 @@ impl Link {
         let budget = options.answer_budget;
         let proto = Connection::new(options.side, options.settings, settings, budget);
         Arc::new(Link {
-            route: peer.route(),
+            routing_id: peer.connection_routing_id(),
             peer,
             core: Mutex::new(Core {
                 proto,
@@ -113,8 +113,8 @@ impl Link {
         })
     }
 
-    pub(crate) fn route(&self) -> u32 {
-        self.route
+    pub(crate) fn routing_id(&self) -> u32 {
+        self.routing_id
     }
 
     pub(crate) fn peer(&self) -> &Arc<Peer> {
@@ -229,7 +229,7 @@ impl Link {
             let gone = self
                 .hub
                 .socket
-                .try_send_many_to(self.route, &mut frames)
+                .try_send_many_to(self.routing_id, &mut frames)
                 .is_err();
             core = lock(&self.core);
             let full = !gone && !frames.is_empty();

@@ -74,7 +74,7 @@ impl Conn {
     pub fn close(&self) {
         // Gone already is as good.
         let socket = &self.link.hub.socket;
-        let _ = socket.disconnect_route(self.link.route, "rpc: closed by the application");
+        let _ = socket.disconnect_peer(self.link.routing_id, "rpc: closed by the application");
     }
 
     /// Returns whether the peer has said that it read everything sent to it, as it does when this

@@ -17,39 +17,39 @@ use crate::proto::{MAX_HELLO, Settings, Side, Violation};
 impl Hub {
     /// A connection has begun or ended: a message that no peer can send says so.
     pub(super) fn connection_changed(self: &Arc<Self>, peer: &Peer) {
-        let route = peer.route();
+        let routing_id = peer.connection_routing_id();
         let mut door = lock(&self.door);
-        if door.ended(route) {
+        if door.ended(routing_id) {
             drop(door);
-            return self.disconnected(route);
+            return self.disconnected(routing_id);
         }
-        let gives_way = door.began(route, self.now());
+        let gives_way = door.began(routing_id, self.now());
         let next = door.next_timeout();
         drop(door);
         if let Some(next) = next {
             self.clock.arm(next);
         }
-        if let Some(route) = gives_way {
-            self.silent(route, "rpc: too many connections without SETTINGS");
+        if let Some(routing_id) = gives_way {
+            self.silent(routing_id, "rpc: too many connections without SETTINGS");
         }
     }
 
-    fn silent(&self, route: u32, reason: &'static str) {
+    fn silent(&self, routing_id: u32, reason: &'static str) {
         count(&self.counters.connections_silent);
-        let _ = self.socket.disconnect_route(route, reason);
+        let _ = self.socket.disconnect_peer(routing_id, reason);
     }
 
     /// The first message of a connection.
     pub(super) fn greeted(self: &Arc<Self>, peer: &Arc<Peer>, message: &[u8]) {
-        let route = peer.route();
-        match lock(&self.door).greeted(route) {
+        let routing_id = peer.connection_routing_id();
+        match lock(&self.door).greeted(routing_id) {
             Greeting::First => {}
-            Greeting::Again => return self.violated(route, Violation::SettingsAgain),
+            Greeting::Again => return self.violated(routing_id, Violation::SettingsAgain),
             Greeting::Ignored => return,
         }
         let (settings, hello) = match Settings::parse(message) {
             Ok(parsed) => parsed,
-            Err(violation) => return self.violated(route, violation),
+            Err(violation) => return self.violated(routing_id, violation),
         };
         let waiting = Waiting {
             peer: peer.clone(),
@@ -64,18 +64,18 @@ impl Hub {
         if lock(&self.door).wait(waiting) {
             self.clock.arm(until);
         } else {
-            self.no_place(route);
+            self.no_place(routing_id);
         }
     }
 
-    fn no_place(&self, route: u32) {
+    fn no_place(&self, routing_id: u32) {
         count(&self.counters.connections_refused);
         let reason = "rpc: the limit of connections is reached";
-        let _ = self.socket.disconnect_route(route, reason);
+        let _ = self.socket.disconnect_peer(routing_id, reason);
     }
 
     fn admit(self: &Arc<Self>, new: Waiting) {
-        let route = new.peer.route();
+        let routing_id = new.peer.connection_routing_id();
         let mut answer = Vec::new();
         if let Some(greeter) = &self.options.greeter {
             let decided = self.guard("a greeter", || greeter(&new.peer, &new.hello));
@@ -96,21 +96,25 @@ impl Hub {
                             tracing::warn!(target: "sealwire::rpc", %peer, reason, times, "refused");
                         });
                     }
-                    lock(&self.door).leave(route);
-                    let _ = self.socket.disconnect_route(route, "rpc: refused");
+                    lock(&self.door).leave(routing_id);
+                    let _ = self.socket.disconnect_peer(routing_id, "rpc: refused");
                     return;
                 }
             }
         }
         if self.options.side == Side::Server {
             let mut settings = [self.options.settings.message(&answer)].into();
-            if self.socket.try_send_many_to(route, &mut settings).is_err() {
+            if self
+                .socket
+                .try_send_many_to(routing_id, &mut settings)
+                .is_err()
+            {
                 return;
             }
         }
         let link = Link::new(self.clone(), new.peer, new.settings);
-        write(&self.links).insert(route, link.clone());
-        self.last_admitted.store(route, Ordering::SeqCst);
+        write(&self.links).insert(routing_id, link.clone());
+        self.last_admitted.store(routing_id, Ordering::SeqCst);
         count(&self.counters.connections);
         log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "connected"));
         self.tell_state(&link, ConnState::New);
@@ -134,8 +138,8 @@ impl Hub {
         self.tell_of_change();
     }
 
-    fn disconnected(self: &Arc<Self>, route: u32) {
-        let ended = write(&self.links).remove(&route);
+    fn disconnected(self: &Arc<Self>, routing_id: u32) {
+        let ended = write(&self.links).remove(&routing_id);
         if let Some(link) = ended {
             self.link_ended(&link);
         }
@@ -147,17 +151,17 @@ impl Hub {
         }
     }
 
-    pub(crate) fn violated(&self, route: u32, violation: Violation) {
+    pub(crate) fn violated(&self, routing_id: u32, violation: Violation) {
         count(&self.counters.violations);
         if let Some(times) = self.complaints.pass() {
             log(|| {
                 tracing::warn!(
-                    target: "sealwire::rpc", route, times, "{violation}: connection closed"
+                    target: "sealwire::rpc", routing_id, times, "{violation}: connection closed"
                 );
             });
         }
-        lock(&self.door).leave(route);
-        if let Some(link) = self.link(route) {
+        lock(&self.door).leave(routing_id);
+        if let Some(link) = self.link(routing_id) {
             if let Some(kind) = violation.kind() {
                 link.peer().account().note_excess(kind);
             }
@@ -165,17 +169,17 @@ impl Hub {
             link.close();
         }
         // Gone already is as good.
-        let _ = self.socket.disconnect_route(route, violation.reason());
+        let _ = self.socket.disconnect_peer(routing_id, violation.reason());
     }
 
     /// Ends connections whose time to say something, or to wait for a place, is over.
     pub(super) fn look_at_door(&self, now: Duration) {
         let (silent, waited, next) = lock(&self.door).overdue(now);
-        for route in silent {
-            self.silent(route, "rpc: no SETTINGS in time");
+        for routing_id in silent {
+            self.silent(routing_id, "rpc: no SETTINGS in time");
         }
-        for route in waited {
-            self.no_place(route);
+        for routing_id in waited {
+            self.no_place(routing_id);
         }
         if let Some(next) = next {
             self.clock.arm(next);

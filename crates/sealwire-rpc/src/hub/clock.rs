@@ -132,7 +132,7 @@ impl Hub {
             match link.look_at_clock(now) {
                 Ok(Some(next)) => self.clock.arm(next),
                 Ok(None) => {}
-                Err(violation) => self.violated(link.route(), violation),
+                Err(violation) => self.violated(link.routing_id(), violation),
             }
         }
         self.look_at_door(now);

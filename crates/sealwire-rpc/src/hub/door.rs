@@ -72,43 +72,43 @@ impl Door {
     }
 
     /// Whether a connection has ended of which is told now; else it has begun.
-    pub(super) fn ended(&mut self, route: u32) -> bool {
-        let Some(place) = self.places.remove(&route) else {
+    pub(super) fn ended(&mut self, routing_id: u32) -> bool {
+        let Some(place) = self.places.remove(&routing_id) else {
             return false;
         };
-        self.forget(route, place);
+        self.forget(routing_id, place);
         true
     }
 
-    fn forget(&mut self, route: u32, place: Place) {
+    fn forget(&mut self, routing_id: u32, place: Place) {
         match place {
-            Place::Silent => self.silent.retain(|&(other, _)| other != route),
+            Place::Silent => self.silent.retain(|&(other, _)| other != routing_id),
             Place::Waiting => {
-                self.take_waiting(|waiting| waiting.peer.route() == route);
+                self.take_waiting(|waiting| waiting.peer.connection_routing_id() == routing_id);
             }
             Place::Inside | Place::Leaving => {}
         }
     }
 
     /// A connection has begun. Gives another one that has to go because too many are silent.
-    pub(super) fn began(&mut self, route: u32, now: Duration) -> Option<u32> {
-        self.places.insert(route, Place::Silent);
-        self.silent.push_back((route, now));
+    pub(super) fn began(&mut self, routing_id: u32, now: Duration) -> Option<u32> {
+        self.places.insert(routing_id, Place::Silent);
+        self.silent.push_back((routing_id, now));
         let oldest = (self.silent.len() > self.limits.silent).then(|| self.silent.pop_front());
         let (oldest, _) = oldest.flatten()?;
         self.places.insert(oldest, Place::Leaving);
         Some(oldest)
     }
 
-    pub(super) fn greeted(&mut self, route: u32) -> Greeting {
-        match self.places.get(&route) {
+    pub(super) fn greeted(&mut self, routing_id: u32) -> Greeting {
+        match self.places.get(&routing_id) {
             Some(Place::Silent) => {
-                self.forget(route, Place::Silent);
-                self.places.insert(route, Place::Inside);
+                self.forget(routing_id, Place::Silent);
+                self.places.insert(routing_id, Place::Inside);
                 Greeting::First
             }
             Some(Place::Waiting) => {
-                self.leave(route);
+                self.leave(routing_id);
                 Greeting::Again
             }
             Some(Place::Inside | Place::Leaving) | None => Greeting::Ignored,
@@ -121,10 +121,11 @@ impl Door {
         let room = self.waiting.len() < self.limits.waiting && bytes <= WAITING_BYTES;
         if room {
             self.waiting_bytes = bytes;
-            self.places.insert(new.peer.route(), Place::Waiting);
+            self.places
+                .insert(new.peer.connection_routing_id(), Place::Waiting);
             self.waiting.push_back(new);
         } else {
-            self.leave(new.peer.route());
+            self.leave(new.peer.connection_routing_id());
         }
         room
     }
@@ -132,7 +133,8 @@ impl Door {
     /// The one that has waited longest.
     pub(super) fn next_waiting(&mut self) -> Option<Waiting> {
         let next = self.take_waiting(|_| true)?;
-        self.places.insert(next.peer.route(), Place::Inside);
+        self.places
+            .insert(next.peer.connection_routing_id(), Place::Inside);
         Some(next)
     }
 
@@ -144,31 +146,31 @@ impl Door {
     }
 
     /// The connection was asked to go. It may have gone already, where another thread noticed.
-    pub(super) fn leave(&mut self, route: u32) {
-        if let Some(place) = self.places.get_mut(&route) {
+    pub(super) fn leave(&mut self, routing_id: u32) {
+        if let Some(place) = self.places.get_mut(&routing_id) {
             let before = std::mem::replace(place, Place::Leaving);
-            self.forget(route, before);
+            self.forget(routing_id, before);
         }
     }
 
     /// Those whose time is over, silent ones and those that waited, and when to look again.
     pub(super) fn overdue(&mut self, now: Duration) -> (Vec<u32>, Vec<u32>, Option<Duration>) {
         let mut silent = Vec::new();
-        while let Some(&(route, since)) = self.silent.front()
+        while let Some(&(routing_id, since)) = self.silent.front()
             && since + self.limits.silent_time <= now
         {
-            silent.push(route);
-            self.leave(route);
+            silent.push(routing_id);
+            self.leave(routing_id);
         }
         let mut waited = Vec::new();
-        while let Some(route) = self
+        while let Some(routing_id) = self
             .waiting
             .front()
             .filter(|waiting| waiting.until <= now)
-            .map(|waiting| waiting.peer.route())
+            .map(|waiting| waiting.peer.connection_routing_id())
         {
-            waited.push(route);
-            self.leave(route);
+            waited.push(routing_id);
+            self.leave(routing_id);
         }
         (silent, waited, self.next_timeout())
     }
@@ -206,9 +208,9 @@ mod tests {
         assert_eq!(door.next_timeout(), Some(at(5)));
         assert_eq!(door.overdue(at(5)), (vec![3], vec![], None));
         // Each is told of once more, when it has gone, and then nothing is left.
-        for route in [1, 2, 3] {
-            assert!(door.ended(route));
-            assert!(!door.ended(route));
+        for routing_id in [1, 2, 3] {
+            assert!(door.ended(routing_id));
+            assert!(!door.ended(routing_id));
         }
         assert!(door.places.is_empty() && door.silent.is_empty());
     }
@@ -227,16 +229,16 @@ mod tests {
     #[test]
     fn one_million_connections_that_come_and_go_leave_nothing() {
         let mut door = Door::new(LIMITS);
-        for route in 0..1_000_000 {
-            door.began(route, at(0));
-            if route % 3 == 0 {
-                door.greeted(route);
+        for routing_id in 0..1_000_000 {
+            door.began(routing_id, at(0));
+            if routing_id % 3 == 0 {
+                door.greeted(routing_id);
             }
-            if route % 5 == 0 {
-                door.leave(route);
+            if routing_id % 5 == 0 {
+                door.leave(routing_id);
             }
             assert!(door.silent.len() <= LIMITS.silent);
-            if let Some(gone) = route.checked_sub(10) {
+            if let Some(gone) = routing_id.checked_sub(10) {
                 assert!(door.ended(gone));
             }
         }

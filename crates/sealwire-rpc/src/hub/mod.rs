@@ -250,8 +250,8 @@ impl Hub {
     }
 
     /// Whether this is the connection that was let in last; it may have ended since.
-    pub(crate) fn has_admitted(&self, route: u32) -> bool {
-        self.last_admitted.load(Ordering::SeqCst) == route
+    pub(crate) fn has_admitted(&self, routing_id: u32) -> bool {
+        self.last_admitted.load(Ordering::SeqCst) == routing_id
     }
 
     /// The connection with the fewest calls that takes more.
@@ -265,7 +265,7 @@ impl Hub {
         self.least_loaded().is_none()
     }
 
-    fn link(&self, route: u32) -> Option<Arc<Link>> {
-        read(&self.links).get(&route).cloned()
+    fn link(&self, routing_id: u32) -> Option<Arc<Link>> {
+        read(&self.links).get(&routing_id).cloned()
     }
 }

@@ -142,12 +142,15 @@ impl Hub {
         let mut current: Option<Arc<Link>> = None;
         for message in reader.batch.drain(..) {
             let Some(peer) = message.peer() else { continue };
-            let route = peer.route();
-            if current.as_ref().is_none_or(|link| link.route() != route) {
+            let routing_id = peer.connection_routing_id();
+            if current
+                .as_ref()
+                .is_none_or(|link| link.routing_id() != routing_id)
+            {
                 if let Some(link) = current.take() {
                     reader.touched.push(link);
                 }
-                current = self.link(route);
+                current = self.link(routing_id);
                 IN_BATCH.set(Dealing::with(current.as_deref()));
             }
             if message.is_empty() {
@@ -169,7 +172,7 @@ impl Hub {
             match link.receive(frame, now) {
                 Ok(false) => {}
                 Ok(true) => reader.paused.push(link.clone()),
-                Err(violation) => self.violated(route, violation),
+                Err(violation) => self.violated(routing_id, violation),
             }
         }
         IN_BATCH.set(None);

@@ -83,13 +83,14 @@ fn large_answers(request: &Request) -> Result<Vec<u8>, Status> {
 
 /// The connection that the bystander does not have.
 fn other(server: &Server, known: &[Conn]) -> Conn {
-    let route = |conn: &Conn| conn.peer().route();
+    let routing_id = |conn: &Conn| conn.peer().connection_routing_id();
     let mut found = None;
     eventually("the attacker's connection", || {
-        found = server
-            .connections()
-            .into_iter()
-            .find(|conn| known.iter().all(|other| route(other) != route(conn)));
+        found = server.connections().into_iter().find(|conn| {
+            known
+                .iter()
+                .all(|other| routing_id(other) != routing_id(conn))
+        });
         found.is_some()
     });
     found.unwrap()
@@ -348,7 +349,7 @@ fn calls_that_a_server_never_answers_do_not_hold_their_connection_for_ever() {
             scene.keys.clone(),
             sealwire::auth::AllowAnyone,
         ))
-        .routes_beside(true)
+        .omit_routing_id(true)
         .hello_message({
             let mut settings = settings(1 << 20);
             // Eight calls.

@@ -14,7 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) struct Attacker {
     socket: blocking::Socket,
     sending: sealwire::Socket,
-    route: u32,
+    routing_id: u32,
 }
 
 pub(crate) fn settings(max_body: u32) -> Vec<u8> {
@@ -40,18 +40,18 @@ impl Attacker {
     pub(crate) fn silent(server: PublicKey, endpoint: &Endpoint) -> Self {
         let sending = sealwire::Socket::builder(SocketType::Peer)
             .security(Security::blake3_client(server))
-            .routes_beside(true)
+            .omit_routing_id(true)
             .receive_high_water_mark(1)
             .receive_byte_budget(1)
             .max_message_size(8 << 20)
             .build()
             .unwrap();
         let socket = blocking::Socket::from(sending.clone());
-        let route = socket.connect_peer(endpoint.clone()).unwrap();
+        let routing_id = socket.connect_peer(endpoint.clone()).unwrap();
         Attacker {
             socket,
             sending,
-            route,
+            routing_id,
         }
     }
 
@@ -68,7 +68,7 @@ impl Attacker {
         while !frames.is_empty() {
             if self
                 .sending
-                .try_send_many_to(self.route, &mut frames)
+                .try_send_many_to(self.routing_id, &mut frames)
                 .is_err()
             {
                 return false;
@@ -83,7 +83,7 @@ impl Attacker {
     }
 
     pub(crate) fn is_gone(&self) -> bool {
-        let here = |peer: &Arc<sealwire::Peer>| peer.route() == self.route;
+        let here = |peer: &Arc<sealwire::Peer>| peer.connection_routing_id() == self.routing_id;
         !self.sending.peers().iter().any(here)
     }
 }

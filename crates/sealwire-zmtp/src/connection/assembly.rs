@@ -2,12 +2,12 @@
 
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::message::{Frame, Message};
+use crate::message::{Frame, Frames};
 
 /// Frames of an unfinished message. Never delivered unless it gets finished.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
-    message: Message,
+    message: Frames,
     extent: Extent,
 }
 
@@ -31,7 +31,7 @@ impl Assembly {
 
     /// Adds a frame; gives the message when it was the last one.
     #[inline]
-    pub(super) fn push(&mut self, frame: Frame, more: bool) -> Option<Message> {
+    pub(super) fn push(&mut self, frame: Frame, more: bool) -> Option<Frames> {
         self.extent.size += frame.len();
         self.extent.frames += 1;
         self.message.push_back(frame);

@@ -5,7 +5,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use super::receive::Span;
 use super::{Connection, Event};
 use crate::error::Error;
-use crate::message::{Frame, Message};
+use crate::message::{Frame, Frames};
 use crate::wire::command::Command;
 use crate::wire::command::subscription::{Change, group};
 
@@ -49,7 +49,7 @@ impl Connection {
         } else if self.config.socket_type.takes_subscriptions() {
             self.events.push(subscription_or_message(frame));
         } else {
-            self.events.push_message(Message::single(frame));
+            self.events.push_message(Frames::single(frame));
         }
     }
 
@@ -95,6 +95,6 @@ fn subscription_or_message(frame: Frame) -> Event {
     match Change::from_message(&frame) {
         Some(Change::Subscribe) => Event::Subscribe(frame.into_bytes().slice(1..)),
         Some(Change::Cancel) => Event::Cancel(frame.into_bytes().slice(1..)),
-        None => Event::Message(Message::single(frame)),
+        None => Event::Message(Frames::single(frame)),
     }
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::keys::PublicKey;
 use crate::mechanism::Claim;
 use crate::mechanism_type::Mechanism;
-use crate::message::Message;
+use crate::message::Frames;
 use crate::socket_type::SocketType;
 use crate::wire::metadata::Metadata;
 
@@ -26,7 +26,7 @@ pub enum Event {
     /// The peer gave a subscription up (local socket PUB or XPUB) or left a group (RADIO).
     Cancel(Bytes),
     /// A whole message, verified where the mechanism can.
-    Message(Message),
+    Message(Frames),
     /// Something the user should know and the connection survives.
     Warning(Warning),
 }

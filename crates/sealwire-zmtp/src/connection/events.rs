@@ -4,11 +4,11 @@
 use alloc::collections::VecDeque;
 
 use super::Event;
-use crate::message::Message;
+use crate::message::Frames;
 
 #[derive(Debug, Default)]
 pub(super) struct Events {
-    messages: VecDeque<Message>,
+    messages: VecDeque<Frames>,
     /// Payload of `messages`.
     bytes: usize,
     /// Messages taken since the connection began.
@@ -19,7 +19,7 @@ pub(super) struct Events {
 
 impl Events {
     #[inline]
-    pub(super) fn push_message(&mut self, message: Message) {
+    pub(super) fn push_message(&mut self, message: Frames) {
         self.bytes += message.size();
         self.messages.push_back(message);
     }
@@ -47,7 +47,7 @@ impl Events {
     /// have `bytes` of payload. Returns how many bytes they have.
     pub(super) fn take_messages(
         &mut self,
-        into: &mut VecDeque<Message>,
+        into: &mut VecDeque<Frames>,
         limit: usize,
         bytes: usize,
     ) -> usize {
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     fn message(number: usize) -> Event {
-        Event::Message(Message::single(vec![7; number % 5]))
+        Event::Message(Frames::single(vec![7; number % 5]))
     }
 
     fn other(number: usize) -> Event {
@@ -185,7 +185,7 @@ mod tests {
                     Step::Take { limit, bytes, into_empty } => {
                         let mut into = VecDeque::new();
                         if !into_empty {
-                            into.push_back(Message::single("before"));
+                            into.push_back(Frames::single("before"));
                         }
                         let had = into.len();
                         let taken = events.take_messages(&mut into, limit, bytes);

@@ -49,7 +49,7 @@ use self::trace::Trace;
 pub use self::trace::{Direction, HandshakeStep};
 use crate::error::{CloseKind, Error, Refusal, Step};
 use crate::mechanism::Entropy;
-use crate::message::Message;
+use crate::message::Frames;
 use crate::provider::Provider;
 
 /// One ZMTP connection, from the greeting to its end.
@@ -151,7 +151,7 @@ impl Connection {
     /// until they have `bytes` of payload. Returns how many bytes they have.
     pub fn take_messages(
         &mut self,
-        into: &mut VecDeque<Message>,
+        into: &mut VecDeque<Frames>,
         limit: usize,
         bytes: usize,
     ) -> usize {

@@ -8,7 +8,7 @@ use thiserror::Error as ThisError;
 use super::{Connection, Phase};
 use crate::error::Error;
 use crate::limits::{LARGE_FRAME, PONG_BACKLOG};
-use crate::message::Message;
+use crate::message::Frames;
 use crate::socket_type::SocketType;
 use crate::wire::command::subscription::Change;
 use crate::wire::command::{self, error, heartbeat};
@@ -20,18 +20,18 @@ use crate::wire::frame::{COMMAND, Header, MORE};
 pub enum SendError {
     /// The handshake is not done, or the connection is over.
     #[error("the connection is not ready for messages")]
-    NotReady(Message),
+    NotReady(Frames),
     /// The message has no frame; an empty message is one with an empty frame.
     #[error("the message has no frame")]
-    NoFrame(Message),
+    NoFrame(Frames),
     /// This direction has used all its nonces.
     #[error("2^64 - 1 frames were sealed under one key; open a new connection")]
-    CounterExhausted(Message),
+    CounterExhausted(Frames),
 }
 
 impl SendError {
     /// The message that was not staged.
-    pub fn into_message(self) -> Message {
+    pub fn into_message(self) -> Frames {
         match self {
             Self::NotReady(message) | Self::NoFrame(message) | Self::CounterExhausted(message) => {
                 message
@@ -47,7 +47,7 @@ impl Connection {
     /// # Errors
     ///
     /// [`SendError`], by variant; the message comes back in it and nothing was staged.
-    pub fn send(&mut self, message: Message) -> Result<(), SendError> {
+    pub fn send(&mut self, message: Frames) -> Result<(), SendError> {
         if !self.is_ready() {
             return Err(SendError::NotReady(message));
         }
@@ -73,7 +73,7 @@ impl Connection {
     }
 
     /// Stages messages that are frames already: what
-    /// [`Message::frame_into`](crate::Message::frame_into) gave. Bytes of 8 KiB and more are not
+    /// [`Frames::frame_into`](crate::Frames::frame_into) gave. Bytes of 8 KiB and more are not
     /// copied.
     ///
     /// # Errors

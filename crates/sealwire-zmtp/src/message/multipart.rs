@@ -15,7 +15,7 @@ use crate::wire::frame::{Header, MORE};
 /// A message of one frame holds no list, so it takes no allocation when that frame is small. Taking
 /// frames off the front, as routing envelopes do, takes constant time.
 #[derive(Clone)]
-pub struct Message(Parts);
+pub struct Frames(Parts);
 
 #[derive(Clone)]
 enum Parts {
@@ -27,7 +27,7 @@ enum Parts {
     },
 }
 
-impl Message {
+impl Frames {
     /// A message without any frame yet. It can be sent only once it has one.
     pub const fn new() -> Self {
         Self(Parts::List {
@@ -161,21 +161,21 @@ impl Message {
     }
 }
 
-impl Default for Message {
+impl Default for Frames {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl PartialEq for Message {
+impl PartialEq for Frames {
     fn eq(&self, other: &Self) -> bool {
         self.frames() == other.frames()
     }
 }
 
-impl Eq for Message {}
+impl Eq for Frames {}
 
-impl fmt::Debug for Message {
+impl fmt::Debug for Frames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 16;
         let frames = self.frames();
@@ -190,7 +190,7 @@ impl fmt::Debug for Message {
 
 macro_rules! from_one_frame {
     ($($source:ty),*) => {$(
-        impl From<$source> for Message {
+        impl From<$source> for Frames {
             fn from(payload: $source) -> Self {
                 Self::single(payload)
             }
@@ -200,19 +200,19 @@ macro_rules! from_one_frame {
 
 from_one_frame!(&str, &[u8], Vec<u8>, String, Bytes, Frame);
 
-impl<const N: usize> From<&[u8; N]> for Message {
+impl<const N: usize> From<&[u8; N]> for Frames {
     fn from(payload: &[u8; N]) -> Self {
         Self::single(payload)
     }
 }
 
-impl From<Vec<Frame>> for Message {
+impl From<Vec<Frame>> for Frames {
     fn from(frames: Vec<Frame>) -> Self {
         Self(Parts::List { frames, start: 0 })
     }
 }
 
-impl FromIterator<Frame> for Message {
+impl FromIterator<Frame> for Frames {
     fn from_iter<I: IntoIterator<Item = Frame>>(frames: I) -> Self {
         let mut message = Self::new();
         frames
@@ -222,7 +222,7 @@ impl FromIterator<Frame> for Message {
     }
 }
 
-impl IntoIterator for Message {
+impl IntoIterator for Frames {
     type Item = Frame;
     type IntoIter = IntoFrames;
 
@@ -279,29 +279,29 @@ mod tests {
 
     use super::*;
 
-    fn message(parts: &[&str]) -> Message {
+    fn message(parts: &[&str]) -> Frames {
         parts.iter().copied().map(Frame::from).collect()
     }
 
     #[test]
     fn a_message_is_no_larger_than_a_frame() {
-        assert_eq!(size_of::<Message>(), size_of::<Frame>());
+        assert_eq!(size_of::<Frames>(), size_of::<Frame>());
     }
 
     #[test]
     fn equality_is_by_frames_whatever_the_history() {
         let mut a = message(&["x", "b"]);
         a.pop_front();
-        assert_eq!(a, Message::from("b"));
-        assert_eq!(a, Message::from(vec![Frame::from("b")]));
+        assert_eq!(a, Frames::from("b"));
+        assert_eq!(a, Frames::from(vec![Frame::from("b")]));
         assert_ne!(a, message(&["b", ""]));
-        assert_eq!(Message::new(), Message::from(Vec::<Frame>::new()));
-        assert_ne!(Message::new(), Message::from(""));
+        assert_eq!(Frames::new(), Frames::from(Vec::<Frame>::new()));
+        assert_ne!(Frames::new(), Frames::from(""));
     }
 
     #[test]
     fn front_and_back() {
-        let mut m = Message::new();
+        let mut m = Frames::new();
         assert!(m.is_empty());
         assert_eq!(m.pop_front(), None);
         m.push_front("c".into());
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(m.pop_front(), Some("z".into()));
         assert_eq!(m.clone().into_frames().len(), 3);
         assert_eq!(
-            m.clone().into_frames().rev().collect::<Message>(),
+            m.clone().into_frames().rev().collect::<Frames>(),
             message(&["d", "c", "b"])
         );
         assert_eq!(m.get(2), Some(&"d".into()));
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn debug_is_bounded() {
-        let many: Message = (0..100_000).map(|_| Frame::from("x")).collect();
+        let many: Frames = (0..100_000).map(|_| Frame::from("x")).collect();
         assert!(format!("{many:?}").len() < 200);
     }
 }

@@ -2,7 +2,7 @@
 
 use sealwire_zmtp::error::{CloseKind, Error};
 use sealwire_zmtp::mechanism::DataPhase;
-use sealwire_zmtp::{Config, Event, Frame, Message, SocketType};
+use sealwire_zmtp::{Config, Event, Frame, Frames, SocketType};
 
 use crate::support::{Cookies, Pair, client, frames, provider, providers, server};
 
@@ -42,7 +42,7 @@ fn check(pair: &mut Pair, bytes: &[u8], delivered: usize) {
     pair.b.feed(bytes);
     assert_eq!(pair.b.error, not_verified(delivered as u64));
     let expected: Vec<_> = (0..delivered)
-        .map(|i| Message::from(i.to_string()))
+        .map(|i| Frames::from(i.to_string()))
         .collect();
     assert_eq!(pair.b.messages(), expected);
     pair.b.feed(bytes);
@@ -118,7 +118,7 @@ fn every_flipped_bit_of_a_frame() {
             let mut frames = original.clone();
             frames[1][bit / 8] ^= 1 << (bit % 8);
             pair.b.feed(&frames.concat());
-            assert_eq!(pair.b.messages(), [Message::from("0")], "bit {bit}");
+            assert_eq!(pair.b.messages(), [Frames::from("0")], "bit {bit}");
             match pair.b.error {
                 // A length that grew beyond what is there asks for bytes that never come.
                 None => assert_eq!(
@@ -144,7 +144,7 @@ fn every_flipped_bit_of_a_frame() {
 fn a_command_cannot_become_a_message_nor_a_part_a_whole() {
     // MORE taken off: the flags are authenticated.
     let mut pair = pair();
-    pair.a.send(Message::from_iter(["a", "b"].map(Frame::from)));
+    pair.a.send(Frames::from_iter(["a", "b"].map(Frame::from)));
     let mut bytes = pair.a.output();
     assert_eq!(bytes[0], 1);
     bytes[0] = 0;
@@ -176,7 +176,7 @@ fn a_truncated_frame_and_one_too_short_for_a_tag() {
         pair.b.connection.end_of_stream(),
         Error::Closed(CloseKind::MidMessage)
     );
-    assert_eq!(pair.b.messages(), [Message::from("0")]);
+    assert_eq!(pair.b.messages(), [Frames::from("0")]);
 
     for size in [0, 31] {
         let mut pair = self::pair();
@@ -190,11 +190,11 @@ fn a_cut_within_a_message_delivers_no_part_of_it() {
     let mut pair = pair();
     pair.a.send("whole");
     pair.a
-        .send(Message::from_iter(["one", "two", "three"].map(Frame::from)));
+        .send(Frames::from_iter(["one", "two", "three"].map(Frame::from)));
     let frames = frames(&pair.a.output());
     assert_eq!(frames.len(), 4);
     pair.b.feed(&frames[..3].concat());
-    assert_eq!(pair.b.messages(), [Message::from("whole")]);
+    assert_eq!(pair.b.messages(), [Frames::from("whole")]);
     assert_eq!(
         pair.b.connection.end_of_stream(),
         Error::Closed(CloseKind::MidMessage)
@@ -223,7 +223,7 @@ fn what_the_continuous_keystream_gives_up() {
     assert_eq!(pair.b.error, None);
     let messages = pair.b.messages();
     assert_eq!(messages.len(), 1);
-    assert_ne!(messages[0], Message::from("1"), "it decrypts to noise");
+    assert_ne!(messages[0], Frames::from("1"), "it decrypts to noise");
     // A changed frame is noticed all the same.
     let mut changed = frames[0].clone();
     *changed.last_mut().unwrap() ^= 1;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sealwire_zmtp::connection::{Event, Warning};
 use sealwire_zmtp::error::{Blame, CloseKind, Error, HandshakeError, Incompatible, Refusal, Step};
 use sealwire_zmtp::mechanism::{Blake3Client, Claim, DataPhase};
-use sealwire_zmtp::{Config, Mechanism, MechanismConfig, Message, Provider, SocketType};
+use sealwire_zmtp::{Config, Frames, Mechanism, MechanismConfig, Provider, SocketType};
 
 use crate::support::{
     CLIENT_SEED, Cookies, Counting, Pair, SERVER_SEED, Side, assert_each_knows_the_others_key,
@@ -61,7 +61,7 @@ fn a_server_that_remembers_multiplies_twice_less() {
         assert_eq!(counting.multiplications(), multiplications);
         pair.a.send("to the server");
         pair.settle();
-        assert_eq!(pair.b.messages(), [Message::from("to the server")]);
+        assert_eq!(pair.b.messages(), [Frames::from("to the server")]);
     }
 }
 
@@ -76,8 +76,8 @@ fn providers_understand_each_other() {
         pair.a.send("to the server");
         pair.b.send("to the client");
         pair.settle();
-        assert_eq!(pair.b.messages(), [Message::from("to the server")]);
-        assert_eq!(pair.a.messages(), [Message::from("to the client")]);
+        assert_eq!(pair.b.messages(), [Frames::from("to the server")]);
+        assert_eq!(pair.a.messages(), [Frames::from("to the client")]);
     }
 }
 

@@ -6,7 +6,7 @@ use sealwire_zmtp::connection::{Event, Warning};
 use sealwire_zmtp::error::{CloseKind, Error, HandshakeError, Incompatible, Refusal, Step};
 use sealwire_zmtp::limits::LARGE_FRAME;
 use sealwire_zmtp::mechanism::{CurveClient, FrameOrder};
-use sealwire_zmtp::{Mechanism, MechanismConfig, Message, SocketType};
+use sealwire_zmtp::{Frames, Mechanism, MechanismConfig, SocketType};
 
 use crate::support::{
     Cookies, Leg, Pair, Side, assert_each_knows_the_others_key, curve_client, curve_server, frames,
@@ -254,7 +254,7 @@ fn changed_frames_are_refused() {
         let (mut pair, mut frames) = with_frames(3);
         frames[1][bit / 8] ^= 1 << (bit % 8);
         pair.b.feed(&frames.concat());
-        assert_eq!(pair.b.messages(), [Message::from("message 0")], "bit {bit}");
+        assert_eq!(pair.b.messages(), [Frames::from("message 0")], "bit {bit}");
         // LONG asks for a longer header and waits for the rest.
         assert!(pair.b.error.is_some() || bit == 1, "bit {bit}");
     }
@@ -282,7 +282,7 @@ fn assert_not_verified(side: &Side, context: &dyn std::fmt::Debug) {
 fn dropped_repeated_and_reordered_frames_are_refused_in_both_directions() {
     for (order, whole) in MISPLACED {
         let expected: Vec<_> = (0..whole)
-            .map(|i| Message::from(format!("message {i}").as_str()))
+            .map(|i| Frames::from(format!("message {i}").as_str()))
             .collect();
         let (mut pair, frames) = with_frames(4);
         let sent: Vec<_> = order.iter().flat_map(|i| frames[*i].clone()).collect();
@@ -308,7 +308,7 @@ fn two_messages_are_not_spliced_to_a_third() {
             parts
                 .map(sealwire_zmtp::Frame::from)
                 .into_iter()
-                .collect::<Message>(),
+                .collect::<Frames>(),
         );
     }
     let frames = frames(&pair.a.output());
@@ -331,7 +331,7 @@ fn frames_of_another_connection_do_not_fit_in() {
     let (mut pair, frames) = with_frames(2);
     pair.b.feed(&[&frames[0][..], &foreign[1]].concat());
     assert_not_verified(&pair.b, &"foreign");
-    assert_eq!(pair.b.messages(), [Message::from("message 0")]);
+    assert_eq!(pair.b.messages(), [Frames::from("message 0")]);
 }
 
 /// A peer that skips numbers is for those who say so, and are warned.
@@ -354,7 +354,7 @@ fn gaps_are_accepted_by_name_alone() {
     pair.b.feed(&[&frames[1][..], &frames[3]].concat());
     assert_eq!(
         pair.b.messages(),
-        [Message::from("message 1"), Message::from("message 3")]
+        [Frames::from("message 1"), Frames::from("message 3")]
     );
     pair.b.feed(&frames[2]);
     assert_not_verified(&pair.b, &"numbers fall");
@@ -384,7 +384,7 @@ fn commands_and_parts_travel_inside() {
     assert_eq!(pair.b.events, [Event::Subscribe("news".into())]);
 
     let parts: [Vec<u8>; 4] = ["news".into(), vec![7; LARGE_FRAME], vec![], vec![9; 300]];
-    let message: Message = parts.into_iter().map(sealwire_zmtp::Frame::from).collect();
+    let message: Frames = parts.into_iter().map(sealwire_zmtp::Frame::from).collect();
     pair.b.send(message.clone());
     pair.settle();
     assert_eq!(pair.a.messages(), [message]);
@@ -400,6 +400,6 @@ fn limits_hold_for_what_is_inside() {
     pair.a.send("fits");
     pair.a.send(vec![0_u8; 101].as_slice());
     pair.settle();
-    assert_eq!(pair.b.messages(), [Message::from("fits")]);
+    assert_eq!(pair.b.messages(), [Frames::from("fits")]);
     assert_eq!(pair.b.error, Some(Error::MessageTooLarge { limit: 100 }));
 }

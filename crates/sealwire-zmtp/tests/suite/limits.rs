@@ -3,7 +3,7 @@
 use sealwire_zmtp::error::{Error, WireError};
 use sealwire_zmtp::limits::Limits;
 use sealwire_zmtp::wire::frame::{COMMAND, LONG, MORE};
-use sealwire_zmtp::{Config, Message, SocketType};
+use sealwire_zmtp::{Config, Frames, SocketType};
 
 use crate::support::{Pair, Side, client, frame, null, protections, provider, told};
 
@@ -137,7 +137,7 @@ fn wanted_tells_what_the_frame_in_progress_lacks() {
     assert_eq!(pair.b.connection.wanted(), bytes.len() - 100);
     pair.b.feed(&bytes[100..]);
     assert_eq!(pair.b.connection.wanted(), 0);
-    assert_eq!(pair.b.messages(), [Message::from(vec![3; 500])]);
+    assert_eq!(pair.b.messages(), [Frames::from(vec![3; 500])]);
 
     let mut pair = Pair::ready(null(SocketType::Push), null(SocketType::Pull), &provider());
     pair.b.feed(&claim(0, 50 << 20));

@@ -9,7 +9,7 @@ use sealwire_zmtp::wire::command;
 use sealwire_zmtp::wire::frame::{COMMAND, Header};
 use sealwire_zmtp::wire::greeting::Greeting;
 use sealwire_zmtp::wire::metadata::{self, Metadata};
-use sealwire_zmtp::{Event, Frame, Mechanism, Message, SocketType};
+use sealwire_zmtp::{Event, Frame, Frames, Mechanism, SocketType};
 
 use crate::support::{
     Pair, Side, frame, null, null_authorized, protections, provider, providers, told,
@@ -86,9 +86,9 @@ fn messages_of_every_shape_arrive_in_order_under_every_protection() {
                 0, 1, 69, 70, 71, 223, 224, 255, 256, 8191, 8192, 70_000, 1_000_000,
             ];
             let payload = |size: usize| Frame::from(vec![size as u8; size]);
-            let singles = sizes.map(|size| Message::single(payload(size)));
-            let multipart: Message = sizes.map(payload).into_iter().collect();
-            let empty: Message = [Frame::new(), Frame::new()].into_iter().collect();
+            let singles = sizes.map(|size| Frames::single(payload(size)));
+            let multipart: Frames = sizes.map(payload).into_iter().collect();
+            let empty: Frames = [Frame::new(), Frame::new()].into_iter().collect();
             let mut sent = Vec::from(singles);
             sent.extend([multipart, empty]);
             for message in &sent {
@@ -107,8 +107,8 @@ fn messages_of_every_shape_arrive_in_order_under_every_protection() {
 fn many_small_messages_cross_batches() {
     for (a, b) in protections() {
         let mut pair = Pair::ready(a, b, &provider());
-        let sent: Vec<Message> = (0..10_000)
-            .map(|i: u32| Message::from(format!("{i}")))
+        let sent: Vec<Frames> = (0..10_000)
+            .map(|i: u32| Frames::from(format!("{i}")))
             .collect();
         for (count, message) in sent.iter().enumerate() {
             pair.a.send(message.clone());
@@ -147,7 +147,7 @@ fn bytes_one_at_a_time_give_the_same() {
             from_a.chunks(1).for_each(|byte| pair.b.feed(byte));
         }
         assert!(pair.a.connection.is_ready() && pair.b.connection.is_ready());
-        let message: Message = ["a", "", "ccc"].map(Frame::from).into_iter().collect();
+        let message: Frames = ["a", "", "ccc"].map(Frame::from).into_iter().collect();
         pair.a.send(message.clone());
         pair.a.output().chunks(1).for_each(|byte| pair.b.feed(byte));
         assert_eq!(pair.b.messages(), [message]);
@@ -161,7 +161,7 @@ fn commands_between_the_frames_of_a_message_do_not_disturb_it() {
     pair.b.feed(&frame(4, b"\x04PING\0\0ctx"));
     pair.b.feed(&frame(4, b"\x05OTHERwhatever"));
     pair.b.feed(&frame(0, b"last"));
-    let expected: Message = ["first", "last"].map(Frame::from).into_iter().collect();
+    let expected: Frames = ["first", "last"].map(Frame::from).into_iter().collect();
     assert_eq!(pair.b.messages(), [expected]);
     assert_eq!(pair.b.output(), frame(4, b"\x04PONGctx"));
 }
@@ -177,7 +177,7 @@ fn an_unfinished_message_is_never_delivered() {
     );
     pair.b.feed(&frame(0, b"rest"));
     pair.b.collect();
-    assert_eq!(pair.b.messages(), [Message::from("whole")]);
+    assert_eq!(pair.b.messages(), [Frames::from("whole")]);
 }
 
 #[test]
@@ -257,9 +257,9 @@ fn a_refusal_by_the_peer_is_escaped_and_called_unverified() {
 fn sending_needs_a_ready_connection_and_a_frame() {
     let mut side = Side::new(null(SocketType::Push), provider(), 1);
     let error = side.connection.send("early".into()).unwrap_err();
-    assert_eq!(error.into_message(), Message::from("early"));
+    assert_eq!(error.into_message(), Frames::from("early"));
     let mut pair = Pair::ready(null(SocketType::Push), null(SocketType::Pull), &provider());
-    assert!(pair.a.connection.send(Message::new()).is_err());
+    assert!(pair.a.connection.send(Frames::new()).is_err());
     pair.a.connection.end_of_stream();
     assert!(pair.a.connection.send("late".into()).is_err());
 }
@@ -278,7 +278,7 @@ fn application_bytes_right_behind_ready_are_taken() {
         "ready was sent before"
     );
     b.feed(&ready_and_message);
-    assert_eq!(b.messages(), [Message::from("at once")]);
+    assert_eq!(b.messages(), [Frames::from("at once")]);
     assert!(
         b.events
             .iter()
@@ -311,7 +311,7 @@ fn who_decides_holds_ready_back_until_then() {
     assert_eq!((peer.mechanism, peer.public_key), (Mechanism::Null, None));
     pair.b.send("hello");
     pair.settle();
-    assert_eq!(pair.a.messages(), [Message::from("hello")]);
+    assert_eq!(pair.a.messages(), [Frames::from("hello")]);
     // Nothing is asked a second time.
     assert!(pair.a.connection.authorize(Ok(None), pair.a.now).is_ok());
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sealwire_zmtp::bytes::{Buf, BufMut};
 use sealwire_zmtp::limits::{FRAME_IN_PIECES, OUTPUT_SEGMENT, PIECES_AHEAD};
-use sealwire_zmtp::{Frame, Message, Provider};
+use sealwire_zmtp::{Frame, Frames, Provider};
 
 use crate::support::{OtherProvider, Pair, Side, protections, provider};
 
@@ -17,7 +17,7 @@ fn any_portions_give_the_same_stream() {
         for round in 0..40_usize {
             let large = [0, 600_000][usize::from(round % 10 == 3)];
             for size in [0, 3, 200, 300, 9_000, large, round * 311] {
-                let message = Message::from(vec![round as u8; size]);
+                let message = Frames::from(vec![round as u8; size]);
                 pair.a.send(message.clone());
                 sent.push(message);
             }
@@ -42,7 +42,7 @@ fn any_portions_give_the_same_stream() {
 fn chunks_are_whole_in_order_and_never_empty() {
     for (a, b) in protections() {
         let mut pair = Pair::ready(a, b, &provider());
-        pair.a.send(Message::from_iter(
+        pair.a.send(Frames::from_iter(
             [0, 10, 20_000, 30_000, 5].map(|n| Frame::from(vec![9; n])),
         ));
         let mut transmit = pair.a.connection.transmit();
@@ -64,10 +64,10 @@ fn a_shared_large_payload_is_left_alone_by_sealing() {
     for (a, b) in protections() {
         let mut pair = Pair::ready(a, b, &provider());
         for size in [50_000, 600_000] {
-            let message = Message::from(vec![1; size]);
+            let message = Frames::from(vec![1; size]);
             pair.a.send(message.clone());
             pair.settle();
-            assert_eq!(message, Message::from(vec![1; size]));
+            assert_eq!(message, Frames::from(vec![1; size]));
             assert_eq!(pair.b.messages(), [message]);
         }
     }
@@ -83,8 +83,8 @@ fn a_very_large_frame_is_sealed_as_far_ahead_as_it_is_taken() {
     let payload = |size| (0..size).map(|i| (i * i + i) as u8).collect::<Vec<_>>();
     let sent: Vec<_> = sizes
         .iter()
-        .flat_map(|size| [Message::from("small"), Message::from(payload(*size))])
-        .chain([Message::from_iter(
+        .flat_map(|size| [Frames::from("small"), Frames::from(payload(*size))])
+        .chain([Frames::from_iter(
             [5, FRAME_IN_PIECES + 7, 9_000, FRAME_IN_PIECES].map(|n| Frame::from(payload(n))),
         )])
         .collect();
@@ -124,7 +124,7 @@ fn other_providers_read_what_was_sealed_in_pieces_and_the_other_way_round() {
             b: Side::new(b, theirs, 2),
         };
         pair.settle();
-        let sent = [600_000, 3, 2_000_000].map(|size| Message::from(vec![7; size]));
+        let sent = [600_000, 3, 2_000_000].map(|size| Frames::from(vec![7; size]));
         for message in &sent {
             pair.a.send(message.clone());
         }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use sealwire_zmtp::error::Error;
 use sealwire_zmtp::mechanism::DataPhase;
 use sealwire_zmtp::wire::metadata::Metadata;
-use sealwire_zmtp::{Config, Frame, Message, SocketType};
+use sealwire_zmtp::{Config, Frame, Frames, SocketType};
 
 use crate::support::{Cookies, Pair, Side, client, frames, handshake, provider, server};
 use crate::support::{null, protections};
@@ -18,7 +18,7 @@ fn payload() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-fn message() -> impl Strategy<Value = Message> {
+fn message() -> impl Strategy<Value = Frames> {
     prop::collection::vec(payload(), 1..5)
         .prop_map(|frames| frames.into_iter().map(Frame::from).collect())
 }
@@ -43,7 +43,7 @@ fn pieces<'a>(mut bytes: &'a [u8], sizes: &'a [usize]) -> impl Iterator<Item = &
 enum Operation {
     Send {
         from_a: bool,
-        message: Message,
+        message: Frames,
     },
     /// Moves up to this many bytes.
     Deliver {
@@ -145,7 +145,7 @@ proptest! {
             server(SocketType::Router, phase, Cookies::new(1)),
             &provider(),
         );
-        let numbered = |i: usize| -> Message {
+        let numbered = |i: usize| -> Frames {
             (0..parts).map(|part| Frame::from(format!("{i}.{part}"))).collect()
         };
         (0..count).for_each(|i| {
@@ -232,7 +232,7 @@ proptest! {
 
     #[test]
     fn a_message_behaves_like_a_deque_of_frames(operations in prop::collection::vec((0..4_u8, payload()), 0..40)) {
-        let mut message = Message::new();
+        let mut message = Frames::new();
         let mut model = VecDeque::new();
         for (operation, payload) in operations {
             let frame = Frame::from(payload);
@@ -253,9 +253,9 @@ proptest! {
 fn every_single_cut_of_a_short_stream() {
     let mut sender = Pair::ready(null(SocketType::Push), null(SocketType::Pull), &provider());
     let sent = [
-        Message::from("a"),
-        Message::from_iter(["b", "", "c"].map(Frame::from)),
-        Message::from(vec![7; 300]),
+        Frames::from("a"),
+        Frames::from_iter(["b", "", "c"].map(Frame::from)),
+        Frames::from(vec![7; 300]),
     ];
     sent.iter()
         .for_each(|message| sender.a.send(message.clone()));

@@ -1,7 +1,7 @@
 //! Subscriptions: by command, by message, and to peers that know only the latter.
 
 use sealwire_zmtp::error::WireError;
-use sealwire_zmtp::{Event, Frame, Message, SocketType};
+use sealwire_zmtp::{Event, Frame, Frames, SocketType};
 
 use crate::support::{Cookies, Pair, Side, client, frame, null, provider, server};
 
@@ -35,7 +35,7 @@ fn commands_reach_the_publisher() {
         );
         pair.b.send("weather: rain");
         pair.settle();
-        assert_eq!(pair.a.messages(), [Message::from("weather: rain")]);
+        assert_eq!(pair.a.messages(), [Frames::from("weather: rain")]);
     }
 }
 
@@ -69,13 +69,13 @@ fn messages_that_subscribe_are_understood_from_any_version() {
     pair.a.send(&b"\x00topic"[..]);
     pair.a.send(&b"\x01"[..]);
     pair.a.send("for the application");
-    pair.a.send(Message::from_iter([
+    pair.a.send(Frames::from_iter([
         Frame::from(b"\x01x"),
         Frame::from("two frames"),
     ]));
     pair.a.send("");
     pair.settle();
-    let multipart = Message::from_iter([Frame::from(b"\x01x"), Frame::from("two frames")]);
+    let multipart = Frames::from_iter([Frame::from(b"\x01x"), Frame::from("two frames")]);
     assert_eq!(
         pair.b.events,
         [
@@ -97,7 +97,7 @@ fn other_sockets_see_neither() {
     assert_eq!(pair.b.error, None);
     assert_eq!(
         pair.b.events,
-        [Event::Message(Message::from(&b"\x01ab"[..]))]
+        [Event::Message(Frames::from(&b"\x01ab"[..]))]
     );
 }
 

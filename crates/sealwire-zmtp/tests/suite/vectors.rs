@@ -5,7 +5,7 @@
 
 use sealwire_zmtp::mechanism::{Blake3Client, DataPhase};
 use sealwire_zmtp::{
-    Config, Connection, Entropy, Event, Frame, KeyPair, MechanismConfig, Message, SecretKey,
+    Config, Connection, Entropy, Event, Frame, Frames, KeyPair, MechanismConfig, SecretKey,
     SocketType,
 };
 use serde_json::Value;
@@ -82,7 +82,7 @@ fn a_client_connection_gives_and_takes_the_recorded_bytes() {
         // Everything from SUBSCRIBE to the last message; PING carries a context that is not sent
         // by this crate.
         let sent = &frames(&recording, "client_to_server")[..8];
-        let mut message = Message::new();
+        let mut message = Frames::new();
         for frame in sent {
             let plaintext = unhex(&frame["plaintext"]);
             if frame["command"].as_bool().unwrap() {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use sealwire_fork::Birth;
 
 use super::{SharedCookies, SocketCore};
-use crate::route::Routes;
+use crate::routing_ids::RoutingIds;
 
 /// What a socket asks of the thread that does its I/O, a few times in its life: the engine stands
 /// above the core and is given to it. Messages do not pass here, but through the
@@ -30,7 +30,7 @@ pub(crate) struct ContextCore {
     birth: Birth,
     engine: Arc<dyn Engine>,
     numbers: AtomicU64,
-    routes: Arc<Routes>,
+    routing_ids: Arc<RoutingIds>,
 }
 
 impl ContextCore {
@@ -39,7 +39,7 @@ impl ContextCore {
             birth: Birth::now(),
             engine,
             numbers: AtomicU64::new(1),
-            routes: Arc::default(),
+            routing_ids: Arc::default(),
         })
     }
 
@@ -58,8 +58,8 @@ impl ContextCore {
     }
 
     /// The numbers of peers.
-    pub(crate) fn routes(&self) -> &Arc<Routes> {
-        &self.routes
+    pub(crate) fn routing_ids(&self) -> &Arc<RoutingIds> {
+        &self.routing_ids
     }
 }
 

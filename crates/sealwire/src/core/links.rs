@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 
 use super::{Phase, SocketCore, State};
 use crate::account::{Exceeded, Kind};
 use crate::monitor::add;
 use crate::options::SocketOptions;
 use crate::pattern::{
-    Delivered, Delivery, Dismissal, HighWaterMarks, Item, Link, PipeId, Received, Room, Source,
+    Arrivals, Delivered, Delivery, Dismissal, HighWaterMarks, Item, Link, PipeId, Received, Room,
 };
 use crate::peer::Peer;
 
@@ -115,7 +115,7 @@ impl SocketCore {
 
     /// Takes items from a link until there are no more or the pipe is full: then the link stops
     /// reading until it is told that input is wanted. The source is asked under the lock.
-    pub(crate) fn deliver(&self, id: PipeId, source: &mut dyn Source) -> Delivered {
+    pub(crate) fn deliver(&self, id: PipeId, source: &mut dyn Arrivals) -> Delivered {
         let delivered = self.with(|state| state.pattern.deliver_all(&mut state.pipes, id, source));
         self.count_delivered(&delivered);
         delivered

@@ -220,8 +220,16 @@ impl SocketCore {
         }
     }
 
-    pub(crate) fn disconnect_route(&self, route: u32, reason: &'static str) -> Result<(), Error> {
-        self.with(|state| state.pattern.disconnect(&mut state.pipes, route, reason))
+    pub(crate) fn disconnect_peer(
+        &self,
+        routing_id: u32,
+        reason: &'static str,
+    ) -> Result<(), Error> {
+        self.with(|state| {
+            state
+                .pattern
+                .disconnect(&mut state.pipes, routing_id, reason)
+        })
     }
 
     /// Receives without waiting.
@@ -353,7 +361,7 @@ impl SocketCore {
 
     /// The number of the connection that came of the `connect` with this number; `None` while
     /// there is none.
-    pub(crate) fn route_of_connector(&self, connector: u64) -> Result<Option<u32>, Error> {
+    pub(crate) fn routing_id_of_connector(&self, connector: u64) -> Result<Option<u32>, Error> {
         let state = self.lock();
         if state.phase != Phase::Open {
             return Err(state.closed());
@@ -361,7 +369,7 @@ impl SocketCore {
         let pipes = &state.pipes;
         let led_there = |id: &PipeId| pipes.connector(*id) == Some(connector);
         if let Some(peer) = pipes.live().find(led_there).and_then(|id| pipes.peer(id)) {
-            return Ok(Some(peer.route()));
+            return Ok(Some(peer.connection_routing_id()));
         }
         let tried = state.endpoints.iter().any(|entry| entry.id == connector);
         match tried {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::mem;
 
-use sealwire_zmtp::{Frame, Message as Frames};
+use sealwire_zmtp::{Frame, Frames};
 
 use super::{Phase, SocketCore, State};
 use crate::error::{Error, MessageError, SendError};
@@ -65,13 +65,13 @@ impl SocketCore {
     /// Queues payloads for one connection as long as it has room, under one lock.
     pub(crate) fn try_send_many_to(
         &self,
-        route: u32,
+        routing_id: u32,
         payloads: &mut VecDeque<Frame>,
     ) -> Result<usize, Error> {
         self.with(|state| match state.phase {
             Phase::Open => state
                 .pattern
-                .send_many_to(&mut state.pipes, route, payloads),
+                .send_many_to(&mut state.pipes, routing_id, payloads),
             _ => Err(state.closed()),
         })
     }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::pattern::{Dismissal, Link, Room};
     use crate::peer::Peer;
-    use crate::route::Route;
+    use crate::routing_ids::RoutingId;
     use crate::socket::Socket;
 
     /// Takes all that is queued as soon as it is told of it, as a connection does that writes at
@@ -169,7 +169,7 @@ mod tests {
             core: Arc::downgrade(core),
             found: Mutex::default(),
         });
-        let peer = Peer::inproc("eager", 1, Route::none(), SocketType::Pull, Vec::new());
+        let peer = Peer::inproc("eager", 1, RoutingId::none(), SocketType::Pull, Vec::new());
         let id = core.attach(Arc::new(peer), link.clone(), None).unwrap();
         assert_eq!(id, 0);
         let mut messages: VecDeque<_> = (0..600).map(|_| Message::from("work")).collect();

@@ -12,7 +12,7 @@ use mio::event::Source as _;
 use mio::net::UdpSocket;
 use mio::{Interest, Registry, Token};
 use sealwire_zmtp::connection::Warning;
-use sealwire_zmtp::{Frame, Message as Frames, SocketType};
+use sealwire_zmtp::{Frame, Frames, SocketType};
 
 use super::mailbox::{Command, Mailbox};
 use super::session::SessionKey;

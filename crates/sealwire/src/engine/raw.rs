@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use sealwire_zmtp::connection::OutputProgress;
-use sealwire_zmtp::{Frame, Message as Frames};
+use sealwire_zmtp::{Frame, Frames};
 
 /// Part of the buffer's size from which on a message is a slice of it instead of a copy.
 const SLICE_FRACTION: usize = 16;

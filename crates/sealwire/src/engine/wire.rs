@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::{Buf as _, BytesMut};
 use sealwire_zmtp::connection::OutputProgress;
 use sealwire_zmtp::error::Refusal;
-use sealwire_zmtp::{Connection as Protocol, Error, Event, Message as Frames, SocketType};
+use sealwire_zmtp::{Connection as Protocol, Error, Event, Frames, SocketType};
 
 use super::raw::Raw;
 use super::world::World;

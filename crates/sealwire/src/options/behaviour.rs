@@ -1,6 +1,6 @@
 //! Options that change what a socket type does, and which types have them.
 
-use sealwire_zmtp::{Frame, Message as Frames, SocketType};
+use sealwire_zmtp::{Frame, Frames, SocketType};
 
 use super::OptionsError;
 
@@ -26,7 +26,7 @@ pub(crate) struct Behaviour {
     pub(crate) hello_message: Option<Frames>,
     pub(crate) disconnect_message: Option<Frames>,
     pub(crate) hiccup_message: Option<Frames>,
-    pub(crate) routes_beside: bool,
+    pub(crate) omit_routing_id: bool,
     pub(crate) connection_events: bool,
 }
 
@@ -84,7 +84,7 @@ impl Behaviour {
                 RECEIVERS,
             ),
             ("hiccup_message", self.hiccup_message.is_some(), RECEIVERS),
-            ("routes_beside", self.routes_beside, &[Server, Peer]),
+            ("omit_routing_id", self.omit_routing_id, &[Server, Peer]),
             ("connection_events", self.connection_events, &[Server, Peer]),
         ];
         match all

@@ -208,7 +208,7 @@ mod tests {
     use sealwire_zmtp::SocketType;
 
     use super::*;
-    use crate::route::Route;
+    use crate::routing_ids::RoutingId;
 
     fn announcements(mode: Told) -> Announcements {
         Announcements {
@@ -221,7 +221,7 @@ mod tests {
         Arc::new(Peer::inproc(
             "peer",
             connection,
-            Route::none(),
+            RoutingId::none(),
             SocketType::Sub,
             Vec::new(),
         ))

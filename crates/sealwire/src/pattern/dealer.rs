@@ -1,6 +1,6 @@
 //! DEALER: sends to its peers in turn and receives from them in turn (RFC 28).
 
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 
 use super::fair_queue::FairQueue;
 use super::item::Item;

@@ -1,7 +1,7 @@
 //! Messages that are not delivered: they leave with the signals and are dropped once the socket's lock
 //! is released, as their payloads may have owners that call the socket.
 
-use sealwire_zmtp::{Frame, Message as Frames};
+use sealwire_zmtp::{Frame, Frames};
 
 use super::item::Item;
 use super::link::Signals;

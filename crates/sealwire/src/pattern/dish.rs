@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 
 use super::fair_queue::FairQueue;
 use super::item::Item;

@@ -5,9 +5,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 
-use super::Source;
+use super::Arrivals;
 use super::pipes::{PipeId, Pipes};
 use crate::peer::Peer;
 
@@ -33,7 +33,7 @@ impl FairQueue {
         &mut self,
         pipes: &mut Pipes,
         id: PipeId,
-        source: &mut dyn Source,
+        source: &mut dyn Arrivals,
     ) -> (usize, usize) {
         let waiting = pipes.has_inbound(id);
         let filled = pipes.fill_inbound(id, source);

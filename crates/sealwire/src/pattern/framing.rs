@@ -11,7 +11,7 @@
 //! closed first: what comes then is in another one.
 
 use bytes::{Bytes, BytesMut};
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 use sealwire_zmtp::limits::LARGE_FRAME;
 use slab::Slab;
 
@@ -69,7 +69,7 @@ impl Framed {
 
 /// Frames the messages of one socket.
 #[derive(Default)]
-pub(super) struct Framing {
+pub(super) struct FramingBuffer {
     open: BytesMut,
     /// The block that `open` will be.
     open_block: Option<usize>,
@@ -84,7 +84,7 @@ struct Block {
     ranges: usize,
 }
 
-impl Framing {
+impl FramingBuffer {
     /// Whether a message is small enough. The payload of large ones is shared as it is.
     pub(super) fn fits(frames: &Frames) -> bool {
         frames.size() < LARGE_FRAME
@@ -154,7 +154,7 @@ impl Framing {
 mod tests {
     use super::*;
 
-    fn queued(framing: &mut Framing, frames: &Frames) -> FramedRange {
+    fn queued(framing: &mut FramingBuffer, frames: &Frames) -> FramedRange {
         let range = framing.frame(frames);
         framing.queued(range);
         range
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn what_follows_in_memory_is_one_range_until_it_is_closed() {
-        let mut framing = Framing::default();
+        let mut framing = FramingBuffer::default();
         let mut range = queued(&mut framing, &"one".into());
         let mut with_a_gap = queued(&mut framing, &"one".into());
         let two = framing.frame(&"two".into());
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn blocks_end_with_their_memory_and_with_their_last_range() {
-        let mut framing = Framing::default();
+        let mut framing = FramingBuffer::default();
         let message = Frames::from(vec![7; 1_000]);
         let mut kept = Vec::<FramedRange>::new();
         for _ in 0..100 {

@@ -1,7 +1,7 @@
 //! What travels through a pipe.
 
 use bytes::Bytes;
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 
 use super::changes::Group;
 use super::framing::{Framed, FramedRange};

@@ -52,7 +52,7 @@ mod subscriptions;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sealwire_zmtp::{Frame, Message as Frames, SocketType};
+use sealwire_zmtp::{Frame, Frames, SocketType};
 
 pub(crate) use framing::Framed;
 pub(crate) use high_water_mark::{HighWaterMarks, Room};
@@ -109,7 +109,7 @@ pub(crate) struct Delivered {
 }
 
 /// Where received items come from.
-pub(crate) trait Source {
+pub(crate) trait Arrivals {
     fn next(&mut self) -> Option<Item>;
 
     /// Moves messages that come next into a queue, as many as it has room for, and stops before
@@ -120,7 +120,7 @@ pub(crate) trait Source {
 }
 
 /// Items that lie ready.
-impl Source for VecDeque<Item> {
+impl Arrivals for VecDeque<Item> {
     fn next(&mut self) -> Option<Item> {
         self.pop_front()
     }
@@ -166,7 +166,12 @@ pub(crate) trait Pattern: Send {
     }
 
     /// Takes items from a peer until there are no more or its queue is full.
-    fn deliver_all(&mut self, pipes: &mut Pipes, id: PipeId, source: &mut dyn Source) -> Delivered {
+    fn deliver_all(
+        &mut self,
+        pipes: &mut Pipes,
+        id: PipeId,
+        source: &mut dyn Arrivals,
+    ) -> Delivered {
         let mut delivered = Delivered::default();
         loop {
             if !pipes.accepts_input(id) {
@@ -230,20 +235,20 @@ pub(crate) trait Pattern: Send {
     fn send_many_to(
         &mut self,
         _pipes: &mut Pipes,
-        _route: u32,
+        _routing_id: u32,
         _payloads: &mut VecDeque<Frame>,
     ) -> Result<usize, Error> {
-        Err(Error::Unsupported(Operation::Route))
+        Err(Error::Unsupported(Operation::RoutingId))
     }
 
     /// Ends the connection of this number.
     fn disconnect(
         &mut self,
         _pipes: &mut Pipes,
-        _route: u32,
+        _routing_id: u32,
         _reason: &'static str,
     ) -> Result<(), Error> {
-        Err(Error::Unsupported(Operation::Route))
+        Err(Error::Unsupported(Operation::RoutingId))
     }
 
     /// Takes one received message; `None` when there is none yet.

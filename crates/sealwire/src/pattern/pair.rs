@@ -1,6 +1,6 @@
 //! PAIR: exactly one peer; a second one is turned away (RFC 31).
 
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 
 use super::dealer::Dealer;
 use super::item::Item;

@@ -5,10 +5,10 @@ use std::mem;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 
 use super::changes::{Changes, Group};
-use super::framing::{FramedRange, Framing};
+use super::framing::{FramedRange, FramingBuffer};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
 use super::link::{Link, Signal, Signals};
@@ -169,7 +169,7 @@ impl Pipe {
     pub(super) fn push_framed(
         &mut self,
         message: FramedRange,
-        framing: &mut Framing,
+        framing: &mut FramingBuffer,
         signals: &mut Signals,
     ) -> bool {
         if let Some(Item::FramedRange(last)) = self.outbound.back_mut()
@@ -221,7 +221,7 @@ impl Pipe {
         &mut self,
         into: &mut VecDeque<Item>,
         room: Room,
-        framing: &mut Framing,
+        framing: &mut FramingBuffer,
     ) {
         if self.ranges == 0 {
             return self.move_outbound(into, room);

@@ -16,10 +16,10 @@ use std::mem;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 use slab::Slab;
 
-use super::framing::{FramedRange, Framing};
+use super::framing::{FramedRange, FramingBuffer};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
 use super::link::{Dismissal, Link, Signal, Signals};
@@ -38,7 +38,7 @@ const LEFT_BEHIND_OVERHEAD: usize = 2_048;
 pub(crate) struct Pipes {
     slab: Slab<Pipe>,
     pub(super) signals: Signals,
-    framing: Framing,
+    framing: FramingBuffer,
     /// The only pipe that has something to read, as far as the fair queue knows.
     sole: Option<PipeId>,
     /// The only pipe that messages go to, as far as the round robin knows.
@@ -52,7 +52,7 @@ impl Pipes {
         Pipes {
             slab: Slab::new(),
             signals: Signals::default(),
-            framing: Framing::default(),
+            framing: FramingBuffer::default(),
             sole: None,
             sole_target: None,
             left_behind: 0,
@@ -272,7 +272,7 @@ impl Pipes {
             pipe.note_full();
             return false;
         }
-        if pipe.unsealed && Framing::fits(frames) {
+        if pipe.unsealed && FramingBuffer::fits(frames) {
             let framed = framed.get_or_insert_with(|| self.framing.frame(frames));
             if pipe.push_framed(*framed, &mut self.framing, &mut self.signals) {
                 return true;

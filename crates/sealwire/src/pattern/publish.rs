@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use sealwire_zmtp::{Frame, Message as Frames};
+use sealwire_zmtp::{Frame, Frames};
 
 use super::announcements::{Announcements, Arrival};
 use super::item::Item;

@@ -1,6 +1,6 @@
 //! PULL: receives from its peers in turn (RFC 30).
 
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 
 use super::fair_queue::FairQueue;
 use super::item::Item;

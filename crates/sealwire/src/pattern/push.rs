@@ -1,6 +1,6 @@
 //! PUSH: sends to its peers in turn, and waits when none has room (RFC 30).
 
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};

@@ -2,7 +2,7 @@
 //! and the body. A peer whose queue is full misses messages; it never slows the others down.
 
 use sealwire_zmtp::limits::MAX_GROUP;
-use sealwire_zmtp::{Frame, Message as Frames};
+use sealwire_zmtp::{Frame, Frames};
 
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use sealwire_zmtp::{Frame, Message as Frames};
+use sealwire_zmtp::{Frame, Frames};
 
 use super::fair_queue::FairQueue;
 use super::item::Item;

@@ -6,7 +6,7 @@
 
 use std::mem;
 
-use sealwire_zmtp::{Frame, Message as Frames};
+use sealwire_zmtp::{Frame, Frames};
 
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 use std::mem;
 
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 
 use super::high_water_mark::{HighWaterMarks, Mark};
 use super::item::Item;

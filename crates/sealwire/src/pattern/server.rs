@@ -1,13 +1,13 @@
-//! SERVER and PEER: each connection has a number, which stands in front of what is received and
-//! says where to send (RFC 41 and 51). Beside it a message has exactly one frame.
+//! SERVER and PEER: each connection has a routing id of 32 bits, which stands in front of what is
+//! received and says where to send (RFC 41 and 51). Beside it a message has exactly one frame.
 //!
-//! The number is [`crate::Peer::route`]: peers have no say in it, so unlike a routing id it cannot be
-//! claimed by another.
+//! It is [`crate::Peer::connection_routing_id`]: peers have no say in it, so unlike the routing id of
+//! a ROUTER's peer it cannot be claimed by another.
 
 use std::collections::{HashMap, VecDeque};
 use std::mem;
 
-use sealwire_zmtp::{Frame, Message as Frames};
+use sealwire_zmtp::{Frame, Frames};
 
 use super::fair_queue::FairQueue;
 use super::item::Item;
@@ -20,7 +20,7 @@ pub(crate) struct Server {
     routes: HashMap<u32, PipeId>,
     inbound: FairQueue,
     /// The number stands beside a received message instead of in front of it.
-    routes_beside: bool,
+    omit_routing_id: bool,
     /// The application reads when a connection begins and ends.
     connection_events: bool,
 }
@@ -30,7 +30,7 @@ impl Server {
         Server {
             routes: HashMap::new(),
             inbound: FairQueue::default(),
-            routes_beside: options.behaviour.routes_beside,
+            omit_routing_id: options.behaviour.omit_routing_id,
             connection_events: options.behaviour.connection_events,
         }
     }
@@ -42,27 +42,29 @@ impl Server {
         }
     }
 
-    fn pipe(&self, route: u32) -> Result<PipeId, Error> {
-        let unroutable = || Error::Unroutable(route.to_be_bytes().to_vec());
-        self.routes.get(&route).copied().ok_or_else(unroutable)
+    fn pipe(&self, routing_id: u32) -> Result<PipeId, Error> {
+        let unroutable = || Error::Unroutable(routing_id.to_be_bytes().to_vec());
+        self.routes.get(&routing_id).copied().ok_or_else(unroutable)
     }
 }
 
 impl Pattern for Server {
     fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str> {
-        let route = pipes.peer(id).map_or(0, |peer| peer.route());
+        let routing_id = pipes
+            .peer(id)
+            .map_or(0, |peer| peer.connection_routing_id());
         // Peers of one context have different numbers.
-        if self.routes.contains_key(&route) {
-            return Err("the number of the connection is in use");
+        if self.routes.contains_key(&routing_id) {
+            return Err("the routing id of the connection is in use");
         }
-        self.routes.insert(route, id);
+        self.routes.insert(routing_id, id);
         self.tell(pipes, id);
         Ok(())
     }
 
     fn detached(&mut self, pipes: &mut Pipes, id: PipeId, _unsent: &mut Vec<Frames>) {
         if let Some(peer) = pipes.peer(id) {
-            self.routes.remove(&peer.route());
+            self.routes.remove(&peer.connection_routing_id());
         }
         self.tell(pipes, id);
     }
@@ -78,14 +80,18 @@ impl Pattern for Server {
     }
 
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
-        let route = match frames.frames() {
-            [route, _] => route.as_slice().try_into().ok().map(u32::from_be_bytes),
+        let routing_id = match frames.frames() {
+            [routing_id, _] => routing_id
+                .as_slice()
+                .try_into()
+                .ok()
+                .map(u32::from_be_bytes),
             _ => None,
         };
-        let Some(route) = route else {
-            return Err(Error::from(MessageError::NoRoute).into());
+        let Some(routing_id) = routing_id else {
+            return Err(Error::from(MessageError::NoRoutingId).into());
         };
-        let id = self.pipe(route)?;
+        let id = self.pipe(routing_id)?;
         if !pipes.has_room(id) {
             pipes.note_full(id);
             return Err(SendFailure::WouldBlock);
@@ -98,8 +104,10 @@ impl Pattern for Server {
 
     fn receive(&mut self, pipes: &mut Pipes) -> Result<Option<Received>, Error> {
         Ok(self.inbound.pop(pipes).map(|(_, mut frames, peer)| {
-            if !self.routes_beside && !frames.is_empty() {
-                frames.push_front(Frame::copy_from_slice(&peer.route().to_be_bytes()));
+            if !self.omit_routing_id && !frames.is_empty() {
+                frames.push_front(Frame::copy_from_slice(
+                    &peer.connection_routing_id().to_be_bytes(),
+                ));
             }
             (frames, peer)
         }))
@@ -108,10 +116,10 @@ impl Pattern for Server {
     fn send_many_to(
         &mut self,
         pipes: &mut Pipes,
-        route: u32,
+        routing_id: u32,
         payloads: &mut VecDeque<Frame>,
     ) -> Result<usize, Error> {
-        let id = self.pipe(route)?;
+        let id = self.pipe(routing_id)?;
         let before = payloads.len();
         while pipes.has_room(id)
             && let Some(payload) = payloads.pop_front()
@@ -127,10 +135,10 @@ impl Pattern for Server {
     fn disconnect(
         &mut self,
         pipes: &mut Pipes,
-        route: u32,
+        routing_id: u32,
         reason: &'static str,
     ) -> Result<(), Error> {
-        pipes.disconnect(self.pipe(route)?, reason);
+        pipes.disconnect(self.pipe(routing_id)?, reason);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! CLIENT, SCATTER, GATHER and CHANNEL: DEALER, PUSH, PULL and PAIR for messages of exactly one
 //! frame (RFC 41, 49 and 52). What a peer sends in several is dropped, as in libzmq.
 
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};

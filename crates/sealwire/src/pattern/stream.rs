@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::mem;
 
-use sealwire_zmtp::{Frame, Message as Frames};
+use sealwire_zmtp::{Frame, Frames};
 
 use super::fair_queue::FairQueue;
 use super::item::Item;

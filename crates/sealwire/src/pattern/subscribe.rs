@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use sealwire_zmtp::{Frame, Message as Frames};
+use sealwire_zmtp::{Frame, Frames};
 
 use super::fair_queue::FairQueue;
 use super::item::Item;

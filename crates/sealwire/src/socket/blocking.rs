@@ -130,10 +130,10 @@ impl Socket {
         let connector = self.inner.start_connecting_to_peer(endpoint)?;
         let core = self.inner.core()?;
         let limit = core.options().send_timeout;
-        let route = core.writable.wait(None, limit.map(from_now), |_| {
-            core.route_of_connector(connector)
+        let routing_id = core.writable.wait(None, limit.map(from_now), |_| {
+            core.routing_id_of_connector(connector)
         })?;
-        route.ok_or_else(|| core.timed_out(Operation::Connect, limit))
+        routing_id.ok_or_else(|| core.timed_out(Operation::Connect, limit))
     }
 
     /// See [`Socket::unbind`](crate::Socket::unbind).

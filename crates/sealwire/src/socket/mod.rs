@@ -147,8 +147,8 @@ impl Socket {
     }
 
     /// SERVER, PEER: connects to an endpoint, waits until the handshake is done, and gives the
-    /// [number](Peer::route) of the connection, to be the first to send
-    /// ([`Message::to_route`]). libzmq's `zmq_connect_peer`.
+    /// [routing id](Peer::connection_routing_id) of the connection, to be the first to send
+    /// ([`Message::with_routing_id`]). libzmq's `zmq_connect_peer`.
     ///
     /// A connection that is made again later has another number, which comes with what the peer
     /// sends.
@@ -169,8 +169,8 @@ impl Socket {
         let connector = self.start_connecting_to_peer(endpoint)?;
         loop {
             let listener = Listening::to(&self.core()?.writable);
-            if let Some(route) = self.core()?.route_of_connector(connector)? {
-                return Ok(route);
+            if let Some(routing_id) = self.core()?.routing_id_of_connector(connector)? {
+                return Ok(routing_id);
             }
             listener.await;
         }
@@ -179,7 +179,7 @@ impl Socket {
     fn start_connecting_to_peer(&self, endpoint: Endpoint) -> Result<u64, Error> {
         match self.socket_type() {
             SocketType::Server | SocketType::Peer => self.start_connecting(endpoint),
-            _ => Err(Error::Unsupported(Operation::Route)),
+            _ => Err(Error::Unsupported(Operation::RoutingId)),
         }
     }
 
@@ -238,15 +238,15 @@ impl Socket {
         self.core().map(|core| core.peers()).unwrap_or_default()
     }
 
-    /// SERVER, PEER: ends the connection of this [number](Peer::route), with what is queued for it
+    /// SERVER, PEER: ends the connection of this [routing id](Peer::connection_routing_id), with what is queued for it
     /// dropped. The reason is for the monitors of both sides.
     ///
     /// # Errors
     ///
     /// [`Error::Unroutable`] when there is no such connection, [`Error::Unsupported`] for other
     /// types.
-    pub fn disconnect_route(&self, route: u32, reason: &'static str) -> Result<(), Error> {
-        self.core()?.disconnect_route(route, reason)
+    pub fn disconnect_peer(&self, routing_id: u32, reason: &'static str) -> Result<(), Error> {
+        self.core()?.disconnect_peer(routing_id, reason)
     }
 
     /// Receives a message, waiting for one.

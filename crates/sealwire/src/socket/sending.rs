@@ -129,7 +129,7 @@ impl Socket {
         self.core()?.try_send_many(messages)
     }
 
-    /// SERVER, PEER: queues payloads for the connection of this [number](crate::Peer::route), in
+    /// SERVER, PEER: queues payloads for the connection of this [routing id](crate::Peer::connection_routing_id), in
     /// order and in one go, as long as it has room. What is left stays in `payloads`. Returns how
     /// many were queued.
     ///
@@ -139,10 +139,10 @@ impl Socket {
     /// types, [`Error::Closed`]; then all payloads are left.
     pub fn try_send_many_to(
         &self,
-        route: u32,
+        routing_id: u32,
         payloads: &mut VecDeque<Frame>,
     ) -> Result<usize, Error> {
-        self.core()?.try_send_many_to(route, payloads)
+        self.core()?.try_send_many_to(routing_id, payloads)
     }
 
     /// Waits until there may be room for messages that [`try_send`](Socket::try_send),

@@ -8,7 +8,7 @@
 //!                 begin                       park
 //!    Engine ────────────────▶ Reading ◀───────────────▶ Parked
 //!      ▲                       │   ▲     unpark, wake      │
-//!      │ look (twice)          │   └──────── begin ───┐    │
+//!      │ check (twice)         │   └──────── begin ───┐    │
 //!      └───────────── Left ◀───┴────────── leave ─────┼────┘
 //!                      └──────────────────────────────┘
 //!
@@ -17,7 +17,7 @@
 //!    Engine, Left ───── share ────────────────────────▶ Shared      for good
 //! ```
 //!
-//! The engine ends a lease that nobody used between two looks. It looks by a timer, which runs while
+//! The engine ends a lease that nobody used between two checks. It checks by a timer, which runs while
 //! the thread comes and goes and stops while it stays: then the thread, as it leaves, has the engine
 //! start it (`timed`).
 //!
@@ -118,7 +118,7 @@ pub(crate) enum Leaving {
 pub(crate) enum Use {
     /// A thread reads, and tells when it leaves.
     Now,
-    /// One has, since the last look.
+    /// One has, since the last check.
     Lately,
     /// None has: the engine reads from now on.
     Over,
@@ -286,7 +286,7 @@ impl Lease {
     }
 
     /// The engine looks by its timer, which goes on only after [`Use::Lately`].
-    pub(crate) fn look(&self) -> Use {
+    pub(crate) fn check(&self) -> Use {
         let before = self.advance(|state| match state {
             Reading { .. } => Some(Reading { timed: false }),
             Parked { .. } => Some(Parked { timed: false }),

@@ -26,13 +26,13 @@ fn a_server_answers_its_clients_by_number() {
         });
         for _ in &clients {
             let question = server.recv().unwrap();
-            let route = question.route().unwrap();
-            assert_eq!(question.peer().unwrap().route(), route);
+            let routing_id = question.routing_id().unwrap();
+            assert_eq!(question.peer().unwrap().connection_routing_id(), routing_id);
             let answer = format!("to {}", question.as_str().unwrap());
             // More than one message may follow, and in any order.
             for _ in 0..2 {
                 server
-                    .send(Message::to_route(route, answer.clone()))
+                    .send(Message::with_routing_id(routing_id, answer.clone()))
                     .unwrap();
             }
         }
@@ -58,18 +58,22 @@ fn a_server_needs_the_number_of_a_peer_that_is_there() {
         let error = server.send(wrong).unwrap_err();
         assert!(matches!(
             error.error(),
-            Error::Message(MessageError::NoRoute)
+            Error::Message(MessageError::NoRoutingId)
         ));
         assert_eq!(error.into_message().len(), frames);
     }
     client.send("hello").unwrap();
-    let route = server.recv().unwrap().route().unwrap();
-    let error = server.send(Message::to_route(route + 1, "x")).unwrap_err();
-    assert!(matches!(error.error(), Error::Unroutable(name) if *name == (route + 1).to_be_bytes()));
+    let routing_id = server.recv().unwrap().routing_id().unwrap();
+    let error = server
+        .send(Message::with_routing_id(routing_id + 1, "x"))
+        .unwrap_err();
+    assert!(
+        matches!(error.error(), Error::Unroutable(name) if *name == (routing_id + 1).to_be_bytes())
+    );
     client.close().unwrap();
     eventually("the client is gone", || {
         matches!(
-            server.try_send(Message::to_route(route, "late")),
+            server.try_send(Message::with_routing_id(routing_id, "late")),
             Err(error) if matches!(error.error(), Error::Unroutable(_))
         )
     });
@@ -191,16 +195,20 @@ fn peers_talk_as_equals() {
     everywhere(|path| {
         let (a, b) = path.pair(SocketType::Peer, SocketType::Peer);
         eventually("connected", || b.peers().len() == 1);
-        let route = b.peers()[0].route();
-        b.send(Message::to_route(route, "question")).unwrap();
+        let routing_id = b.peers()[0].connection_routing_id();
+        b.send(Message::with_routing_id(routing_id, "question"))
+            .unwrap();
         let question = a.recv().unwrap();
         assert_eq!(question.as_bytes(), b"question");
-        a.send(Message::to_route(question.route().unwrap(), "answer"))
-            .unwrap();
+        a.send(Message::with_routing_id(
+            question.routing_id().unwrap(),
+            "answer",
+        ))
+        .unwrap();
         let answer = b.recv().unwrap();
         assert_eq!(
-            (answer.route(), answer.as_bytes()),
-            (Some(route), &b"answer"[..])
+            (answer.routing_id(), answer.as_bytes()),
+            (Some(routing_id), &b"answer"[..])
         );
     });
 }
@@ -211,20 +219,21 @@ fn who_connects_to_a_peer_can_speak_first() {
         let a = path.server(SocketType::Peer).build_blocking().unwrap();
         let b = path.client(SocketType::Peer).build_blocking().unwrap();
         let endpoint = a.bind(path.endpoint()).unwrap();
-        let route = b.connect_peer(&endpoint).unwrap();
-        b.send(Message::to_route(route, "first")).unwrap();
+        let routing_id = b.connect_peer(&endpoint).unwrap();
+        b.send(Message::with_routing_id(routing_id, "first"))
+            .unwrap();
         let question = a.recv().unwrap();
         assert_eq!(question.as_bytes(), b"first");
-        let back = question.route().unwrap();
-        a.send(Message::to_route(back, "second")).unwrap();
-        assert_eq!(b.recv().unwrap().route(), Some(route));
+        let back = question.routing_id().unwrap();
+        a.send(Message::with_routing_id(back, "second")).unwrap();
+        assert_eq!(b.recv().unwrap().routing_id(), Some(routing_id));
         // Each call makes a connection of its own.
-        assert_ne!(b.connect_peer(&endpoint).unwrap(), route);
+        assert_ne!(b.connect_peer(&endpoint).unwrap(), routing_id);
 
         let c = path.client(SocketType::Peer).build().unwrap();
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let route = runtime.block_on(c.connect_peer(&endpoint)).unwrap();
-        assert_eq!(c.peers()[0].route(), route);
+        let routing_id = runtime.block_on(c.connect_peer(&endpoint)).unwrap();
+        assert_eq!(c.peers()[0].connection_routing_id(), routing_id);
     });
 }
 
@@ -234,8 +243,10 @@ fn a_server_may_connect_to_its_client() {
     let client = path.client(SocketType::Client).build_blocking().unwrap();
     let server = path.server(SocketType::Server).build_blocking().unwrap();
     let endpoint = client.bind(path.endpoint()).unwrap();
-    let route = server.connect_peer(endpoint).unwrap();
-    server.send(Message::to_route(route, "hello")).unwrap();
+    let routing_id = server.connect_peer(endpoint).unwrap();
+    server
+        .send(Message::with_routing_id(routing_id, "hello"))
+        .unwrap();
     assert_eq!(client.recv().unwrap().as_bytes(), b"hello");
 }
 
@@ -284,29 +295,39 @@ fn a_channel_is_a_pair_of_single_frames() {
 #[test]
 fn payloads_go_to_a_connection_by_number_and_come_without_it() {
     everywhere(|path| {
-        let server = path.server(SocketType::Peer).routes_beside(true);
+        let server = path.server(SocketType::Peer).omit_routing_id(true);
         let server = server.build().unwrap();
         let receiving = sealwire::blocking::Socket::from(server.clone());
-        let client = path.client(SocketType::Peer).routes_beside(true);
+        let client = path.client(SocketType::Peer).omit_routing_id(true);
         let client = client.hello_message("hello").build_blocking().unwrap();
         client
             .connect(server.bind(path.endpoint()).unwrap())
             .unwrap();
         let hello = receiving.recv().unwrap();
         assert_eq!(texts(&hello), ["hello"]);
-        let route = hello.peer().unwrap().route();
+        let routing_id = hello.peer().unwrap().connection_routing_id();
         let mut payloads = ["one", "two", "three"].map(sealwire::Frame::from).into();
-        assert_eq!(server.try_send_many_to(route, &mut payloads).unwrap(), 3);
+        assert_eq!(
+            server.try_send_many_to(routing_id, &mut payloads).unwrap(),
+            3
+        );
         assert!(payloads.is_empty());
         for expected in ["one", "two", "three"] {
             assert_eq!(texts(&client.recv().unwrap()), [expected]);
         }
-        server.disconnect_route(route, "enough").unwrap();
+        server.disconnect_peer(routing_id, "enough").unwrap();
         // It comes back soon, under another number.
-        let gone = || server.peers().iter().all(|peer| peer.route() != route);
+        let gone = || {
+            server
+                .peers()
+                .iter()
+                .all(|peer| peer.connection_routing_id() != routing_id)
+        };
         eventually("the connection is gone", gone);
         payloads.push_back("four".into());
-        let error = server.try_send_many_to(route, &mut payloads).unwrap_err();
+        let error = server
+            .try_send_many_to(routing_id, &mut payloads)
+            .unwrap_err();
         assert!(matches!(error, Error::Unroutable(_)));
         assert_eq!(payloads.len(), 1);
     });
@@ -316,9 +337,9 @@ fn payloads_go_to_a_connection_by_number_and_come_without_it() {
 fn connections_are_told_of_by_messages_that_no_peer_can_send() {
     everywhere(|path| {
         for beside in [false, true] {
-            let server = path.server(SocketType::Peer).routes_beside(beside);
+            let server = path.server(SocketType::Peer).omit_routing_id(beside);
             let server = server.connection_events(true).build_blocking().unwrap();
-            let client = path.client(SocketType::Peer).routes_beside(true);
+            let client = path.client(SocketType::Peer).omit_routing_id(true);
             // An empty message has a frame.
             let client = client.hello_message("").build_blocking().unwrap();
             client
@@ -326,7 +347,7 @@ fn connections_are_told_of_by_messages_that_no_peer_can_send() {
                 .unwrap();
             let began = server.recv().unwrap();
             assert!(began.is_empty());
-            let route = began.peer().unwrap().route();
+            let routing_id = began.peer().unwrap().connection_routing_id();
             let hello = server.recv().unwrap();
             assert_eq!(
                 (hello.len(), hello.as_bytes()),
@@ -335,7 +356,7 @@ fn connections_are_told_of_by_messages_that_no_peer_can_send() {
             client.close().unwrap();
             let ended = server.recv().unwrap();
             assert!(ended.is_empty());
-            assert_eq!(ended.peer().unwrap().route(), route);
+            assert_eq!(ended.peer().unwrap().connection_routing_id(), routing_id);
         }
     });
 }

@@ -233,10 +233,10 @@ fn end(connection: &Mutex<Connection>) {
     *connection.lock().unwrap() = Connection::default();
 }
 
-fn look(lease: &Lease, connection: &Mutex<Connection>) {
+fn check(lease: &Lease, connection: &Mutex<Connection>) {
     let mut connection = connection.lock().unwrap();
     if connection.timer {
-        match lease.look() {
+        match lease.check() {
             Use::Now => connection.timer = false,
             Use::Lately => {}
             Use::Over => *connection = Connection::default(),
@@ -251,13 +251,13 @@ fn the_engine_reads_again_once_nobody_has_for_two_looks() {
         let connection = Arc::new(Mutex::new(Connection::default()));
         let engine = {
             let (lease, connection) = (lease.clone(), connection.clone());
-            thread::spawn(move || (0..3).for_each(|_| look(&lease, &connection)))
+            thread::spawn(move || (0..3).for_each(|_| check(&lease, &connection)))
         };
         read_and_leave(&lease, &connection);
         read_and_leave(&lease, &connection);
         engine.join().unwrap();
-        look(&lease, &connection);
-        look(&lease, &connection);
+        check(&lease, &connection);
+        check(&lease, &connection);
         assert!(!connection.lock().unwrap().leased, "for ever");
     });
 }
@@ -274,8 +274,8 @@ fn a_lease_that_outlives_its_connection_is_looked_after_with_the_next() {
         read_and_leave(&lease, &connection);
         engine.join().unwrap();
         read_and_leave(&lease, &connection);
-        look(&lease, &connection);
-        look(&lease, &connection);
+        check(&lease, &connection);
+        check(&lease, &connection);
         assert!(!connection.lock().unwrap().leased, "for ever");
     });
 }
@@ -297,8 +297,8 @@ fn a_revoked_lease_ends_whatever_the_thread_does_meanwhile() {
         read_and_leave(&lease, &connection);
         peer.join().unwrap();
         assert!(!lease.is_held());
-        look(&lease, &connection);
-        look(&lease, &connection);
+        check(&lease, &connection);
+        check(&lease, &connection);
         assert!(!lease.may_be_leased() || !connection.lock().unwrap().leased);
     });
 }

@@ -193,10 +193,12 @@ fn peers() {
             Theirs => vec!["--type", "peer", "--recv", &count, "--echo"],
         };
         let mut link = path.open(options(SocketType::Peer), &script);
-        let route = await_ready(&link.monitor).route();
+        let routing_id = await_ready(&link.monitor).connection_routing_id();
         match path.binds {
             Ours => answer(&path, &mut link, 2),
-            Theirs => ask(&path, &mut link, |body| Message::to_route(route, body)),
+            Theirs => ask(&path, &mut link, |body| {
+                Message::with_routing_id(routing_id, body)
+            }),
         }
         link.peer.finish();
     }

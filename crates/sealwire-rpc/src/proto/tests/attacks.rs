@@ -345,14 +345,14 @@ fn a_connection_keeps_time_after_hundreds_of_days() {
         pair.now = Duration::from_secs(days * 24 * 60 * 60);
         pair.client.handle_timeout(pair.now);
         let key = pair.call(b"").unwrap();
-        let mut looks = 0;
+        let mut checks = 0;
         while let Some(next) = pair.client.next_timeout() {
             assert!(next > pair.now, "{next:?} has passed after {days} days");
             pair.now = next;
             pair.client.handle_timeout(pair.now);
-            looks += 1;
+            checks += 1;
         }
-        assert!(looks < 10, "{looks} looks for one timeout");
+        assert!(checks < 10, "{checks} checks for one timeout");
         assert!(matches!(pair.outcome(key), Poll::Ready(Err(_))));
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sealwire_zmtp::bytes::{Buf, BufMut, BytesMut};
 use sealwire_zmtp::error::{Error, Refusal};
-use sealwire_zmtp::{Config, Connection, Event, Message, Provider};
+use sealwire_zmtp::{Config, Connection, Event, Frames, Provider};
 
 use super::{START, entropy};
 
@@ -70,12 +70,12 @@ impl Side {
         }
     }
 
-    pub(crate) fn send(&mut self, message: impl Into<Message>) {
+    pub(crate) fn send(&mut self, message: impl Into<Frames>) {
         self.connection.send(message.into()).unwrap();
     }
 
     /// The messages received so far, taken out of the events.
-    pub(crate) fn messages(&mut self) -> Vec<Message> {
+    pub(crate) fn messages(&mut self) -> Vec<Frames> {
         let mut messages = Vec::new();
         self.events.retain(|event| match event {
             Event::Message(message) => {

@@ -109,12 +109,12 @@ impl Reading<'_> {
     fn poll(&self, connection: &Connection, deadline: Option<Instant>) -> Polled {
         let spinning = &self.core.readable.spinning;
         let now = Instant::now();
-        let look = || match self.waker.poll(connection, Some(now)) {
+        let attempt = || match self.waker.poll(connection, Some(now)) {
             Polled::TimedOut => None,
             polled => Some(polled),
         };
         // Whoever is to send may need this core for it.
-        let spun = spinning.spin(deadline, thread::yield_now, look);
+        let spun = spinning.spin(deadline, thread::yield_now, attempt);
         spun.unwrap_or_else(|| spinning.sleep(|| self.waker.poll(connection, deadline)))
     }
 }

@@ -24,9 +24,9 @@ pub(super) trait Ask: Send + 'static {
     fn is_wanted(&self) -> bool;
 }
 
-pub(super) struct Desk<Q: Ask>(Arc<Shared<Q>>);
+pub(super) struct Desk<Q: Ask>(Arc<Inner<Q>>);
 
-struct Shared<Q> {
+struct Inner<Q> {
     state: Mutex<State<Q>>,
     more: Condvar,
 }
@@ -57,7 +57,7 @@ pub(super) struct Busy;
 
 impl<Q: Ask> Desk<Q> {
     pub(super) fn new() -> Self {
-        Desk(Arc::new(Shared {
+        Desk(Arc::new(Inner {
             state: Mutex::new(State::new()),
             more: Condvar::new(),
         }))
@@ -104,7 +104,7 @@ impl<Q: Ask> Drop for Desk<Q> {
     }
 }
 
-impl<Q: Ask> Shared<Q> {
+impl<Q: Ask> Inner<Q> {
     fn lock(&self) -> MutexGuard<'_, State<Q>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

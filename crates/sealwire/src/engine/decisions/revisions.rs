@@ -10,10 +10,10 @@ use crate::core::SocketCore;
 use crate::guard;
 
 #[derive(Default)]
-pub(super) struct Revisions(Arc<Shared>);
+pub(super) struct Revisions(Arc<Inner>);
 
 #[derive(Default)]
-struct Shared {
+struct Inner {
     state: Mutex<State>,
     more: Condvar,
 }
@@ -69,7 +69,7 @@ impl Drop for Revisions {
     }
 }
 
-impl Shared {
+impl Inner {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

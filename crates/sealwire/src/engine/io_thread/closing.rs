@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{IoThread, Source};
+use super::{EventSource, IoThread};
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::engine::connector;
@@ -18,11 +18,11 @@ impl IoThread {
     /// what is queued.
     pub(super) fn withdraw(&mut self, id: u64) {
         let Some(slot) = self.find(id) else { return };
-        if let Some(Source::Datagrams(_)) = self.sources.get(slot) {
+        if let Some(EventSource::Datagrams(_)) = self.sources.get(slot) {
             return self.finish_datagrams(slot);
         }
         let session = match self.sources.get(slot) {
-            Some(Source::Connector(connector)) => match connector.state {
+            Some(EventSource::Connector(connector)) => match connector.state {
                 connector::State::Connected(key) => Some(key),
                 _ => None,
             },
@@ -40,7 +40,7 @@ impl IoThread {
     /// Ends a session once what is queued for it has been sent, and the connector behind it.
     pub(super) fn finish_session(&mut self, key: SessionKey) {
         let found = match self.sources.get(key.slot) {
-            Some(Source::Session(session)) if session.key == key => session.with(|session| {
+            Some(EventSource::Session(session)) if session.key == key => session.with(|session| {
                 session.output_ready();
                 (session.core.clone(), session.origin)
             }),
@@ -73,18 +73,18 @@ impl IoThread {
             count: 1,
         };
         let failed = match self.sources.get(slot) {
-            Some(Source::Session(_)) => return self.end_session(slot, End::Failed(cause)),
-            Some(Source::Listener(listener)) => (
+            Some(EventSource::Session(_)) => return self.end_session(slot, End::Failed(cause)),
+            Some(EventSource::Listener(listener)) => (
                 listener.core.clone(),
                 listener.id,
                 accept_failed(&listener.endpoint),
             ),
-            Some(Source::Datagrams(datagrams)) => (
+            Some(EventSource::Datagrams(datagrams)) => (
                 datagrams.core.clone(),
                 datagrams.id,
                 accept_failed(&datagrams.endpoint),
             ),
-            Some(Source::Connector(connector)) => {
+            Some(EventSource::Connector(connector)) => {
                 let failure = ConnectionFailure {
                     connection: None,
                     endpoint: connector.endpoint.clone(),
@@ -105,21 +105,21 @@ impl IoThread {
     /// Removes what is no session.
     pub(super) fn remove_source(&mut self, slot: usize) {
         let number = match self.sources.try_remove(slot) {
-            Some(Source::Listener(listener)) => {
+            Some(EventSource::Listener(listener)) => {
                 self.listeners.retain(|&other| other != slot);
                 listener.core.remove_attachment();
                 listener.id
             }
-            Some(Source::Connector(connector)) => {
+            Some(EventSource::Connector(connector)) => {
                 connector.core.remove_attachment();
                 connector.id
             }
-            Some(Source::Datagrams(datagrams)) => {
+            Some(EventSource::Datagrams(datagrams)) => {
                 let id = datagrams.id;
                 datagrams.end(self.reactor.world.registry());
                 id
             }
-            Some(Source::Session(_)) | None => return,
+            Some(EventSource::Session(_)) | None => return,
         };
         #[cfg(test)]
         assert!(
@@ -131,10 +131,10 @@ impl IoThread {
 
     pub(super) fn slots_of(&self, core: &Arc<SocketCore>) -> Vec<usize> {
         let of_core = self.sources.iter().filter(|(_, source)| match source {
-            Source::Listener(listener) => Arc::ptr_eq(core, &listener.core),
-            Source::Connector(connector) => Arc::ptr_eq(core, &connector.core),
-            Source::Datagrams(datagrams) => Arc::ptr_eq(core, &datagrams.core),
-            Source::Session(session) => session.socket == core.id(),
+            EventSource::Listener(listener) => Arc::ptr_eq(core, &listener.core),
+            EventSource::Connector(connector) => Arc::ptr_eq(core, &connector.core),
+            EventSource::Datagrams(datagrams) => Arc::ptr_eq(core, &datagrams.core),
+            EventSource::Session(session) => session.socket == core.id(),
         });
         of_core.map(|(slot, _)| slot).collect()
     }
@@ -143,7 +143,7 @@ impl IoThread {
         let waiting = core.backlog() > 0;
         for slot in self.slots_of(&core) {
             match self.sources.get_mut(slot) {
-                Some(Source::Session(session)) => {
+                Some(EventSource::Session(session)) => {
                     let now = self.reactor.now();
                     let lingers = session.with(|session| {
                         let lingers = session.is_ready() || waiting;
@@ -159,9 +159,11 @@ impl IoThread {
                         self.end_session(slot, End::Clean);
                     }
                 }
-                Some(Source::Datagrams(_)) => self.finish_datagrams(slot),
-                Some(Source::Connector(_)) if waiting => {}
-                Some(Source::Connector(_) | Source::Listener(_)) => self.remove_source(slot),
+                Some(EventSource::Datagrams(_)) => self.finish_datagrams(slot),
+                Some(EventSource::Connector(_)) if waiting => {}
+                Some(EventSource::Connector(_) | EventSource::Listener(_)) => {
+                    self.remove_source(slot)
+                }
                 None => {}
             }
         }
@@ -177,7 +179,7 @@ impl IoThread {
         self.reactor.inproc.abort(core);
         for slot in self.slots_of(core) {
             match self.sources.get(slot) {
-                Some(Source::Session(_)) => self.end_session(slot, End::Clean),
+                Some(EventSource::Session(_)) => self.end_session(slot, End::Clean),
                 Some(_) => self.remove_source(slot),
                 None => {}
             }

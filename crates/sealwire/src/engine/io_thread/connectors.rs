@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mio::Token;
 
-use super::{IoThread, Source};
+use super::{EventSource, IoThread};
 use crate::engine::connector;
 use crate::engine::connector::{ConnectError, Connector};
 use crate::engine::session::{End, Origin};
@@ -19,7 +19,7 @@ use crate::transport::Target;
 impl IoThread {
     pub(super) fn connector(&mut self, slot: usize) -> Option<&mut Connector> {
         match self.sources.get_mut(slot) {
-            Some(Source::Connector(connector)) => Some(connector),
+            Some(EventSource::Connector(connector)) => Some(connector),
             _ => None,
         }
     }
@@ -47,7 +47,7 @@ impl IoThread {
     pub(super) fn connect(&mut self, slot: usize, targets: Vec<Target>) {
         let now = self.reactor.now();
         let world = &self.reactor.world;
-        let Some(Source::Connector(connector)) = self.sources.get_mut(slot) else {
+        let Some(EventSource::Connector(connector)) = self.sources.get_mut(slot) else {
             return;
         };
         let begun =

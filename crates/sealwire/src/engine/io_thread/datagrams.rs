@@ -1,6 +1,6 @@
 //! The I/O thread's `udp` endpoints.
 
-use super::{IoThread, Source};
+use super::{EventSource, IoThread};
 use crate::engine::datagrams::{Datagrams, Progress};
 use crate::engine::session::SessionKey;
 use crate::engine::timers::Timer;
@@ -20,7 +20,7 @@ impl IoThread {
             return;
         }
         let closing = datagrams.core.is_closing();
-        entry.insert(Source::Datagrams(datagrams));
+        entry.insert(EventSource::Datagrams(datagrams));
         if closing {
             self.finish_datagrams(slot);
         } else {
@@ -30,13 +30,13 @@ impl IoThread {
 
     pub(super) fn has_datagrams(&self, key: SessionKey) -> bool {
         matches!(self.sources.get(key.slot),
-            Some(Source::Datagrams(datagrams)) if datagrams.id == key.connection)
+            Some(EventSource::Datagrams(datagrams)) if datagrams.id == key.connection)
     }
 
     /// Sends and receives what can be at once.
     pub(super) fn exchange(&mut self, slot: usize) {
         let now = self.reactor.now();
-        let Some(Source::Datagrams(datagrams)) = self.sources.get_mut(slot) else {
+        let Some(EventSource::Datagrams(datagrams)) = self.sources.get_mut(slot) else {
             return;
         };
         match datagrams.exchange(&mut self.reactor.datagram, now) {
@@ -51,7 +51,7 @@ impl IoThread {
     /// Ends once what is queued has been sent, within the linger time.
     pub(super) fn finish_datagrams(&mut self, slot: usize) {
         let now = self.reactor.now();
-        let Some(Source::Datagrams(datagrams)) = self.sources.get_mut(slot) else {
+        let Some(EventSource::Datagrams(datagrams)) = self.sources.get_mut(slot) else {
             return;
         };
         if datagrams.finish() {

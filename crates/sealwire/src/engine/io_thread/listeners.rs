@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mio::Token;
 
-use super::{IoThread, Source};
+use super::{EventSource, IoThread};
 use crate::account::{self, Kind, Place};
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
@@ -48,7 +48,7 @@ impl IoThread {
             listener.core.remove_attachment();
             return;
         }
-        entry.insert(Source::Listener(Box::new(listener)));
+        entry.insert(EventSource::Listener(Box::new(listener)));
         self.listeners.push(token.0);
     }
 
@@ -56,7 +56,7 @@ impl IoThread {
         let now = self.reactor.now();
         let mut exhausted = false;
         for _ in 0..ACCEPTS_PER_TIME_SLICE {
-            let Some(Source::Listener(listener)) = self.sources.get_mut(slot) else {
+            let Some(EventSource::Listener(listener)) = self.sources.get_mut(slot) else {
                 return;
             };
             if listener.is_paused(now) {
@@ -76,7 +76,7 @@ impl IoThread {
                     if !std::mem::replace(&mut exhausted, true) && self.shed_handshake(None) {
                         continue;
                     }
-                    let Some(Source::Listener(listener)) = self.sources.get_mut(slot) else {
+                    let Some(EventSource::Listener(listener)) = self.sources.get_mut(slot) else {
                         return;
                     };
                     match listener.refuse() {
@@ -104,7 +104,7 @@ impl IoThread {
             drop(stream);
             return self.turned_away(slot, address, FailureCause::TooManyConnections);
         };
-        let Some(Source::Listener(listener)) = self.sources.get(slot) else {
+        let Some(EventSource::Listener(listener)) = self.sources.get(slot) else {
             return;
         };
         let (core, endpoint, id) = (
@@ -119,7 +119,7 @@ impl IoThread {
         let Some((key, registered)) = added else {
             return self.turned_away(slot, address, FailureCause::Internal);
         };
-        if let Some(Source::Session(session)) = self.sources.get(key.slot) {
+        if let Some(EventSource::Session(session)) = self.sources.get(key.slot) {
             session.with(|session| session.take_place(place));
         }
         let evicted = self
@@ -145,7 +145,7 @@ impl IoThread {
 
     /// A place for one more connection; the handshake that goes first makes room if need be.
     fn place(&mut self, slot: usize) -> Option<Place> {
-        let Some(Source::Listener(listener)) = self.sources.get(slot) else {
+        let Some(EventSource::Listener(listener)) = self.sources.get(slot) else {
             return None;
         };
         let descriptors = listener.descriptors;
@@ -159,7 +159,7 @@ impl IoThread {
     }
 
     fn turned_away(&self, slot: usize, address: PeerAddress, cause: FailureCause) {
-        let Some(Source::Listener(listener)) = self.sources.get(slot) else {
+        let Some(EventSource::Listener(listener)) = self.sources.get(slot) else {
             return;
         };
         listener.core.counters.excesses.note(Kind::Connections);
@@ -174,7 +174,7 @@ impl IoThread {
 
     fn pause(&mut self, slot: usize, error: &io::Error) {
         let now = self.reactor.now();
-        if let Some(Source::Listener(listener)) = self.sources.get_mut(slot) {
+        if let Some(EventSource::Listener(listener)) = self.sources.get_mut(slot) {
             let (until, number) = (listener.pause(error, now), listener.id);
             let timer = Timer::Source { slot, number };
             self.reactor.timers.set(until, timer);
@@ -185,7 +185,7 @@ impl IoThread {
     /// thread, unless that is the one to keep. `false` when there is none.
     fn shed_handshake(&mut self, keep: Option<SessionKey>) -> bool {
         let of_listener = |slot: &usize| match self.sources.get(*slot) {
-            Some(Source::Listener(listener)) => listener.first_to_give_way(),
+            Some(EventSource::Listener(listener)) => listener.first_to_give_way(),
             _ => None,
         };
         let most = self

@@ -81,7 +81,7 @@ pub(super) enum Ended {
     Faulty,
 }
 
-enum Source {
+enum EventSource {
     Listener(Box<Listener>),
     Connector(Box<Connector>),
     Session(Arc<SharedSession>),
@@ -89,7 +89,7 @@ enum Source {
 }
 
 pub(super) struct IoThread {
-    sources: Slab<Source>,
+    sources: Slab<EventSource>,
     /// The slots of the listeners.
     listeners: Vec<usize>,
     reactor: Reactor,
@@ -271,10 +271,10 @@ impl IoThread {
     #[cfg(test)]
     fn find_endpoint(&self, text: &str) -> Option<usize> {
         let found = self.sources.iter().find(|(_, source)| match source {
-            Source::Listener(listener) => listener.endpoint.to_string() == text,
-            Source::Connector(connector) => connector.endpoint.to_string() == text,
-            Source::Datagrams(datagrams) => datagrams.endpoint.to_string() == text,
-            Source::Session(_) => false,
+            EventSource::Listener(listener) => listener.endpoint.to_string() == text,
+            EventSource::Connector(connector) => connector.endpoint.to_string() == text,
+            EventSource::Datagrams(datagrams) => datagrams.endpoint.to_string() == text,
+            EventSource::Session(_) => false,
         });
         found.map(|(slot, _)| slot)
     }
@@ -298,7 +298,7 @@ impl IoThread {
             hung_up,
         } = ready;
         match self.sources.get_mut(slot) {
-            Some(Source::Session(session)) => {
+            Some(EventSource::Session(session)) => {
                 let is_ready = session.with(|session| {
                     session.transport_event(readable, writable, hung_up);
                     session.is_ready()
@@ -310,19 +310,19 @@ impl IoThread {
                     None => self.drive(slot),
                 }
             }
-            Some(Source::Connector(_)) => self.advance_connecting(slot),
-            Some(Source::Listener(_)) => self.handshakes.push(slot),
-            Some(Source::Datagrams(_)) => self.exchange(slot),
+            Some(EventSource::Connector(_)) => self.advance_connecting(slot),
+            Some(EventSource::Listener(_)) => self.handshakes.push(slot),
+            Some(EventSource::Datagrams(_)) => self.exchange(slot),
             None => {}
         }
     }
 
     fn serve_source(&mut self, slot: usize) {
         match self.sources.get(slot) {
-            Some(Source::Session(_)) => self.drive(slot),
-            Some(Source::Listener(_)) => self.accept(slot),
-            Some(Source::Datagrams(_)) => self.exchange(slot),
-            Some(Source::Connector(_)) | None => {}
+            Some(EventSource::Session(_)) => self.drive(slot),
+            Some(EventSource::Listener(_)) => self.accept(slot),
+            Some(EventSource::Datagrams(_)) => self.exchange(slot),
+            Some(EventSource::Connector(_)) | None => {}
         }
     }
 
@@ -338,7 +338,9 @@ impl IoThread {
             }
             Command::Connect { core, endpoint, id } => {
                 let connector = Connector::new(core, endpoint, id);
-                let slot = self.sources.insert(Source::Connector(Box::new(connector)));
+                let slot = self
+                    .sources
+                    .insert(EventSource::Connector(Box::new(connector)));
                 self.start_attempt(slot);
             }
             Command::Exchange(datagrams) => self.add_datagrams(datagrams),
@@ -414,18 +416,18 @@ impl IoThread {
         let now = self.reactor.now();
         match timer {
             Timer::Source { slot, number } => match self.sources.get(slot) {
-                Some(Source::Session(session)) if session.key.connection == number => {
+                Some(EventSource::Session(session)) if session.key.connection == number => {
                     let key = session.key;
                     self.with_session_in_reactor(key, |session, reactor| {
                         session.check_lease(reactor.world.registry(), now)?;
                         session.timer_due(now)
                     });
                 }
-                Some(Source::Connector(connector)) if connector.id == number => {
+                Some(EventSource::Connector(connector)) if connector.id == number => {
                     self.connector_due(slot, now);
                 }
-                Some(Source::Listener(listener)) if listener.id == number => self.accept(slot),
-                Some(Source::Datagrams(datagrams)) if datagrams.id == number => {
+                Some(EventSource::Listener(listener)) if listener.id == number => self.accept(slot),
+                Some(EventSource::Datagrams(datagrams)) if datagrams.id == number => {
                     self.remove_source(slot);
                 }
                 _ => {}
@@ -464,10 +466,10 @@ impl IoThread {
 
     fn find(&self, id: u64) -> Option<usize> {
         let found = self.sources.iter().find(|(_, source)| match source {
-            Source::Listener(listener) => listener.id == id,
-            Source::Connector(connector) => connector.id == id,
-            Source::Datagrams(datagrams) => datagrams.id == id,
-            Source::Session(_) => false,
+            EventSource::Listener(listener) => listener.id == id,
+            EventSource::Connector(connector) => connector.id == id,
+            EventSource::Datagrams(datagrams) => datagrams.id == id,
+            EventSource::Session(_) => false,
         });
         found.map(|(slot, _)| slot)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mio::Token;
 
-use super::{IoThread, Reactor, Source};
+use super::{EventSource, IoThread, Reactor};
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::engine::listener::Listener;
@@ -62,7 +62,7 @@ impl IoThread {
             Origin::Connector { .. } => session.stream_mut().reregister(registry, Token(slot)),
         };
         let shared = SharedSession::new(session, mailbox.clone(), world.clone());
-        entry.insert(Source::Session(shared));
+        entry.insert(EventSource::Session(shared));
         Some((key, registered))
     }
 
@@ -83,7 +83,7 @@ impl IoThread {
     ) {
         let reactor = &mut self.reactor;
         match self.sources.get(key.slot) {
-            Some(Source::Session(session)) if session.key == key => {
+            Some(EventSource::Session(session)) if session.key == key => {
                 match session.advance(|session| event(session, reactor)) {
                     Some(Ok(())) => self.drive(key.slot),
                     Some(Err(end)) => self.end_session(key.slot, end),
@@ -95,7 +95,7 @@ impl IoThread {
     }
 
     pub(super) fn drive(&mut self, slot: usize) {
-        let Some(Source::Session(session)) = self.sources.get(slot) else {
+        let Some(EventSource::Session(session)) = self.sources.get(slot) else {
             return;
         };
         let driven = session.advance(|session| {
@@ -122,13 +122,13 @@ impl IoThread {
             return None;
         };
         match self.sources.get_mut(slot) {
-            Some(Source::Listener(listener)) if listener.id == id => Some(listener),
+            Some(EventSource::Listener(listener)) if listener.id == id => Some(listener),
             _ => None,
         }
     }
 
     pub(super) fn end_session(&mut self, slot: usize, end: End) {
-        let Some(Source::Session(session)) = self.sources.try_remove(slot) else {
+        let Some(EventSource::Session(session)) = self.sources.try_remove(slot) else {
             return;
         };
         let Some(mut session) = session.take() else {
@@ -148,7 +148,7 @@ impl IoThread {
                 }
             }
             Origin::Connector { slot, id } => {
-                let Some(Source::Connector(connector)) = self.sources.get_mut(slot) else {
+                let Some(EventSource::Connector(connector)) = self.sources.get_mut(slot) else {
                     return;
                 };
                 if connector.id == id {

@@ -107,7 +107,7 @@ impl Session {
             return Ok(());
         }
         self.lease.check_at = None;
-        match self.core.lease().look() {
+        match self.core.lease().check() {
             Use::Now => Ok(()),
             Use::Lately => {
                 self.watch_lease(now);

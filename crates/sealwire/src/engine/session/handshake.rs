@@ -162,10 +162,13 @@ impl Session {
         };
         let (approval, decided_at) = (review.approval.take(), review.decided_at);
         let (address, connection) = (self.address.clone(), self.key.connection);
-        let (route, process) = (self.core.context().routes().assign(), self.stream.process());
+        let (routing_id, process) = (
+            self.core.context().routing_ids().assign(),
+            self.stream.process(),
+        );
         let peer = Arc::new(match info {
-            Some(info) => Peer::wire(address, connection, route, info, approval, process),
-            None => Peer::raw(address, connection, route, process),
+            Some(info) => Peer::wire(address, connection, routing_id, info, approval, process),
+            None => Peer::raw(address, connection, routing_id, process),
         });
         self.hold(&peer)?;
         let link = self

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use sealwire_zmtp::connection::Warning;
-use sealwire_zmtp::{Event as ProtocolEvent, Message as Frames};
+use sealwire_zmtp::{Event as ProtocolEvent, Frames};
 
 use super::input::Input;
 use super::{End, Progress, Session};
 use crate::engine::io_thread::Reactor;
 use crate::engine::wire::Wire;
 use crate::limits::READS_PER_TIME_SLICE;
-use crate::pattern::{Item, Room, Source};
+use crate::pattern::{Arrivals, Item, Room};
 
 /// What comes from the peer.
 #[derive(Default)]
@@ -131,7 +131,7 @@ struct Received<'a> {
     warnings: Vec<Warning>,
 }
 
-impl Source for Received<'_> {
+impl Arrivals for Received<'_> {
     fn next(&mut self) -> Option<Item> {
         let warnings = &mut self.warnings;
         self.protocol.next_item(&mut |event| {

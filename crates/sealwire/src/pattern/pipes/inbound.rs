@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use sealwire_zmtp::Message as Frames;
+use sealwire_zmtp::Frames;
 
 use super::{PipeId, Pipes};
 use crate::message::Message;
-use crate::pattern::Source;
+use crate::pattern::Arrivals;
 use crate::pattern::high_water_mark::Room;
 use crate::peer::Peer;
 
@@ -52,7 +52,7 @@ impl Pipes {
 
     /// Moves messages from a source into the peer's queue, as many as it has room for. Returns
     /// their number and bytes.
-    pub(crate) fn fill_inbound(&mut self, id: PipeId, source: &mut dyn Source) -> (usize, usize) {
+    pub(crate) fn fill_inbound(&mut self, id: PipeId, source: &mut dyn Arrivals) -> (usize, usize) {
         let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.marks.conflate) else {
             return (0, 0);
         };

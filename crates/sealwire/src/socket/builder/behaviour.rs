@@ -132,11 +132,11 @@ impl SocketBuilder {
         self
     }
 
-    /// SERVER, PEER: a received message is its payload alone; the number of the connection stands
-    /// in [`Message::peer`] ([`Peer::route`](crate::Peer::route)) and not in front. Saves a list
-    /// of frames per message. Default: no.
-    pub fn routes_beside(mut self, beside: bool) -> Self {
-        self.options.behaviour.routes_beside = beside;
+    /// SERVER, PEER: a received message is its payload alone; the routing id of the connection stands
+    /// in [`Message::peer`] ([`Peer::connection_routing_id`](crate::Peer::connection_routing_id)) and
+    /// not in front. Saves a list of frames per message. Default: no.
+    pub fn omit_routing_id(mut self, omit: bool) -> Self {
+        self.options.behaviour.omit_routing_id = omit;
         self
     }
 

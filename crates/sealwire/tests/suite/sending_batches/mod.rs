@@ -217,15 +217,19 @@ fn each_message_goes_to_whom_it_names() {
             .unwrap();
         client.connect(endpoint.clone()).unwrap();
         client.send("hello").unwrap();
-        let route = server.recv().unwrap().route().unwrap();
-        (client, route)
+        let routing_id = server.recv().unwrap().routing_id().unwrap();
+        (client, routing_id)
     });
-    let routes = clients.each_ref().map(|(_, route)| *route);
-    let unknown = (0..).find(|route| !routes.contains(route)).unwrap();
+    let routing_ids = clients.each_ref().map(|(_, routing_id)| *routing_id);
+    let unknown = (0..)
+        .find(|routing_id| !routing_ids.contains(routing_id))
+        .unwrap();
     let mut queue: VecDeque<_> = (0..6_u32)
-        .map(|number| Message::to_route(routes[number as usize % 2], &number.to_be_bytes()[..]))
+        .map(|number| {
+            Message::with_routing_id(routing_ids[number as usize % 2], &number.to_be_bytes()[..])
+        })
         .collect();
-    queue.push_back(Message::to_route(unknown, "lost"));
+    queue.push_back(Message::with_routing_id(unknown, "lost"));
     assert_eq!(server.try_send_many(&mut queue).unwrap(), 6);
     let error = server.send_many(&mut queue).unwrap_err();
     assert!(matches!(error, Error::Unroutable(_)), "{error}");

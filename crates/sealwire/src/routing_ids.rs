@@ -1,4 +1,4 @@
-//! The numbers by which SERVER and PEER sockets know their peers.
+//! The routing ids by which SERVER and PEER sockets know their peers.
 //!
 //! They have 32 bits on the wire, fewer than there may be connections over the life of a context. So
 //! only a connection that is ready gets one, and none that another peer still has.
@@ -10,14 +10,14 @@ use sealwire_fork::Birth;
 
 /// The numbers of one context.
 #[derive(Debug)]
-pub(crate) struct Routes {
+pub(crate) struct RoutingIds {
     birth: Birth,
     state: Mutex<State>,
 }
 
-impl Default for Routes {
+impl Default for RoutingIds {
     fn default() -> Self {
-        Routes {
+        RoutingIds {
             birth: Birth::now(),
             state: Mutex::default(),
         }
@@ -30,20 +30,23 @@ struct State {
     live: HashSet<u32>,
 }
 
-impl Routes {
+impl RoutingIds {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The next number that no peer has; never 0, which is none to libzmq.
-    pub(crate) fn assign(self: &Arc<Self>) -> Route {
+    pub(crate) fn assign(self: &Arc<Self>) -> RoutingId {
         let mut state = self.lock();
         loop {
             state.last = state.last.wrapping_add(1);
             let number = state.last;
             if number != 0 && state.live.insert(number) {
-                let routes = Some(self.clone());
-                return Route { number, routes };
+                let routing_ids = Some(self.clone());
+                return RoutingId {
+                    number,
+                    routing_ids,
+                };
             }
         }
     }
@@ -57,17 +60,17 @@ impl Routes {
 
 /// The number of one peer, which nobody else gets for as long as this exists.
 #[derive(Debug)]
-pub(crate) struct Route {
+pub(crate) struct RoutingId {
     number: u32,
-    routes: Option<Arc<Routes>>,
+    routing_ids: Option<Arc<RoutingIds>>,
 }
 
-impl Route {
-    /// For a peer that nobody sends to by number.
+impl RoutingId {
+    /// For a peer that nobody sends to by routing id.
     pub(crate) fn none() -> Self {
-        Route {
+        RoutingId {
             number: 0,
-            routes: None,
+            routing_ids: None,
         }
     }
 
@@ -76,13 +79,13 @@ impl Route {
     }
 }
 
-impl Drop for Route {
+impl Drop for RoutingId {
     fn drop(&mut self) {
         // In a child of a fork the lock may be held for ever.
-        if let Some(routes) = &self.routes
-            && routes.birth.is_here()
+        if let Some(routing_ids) = &self.routing_ids
+            && routing_ids.birth.is_here()
         {
-            routes.lock().live.remove(&self.number);
+            routing_ids.lock().live.remove(&self.number);
         }
     }
 }
@@ -99,16 +102,16 @@ mod tests {
 
     #[test]
     fn numbers_come_round_and_skip_those_in_use() {
-        let routes = Arc::new(Routes::default());
-        let first = routes.assign();
-        routes.continue_after(u32::MAX - 1);
-        let last = routes.assign();
+        let routing_ids = Arc::new(RoutingIds::default());
+        let first = routing_ids.assign();
+        routing_ids.continue_after(u32::MAX - 1);
+        let last = routing_ids.assign();
         assert_eq!((first.number(), last.number()), (1, u32::MAX));
-        let next = routes.assign();
+        let next = routing_ids.assign();
         assert_eq!(next.number(), 2);
         drop(first);
-        routes.continue_after(u32::MAX);
-        assert_eq!(routes.assign().number(), 1);
+        routing_ids.continue_after(u32::MAX);
+        assert_eq!(routing_ids.assign().number(), 1);
     }
 
     /// A SERVER that lives longer than the numbers last answers old clients and new ones.
@@ -132,27 +135,30 @@ mod tests {
         let exchange = |client: &blocking::Socket, text: &str| {
             client.send(text).unwrap();
             let question = server.recv().unwrap();
-            let route = question.route().unwrap();
+            let routing_id = question.routing_id().unwrap();
             server
-                .send(Message::to_route(route, question.as_bytes().to_vec()))
+                .send(Message::with_routing_id(
+                    routing_id,
+                    question.as_bytes().to_vec(),
+                ))
                 .unwrap();
             assert_eq!(client.recv().unwrap().as_bytes(), text.as_bytes());
-            route
+            routing_id
         };
         let old = client();
         let first = exchange(&old, "old");
         // Connections that never became ready use none up, so this takes 2^32 that did.
         context
             .core()
-            .routes()
+            .routing_ids()
             .continue_after(first.wrapping_sub(2));
         let young: Vec<_> = (0..3).map(|_| client()).collect();
-        let mut routes: Vec<_> = young.iter().map(|young| exchange(young, "young")).collect();
+        let mut routing_ids: Vec<_> = young.iter().map(|young| exchange(young, "young")).collect();
         assert_eq!(exchange(&old, "old again"), first);
-        routes.push(first);
-        routes.sort_unstable();
-        routes.dedup();
-        assert_eq!(routes.len(), 4, "{routes:?}");
+        routing_ids.push(first);
+        routing_ids.sort_unstable();
+        routing_ids.dedup();
+        assert_eq!(routing_ids.len(), 4, "{routing_ids:?}");
         // Nobody was turned away for a number that is in use.
         for client in young.iter().chain([&old]) {
             assert_eq!(client.counters().handshakes_completed, 1);
