@@ -15,3 +15,4 @@ mod plain;
 mod properties;
 mod subscriptions;
 mod vectors;
+mod wycheproof;
