@@ -13,5 +13,6 @@ mod null;
 mod output;
 mod plain;
 mod properties;
+mod several_mechanisms;
 mod subscriptions;
 mod vectors;
