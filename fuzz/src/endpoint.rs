@@ -97,14 +97,14 @@ pub fn null(socket_type: SocketType) -> Config {
 /// A NULL socket that decides about its peers.
 pub fn null_authorized(socket_type: SocketType) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::NullAuthorized;
+    config.mechanism = MechanismConfig::null_authorized();
     config
 }
 
 /// A BLAKE3 client of [`server`].
 pub fn client(socket_type: SocketType, data_phase: DataPhase, provider: &dyn Provider) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::Blake3Client(Blake3Client {
+    config.mechanism = MechanismConfig::from(Blake3Client {
         server_key: server_keys(provider).public(),
         keys: None,
         data_phase,
@@ -115,7 +115,7 @@ pub fn client(socket_type: SocketType, data_phase: DataPhase, provider: &dyn Pro
 /// A BLAKE3 server.
 pub fn server(socket_type: SocketType, data_phase: DataPhase, provider: &dyn Provider) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::Blake3Server(Blake3Server {
+    config.mechanism = MechanismConfig::from(Blake3Server {
         additional_keys: Vec::new(),
         keys: server_keys(provider),
         cookies: Arc::new(Mutex::new(CookieKeys::new([9; 32]))),
@@ -127,7 +127,7 @@ pub fn server(socket_type: SocketType, data_phase: DataPhase, provider: &dyn Pro
 /// A CURVE client of [`curve_server`].
 pub fn curve_client(socket_type: SocketType, provider: &dyn Provider) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::CurveClient(CurveClient {
+    config.mechanism = MechanismConfig::from(CurveClient {
         server_key: server_keys(provider).public(),
         keys: None,
         frame_order: FrameOrder::default(),
@@ -138,7 +138,7 @@ pub fn curve_client(socket_type: SocketType, provider: &dyn Provider) -> Config 
 /// A CURVE server.
 pub fn curve_server(socket_type: SocketType, provider: &dyn Provider) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::CurveServer(CurveServer {
+    config.mechanism = MechanismConfig::from(CurveServer {
         keys: server_keys(provider),
         cookies: Arc::new(Mutex::new(CookieKeys::new([9; 32]))),
         frame_order: FrameOrder::default(),
@@ -149,7 +149,7 @@ pub fn curve_server(socket_type: SocketType, provider: &dyn Provider) -> Config 
 /// A PLAIN client.
 pub fn plain_client(socket_type: SocketType) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::PlainClient(PlainClient {
+    config.mechanism = MechanismConfig::from(PlainClient {
         credentials: PlainCredentials::new("user", "password"),
     });
     config
@@ -158,6 +158,6 @@ pub fn plain_client(socket_type: SocketType) -> Config {
 /// A PLAIN server.
 pub fn plain_server(socket_type: SocketType) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::PlainServer;
+    config.mechanism = MechanismConfig::plain_server();
     config
 }

@@ -100,43 +100,43 @@ fn a_handshake_allocates_what_the_connection_keeps_and_little_else() {
     let cookies = Arc::new(Mutex::new(CookieKeys::new([9; 32])));
     let data_phase = DataPhase::PerMessageNonces;
     let cases = [
-        ("NULL", MechanismConfig::Null, MechanismConfig::Null, 17),
+        ("NULL", MechanismConfig::null(), MechanismConfig::null(), 17),
         (
             "PLAIN",
-            MechanismConfig::PlainClient(PlainClient {
+            MechanismConfig::from(PlainClient {
                 credentials: PlainCredentials::new("admin", "s3cret"),
             }),
-            MechanismConfig::PlainServer,
+            MechanismConfig::plain_server(),
             22,
         ),
         (
             "CURVE",
-            MechanismConfig::CurveClient(CurveClient {
+            MechanismConfig::from(CurveClient {
                 server_key,
                 keys: Some(keys(1)),
                 frame_order: FrameOrder::default(),
             }),
-            MechanismConfig::CurveServer(CurveServer {
+            MechanismConfig::from(CurveServer {
                 keys: keys(2),
                 cookies: cookies.clone(),
                 frame_order: FrameOrder::default(),
             }),
-            29,
+            31,
         ),
         (
             "BLAKE3",
-            MechanismConfig::Blake3Client(Blake3Client {
+            MechanismConfig::from(Blake3Client {
                 server_key,
                 keys: Some(keys(1)),
                 data_phase,
             }),
-            MechanismConfig::Blake3Server(Blake3Server {
+            MechanismConfig::from(Blake3Server {
                 keys: keys(2),
                 additional_keys: Vec::new(),
                 cookies: cookies.clone(),
                 data_phase,
             }),
-            33,
+            35,
         ),
     ];
     let provider: Arc<dyn Provider> = Arc::new(DefaultProvider);

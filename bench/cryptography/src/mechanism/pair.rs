@@ -61,12 +61,12 @@ impl Parties {
         let server_key = theirs.public();
         let (client, server) = match contender {
             Contender::Blake3 => (
-                MechanismConfig::Blake3Client(Blake3Client {
+                MechanismConfig::from(Blake3Client {
                     server_key,
                     keys: Some(ours),
                     data_phase: DataPhase::PerMessageNonces,
                 }),
-                MechanismConfig::Blake3Server(Blake3Server {
+                MechanismConfig::from(Blake3Server {
                     keys: theirs,
                     additional_keys: Vec::new(),
                     cookies,
@@ -74,12 +74,12 @@ impl Parties {
                 }),
             ),
             Contender::Curve => (
-                MechanismConfig::CurveClient(CurveClient {
+                MechanismConfig::from(CurveClient {
                     server_key,
                     keys: Some(ours),
                     frame_order: FrameOrder::default(),
                 }),
-                MechanismConfig::CurveServer(CurveServer {
+                MechanismConfig::from(CurveServer {
                     keys: theirs,
                     cookies,
                     frame_order: FrameOrder::default(),

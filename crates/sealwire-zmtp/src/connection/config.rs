@@ -37,7 +37,7 @@ impl Config {
         Self {
             socket_type,
             routing_id: Vec::new(),
-            mechanism: MechanismConfig::Null,
+            mechanism: MechanismConfig::null(),
             metadata: Vec::new(),
             limits: Limits::default(),
             handshake_timeout: Duration::from_secs(15),
@@ -57,11 +57,7 @@ impl Config {
         if self.heartbeat.is_some_and(|beat| beat.interval.is_zero()) {
             return Err(ConfigError::HeartbeatInterval);
         }
-        if let MechanismConfig::PlainClient(client) = &self.mechanism
-            && !client.credentials.fits()
-        {
-            return Err(ConfigError::CredentialTooLong);
-        }
+        self.mechanism.validate()?;
         self.validate_metadata()
     }
 
@@ -102,7 +98,6 @@ impl Config {
     /// What a mechanism is told of this at every step.
     pub(crate) fn local<'a>(&'a self, provider: &'a dyn Provider) -> Local<'a> {
         Local {
-            mechanism: &self.mechanism,
             metadata: self.local_metadata(),
             provider,
         }

@@ -10,71 +10,98 @@ use bytes::{Buf, BytesMut};
 use super::output::Output;
 use super::trace::Trace;
 use super::{Config, Connection, Event, PeerInfo, Phase, Warning};
-use crate::error::{Error, HandshakeError, Incompatible, Refusal, Step, WireError};
+use crate::error::{CloseKind, Error, HandshakeError, Incompatible, Refusal, Step, WireError};
 use crate::limits::MAX_HANDSHAKE_FRAME;
 use crate::mechanism::{
-    Entropy, Established, Handshake, HandshakeFrame, MechanismConfig, Progress, Weakness,
+    Entropy, Established, Greetings, HandshakeFrame, MechanismConfig, Progress, Settings, Waiting,
+    Weakness,
 };
+use crate::mechanism_type::Mechanism;
 use crate::wire::command::error;
 use crate::wire::frame::Header;
 use crate::wire::greeting::{self, Greeting};
 
-/// Both sides send their greeting at once; this one was staged, the peer's is awaited.
+/// What is sent of a greeting whose mechanism depends on the peer's: signature and major version, on
+/// which libzmq waits before it says its own mechanism (RFC 37, "version negotiation").
+const PARTIAL_GREETING: usize = 11;
+
+/// A greeting was staged, the peer's is awaited.
 pub(super) struct GreetingExchange {
-    ours: [u8; greeting::SIZE],
+    /// How much of ours was staged.
+    staged: usize,
     entropy: Entropy,
 }
 
 impl GreetingExchange {
-    /// Stages the greeting.
+    /// Stages the greeting, as far as it is known.
     pub(super) fn new(
         config: &Config,
         entropy: Entropy,
         output: &mut Output,
         trace: &mut Trace,
     ) -> Self {
-        let settings = config.mechanism.settings();
-        let padding = settings.greeting_padding(&entropy);
-        let name = settings.mechanism().name();
-        let ours = Greeting::new(name, settings.as_server(), padding).encode();
-        output.stage_raw(&ours);
-        trace.sent("GREETING", ours.len());
-        Self { ours, entropy }
+        let ours = greeting(&config.mechanism, &**config.mechanism.first(), &entropy);
+        let staged = if config.mechanism.leaves_a_choice() {
+            PARTIAL_GREETING
+        } else {
+            trace.sent("GREETING", ours.len());
+            ours.len()
+        };
+        output.stage_raw(&ours[..staged]);
+        Self { staged, entropy }
+    }
+}
+
+/// The greeting of the side with these settings. All of one endpoint begin with the same bytes.
+fn greeting(
+    mechanism: &MechanismConfig,
+    settings: &dyn Settings,
+    entropy: &Entropy,
+) -> [u8; greeting::SIZE] {
+    let padding = mechanism.greeting_padding(entropy);
+    Greeting::new(settings.mechanism().name(), settings.as_server(), padding).encode()
+}
+
+/// What both greetings say together.
+pub(super) struct Agreed {
+    settings: Arc<dyn Settings>,
+    /// The peer's minor version.
+    zmtp_minor: u8,
+    /// Of the peer's greeting.
+    padding: [u8; 8],
+}
+
+impl Agreed {
+    /// The frame of ERROR. A reason is at most 255 bytes.
+    fn error_frame(&self, reason: &str) -> Vec<u8> {
+        let other = self.settings.other_error_frame(self.padding, reason);
+        other.unwrap_or_else(|| error::frame(reason))
     }
 }
 
 /// The commands of the mechanism are on their way.
 pub(super) struct HandshakeInProgress {
-    mechanism: Handshake,
-    /// The peer's minor version.
-    zmtp_minor: u8,
+    agreed: Agreed,
     user_id: Option<String>,
-    /// Of the peer's greeting.
-    padding: [u8; 8],
+    waiting: Waiting,
 }
 
 impl HandshakeInProgress {
     pub(super) fn step(&self) -> Step {
-        self.mechanism.step()
+        self.waiting.step()
     }
 
-    /// The frame of ERROR. A reason is at most 255 bytes.
-    pub(super) fn error_frame(&self, config: &Config, reason: &str) -> Vec<u8> {
-        let other = config.mechanism.settings();
-        let other = other.other_error_frame(self.padding, reason);
-        other.unwrap_or_else(|| error::frame(reason))
+    pub(super) fn mechanism(&self) -> Mechanism {
+        self.agreed.settings.mechanism()
+    }
+
+    pub(super) fn error_frame(&self, reason: &str) -> Vec<u8> {
+        self.agreed.error_frame(reason)
     }
 }
 
 /// Refuses a peer with which no handshake can begin.
-fn check(ours: &MechanismConfig, theirs: &Greeting) -> Result<(), Incompatible> {
-    let settings = ours.settings();
-    if !theirs.is_mechanism(settings.mechanism().name()) {
-        return Err(Incompatible::MechanismMismatch {
-            ours: settings.mechanism(),
-            theirs: theirs.mechanism_text(),
-        });
-    }
+fn check(settings: &dyn Settings, theirs: &Greeting) -> Result<(), Incompatible> {
     match (settings.accepts_side(theirs.as_server), theirs.as_server) {
         (true, _) => Ok(()),
         (false, true) => Err(Incompatible::BothServers),
@@ -82,91 +109,152 @@ fn check(ours: &MechanismConfig, theirs: &Greeting) -> Result<(), Incompatible> 
     }
 }
 
+/// Splits the next command of the handshake off: its size, and its header's. `None` while it is
+/// incomplete.
+fn next_command(input: &[u8], expected: Step) -> Result<Option<(usize, usize)>, Error> {
+    let Some(header) = Header::parse(input)? else {
+        return Ok(None);
+    };
+    if !header.command() {
+        return Err(HandshakeError::UnexpectedCommand { expected }.into());
+    }
+    if header.body_len > MAX_HANDSHAKE_FRAME as u64 {
+        let limit = MAX_HANDSHAKE_FRAME as u64;
+        return Err(WireError::FrameTooLarge {
+            claimed: header.body_len,
+            limit,
+        }
+        .into());
+    }
+    let size = header.size() + header.body_len as usize;
+    Ok((size <= input.len()).then_some((size, header.size())))
+}
+
+/// An ERROR with this data ends the connection.
+fn refused(data: &[u8]) -> Error {
+    match error::parse(data) {
+        Ok(reason) => Error::PeerRefused {
+            reason,
+            verified: false,
+        },
+        Err(malformed) => malformed.into(),
+    }
+}
+
 impl Connection {
-    /// Takes the peer's greeting out of `input`. Gives whether it was complete.
-    pub(super) fn receive_greeting(
+    /// Goes on with what the peer sent before messages flow. Gives whether there may be more of it.
+    ///
+    /// A step consumes the state before it. Should it not come to an end, because it fails or a
+    /// provider panics, the connection is over.
+    pub(super) fn advance_handshake(
         &mut self,
         input: &mut BytesMut,
         now: Duration,
     ) -> Result<bool, Error> {
-        let Phase::Greeting(exchange) = &self.phase else {
-            unreachable!("called in the phase of greetings only");
-        };
-        let Some(greeting) = Greeting::parse(input)? else {
-            return Ok(false);
-        };
-        let theirs = input.first_chunk().expect("a whole greeting was parsed");
-        self.trace.greeting_received(theirs.len());
-        check(&self.config.mechanism, &greeting)?;
-        let local = self.config.local(&*self.provider);
-        let (mechanism, first) =
-            Handshake::start(&local, &exchange.entropy, &exchange.ours, theirs)?;
-        input.advance(greeting::SIZE);
-        self.phase = Phase::Handshake(HandshakeInProgress {
-            mechanism,
-            zmtp_minor: greeting.minor,
-            user_id: None,
-            padding: greeting.padding,
-        });
-        if let Some(progress) = first {
-            self.progress(progress, now);
+        match self.take_phase() {
+            Phase::Greeting(exchange) => self.receive_greeting(exchange, input, now),
+            Phase::Handshake(handshake) => self.receive_command(handshake, input, now),
+            phase @ (Phase::Ready | Phase::Over(_)) => {
+                self.phase = phase;
+                Ok(false)
+            }
         }
-        Ok(true)
     }
 
-    /// Takes one command of the handshake out of `input`. Gives whether there was a whole one.
-    pub(super) fn receive_handshake_frame(
+    /// The phase, to be followed by another one. Until there is one the connection is over.
+    fn take_phase(&mut self) -> Phase {
+        let during = CloseKind::DuringHandshake(self.phase.step());
+        core::mem::replace(&mut self.phase, Phase::Over(Error::Closed(during)))
+    }
+
+    /// Takes the peer's greeting out of `input`.
+    fn receive_greeting(
         &mut self,
+        exchange: GreetingExchange,
         input: &mut BytesMut,
         now: Duration,
     ) -> Result<bool, Error> {
-        let Phase::Handshake(handshake) = &mut self.phase else {
-            unreachable!("called in the phase of the handshake only");
-        };
-        let expected = handshake.step();
-        if expected == Step::Authorization && !input.is_empty() {
-            return Err(HandshakeError::UnexpectedData.into());
-        }
-        let Some(header) = Header::parse(input)? else {
+        let parsed = Greeting::parse(input)?;
+        let (Some(theirs), Some(bytes)) = (parsed, input.first_chunk()) else {
+            self.phase = Phase::Greeting(exchange);
             return Ok(false);
         };
-        if !header.command() {
-            return Err(HandshakeError::UnexpectedCommand { expected }.into());
+        self.trace.greeting_received(bytes.len());
+        let config = &self.config.mechanism;
+        let chosen = config.for_peer(&theirs);
+        let settings = chosen.unwrap_or(config.first());
+        let ours = greeting(config, &**settings, &exchange.entropy);
+        // Who announces a mechanism is told one, so that both sides see what is wrong.
+        let unsent = &ours[exchange.staged..];
+        if !unsent.is_empty() {
+            self.output.stage_raw(unsent);
+            self.trace.sent("GREETING", ours.len());
         }
-        if header.body_len > MAX_HANDSHAKE_FRAME as u64 {
-            let limit = MAX_HANDSHAKE_FRAME as u64;
-            return Err(WireError::FrameTooLarge {
-                claimed: header.body_len,
-                limit,
+        if chosen.is_none() {
+            return Err(Incompatible::MechanismMismatch {
+                ours: config.mechanisms().collect(),
+                theirs: theirs.mechanism_text(),
             }
             .into());
         }
-        let size = header.size() + header.body_len as usize;
-        let Some(wire) = input.get(..size) else {
+        check(&**settings, &theirs)?;
+        let greetings = Greetings {
+            ours: &ours,
+            theirs: bytes,
+        };
+        let local = self.config.local(&*self.provider);
+        let progress = Arc::clone(settings).start(&local, &exchange.entropy, &greetings)?;
+        let agreed = Agreed {
+            settings: Arc::clone(settings),
+            zmtp_minor: theirs.minor,
+            padding: theirs.padding,
+        };
+        input.advance(greeting::SIZE);
+        self.follow(agreed, None, progress, now);
+        Ok(true)
+    }
+
+    /// Takes one command of the handshake out of `input`.
+    fn receive_command(
+        &mut self,
+        handshake: HandshakeInProgress,
+        input: &mut BytesMut,
+        now: Duration,
+    ) -> Result<bool, Error> {
+        let expected = handshake.step();
+        if let Waiting::Decision(_) = handshake.waiting
+            && !input.is_empty()
+        {
+            return Err(HandshakeError::UnexpectedData.into());
+        }
+        let Some((size, header_size)) = next_command(input, expected)? else {
+            self.phase = Phase::Handshake(handshake);
             return Ok(false);
         };
-        let settings = self.config.mechanism.settings();
-        if let Some(data) = settings.other_error(&wire[header.size()..]) {
+        let HandshakeInProgress {
+            agreed,
+            user_id,
+            waiting,
+        } = handshake;
+        let wire = &input[..size];
+        if let Some(data) = agreed.settings.other_error(&wire[header_size..]) {
             self.trace.received(error::NAME, size);
-            let reason = error::parse(data)?;
-            return Err(Error::PeerRefused {
-                reason,
-                verified: false,
-            });
+            return Err(refused(data));
         }
-        let frame = HandshakeFrame::new(wire, header.size())?;
+        let frame = HandshakeFrame::new(wire, header_size)?;
         self.trace.received(frame.name, size);
         if frame.name == error::NAME {
-            let reason = error::parse(frame.data)?;
-            return Err(Error::PeerRefused {
-                reason,
-                verified: false,
-            });
+            return Err(refused(frame.data));
         }
         let local = self.config.local(&*self.provider);
-        let progress = handshake.mechanism.receive(&local, &frame)?;
+        let progress = match waiting {
+            Waiting::Command(state) => state.receive(&local, &frame),
+            Waiting::Both(state) => state.receive(&local, &frame),
+            Waiting::Decision(_) => Err(HandshakeError::UnexpectedData.into()),
+        };
+        let progress = progress.map_err(|error| self.tell(&agreed, error))?;
         input.advance(size);
-        self.progress(progress, now);
+        self.follow(agreed, user_id, progress, now);
         Ok(true)
     }
 
@@ -176,32 +264,79 @@ impl Connection {
         decision: Result<Option<String>, Refusal>,
         now: Duration,
     ) -> Result<(), Error> {
-        let Phase::Handshake(handshake) = &mut self.phase else {
+        let phase = self.take_phase();
+        let Phase::Handshake(HandshakeInProgress {
+            agreed,
+            user_id: earlier,
+            waiting,
+        }) = phase
+        else {
+            self.phase = phase;
             return Ok(());
         };
-        if !handshake.mechanism.awaits_decision() {
-            return Ok(());
-        }
-        handshake.user_id = decision.map_err(Error::Refused)?;
         let local = self.config.local(&*self.provider);
-        if let Some(progress) = handshake.mechanism.authorized(&local) {
-            self.progress(progress, now);
-        }
+        let (user_id, progress) = match (waiting, decision) {
+            (Waiting::Decision(state), Ok(user_id)) => (user_id, state.allowed(&local)),
+            (Waiting::Both(state), Ok(user_id)) => (user_id, state.allowed(&local)),
+            (Waiting::Decision(_) | Waiting::Both(_), Err(refusal)) => {
+                return Err(self.tell(&agreed, Error::Refused(refusal)));
+            }
+            // Nobody was asked.
+            (waiting @ Waiting::Command(_), _) => {
+                self.phase = Phase::Handshake(HandshakeInProgress {
+                    agreed,
+                    user_id: earlier,
+                    waiting,
+                });
+                return Ok(());
+            }
+        };
+        self.follow(agreed, user_id, progress, now);
         Ok(())
     }
 
-    fn progress(&mut self, progress: Progress, now: Duration) {
-        match progress {
-            Progress::Reply { command, frame } => self.reply(command, &frame),
-            Progress::Wait => {}
-            Progress::Ask(claim) => self.events.push(Event::Authorize(claim)),
+    /// Spells an error of a step for this peer.
+    fn tell(&mut self, agreed: &Agreed, error: Error) -> Error {
+        if let Some(reason) = error.to_peer() {
+            self.stage_handshake_error(&agreed.error_frame(reason));
+        }
+        error
+    }
+
+    /// Does what a step leads to.
+    fn follow(
+        &mut self,
+        agreed: Agreed,
+        user_id: Option<String>,
+        progress: Progress,
+        now: Duration,
+    ) {
+        let waiting = match progress {
+            Progress::Reply {
+                command,
+                frame,
+                next,
+            } => {
+                self.reply(command, &frame);
+                Waiting::Command(next)
+            }
+            Progress::Wait(waiting) => waiting,
+            Progress::Ask { claim, next } => {
+                self.events.push(Event::Authorize(claim));
+                next
+            }
             Progress::Done { reply, established } => {
                 if let Some((command, frame)) = reply {
                     self.reply(command, &frame);
                 }
-                self.establish(established, now);
+                return self.establish(&agreed, user_id, established, now);
             }
-        }
+        };
+        self.phase = Phase::Handshake(HandshakeInProgress {
+            agreed,
+            user_id,
+            waiting,
+        });
     }
 
     fn reply(&mut self, command: &'static str, frame: &[u8]) {
@@ -209,10 +344,13 @@ impl Connection {
         self.trace.sent(command, frame.len());
     }
 
-    fn establish(&mut self, established: Established, now: Duration) {
-        let Phase::Handshake(handshake) = core::mem::replace(&mut self.phase, Phase::Ready) else {
-            unreachable!("a handshake ends once");
-        };
+    fn establish(
+        &mut self,
+        agreed: &Agreed,
+        user_id: Option<String>,
+        established: Established,
+        now: Duration,
+    ) {
         let Established {
             metadata,
             public_key,
@@ -220,17 +358,13 @@ impl Connection {
             opener,
         } = established;
         let peer = Arc::new(PeerInfo {
-            socket_type: metadata
-                .socket_type()
-                .expect("the mechanism checked the metadata"),
-            routing_id: metadata
-                .routing_id()
-                .expect("the mechanism checked the metadata"),
-            metadata,
+            socket_type: metadata.socket_type,
+            routing_id: metadata.routing_id,
+            metadata: metadata.all,
             public_key,
-            user_id: handshake.user_id,
-            mechanism: self.config.mechanism.kind(),
-            zmtp_minor: handshake.zmtp_minor,
+            user_id,
+            mechanism: agreed.settings.mechanism(),
+            zmtp_minor: agreed.zmtp_minor,
         });
         self.output.protect(sealer);
         self.receiver.protect(opener);
@@ -238,7 +372,8 @@ impl Connection {
             .established(&self.config, peer.zmtp_minor, now);
         self.events.push(Event::Ready(Arc::clone(&peer)));
         self.peer = Some(peer);
-        if let Some(weakness) = self.config.mechanism.settings().weakness() {
+        self.phase = Phase::Ready;
+        if let Some(weakness) = agreed.settings.weakness() {
             let warning = match weakness {
                 Weakness::UnauthenticatedOrder => Warning::UnauthenticatedOrder,
                 Weakness::GapsAccepted => Warning::GapsAccepted,

@@ -49,6 +49,7 @@ use self::trace::Trace;
 pub use self::trace::{Direction, HandshakeStep};
 use crate::error::{CloseKind, Error, Refusal, Step};
 use crate::mechanism::Entropy;
+use crate::mechanism_type::Mechanism;
 use crate::message::Frames;
 use crate::provider::Provider;
 
@@ -202,6 +203,17 @@ impl Connection {
         matches!(self.phase, Phase::Ready)
     }
 
+    /// The mechanism that both greetings name; `None` before the peer's is there, and where none of this
+    /// side's fits.
+    pub fn mechanism(&self) -> Option<Mechanism> {
+        match &self.phase {
+            Phase::Handshake(handshake) => Some(handshake.mechanism()),
+            Phase::Greeting(_) | Phase::Ready | Phase::Over(_) => {
+                self.peer().map(|peer| peer.mechanism)
+            }
+        }
+    }
+
     /// Who is at the other end, once the handshake is done.
     pub fn peer(&self) -> Option<&PeerInfo> {
         self.peer.as_deref()
@@ -292,7 +304,7 @@ impl Connection {
         self.fail(Error::Closed(kind))
     }
 
-    /// Ends the connection. The one place where an error becomes what the peer is told.
+    /// Ends the connection, and tells the peer why where a step of the handshake has not done that.
     fn fail(&mut self, error: Error) -> Error {
         if let Some(reason) = error.to_peer() {
             self.stage_error(reason);

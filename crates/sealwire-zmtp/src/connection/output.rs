@@ -237,6 +237,8 @@ impl Output {
         }
         match self.segments.back_mut() {
             Some(Segment::Packed(packed)) => packed,
+            // A segment that grows in a field of its own would be one more place to look at for everything
+            // that takes, counts or seals what is staged, for each message.
             _ => unreachable!("put there just above"),
         }
     }

@@ -152,9 +152,8 @@ impl Connection {
     fn receive_all(&mut self, input: &mut BytesMut, now: Duration) -> Result<(), Error> {
         loop {
             let more = match &self.phase {
-                Phase::Greeting(_) => self.receive_greeting(input, now)?,
-                Phase::Handshake(_) => self.receive_handshake_frame(input, now)?,
                 Phase::Ready => self.receive_batch(input)?,
+                Phase::Greeting(_) | Phase::Handshake(_) => self.advance_handshake(input, now)?,
                 Phase::Over(error) => return Err(error.clone()),
             };
             if !more {

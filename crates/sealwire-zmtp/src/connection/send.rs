@@ -114,12 +114,16 @@ impl Connection {
         match &self.phase {
             Phase::Ready => self.stage(COMMAND, &error::body(reason)),
             Phase::Handshake(handshake) => {
-                let frame = handshake.error_frame(&self.config, reason);
-                self.output.stage_raw(&frame);
-                self.trace.sent("ERROR", frame.len());
+                let frame = handshake.error_frame(reason);
+                self.stage_handshake_error(&frame);
             }
             Phase::Greeting(_) | Phase::Over(_) => {}
         }
+    }
+
+    pub(super) fn stage_handshake_error(&mut self, frame: &[u8]) {
+        self.output.stage_raw(frame);
+        self.trace.sent("ERROR", frame.len());
     }
 
     /// Bytes that the answer to the last PING will take.

@@ -1,6 +1,7 @@
 //! Handshakes that cannot succeed, and those that were interfered with.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use thiserror::Error;
 
@@ -13,10 +14,13 @@ use crate::socket_type::SocketType;
 #[non_exhaustive]
 pub enum Incompatible {
     /// The security mechanisms differ.
-    #[error("the peer uses the mechanism {theirs}, this side {ours}: set both alike")]
+    #[error(
+        "the peer uses the mechanism {theirs}, this side {}: set both alike",
+        alternatives(ours)
+    )]
     MechanismMismatch {
-        /// This side's mechanism.
-        ours: Mechanism,
+        /// This side's mechanism; those of a server that has several.
+        ours: Vec<Mechanism>,
         /// The peer's, at most 20 bytes before unprintable ones were escaped.
         theirs: String,
     },
@@ -34,6 +38,12 @@ pub enum Incompatible {
         /// The peer's type.
         theirs: SocketType,
     },
+}
+
+/// The names, with `or` between them.
+fn alternatives(mechanisms: &[Mechanism]) -> String {
+    let names: Vec<&str> = mechanisms.iter().map(|one| one.name()).collect();
+    names.join(" or ")
 }
 
 /// What is wrong with a handshake command.

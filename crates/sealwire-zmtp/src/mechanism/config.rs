@@ -1,63 +1,160 @@
-//! Which mechanism the local side has, and what a connection has to know of it.
+//! Which mechanism the local side has, or which ones a server has, and what a connection has to know of them.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
+use super::Entropy;
 use super::blake3::{Blake3Client, Blake3Server};
 use super::curve::{CurveClient, CurveServer};
+use super::handshake::{Greetings, Local, Progress};
+use super::null::{Null, NullAuthorized};
 use super::plain::{PlainClient, PlainServer};
-use super::{Entropy, null};
+use crate::error::{ConfigError, Error};
 use crate::mechanism_type::Mechanism;
+use crate::wire::greeting::Greeting;
 
-/// The security mechanism of the local side.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub enum MechanismConfig {
-    /// No authentication, no encryption.
-    #[default]
-    Null,
-    /// NULL, the side that decides about its peer, by its address, before it says READY. Either
-    /// side may, and both.
-    NullAuthorized,
-    /// BLAKE3ZMQ, the side that knows the other's public key beforehand.
-    Blake3Client(Blake3Client),
-    /// BLAKE3ZMQ, the side whose public key is known.
-    Blake3Server(Blake3Server),
-    /// CURVE, the side that knows the other's public key beforehand.
-    CurveClient(CurveClient),
-    /// CURVE, the side whose public key is known.
-    CurveServer(CurveServer),
-    /// PLAIN, the side that shows a password. Anyone on the path can read it.
-    PlainClient(PlainClient),
-    /// PLAIN, the side that is shown passwords.
-    PlainServer,
+/// The security mechanism of the local side; of a server, those from which its clients choose.
+///
+/// Made from the settings of a mechanism, [`Blake3Client`] and so on, and for those without settings by the
+/// functions here. A client has one mechanism.
+#[derive(Clone, Debug)]
+pub struct MechanismConfig {
+    /// The one that a peer is told about which none fits.
+    first: Arc<dyn Settings>,
+    others: Vec<Arc<dyn Settings>>,
 }
 
 impl MechanismConfig {
-    /// Returns which mechanism is configured.
-    pub fn kind(&self) -> Mechanism {
-        self.settings().mechanism()
+    /// No authentication, no encryption.
+    pub fn null() -> Self {
+        Null.into()
+    }
+
+    /// NULL, the side that decides about its peer, by its address, before it says READY. Either
+    /// side may, and both.
+    pub fn null_authorized() -> Self {
+        NullAuthorized.into()
+    }
+
+    /// PLAIN, the side that is shown passwords. Anyone on the path can read them.
+    pub fn plain_server() -> Self {
+        PlainServer.into()
+    }
+
+    /// Several servers at one endpoint: each client is served by the one whose mechanism its greeting names.
+    /// Of two with the same mechanism the first is used, and a client that names none of them is told the
+    /// mechanism of `first`.
+    ///
+    /// Only mechanisms that encrypt can be in a set: whoever may choose one without, has chosen for everybody
+    /// on the path.
+    ///
+    /// Before it knows the client's mechanism, such a server sends the first 11 bytes of its greeting, from which
+    /// a peer learns its version (RFC 37, "version negotiation"). Two of them wait for each other until the
+    /// handshake's deadline.
+    pub fn any_of(
+        first: impl Into<EncryptedServer>,
+        others: impl IntoIterator<Item = EncryptedServer>,
+    ) -> Self {
+        Self {
+            first: first.into().0,
+            others: others.into_iter().map(|server| server.0).collect(),
+        }
+    }
+
+    /// The mechanisms, at least one, in the order they were given.
+    pub fn mechanisms(&self) -> impl Iterator<Item = Mechanism> {
+        self.all().map(|settings| settings.mechanism())
     }
 
     /// Whether the local side is the server of the mechanism.
     pub fn as_server(&self) -> bool {
-        self.settings().as_server()
+        self.first.as_server()
     }
 
-    pub(crate) fn settings(&self) -> &dyn Settings {
-        match self {
-            Self::Null | Self::NullAuthorized => &null::Null,
-            Self::Blake3Client(client) => client,
-            Self::Blake3Server(server) => server,
-            Self::CurveClient(client) => client,
-            Self::CurveServer(server) => server,
-            Self::PlainClient(client) => client,
-            Self::PlainServer => &PlainServer,
+    /// The settings that a peer is told about which none fits.
+    pub(crate) fn first(&self) -> &Arc<dyn Settings> {
+        &self.first
+    }
+
+    /// Whether the peer's greeting decides which settings are used.
+    pub(crate) fn leaves_a_choice(&self) -> bool {
+        !self.others.is_empty()
+    }
+
+    /// The settings for a peer with this greeting.
+    pub(crate) fn for_peer(&self, theirs: &Greeting) -> Option<&Arc<dyn Settings>> {
+        self.all()
+            .find(|settings| theirs.is_mechanism(settings.mechanism().name()))
+    }
+
+    /// What stands in the greeting where others have zeros.
+    pub(crate) fn greeting_padding(&self, entropy: &Entropy) -> [u8; 8] {
+        if self.all().any(|settings| settings.wants_fresh_padding()) {
+            entropy.padding()
+        } else {
+            [0; 8]
         }
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        self.all().try_for_each(|settings| settings.validate())
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Arc<dyn Settings>> {
+        core::iter::once(&self.first).chain(&self.others)
     }
 }
 
-/// What a connection asks of its mechanism's settings, none of it secret.
-pub(crate) trait Settings {
+/// [`MechanismConfig::null`].
+impl Default for MechanismConfig {
+    fn default() -> Self {
+        Self::null()
+    }
+}
+
+/// A server whose mechanism encrypts, for [`MechanismConfig::any_of`].
+#[derive(Clone, Debug)]
+pub struct EncryptedServer(Arc<dyn Settings>);
+
+impl From<Blake3Server> for EncryptedServer {
+    fn from(server: Blake3Server) -> Self {
+        Self(Arc::new(server))
+    }
+}
+
+impl From<CurveServer> for EncryptedServer {
+    fn from(server: CurveServer) -> Self {
+        Self(Arc::new(server))
+    }
+}
+
+macro_rules! only {
+    ($($settings:ty),*) => {$(
+        impl From<$settings> for MechanismConfig {
+            fn from(settings: $settings) -> Self {
+                Self {
+                    first: Arc::new(settings),
+                    others: Vec::new(),
+                }
+            }
+        }
+    )*};
+}
+
+only!(
+    Null,
+    NullAuthorized,
+    PlainClient,
+    PlainServer,
+    CurveClient,
+    CurveServer,
+    Blake3Client,
+    Blake3Server
+);
+
+/// What a connection asks of its mechanism's settings.
+pub(crate) trait Settings: fmt::Debug + Send + Sync {
     fn mechanism(&self) -> Mechanism;
 
     /// Whether this is the server of the mechanism.
@@ -71,14 +168,19 @@ pub(crate) trait Settings {
         !(self.as_server() && as_server)
     }
 
-    /// What stands in the greeting where others have zeros.
-    fn greeting_padding(&self, _entropy: &Entropy) -> [u8; 8] {
-        [0; 8]
+    /// Whether random bytes stand in the greeting where others have zeros.
+    fn wants_fresh_padding(&self) -> bool {
+        false
     }
 
     /// What is weak about the frames after the handshake.
     fn weakness(&self) -> Option<Weakness> {
         None
+    }
+
+    /// Says whether a handshake can be made with this.
+    fn validate(&self) -> Result<(), ConfigError> {
+        Ok(())
     }
 
     /// The data of an ERROR that is spelt in another way.
@@ -91,6 +193,15 @@ pub(crate) trait Settings {
     fn other_error_frame(&self, _padding: [u8; 8], _reason: &str) -> Option<Vec<u8>> {
         None
     }
+
+    /// Begins a handshake once both greetings are known, with the first command where it is this side's to
+    /// send.
+    fn start(
+        self: Arc<Self>,
+        local: &Local<'_>,
+        entropy: &Entropy,
+        greetings: &Greetings<'_>,
+    ) -> Result<Progress, Error>;
 }
 
 /// What an attacker on the path can do to frames although they are sealed.

@@ -27,7 +27,7 @@ pub struct Credentials {
 /// [`Connection::authorize`](crate::Connection::authorize); nothing goes out until then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// Nothing: [`NullAuthorized`](crate::MechanismConfig::NullAuthorized). The caller knows the
+    /// Nothing: [`null_authorized`](crate::MechanismConfig::null_authorized). The caller knows the
     /// address.
     Address,
     /// A username and a password, which the caller compares: a PLAIN server.

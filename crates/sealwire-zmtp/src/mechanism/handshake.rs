@@ -1,18 +1,25 @@
 //! The seam between a connection and its mechanism, during the handshake.
+//!
+//! Each state of a mechanism is a type of its own, and a step consumes it: what a side no longer knows, or
+//! must not do twice, cannot be written. A step runs a few times in the life of a connection, so states
+//! are trait objects, and a connection is the same for every mechanism.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use bytes::Bytes;
+
+use super::Claim;
 use super::protection::{Opener, Sealer};
-use super::{Claim, Entropy, MechanismConfig, blake3, curve, null, plain};
-use crate::error::{Error, Incompatible, Step};
+use crate::error::{Error, HandshakeError, Incompatible, Step};
 use crate::keys::PublicKey;
 use crate::provider::Provider;
+use crate::socket_type::SocketType;
 use crate::wire::command;
 use crate::wire::metadata::{LocalMetadata, Metadata};
 
 /// What the local side brings to every step.
 pub(crate) struct Local<'a> {
-    pub(crate) mechanism: &'a MechanismConfig,
     pub(crate) metadata: LocalMetadata<'a>,
     pub(crate) provider: &'a dyn Provider,
 }
@@ -25,16 +32,35 @@ impl Local<'_> {
         frame
     }
 
-    /// Refuses metadata of a peer that the local socket cannot talk to, or that nobody may send.
-    pub(crate) fn check_metadata(&self, metadata: &Metadata) -> Result<(), Error> {
+    /// Reads the metadata of a peer. Refuses what nobody may send, and peers that the local socket cannot
+    /// talk to.
+    pub(crate) fn read_metadata(&self, bytes: &[u8]) -> Result<PeerMetadata, Error> {
+        let metadata = Metadata::parse(bytes)?;
         let ours = self.metadata.socket_type;
         let theirs = metadata.socket_type()?;
         if !ours.accepts(theirs) {
             return Err(Incompatible::SocketTypes { ours, theirs }.into());
         }
-        metadata.routing_id()?;
-        Ok(())
+        Ok(PeerMetadata {
+            socket_type: theirs,
+            routing_id: metadata.routing_id()?,
+            all: metadata,
+        })
     }
+}
+
+/// Metadata of a peer that the local socket can talk to; made by [`Local::read_metadata`] alone.
+pub(crate) struct PeerMetadata {
+    pub(crate) socket_type: SocketType,
+    /// Empty for none.
+    pub(crate) routing_id: Bytes,
+    pub(crate) all: Metadata,
+}
+
+/// Both greetings, as they were sent.
+pub(crate) struct Greetings<'a> {
+    pub(crate) ours: &'a [u8; 64],
+    pub(crate) theirs: &'a [u8; 64],
 }
 
 /// A command frame that arrived during the handshake.
@@ -51,6 +77,57 @@ impl<'a> HandshakeFrame<'a> {
         let (name, data) = command::split(&wire[header_size..])?;
         Ok(Self { wire, name, data })
     }
+
+    /// Refuses another command than `name`, at the step that waits for it.
+    pub(crate) fn expect(&self, name: &str, expected: Step) -> Result<(), HandshakeError> {
+        if self.name == name.as_bytes() {
+            return Ok(());
+        }
+        Err(HandshakeError::UnexpectedCommand { expected })
+    }
+}
+
+/// The state of a side that waits for a command of its peer.
+pub(crate) trait AwaitCommand: Send + Sync {
+    /// Which one.
+    fn step(&self) -> Step;
+
+    /// Takes one command frame of the peer.
+    fn receive(
+        self: Box<Self>,
+        local: &Local<'_>,
+        frame: &HandshakeFrame<'_>,
+    ) -> Result<Progress, Error>;
+}
+
+/// The state of a side that waits until somebody has decided about its peer.
+pub(crate) trait AwaitDecision: Send + Sync {
+    /// Goes on: the peer is let in.
+    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress;
+}
+
+/// The state of a side that waits for both, in either order.
+pub(crate) trait AwaitBoth: AwaitCommand + AwaitDecision {}
+
+impl<T: AwaitCommand + AwaitDecision> AwaitBoth for T {}
+
+/// What a side waits for, with its state.
+pub(crate) enum Waiting {
+    Command(Box<dyn AwaitCommand>),
+    /// The peer may send nothing until then.
+    Decision(Box<dyn AwaitDecision>),
+    Both(Box<dyn AwaitBoth>),
+}
+
+impl Waiting {
+    /// What is waited for.
+    pub(crate) fn step(&self) -> Step {
+        match self {
+            Self::Command(state) => state.step(),
+            Self::Decision(_) => Step::Authorization,
+            Self::Both(state) => state.step(),
+        }
+    }
 }
 
 /// What a step of the handshake leads to.
@@ -59,11 +136,12 @@ pub(crate) enum Progress {
     Reply {
         command: &'static str,
         frame: Vec<u8>,
+        next: Box<dyn AwaitCommand>,
     },
     /// Ask whether the peer is let in.
-    Ask(Claim),
-    /// Wait: for the authenticator, as nothing is to be sent.
-    Wait,
+    Ask { claim: Claim, next: Waiting },
+    /// Wait, as nothing is to be sent.
+    Wait(Waiting),
     /// The handshake is done, after this frame if there is one.
     Done {
         reply: Option<(&'static str, Vec<u8>)>,
@@ -73,124 +151,8 @@ pub(crate) enum Progress {
 
 /// What a handshake leaves behind.
 pub(crate) struct Established {
-    pub(crate) metadata: Metadata,
+    pub(crate) metadata: PeerMetadata,
     pub(crate) public_key: Option<PublicKey>,
     pub(crate) sealer: Sealer,
     pub(crate) opener: Opener,
-}
-
-/// One side of one handshake.
-pub(crate) enum Handshake {
-    Null(null::Handshake),
-    Blake3Client(blake3::Client),
-    Blake3Server(blake3::Server),
-    CurveClient(curve::Client),
-    CurveServer(curve::Server),
-    PlainClient(plain::Client),
-    PlainServer(plain::Server),
-}
-
-impl Handshake {
-    /// Begins once both greetings, `ours` and `theirs`, are known, and sends the first command
-    /// where it is this side's turn.
-    pub(crate) fn start(
-        local: &Local<'_>,
-        entropy: &Entropy,
-        ours: &[u8; 64],
-        theirs: &[u8; 64],
-    ) -> Result<(Self, Option<Progress>), Error> {
-        Ok(match local.mechanism {
-            MechanismConfig::Null => {
-                let (handshake, ready) = null::Handshake::start(local);
-                (Self::Null(handshake), Some(ready))
-            }
-            MechanismConfig::NullAuthorized => {
-                let (handshake, question) = null::Handshake::start_asking();
-                (Self::Null(handshake), Some(question))
-            }
-            MechanismConfig::Blake3Client(settings) => {
-                let (client, hello) =
-                    blake3::Client::start(local, settings, entropy, ours, theirs)?;
-                (Self::Blake3Client(client), Some(hello))
-            }
-            MechanismConfig::Blake3Server(_) => {
-                let server = blake3::Server::start(local, entropy, theirs, ours);
-                (Self::Blake3Server(server), None)
-            }
-            MechanismConfig::CurveClient(settings) => {
-                let (client, hello) = curve::Client::start(local, settings, entropy)?;
-                (Self::CurveClient(client), Some(hello))
-            }
-            MechanismConfig::CurveServer(_) => {
-                (Self::CurveServer(curve::Server::start(entropy)), None)
-            }
-            MechanismConfig::PlainClient(settings) => {
-                let (client, hello) = plain::Client::start(settings);
-                (Self::PlainClient(client), Some(hello))
-            }
-            MechanismConfig::PlainServer => (Self::PlainServer(plain::Server::start()), None),
-        })
-    }
-
-    /// What is waited for.
-    pub(crate) fn step(&self) -> Step {
-        match self {
-            Self::Null(handshake) => handshake.step(),
-            Self::Blake3Client(client) => client.step(),
-            Self::Blake3Server(server) => server.step(),
-            Self::CurveClient(client) => client.step(),
-            Self::CurveServer(server) => server.step(),
-            Self::PlainClient(client) => client.step(),
-            Self::PlainServer(server) => server.step(),
-        }
-    }
-
-    /// Whether the authenticator was asked and has not answered.
-    pub(crate) fn awaits_decision(&self) -> bool {
-        match self {
-            Self::Null(handshake) => handshake.awaits_decision(),
-            _ => self.step() == Step::Authorization,
-        }
-    }
-
-    /// Takes one command frame of the peer.
-    pub(crate) fn receive(
-        &mut self,
-        local: &Local<'_>,
-        frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
-        match (self, local.mechanism) {
-            (Self::Null(handshake), _) => handshake.receive(local, frame),
-            (Self::Blake3Client(client), MechanismConfig::Blake3Client(settings)) => {
-                client.receive(local, settings, frame)
-            }
-            (Self::Blake3Server(server), MechanismConfig::Blake3Server(settings)) => {
-                server.receive(local, settings, frame)
-            }
-            (Self::CurveClient(client), MechanismConfig::CurveClient(settings)) => {
-                client.receive(local, settings, frame)
-            }
-            (Self::CurveServer(server), MechanismConfig::CurveServer(settings)) => {
-                server.receive(local, settings, frame)
-            }
-            (Self::PlainClient(client), _) => client.receive(local, frame),
-            (Self::PlainServer(server), _) => server.receive(local, frame),
-            _ => unreachable!("a connection's configuration does not change"),
-        }
-    }
-
-    /// Goes on after the authenticator agreed; `None` where nothing was asked.
-    pub(crate) fn authorized(&mut self, local: &Local<'_>) -> Option<Progress> {
-        match (self, local.mechanism) {
-            (Self::Blake3Server(server), MechanismConfig::Blake3Server(settings)) => {
-                server.authorized(local, settings)
-            }
-            (Self::Null(handshake), _) => handshake.authorized(local),
-            (Self::CurveServer(server), MechanismConfig::CurveServer(settings)) => {
-                server.authorized(local, settings)
-            }
-            (Self::PlainServer(server), _) => server.authorized(),
-            _ => None,
-        }
-    }
 }

@@ -1,11 +1,11 @@
 //! Security mechanisms: what happens between the greetings and the first message, and how frames
 //! are protected from then on.
 //!
-//! A mechanism is a folder: its settings with what a connection has to know of them (`Settings`), its
-//! handshake, which is fed whole command frames and answers with `Progress`, and one of the shapes of
-//! `Sealer` and `Opener` for the frames after it. Outside of the folder there are its name
-//! ([`Mechanism`](crate::Mechanism)), its variants of `MechanismConfig` (`config.rs`) and of `Handshake`
-//! (`handshake.rs`), and nothing in the connection.
+//! A mechanism is a folder: its settings with what a connection has to know of them (`Settings`), the
+//! states of its handshake, which are fed whole command frames and answer with `Progress`, and one of the
+//! shapes of `Sealer` and `Opener` for the frames after it. Outside of the folder there are its name
+//! ([`Mechanism`](crate::Mechanism)) and how its settings become a `MechanismConfig` (`config.rs`), and
+//! nothing in the connection.
 
 pub mod blake3;
 mod config;
@@ -18,11 +18,14 @@ pub mod plain;
 mod protection;
 
 pub use self::blake3::{Blake3Client, Blake3Server, DataPhase};
-pub use self::config::MechanismConfig;
+pub use self::config::{EncryptedServer, MechanismConfig};
 pub(crate) use self::config::{Settings, Weakness};
 pub use self::credentials::{Claim, Credentials};
 pub use self::curve::{CurveClient, CurveServer, FrameOrder};
 pub use self::entropy::Entropy;
-pub(crate) use self::handshake::{Established, Handshake, HandshakeFrame, Local, Progress};
+pub(crate) use self::handshake::{
+    AwaitCommand, AwaitDecision, Established, Greetings, HandshakeFrame, Local, PeerMetadata,
+    Progress, Waiting,
+};
 pub use self::plain::PlainClient;
 pub(crate) use self::protection::{Opener, Sealer};

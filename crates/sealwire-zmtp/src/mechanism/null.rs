@@ -14,105 +14,126 @@
 //!    | ---------------------------------------> |
 //! ```
 
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::handshake::{Established, HandshakeFrame, Local, Progress};
+use super::handshake::{
+    AwaitCommand, AwaitDecision, Established, Greetings, HandshakeFrame, Local, PeerMetadata,
+    Progress, Waiting,
+};
 use super::protection::{Opener, Sealer};
-use super::{Claim, Settings};
-use crate::error::{Error, HandshakeError, Step};
+use super::{Claim, Entropy, Settings};
+use crate::error::{Error, Step};
 use crate::mechanism_type::Mechanism;
-use crate::wire::metadata::Metadata;
 
 const READY: &str = "READY";
 
-/// NULL has nothing to set.
+/// The side that lets every peer in. NULL has nothing to set.
+#[derive(Debug)]
 pub(super) struct Null;
+
+/// The side that decides about its peers.
+#[derive(Debug)]
+pub(super) struct NullAuthorized;
 
 impl Settings for Null {
     fn mechanism(&self) -> Mechanism {
         Mechanism::Null
     }
+
+    fn start(
+        self: Arc<Self>,
+        local: &Local<'_>,
+        _: &Entropy,
+        _: &Greetings<'_>,
+    ) -> Result<Progress, Error> {
+        Ok(say_ready(local))
+    }
 }
 
-/// Between the greetings and the later one of both READYs.
-pub(crate) enum Handshake {
-    /// The local READY was sent.
-    AwaitReady,
-    /// Neither the answer of the application nor the peer's READY is there.
-    AwaitBoth,
-    /// The peer's READY came before the answer of the application.
-    AwaitDecision(Metadata),
-    /// Both are there.
-    Over,
+impl Settings for NullAuthorized {
+    fn mechanism(&self) -> Mechanism {
+        Mechanism::Null
+    }
+
+    fn start(
+        self: Arc<Self>,
+        _: &Local<'_>,
+        _: &Entropy,
+        _: &Greetings<'_>,
+    ) -> Result<Progress, Error> {
+        Ok(Progress::Ask {
+            claim: Claim::Address,
+            next: Waiting::Both(Box::new(Undecided)),
+        })
+    }
 }
 
-impl Handshake {
-    /// Says READY.
-    pub(super) fn start(local: &Local<'_>) -> (Self, Progress) {
-        let progress = Progress::Reply {
-            command: READY,
-            frame: local.metadata_frame(READY),
-        };
-        (Self::AwaitReady, progress)
+/// The local READY was sent.
+struct AwaitReady;
+
+/// Neither the answer of the application nor the peer's READY is there.
+struct Undecided;
+
+/// The peer's READY came before the answer of the application.
+struct AwaitAnswer(PeerMetadata);
+
+impl AwaitCommand for AwaitReady {
+    fn step(&self) -> Step {
+        Step::Ready
     }
 
-    /// Asks the application first.
-    pub(super) const fn start_asking() -> (Self, Progress) {
-        (Self::AwaitBoth, Progress::Ask(Claim::Address))
-    }
-
-    pub(super) const fn step(&self) -> Step {
-        match self {
-            Self::AwaitReady | Self::AwaitBoth => Step::Ready,
-            Self::AwaitDecision(_) | Self::Over => Step::Authorization,
-        }
-    }
-
-    pub(super) const fn awaits_decision(&self) -> bool {
-        matches!(self, Self::AwaitBoth | Self::AwaitDecision(_))
-    }
-
-    pub(super) fn receive(
-        &mut self,
+    fn receive(
+        self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
     ) -> Result<Progress, Error> {
-        if frame.name != READY.as_bytes() {
-            return Err(HandshakeError::UnexpectedCommand {
-                expected: Step::Ready,
-            }
-            .into());
-        }
-        let metadata = Metadata::parse(frame.data)?;
-        local.check_metadata(&metadata)?;
-        if self.awaits_decision() {
-            *self = Self::AwaitDecision(metadata);
-            return Ok(Progress::Wait);
-        }
-        *self = Self::Over;
-        Ok(done(None, metadata))
-    }
-
-    /// Says READY after the application agreed; `None` when it was not asked.
-    pub(super) fn authorized(&mut self, local: &Local<'_>) -> Option<Progress> {
-        match core::mem::replace(self, Self::Over) {
-            Self::AwaitDecision(metadata) => {
-                Some(done(Some((READY, local.metadata_frame(READY))), metadata))
-            }
-            Self::AwaitBoth => {
-                let (state, ready) = Self::start(local);
-                *self = state;
-                Some(ready)
-            }
-            state => {
-                *self = state;
-                None
-            }
-        }
+        Ok(done(None, read_ready(local, frame)?))
     }
 }
 
-fn done(reply: Option<(&'static str, Vec<u8>)>, metadata: Metadata) -> Progress {
+impl AwaitCommand for Undecided {
+    fn step(&self) -> Step {
+        Step::Ready
+    }
+
+    fn receive(
+        self: Box<Self>,
+        local: &Local<'_>,
+        frame: &HandshakeFrame<'_>,
+    ) -> Result<Progress, Error> {
+        let next = AwaitAnswer(read_ready(local, frame)?);
+        Ok(Progress::Wait(Waiting::Decision(Box::new(next))))
+    }
+}
+
+impl AwaitDecision for Undecided {
+    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress {
+        say_ready(local)
+    }
+}
+
+impl AwaitDecision for AwaitAnswer {
+    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress {
+        done(Some((READY, local.metadata_frame(READY))), self.0)
+    }
+}
+
+fn say_ready(local: &Local<'_>) -> Progress {
+    Progress::Reply {
+        command: READY,
+        frame: local.metadata_frame(READY),
+        next: Box::new(AwaitReady),
+    }
+}
+
+fn read_ready(local: &Local<'_>, frame: &HandshakeFrame<'_>) -> Result<PeerMetadata, Error> {
+    frame.expect(READY, Step::Ready)?;
+    local.read_metadata(frame.data)
+}
+
+fn done(reply: Option<(&'static str, Vec<u8>)>, metadata: PeerMetadata) -> Progress {
     let established = Established {
         metadata,
         public_key: None,

@@ -156,6 +156,7 @@ impl Frames {
         }
         match &mut self.0 {
             Parts::List { frames, start } => (frames, start),
+            // The borrow checker takes one `match` that returns the list or makes it for two borrows.
             Parts::Single(_) => unreachable!("made a list just above"),
         }
     }

@@ -24,7 +24,7 @@ fn pair(provider: &Arc<dyn Provider>) -> Pair {
 
 fn anonymous() -> Config {
     let mut config = Config::new(SocketType::Dealer);
-    config.mechanism = MechanismConfig::Blake3Client(Blake3Client {
+    config.mechanism = MechanismConfig::from(Blake3Client {
         server_key: keys(SERVER_SEED).public(),
         keys: None,
         data_phase: PHASE,
@@ -158,11 +158,12 @@ fn a_refused_client_hears_the_reason() {
 #[test]
 fn a_wrong_server_key_explains_itself_on_both_sides() {
     let mut pair = pair(&provider());
-    let mut config = anonymous();
-    let MechanismConfig::Blake3Client(settings) = &mut config.mechanism else {
-        unreachable!()
-    };
-    settings.server_key = keys(77).public();
+    let mut config = Config::new(SocketType::Dealer);
+    config.mechanism = MechanismConfig::from(Blake3Client {
+        server_key: keys(77).public(),
+        keys: None,
+        data_phase: PHASE,
+    });
     pair.a = Side::new(config, provider(), 1);
     pair.settle();
     assert_eq!(

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use sealwire_zmtp::connection::{Event, Warning};
 use sealwire_zmtp::error::{CloseKind, Error, HandshakeError, Incompatible, Refusal, Step};
 use sealwire_zmtp::limits::LARGE_FRAME;
-use sealwire_zmtp::mechanism::{CurveClient, FrameOrder};
-use sealwire_zmtp::{Frames, Mechanism, MechanismConfig, SocketType};
+use sealwire_zmtp::mechanism::{CurveClient, CurveServer, FrameOrder};
+use sealwire_zmtp::{Config, Frames, Mechanism, MechanismConfig, SocketType};
 
 use crate::support::{
-    Cookies, Leg, Pair, Side, assert_each_knows_the_others_key, curve_client, curve_server, frames,
-    handshake, keys, plain_server, provider, providers, recorded, told,
+    Cookies, Leg, Pair, SERVER_SEED, Side, assert_each_knows_the_others_key, curve_client,
+    curve_server, frames, handshake, keys, plain_server, provider, providers, recorded, told,
 };
 
 fn client_side() -> Side {
@@ -87,7 +87,7 @@ fn the_status_that_libzmq_gives_as_a_reason_is_explained() {
 #[test]
 fn a_client_with_another_servers_key_gets_no_answer() {
     let mut config = curve_client(SocketType::Dealer);
-    config.mechanism = MechanismConfig::CurveClient(CurveClient {
+    config.mechanism = MechanismConfig::from(CurveClient {
         server_key: keys(77).public(),
         keys: None,
         frame_order: FrameOrder::default(),
@@ -337,11 +337,12 @@ fn frames_of_another_connection_do_not_fit_in() {
 /// A peer that skips numbers is for those who say so, and are warned.
 #[test]
 fn gaps_are_accepted_by_name_alone() {
-    let mut config = curve_server(SocketType::Router, Cookies::new(1));
-    let MechanismConfig::CurveServer(server) = &mut config.mechanism else {
-        unreachable!()
-    };
-    server.frame_order = FrameOrder::GapsUnauthenticatedOrder;
+    let mut config = Config::new(SocketType::Router);
+    config.mechanism = MechanismConfig::from(CurveServer {
+        keys: keys(SERVER_SEED),
+        cookies: Cookies::new(1),
+        frame_order: FrameOrder::GapsUnauthenticatedOrder,
+    });
     let mut pair = Pair::new(curve_client(SocketType::Dealer), config, &provider());
     pair.settle();
     assert!(

@@ -62,7 +62,7 @@ fn mechanisms_that_differ_are_named_on_both_sides() {
     let mismatch = |ours, theirs: Mechanism| {
         let theirs = theirs.name().into();
         Some(Error::Incompatible(Incompatible::MechanismMismatch {
-            ours,
+            ours: vec![ours],
             theirs,
         }))
     };

@@ -13,6 +13,7 @@ mod null;
 mod output;
 mod plain;
 mod properties;
+mod several_mechanisms;
 mod subscriptions;
 mod vectors;
 mod wycheproof;

@@ -149,7 +149,7 @@ fn what_does_not_fit_is_refused_before_a_byte_is_sent() {
     use sealwire_zmtp::error::ConfigError;
     use sealwire_zmtp::mechanism::PlainClient;
     let mut config = plain_client(SocketType::Dealer);
-    config.mechanism = MechanismConfig::PlainClient(PlainClient {
+    config.mechanism = MechanismConfig::from(PlainClient {
         credentials: PlainCredentials::new("admin", vec![0; 256]),
     });
     assert_eq!(config.validate(), Err(ConfigError::CredentialTooLong));

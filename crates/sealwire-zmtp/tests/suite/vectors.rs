@@ -47,7 +47,7 @@ fn client(recording: &Value, data_phase: DataPhase) -> Side {
         .as_str()
         .unwrap()
         .into();
-    config.mechanism = MechanismConfig::Blake3Client(Blake3Client {
+    config.mechanism = MechanismConfig::from(Blake3Client {
         server_key: KeyPair::from_secret(secret(&recording["server"]["secret_key"])).public(),
         keys: Some(KeyPair::from_secret(secret(
             &recording["client"]["secret_key"],

@@ -51,12 +51,12 @@ pub(super) fn protocol_config(
     cookies: Option<Arc<SharedCookies>>,
 ) -> Config {
     let mechanism = match (&options.security.0, cookies) {
-        (Kind::Client(client), _) => MechanismConfig::Blake3Client(Blake3Client {
+        (Kind::Client(client), _) => MechanismConfig::from(Blake3Client {
             server_key: client.server_key,
             keys: client.keys.clone(),
             data_phase: client.data_phase,
         }),
-        (Kind::Server(server), Some(cookies)) => MechanismConfig::Blake3Server(Blake3Server {
+        (Kind::Server(server), Some(cookies)) => MechanismConfig::from(Blake3Server {
             keys: server.keys.clone(),
             additional_keys: server.additional_keys.clone(),
             cookies,
@@ -69,7 +69,7 @@ pub(super) fn protocol_config(
                 frame_order,
             },
             _,
-        ) => MechanismConfig::CurveClient(CurveClient {
+        ) => MechanismConfig::from(CurveClient {
             server_key: *server_key,
             keys: Some(keys.clone()),
             frame_order: *frame_order,
@@ -79,15 +79,15 @@ pub(super) fn protocol_config(
                 keys, frame_order, ..
             },
             Some(cookies),
-        ) => MechanismConfig::CurveServer(CurveServer {
+        ) => MechanismConfig::from(CurveServer {
             keys: keys.clone(),
             cookies,
             frame_order: *frame_order,
         }),
-        (Kind::PlainClient { credentials }, _) => MechanismConfig::PlainClient(PlainClient {
+        (Kind::PlainClient { credentials }, _) => MechanismConfig::from(PlainClient {
             credentials: credentials.clone(),
         }),
-        (Kind::PlainServer { .. }, _) => MechanismConfig::PlainServer,
+        (Kind::PlainServer { .. }, _) => MechanismConfig::plain_server(),
         // A handler is asked about NULL only where it is told which domain.
         (Kind::Unspecified | Kind::PlainText, _)
             if options.admission.is_some()
@@ -96,9 +96,9 @@ pub(super) fn protocol_config(
                     .as_deref()
                     .is_some_and(|domain| !domain.is_empty()) =>
         {
-            MechanismConfig::NullAuthorized
+            MechanismConfig::null_authorized()
         }
-        (Kind::Unspecified | Kind::PlainText, _) => MechanismConfig::Null,
+        (Kind::Unspecified | Kind::PlainText, _) => MechanismConfig::null(),
         (Kind::Server(_) | Kind::CurveServer { .. }, None) => {
             unreachable!("a server's cookies are made with its socket")
         }

@@ -31,7 +31,7 @@ fn too_large(claimed: u64, limit: u64) -> ProtocolError {
 
 fn mismatch(theirs: &str) -> ProtocolError {
     Incompatible::MechanismMismatch {
-        ours: Mechanism::Blake3,
+        ours: vec![Mechanism::Blake3],
         theirs: theirs.into(),
     }
     .into()

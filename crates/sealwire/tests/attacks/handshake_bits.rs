@@ -160,7 +160,7 @@ fn greeting_expectation(receiver: Side, byte: usize, unit: &[u8]) -> (Side, Prot
         .into(),
         10 if unit[10] < 3 => WireError::UnsupportedVersion { major: unit[10] }.into(),
         12..32 => Incompatible::MechanismMismatch {
-            ours: Mechanism::Blake3,
+            ours: vec![Mechanism::Blake3],
             theirs: Greeting::parse(unit).unwrap().unwrap().mechanism_text(),
         }
         .into(),

@@ -179,12 +179,12 @@ fn a_cookie_expires() {
         // Keys in the hands of the test, so that no 30 seconds have to pass.
         let store = Arc::new(Mutex::new(CookieKeys::new([1; 32])));
         let data_phase = DataPhase::default();
-        let client = MechanismConfig::Blake3Client(Blake3Client {
+        let client = MechanismConfig::from(Blake3Client {
             server_key: server_keys.public(),
             keys: Some(client_keys),
             data_phase,
         });
-        let server = MechanismConfig::Blake3Server(Blake3Server {
+        let server = MechanismConfig::from(Blake3Server {
             additional_keys: Vec::new(),
             keys: server_keys,
             cookies: store.clone(),

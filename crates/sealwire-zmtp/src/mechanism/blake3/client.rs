@@ -3,6 +3,7 @@
 //! Source: wire reference, section 4.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use sealwire_aead::TAG_SIZE;
@@ -17,21 +18,14 @@ use super::transcript::Transcript;
 use crate::error::{Error, HandshakeError, Step};
 use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
-use crate::mechanism::{Blake3Client, Entropy, Established, HandshakeFrame, Local, Progress};
+use crate::mechanism::{
+    AwaitCommand, Blake3Client, Entropy, Established, Greetings, HandshakeFrame, Local, Progress,
+};
 use crate::provider::{Provider, SharedSecret};
 use crate::wire::command;
-use crate::wire::metadata::Metadata;
-
-/// A client between two commands.
-pub(crate) struct Client(State);
-
-enum State {
-    AwaitWelcome(Box<AwaitWelcome>),
-    AwaitReady(AwaitReady),
-    Over,
-}
 
 struct AwaitWelcome {
+    settings: Arc<Blake3Client>,
     /// `c`, `C`.
     client: KeyPair,
     /// `c'`, `C'`.
@@ -41,97 +35,98 @@ struct AwaitWelcome {
 }
 
 struct AwaitReady {
+    settings: Arc<Blake3Client>,
     dh2: SharedSecret,
     h3: Transcript,
 }
 
-impl Client {
-    pub(crate) fn start(
-        local: &Local<'_>,
-        settings: &Blake3Client,
-        entropy: &Entropy,
-        client_greeting: &[u8; 64],
-        server_greeting: &[u8; 64],
-    ) -> Result<(Self, Progress), Error> {
-        let provider = local.provider;
-        let ephemeral = KeyPair::with_provider(entropy.ephemeral(), provider);
-        let one_time = || KeyPair::with_provider(entropy.one_time_client_key(), provider);
-        let client = settings.keys.clone().unwrap_or_else(one_time);
-        let dh1 = agree(provider, ephemeral.secret(), &settings.server_key)?;
+/// Says HELLO.
+pub(super) fn start(
+    local: &Local<'_>,
+    settings: Arc<Blake3Client>,
+    entropy: &Entropy,
+    greetings: &Greetings<'_>,
+) -> Result<Progress, Error> {
+    let provider = local.provider;
+    let ephemeral = KeyPair::with_provider(entropy.ephemeral(), provider);
+    let one_time = || KeyPair::with_provider(entropy.one_time_client_key(), provider);
+    let client = settings.keys.clone().unwrap_or_else(one_time);
+    let dh1 = agree(provider, ephemeral.secret(), &settings.server_key)?;
 
-        let ephemeral_public = ephemeral.public();
-        let mut frame = command::begin(HELLO.as_bytes(), HELLO_SIZE);
-        frame.extend_from_slice(&VERSION);
-        frame.extend_from_slice(ephemeral_public.as_bytes());
-        frame.extend_from_slice(&HELLO_PADDING);
-        let hello_box = frame.len();
-        frame.extend_from_slice(&HELLO_PLAINTEXT);
-        SealedBox::derive(
-            provider,
-            &sealed_box::HELLO,
-            &[dh1.as_bytes()],
-            &[ephemeral_public.as_bytes()],
-        )
-        .seal_from(hello_box, &mut frame);
+    let ephemeral_public = ephemeral.public();
+    let mut frame = command::begin(HELLO.as_bytes(), HELLO_SIZE);
+    frame.extend_from_slice(&VERSION);
+    frame.extend_from_slice(ephemeral_public.as_bytes());
+    frame.extend_from_slice(&HELLO_PADDING);
+    let hello_box = frame.len();
+    frame.extend_from_slice(&HELLO_PLAINTEXT);
+    SealedBox::derive(
+        provider,
+        &sealed_box::HELLO,
+        &[dh1.as_bytes()],
+        &[ephemeral_public.as_bytes()],
+    )
+    .seal_from(hello_box, &mut frame);
 
-        let h0 = Transcript::start(provider, client_greeting, server_greeting);
-        let h1 = h0.then(provider, &frame);
-        let state = State::AwaitWelcome(Box::new(AwaitWelcome {
-            client,
-            ephemeral,
-            dh1,
-            h1,
-        }));
-        Ok((
-            Self(state),
-            Progress::Reply {
-                command: HELLO,
-                frame,
-            },
-        ))
+    let h0 = Transcript::start(provider, greetings.ours, greetings.theirs);
+    let h1 = h0.then(provider, &frame);
+    let next = AwaitWelcome {
+        settings,
+        client,
+        ephemeral,
+        dh1,
+        h1,
+    };
+    Ok(Progress::Reply {
+        command: HELLO,
+        frame,
+        next: Box::new(next),
+    })
+}
+
+impl AwaitCommand for AwaitWelcome {
+    fn step(&self) -> Step {
+        Step::Welcome
     }
 
-    pub(crate) fn step(&self) -> Step {
-        match self.0 {
-            State::AwaitWelcome(_) => Step::Welcome,
-            State::AwaitReady(_) | State::Over => Step::Ready,
-        }
-    }
-
-    pub(crate) fn receive(
-        &mut self,
+    fn receive(
+        self: Box<Self>,
         local: &Local<'_>,
-        settings: &Blake3Client,
         frame: &HandshakeFrame<'_>,
     ) -> Result<Progress, Error> {
-        let expected = self.step();
-        match core::mem::replace(&mut self.0, State::Over) {
-            State::AwaitWelcome(state) if frame.name == WELCOME.as_bytes() => {
-                let (next, initiate) = state.receive(local, settings, frame)?;
-                self.0 = State::AwaitReady(next);
-                Ok(Progress::Reply {
-                    command: INITIATE,
-                    frame: initiate,
-                })
-            }
-            State::AwaitReady(state) if frame.name == READY.as_bytes() => {
-                let established = state.receive(local, settings, frame)?;
-                Ok(Progress::Done {
-                    reply: None,
-                    established,
-                })
-            }
-            _ => Err(HandshakeError::UnexpectedCommand { expected }.into()),
-        }
+        frame.expect(WELCOME, Step::Welcome)?;
+        let (next, frame) = self.answer(local, frame)?;
+        Ok(Progress::Reply {
+            command: INITIATE,
+            frame,
+            next: Box::new(next),
+        })
+    }
+}
+
+impl AwaitCommand for AwaitReady {
+    fn step(&self) -> Step {
+        Step::Ready
+    }
+
+    fn receive(
+        self: Box<Self>,
+        local: &Local<'_>,
+        frame: &HandshakeFrame<'_>,
+    ) -> Result<Progress, Error> {
+        frame.expect(READY, Step::Ready)?;
+        Ok(Progress::Done {
+            reply: None,
+            established: self.open(local, frame)?,
+        })
     }
 }
 
 impl AwaitWelcome {
     /// Opens WELCOME and answers with INITIATE.
-    fn receive(
+    fn answer(
         self,
         local: &Local<'_>,
-        settings: &Blake3Client,
         welcome: &HandshakeFrame<'_>,
     ) -> Result<(AwaitReady, Vec<u8>), Error> {
         let provider = local.provider;
@@ -143,7 +138,7 @@ impl AwaitWelcome {
         )
         .open_array::<{ 32 + COOKIE_SIZE }>(welcome.data)
         .ok_or(HandshakeError::WelcomeUnreadable)?;
-        let (server_ephemeral, cookie) = opened.split_first_chunk().expect("so many were opened");
+        let (server_ephemeral, cookie) = opened.split_at(32);
         let server_ephemeral = public_key(server_ephemeral)?;
 
         let h2 = self.h1.then(provider, welcome.wire);
@@ -158,31 +153,26 @@ impl AwaitWelcome {
         frame.extend_from_slice(self.client.public().as_bytes());
         let vouch = frame.len();
         frame.extend_from_slice(self.ephemeral.public().as_bytes());
-        frame.extend_from_slice(settings.server_key.as_bytes());
+        frame.extend_from_slice(self.settings.server_key.as_bytes());
         SealedBox::derive(provider, &sealed_box::VOUCH, &dh3, &dh3).seal_from(vouch, &mut frame);
         local.metadata.encode(&mut frame);
         SealedBox::derive(provider, &sealed_box::INITIATE, &material, &material)
             .seal_from(initiate_box, &mut frame);
         let h3 = h2.then(provider, &frame);
-        Ok((AwaitReady { dh2, h3 }, frame))
+        let settings = self.settings;
+        Ok((AwaitReady { settings, dh2, h3 }, frame))
     }
 }
 
 impl AwaitReady {
     /// Opens READY; from here on frames are sealed.
-    fn receive(
-        self,
-        local: &Local<'_>,
-        settings: &Blake3Client,
-        ready: &HandshakeFrame<'_>,
-    ) -> Result<Established, Error> {
-        let provider = local.provider;
+    fn open(self, local: &Local<'_>, ready: &HandshakeFrame<'_>) -> Result<Established, Error> {
+        let (provider, settings) = (local.provider, &self.settings);
         let material = [&self.dh2.as_bytes()[..], self.h3.as_bytes()];
         let metadata = SealedBox::derive(provider, &sealed_box::READY, &material, &material)
             .open(ready.data)
             .ok_or(HandshakeError::ReadyUnreadable)?;
-        let metadata = Metadata::parse(&metadata)?;
-        local.check_metadata(&metadata)?;
+        let metadata = local.read_metadata(&metadata)?;
         let h4 = self.h3.then(provider, ready.wire);
         let (sealer, opener) =
             data_phase::derive(provider, settings.data_phase, Side::Client, &h4, &self.dh2);
@@ -195,9 +185,12 @@ impl AwaitReady {
     }
 }
 
-/// Refuses keys that have a canonical twin.
-pub(super) fn public_key(bytes: &[u8; 32]) -> Result<PublicKey, HandshakeError> {
-    PublicKey::from_bytes(*bytes).map_err(|_| HandshakeError::KeyNotCanonical)
+/// Refuses keys that have a canonical twin, and what is not 32 bytes.
+pub(super) fn public_key(bytes: &[u8]) -> Result<PublicKey, HandshakeError> {
+    let bytes = bytes.try_into().ok();
+    bytes
+        .and_then(|bytes| PublicKey::from_bytes(bytes).ok())
+        .ok_or(HandshakeError::KeyNotCanonical)
 }
 
 /// X25519 with an all-zero result refused.

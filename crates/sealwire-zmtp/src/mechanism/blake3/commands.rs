@@ -76,3 +76,26 @@ impl<'a> Initiate<'a> {
         }
     }
 }
+
+/// What INITIATE's box holds.
+pub(super) struct Introduction<'a> {
+    /// `C`.
+    pub(super) client: &'a [u8; 32],
+    pub(super) vouch: &'a [u8; VOUCH_SIZE],
+    pub(super) metadata: &'a [u8],
+}
+
+impl<'a> Introduction<'a> {
+    pub(super) fn parse(opened: &'a [u8]) -> Result<Self, HandshakeError> {
+        let fields = || {
+            let (client, rest) = opened.split_first_chunk()?;
+            let (vouch, metadata) = rest.split_first_chunk()?;
+            Some(Self {
+                client,
+                vouch,
+                metadata,
+            })
+        };
+        fields().ok_or(HandshakeError::InitiateUnreadable)
+    }
+}

@@ -29,8 +29,6 @@ mod transcript;
 #[cfg(test)]
 mod vectors;
 
-pub(crate) use self::client::Client;
 pub use self::cookie::{CookieKey, CookieKeys, CookieStore};
 pub(crate) use self::data_phase::{Opener, Sealer};
-pub(crate) use self::server::Server;
 pub use self::settings::{Blake3Client, Blake3Server, DataPhase};

@@ -6,6 +6,7 @@
 //! connections whichever they are, spare most servers that.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use sealwire_aead::TAG_SIZE;
@@ -13,7 +14,7 @@ use subtle::ConstantTimeEq;
 
 use super::client::{agree, public_key};
 use super::commands::{
-    COOKIE_SIZE, HELLO, HELLO_PLAINTEXT, Hello, INITIATE, Initiate, READY, VOUCH_SIZE, WELCOME,
+    COOKIE_SIZE, HELLO, HELLO_PLAINTEXT, Hello, INITIATE, Initiate, Introduction, READY, WELCOME,
 };
 use super::cookie::Cookie;
 use super::data_phase::{self, Side};
@@ -23,164 +24,144 @@ use crate::error::{Error, HandshakeError, Step};
 use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
-    Blake3Server, Claim, Credentials, Entropy, Established, HandshakeFrame, Local, Progress,
+    AwaitCommand, AwaitDecision, Blake3Server, Claim, Credentials, Entropy, Established, Greetings,
+    HandshakeFrame, Local, PeerMetadata, Progress, Waiting,
 };
 use crate::provider::{Provider, SharedSecret};
 use crate::wire::command;
-use crate::wire::metadata::Metadata;
-
-/// A server between two commands.
-pub(crate) struct Server(State);
-
-enum State {
-    AwaitHello(Box<AwaitHello>),
-    /// All that is kept of a connection between WELCOME and INITIATE.
-    AwaitInitiate {
-        connection_number: u64,
-        /// Which of the server's keys the client knows.
-        key: u8,
-    },
-    AwaitDecision(Box<AwaitDecision>),
-    Over,
-}
-
-// The number, the key and the variant, and no room for anything else.
-const _: () = assert!(size_of::<Server>() == 2 * size_of::<u64>());
 
 pub(super) struct AwaitHello {
+    settings: Arc<Blake3Server>,
     /// `s'`.
     ephemeral: SecretKey,
     cookie_nonce: [u8; 24],
     h0: Transcript,
 }
 
-pub(super) struct AwaitDecision {
+/// All that is kept of a connection between WELCOME and INITIATE, beside the server's own settings.
+struct AwaitInitiate {
+    settings: Arc<Blake3Server>,
+    connection_number: u64,
+    /// Which of the server's keys the client knows.
+    key: u8,
+}
+
+// The settings, the number and the key, and no room for anything else.
+const _: () = assert!(size_of::<AwaitInitiate>() <= size_of::<usize>() + 2 * size_of::<u64>());
+
+pub(super) struct AwaitAnswer {
+    settings: Arc<Blake3Server>,
     dh2: SharedSecret,
     h3: Transcript,
     public_key: PublicKey,
-    metadata: Metadata,
+    metadata: PeerMetadata,
 }
 
-impl Server {
-    pub(crate) fn start(
-        local: &Local<'_>,
-        entropy: &Entropy,
-        client_greeting: &[u8; 64],
-        server_greeting: &[u8; 64],
-    ) -> Self {
-        let state = AwaitHello::new(local.provider, entropy, client_greeting, server_greeting);
-        Self(State::AwaitHello(Box::new(state)))
+impl AwaitCommand for AwaitHello {
+    fn step(&self) -> Step {
+        Step::Hello
     }
 
-    pub(crate) fn step(&self) -> Step {
-        match self.0 {
-            State::AwaitHello(_) => Step::Hello,
-            State::AwaitInitiate { .. } => Step::Initiate,
-            State::AwaitDecision(_) | State::Over => Step::Authorization,
-        }
-    }
-
-    pub(crate) fn receive(
-        &mut self,
+    fn receive(
+        self: Box<Self>,
         local: &Local<'_>,
-        settings: &Blake3Server,
         frame: &HandshakeFrame<'_>,
     ) -> Result<Progress, Error> {
-        let expected = self.step();
-        match core::mem::replace(&mut self.0, State::Over) {
-            State::AwaitHello(state) if frame.name == HELLO.as_bytes() => {
-                let (cookie_key, connection_number) = settings.cookies.issue();
-                let seal_cookie = |cookie: &Cookie, nonce| {
-                    cookie.seal(local.provider, &cookie_key, connection_number, nonce)
-                };
-                let (frame, h2, key) =
-                    state.receive(local.provider, settings, frame, seal_cookie)?;
-                settings.cookies.remember(connection_number, *h2.as_bytes());
-                self.0 = State::AwaitInitiate {
-                    connection_number,
-                    key,
-                };
-                Ok(Progress::Reply {
-                    command: WELCOME,
-                    frame,
-                })
-            }
-            State::AwaitInitiate {
-                connection_number,
-                key,
-            } if frame.name == INITIATE.as_bytes() => {
-                let initiate = Initiate::parse(frame.data)?;
-                let cookie = settings
-                    .cookies
-                    .candidates()
-                    .iter()
-                    .flatten()
-                    .find_map(|key| {
-                        Cookie::open(local.provider, key, connection_number, initiate.cookie)
-                    })
-                    .ok_or(HandshakeError::CookieRejected)?;
-                let keys = settings.key(key);
-                let h2 = match settings.cookies.recall(connection_number) {
-                    Some(h2) => Transcript::from_bytes(h2),
-                    None => up_to_welcome(local.provider, keys, &initiate, &cookie)?,
-                };
-                let pending = receive_initiate(local, keys, frame, &initiate, &cookie, h2)?;
-                let credentials = Credentials {
-                    public_key: pending.public_key,
-                    socket_type: pending.metadata.socket_type()?,
-                    routing_id: pending.metadata.routing_id()?,
-                    metadata: pending.metadata.clone(),
-                };
-                self.0 = State::AwaitDecision(Box::new(pending));
-                Ok(Progress::Ask(Claim::Key(Box::new(credentials))))
-            }
-            _ => Err(HandshakeError::UnexpectedCommand { expected }.into()),
-        }
+        frame.expect(HELLO, Step::Hello)?;
+        let settings = self.settings.clone();
+        let (cookie_key, connection_number) = settings.cookies.issue();
+        let seal_cookie = |cookie: &Cookie, nonce| {
+            cookie.seal(local.provider, &cookie_key, connection_number, nonce)
+        };
+        let (frame, h2, key) = self.answer(local.provider, frame, seal_cookie)?;
+        settings.cookies.remember(connection_number, *h2.as_bytes());
+        let next = AwaitInitiate {
+            settings,
+            connection_number,
+            key,
+        };
+        Ok(Progress::Reply {
+            command: WELCOME,
+            frame,
+            next: Box::new(next),
+        })
+    }
+}
+
+impl AwaitCommand for AwaitInitiate {
+    fn step(&self) -> Step {
+        Step::Initiate
     }
 
-    /// Answers INITIATE with READY; `None` when the authenticator was not asked.
-    pub(crate) fn authorized(
-        &mut self,
+    fn receive(
+        self: Box<Self>,
         local: &Local<'_>,
-        settings: &Blake3Server,
-    ) -> Option<Progress> {
-        match core::mem::replace(&mut self.0, State::Over) {
-            State::AwaitDecision(state) => {
-                let (frame, established) = state.ready(local, settings);
-                Some(Progress::Done {
-                    reply: Some((READY, frame)),
-                    established,
-                })
-            }
-            state => {
-                self.0 = state;
-                None
-            }
+        frame: &HandshakeFrame<'_>,
+    ) -> Result<Progress, Error> {
+        frame.expect(INITIATE, Step::Initiate)?;
+        let Self {
+            settings,
+            connection_number,
+            key,
+        } = *self;
+        let initiate = Initiate::parse(frame.data)?;
+        let cookie = settings
+            .cookies
+            .candidates()
+            .iter()
+            .flatten()
+            .find_map(|key| Cookie::open(local.provider, key, connection_number, initiate.cookie))
+            .ok_or(HandshakeError::CookieRejected)?;
+        let keys = settings.key(key);
+        let h2 = match settings.cookies.recall(connection_number) {
+            Some(h2) => Transcript::from_bytes(h2),
+            None => up_to_welcome(local.provider, keys, &initiate, &cookie)?,
+        };
+        let pending = receive_initiate(local, &settings, keys, frame, &initiate, &cookie, h2)?;
+        let credentials = Credentials {
+            public_key: pending.public_key,
+            socket_type: pending.metadata.socket_type,
+            routing_id: pending.metadata.routing_id.clone(),
+            metadata: pending.metadata.all.clone(),
+        };
+        Ok(Progress::Ask {
+            claim: Claim::Key(Box::new(credentials)),
+            next: Waiting::Decision(Box::new(pending)),
+        })
+    }
+}
+
+impl AwaitDecision for AwaitAnswer {
+    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress {
+        let (frame, established) = self.ready(local);
+        Progress::Done {
+            reply: Some((READY, frame)),
+            established,
         }
     }
 }
 
 impl AwaitHello {
     pub(super) fn new(
+        settings: Arc<Blake3Server>,
         provider: &dyn Provider,
         entropy: &Entropy,
-        client_greeting: &[u8; 64],
-        server_greeting: &[u8; 64],
+        greetings: &Greetings<'_>,
     ) -> Self {
         Self {
+            settings,
             ephemeral: entropy.ephemeral(),
             cookie_nonce: entropy.cookie_nonce(),
-            h0: Transcript::start(provider, client_greeting, server_greeting),
+            h0: Transcript::start(provider, greetings.theirs, greetings.ours),
         }
     }
 
     /// Opens HELLO and answers with WELCOME, and says what the transcript is then and which of the
     /// server's keys opened HELLO.
     /// `seal_cookie` gives the cookie its wire form.
-    pub(super) fn receive(
+    pub(super) fn answer(
         self,
         provider: &dyn Provider,
-        settings: &Blake3Server,
         frame: &HandshakeFrame<'_>,
         seal_cookie: impl FnOnce(&Cookie, [u8; 24]) -> [u8; COOKIE_SIZE],
     ) -> Result<(Vec<u8>, Transcript, u8), Error> {
@@ -188,7 +169,7 @@ impl AwaitHello {
         let client_ephemeral = public_key(hello.ephemeral)?;
         // The client does not say which key it knows; the right one opens its HELLO.
         let mut known = None;
-        for (key, keys) in (0..).zip(settings.all_keys()) {
+        for (key, keys) in (0..).zip(self.settings.all_keys()) {
             let dh1 = agree(provider, keys.secret(), &client_ephemeral)?;
             let opened = SealedBox::derive(
                 provider,
@@ -217,13 +198,10 @@ impl AwaitHello {
     }
 }
 
-impl AwaitDecision {
-    pub(super) fn ready(
-        self,
-        local: &Local<'_>,
-        settings: &Blake3Server,
-    ) -> (Vec<u8>, Established) {
+impl AwaitAnswer {
+    pub(super) fn ready(self, local: &Local<'_>) -> (Vec<u8>, Established) {
         let provider = local.provider;
+        let data_phase = self.settings.data_phase;
         let material = [&self.dh2.as_bytes()[..], self.h3.as_bytes()];
         let size = local.metadata.size() + TAG_SIZE;
         let mut frame = command::begin(READY.as_bytes(), size);
@@ -233,7 +211,7 @@ impl AwaitDecision {
             .seal_from(ready_box, &mut frame);
         let h4 = self.h3.then(provider, &frame);
         let (sealer, opener) =
-            data_phase::derive(provider, settings.data_phase, Side::Server, &h4, &self.dh2);
+            data_phase::derive(provider, data_phase, Side::Server, &h4, &self.dh2);
         let established = Established {
             metadata: self.metadata,
             public_key: Some(self.public_key),
@@ -282,12 +260,13 @@ pub(super) fn up_to_welcome(
 /// Opens INITIATE with what its cookie brought back, and verifies the vouch.
 pub(super) fn receive_initiate(
     local: &Local<'_>,
+    settings: &Arc<Blake3Server>,
     keys: &KeyPair,
     frame: &HandshakeFrame<'_>,
     initiate: &Initiate<'_>,
     cookie: &Cookie,
     h2: Transcript,
-) -> Result<AwaitDecision, Error> {
+) -> Result<AwaitAnswer, Error> {
     let provider = local.provider;
     let ephemeral = &cookie.server_ephemeral;
     let dh2 = agree(provider, ephemeral, &cookie.client_ephemeral)?;
@@ -295,16 +274,13 @@ pub(super) fn receive_initiate(
     let opened = SealedBox::derive(provider, &sealed_box::INITIATE, &material, &material)
         .open(initiate.initiate_box)
         .ok_or(HandshakeError::InitiateUnreadable)?;
-    let (client, rest) = opened
-        .split_first_chunk()
-        .expect("INITIATE's size was checked");
-    let (vouch, metadata) = rest.split_at(VOUCH_SIZE);
+    let introduction = Introduction::parse(&opened)?;
 
-    let client = public_key(client)?;
+    let client = public_key(introduction.client)?;
     let dh3 = agree(provider, ephemeral, &client)?;
     let dh3 = [&dh3.as_bytes()[..]];
     let vouched = SealedBox::derive(provider, &sealed_box::VOUCH, &dh3, &dh3)
-        .open_array::<64>(vouch)
+        .open_array::<64>(introduction.vouch)
         .ok_or(HandshakeError::VouchInvalid)?;
     let (vouched_ephemeral, vouched_server) = vouched.split_at(32);
     let expected = vouched_ephemeral.ct_eq(cookie.client_ephemeral.as_bytes())
@@ -313,10 +289,10 @@ pub(super) fn receive_initiate(
         return Err(HandshakeError::VouchInvalid.into());
     }
 
-    let metadata = Metadata::parse(metadata)?;
-    local.check_metadata(&metadata)?;
+    let metadata = local.read_metadata(introduction.metadata)?;
     let h3 = h2.then(provider, frame.wire);
-    Ok(AwaitDecision {
+    Ok(AwaitAnswer {
+        settings: Arc::clone(settings),
         dh2,
         h3,
         public_key: client,

@@ -1,13 +1,15 @@
 //! What BLAKE3ZMQ is told at its start.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::CookieStore;
+use super::{CookieStore, client, server};
+use crate::error::Error;
 use crate::key_pair::KeyPair;
 use crate::keys::PublicKey;
 use crate::limits::MAX_ADDITIONAL_SERVER_KEYS;
-use crate::mechanism::{Entropy, Settings, Weakness};
+use crate::mechanism::{Entropy, Greetings, Local, Progress, Settings, Waiting, Weakness};
 use crate::mechanism_type::Mechanism;
 
 /// The client of BLAKE3ZMQ.
@@ -82,6 +84,15 @@ impl Settings for Blake3Client {
     fn weakness(&self) -> Option<Weakness> {
         self.data_phase.weakness()
     }
+
+    fn start(
+        self: Arc<Self>,
+        local: &Local<'_>,
+        entropy: &Entropy,
+        greetings: &Greetings<'_>,
+    ) -> Result<Progress, Error> {
+        client::start(local, self, entropy, greetings)
+    }
 }
 
 impl Settings for Blake3Server {
@@ -94,11 +105,21 @@ impl Settings for Blake3Server {
     }
 
     /// Different each time, so that the same HELLO never gives the same WELCOME key and nonce.
-    fn greeting_padding(&self, entropy: &Entropy) -> [u8; 8] {
-        entropy.padding()
+    fn wants_fresh_padding(&self) -> bool {
+        true
     }
 
     fn weakness(&self) -> Option<Weakness> {
         self.data_phase.weakness()
+    }
+
+    fn start(
+        self: Arc<Self>,
+        local: &Local<'_>,
+        entropy: &Entropy,
+        greetings: &Greetings<'_>,
+    ) -> Result<Progress, Error> {
+        let state = server::AwaitHello::new(self, local.provider, entropy, greetings);
+        Ok(Progress::Wait(Waiting::Command(Box::new(state))))
     }
 }

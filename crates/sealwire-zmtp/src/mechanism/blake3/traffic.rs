@@ -15,19 +15,27 @@ use crate::provider::{MessageCipher, OpenJob, PieceSealer, SealJob, Verdict};
 
 /// The nonces of one direction, in order, each once.
 struct Nonces {
-    base: [u8; 24],
+    prefix: [u8; 16],
+    /// Of frame 0, behind the prefix.
+    first: u64,
     next: u64,
 }
 
 impl Nonces {
+    fn new(base: [u8; 24]) -> Self {
+        Self {
+            prefix: core::array::from_fn(|i| base[i]),
+            first: u64::from_le_bytes(core::array::from_fn(|i| base[16 + i])),
+            next: 0,
+        }
+    }
+
     /// The nonce of the frame `ahead` places after the next one.
     fn peek(&self, ahead: usize) -> [u8; 24] {
-        let mut nonce = self.base;
-        let (_, counter) = nonce.split_last_chunk_mut::<8>().expect("24 bytes hold 8");
-        let index = self.next + ahead as u64;
-        *counter = u64::from_le_bytes(*counter)
-            .wrapping_add(index)
-            .to_le_bytes();
+        let counter = self.first.wrapping_add(self.next + ahead as u64);
+        let mut nonce = [0; 24];
+        nonce[..16].copy_from_slice(&self.prefix);
+        nonce[16..].copy_from_slice(&counter.to_le_bytes());
         nonce
     }
 
@@ -49,7 +57,7 @@ impl Sealer {
     pub(crate) fn new(cipher: Box<dyn MessageCipher>, base: [u8; 24]) -> Self {
         Self {
             cipher,
-            nonces: Nonces { base, next: 0 },
+            nonces: Nonces::new(base),
         }
     }
 
@@ -84,7 +92,7 @@ impl Opener {
     pub(crate) fn new(cipher: Box<dyn MessageCipher>, base: [u8; 24]) -> Self {
         Self {
             cipher,
-            nonces: Nonces { base, next: 0 },
+            nonces: Nonces::new(base),
         }
     }
 
@@ -122,11 +130,9 @@ mod tests {
     };
 
     fn sealer_at(next: u64) -> Sealer {
-        let cipher = DefaultProvider.cipher(&[1; 32]);
-        Sealer {
-            cipher,
-            nonces: Nonces { base: BASE, next },
-        }
+        let mut sealer = Sealer::new(DefaultProvider.cipher(&[1; 32]), BASE);
+        sealer.nonces.next = next;
+        sealer
     }
 
     fn seal(sealer: &mut Sealer, count: usize) {
@@ -143,10 +149,7 @@ mod tests {
 
     #[test]
     fn the_last_eight_bytes_count_and_wrap() {
-        let nonces = Nonces {
-            base: BASE,
-            next: 0,
-        };
+        let nonces = Nonces::new(BASE);
         assert_eq!(nonces.peek(0), BASE);
         let mut expected = [7; 24];
         expected[16..].copy_from_slice(&[0; 8]);

@@ -16,13 +16,13 @@ use super::commands::Initiate;
 use super::cookie::{Cookie, KEY_CONTEXT};
 use super::sealed_box::SealedBox;
 use super::transcript::Transcript;
-use super::{Client, CookieKey, CookieStore, server};
+use super::{CookieKey, CookieStore, server};
 use crate::connection::Config;
 use crate::key_pair::KeyPair;
 use crate::keys::{SecretKey, hex};
 use crate::mechanism::{
-    Blake3Client, Blake3Server, DataPhase, Entropy, Established, HandshakeFrame, MechanismConfig,
-    Opener, Progress, Sealer,
+    Blake3Client, Blake3Server, DataPhase, Entropy, Established, Greetings, HandshakeFrame,
+    MechanismConfig, Opener, Progress, Sealer, Settings as _,
 };
 use crate::provider::{DefaultProvider, OpenJob, Provider, SealJob, Verdict};
 use crate::wire::frame::Header;
@@ -216,47 +216,42 @@ fn entropy(ephemeral: [u8; 32], cookie_nonce: [u8; 24]) -> Entropy {
 fn the_client_sends_what_the_peers_client_sent() {
     for recording in recordings() {
         let settings = recording.client_settings();
-        let config = recording.config("client", MechanismConfig::Blake3Client(settings.clone()));
+        let config = recording.config("client", MechanismConfig::from(settings.clone()));
         let local = config.local(&DefaultProvider);
         let entropy = entropy(recording.array("/client/ephemeral_secret_key"), [0; 24]);
-        let (mut client, progress) = Client::start(
-            &local,
-            &settings,
-            &entropy,
-            &recording.array("/client/greeting"),
-            &recording.array("/server/greeting"),
-        )
-        .unwrap();
-        let Progress::Reply {
+        let greetings = Greetings {
+            ours: &recording.array("/client/greeting"),
+            theirs: &recording.array("/server/greeting"),
+        };
+        let progress = Arc::new(settings).start(&local, &entropy, &greetings);
+        let Ok(Progress::Reply {
             command: "HELLO",
             frame,
-        } = progress
+            next: client,
+        }) = progress
         else {
             panic!("expected HELLO");
         };
         assert_eq!(frame, recording.wire("hello"));
 
         let welcome = recording.wire("welcome");
-        let progress = client
-            .receive(&local, &settings, &handshake_frame(&welcome))
-            .unwrap();
-        let Progress::Reply {
+        let progress = client.receive(&local, &handshake_frame(&welcome));
+        let Ok(Progress::Reply {
             command: "INITIATE",
             frame,
-        } = progress
+            next: client,
+        }) = progress
         else {
             panic!("expected INITIATE");
         };
         assert_eq!(frame, recording.wire("initiate"));
 
         let ready = recording.wire("ready");
-        let progress = client
-            .receive(&local, &settings, &handshake_frame(&ready))
-            .unwrap();
-        let Progress::Done {
+        let progress = client.receive(&local, &handshake_frame(&ready));
+        let Ok(Progress::Done {
             reply: None,
             established,
-        } = progress
+        }) = progress
         else {
             panic!("expected the end of the handshake");
         };
@@ -267,18 +262,21 @@ fn the_client_sends_what_the_peers_client_sent() {
 #[test]
 fn the_server_sends_what_the_peers_server_sent() {
     for recording in recordings() {
-        let settings = recording.server_settings();
-        let config = recording.config("server", MechanismConfig::Blake3Server(settings.clone()));
+        let settings = Arc::new(recording.server_settings());
+        let config = recording.config("server", recording.server_settings().into());
         let provider = &DefaultProvider;
         let local = config.local(provider);
         let hello_state = server::AwaitHello::new(
+            settings.clone(),
             provider,
             &entropy(
                 recording.array("/server/ephemeral_secret_key"),
                 recording.array("/server/cookie_nonce"),
             ),
-            &recording.array("/client/greeting"),
-            &recording.array("/server/greeting"),
+            &Greetings {
+                ours: &recording.array("/server/greeting"),
+                theirs: &recording.array("/client/greeting"),
+            },
         );
         let hello = recording.wire("hello");
         let mut carried = None;
@@ -297,7 +295,7 @@ fn the_server_sends_what_the_peers_server_sent() {
             wire
         };
         let (welcome, h2, key) = hello_state
-            .receive(provider, &settings, &handshake_frame(&hello), seal_cookie)
+            .answer(provider, &handshake_frame(&hello), seal_cookie)
             .unwrap();
         assert_eq!((welcome, key), (recording.wire("welcome"), 0));
 
@@ -308,8 +306,9 @@ fn the_server_sends_what_the_peers_server_sent() {
         let made_again = server::up_to_welcome(provider, keys, &initiate, &cookie).unwrap();
         assert_eq!(made_again.as_bytes(), h2.as_bytes());
         let pending =
-            server::receive_initiate(&local, keys, &frame, &initiate, &cookie, h2).unwrap();
-        let (ready, established) = pending.ready(&local, &settings);
+            server::receive_initiate(&local, &settings, keys, &frame, &initiate, &cookie, h2)
+                .unwrap();
+        let (ready, established) = pending.ready(&local);
         assert_eq!(ready, recording.wire("ready"));
         let client = recording.keys("/client/secret_key").public();
         assert_eq!(established.public_key, Some(client));

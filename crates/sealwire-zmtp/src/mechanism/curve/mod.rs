@@ -26,11 +26,11 @@ mod server;
 mod settings;
 pub(crate) mod traffic;
 
-pub(crate) use self::client::Client;
-pub(crate) use self::server::Server;
 pub use self::settings::{CurveClient, CurveServer, FrameOrder};
 
-use sealwire_nacl::SecretBox;
+use alloc::vec::Vec;
+
+use sealwire_nacl::{SecretBox, TAG_SIZE};
 use zeroize::Zeroizing;
 
 use crate::error::HandshakeError;
@@ -38,9 +38,12 @@ use crate::key_pair::KeyPair;
 use crate::keys::PublicKey;
 use crate::provider::Provider;
 
-/// Refuses keys that have a canonical twin.
-fn public_key(bytes: &[u8; 32]) -> Result<PublicKey, HandshakeError> {
-    PublicKey::from_bytes(*bytes).map_err(|_| HandshakeError::KeyNotCanonical)
+/// Refuses keys that have a canonical twin, and what is not 32 bytes.
+fn public_key(bytes: &[u8]) -> Result<PublicKey, HandshakeError> {
+    let bytes = bytes.try_into().ok();
+    bytes
+        .and_then(|bytes| PublicKey::from_bytes(bytes).ok())
+        .ok_or(HandshakeError::KeyNotCanonical)
 }
 
 /// The box that two key pairs share, with an all-zero X25519 result refused.
@@ -56,12 +59,19 @@ fn agree(
         .ok_or(HandshakeError::WeakKey)
 }
 
-/// Seals what a frame holds from `start` on: room for the tag, then the plaintext.
-fn seal_from(sealing: &SecretBox, nonce: &[u8; 24], start: usize, frame: &mut [u8]) {
-    let (tag, text) = frame[start..]
-        .split_first_chunk_mut()
-        .expect("room left for the tag");
-    *tag = sealing.seal_in_place_detached(nonce, text);
+/// Where a box begins in a frame: with its tag, for which this makes room.
+struct BoxStart(usize);
+
+fn begin_box(frame: &mut Vec<u8>) -> BoxStart {
+    let start = BoxStart(frame.len());
+    frame.extend_from_slice(&[0; TAG_SIZE]);
+    start
+}
+
+/// Seals what a frame holds behind the start of a box.
+fn seal_from(sealing: &SecretBox, nonce: &[u8; 24], start: BoxStart, frame: &mut [u8]) {
+    let (tag, text) = frame[start.0..].split_at_mut(TAG_SIZE);
+    tag.copy_from_slice(&sealing.seal_in_place_detached(nonce, text));
 }
 
 /// The plaintext of `SIZE` bytes behind a tag, wiped on drop; `None` for another size or when it

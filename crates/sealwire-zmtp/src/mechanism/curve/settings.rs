@@ -2,10 +2,12 @@
 
 use alloc::sync::Arc;
 
+use super::{client, server};
+use crate::error::Error;
 use crate::key_pair::KeyPair;
 use crate::keys::PublicKey;
 use crate::mechanism::blake3::CookieStore;
-use crate::mechanism::{Settings, Weakness};
+use crate::mechanism::{Entropy, Greetings, Local, Progress, Settings, Weakness};
 use crate::mechanism_type::Mechanism;
 
 /// The client of CURVE.
@@ -59,6 +61,15 @@ impl Settings for CurveClient {
     fn weakness(&self) -> Option<Weakness> {
         self.frame_order.weakness()
     }
+
+    fn start(
+        self: Arc<Self>,
+        local: &Local<'_>,
+        entropy: &Entropy,
+        _: &Greetings<'_>,
+    ) -> Result<Progress, Error> {
+        client::start(local, self, entropy)
+    }
 }
 
 impl Settings for CurveServer {
@@ -72,5 +83,14 @@ impl Settings for CurveServer {
 
     fn weakness(&self) -> Option<Weakness> {
         self.frame_order.weakness()
+    }
+
+    fn start(
+        self: Arc<Self>,
+        _: &Local<'_>,
+        entropy: &Entropy,
+        _: &Greetings<'_>,
+    ) -> Result<Progress, Error> {
+        Ok(server::start(self, entropy))
     }
 }

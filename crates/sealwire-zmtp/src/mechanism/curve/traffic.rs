@@ -70,7 +70,9 @@ pub(crate) const fn opened_flags(sealed: u8) -> Option<u8> {
     }
 }
 
-/// The parts of a body of at least [`OVERHEAD`] bytes: name, number, tag, and what is sealed.
+/// The parts of a body of at least [`OVERHEAD`] bytes: name, number, tag, and what is sealed. Both
+/// callers, scanning and staging, measure that before; a type for it would be parsed from the same bytes
+/// once more.
 fn parts(body: &mut [u8]) -> (&mut [u8; 8], &mut [u8; 8], &mut [u8; TAG_SIZE], &mut [u8]) {
     let (name, rest) = body.split_first_chunk_mut().expect("a body holds its name");
     let (number, rest) = rest.split_first_chunk_mut().expect("and a number");

@@ -1,66 +1,68 @@
 //! The client's side of the handshake.
 
-use super::{HELLO, INITIATE, READY, WELCOME, established};
-use crate::error::{Error, HandshakeError, Incompatible, Step, WireError};
-use crate::mechanism::{HandshakeFrame, Local, PlainClient, Progress};
-use crate::wire::command;
-use crate::wire::metadata::Metadata;
+use alloc::boxed::Box;
 
-/// A client between two commands.
-pub(crate) struct Client {
-    step: Step,
+use super::{HELLO, INITIATE, READY, WELCOME, established};
+use crate::error::{Error, Incompatible, Step, WireError};
+use crate::mechanism::{AwaitCommand, HandshakeFrame, Local, PlainClient, Progress};
+use crate::wire::command;
+
+/// Shows the password.
+pub(super) fn start(settings: &PlainClient) -> Progress {
+    let credentials = &settings.credentials;
+    let mut hello = command::begin(HELLO.as_bytes(), credentials.size());
+    credentials.encode(&mut hello);
+    Progress::Reply {
+        command: HELLO,
+        frame: hello,
+        next: Box::new(AwaitWelcome),
+    }
 }
 
-impl Client {
-    pub(crate) fn start(settings: &PlainClient) -> (Self, Progress) {
-        let credentials = &settings.credentials;
-        let mut hello = command::begin(HELLO.as_bytes(), credentials.size());
-        credentials.encode(&mut hello);
-        let progress = Progress::Reply {
-            command: HELLO,
-            frame: hello,
-        };
-        (
-            Self {
-                step: Step::Welcome,
-            },
-            progress,
-        )
+struct AwaitWelcome;
+
+struct AwaitReady;
+
+impl AwaitCommand for AwaitWelcome {
+    fn step(&self) -> Step {
+        Step::Welcome
     }
 
-    pub(crate) const fn step(&self) -> Step {
-        self.step
-    }
-
-    pub(crate) fn receive(
-        &mut self,
+    fn receive(
+        self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
     ) -> Result<Progress, Error> {
-        match (self.step, frame.name) {
-            (Step::Welcome, name) if name == WELCOME.as_bytes() => {
-                if !frame.data.is_empty() {
-                    return Err(WireError::MalformedCommand { command: WELCOME }.into());
-                }
-                self.step = Step::Ready;
-                Ok(Progress::Reply {
-                    command: INITIATE,
-                    frame: local.metadata_frame(INITIATE),
-                })
-            }
-            (Step::Ready, name) if name == READY.as_bytes() => {
-                let metadata = Metadata::parse(frame.data)?;
-                local.check_metadata(&metadata)?;
-                Ok(Progress::Done {
-                    reply: None,
-                    established: established(metadata),
-                })
-            }
-            // libzmq does not say in its greeting which side it is.
-            (Step::Welcome, name) if name == HELLO.as_bytes() => {
-                Err(Incompatible::BothClients.into())
-            }
-            (expected, _) => Err(HandshakeError::UnexpectedCommand { expected }.into()),
+        // libzmq does not say in its greeting which side it is.
+        if frame.name == HELLO.as_bytes() {
+            return Err(Incompatible::BothClients.into());
         }
+        frame.expect(WELCOME, Step::Welcome)?;
+        if !frame.data.is_empty() {
+            return Err(WireError::MalformedCommand { command: WELCOME }.into());
+        }
+        Ok(Progress::Reply {
+            command: INITIATE,
+            frame: local.metadata_frame(INITIATE),
+            next: Box::new(AwaitReady),
+        })
+    }
+}
+
+impl AwaitCommand for AwaitReady {
+    fn step(&self) -> Step {
+        Step::Ready
+    }
+
+    fn receive(
+        self: Box<Self>,
+        local: &Local<'_>,
+        frame: &HandshakeFrame<'_>,
+    ) -> Result<Progress, Error> {
+        frame.expect(READY, Step::Ready)?;
+        Ok(Progress::Done {
+            reply: None,
+            established: established(local.read_metadata(frame.data)?),
+        })
     }
 }

@@ -20,17 +20,14 @@ mod password;
 mod server;
 mod settings;
 
-pub(crate) use self::client::Client;
 pub use self::password::{PasswordTable, PlainCredentials};
-pub(crate) use self::server::Server;
 pub use self::settings::PlainClient;
 pub(crate) use self::settings::PlainServer;
 
 use alloc::vec::Vec;
 
-use crate::mechanism::{Established, Opener, Sealer};
+use crate::mechanism::{Established, Opener, PeerMetadata, Sealer};
 use crate::wire::frame::{COMMAND, Header};
-use crate::wire::metadata::Metadata;
 
 /// Longest username and longest password, in bytes.
 pub const MAX_CREDENTIAL: usize = 255;
@@ -56,7 +53,7 @@ pub(crate) fn misspelt_error_frame(reason: &str) -> Vec<u8> {
     [&Header::new(COMMAND, body.len()).encode()[..], &body].concat()
 }
 
-fn established(metadata: Metadata) -> Established {
+fn established(metadata: PeerMetadata) -> Established {
     Established {
         metadata,
         public_key: None,

@@ -3,58 +3,68 @@
 use alloc::boxed::Box;
 
 use super::{HELLO, INITIATE, PlainCredentials, READY, WELCOME, established};
-use crate::error::{Error, HandshakeError, Step, WireError};
-use crate::mechanism::{Claim, HandshakeFrame, Local, Progress};
+use crate::error::{Error, Step, WireError};
+use crate::mechanism::{
+    AwaitCommand, AwaitDecision, Claim, HandshakeFrame, Local, Progress, Waiting,
+};
 use crate::wire::command;
-use crate::wire::metadata::Metadata;
 
-/// A server between two commands.
-pub(crate) struct Server {
-    step: Step,
+/// Waits for the password.
+pub(super) fn start() -> Progress {
+    Progress::Wait(Waiting::Command(Box::new(AwaitHello)))
 }
 
-impl Server {
-    pub(crate) const fn start() -> Self {
-        Self { step: Step::Hello }
+struct AwaitHello;
+
+struct AwaitAnswer;
+
+struct AwaitInitiate;
+
+impl AwaitCommand for AwaitHello {
+    fn step(&self) -> Step {
+        Step::Hello
     }
 
-    pub(crate) const fn step(&self) -> Step {
-        self.step
+    fn receive(
+        self: Box<Self>,
+        _: &Local<'_>,
+        frame: &HandshakeFrame<'_>,
+    ) -> Result<Progress, Error> {
+        frame.expect(HELLO, Step::Hello)?;
+        let shown = PlainCredentials::parse(frame.data)
+            .ok_or(WireError::MalformedCommand { command: HELLO })?;
+        Ok(Progress::Ask {
+            claim: Claim::Password(Box::new(shown)),
+            next: Waiting::Decision(Box::new(AwaitAnswer)),
+        })
+    }
+}
+
+impl AwaitDecision for AwaitAnswer {
+    fn allowed(self: Box<Self>, _: &Local<'_>) -> Progress {
+        Progress::Reply {
+            command: WELCOME,
+            frame: command::frame(WELCOME.as_bytes(), &[]),
+            next: Box::new(AwaitInitiate),
+        }
+    }
+}
+
+impl AwaitCommand for AwaitInitiate {
+    fn step(&self) -> Step {
+        Step::Initiate
     }
 
-    pub(crate) fn receive(
-        &mut self,
+    fn receive(
+        self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
     ) -> Result<Progress, Error> {
-        match (self.step, frame.name) {
-            (Step::Hello, name) if name == HELLO.as_bytes() => {
-                let shown = PlainCredentials::parse(frame.data)
-                    .ok_or(WireError::MalformedCommand { command: HELLO })?;
-                self.step = Step::Authorization;
-                Ok(Progress::Ask(Claim::Password(Box::new(shown))))
-            }
-            (Step::Initiate, name) if name == INITIATE.as_bytes() => {
-                let metadata = Metadata::parse(frame.data)?;
-                local.check_metadata(&metadata)?;
-                Ok(Progress::Done {
-                    reply: Some((READY, local.metadata_frame(READY))),
-                    established: established(metadata),
-                })
-            }
-            (expected, _) => Err(HandshakeError::UnexpectedCommand { expected }.into()),
-        }
-    }
-
-    /// Answers HELLO with WELCOME; `None` when nothing was asked.
-    pub(crate) fn authorized(&mut self) -> Option<Progress> {
-        if self.step != Step::Authorization {
-            return None;
-        }
-        self.step = Step::Initiate;
-        Some(Progress::Reply {
-            command: WELCOME,
-            frame: command::frame(WELCOME.as_bytes(), &[]),
+        frame.expect(INITIATE, Step::Initiate)?;
+        let metadata = local.read_metadata(frame.data)?;
+        Ok(Progress::Done {
+            reply: Some((READY, local.metadata_frame(READY))),
+            established: established(metadata),
         })
     }
 }

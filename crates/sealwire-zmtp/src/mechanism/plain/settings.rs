@@ -1,9 +1,11 @@
 //! What PLAIN is told at its start.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{PlainCredentials, misspelt_error, misspelt_error_frame};
-use crate::mechanism::Settings;
+use super::{PlainCredentials, client, misspelt_error, misspelt_error_frame, server};
+use crate::error::{ConfigError, Error};
+use crate::mechanism::{Entropy, Greetings, Local, Progress, Settings};
 use crate::mechanism_type::Mechanism;
 
 /// The client of PLAIN.
@@ -14,6 +16,7 @@ pub struct PlainClient {
 }
 
 /// The server of PLAIN, which compares nothing itself.
+#[derive(Debug)]
 pub(crate) struct PlainServer;
 
 impl Settings for PlainClient {
@@ -23,6 +26,22 @@ impl Settings for PlainClient {
 
     fn other_error<'a>(&self, body: &'a [u8]) -> Option<&'a [u8]> {
         misspelt_error(body)
+    }
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        if self.credentials.fits() {
+            return Ok(());
+        }
+        Err(ConfigError::CredentialTooLong)
+    }
+
+    fn start(
+        self: Arc<Self>,
+        _: &Local<'_>,
+        _: &Entropy,
+        _: &Greetings<'_>,
+    ) -> Result<Progress, Error> {
+        Ok(client::start(&self))
     }
 }
 
@@ -39,5 +58,14 @@ impl Settings for PlainServer {
     /// zeros.
     fn other_error_frame(&self, padding: [u8; 8], reason: &str) -> Option<Vec<u8>> {
         (padding != [0; 8]).then(|| misspelt_error_frame(reason))
+    }
+
+    fn start(
+        self: Arc<Self>,
+        _: &Local<'_>,
+        _: &Entropy,
+        _: &Greetings<'_>,
+    ) -> Result<Progress, Error> {
+        Ok(server::start())
     }
 }

@@ -100,7 +100,7 @@ pub(crate) fn null(socket_type: SocketType) -> Config {
 /// A NULL socket of this type that decides about its peers.
 pub(crate) fn null_authorized(socket_type: SocketType) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::NullAuthorized;
+    config.mechanism = MechanismConfig::null_authorized();
     config
 }
 
@@ -112,7 +112,7 @@ pub(crate) const CLIENT_SEED: u8 = 1;
 /// A BLAKE3 client with an identity.
 pub(crate) fn client(socket_type: SocketType, data_phase: DataPhase) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::Blake3Client(Blake3Client {
+    config.mechanism = MechanismConfig::from(Blake3Client {
         server_key: keys(SERVER_SEED).public(),
         keys: Some(keys(CLIENT_SEED)),
         data_phase,
@@ -127,7 +127,7 @@ pub(crate) fn server(
     cookies: Arc<Cookies>,
 ) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::Blake3Server(Blake3Server {
+    config.mechanism = MechanismConfig::from(Blake3Server {
         additional_keys: Vec::new(),
         keys: keys(SERVER_SEED),
         cookies,
@@ -139,7 +139,7 @@ pub(crate) fn server(
 /// A CURVE client with an identity.
 pub(crate) fn curve_client(socket_type: SocketType) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::CurveClient(CurveClient {
+    config.mechanism = MechanismConfig::from(CurveClient {
         server_key: keys(SERVER_SEED).public(),
         keys: Some(keys(CLIENT_SEED)),
         frame_order: FrameOrder::default(),
@@ -150,7 +150,7 @@ pub(crate) fn curve_client(socket_type: SocketType) -> Config {
 /// The server that [`curve_client`] is meant for.
 pub(crate) fn curve_server(socket_type: SocketType, cookies: Arc<Cookies>) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::CurveServer(CurveServer {
+    config.mechanism = MechanismConfig::from(CurveServer {
         keys: keys(SERVER_SEED),
         cookies,
         frame_order: FrameOrder::default(),
@@ -158,10 +158,28 @@ pub(crate) fn curve_server(socket_type: SocketType, cookies: Arc<Cookies>) -> Co
     config
 }
 
+/// The server of both [`client`] and [`curve_client`].
+pub(crate) fn any_of(socket_type: SocketType, cookies: Arc<Cookies>) -> Config {
+    let blake3 = Blake3Server {
+        additional_keys: Vec::new(),
+        keys: keys(SERVER_SEED),
+        cookies: cookies.clone(),
+        data_phase: DataPhase::default(),
+    };
+    let curve = CurveServer {
+        keys: keys(SERVER_SEED),
+        cookies,
+        frame_order: FrameOrder::default(),
+    };
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::any_of(blake3, [curve.into()]);
+    config
+}
+
 /// A PLAIN client that shows `admin` and `s3cret`.
 pub(crate) fn plain_client(socket_type: SocketType) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::PlainClient(PlainClient {
+    config.mechanism = MechanismConfig::from(PlainClient {
         credentials: PlainCredentials::new("admin", "s3cret"),
     });
     config
@@ -170,12 +188,12 @@ pub(crate) fn plain_client(socket_type: SocketType) -> Config {
 /// A PLAIN server.
 pub(crate) fn plain_server(socket_type: SocketType) -> Config {
     let mut config = Config::new(socket_type);
-    config.mechanism = MechanismConfig::PlainServer;
+    config.mechanism = MechanismConfig::plain_server();
     config
 }
 
 /// A client and a server, or two NULL sides: every way that a DEALER and a ROUTER can be protected.
-pub(crate) fn protections() -> [(Config, Config); 6] {
+pub(crate) fn protections() -> [(Config, Config); 8] {
     use DataPhase::{ContinuousKeystreamUnauthenticatedOrder, PerMessageNonces};
     use SocketType::{Dealer, Router};
     let blake3 = |phase| {
@@ -191,6 +209,11 @@ pub(crate) fn protections() -> [(Config, Config); 6] {
         blake3(ContinuousKeystreamUnauthenticatedOrder),
         (curve_client(Dealer), curve_server(Router, Cookies::new(9))),
         (plain_client(Dealer), plain_server(Router)),
+        (
+            client(Dealer, PerMessageNonces),
+            any_of(Router, Cookies::new(9)),
+        ),
+        (curve_client(Dealer), any_of(Router, Cookies::new(9))),
     ]
 }
 

@@ -229,7 +229,7 @@ fn mechanisms_differ() {
     let keys = KeyPair::generate();
     let mismatch = |ours, theirs: Mechanism| -> ProtocolError {
         Incompatible::MechanismMismatch {
-            ours,
+            ours: vec![ours],
             theirs: theirs.name().into(),
         }
         .into()
