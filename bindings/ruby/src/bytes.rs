@@ -175,7 +175,7 @@ impl Batch {
         extra: isize,
         work: impl FnOnce(Vec<(&[u8], &mut [u8])>) -> T,
     ) -> Result<(RArray, T), Error> {
-        let sizes = self.read(|text| text.len().saturating_add_signed(extra))?;
+        let sizes = self.read_each(|text| text.len().saturating_add_signed(extra))?;
         let strings = ruby.ary_new_capa(sizes.len());
         for size in &sizes {
             strings.push(ruby.str_buf_new(*size))?;

@@ -24,7 +24,10 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_method("socket_type", method!(Peer::socket_type, 0))?;
     class.define_method("mechanism", method!(Peer::mechanism, 0))?;
     class.define_method("connection", method!(Peer::connection, 0))?;
-    class.define_method("connection_routing_id", method!(Peer::connection_routing_id, 0))?;
+    class.define_method(
+        "connection_routing_id",
+        method!(Peer::connection_routing_id, 0),
+    )?;
     class.define_method("metadata", method!(Peer::metadata, 1))?;
     class.define_method("process", method!(Peer::process, 0))?;
     class.define_method("account", method!(Peer::account, 0))?;

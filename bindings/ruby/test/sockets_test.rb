@@ -248,6 +248,24 @@ class SocketsTest < SealwireTest
     assert_raises(Sealwire::UnsentError) { push.close }
   end
 
+  def test_an_exception_of_a_block_is_not_hidden_by_closing
+    unsent = proc do |push|
+      push.connect("tcp://127.0.0.1:1")
+      push << "to nobody"
+      raise KeyError, "mine"
+    end
+    assert_equal "mine", assert_raises(KeyError) { Sealwire::PUSH.open(linger: 0.05, &unsent) }.message
+    assert_raises(Sealwire::UnsentError) do
+      Sealwire::PUSH.open(linger: 0.05) do |push|
+        push.connect("tcp://127.0.0.1:1")
+        push << "to nobody"
+      end
+    end
+    assert_equal 7, Sealwire::PUSH.open { 7 }
+    left = catch(:out) { Sealwire::PUSH.open { |push| throw :out, push } }
+    assert_raises(Sealwire::ClosedError) { left << "late" }
+  end
+
   def test_sockets_are_iterated_until_they_close
     pull, push = connected(:PULL, :PUSH)
     3.times { |number| push << number.to_s }

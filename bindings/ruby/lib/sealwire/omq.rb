@@ -37,16 +37,10 @@ module OMQ
 
     # `@` before an endpoint binds, `>` connects; without either the type decides. A block gets the
     # socket, which is closed after it.
-    def initialize(type, default, endpoints, **options)
+    def initialize(type, default, endpoints, **options, &block)
       super(type, **options)
       Array(endpoints).each { |endpoint| attach(endpoint, default) }
-      return unless block_given?
-
-      begin
-        yield self
-      ensure
-        close
-      end
+      close_after(&block) if block
     end
 
     # How connections are protected; before the first bind or connect.

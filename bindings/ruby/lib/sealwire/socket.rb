@@ -29,16 +29,11 @@ module Sealwire
 
     def admit = get_option(:admit)
 
-    # With a block the socket is closed after it.
-    def self.open(*arguments, **options)
+    # With a block the socket is closed after it, and the block's exception is raised rather than one
+    # of closing.
+    def self.open(*arguments, **options, &block)
       socket = new(*arguments, **options)
-      return socket unless block_given?
-
-      begin
-        yield socket
-      ensure
-        socket.close
-      end
+      block ? socket.__send__(:close_after, &block) : socket
     end
 
     def initialize(type, **options)
@@ -58,6 +53,22 @@ module Sealwire
         loop { yield receive }
       rescue ClosedError
         self
+      end
+    end
+
+    private
+
+    # Gives the block's value. What the block raises goes first: a failure to close would hide it.
+    def close_after
+      failure = nil
+      yield self
+    rescue Exception => failure
+      raise
+    ensure
+      begin
+        close
+      rescue Error
+        raise unless failure
       end
     end
   end
