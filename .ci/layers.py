@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS = {
     "crates/sealwire": [
         ["limits"],
-        ["account", "counters", "endpoint", "entropy", "panics", "primitives", "routing_ids", "text"],
+        ["account", "counters", "endpoint", "entropy", "panics", "primitives", "routing_ids", "signals", "text"],
         ["guard", "keys", "peer"],
         ["auth", "message", "reach", "waiting"],
         ["security"],

@@ -70,7 +70,7 @@ libraries() {
         *) pkg-config --cflags --libs sealwire ;;
     esac
 }
-tests="sockets messages errors auth guests accounts engine poll aead nacl libzmq rpc fork"
+tests="sockets messages errors auth guests accounts engine poll signals aead nacl libzmq rpc fork"
 # shellcheck disable=SC2046,SC2086
 for test in $tests leak; do
     cc -std=c99 $common -o "$work/$test" "tests/$test.c" $(libraries "$test")

@@ -116,7 +116,7 @@ impl Context {
     #[classmethod]
     #[pyo3(signature = ())]
     fn new(_: &Bound<'_, PyType>, py: Python<'_>) -> PyResult<Self> {
-        let inner = crate::wait::without_signals(sealwire::Context::new)
+        let inner = sealwire::signals::held_back(sealwire::Context::new)
             .map_err(|error| crate::error::of_socket(py, error))?;
         Ok(Context {
             shared: Arc::new(Shared {

@@ -1,8 +1,8 @@
 //! The native half of the Python package `sealwire`: classes over the Rust crates. What Python
 //! programs import is written in `python/sealwire`, which adds names and conveniences.
 //!
-//! * Waiting ([`wait`]): a blocking call drives a future on its own thread and sleeps in `ppoll`
-//!   with the GIL released, so that signals end it. `asyncio` drives the same futures on its loop
+//! * Waiting ([`wait`]): a blocking call drives a future on its own thread with the GIL released, and
+//!   signals end it. `asyncio` drives the same futures on its loop
 //!   ([`reactor`]), one descriptor per loop.
 //! * Python is called from Rust threads for authenticators and `admit` only, through [`lifecycle`], which
 //!   knows when that is over.

@@ -1,28 +1,18 @@
-//! Blocking: a future is driven on the calling thread, which sleeps in the system while there is
-//! nothing to do. The GIL is released meanwhile, and a signal wakes the thread at once.
-//!
-//! Python runs signal handlers between two instructions of the main thread, so a thread that sleeps
-//! has to come back for them. A signal that arrives after the last look and before the sleep would
-//! be slept through; therefore the main thread holds signals back from the look on, and `ppoll` lets
-//! them in as it falls asleep.
+//! Blocking: a future is driven on the calling thread by [`sealwire::blocking::block_on`], with the GIL
+//! released. Python runs signal handlers between two instructions of the main thread, so that thread
+//! comes back for them before each sleep and after each signal.
 
-use std::cell::RefCell;
 use std::future::Future;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::{SigSet, SigmaskHow};
 use pyo3::prelude::*;
-
-use crate::lifecycle;
 
 /// A descriptor that becomes readable when a future should be looked at again.
 pub(crate) struct Wakeup {
@@ -77,44 +67,8 @@ impl AsFd for Wakeup {
     }
 }
 
-impl Wake for Wakeup {
-    fn wake(self: Arc<Self>) {
-        self.notify();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.notify();
-    }
-}
-
-thread_local! {
-    /// A call that blocks borrows it. A signal handler may block as well, and finds none here.
-    /// A child of a fork shares the descriptors with its parent, and must not use it.
-    static SPARE: RefCell<Option<(u32, Arc<Wakeup>)>> = const { RefCell::new(None) };
-}
-
-struct Borrowed(Arc<Wakeup>);
-
-impl Borrowed {
-    fn take() -> io::Result<Self> {
-        match SPARE.with_borrow_mut(Option::take) {
-            Some((generation, wakeup)) if generation == lifecycle::generation() => {
-                Ok(Borrowed(wakeup))
-            }
-            _ => Wakeup::new().map(Arc::new).map(Borrowed),
-        }
-    }
-}
-
-impl Drop for Borrowed {
-    fn drop(&mut self) {
-        // A future that lives on may still wake it: that is a look in vain for the next one.
-        let spare = (lifecycle::generation(), self.0.clone());
-        SPARE.with_borrow_mut(|place| *place = Some(spare));
-    }
-}
-
-/// While it lives no signal reaches this thread, except in [`Held::sleep`].
+/// For descriptors that Python names: while it lives no signal reaches this thread, except in
+/// [`Held::sleep`].
 struct Held {
     before: Option<SigSet>,
 }
@@ -184,16 +138,6 @@ fn is_main_thread() -> bool {
     false
 }
 
-/// Starts threads that leave signals to the main thread.
-pub(crate) fn without_signals<R>(start: impl FnOnce() -> R) -> R {
-    let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK);
-    let started = start();
-    if let Ok(before) = before {
-        let _ = before.thread_set_mask();
-    }
-    started
-}
-
 /// So much later, or never when that is beyond all clocks.
 pub(crate) fn deadline(limit: Option<Duration>) -> Option<Instant> {
     limit.and_then(|limit| Instant::now().checked_add(limit))
@@ -214,42 +158,18 @@ where
     F::Output: Send,
 {
     let deadline = deadline(limit);
-    let mut future = pin!(future);
-    let wakeup = Borrowed::take()?;
-    let waker = Waker::from(wakeup.0.clone());
-    let mut poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
-    if let Poll::Ready(output) = py.detach(&mut poll) {
-        return Ok(Some(output));
-    }
-    loop {
-        let held = Held::hold();
-        py.check_signals()?;
-        let ended = py.detach(|| {
-            let (mut expired, mut woken) = (false, false);
-            loop {
-                wakeup.0.clear();
-                if let Poll::Ready(output) = poll() {
-                    return Some(Some(output));
-                }
-                if expired {
-                    return Some(None);
-                }
-                if woken {
-                    // In vain: signals have their turn, which a sleep that is none does not give them.
-                    return None;
-                }
-                let mut polled = [PollFd::new(wakeup.0.as_fd(), PollFlags::POLLIN)];
-                match held.sleep(&mut polled, deadline) {
-                    Slept::Woken => woken = true,
-                    Slept::TimedOut => expired = true,
-                    Slept::Interrupted => return None,
-                }
-            }
-        });
-        drop(held);
-        if let Some(ended) = ended {
-            return Ok(ended);
-        }
+    let mut raised = None;
+    let ended = py.detach(|| {
+        sealwire::blocking::block_on(future, deadline, |_| {
+            raised = is_main_thread()
+                .then(|| Python::attach(|py| py.check_signals().err()))
+                .flatten();
+            raised.is_some()
+        })
+    });
+    match raised {
+        Some(raised) => Err(raised),
+        None => ended.map_err(|error| crate::error::of_socket(py, error)),
     }
 }
 

@@ -579,6 +579,12 @@
 #define SEALWIRE_OPTION_CONNECTION_EVENTS 53
 
 /**
+ * Switch: a call that waits ends with `SEALWIRE_ERROR_INTERRUPTED` when a signal handler has run on its
+ * thread while it slept, whatever `SA_RESTART` says; nothing was sent or received then. Default 0.
+ */
+#define SEALWIRE_OPTION_INTERRUPTIBLE 54
+
+/**
  * Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
  * `ZMQ_ROUTING_ID`.
  */
@@ -1272,6 +1278,12 @@ typedef struct {
  * No more events will come: the socket is closed and all were read.
  */
 #define SEALWIRE_ERROR_ENDED 27
+
+/**
+ * A signal handler ran, and the socket was made to tell: `EINTR` of the system's calls. Nothing was sent
+ * or received.
+ */
+#define SEALWIRE_ERROR_INTERRUPTED 28
 
 /**
  * The text is not a key, or the bytes are not a public key in canonical form.
@@ -2774,7 +2786,8 @@ size_t sealwire_socket_peers(const sealwire_socket *socket);
 
 /**
  * Receives a message, waiting up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or
- * `SEALWIRE_NO_WAIT`. Free it with `sealwire_message_free`. Signals do not interrupt it;
+ * `SEALWIRE_NO_WAIT`. Free it with `sealwire_message_free`. Signals interrupt it with
+ * `SEALWIRE_OPTION_INTERRUPTIBLE` only;
  * `sealwire_socket_close` on another thread does.
  *
  * Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_STATE`,
@@ -2862,8 +2875,8 @@ void sealwire_socket_free(sealwire_socket *socket);
 
 /**
  * Sends a message: hands it to the queue of the peer or peers that it goes to, and waits for room
- * up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or `SEALWIRE_NO_WAIT`. Signals do not interrupt
- * it.
+ * up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or `SEALWIRE_NO_WAIT`. Signals interrupt
+ * it with `SEALWIRE_OPTION_INTERRUPTIBLE` only.
  *
  * After success the message belongs to the library: do not use or free it. After an error it is
  * the caller's as before.

@@ -206,7 +206,8 @@ pub extern "C" fn sealwire_socket_peers(socket: Option<&sealwire_socket>) -> usi
 }
 
 /// Receives a message, waiting up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or
-/// `SEALWIRE_NO_WAIT`. Free it with `sealwire_message_free`. Signals do not interrupt it;
+/// `SEALWIRE_NO_WAIT`. Free it with `sealwire_message_free`. Signals interrupt it with
+/// `SEALWIRE_OPTION_INTERRUPTIBLE` only;
 /// `sealwire_socket_close` on another thread does.
 ///
 /// Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_STATE`,

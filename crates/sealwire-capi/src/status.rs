@@ -67,6 +67,9 @@ pub const SEALWIRE_ERROR_GAVE_UP: sealwire_status = 25;
 pub const SEALWIRE_ERROR_UNSENT: sealwire_status = 26;
 /// No more events will come: the socket is closed and all were read.
 pub const SEALWIRE_ERROR_ENDED: sealwire_status = 27;
+/// A signal handler ran, and the socket was made to tell: `EINTR` of the system's calls. Nothing was sent
+/// or received.
+pub const SEALWIRE_ERROR_INTERRUPTED: sealwire_status = 28;
 /// The text is not a key, or the bytes are not a public key in canonical form.
 pub const SEALWIRE_ERROR_KEY: sealwire_status = 30;
 /// A key file cannot be read or written, or is none.
@@ -184,6 +187,7 @@ pub extern "C" fn sealwire_status_text(status: sealwire_status) -> *const c_char
         SEALWIRE_ERROR_GAVE_UP => c"the endpoint is not connected to any more",
         SEALWIRE_ERROR_UNSENT => c"messages were not sent within the linger time",
         SEALWIRE_ERROR_ENDED => c"no more events will come",
+        SEALWIRE_ERROR_INTERRUPTED => c"a signal handler ran",
         SEALWIRE_ERROR_KEY => c"not a key",
         SEALWIRE_ERROR_KEY_FILE => c"a key file cannot be used",
         SEALWIRE_ERROR_KEY_FILE_PERMISSIONS => c"others may read the secret key",
@@ -218,6 +222,7 @@ impl Failure {
         match error {
             Error::WouldBlock => SEALWIRE_ERROR_WOULD_BLOCK,
             Error::TimedOut { .. } => SEALWIRE_ERROR_TIMED_OUT,
+            Error::Interrupted => SEALWIRE_ERROR_INTERRUPTED,
             Error::Closed => SEALWIRE_ERROR_CLOSED,
             Error::Forked => SEALWIRE_ERROR_FORKED,
             Error::EngineFailed => SEALWIRE_ERROR_ENGINE_FAILED,

@@ -15,7 +15,7 @@ use crate::options::OptionsError;
 ///
 /// | to blame | variants |
 /// |---|---|
-/// | nobody: try again, or wait | [`WouldBlock`](Error::WouldBlock), [`TimedOut`](Error::TimedOut) |
+/// | nobody: try again, or wait | [`WouldBlock`](Error::WouldBlock), [`TimedOut`](Error::TimedOut), [`Interrupted`](Error::Interrupted) |
 /// | the caller | [`Closed`](Error::Closed), [`Forked`](Error::Forked), [`Unsupported`](Error::Unsupported), [`State`](Error::State), [`Message`](Error::Message), [`Limit`](Error::Limit) |
 /// | what the caller set up | [`Endpoint`](Error::Endpoint), [`UnusableEndpoint`](Error::UnusableEndpoint), [`UnknownEndpoint`](Error::UnknownEndpoint), [`Options`](Error::Options) |
 /// | a peer, or the way to it | [`Unroutable`](Error::Unroutable), [`RequestLost`](Error::RequestLost), [`GaveUp`](Error::GaveUp), [`Unsent`](Error::Unsent) |
@@ -37,6 +37,11 @@ pub enum Error {
         /// The latest failed connection of this socket that has not been made good since.
         last_failure: Option<Box<ConnectionFailure>>,
     },
+    /// A signal handler ran, and the socket was made to tell
+    /// ([`interruptible`](crate::SocketBuilder::interruptible)). Nothing was sent or received, so the call can
+    /// be repeated; `EINTR` of the system's calls.
+    #[error("a signal handler ran; see to what it noted, or call again")]
+    Interrupted,
     /// The socket was closed, here or through another handle.
     #[error("the socket is closed")]
     Closed,

@@ -73,6 +73,7 @@ mod proxy;
 mod reach;
 mod routing_ids;
 mod security;
+pub mod signals;
 mod socket;
 pub mod text;
 mod transport;

@@ -11,7 +11,7 @@ use crate::lifecycle::OfProcess;
 use crate::monitor::Monitor;
 use crate::reactor::Operation;
 use crate::security::Security;
-use crate::wait::{block_on, seconds, without_signals};
+use crate::wait::{block_on, seconds};
 
 /// Calls a server, over connections that are opened as they are needed.
 #[pyclass(frozen, subclass, module = "sealwire._sealwire", name = "ClientCore")]
@@ -64,7 +64,7 @@ impl Client {
         if let Some(inbox) = inbox {
             builder = builder.handler(inbox.get().handler());
         }
-        let client = without_signals(|| builder.build(endpoint))
+        let client = sealwire::signals::held_back(|| builder.build(endpoint))
             .map_err(|error| crate::error::of_call(py, error))?;
         Ok(Client {
             inner: OfProcess::new(client),

@@ -10,7 +10,7 @@ use crate::lifecycle::OfProcess;
 use crate::monitor::Monitor;
 use crate::reactor::Operation;
 use crate::security::Security;
-use crate::wait::{block_on, seconds, without_signals};
+use crate::wait::{block_on, seconds};
 
 /// Puts the requests of its clients into an inbox.
 #[pyclass(frozen, subclass, module = "sealwire._sealwire", name = "ServerCore")]
@@ -49,7 +49,7 @@ impl Server {
             .handshake_limit(seconds(Some(handshake_timeout))?.unwrap_or_default())
             .limits(super::limits::limits(limits)?)
             .socket(|socket| socket.context(&context));
-        let server = without_signals(|| builder.build(inbox.get().handler()))
+        let server = sealwire::signals::held_back(|| builder.build(inbox.get().handler()))
             .map_err(|error| crate::error::of_socket(py, error))?;
         Ok(Server {
             inner: OfProcess::new(server),

@@ -142,6 +142,9 @@ pub const SEALWIRE_OPTION_OMIT_ROUTING_ID: i32 = 52;
 /// Switch, SERVER and PEER: a message without a frame, which no peer can send, when a connection begins
 /// and when it has ended; its peer says which. Default 0.
 pub const SEALWIRE_OPTION_CONNECTION_EVENTS: i32 = 53;
+/// Switch: a call that waits ends with `SEALWIRE_ERROR_INTERRUPTED` when a signal handler has run on its
+/// thread while it slept, whatever `SA_RESTART` says; nothing was sent or received then. Default 0.
+pub const SEALWIRE_OPTION_INTERRUPTIBLE: i32 = 54;
 /// Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.
 /// `ZMQ_ROUTING_ID`.
 pub const SEALWIRE_OPTION_ROUTING_ID: i32 = 100;
@@ -198,6 +201,7 @@ pub(super) fn range(option: i32) -> Option<RangeInclusive<i64>> {
         | SEALWIRE_OPTION_ROUTING_ID_IS_USER_ID
         | SEALWIRE_OPTION_OMIT_ROUTING_ID
         | SEALWIRE_OPTION_CONNECTION_EVENTS
+        | SEALWIRE_OPTION_INTERRUPTIBLE
         | SEALWIRE_OPTION_STREAM_NOTIFY
         | SEALWIRE_OPTION_XPUB_VERBOSE
         | SEALWIRE_OPTION_XPUB_VERBOSER
@@ -252,6 +256,7 @@ pub(super) fn set_number(builder: SocketBuilder, option: i32, value: i64) -> Soc
         SEALWIRE_OPTION_ROUTING_ID_IS_USER_ID => builder.routing_id_is_user_id(on),
         SEALWIRE_OPTION_OMIT_ROUTING_ID => builder.omit_routing_id(on),
         SEALWIRE_OPTION_CONNECTION_EVENTS => builder.connection_events(on),
+        SEALWIRE_OPTION_INTERRUPTIBLE => builder.interruptible(on),
         SEALWIRE_OPTION_ROUTER_NOTIFY => builder.router_notify(value & 1 != 0, value & 2 != 0),
         SEALWIRE_OPTION_STREAM_NOTIFY => builder.stream_notify(on),
         SEALWIRE_OPTION_XPUB_VERBOSE => builder.xpub_verbose(on),

@@ -22,8 +22,8 @@ fn send(socket: &Socket, message: Message, wait: Wait) -> Result<(), SendError> 
 }
 
 /// Sends a message: hands it to the queue of the peer or peers that it goes to, and waits for room
-/// up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or `SEALWIRE_NO_WAIT`. Signals do not interrupt
-/// it.
+/// up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` or `SEALWIRE_NO_WAIT`. Signals interrupt
+/// it with `SEALWIRE_OPTION_INTERRUPTIBLE` only.
 ///
 /// After success the message belongs to the library: do not use or free it. After an error it is
 /// the caller's as before.

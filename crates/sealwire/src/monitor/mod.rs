@@ -28,7 +28,7 @@ use crate::failure::{ConnectionFailure, DatagramDrop};
 pub use crate::limits::MONITOR_CAPACITY;
 use crate::options::from_now;
 use crate::peer::{Peer, PeerAddress};
-use crate::waiting::{Listening, Signal};
+use crate::waiting::{Listening, Signal, Until};
 #[cfg(unix)]
 use crate::waiting::{Pollable, Pollers, Readiness, Ready};
 
@@ -388,7 +388,9 @@ impl Monitor {
         }
     }
 
-    /// Blocks until the next event; `None` once the socket is closed and all events are read.
+    /// Blocks until the next event; `None` once the socket is closed and all events are read. No signal
+    /// ends it: where one is to, hand [`next`](Monitor::next) to
+    /// [`blocking::block_on`](crate::blocking::block_on).
     pub fn wait_next(&self) -> Option<Event> {
         self.wait_until(None)
     }
@@ -407,7 +409,11 @@ impl Monitor {
             Poll::Ended => Err(()),
             Poll::Nothing => Ok(None),
         };
-        self.queue.readable.wait(None, deadline, attempt).ok()?
+        let until = Until {
+            deadline,
+            ..Until::default()
+        };
+        (self.queue.readable.wait(None, until, attempt)).ok()?.ok()
     }
 
     /// How many events were dropped because nobody read them in time

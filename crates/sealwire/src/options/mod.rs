@@ -37,6 +37,7 @@ pub use crate::limits::{
     LEAST_CONNECTIONS_PER_KEY,
 };
 use crate::security::Security;
+use crate::waiting::Interrupt;
 
 /// A hundred years: longer limits are taken for this one, so that no sum of times overflows.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
@@ -150,6 +151,7 @@ pub(crate) struct SocketOptions {
     pub(crate) max_message_size: usize,
     pub(crate) send_timeout: Option<Duration>,
     pub(crate) receive_timeout: Option<Duration>,
+    pub(crate) interrupt: Option<Interrupt>,
     pub(crate) spin: Duration,
     pub(crate) linger: Duration,
     pub(crate) handshake_timeout: Duration,
@@ -192,6 +194,7 @@ impl SocketOptions {
             max_message_size: DEFAULT_MAX_MESSAGE_SIZE,
             send_timeout: None,
             receive_timeout: None,
+            interrupt: None,
             spin: Duration::ZERO,
             linger: DEFAULT_LINGER,
             handshake_timeout: DEFAULT_HANDSHAKE_TIMEOUT,

@@ -1,6 +1,8 @@
 //! The same socket with calls that block, for programs without an async runtime.
 
 mod incoming;
+#[cfg(unix)]
+mod running;
 mod sending;
 
 use std::convert::Infallible;
@@ -10,16 +12,18 @@ use std::time::Duration;
 use sealwire_zmtp::SocketType;
 
 pub use incoming::Incoming;
+#[cfg(unix)]
+pub use running::block_on;
 
 use super::SocketBuilder;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Operation};
 use crate::message::Message;
 use crate::monitor::{Counters, Monitor};
-use crate::options::from_now;
 use crate::peer::Peer;
 #[cfg(unix)]
 use crate::waiting::Readiness;
+use crate::waiting::{Unfinished, Until};
 
 /// A ZeroMQ socket whose calls block the thread.
 ///
@@ -65,7 +69,8 @@ impl Drop for Socket {
         // Other handles keep the socket open.
         if Arc::strong_count(&self.inner.handle) == 1 && self.inner.core().is_ok() {
             self.begin_close();
-            self.wait_for_end();
+            // No caller is told of a signal here, so none ends it.
+            let _ = self.wait_for_end(Until::default());
         }
     }
 }
@@ -130,10 +135,9 @@ impl Socket {
         let connector = self.inner.start_connecting_to_peer(endpoint)?;
         let core = self.inner.core()?;
         let limit = core.options().send_timeout;
-        let routing_id = core.writable.wait(None, limit.map(from_now), |_| {
-            core.routing_id_of_connector(connector)
-        })?;
-        routing_id.ok_or_else(|| core.timed_out(Operation::Connect, limit))
+        let attempt = |_| core.routing_id_of_connector(connector);
+        let routing_id = core.writable.wait(None, core.until(limit), attempt)?;
+        routing_id.map_err(|why| core.unfinished(why, Operation::Connect, limit))
     }
 
     /// See [`Socket::unbind`](crate::Socket::unbind).
@@ -335,11 +339,18 @@ impl Socket {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsent`] when the linger time was not enough.
+    /// [`Error::Unsent`] when the linger time was not enough. [`Error::Interrupted`] where the socket is
+    /// [interruptible](SocketBuilder::interruptible); it then goes on closing without being waited for, and
+    /// `close` of another handle waits again.
     pub fn close(self) -> Result<(), Error> {
-        self.inner.core()?;
+        let core = self.inner.core()?;
         self.begin_close();
-        self.wait_for_end();
+        if let Err(error) = self.wait_for_end(core.until(None)) {
+            // As long as there is another handle the end of this one waits for nothing.
+            let _other = self.inner.clone();
+            drop(self);
+            return Err(error);
+        }
         self.inner.closed()
     }
 
@@ -394,10 +405,19 @@ impl Socket {
         })
     }
 
-    fn wait_for_end(&self) {
-        let Ok(core) = self.inner.core() else { return };
-        // Where a payload holds the socket an I/O thread comes here, which does not wait for itself.
+    fn wait_for_end(&self, until: Until<'_>) -> Result<(), Error> {
+        let Ok(core) = self.inner.core() else {
+            return Ok(());
+        };
         let ended = |_| Ok::<_, Infallible>(core.has_ended().then_some(()));
-        let Ok(_) = core.ended.wait(None, None, ended);
+        let Ok(waited) = core.ended.wait(None, until, ended);
+        match waited {
+            // Where a payload holds the socket an I/O thread comes here, which does not wait for itself.
+            Ok(()) | Err(Unfinished::TimedOut) => Ok(()),
+            #[cfg(unix)]
+            Err(Unfinished::Interrupted) => Err(Error::Interrupted),
+            #[cfg(unix)]
+            Err(Unfinished::Refused(error)) => Err(Error::System(error)),
+        }
     }
 }

@@ -2,15 +2,43 @@
 //! sleeps until a signal, up to a deadline.
 
 use std::hint;
+#[cfg(unix)]
+use std::io;
 use std::time::Instant;
 
 use event_listener::{Listener as _, listener};
 
-use super::{Signal, Spinning};
+use super::{Interrupt, Signal, Spinning};
 use crate::guard;
 
 /// Pauses between two attempts of a spin, each of which takes a lock that others want too.
 const PAUSES: u32 = 32;
+
+/// How long a thread waits.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Until<'a> {
+    /// For ever where there is none.
+    pub(crate) deadline: Option<Instant>,
+    /// Whether signal handlers end it before.
+    pub(crate) interrupt: Option<&'a Interrupt>,
+}
+
+/// Why a wait has ended although it was not done.
+#[derive(Debug)]
+pub(crate) enum Unfinished {
+    /// The deadline, or this thread must not wait.
+    TimedOut,
+    /// A signal handler ran, and the wait was to end for that.
+    #[cfg(unix)]
+    Interrupted,
+    /// The system has no descriptor for a sleep that a handler can end.
+    #[cfg(unix)]
+    Refused(io::Error),
+}
+
+pub(super) fn or_timed_out<T>(done: Option<T>) -> Result<T, Unfinished> {
+    done.ok_or(Unfinished::TimedOut)
+}
 
 /// What the thread does where an attempt fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +51,7 @@ pub(crate) enum Next {
 
 impl Signal {
     /// Attempts it until it is done, on each signal and, with `spinning`, for a moment before it sleeps.
-    /// `None` when it was not done by the deadline, or where this thread must not wait.
+    /// The inner error says why it was not done.
     ///
     /// # Errors
     ///
@@ -31,25 +59,30 @@ impl Signal {
     pub(crate) fn wait<T, E>(
         &self,
         spinning: Option<&Spinning>,
-        deadline: Option<Instant>,
+        until: Until<'_>,
         mut attempt: impl FnMut(Next) -> Result<Option<T>, E>,
-    ) -> Result<Option<T>, E> {
+    ) -> Result<Result<T, Unfinished>, E> {
+        let deadline = until.deadline;
         if guard::must_not_wait() {
-            return attempt(Next::Attempt);
+            return attempt(Next::Attempt).map(or_timed_out);
         }
         if let Some(spinning) = spinning {
             let pause = || (0..PAUSES).for_each(|_| hint::spin_loop());
             let spun = spinning.spin(deadline, pause, || attempt(Next::Attempt).transpose());
             if let Some(done) = spun {
-                return done.map(Some);
+                return done.map(Ok);
             }
+        }
+        #[cfg(unix)]
+        if let Some(interrupt) = until.interrupt {
+            return self.wait_interruptibly(spinning, deadline, interrupt, &mut attempt);
         }
         loop {
             // Listening comes before the attempt that decides, or a signal could slip through. On the
             // stack: a thread that waits often allocates nothing for it.
             listener!(self.threads => listener);
             if let Some(done) = attempt(Next::Sleep)? {
-                return Ok(Some(done));
+                return Ok(Ok(done));
             }
             let sleep = || match deadline {
                 None => {
@@ -63,7 +96,7 @@ impl Signal {
                 None => sleep(),
             };
             if !woken {
-                return attempt(Next::Attempt);
+                return attempt(Next::Attempt).map(or_timed_out);
             }
         }
     }

@@ -2,15 +2,21 @@
 //! before they sleep. What they wait for is nothing to this module.
 
 mod blocking;
+#[cfg(unix)]
+mod interrupt;
 mod lease;
 mod listening;
+#[cfg(unix)]
+mod notifier;
 #[cfg(unix)]
 mod readiness;
 mod spinning;
 #[cfg(unix)]
 mod waker;
 
-pub(crate) use blocking::Next;
+pub(crate) use blocking::{Next, Unfinished, Until};
+#[cfg(unix)]
+pub(crate) use interrupt::{Interrupt, block_on};
 pub(crate) use lease::Use;
 #[cfg(unix)]
 pub(crate) use lease::{Begun, Leaving};
@@ -23,6 +29,11 @@ pub use readiness::{Readiness, Ready};
 pub(crate) use spinning::Spinning;
 #[cfg(unix)]
 pub(crate) use waker::{Polled, Waker};
+
+/// There are no signal handlers.
+#[cfg(not(unix))]
+#[derive(Debug, Clone)]
+pub(crate) enum Interrupt {}
 
 /// What the lease is made of: the tests put those of loom in their place.
 mod atomic {

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use sealwire_fork::Birth;
 
-use super::waker::Waker;
+use super::notifier::Notifier;
 
 /// A descriptor for `poll(2)`, `epoll(7)`, `kqueue(2)` or the event loop of any language, for one
 /// socket or monitor ([`Socket::readiness`](crate::Socket::readiness),
@@ -86,12 +86,6 @@ pub(crate) struct Pollers {
     notifiers: Mutex<Vec<Weak<Notifier>>>,
 }
 
-struct Notifier {
-    waker: Waker,
-    /// It is written, or about to be.
-    signalled: AtomicBool,
-}
-
 impl Pollers {
     /// To be called after every change, once it can be seen.
     #[inline]
@@ -137,28 +131,6 @@ impl Pollers {
     }
 }
 
-impl Notifier {
-    fn new() -> io::Result<Self> {
-        Ok(Notifier {
-            waker: Waker::new()?,
-            signalled: AtomicBool::new(false),
-        })
-    }
-
-    fn signal(&self) {
-        if !self.signalled.swap(true, Ordering::SeqCst) {
-            self.waker.wake();
-        }
-    }
-
-    /// Makes it unreadable. A signal after that makes it readable again; one before it was for a change
-    /// that can be seen by now.
-    fn clear(&self) {
-        self.waker.clear();
-        self.signalled.store(false, Ordering::SeqCst);
-    }
-}
-
 impl Readiness {
     pub(crate) fn new(pollers: &Pollers, source: Arc<dyn Pollable>) -> io::Result<Self> {
         let notifier = Arc::new(Notifier::new()?);
@@ -198,13 +170,13 @@ impl Readiness {
 
 impl AsFd for Readiness {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.notifier.waker.as_fd()
+        self.notifier.as_fd()
     }
 }
 
 impl AsRawFd for Readiness {
     fn as_raw_fd(&self) -> RawFd {
-        self.notifier.waker.as_fd().as_raw_fd()
+        self.notifier.as_fd().as_raw_fd()
     }
 }
 

@@ -9,6 +9,9 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, write};
 
+use super::{Until, interrupt};
+use crate::signals::Slept;
+
 /// An `eventfd(2)`, which takes a third of the time of a pair of sockets; elsewhere such a pair.
 ///
 /// Writing to it is a system call, so it is written only when somebody polls it.
@@ -25,6 +28,8 @@ pub(crate) enum Polled {
     Readable,
     Woken,
     TimedOut,
+    /// A signal handler ran, and the wait was to end for that.
+    Interrupted,
 }
 
 impl Waker {
@@ -70,6 +75,31 @@ impl Waker {
                 Ok(length) if length == bytes.len() => {}
                 Err(Errno::INTR) => {}
                 _ => return,
+            }
+        }
+    }
+
+    /// As [`poll`](Waker::poll), and until a signal handler ends the wait.
+    pub(crate) fn poll_until(&self, connection: &OwnedFd, until: Until<'_>) -> Polled {
+        let Some(interrupt) = until.interrupt else {
+            return self.poll(connection, until.deadline);
+        };
+        let polled = [connection.as_fd(), self.as_fd()];
+        loop {
+            let slept = interrupt::sleep(polled, until.deadline, |ran| interrupt.is_due(ran));
+            let [readable, woken] = match slept {
+                Slept::Woken(which) => which,
+                Slept::TimedOut => return Polled::TimedOut,
+                Slept::Interrupted => return Polled::Interrupted,
+            };
+            if woken {
+                self.clear();
+            }
+            match (readable, woken) {
+                (true, _) => return Polled::Readable,
+                (false, true) => return Polled::Woken,
+                // A wait of more than a day.
+                (false, false) => {}
             }
         }
     }

@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::SocketCore;
 use crate::error::{Error, Operation};
 use crate::guard;
-use crate::waiting::Spinning;
+use crate::options::from_now;
+use crate::waiting::{Spinning, Unfinished, Until};
 
 /// Spins where the peer is a thread of this process, which takes its next batch from a queue within
 /// microseconds: about what it takes for a queue of a hundred messages. Being woken takes longer.
@@ -24,15 +25,32 @@ impl SocketCore {
         in_process.then_some(spinning)
     }
 
-    /// The error where something was not done within the limit, or could not be waited for.
-    pub(crate) fn timed_out(&self, operation: Operation, limit: Option<Duration>) -> Error {
-        if guard::must_not_wait() {
-            return Error::WouldBlock;
+    /// How long the calls of the socket's options wait.
+    pub(crate) fn until(&self, limit: Option<Duration>) -> Until<'_> {
+        Until {
+            deadline: limit.map(from_now),
+            interrupt: self.options().interrupt.as_ref(),
         }
-        Error::TimedOut {
-            operation,
-            limit: limit.unwrap_or_default(),
-            last_failure: self.hub.last_failure().map(Box::new),
+    }
+
+    /// The error where something was not done within the limit, or could not be waited for.
+    pub(crate) fn unfinished(
+        &self,
+        why: Unfinished,
+        operation: Operation,
+        limit: Option<Duration>,
+    ) -> Error {
+        match why {
+            #[cfg(unix)]
+            Unfinished::Interrupted => Error::Interrupted,
+            #[cfg(unix)]
+            Unfinished::Refused(error) => Error::System(error),
+            Unfinished::TimedOut if guard::must_not_wait() => Error::WouldBlock,
+            Unfinished::TimedOut => Error::TimedOut {
+                operation,
+                limit: limit.unwrap_or_default(),
+                last_failure: self.hub.last_failure().map(Box::new),
+            },
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Receiving with a wait for messages, up to a time limit.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::core::SocketCore;
 #[cfg(unix)]
 use crate::core::readable::direct::Waited;
 use crate::error::{Error, Operation};
 use crate::message::Message;
-use crate::options::from_now;
+use crate::waiting::{Unfinished, Until};
 
 impl SocketCore {
     /// Receives a message, for up to the limit.
@@ -22,8 +22,9 @@ impl SocketCore {
         mut attempt: impl FnMut() -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
         self.end_direct_reading();
-        let done = self.readable.signal.wait(None, None, |_| attempt())?;
-        done.ok_or(Error::WouldBlock)
+        let until = Until::default();
+        let done = (self.readable.signal).wait(None, until, |_| attempt())?;
+        done.map_err(|_| Error::WouldBlock)
     }
 
     /// Attempts it at once and then whenever there may be something to receive, until it is done.
@@ -35,33 +36,36 @@ impl SocketCore {
         if let Some(done) = attempt()? {
             return Ok(done);
         }
-        let deadline = limit.map(from_now);
-        let mut done = self.wait_directly(deadline, &mut attempt)?;
-        if done.is_none() {
-            let spinning = self.if_in_process(&self.receive_spinning);
-            done = (self.readable.signal).wait(spinning, deadline, |_| attempt())?;
-        }
-        done.ok_or_else(|| self.timed_out(Operation::Receive, limit))
+        let until = self.until(limit);
+        let done = match self.wait_directly(until, &mut attempt)? {
+            Some(done) => done,
+            None => {
+                let spinning = self.if_in_process(&self.receive_spinning);
+                (self.readable.signal).wait(spinning, until, |_| attempt())?
+            }
+        };
+        done.map_err(|why| self.unfinished(why, Operation::Receive, limit))
     }
 
     /// Reads from the only peer, as long as that can be. `None` when it was not done by then.
     #[cfg(unix)]
     fn wait_directly<T>(
         &self,
-        deadline: Option<Instant>,
+        until: Until<'_>,
         mut attempt: impl FnMut() -> Result<Option<T>, Error>,
-    ) -> Result<Option<T>, Error> {
+    ) -> Result<Option<Result<T, Unfinished>>, Error> {
         let Some(mut reading) = self.read_directly() else {
             return Ok(None);
         };
         loop {
             reading.park();
             if let Some(done) = attempt()? {
-                return Ok(Some(done));
+                return Ok(Some(Ok(done)));
             }
-            match reading.wait(deadline) {
+            match reading.wait(until) {
                 Waited::Retry => {}
                 Waited::TimedOut | Waited::Over => return Ok(None),
+                Waited::Interrupted => return Ok(Some(Err(Unfinished::Interrupted))),
             }
         }
     }
@@ -70,9 +74,9 @@ impl SocketCore {
     #[cfg(not(unix))]
     fn wait_directly<T>(
         &self,
-        _: Option<Instant>,
+        _: Until<'_>,
         _: impl FnMut() -> Result<Option<T>, Error>,
-    ) -> Result<Option<T>, Error> {
+    ) -> Result<Option<Result<T, Unfinished>>, Error> {
         Ok(None)
     }
 }

@@ -7,8 +7,7 @@ use crate::core::SocketCore;
 use crate::error::{Error, Operation, SendError};
 use crate::guard;
 use crate::message::Message;
-use crate::options::from_now;
-use crate::waiting::Next;
+use crate::waiting::{Next, Unfinished, Until};
 
 impl SocketCore {
     /// Sends a message, waiting for room while the condition holds, which is looked at on each
@@ -20,15 +19,15 @@ impl SocketCore {
     ) -> Result<(), SendError> {
         let mut frames = message.into_frames();
         // `Some(false)` once the condition does not hold.
-        let sent = self.writable.wait(None, None, |_| {
+        let sent = self.writable.wait(None, Until::default(), |_| {
             if self.send_if_room(&mut frames)? {
                 return Ok::<_, SendError>(Some(true));
             }
             Ok((!condition()).then_some(false))
         })?;
         match sent {
-            Some(true) => Ok(()),
-            Some(false) | None => Err(SendError::new(Error::WouldBlock, frames.into())),
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(SendError::new(Error::WouldBlock, frames.into())),
         }
     }
 
@@ -40,11 +39,14 @@ impl SocketCore {
     ) -> Result<(), SendError> {
         let mut frames = message.into_frames();
         let mut attempt = || self.send_if_room(&mut frames);
-        if attempt()? || self.wait_for_room(limit, attempt)? {
+        if attempt()? {
             return Ok(());
         }
-        let error = self.timed_out(Operation::Send, limit);
-        Err(SendError::new(error, frames.into()))
+        let room = self.wait_for_room(limit, attempt)?;
+        room.map_err(|why| {
+            let error = self.unfinished(why, Operation::Send, limit);
+            SendError::new(error, frames.into())
+        })
     }
 
     /// Sends all these messages, waiting for up to the limit each time that there is no room.
@@ -60,30 +62,27 @@ impl SocketCore {
                 return Ok(count);
             }
             let some_sent = || Ok::<_, Error>(self.try_send_many(messages)? > 0);
-            if !self.wait_for_room(limit, some_sent)? {
-                return Err(self.timed_out(Operation::Send, limit));
-            }
+            self.wait_for_room(limit, some_sent)?
+                .map_err(|why| self.unfinished(why, Operation::Send, limit))?;
         }
     }
 
-    /// Attempts it whenever there may be room, until it is done; `false` when there was none within the
-    /// limit, or the thread must not wait.
+    /// Attempts it whenever there may be room, until it is done. The inner error says why it was not.
     fn wait_for_room<E>(
         &self,
         limit: Option<Duration>,
         mut attempt: impl FnMut() -> Result<bool, E>,
-    ) -> Result<bool, E> {
+    ) -> Result<Result<(), Unfinished>, E> {
         if guard::must_not_wait() {
-            return Ok(false);
+            return Ok(Err(Unfinished::TimedOut));
         }
         let spinning = self.if_in_process(&self.send_spinning);
         self.push_output();
-        let done = self.writable.wait(spinning, limit.map(from_now), |next| {
+        self.writable.wait(spinning, self.until(limit), |next| {
             if next == Next::Sleep {
                 self.push_output();
             }
             Ok(attempt()?.then_some(()))
-        })?;
-        Ok(done.is_some())
+        })
     }
 }

@@ -8,13 +8,15 @@ use super::super::SocketCore;
 use crate::guard;
 use crate::pattern::DirectReader;
 use crate::transport::Polled as Connection;
-use crate::waiting::{Begun, Leaving, Polled, Waker};
+use crate::waiting::{Begun, Leaving, Polled, Until, Waker};
 
 /// What became of the waiting.
 pub(in crate::core) enum Waited {
     /// There may be something to receive.
     Retry,
     TimedOut,
+    /// A signal handler ended it.
+    Interrupted,
     /// Reading directly is over.
     Over,
 }
@@ -72,24 +74,24 @@ impl Reading<'_> {
     }
 
     /// Waits for bytes or a signal and reads.
-    pub(in crate::core) fn wait(&mut self, deadline: Option<Instant>) -> Waited {
-        let waited = self.wait_once(deadline);
+    pub(in crate::core) fn wait(&mut self, until: Until<'_>) -> Waited {
+        let waited = self.wait_once(until);
         self.over = matches!(waited, Waited::Over);
         waited
     }
 
-    fn wait_once(&mut self, deadline: Option<Instant>) -> Waited {
+    fn wait_once(&mut self, until: Until<'_>) -> Waited {
         let lease = &self.core.readable.lease;
         let polled = match &self.connection {
             Some(_) if self.more => Polled::Readable,
             // Asked for before it sleeps: who ended it before this thread parked did not wake it.
-            Some(connection) if !lease.is_ended() => self.poll(connection, deadline),
+            Some(connection) if !lease.is_ended() => self.poll(connection, until),
             _ => return Waited::Over,
         };
-        if !lease.unpark() {
-            return Waited::Over;
-        }
         match polled {
+            // Whatever became of the lease: the handler is told of nowhere else.
+            Polled::Interrupted => Waited::Interrupted,
+            _ if !lease.unpark() => Waited::Over,
             Polled::Readable => match self.reader.read() {
                 Some(more) => {
                     self.more = more;
@@ -106,7 +108,7 @@ impl Reading<'_> {
     }
 
     /// Polls again and again for a moment if that has paid lately, then sleeps.
-    fn poll(&self, connection: &Connection, deadline: Option<Instant>) -> Polled {
+    fn poll(&self, connection: &Connection, until: Until<'_>) -> Polled {
         let spinning = &self.core.readable.spinning;
         let now = Instant::now();
         let attempt = || match self.waker.poll(connection, Some(now)) {
@@ -114,8 +116,8 @@ impl Reading<'_> {
             polled => Some(polled),
         };
         // Whoever is to send may need this core for it.
-        let spun = spinning.spin(deadline, thread::yield_now, attempt);
-        spun.unwrap_or_else(|| spinning.sleep(|| self.waker.poll(connection, deadline)))
+        let spun = spinning.spin(until.deadline, thread::yield_now, attempt);
+        spun.unwrap_or_else(|| spinning.sleep(|| self.waker.poll_until(connection, until)))
     }
 }
 

@@ -33,6 +33,7 @@ use super::world::{Ready, System, World};
 use crate::core::{ROTATION_PERIOD, SharedCookies, SocketCore, rotate_cookies};
 use crate::guard;
 use crate::inproc;
+use crate::signals;
 
 /// How often authenticators are asked whether they have changed their mind.
 const REVISION_PERIOD: Duration = Duration::from_millis(500);
@@ -41,9 +42,12 @@ const REVISION_PERIOD: Duration = Duration::from_millis(500);
 pub(crate) fn start(inproc: Arc<inproc::Registry>) -> io::Result<Arc<Mailbox>> {
     let thread = IoThread::new(Arc::new(System::new()?), inproc);
     let mailbox = thread.mailbox().clone();
-    thread::Builder::new()
-        .name("sealwire-io".into())
-        .spawn(move || thread.run())?;
+    // The threads that it starts in turn take no signals either.
+    signals::held_back(|| {
+        thread::Builder::new()
+            .name("sealwire-io".into())
+            .spawn(move || thread.run())
+    })?;
     Ok(mailbox)
 }
 

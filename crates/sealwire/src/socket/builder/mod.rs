@@ -15,6 +15,8 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::options::{SocketOptions, bounded};
 use crate::security::Security;
+#[cfg(unix)]
+use crate::waiting::Interrupt;
 
 /// Sets the options of a socket and makes it.
 #[derive(Debug, Clone)]
@@ -166,6 +168,63 @@ impl SocketBuilder {
     /// timers.
     pub fn receive_timeout(mut self, limit: Duration) -> Self {
         self.options.receive_timeout = Some(limit);
+        self
+    }
+
+    /// Ends a blocking call with [`Error::Interrupted`] when a signal handler has run on its thread while it
+    /// slept: `EINTR` of the system's calls, whatever `SA_RESTART` says. Every call that waits for this socket: to
+    /// send, to receive (also [`incoming`](blocking::Socket::incoming), which goes on after it), `connect_peer`
+    /// and `close`. Dropping the last handle is not interrupted, nor a proxy. Default: off, signals end nothing.
+    ///
+    /// A handler that runs before the call, or before it sleeps, ends nothing. Where a
+    /// handler sets a flag that the call is to see however early it was set, use
+    /// [`interrupted_when`](SocketBuilder::interrupted_when). The system gives a signal to the process to any thread that does
+    /// not block it, and only that thread's call ends.
+    ///
+    /// A thread that waits holds a descriptor for it (two where there is no `eventfd`) from its first such
+    /// call to its end. Unix only.
+    #[cfg(unix)]
+    pub fn interruptible(mut self, interruptible: bool) -> Self {
+        self.options.interrupt = interruptible.then_some(Interrupt::AnyHandler);
+        self
+    }
+
+    /// Ends a blocking call with [`Error::Interrupted`] when this holds. The call asks before it sleeps, and
+    /// after each signal handler that has run on its thread meanwhile; other handlers end nothing.
+    /// Otherwise as [`interruptible`](SocketBuilder::interruptible), in whose place it is.
+    ///
+    /// No signal is lost: the thread holds signals back from the question on, and the system lets them in as it falls
+    /// asleep. So a flag that a handler sets on this thread ends the call, however early or late it runs. Where the system has no
+    /// `ppoll` (macOS, NetBSD, OpenBSD) a signal that comes in just that moment ends the next sleep
+    /// instead. The condition runs on the thread that waits; it should be short.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// use sealwire::{Error, SocketType, blocking::Socket};
+    ///
+    /// // Set by the handler of SIGTERM.
+    /// static STOP: AtomicBool = AtomicBool::new(false);
+    ///
+    /// let pull = Socket::builder(SocketType::Pull)
+    ///     .interrupted_when(|| STOP.load(Ordering::Relaxed))
+    ///     .build_blocking()?;
+    /// # STOP.store(true, Ordering::Relaxed);
+    /// loop {
+    ///     match pull.recv() {
+    ///         Ok(message) => println!("{message:?}"),
+    ///         Err(Error::Interrupted) => break,
+    ///         Err(error) => return Err(error),
+    ///     }
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[cfg(unix)]
+    pub fn interrupted_when(
+        mut self,
+        condition: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.options.interrupt = Some(Interrupt::When(Arc::new(condition)));
         self
     }
 

@@ -1,0 +1,58 @@
+/* Signal handlers end calls that wait, where a socket was made for that. */
+#include "test.h"
+
+#include <signal.h>
+#include <sys/time.h>
+
+static volatile sig_atomic_t handled;
+
+static void handle(int number) {
+    (void)number;
+    handled++;
+}
+
+/* A signal every millisecond, until it is called with 0: however late the call begins to sleep, one
+ * comes after that. */
+static void beat(int milliseconds) {
+    struct itimerval every;
+    memset(&every, 0, sizeof every);
+    every.it_interval.tv_usec = every.it_value.tv_usec = 1000 * milliseconds;
+    CHECK(setitimer(ITIMER_REAL, &every, NULL) == 0);
+}
+
+int main(void) {
+    /* The system would go on with calls that it can go on with. */
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handle;
+    action.sa_flags = SA_RESTART;
+    CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+
+    sealwire_security *none = no_security();
+    sealwire_options *options = NULL;
+    sealwire_socket *pull = NULL, *push = NULL, *deaf = NULL;
+    sealwire_message *message = NULL;
+    OK(sealwire_options_new(&options));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_INTERRUPTIBLE, 1));
+    OK(sealwire_socket_new(SEALWIRE_PULL, none, options, &pull));
+    OK(sealwire_socket_new(SEALWIRE_PUSH, none, options, &push));
+    sealwire_options_free(options);
+
+    beat(1);
+    RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_socket_recv(pull, SEALWIRE_WAIT, &message));
+    RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_socket_send_bytes(push, "x", 1, SEALWIRE_WAIT));
+    beat(0);
+    CHECK(handled >= 2);
+
+    /* Others wait on: for a tenth of a second, in which signals come. */
+    deaf = make_socket(SEALWIRE_PULL, none);
+    beat(1);
+    RETURNS(SEALWIRE_ERROR_TIMED_OUT, sealwire_socket_recv(deaf, 100, &message));
+    beat(0);
+
+    sealwire_socket_free(deaf);
+    sealwire_socket_free(push);
+    sealwire_socket_free(pull);
+    sealwire_security_free(none);
+    return 0;
+}

@@ -1,0 +1,135 @@
+//! Signals of the system and threads: which of them run handlers, and when.
+//!
+//! The threads of this library take no signals: a handler that ran there would end no wait of the
+//! program's. A crate over this one starts its threads in [`held_back`] too.
+//!
+//! ```
+//! use sealwire::signals::held_back;
+//!
+//! let thread = held_back(|| std::thread::spawn(|| "runs no handler"));
+//! assert_eq!(thread.join().unwrap(), "runs no handler");
+//! ```
+
+#[cfg(unix)]
+pub(crate) use unix::{Held, Slept};
+
+/// Runs it while no signal reaches this thread, nor the threads that it starts, for good. Those that a
+/// fault of the thread itself raises (`SIGSEGV` and its like), `SIGABRT` and `SIGPROF` do. No effect
+/// where there are no such signals.
+pub fn held_back<R>(action: impl FnOnce() -> R) -> R {
+    #[cfg(unix)]
+    let _held = Held::hold();
+    action()
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::fd::BorrowedFd;
+    use std::time::{Duration, Instant};
+
+    use nix::errno::Errno;
+    use nix::poll::{PollFd, PollFlags};
+    use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+
+    /// A wait is cut here and goes on, so that no system finds it too long.
+    const LONGEST_SLEEP: Duration = Duration::from_secs(86_400);
+
+    /// Raised by a fault of the thread itself, which cannot go on, or wanted at that very place.
+    const NEVER_HELD: [Signal; 8] = [
+        Signal::SIGSEGV,
+        Signal::SIGBUS,
+        Signal::SIGILL,
+        Signal::SIGFPE,
+        Signal::SIGTRAP,
+        Signal::SIGSYS,
+        Signal::SIGABRT,
+        Signal::SIGPROF,
+    ];
+
+    /// While it lives no signal reaches this thread, except in [`Held::sleep`].
+    pub(crate) struct Held {
+        /// `None` where the system refused: then nothing is held.
+        before: Option<SigSet>,
+    }
+
+    /// What ended a sleep.
+    #[derive(Debug, PartialEq, Eq)]
+    pub(crate) enum Slept<const N: usize> {
+        /// Which of the descriptors are readable, or over; none of them after a day.
+        Woken([bool; N]),
+        /// A signal handler ran.
+        Interrupted,
+        TimedOut,
+    }
+
+    impl Held {
+        pub(crate) fn hold() -> Self {
+            let mut held = SigSet::all();
+            NEVER_HELD.iter().for_each(|&signal| held.remove(signal));
+            Held {
+                before: held.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok(),
+            }
+        }
+
+        /// Sleeps until one of them is readable, a signal handler has run, or the deadline.
+        pub(crate) fn sleep<const N: usize>(
+            &self,
+            descriptors: [BorrowedFd<'_>; N],
+            deadline: Option<Instant>,
+        ) -> Slept<N> {
+            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            let left = left.map(|left| left.min(LONGEST_SLEEP));
+            let mut polled = descriptors.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+            match self.poll(&mut polled, left) {
+                Err(Errno::EINTR) => Slept::Interrupted,
+                Ok(0) if deadline.is_some_and(|at| at <= Instant::now()) => Slept::TimedOut,
+                Ok(_) => Slept::Woken(polled.map(|polled| polled.any().unwrap_or(true))),
+                // The descriptors are ours: the system has no memory for it. Looking is better than
+                // sleeping for ever.
+                Err(_) => Slept::Woken([true; N]),
+            }
+        }
+
+        /// Lets signals in as it falls asleep, in one step.
+        #[cfg(any(
+            target_os = "linux",
+            target_os = "android",
+            target_os = "freebsd",
+            target_os = "dragonfly"
+        ))]
+        fn poll(&self, polled: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
+            nix::poll::ppoll(polled, left.map(Into::into), self.before)
+        }
+
+        /// Lets signals in before it falls asleep: one that comes between is handled and ends nothing.
+        #[cfg(not(any(
+            target_os = "linux",
+            target_os = "android",
+            target_os = "freebsd",
+            target_os = "dragonfly"
+        )))]
+        fn poll(&self, polled: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
+            use nix::poll::PollTimeout;
+            let left = left.map_or(PollTimeout::NONE, |left| {
+                // Rounded up, or the last millisecond would be spent awake.
+                let milliseconds = left.as_nanos().div_ceil(1_000_000);
+                PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
+            });
+            self.let_in();
+            nix::poll::poll(polled, left)
+        }
+
+        fn let_in(&self) {
+            if let Some(before) = &self.before {
+                // It was a valid mask a moment ago.
+                let _ = before.thread_set_mask();
+            }
+        }
+    }
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            self.let_in();
+        }
+    }
+}

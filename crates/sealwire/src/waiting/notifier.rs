@@ -1,0 +1,58 @@
+//! A [`Waker`] that is written once, however often there is news, until it is cleared.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Wake;
+
+use super::waker::Waker;
+
+pub(super) struct Notifier {
+    waker: Waker,
+    /// It is written, or about to be.
+    signalled: AtomicBool,
+}
+
+impl Notifier {
+    /// # Errors
+    ///
+    /// When the process has no descriptors left: it takes one on Linux, two elsewhere.
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Notifier {
+            waker: Waker::new()?,
+            signalled: AtomicBool::new(false),
+        })
+    }
+
+    /// Makes it readable.
+    pub(super) fn signal(&self) {
+        if !self.signalled.swap(true, Ordering::SeqCst) {
+            self.waker.wake();
+        }
+    }
+
+    /// Makes it unreadable. A signal after that makes it readable again; one before it was for a change
+    /// that can be seen by now.
+    pub(super) fn clear(&self) {
+        self.waker.clear();
+        self.signalled.store(false, Ordering::SeqCst);
+    }
+}
+
+impl AsFd for Notifier {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.waker.as_fd()
+    }
+}
+
+/// As the waker of a task, it wakes a thread that polls.
+impl Wake for Notifier {
+    fn wake(self: Arc<Self>) {
+        self.signal();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.signal();
+    }
+}
