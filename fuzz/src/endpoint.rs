@@ -146,6 +146,25 @@ pub fn curve_server(socket_type: SocketType, provider: &dyn Provider) -> Config 
     config
 }
 
+/// A server of both [`client`] and [`curve_client`].
+pub fn any_of(socket_type: SocketType, provider: &dyn Provider) -> Config {
+    let cookies = || Arc::new(Mutex::new(CookieKeys::new([9; 32])));
+    let blake3 = Blake3Server {
+        additional_keys: Vec::new(),
+        keys: server_keys(provider),
+        cookies: cookies(),
+        data_phase: DataPhase::default(),
+    };
+    let curve = CurveServer {
+        keys: server_keys(provider),
+        cookies: cookies(),
+        frame_order: FrameOrder::default(),
+    };
+    let mut config = Config::new(socket_type);
+    config.mechanism = MechanismConfig::any_of(blake3, [curve.into()]);
+    config
+}
+
 /// A PLAIN client.
 pub fn plain_client(socket_type: SocketType) -> Config {
     let mut config = Config::new(socket_type);

@@ -7,7 +7,7 @@ mod transparent;
 
 pub use attack::{Attack, Blake3Attack};
 pub use endpoint::{
-    Endpoint, client, curve_client, curve_server, null, null_authorized, plain_client,
+    Endpoint, any_of, client, curve_client, curve_server, null, null_authorized, plain_client,
     plain_server, server,
 };
 pub use transparent::Transparent;

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
+use sealwire::Mechanism;
 
 use crate::auth::{OfKeys, OfPasswords};
 use crate::keys::{KeyPair, PublicKey};
@@ -9,6 +10,12 @@ use crate::keys::{KeyPair, PublicKey};
 /// The mechanism of a socket with its keys.
 #[pyclass(frozen, module = "sealwire")]
 pub(crate) struct Security(sealwire::Security);
+
+/// The names as they stand in greetings.
+pub(crate) fn mechanism_names(security: &sealwire::Security) -> String {
+    let names: Vec<_> = security.mechanisms().map(Mechanism::name).collect();
+    names.join(" or ")
+}
 
 impl From<sealwire::Security> for Security {
     fn from(inner: sealwire::Security) -> Self {
@@ -150,7 +157,7 @@ impl Security {
     /// Name of the mechanism as it stands in the greeting.
     #[getter]
     fn mechanism<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        PyString::new(py, self.0.mechanism().name())
+        PyString::new(py, &mechanism_names(&self.0))
     }
 
     fn __repr__(&self) -> String {

@@ -324,7 +324,7 @@ impl Security {
     /// The option belongs to another mechanism.
     fn lacks(&self, ruby: &Ruby, option: &str, owner: &str) -> Error {
         let given = match self {
-            Security::Blake3Client(_) => "a BLAKE3 client",
+            Security::Blake3Client(_) => "a BLAKE3 client".to_owned(),
             other => other.mechanism(),
         };
         errors::unsupported(
@@ -333,11 +333,13 @@ impl Security {
         )
     }
 
-    fn mechanism(&self) -> &'static str {
-        match self {
-            Security::Blake3Client(_) | Security::Blake3Server(_) => "BLAKE3",
-            Security::Other(security) => security.mechanism().name(),
-        }
+    fn mechanism(&self) -> String {
+        let security = self.inner();
+        let names: Vec<_> = security
+            .mechanisms()
+            .map(sealwire::Mechanism::name)
+            .collect();
+        names.join(" or ")
     }
 
     /// Shows public keys only.

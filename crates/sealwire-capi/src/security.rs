@@ -291,9 +291,10 @@ pub extern "C" fn sealwire_security_add_keys(
                 Ok(())
             }
             Protection::Other(other) => {
-                let given = match other.mechanism() {
-                    Mechanism::Blake3 => "a client of BLAKE3",
-                    mechanism => mechanism.name(),
+                let mut mechanisms = other.mechanisms();
+                let given = match mechanisms.find(|one| *one != Mechanism::Blake3) {
+                    Some(mechanism) => mechanism.name(),
+                    None => "a client of BLAKE3",
                 };
                 let text = format!(
                     "additional keys belong to a server of the mechanism BLAKE3, and this is {given}"

@@ -342,7 +342,7 @@ pub(crate) fn exposed<'a>(
     security: &Security,
     endpoints: impl IntoIterator<Item = &'a Endpoint>,
 ) -> Vec<&'a Endpoint> {
-    if security.mechanism().encrypts() {
+    if security.mechanisms().all(sealwire::Mechanism::encrypts) {
         return Vec::new();
     }
     endpoints
@@ -381,15 +381,20 @@ mod tests {
         assert!(message.contains("--backend-mechanism plain"), "{message}");
     }
 
+    fn names(security: &Security) -> Vec<&'static str> {
+        let mechanisms = security.mechanisms();
+        mechanisms.map(sealwire::Mechanism::name).collect()
+    }
+
     #[test]
     fn the_mechanism_follows_from_the_options() {
         const KEY: &str = "0000000000000000000000000000000000000001";
-        assert_eq!(choice().security([]).unwrap().mechanism().name(), "NULL");
+        assert_eq!(names(&choice().security([]).unwrap()), ["NULL"]);
         let client = SecurityChoice {
             server_key: Some(KEY),
             ..choice()
         };
-        assert_eq!(client.security([]).unwrap().mechanism().name(), "BLAKE3");
+        assert_eq!(names(&client.security([]).unwrap()), ["BLAKE3"]);
         let explicit = SecurityChoice {
             mechanism: Some(Mechanism::Null),
             ..client
@@ -429,10 +434,7 @@ mod tests {
             mechanism: Some(Mechanism::Null),
             ..choice()
         };
-        assert_eq!(
-            named.security([&network]).unwrap().mechanism().name(),
-            "NULL"
-        );
+        assert_eq!(names(&named.security([&network]).unwrap()), ["NULL"]);
     }
 
     #[test]

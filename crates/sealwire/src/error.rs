@@ -210,6 +210,10 @@ pub enum Unusable {
         /// What needs one: a mechanism, an admission, or a ZAP handler.
         wanted: &'static str,
     },
+    /// A server with [two mechanisms](crate::Blake3Server::or_curve_server) is bound over `tcp` or `ipc`,
+    /// where it hears its client's before it says its own. A socket that connects has one, and so has
+    /// one that is bound over `ws` or `wss`.
+    SeveralMechanisms,
     /// A `wss` endpoint cannot be bound without a certificate.
     NoTlsIdentity,
     /// A `wss` endpoint cannot be connected to without authorities to believe.
@@ -315,6 +319,11 @@ impl fmt::Display for Unfit<'_> {
                 f,
                 "datagrams are neither encrypted nor authenticated, so {endpoint} cannot have {wanted}: use \
                  tcp, or Security::plain_text() and no ZAP domain"
+            ),
+            Unusable::SeveralMechanisms => write!(
+                f,
+                "this socket serves several mechanisms, which it can only where it is bound over tcp or ipc: give \
+                 the socket of {endpoint} one of them"
             ),
             Unusable::NoTlsIdentity => write!(
                 f,

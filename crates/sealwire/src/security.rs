@@ -1,13 +1,15 @@
 //! How a socket protects its connections.
 
 mod blake3;
+mod servers;
 
-use std::fmt;
+use std::{fmt, iter};
 
 use sealwire_zmtp::mechanism::{DataPhase, FrameOrder};
 use sealwire_zmtp::{KeyPair, Mechanism, PublicKey};
 
 pub use blake3::{Blake3Client, Blake3Server};
+pub(crate) use servers::{CurveServer, EncryptedServer, Servers};
 
 use crate::auth::{
     Authenticator, Client, Decision, PlainAuthenticator, PlainClient, PlainCredentials,
@@ -16,7 +18,8 @@ use crate::auth::{
 use crate::peer::Peer;
 
 /// The mechanism of a socket, with its keys. All its connections use it, except `inproc` ones,
-/// which never leave the process.
+/// which never leave the process. A server may have [two](Blake3Server::or_curve_server), from which each
+/// client has chosen one.
 ///
 /// Which side is the server has nothing to do with who binds: a BLAKE3 or CURVE server may connect and a
 /// client may bind.
@@ -31,16 +34,12 @@ pub(crate) enum Kind {
     /// Nobody said anything: plain text, which must not leave the machine.
     Unspecified,
     PlainText,
-    Client(Blake3Client),
-    Server(Blake3Server),
+    /// Encrypted: what stands behind a listener.
+    Servers(Servers),
+    Blake3Client(Blake3Client),
     CurveClient {
         server_key: PublicKey,
         keys: KeyPair,
-        frame_order: FrameOrder,
-    },
-    CurveServer {
-        keys: KeyPair,
-        authenticator: SharedAuthenticator,
         frame_order: FrameOrder,
     },
     PlainClient {
@@ -128,11 +127,7 @@ impl Security {
     /// CURVE server, for peers that speak libzmq's mechanism. The authenticator decides about every
     /// client; a fixed set of keys ([`AllowedKeys`](crate::auth::AllowedKeys)) is one.
     pub fn curve_server(keys: KeyPair, authenticator: impl Authenticator) -> Self {
-        Security(Kind::CurveServer {
-            keys,
-            authenticator: SharedAuthenticator::new(authenticator),
-            frame_order: FrameOrder::default(),
-        })
+        CurveServer::new(keys, authenticator).into()
     }
 
     /// [CURVE server](Security::curve_server) for clients that skip numbers of frames, which libzmq
@@ -144,11 +139,9 @@ impl Security {
         keys: KeyPair,
         authenticator: impl Authenticator,
     ) -> Self {
-        Security(Kind::CurveServer {
-            keys,
-            authenticator: SharedAuthenticator::new(authenticator),
-            frame_order: FrameOrder::GapsUnauthenticatedOrder,
-        })
+        let mut server = CurveServer::new(keys, authenticator);
+        server.frame_order = FrameOrder::GapsUnauthenticatedOrder;
+        server.into()
     }
 
     /// PLAIN client: it shows a username and a password, each of at most 255 bytes, to whoever
@@ -178,40 +171,52 @@ impl Security {
         matches!(self.0, Kind::PlainClient { .. } | Kind::PlainServer { .. })
     }
 
-    /// Who decides about the clients of a server.
-    pub(crate) fn decider(&self) -> Option<Decider<'_>> {
-        match &self.0 {
-            Kind::Server(Blake3Server { authenticator, .. })
-            | Kind::CurveServer { authenticator, .. } => Some(Decider::Keys(authenticator)),
-            Kind::PlainServer { authenticator } => Some(Decider::Passwords(authenticator)),
-            Kind::Unspecified
-            | Kind::PlainText
-            | Kind::Client(_)
-            | Kind::CurveClient { .. }
-            | Kind::PlainClient { .. } => None,
-        }
+    /// Who decides about the clients of a server that come with this mechanism.
+    pub(crate) fn decider(&self, mechanism: Mechanism) -> Option<Decider<'_>> {
+        let mut deciders = self.deciders();
+        deciders.find_map(|(of, decider)| (of == mechanism).then_some(decider))
+    }
+
+    /// Who decides about clients, with the mechanism of these.
+    fn deciders(&self) -> impl Iterator<Item = (Mechanism, Decider<'_>)> {
+        let of_passwords = match &self.0 {
+            Kind::PlainServer { authenticator } => {
+                Some((Mechanism::Plain, Decider::Passwords(authenticator)))
+            }
+            _ => None,
+        };
+        let of_keys = self
+            .servers()
+            .map(|server| (server.mechanism(), Decider::Keys(server.authenticator())));
+        of_passwords.into_iter().chain(of_keys)
+    }
+
+    /// The encrypted servers, none of most sockets.
+    fn servers(&self) -> impl Iterator<Item = &EncryptedServer> {
+        let servers = match &self.0 {
+            Kind::Servers(servers) => Some(servers.iter()),
+            _ => None,
+        };
+        servers.into_iter().flatten()
     }
 
     /// Whether clients are let in by nobody but a ZAP handler, where there is one.
     pub(crate) fn leaves_it_to_zap(&self) -> bool {
-        match self.decider() {
-            Some(Decider::Keys(authenticator)) => authenticator.leaves_it_to_zap(),
-            Some(Decider::Passwords(authenticator)) => authenticator.leaves_it_to_zap(),
-            None => false,
-        }
+        self.deciders()
+            .any(|(_, decider)| decider.leaves_it_to_zap())
     }
 
-    /// The revision of who decides about clients; `None` where earlier decisions stand.
-    pub(crate) fn revision(&self) -> Option<u64> {
-        match self.decider()? {
-            Decider::Keys(authenticator) => authenticator.revision(),
-            Decider::Passwords(authenticator) => authenticator.revision(),
-        }
+    /// The revisions of those whose earlier decisions may be others now, by the mechanism of their clients.
+    pub(crate) fn revisions(&self) -> Vec<(Mechanism, u64)> {
+        let revisions = self
+            .deciders()
+            .map(|(of, decider)| Some((of, decider.revision()?)));
+        revisions.flatten().collect()
     }
 
     /// Decides again about a client that was let in. `None` where there is nothing to decide.
     pub(crate) fn decide_again(&self, peer: &Peer) -> Option<Decision> {
-        match self.decider()? {
+        match self.decider(peer.mechanism()?)? {
             Decider::Keys(authenticator) => Some(authenticator.decide(&Client::of(peer)?)),
             Decider::Passwords(authenticator) => {
                 Some(authenticator.decide(&PlainClient::of(peer)?))
@@ -220,20 +225,34 @@ impl Security {
     }
 
     pub(crate) fn additional_keys(&self) -> usize {
+        let of_blake3 = self.servers().map(|server| match server {
+            EncryptedServer::Blake3(server) => server.additional_keys.len(),
+            EncryptedServer::Curve(_) => 0,
+        });
+        of_blake3.sum()
+    }
+
+    /// Whether the greeting of a client decides which mechanism is used.
+    pub(crate) fn leaves_a_choice(&self) -> bool {
+        self.mechanisms().nth(1).is_some()
+    }
+
+    /// The only mechanism, or the one that a client is told about which none fits.
+    pub(crate) fn first_mechanism(&self) -> Mechanism {
         match &self.0 {
-            Kind::Server(server) => server.additional_keys.len(),
-            _ => 0,
+            Kind::Unspecified | Kind::PlainText => Mechanism::Null,
+            Kind::Servers(servers) => servers.first.mechanism(),
+            Kind::Blake3Client(_) => Mechanism::Blake3,
+            Kind::CurveClient { .. } => Mechanism::Curve,
+            Kind::PlainClient { .. } | Kind::PlainServer { .. } => Mechanism::Plain,
         }
     }
 
-    /// Returns which mechanism this is.
-    pub fn mechanism(&self) -> Mechanism {
-        match self.0 {
-            Kind::Unspecified | Kind::PlainText => Mechanism::Null,
-            Kind::Client(_) | Kind::Server(_) => Mechanism::Blake3,
-            Kind::CurveClient { .. } | Kind::CurveServer { .. } => Mechanism::Curve,
-            Kind::PlainClient { .. } | Kind::PlainServer { .. } => Mechanism::Plain,
-        }
+    /// Returns the mechanisms from which a peer has to use one: the only one of most sockets, and each of a
+    /// server that has [two](Blake3Server::or_curve_server).
+    pub fn mechanisms(&self) -> impl Iterator<Item = Mechanism> {
+        let others = self.servers().skip(1).map(EncryptedServer::mechanism);
+        iter::once(self.first_mechanism()).chain(others)
     }
 }
 
@@ -244,22 +263,35 @@ pub(crate) enum Decider<'a> {
     Passwords(&'a SharedPlainAuthenticator),
 }
 
+impl Decider<'_> {
+    /// Whether it lets in everybody whom a ZAP handler lets in.
+    pub(crate) fn leaves_it_to_zap(self) -> bool {
+        match self {
+            Decider::Keys(authenticator) => authenticator.leaves_it_to_zap(),
+            Decider::Passwords(authenticator) => authenticator.leaves_it_to_zap(),
+        }
+    }
+
+    fn revision(self) -> Option<u64> {
+        match self {
+            Decider::Keys(authenticator) => authenticator.revision(),
+            Decider::Passwords(authenticator) => authenticator.revision(),
+        }
+    }
+}
+
 impl fmt::Debug for Security {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Kind::Unspecified => f.write_str("Unspecified"),
             Kind::PlainText => f.write_str("PlainText"),
-            Kind::Client(client) => client.fmt(f),
-            Kind::Server(server) => server.fmt(f),
+            Kind::Blake3Client(client) => client.fmt(f),
+            Kind::Servers(servers) => servers.fmt(f),
             Kind::CurveClient {
                 server_key, keys, ..
             } => f
                 .debug_struct("CurveClient")
                 .field("server_key", server_key)
-                .field("public_key", &keys.public())
-                .finish(),
-            Kind::CurveServer { keys, .. } => f
-                .debug_struct("CurveServer")
                 .field("public_key", &keys.public())
                 .finish(),
             Kind::PlainClient { credentials } => {

@@ -52,6 +52,11 @@ pub enum Protection {
         /// Who is the server.
         server: Side,
     },
+    /// Ours is a server with BLAKE3ZMQ and CURVE, the peer a known client.
+    Either {
+        /// Whether the client uses CURVE.
+        curve: bool,
+    },
 }
 
 /// What PLAIN's client shows.
@@ -85,6 +90,7 @@ impl Protection {
             } => blake3(server, anonymous, continuous),
             Protection::Curve { server } => curve(server),
             Protection::Plain { server } => plain(server),
+            Protection::Either { curve } => either(curve),
         }
     }
 
@@ -92,8 +98,8 @@ impl Protection {
     pub(crate) fn mechanism(self) -> &'static str {
         match self {
             Protection::Null => "NULL",
-            Protection::Blake3 { .. } => "BLAKE3",
-            Protection::Curve { .. } => "CURVE",
+            Protection::Blake3 { .. } | Protection::Either { curve: false } => "BLAKE3",
+            Protection::Curve { .. } | Protection::Either { curve: true } => "CURVE",
             Protection::Plain { .. } => "PLAIN",
         }
     }
@@ -133,6 +139,21 @@ fn curve(server: Side) -> Sides {
         ours,
         theirs,
         their_key: Some(their_key),
+    }
+}
+
+fn either(curve: bool) -> Sides {
+    let (server_keys, client_keys) = (KeyPair::generate(), KeyPair::generate());
+    let allowed = AllowedKeys::new().allow_as(client_keys.public(), "the peer");
+    let mechanism = if curve { "curve" } else { "blake3" };
+    let secret = client_keys.secret().to_hex();
+    let mut theirs = words(["--mechanism", mechanism, "--secret-key", &secret]);
+    theirs.extend(["--server-key".into(), server_keys.public().to_hex()]);
+    Sides {
+        ours: Security::blake3_server(server_keys.clone(), allowed.clone())
+            .or_curve_server(server_keys, allowed),
+        theirs,
+        their_key: Some(client_keys.public()),
     }
 }
 
@@ -248,6 +269,11 @@ impl Path {
     /// A path with CURVE over TCP.
     pub const fn curve(program: Program, binds: Side, server: Side) -> Self {
         Path::tcp(program, binds, Protection::Curve { server })
+    }
+
+    /// A path over TCP to a server of ours with two mechanisms.
+    pub const fn either(program: Program, curve: bool) -> Self {
+        Path::tcp(program, Side::Ours, Protection::Either { curve })
     }
 
     /// A path with PLAIN over TCP.

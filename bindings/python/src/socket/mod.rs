@@ -108,7 +108,7 @@ impl SocketCore {
 
     /// Name of the mechanism.
     #[getter]
-    fn mechanism(&self) -> &'static str {
+    fn mechanism(&self) -> String {
         self.opened.mechanism()
     }
 

@@ -12,6 +12,7 @@ use crate::context::Shared;
 use crate::error::of_socket;
 use crate::lifecycle::OfProcess;
 use crate::options::{Options, Value};
+use crate::security::mechanism_names;
 
 /// What there is of a socket.
 pub(crate) struct Opened {
@@ -79,12 +80,11 @@ impl Opened {
         Arc::ptr_eq(&self.context, context)
     }
 
-    pub(super) fn mechanism(&self) -> &'static str {
+    pub(super) fn mechanism(&self) -> String {
         self.setup()
             .security
             .as_ref()
-            .map_or(Mechanism::Null, Security::mechanism)
-            .name()
+            .map_or_else(|| Mechanism::Null.name().to_owned(), mechanism_names)
     }
 
     /// The Rust socket, made now if this is the first use.

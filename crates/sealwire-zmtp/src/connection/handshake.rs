@@ -16,7 +16,6 @@ use crate::mechanism::{
     Entropy, Established, Greetings, HandshakeFrame, MechanismConfig, Progress, Settings, Waiting,
     Weakness,
 };
-use crate::mechanism_type::Mechanism;
 use crate::wire::command::error;
 use crate::wire::frame::Header;
 use crate::wire::greeting::{self, Greeting};
@@ -89,10 +88,6 @@ pub(super) struct HandshakeInProgress {
 impl HandshakeInProgress {
     pub(super) fn step(&self) -> Step {
         self.waiting.step()
-    }
-
-    pub(super) fn mechanism(&self) -> Mechanism {
-        self.agreed.settings.mechanism()
     }
 
     pub(super) fn error_frame(&self, reason: &str) -> Vec<u8> {
@@ -184,7 +179,7 @@ impl Connection {
         let chosen = config.for_peer(&theirs);
         let settings = chosen.unwrap_or(config.first());
         let ours = greeting(config, &**settings, &exchange.entropy);
-        // Who announces a mechanism is told one, so that both sides see what is wrong.
+        // A peer that names a mechanism hears one, also a wrong one, so that both sides see what is wrong.
         let unsent = &ours[exchange.staged..];
         if !unsent.is_empty() {
             self.output.stage_raw(unsent);
@@ -198,6 +193,7 @@ impl Connection {
             .into());
         }
         check(&**settings, &theirs)?;
+        self.mechanism = Some(settings.mechanism());
         let greetings = Greetings {
             ours: &ours,
             theirs: bytes,

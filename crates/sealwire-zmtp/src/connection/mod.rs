@@ -76,6 +76,7 @@ pub struct Connection {
     output: Output,
     liveness: Liveness,
     trace: Trace,
+    mechanism: Option<Mechanism>,
     peer: Option<Arc<PeerInfo>>,
 }
 
@@ -138,6 +139,7 @@ impl Connection {
             output,
             liveness,
             trace,
+            mechanism: None,
             peer: None,
         }
     }
@@ -203,15 +205,10 @@ impl Connection {
         matches!(self.phase, Phase::Ready)
     }
 
-    /// The mechanism that both greetings name; `None` before the peer's is there, and where none of this
-    /// side's fits.
-    pub fn mechanism(&self) -> Option<Mechanism> {
-        match &self.phase {
-            Phase::Handshake(handshake) => Some(handshake.mechanism()),
-            Phase::Greeting(_) | Phase::Ready | Phase::Over(_) => {
-                self.peer().map(|peer| peer.mechanism)
-            }
-        }
+    /// The mechanism that both greetings name, also when the connection is over; `None` before the
+    /// peer's is there, and where none of this side's fits.
+    pub const fn mechanism(&self) -> Option<Mechanism> {
+        self.mechanism
     }
 
     /// Who is at the other end, once the handshake is done.

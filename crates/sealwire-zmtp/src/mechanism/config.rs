@@ -46,8 +46,7 @@ impl MechanismConfig {
     /// Of two with the same mechanism the first is used, and a client that names none of them is told the
     /// mechanism of `first`.
     ///
-    /// Only mechanisms that encrypt can be in a set: whoever may choose one without, has chosen for everybody
-    /// on the path.
+    /// Only mechanisms that encrypt can be in a set: where plain text is one of them, anyone may choose it.
     ///
     /// Before it knows the client's mechanism, such a server sends the first 11 bytes of its greeting, from which
     /// a peer learns its version (RFC 37, "version negotiation"). Two of them wait for each other until the

@@ -51,6 +51,9 @@ fn each_client_is_served_with_the_mechanism_that_it_names() {
             pair.settle();
             assert_eq!(pair.b.messages(), [Frames::from("to the server")]);
             assert_eq!(pair.a.messages(), [Frames::from("to the client")]);
+            // Known also to those who hear of a question after the end.
+            pair.b.connection.end_of_stream();
+            assert_eq!(pair.b.connection.mechanism(), Some(mechanism));
         }
     }
 }

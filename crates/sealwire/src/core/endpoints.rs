@@ -22,11 +22,10 @@ impl SocketCore {
         if !fits {
             return Err(self.unusable(endpoint, Unusable::Transport));
         }
-        let mechanism = self.options.security.mechanism();
+        let mut mechanisms = self.options.security.mechanisms();
+        let mechanism = mechanisms.find(|one| *one != Mechanism::Null);
         let wanted = match (endpoint, mechanism, &self.options.zap_domain) {
-            (Endpoint::Udp { .. }, mechanism, _) if mechanism != Mechanism::Null => {
-                mechanism.name()
-            }
+            (Endpoint::Udp { .. }, Some(mechanism), _) => mechanism.name(),
             (Endpoint::Udp { .. }, _, Some(_)) => "a ZAP handler",
             (Endpoint::Udp { .. }, ..) if self.options.admission.is_some() => "an admission",
             _ => return Ok(()),
@@ -43,12 +42,23 @@ impl SocketCore {
         }
     }
 
-    /// Refuses to leave the machine in plain text unless that was asked for.
+    /// Refuses to leave the machine in plain text unless that was asked for, and a choice of mechanisms where
+    /// the client's is not known first.
     pub(crate) fn check_security(
         &self,
         endpoint: &Endpoint,
         kind: RegistrationKind,
     ) -> Result<(), Error> {
+        // Over WebSocket the subprotocol says the mechanism, before the protocol begins. Two sides that both leave
+        // the choice to the other wait for ever, so this one must be bound.
+        let hears_the_peer_first = match endpoint {
+            Endpoint::Ws { .. } | Endpoint::Wss { .. } => false,
+            Endpoint::Inproc(_) => true,
+            _ => kind == RegistrationKind::Bound,
+        };
+        if self.options.security.leaves_a_choice() && !hears_the_peer_first {
+            return Err(self.unusable(endpoint, Unusable::SeveralMechanisms));
+        }
         if !self.options.security.is_unspecified() || endpoint.has_transport_encryption() {
             return Ok(());
         }

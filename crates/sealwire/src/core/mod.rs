@@ -28,8 +28,8 @@ use sealwire_zmtp::SocketType;
 pub(crate) use self::context::{ContextCore, Engine};
 use self::holders::Holders;
 pub(crate) use self::holders::{Holder, Holding};
+use self::protocol::protocol_config;
 pub(crate) use self::protocol::{ROTATION_PERIOD, SharedCookies, rotate_cookies};
-use self::protocol::{cookies_for, protocol_config};
 use self::readable::Readable;
 use self::revising::Revising;
 use crate::endpoint::Endpoint;
@@ -114,7 +114,6 @@ pub(crate) enum RegistrationKind {
 
 impl SocketCore {
     pub(crate) fn new(context: Arc<ContextCore>, options: SocketOptions) -> Arc<Self> {
-        let cookies = cookies_for(context.engine(), &options.security);
         let (pattern, counters) = (pattern(&options), LiveCounters::default());
         let state = State {
             receives_unchanged: pattern.receives_unchanged(),
@@ -129,13 +128,14 @@ impl SocketCore {
             unsent: 0,
             unread: 0,
         };
-        let revision = options.security.revision();
+        let revisions = options.security.revisions();
+        let protocol = Arc::new(protocol_config(context.engine(), &options));
         let readable = Readable::new(options.spin);
         let core = Arc::new(SocketCore {
             id: context.next_number(),
             birth: Birth::now(),
             context,
-            protocol: Arc::new(protocol_config(&options, cookies)),
+            protocol,
             options: Arc::new(options),
             state: Mutex::new(state),
             readable,
@@ -149,11 +149,11 @@ impl SocketCore {
             hub: Hub::new(counters.excesses.clone()),
             counters,
             holders: Arc::default(),
-            revising: Revising::new(revision),
+            revising: Revising::new(revisions),
             has_zap_handler: AtomicBool::new(false),
             warned_of_anyone: AtomicBool::new(false),
         });
-        if revision.is_some() {
+        if core.revises_clients() {
             core.context.engine().revise_clients(Arc::downgrade(&core));
         }
         if !core.context.engine().enroll(&core) {

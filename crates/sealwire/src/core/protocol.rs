@@ -6,31 +6,31 @@ use std::time::Duration;
 
 use sealwire_zmtp::limits::Limits;
 use sealwire_zmtp::mechanism::blake3::CookieKeys;
-use sealwire_zmtp::mechanism::{Blake3Client, Blake3Server, CurveClient, CurveServer, PlainClient};
+use sealwire_zmtp::mechanism::{
+    Blake3Client, Blake3Server, CurveClient, CurveServer, EncryptedServer as ProtocolServer,
+    PlainClient,
+};
 use sealwire_zmtp::{Config, MechanismConfig};
 use zeroize::Zeroizing;
 
 use super::Engine;
 use crate::options::SocketOptions;
-use crate::security::{Kind, Security};
+use crate::security::{EncryptedServer, Kind};
 
 /// How long a cookie key is the current one. A cookie is good for this long at least, and twice
 /// as long at most.
 pub(crate) const ROTATION_PERIOD: Duration = Duration::from_secs(15);
 
-/// The cookie keys of one server socket.
+/// The cookie keys of one server.
 pub(crate) type SharedCookies = Mutex<CookieKeys>;
 
 /// Cookie keys for a server, put on the list of those to rotate.
-pub(super) fn cookies_for(engine: &dyn Engine, security: &Security) -> Option<Arc<SharedCookies>> {
-    let (Kind::Server(_) | Kind::CurveServer { .. }) = security.0 else {
-        return None;
-    };
+fn cookies(engine: &dyn Engine) -> Arc<SharedCookies> {
     let cookies = Arc::new(Mutex::new(CookieKeys::new(*fresh_key(|key| {
         engine.fill_random(key);
     }))));
     engine.rotate_cookies(Arc::downgrade(&cookies));
-    Some(cookies)
+    cookies
 }
 
 /// Replaces them, with a key from `fill_random`.
@@ -46,66 +46,10 @@ fn fresh_key(fill_random: impl FnOnce(&mut [u8])) -> Zeroizing<[u8; 32]> {
 }
 
 /// The configuration of the protocol state machine for all connections of a socket.
-pub(super) fn protocol_config(
-    options: &SocketOptions,
-    cookies: Option<Arc<SharedCookies>>,
-) -> Config {
-    let mechanism = match (&options.security.0, cookies) {
-        (Kind::Client(client), _) => MechanismConfig::from(Blake3Client {
-            server_key: client.server_key,
-            keys: client.keys.clone(),
-            data_phase: client.data_phase,
-        }),
-        (Kind::Server(server), Some(cookies)) => MechanismConfig::from(Blake3Server {
-            keys: server.keys.clone(),
-            additional_keys: server.additional_keys.clone(),
-            cookies,
-            data_phase: server.data_phase,
-        }),
-        (
-            Kind::CurveClient {
-                server_key,
-                keys,
-                frame_order,
-            },
-            _,
-        ) => MechanismConfig::from(CurveClient {
-            server_key: *server_key,
-            keys: Some(keys.clone()),
-            frame_order: *frame_order,
-        }),
-        (
-            Kind::CurveServer {
-                keys, frame_order, ..
-            },
-            Some(cookies),
-        ) => MechanismConfig::from(CurveServer {
-            keys: keys.clone(),
-            cookies,
-            frame_order: *frame_order,
-        }),
-        (Kind::PlainClient { credentials }, _) => MechanismConfig::from(PlainClient {
-            credentials: credentials.clone(),
-        }),
-        (Kind::PlainServer { .. }, _) => MechanismConfig::plain_server(),
-        // A handler is asked about NULL only where it is told which domain.
-        (Kind::Unspecified | Kind::PlainText, _)
-            if options.admission.is_some()
-                || options
-                    .zap_domain
-                    .as_deref()
-                    .is_some_and(|domain| !domain.is_empty()) =>
-        {
-            MechanismConfig::null_authorized()
-        }
-        (Kind::Unspecified | Kind::PlainText, _) => MechanismConfig::null(),
-        (Kind::Server(_) | Kind::CurveServer { .. }, None) => {
-            unreachable!("a server's cookies are made with its socket")
-        }
-    };
+pub(super) fn protocol_config(engine: &dyn Engine, options: &SocketOptions) -> Config {
     Config {
         routing_id: options.routing_id.clone(),
-        mechanism,
+        mechanism: mechanism(engine, options),
         metadata: options.metadata.clone(),
         limits: Limits {
             max_message_size: options.max_message_size,
@@ -117,6 +61,63 @@ pub(super) fn protocol_config(
     }
 }
 
+fn mechanism(engine: &dyn Engine, options: &SocketOptions) -> MechanismConfig {
+    match &options.security.0 {
+        // A handler is asked about NULL only where it is told which domain.
+        Kind::Unspecified | Kind::PlainText
+            if options.admission.is_some()
+                || options
+                    .zap_domain
+                    .as_deref()
+                    .is_some_and(|domain| !domain.is_empty()) =>
+        {
+            MechanismConfig::null_authorized()
+        }
+        Kind::Unspecified | Kind::PlainText => MechanismConfig::null(),
+        Kind::Servers(servers) => MechanismConfig::any_of(
+            server(engine, &servers.first),
+            servers.others.iter().map(|other| server(engine, other)),
+        ),
+        Kind::Blake3Client(client) => MechanismConfig::from(Blake3Client {
+            server_key: client.server_key,
+            keys: client.keys.clone(),
+            data_phase: client.data_phase,
+        }),
+        Kind::CurveClient {
+            server_key,
+            keys,
+            frame_order,
+        } => MechanismConfig::from(CurveClient {
+            server_key: *server_key,
+            keys: Some(keys.clone()),
+            frame_order: *frame_order,
+        }),
+        Kind::PlainClient { credentials } => MechanismConfig::from(PlainClient {
+            credentials: credentials.clone(),
+        }),
+        Kind::PlainServer { .. } => MechanismConfig::plain_server(),
+    }
+}
+
+/// A server with cookie keys of its own.
+fn server(engine: &dyn Engine, server: &EncryptedServer) -> ProtocolServer {
+    match server {
+        EncryptedServer::Blake3(server) => Blake3Server {
+            keys: server.keys.clone(),
+            additional_keys: server.additional_keys.clone(),
+            cookies: cookies(engine),
+            data_phase: server.data_phase,
+        }
+        .into(),
+        EncryptedServer::Curve(server) => CurveServer {
+            keys: server.keys.clone(),
+            cookies: cookies(engine),
+            frame_order: server.frame_order,
+        }
+        .into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
@@ -124,10 +125,7 @@ mod tests {
     use sealwire_zmtp::mechanism::blake3::CookieStore as _;
 
     use super::*;
-    use crate::auth::AllowAnyone;
     use crate::context::Context;
-    use crate::keys::Generate as _;
-    use sealwire_zmtp::KeyPair;
 
     fn bytes(cookies: &SharedCookies) -> Vec<[u8; 32]> {
         cookies
@@ -142,8 +140,7 @@ mod tests {
     #[test]
     fn keys_are_replaced_by_the_clock_though_nobody_connects() {
         let context = Context::new().unwrap();
-        let security = Security::blake3_server(KeyPair::generate(), AllowAnyone).into();
-        let cookies = cookies_for(context.core().engine(), &security).unwrap();
+        let cookies = cookies(context.core().engine());
         let first = bytes(&cookies);
         assert_eq!(first.len(), 1);
         let begun = Instant::now();
@@ -161,11 +158,5 @@ mod tests {
         );
         rotate_cookies(&cookies, crate::entropy::fill);
         assert!(!bytes(&cookies).contains(&first[0]), "and no longer");
-    }
-
-    #[test]
-    fn who_is_no_server_has_no_cookies() {
-        let context = Context::new().unwrap();
-        assert!(cookies_for(context.core().engine(), &Security::plain_text()).is_none());
     }
 }

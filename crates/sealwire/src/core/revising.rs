@@ -1,7 +1,9 @@
 //! Deciding again about clients that are connected, when their authenticator has changed its mind.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sealwire_zmtp::Mechanism;
 
 use super::SocketCore;
 use crate::auth::{Decision, Status};
@@ -11,8 +13,9 @@ use crate::peer::Peer;
 pub(super) struct Revising {
     /// Whether decisions may change at all.
     revises: bool,
-    /// Of the authenticator, when all clients were last known to be allowed.
-    revision: AtomicU64,
+    /// Of the authenticators, when all clients were last known to be allowed. Read and written twice a second
+    /// at most, by threads that may block.
+    revisions: Mutex<Vec<(Mechanism, u64)>>,
     /// How often all clients were decided about again.
     count: AtomicU64,
     /// Not all clients were decided about with what the authenticator knows now.
@@ -20,11 +23,11 @@ pub(super) struct Revising {
 }
 
 impl Revising {
-    /// With the revision that the authenticator had, where it has any.
-    pub(super) fn new(revision: Option<u64>) -> Self {
+    /// With the revisions that the authenticators had, as far as they have any.
+    pub(super) fn new(revisions: Vec<(Mechanism, u64)>) -> Self {
         Revising {
-            revises: revision.is_some(),
-            revision: AtomicU64::new(revision.unwrap_or_default()),
+            revises: !revisions.is_empty(),
+            revisions: Mutex::new(revisions),
             count: AtomicU64::new(0),
             again: AtomicBool::new(false),
         }
@@ -36,10 +39,18 @@ impl SocketCore {
     /// those that it would refuse now. May block.
     pub(crate) fn revise_clients(&self) {
         let security = &self.options.security;
-        let Some(revision) = security.revision() else {
+        let revisions = security.revisions();
+        if revisions.is_empty() {
             return;
+        }
+        let mechanisms: Vec<Mechanism> = revisions.iter().map(|(of, _)| *of).collect();
+        let changed = {
+            let known = self.revising.revisions.lock();
+            let mut known = known.unwrap_or_else(PoisonError::into_inner);
+            let changed = *known != revisions;
+            *known = revisions;
+            changed
         };
-        let changed = self.revising.revision.swap(revision, Ordering::SeqCst) != revision;
         if !self.revising.again.swap(false, Ordering::SeqCst) && !changed {
             return;
         }
@@ -53,6 +64,11 @@ impl SocketCore {
                 .collect()
         };
         for (id, peer) in peers {
+            // Other decisions stand.
+            let of = peer.mechanism();
+            if !of.is_some_and(|of| mechanisms.contains(&of)) {
+                continue;
+            }
             match security.decide_again(&peer) {
                 Some(Decision::Refuse {
                     status: Status::Refused,

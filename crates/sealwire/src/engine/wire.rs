@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::{Buf as _, BytesMut};
 use sealwire_zmtp::connection::OutputProgress;
 use sealwire_zmtp::error::Refusal;
-use sealwire_zmtp::{Connection as Protocol, Error, Event, Frames, SocketType};
+use sealwire_zmtp::{Connection as Protocol, Error, Event, Frames, Mechanism, SocketType};
 
 use super::raw::Raw;
 use super::world::World;
@@ -17,6 +17,8 @@ use crate::pattern::{Framed, Item, Room};
 /// Slices handed to one write call.
 const SLICES_PER_WRITE: usize = 16;
 
+/// An enum that forwards and not a trait object: these calls are made for each message or each batch, are
+/// inlined, and one of them is generic over what writes.
 pub(super) enum Wire {
     Zmtp(Box<Protocol>),
     Raw(Raw),
@@ -88,6 +90,14 @@ impl Wire {
     }
 
     // ---- the handshake ---------------------------------------------------------------------------
+
+    /// See [`Protocol::mechanism`].
+    pub(super) fn mechanism(&self) -> Option<Mechanism> {
+        match self {
+            Wire::Zmtp(protocol) => protocol.mechanism(),
+            Wire::Raw(_) => None,
+        }
+    }
 
     /// What happened, as far as it is no message.
     pub(super) fn poll_event(&mut self) -> Option<Event> {
@@ -205,6 +215,8 @@ impl Wire {
             (Wire::Zmtp(protocol), Item::Cancel(topic)) => protocol.cancel(&topic),
             (Wire::Raw(raw), Item::Message(frames) | Item::OwnMessage(frames)) => raw.send(frames),
             (Wire::Raw(_), Item::Framed(_) | Item::Subscribe(_) | Item::Cancel(_)) => {}
+            // One type for what is queued and what links get: with two, each message would be moved once more
+            // between queue and link.
             (_, Item::FramedRange(_) | Item::Changes(_)) => {
                 unreachable!("links get what it stands for")
             }

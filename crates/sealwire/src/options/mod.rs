@@ -228,7 +228,7 @@ impl SocketOptions {
 
     /// Refuses what only ZMTP can do.
     fn check_raw(&self) -> Result<(), OptionsError> {
-        if self.security.mechanism() != Mechanism::Null {
+        if self.security.mechanisms().any(|one| one != Mechanism::Null) {
             return Err(OptionsError::Unprotected(self.socket_type));
         }
         let set = [

@@ -97,13 +97,7 @@ impl Blake3Server {
 
 impl From<Blake3Client> for Security {
     fn from(client: Blake3Client) -> Self {
-        Security(Kind::Client(client))
-    }
-}
-
-impl From<Blake3Server> for Security {
-    fn from(server: Blake3Server) -> Self {
-        Security(Kind::Server(server))
+        Security(Kind::Blake3Client(client))
     }
 }
 

@@ -46,30 +46,11 @@ pub(crate) fn listen(
 ) -> io::Result<(BoundListener, Endpoint)> {
     match endpoint {
         Endpoint::Tcp { host, port } => {
-            let listener = listen_tcp(host, *port, &options.tcp)?;
-            let address = listener.local_addr()?;
-            let host = if host == "*" {
-                host.clone()
-            } else {
-                address.ip().to_string()
-            };
-            Ok((
-                BoundListener::Tcp(listener),
-                Endpoint::Tcp {
-                    host,
-                    port: address.port(),
-                },
-            ))
+            let (listener, host, port) = bind_tcp(host, *port, options)?;
+            Ok((listener, Endpoint::Tcp { host, port }))
         }
         Endpoint::Ws { host, port, path } | Endpoint::Wss { host, port, path } => {
-            let tcp_endpoint = Endpoint::Tcp {
-                host: host.clone(),
-                port: *port,
-            };
-            let (listener, bound) = listen(&tcp_endpoint, options)?;
-            let Endpoint::Tcp { host, port } = bound else {
-                unreachable!("TCP is bound as TCP")
-            };
+            let (listener, host, port) = bind_tcp(host, *port, options)?;
             let path = path.clone();
             let bound = match endpoint {
                 Endpoint::Wss { .. } => Endpoint::Wss { host, port, path },
@@ -100,6 +81,21 @@ pub(crate) fn listen(
             "this system has no such transport",
         )),
     }
+}
+
+/// Gives host and port as they are bound too.
+fn bind_tcp(
+    host: &str,
+    port: u16,
+    options: &SocketOptions,
+) -> io::Result<(BoundListener, String, u16)> {
+    let listener = listen_tcp(host, port, &options.tcp)?;
+    let address = listener.local_addr()?;
+    let host = match host {
+        "*" => host.to_owned(),
+        _ => address.ip().to_string(),
+    };
+    Ok((BoundListener::Tcp(listener), host, address.port()))
 }
 
 fn listen_tcp(host: &str, port: u16, options: &TcpOptions) -> io::Result<TcpListener> {

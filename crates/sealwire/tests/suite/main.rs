@@ -38,6 +38,7 @@ mod stream;
 mod subscriptions;
 #[cfg(unix)]
 mod time_slices;
+mod two_mechanisms;
 mod udp;
 #[cfg(feature = "ws")]
 mod websocket;

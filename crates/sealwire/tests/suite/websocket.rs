@@ -48,7 +48,7 @@ fn every_mechanism_works_whoever_binds() {
             let sizes = [
                 0, 1, 92, 93, 124, 125, 126, 255, 256, 65_534, 65_535, 65_536, 5_000_000,
             ];
-            every_size_arrives(&bound, &other, &sizes, server.mechanism());
+            every_size_arrives(&bound, &other, &sizes, server.mechanisms().next());
         }
     }
 }

@@ -31,6 +31,16 @@ fn pyzmq_is_the_client() {
 }
 
 #[test]
+fn libzmq_is_the_client_of_a_server_with_two_mechanisms() {
+    every_pairing(Path::either(LIBZMQ, true));
+}
+
+#[test]
+fn pyzmq_is_the_client_of_a_server_with_two_mechanisms() {
+    every_pairing(Path::either(PYZMQ, true));
+}
+
+#[test]
 fn pyzmq_is_the_server() {
     every_pairing_but_req(Path::curve(PYZMQ, Theirs, Theirs));
 }

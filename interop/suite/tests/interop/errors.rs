@@ -9,7 +9,9 @@ use interop::{
     await_failure, options,
 };
 use sealwire::auth::{AllowAnyone, AllowedKeys, PasswordTable};
-use sealwire::{FailureCause, Generate as _, KeyPair, ProtocolError, Security, SocketType};
+use sealwire::{
+    FailureCause, Generate as _, KeyPair, Mechanism, ProtocolError, Security, SocketType,
+};
 
 /// From where the second side is started, or told to connect, to the error.
 const PROMISE: Duration = Duration::from_secs(1);
@@ -221,12 +223,11 @@ fn mismatches() -> Vec<Case> {
     let mut cases = Vec::new();
     for ours in &ours {
         for (mechanism, role, theirs) in &theirs {
-            if ours.mechanism().name() != *mechanism {
-                let what = format!("{} here, {mechanism} {role} there", ours.mechanism());
-                let named = format!(
-                    "the peer uses the mechanism {mechanism}, this side {}",
-                    ours.mechanism()
-                );
+            let our_mechanism = ours.mechanisms().map(Mechanism::name).collect::<String>();
+            if our_mechanism != *mechanism {
+                let what = format!("{our_mechanism} here, {mechanism} {role} there");
+                let named =
+                    format!("the peer uses the mechanism {mechanism}, this side {our_mechanism}");
                 let mut case = Case::new(&what, ours.clone(), theirs.clone(), &named);
                 // libzmq may close before the whole of its greeting has reached us.
                 case.named.push("may use another mechanism".into());
@@ -242,6 +243,24 @@ fn another_mechanism_and_no_key_are_named_with_libzmq() {
     let cases = mismatches();
     assert_eq!(cases.len(), 4 + 2 * 3 + 2 * 3 + 2 * 5);
     cases.iter().for_each(|case| case.check_all(|_| {}));
+}
+
+#[test]
+fn a_server_with_two_mechanisms_names_both_to_a_client_with_neither() {
+    if !LIBZMQ.is_there() {
+        return;
+    }
+    let [server, ..] = three();
+    let ours =
+        Security::blake3_server(server.clone(), AllowAnyone).or_curve_server(server, AllowAnyone);
+    for (mechanism, theirs) in [("NULL", Vec::new()), ("PLAIN", plain("a", "b"))] {
+        let what = format!("BLAKE3 and CURVE here, {mechanism} there");
+        let named = format!("the peer uses the mechanism {mechanism}, this side BLAKE3 or CURVE");
+        let case = Case::new(&what, ours.clone(), theirs, &named);
+        for pairing in &PAIRINGS {
+            case.check(LIBZMQ, pairing, Ours);
+        }
+    }
 }
 
 #[test]

@@ -36,3 +36,8 @@ fn omq_is_the_server_of_a_known_client() {
 fn omq_is_the_server_of_an_anonymous_client() {
     every_pairing(path(Theirs, true));
 }
+
+#[test]
+fn omq_is_the_client_of_a_server_with_two_mechanisms() {
+    every_pairing(Path::either(OMQ, false));
+}

@@ -18,11 +18,11 @@ use crate::transport::Stream;
 #[cfg(feature = "ws")]
 use crate::transport::{Role, Terms};
 
-/// What a peer over WebSocket has to agree with.
+/// What a peer over WebSocket has to agree with. No socket that leaves it a choice comes here.
 #[cfg(feature = "ws")]
 fn terms(core: &SocketCore) -> Terms {
     Terms {
-        mechanism: core.options().security.mechanism(),
+        mechanism: core.options().security.first_mechanism(),
         as_server: core.protocol().mechanism.as_server(),
         max_message_size: core.options().max_message_size,
         access: core.options().web_access.clone(),

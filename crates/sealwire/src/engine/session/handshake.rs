@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sealwire_zmtp::connection::{PeerInfo, Warning};
 use sealwire_zmtp::error::Refusal;
 use sealwire_zmtp::mechanism::Claim;
-use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent};
+use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent, Mechanism};
 
 use super::standing::{Attached, Review, Standing};
 use super::{End, Origin, Session};
@@ -46,7 +46,9 @@ impl Session {
             decided_at: self.core.revisions(),
             ..Review::default()
         };
-        let applicant = match (claim, self.core.options().security.decider()) {
+        let mechanism = self.protocol.mechanism();
+        let decider = mechanism.and_then(|it| self.core.options().security.decider(it));
+        let applicant = match (claim, decider) {
             (Claim::Address, _) => None,
             (Claim::Key(credentials), Some(Decider::Keys(authenticator))) => {
                 Some(Applicant::Key(authenticator.clone(), credentials))
@@ -62,7 +64,8 @@ impl Session {
         };
         let inquiry = Inquiry {
             admission: self.core.options().admission.clone(),
-            zap: self.zap_request(applicant.as_ref(), reactor),
+            zap: mechanism
+                .and_then(|it| self.zap_request(it, decider, applicant.as_ref(), reactor)),
             applicant,
             address: self.address.clone(),
             process: self.stream.process(),
@@ -112,8 +115,7 @@ impl Session {
                 (status.to_string(), status, cause)
             }
         };
-        let tells_reasons = self.core.options().security.mechanism().tells_reasons();
-        let told = match tells_reasons {
+        let told = match self.tells_reasons() {
             true => Some(reason),
             false if status == Status::Temporary.code() => None,
             false => Some(status.to_string()),
@@ -125,9 +127,18 @@ impl Session {
         Err(End::Failed(cause))
     }
 
+    /// Whether the peer is told why it is refused.
+    fn tells_reasons(&self) -> bool {
+        self.protocol
+            .mechanism()
+            .is_some_and(Mechanism::tells_reasons)
+    }
+
     /// The question for the ZAP handler, where there is one.
     fn zap_request(
         &self,
+        mechanism: Mechanism,
+        decider: Option<Decider<'_>>,
         applicant: Option<&Applicant>,
         reactor: &Reactor,
     ) -> Option<zap::Request> {
@@ -136,7 +147,7 @@ impl Session {
             // NULL peers are not asked about where there is no name for them.
             Some(domain) if applicant.is_none() && domain.is_empty() => return None,
             Some(domain) => domain.clone(),
-            None if options.security.leaves_it_to_zap()
+            None if decider.is_some_and(Decider::leaves_it_to_zap)
                 && zap::has_handler(&self.core, &reactor.inproc) =>
             {
                 String::new()
@@ -150,7 +161,7 @@ impl Session {
             domain,
             address: self.address.for_zap(),
             routing_id: applicant.map_or_else(Vec::new, |it| it.routing_id().to_vec()),
-            mechanism: options.security.mechanism(),
+            mechanism,
             credentials: applicant.map_or_else(Vec::new, Applicant::zap_credentials),
         })
     }
@@ -214,7 +225,7 @@ impl Session {
         }
         self.core.counters.excesses.note(account::Kind::Connections);
         // It may pass.
-        if self.core.options().security.mechanism().tells_reasons() {
+        if self.tells_reasons() {
             let reason = "the limit of connections of this key is reached";
             self.reject(Dismissal::Because(reason));
         }
