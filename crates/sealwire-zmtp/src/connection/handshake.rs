@@ -149,6 +149,7 @@ impl Connection {
         match self.take_phase() {
             Phase::Greeting(exchange) => self.receive_greeting(exchange, input, now),
             Phase::Handshake(handshake) => self.receive_command(handshake, input, now),
+            // Nothing to go on with. A phase is moved out of a connection as a whole, so all are seen here.
             phase @ (Phase::Ready | Phase::Over(_)) => {
                 self.phase = phase;
                 Ok(false)
@@ -246,6 +247,7 @@ impl Connection {
         let progress = match waiting {
             Waiting::Command(state) => state.receive(&local, &frame),
             Waiting::Both(state) => state.receive(&local, &frame),
+            // As above, where the first byte is enough.
             Waiting::Decision(_) => Err(HandshakeError::UnexpectedData.into()),
         };
         let progress = progress.map_err(|error| self.tell(&agreed, error))?;

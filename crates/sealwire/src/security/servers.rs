@@ -84,11 +84,12 @@ impl Blake3Server {
     /// let pull = Socket::builder(SocketType::Pull).security(both).build_blocking()?;
     /// let endpoint = pull.bind("tcp://127.0.0.1:0")?;
     ///
-    /// for security in [
+    /// let clients: [Security; 2] = [
     ///     Security::blake3_client_with_keys(keys.public(), alice.clone()).into(),
-    ///     Security::curve_client(keys.public(), alice.clone()),
-    /// ] {
-    ///     let push = Socket::builder(SocketType::Push).security::<Security>(security).build_blocking()?;
+    ///     Security::curve_client(keys.public(), alice),
+    /// ];
+    /// for security in clients {
+    ///     let push = Socket::builder(SocketType::Push).security(security).build_blocking()?;
     ///     push.connect(&endpoint)?;
     ///     push.send("moved over, or not yet")?;
     ///     assert_eq!(pull.recv()?.peer().unwrap().user_id(), Some("alice"));
