@@ -26,7 +26,7 @@ struct Input<'a> {
 fuzz_target!(|input: Input<'_>| {
     let provider: Arc<dyn Provider> = Arc::new(DefaultProvider);
     // The number of steps has room for this, so that inputs keep their form.
-    let server = if input.honest / 5 % 2 == 0 {
+    let server = if (input.honest / 5).is_multiple_of(2) {
         curve_server(SocketType::Router, &*provider)
     } else {
         any_of(SocketType::Router, &*provider)
