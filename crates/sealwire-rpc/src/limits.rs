@@ -96,6 +96,9 @@ impl Limits {
     }
 
     pub(crate) fn apply(&self, socket: SocketBuilder) -> SocketBuilder {
+        // A thread that waits for an answer reads for others too: signals end none of its waits.
+        #[cfg(unix)]
+        let socket = socket.interruptible(false);
         socket
             .omit_routing_id(true)
             .connection_events(true)

@@ -266,3 +266,22 @@ fn endpoints_are_free_after_a_shutdown() {
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(left, None, "the file was still there");
 }
+
+/// The thread of a call reads for others too, so none of its waits ends for what the socket below was told.
+#[cfg(unix)]
+#[test]
+fn options_of_the_socket_interrupt_no_call() {
+    let scene = Scene::new();
+    let server = scene
+        .server()
+        .socket(|socket| socket.interrupted_when(|| true));
+    let server = server.build(Inline::new(echo)).unwrap();
+    let client = scene
+        .client()
+        .socket(|socket| socket.interrupted_when(|| true));
+    let client = client.build(bind(&server)).unwrap();
+    for _ in 0..100 {
+        let answer = client.blocking().request(b"there").unwrap();
+        assert_eq!(&answer[..], b"there");
+    }
+}
