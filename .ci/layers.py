@@ -75,7 +75,7 @@ FLOORS = {
         ["files"],
     ],
     "crates/sealwire-rpc": [
-        ["counters", "guard", "lock", "status"],
+        ["counters", "guard", "lock", "status", "threads"],
         ["proto"],
         ["limits"],
         # A hub has connections, which make calls and hand requests over, and all refer to the hub.

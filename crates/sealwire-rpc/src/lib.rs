@@ -55,6 +55,7 @@ mod proto;
 mod server;
 mod status;
 mod stream;
+mod threads;
 #[cfg(feature = "serde")]
 pub mod typed;
 

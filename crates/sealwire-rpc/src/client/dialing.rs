@@ -4,7 +4,6 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Mutex;
 use std::task::Poll;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use sealwire::{Endpoint, Event, Monitor};
@@ -13,6 +12,7 @@ use super::Shared;
 use crate::hub::{Hub, block_until};
 use crate::limits::bounded;
 use crate::lock::lock;
+use crate::threads;
 
 #[derive(Clone, Copy)]
 pub(super) struct DialOptions {
@@ -49,19 +49,17 @@ impl Shared {
         drop(attempts);
         let (hub, dialing) = (self.hub.clone(), self.dialing.clone());
         let (endpoint, options) = (self.endpoint.clone(), self.options);
-        let spawned = thread::Builder::new()
-            .name("sealwire-rpc-dial".into())
-            .spawn(move || {
-                let mut outcome = Ok(());
-                for _ in 0..options.attempts {
-                    outcome = connect(&hub, &endpoint, options.limit);
-                    if outcome.is_ok() || hub.has_ended() {
-                        break;
-                    }
+        let spawned = threads::start("sealwire-rpc-dial", move || {
+            let mut outcome = Ok(());
+            for _ in 0..options.attempts {
+                outcome = connect(&hub, &endpoint, options.limit);
+                if outcome.is_ok() || hub.has_ended() {
+                    break;
                 }
-                finish(&dialing, outcome);
-                hub.changed.notify(usize::MAX);
-            });
+            }
+            finish(&dialing, outcome);
+            hub.changed.notify(usize::MAX);
+        });
         if let Err(error) = spawned {
             finish(&self.dialing, Err(error.to_string()));
             self.hub.changed.notify(usize::MAX);

@@ -17,7 +17,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::task::{Context, Waker};
-use std::thread::{self, Thread};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use event_listener::Event as Signal;
@@ -37,6 +37,7 @@ use crate::guard::{LogGate, contain};
 use crate::handler::Handler;
 use crate::proto::{Settings, Side};
 use crate::status::Error;
+use crate::threads;
 
 /// Decides about a new connection, with what the other side's application sent, and says what to
 /// send to it.
@@ -127,12 +128,12 @@ impl Hub {
             failed: AtomicBool::new(false),
         });
         let (reader, clock) = (hub.clone(), hub.clone());
-        thread::Builder::new()
-            .name("sealwire-rpc".into())
-            .spawn(move || reader.run("the thread that reads", Hub::read_until_end))?;
-        thread::Builder::new()
-            .name("sealwire-rpc-clock".into())
-            .spawn(move || clock.run("the thread that keeps the time", Hub::keep_time))?;
+        threads::start("sealwire-rpc", move || {
+            reader.run("the thread that reads", Hub::read_until_end);
+        })?;
+        threads::start("sealwire-rpc-clock", move || {
+            clock.run("the thread that keeps the time", Hub::keep_time);
+        })?;
         Ok(hub)
     }
 

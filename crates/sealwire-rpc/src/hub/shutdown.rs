@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use event_listener::{Event, Listener as _, listener};
 
 use super::{Hub, block_until, in_batch, shielded};
 use crate::limits::bounded;
+use crate::threads;
 
 impl Hub {
     /// Lets what is under way end, then ends everything, and waits for the end of the socket. `false`
@@ -51,12 +51,10 @@ impl Hub {
         let shut_down = Arc::new(shut_down);
         let outcome = Arc::new(AtomicBool::new(false));
         let (here, result) = (shut_down.clone(), outcome.clone());
-        let spawned = thread::Builder::new()
-            .name("sealwire-rpc-shutdown".into())
-            .spawn(move || {
-                result.store(shut_down(), Ordering::SeqCst);
-                done.notify(usize::MAX);
-            });
+        let spawned = threads::start("sealwire-rpc-shutdown", move || {
+            result.store(shut_down(), Ordering::SeqCst);
+            done.notify(usize::MAX);
+        });
         if spawned.is_err() {
             return here();
         }

@@ -32,7 +32,6 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use event::Hooks;
@@ -44,6 +43,7 @@ pub use session::{DEFAULT_MAX_FRAME, Exchange, FrameError, KEY, NonceRepeatingSe
 
 use crate::guard::{contain, log};
 use crate::lock::lock;
+use crate::threads;
 
 /// Calls at a time on one connection.
 const MAX_CALLS: usize = 65_536;
@@ -265,22 +265,20 @@ impl UnauthenticatedConn {
             }),
         });
         let reader = shared.clone();
-        thread::Builder::new()
-            .name("sealwire-monte".into())
-            .spawn(move || {
-                if let Err(error) = reader.read(reading, &hooks) {
-                    log(|| {
-                        tracing::debug!(target: "sealwire::rpc", %error, "monte: connection over");
-                    });
-                }
-                reader.shut_down();
-                let mut calls = lock(&reader.calls);
-                calls.over = true;
-                calls.waiting.clear();
-                drop(calls);
-                drop(entry);
-                hooks.tell(&Event::Ended { peer: peer_address });
-            })?;
+        threads::start("sealwire-monte", move || {
+            if let Err(error) = reader.read(reading, &hooks) {
+                log(|| {
+                    tracing::debug!(target: "sealwire::rpc", %error, "monte: connection over");
+                });
+            }
+            reader.shut_down();
+            let mut calls = lock(&reader.calls);
+            calls.over = true;
+            calls.waiting.clear();
+            drop(calls);
+            drop(entry);
+            hooks.tell(&Event::Ended { peer: peer_address });
+        })?;
         Ok(UnauthenticatedConn {
             _handle: Some(Arc::new(Handle(shared.clone()))),
             shared,
@@ -361,6 +359,8 @@ fn read_key(mut stream: &TcpStream, key: &mut [u8; KEY], deadline: Instant) -> i
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     /// Nothing here takes that long unless it is broken.

@@ -14,6 +14,7 @@ use super::gate::{Entry, Gate};
 use super::{Event, Hooks, LIMIT, Message, Role, UnauthenticatedConn};
 use crate::guard::{LogGate, log};
 use crate::lock::lock;
+use crate::threads;
 
 /// How long nothing is accepted after that failed for want of something that does not come back
 /// at once.
@@ -62,26 +63,24 @@ impl UnauthenticatedServer {
         let gate = Gate::new();
         let mut spare = SpareDescriptor::new();
         let complaints = LogGate::default();
-        thread::Builder::new()
-            .name("sealwire-monte-accept".into())
-            .spawn(move || {
-                let mut failed = |error: &io::Error| {
-                    cannot_accept(error, &listener, &mut spare, &gate, &complaints);
+        threads::start("sealwire-monte-accept", move || {
+            let mut failed = |error: &io::Error| {
+                cannot_accept(error, &listener, &mut spare, &gate, &complaints);
+            };
+            while let Some((stream, address)) = next(&over, || listener.accept(), &mut failed) {
+                let stream = Arc::new(stream);
+                // Those beyond the limits are closed.
+                let Some(entry) = gate.enter(&stream, address) else {
+                    continue;
                 };
-                while let Some((stream, address)) = next(&over, || listener.accept(), &mut failed) {
-                    let stream = Arc::new(stream);
-                    // Those beyond the limits are closed.
-                    let Some(entry) = gate.enter(&stream, address) else {
-                        continue;
-                    };
-                    let (hooks, conns, over) = (hooks.clone(), conns.clone(), over.clone());
-                    // A key that does not come must not keep others waiting. Without a thread the
-                    // connection is closed.
-                    let _ = thread::Builder::new()
-                        .name("sealwire-monte-key".into())
-                        .spawn(move || serve(stream, hooks, &conns, entry, &over));
-                }
-            })?;
+                let (hooks, conns, over) = (hooks.clone(), conns.clone(), over.clone());
+                // A key that does not come must not keep others waiting. Without a thread the
+                // connection is closed.
+                let _ = threads::start("sealwire-monte-key", move || {
+                    serve(stream, hooks, &conns, entry, &over);
+                });
+            }
+        })?;
         Ok(server)
     }
 

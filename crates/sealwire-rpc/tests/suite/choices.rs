@@ -285,3 +285,31 @@ fn options_of_the_socket_interrupt_no_call() {
         assert_eq!(&answer[..], b"there");
     }
 }
+
+/// A signal to the process goes to a thread that takes it. A pool's threads do, which run the program's functions.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_read_and_dial_take_no_signals() {
+    let (_server, client) = Scene::new().pair(Inline::new(echo));
+    client.blocking().request(b"").unwrap();
+    let mut threads = 0;
+    for task in std::fs::read_dir("/proc/self/task").unwrap() {
+        let task = task.unwrap().path();
+        // Another test's thread may have ended meanwhile.
+        let read = |file| std::fs::read_to_string(task.join(file)).unwrap_or_default();
+        let (name, status) = (read("comm"), read("status"));
+        // The system keeps 15 octets of a name.
+        if !["sealwire-rpc", "sealwire-rpc-cl", "sealwire-rpc-di"].contains(&name.trim_end()) {
+            continue;
+        }
+        let Some(blocked) = status.lines().find_map(|line| line.strip_prefix("SigBlk:")) else {
+            continue;
+        };
+        let blocked = u64::from_str_radix(blocked.trim(), 16).unwrap();
+        let blocks = |signal: i32| (blocked >> (signal - 1)) & 1 == 1;
+        assert!(blocks(libc::SIGINT) && blocks(libc::SIGTERM), "{name}");
+        assert!(!blocks(libc::SIGSEGV), "{name}");
+        threads += 1;
+    }
+    assert!(threads > 0);
+}
