@@ -580,7 +580,9 @@
 
 /**
  * Switch: a call that waits ends with `SEALWIRE_ERROR_INTERRUPTED` when a signal handler has run on its
- * thread while it slept, whatever `SA_RESTART` says; nothing was sent or received then. Default 0.
+ * thread while it slept, whatever `SA_RESTART` says; nothing was sent or received then. Sending, receiving,
+ * connect_peer, close, and the next event of monitors made from the socket; not `sealwire_socket_free`,
+ * `sealwire_poll`, proxies and RPC. Default 0.
  */
 #define SEALWIRE_OPTION_INTERRUPTIBLE 54
 
@@ -1957,7 +1959,7 @@ sealwire_status sealwire_monitor_new(const sealwire_socket *socket, sealwire_mon
  *
  * Errors: `SEALWIRE_ERROR_ENDED` once the socket is closed and all events are read (with
  * `SEALWIRE_WAIT`; else one of the next two), `SEALWIRE_ERROR_WOULD_BLOCK`,
- * `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_INTERRUPTED`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`,
  * `SEALWIRE_ERROR_ARGUMENT`.
  */
 sealwire_status sealwire_monitor_next(const sealwire_monitor *monitor,
@@ -2755,8 +2757,8 @@ sealwire_status sealwire_socket_connect(const sealwire_socket *socket,
  * SERVER, PEER: connects, waits for the handshake up to the send timeout of the options, and writes
  * the routing id of the connection, for `sealwire_message_with_routing_id`. libzmq's `zmq_connect_peer`.
  *
- * Errors: as `sealwire_socket_connect`, and `SEALWIRE_ERROR_TIMED_OUT` (the socket goes on
- * connecting), `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_GAVE_UP`.
+ * Errors: as `sealwire_socket_connect`, and `SEALWIRE_ERROR_TIMED_OUT` and `SEALWIRE_ERROR_INTERRUPTED` (the
+ * socket goes on connecting: disconnect it before you call again), `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_GAVE_UP`.
  */
 sealwire_status sealwire_socket_connect_peer(const sealwire_socket *socket,
                                              const char *endpoint,
@@ -2863,7 +2865,8 @@ sealwire_status sealwire_socket_counters(const sealwire_socket *socket,
  * that wait in it get `SEALWIRE_ERROR_CLOSED`. The object is still to be freed, once no thread uses
  * it any more.
  *
- * Errors: `SEALWIRE_ERROR_UNSENT` when the linger time was not enough, `SEALWIRE_ERROR_NULL`.
+ * Errors: `SEALWIRE_ERROR_UNSENT` when the linger time was not enough; `SEALWIRE_ERROR_INTERRUPTED`, where it
+ * goes on closing and another call waits again; `SEALWIRE_ERROR_NULL`.
  */
 sealwire_status sealwire_socket_close(const sealwire_socket *socket);
 

@@ -2,7 +2,9 @@
 
 use std::ffi::{CString, c_char};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use sealwire::blocking::block_on;
 use sealwire::protocol::{CloseKind, Error as ProtocolError};
 use sealwire::{Event, FailureCause, Monitor, Peer};
 use sealwire_fork::Birth;
@@ -89,14 +91,29 @@ pub const SEALWIRE_CAUSE_CLOSED: i32 = 15;
 pub struct sealwire_monitor {
     pub(crate) monitor: Monitor,
     pub(crate) birth: Birth,
+    interruptible: bool,
 }
 
 impl sealwire_monitor {
-    pub(crate) fn new(monitor: Monitor) -> Self {
+    pub(crate) fn new(monitor: Monitor, interruptible: bool) -> Self {
         sealwire_monitor {
             monitor,
             birth: Birth::now(),
+            interruptible,
         }
+    }
+
+    /// The next event; `None` where there is none within the limit, or no more will come.
+    fn wait_next(&self, limit: Option<Duration>) -> Result<Option<Event>, Failure> {
+        if !self.interruptible {
+            return Ok(match limit {
+                Some(limit) => self.monitor.wait_next_timeout(limit),
+                None => self.monitor.wait_next(),
+            });
+        }
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        let next = block_on(self.monitor.next(), deadline, |handler_ran| handler_ran)?;
+        Ok(next.flatten())
     }
 }
 
@@ -123,7 +140,7 @@ pub extern "C" fn sealwire_monitor_new(
     guard(|| {
         let socket = required(socket, "socket")?;
         here(socket.birth)?;
-        let monitor = sealwire_monitor::new(socket.socket.monitor());
+        let monitor = sealwire_monitor::new(socket.socket.monitor(), socket.interruptible);
         output(out, "out")?.write(give(monitor));
         Ok(())
     })
@@ -134,7 +151,7 @@ pub extern "C" fn sealwire_monitor_new(
 ///
 /// Errors: `SEALWIRE_ERROR_ENDED` once the socket is closed and all events are read (with
 /// `SEALWIRE_WAIT`; else one of the next two), `SEALWIRE_ERROR_WOULD_BLOCK`,
-/// `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`,
+/// `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_INTERRUPTED`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`,
 /// `SEALWIRE_ERROR_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_monitor_next(
@@ -145,21 +162,20 @@ pub extern "C" fn sealwire_monitor_next(
     guard(|| {
         let monitor = required(monitor, "monitor")?;
         here(monitor.birth)?;
-        let monitor = &monitor.monitor;
         let out = output(out, "out")?;
         let (event, status, text) = match Wait::from_ms(timeout_ms)? {
             Wait::Default => (
-                monitor.wait_next(),
+                monitor.wait_next(None)?,
                 SEALWIRE_ERROR_ENDED,
                 "no more events will come",
             ),
             Wait::No => (
-                monitor.try_next(),
+                monitor.monitor.try_next(),
                 SEALWIRE_ERROR_WOULD_BLOCK,
                 "no event is there",
             ),
             Wait::For(limit) => {
-                let event = monitor.wait_next_timeout(limit);
+                let event = monitor.wait_next(Some(limit))?;
                 (event, SEALWIRE_ERROR_TIMED_OUT, "no event came in time")
             }
         };

@@ -244,6 +244,12 @@ impl sealwire_options {
         self.admission = Some(admission);
     }
 
+    /// Whether signal handlers end calls.
+    pub(crate) fn is_interruptible(&self) -> bool {
+        let switch = self.numbers.get(&SEALWIRE_OPTION_INTERRUPTIBLE);
+        switch.is_some_and(|&on| on != 0)
+    }
+
     /// Sets these options in a builder.
     pub(crate) fn apply(&self, mut builder: SocketBuilder) -> SocketBuilder {
         for (&option, &value) in &self.numbers {

@@ -79,6 +79,8 @@ pub struct sealwire_socket {
     pub(crate) birth: Birth,
     /// Descriptors of `sealwire_poll` that no call uses now.
     pub(crate) idle: Mutex<Vec<sealwire::Readiness>>,
+    /// So are its monitors.
+    pub(crate) interruptible: bool,
 }
 
 /// Makes a socket of a type (`SEALWIRE_REQ` and others) with its protection, which must be named:
@@ -109,6 +111,7 @@ pub extern "C" fn sealwire_socket_new(
             socket: builder.build_blocking()?,
             birth: Birth::now(),
             idle: Mutex::default(),
+            interruptible: options.is_some_and(sealwire_options::is_interruptible),
         }));
         Ok(())
     })
@@ -152,8 +155,8 @@ pub extern "C" fn sealwire_socket_connect(
 /// SERVER, PEER: connects, waits for the handshake up to the send timeout of the options, and writes
 /// the routing id of the connection, for `sealwire_message_with_routing_id`. libzmq's `zmq_connect_peer`.
 ///
-/// Errors: as `sealwire_socket_connect`, and `SEALWIRE_ERROR_TIMED_OUT` (the socket goes on
-/// connecting), `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_GAVE_UP`.
+/// Errors: as `sealwire_socket_connect`, and `SEALWIRE_ERROR_TIMED_OUT` and `SEALWIRE_ERROR_INTERRUPTED` (the
+/// socket goes on connecting: disconnect it before you call again), `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_GAVE_UP`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_socket_connect_peer(
     socket: Option<&sealwire_socket>,
@@ -425,7 +428,8 @@ pub extern "C" fn sealwire_socket_counters(
 /// that wait in it get `SEALWIRE_ERROR_CLOSED`. The object is still to be freed, once no thread uses
 /// it any more.
 ///
-/// Errors: `SEALWIRE_ERROR_UNSENT` when the linger time was not enough, `SEALWIRE_ERROR_NULL`.
+/// Errors: `SEALWIRE_ERROR_UNSENT` when the linger time was not enough; `SEALWIRE_ERROR_INTERRUPTED`, where it
+/// goes on closing and another call waits again; `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_socket_close(socket: Option<&sealwire_socket>) -> sealwire_status {
     guard(|| {

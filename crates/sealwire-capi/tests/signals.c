@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t handled;
 
@@ -32,17 +33,42 @@ int main(void) {
     sealwire_options *options = NULL;
     sealwire_socket *pull = NULL, *push = NULL, *deaf = NULL;
     sealwire_message *message = NULL;
+    sealwire_monitor *monitor = NULL;
+    sealwire_event *event = NULL;
+    char endpoint[64];
     OK(sealwire_options_new(&options));
     OK(sealwire_options_set(options, SEALWIRE_OPTION_INTERRUPTIBLE, 1));
+    OK(sealwire_options_set(options, SEALWIRE_OPTION_LINGER_MS, TIMEOUT));
     OK(sealwire_socket_new(SEALWIRE_PULL, none, options, &pull));
     OK(sealwire_socket_new(SEALWIRE_PUSH, none, options, &push));
     sealwire_options_free(options);
+    OK(sealwire_monitor_new(pull, &monitor));
 
     beat(1);
     RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_socket_recv(pull, SEALWIRE_WAIT, &message));
     RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_socket_send_bytes(push, "x", 1, SEALWIRE_WAIT));
+    RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_monitor_next(monitor, SEALWIRE_WAIT, &event));
+    RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_monitor_next(monitor, TIMEOUT, &event));
     beat(0);
-    CHECK(handled >= 2);
+    CHECK(handled >= 4 && message == NULL && event == NULL);
+    RETURNS(SEALWIRE_ERROR_TIMED_OUT, sealwire_monitor_next(monitor, 1, &event));
+
+    /* Closing goes on after a signal, and is waited for by another call. */
+    snprintf(endpoint, sizeof endpoint, "ipc:///tmp/sealwire-signals-%ld", (long)getpid());
+    OK(sealwire_socket_connect(push, endpoint));
+    OK(sealwire_socket_send_bytes(push, "late", 4, SEALWIRE_WAIT));
+    beat(1);
+    RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_socket_close(push));
+    beat(0);
+    OK(sealwire_socket_bind(pull, endpoint, NULL));
+    OK(sealwire_socket_recv(pull, SEALWIRE_WAIT, &message));
+    CHECK(sealwire_message_size(message) == 4);
+    sealwire_message_free(message);
+    message = NULL;
+    OK(sealwire_socket_close(push));
+    OK(sealwire_monitor_next(monitor, SEALWIRE_WAIT, &event));
+    sealwire_event_free(event);
+    sealwire_monitor_free(monitor);
 
     /* Others wait on: for a tenth of a second, in which signals come. */
     deaf = make_socket(SEALWIRE_PULL, none);

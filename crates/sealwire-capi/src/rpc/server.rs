@@ -88,7 +88,7 @@ pub extern "C" fn sealwire_rpc_server_monitor(
     guard(|| {
         let server = required(server, "server")?;
         here(server.birth)?;
-        let monitor = sealwire_monitor::new(server.server.monitor());
+        let monitor = sealwire_monitor::new(server.server.monitor(), false);
         output(out, "out")?.write(give(monitor));
         Ok(())
     })
