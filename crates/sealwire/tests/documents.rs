@@ -330,28 +330,30 @@ fn tables_name_files_and_tests_that_exist() {
         }
     }
 
-    let threats = read("docs/threats.md");
     let sources: String = files(&root().join("crates"), ".rs")
         .into_iter()
         .map(|path| fs::read_to_string(path).unwrap())
         .collect();
-    let mut found = 0;
-    for name in quoted(&threats) {
-        let Some((of, test)) = name.rsplit_once("::").filter(|_| !name.contains(' ')) else {
-            continue;
-        };
-        // Types, and what belongs to one.
-        let is_type = |name: &str| name.starts_with(char::is_uppercase);
-        if !is_identifier(test) || is_type(test) || is_type(of) {
-            continue;
+    for page in ["docs/threats.md", "docs/evidence.md"] {
+        let text = read(page);
+        let mut found = 0;
+        for name in quoted(&text) {
+            let Some((of, test)) = name.rsplit_once("::").filter(|_| !name.contains(' ')) else {
+                continue;
+            };
+            // Types, and what belongs to one.
+            let is_type = |name: &str| name.starts_with(char::is_uppercase);
+            if !is_identifier(test) || is_type(test) || is_type(of) {
+                continue;
+            }
+            let definitions = [format!("fn {test}("), format!("mod {test} {{")];
+            let exists = definitions.iter().any(|text| sources.contains(text));
+            // The page explains its notation with it.
+            assert!(exists || test == "name", "{page}: '{name}'");
+            found += 1;
         }
-        let definitions = [format!("fn {test}("), format!("mod {test} {{")];
-        let exists = definitions.iter().any(|text| sources.contains(text));
-        // The page explains its notation with it.
-        assert!(exists || test == "name", "docs/threats.md: '{name}'");
-        found += 1;
+        assert!(found > 20, "{page}: only {found} tests were found");
     }
-    assert!(found > 20, "only {found} tests were found");
 }
 
 /// Tests and sources that pages name by the end of their path.
@@ -368,7 +370,12 @@ fn files_that_are_named_exist() {
         paths.any(|path| path.ends_with(name))
     };
     let mut found = 0;
-    for page in ["docs/threats.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+    for page in [
+        "docs/threats.md",
+        "docs/evidence.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+    ] {
         let text = prose(&read(page));
         let of_tests = |name: &&str| name.ends_with(".rs") || name.contains("tests/");
         for name in quoted(&text).into_iter().filter(of_tests) {
@@ -385,7 +392,12 @@ fn commands_run_tests_that_exist() {
     let mut found = 0;
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
-        for line in text.lines().filter(|line| line.contains("cargo test ")) {
+        // A row of a table may have several.
+        let lines = text.lines().flat_map(|line| match line.contains('`') {
+            true => quoted(line),
+            false => vec![line],
+        });
+        for line in lines.filter(|line| line.contains("cargo test ")) {
             let words: Vec<_> = line.split_whitespace().collect();
             let behind = |option| {
                 let place = words.iter().position(|word| *word == option)?;

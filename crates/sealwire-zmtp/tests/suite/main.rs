@@ -13,6 +13,7 @@ mod null;
 mod output;
 mod plain;
 mod properties;
+mod regressions;
 mod several_mechanisms;
 mod subscriptions;
 mod vectors;

@@ -12,9 +12,13 @@
 //! | RUSTSEC-2024-0373, quinn-proto | state of a refused handshake was looked up by another's number | [`handshakes`] |
 //! | RUSTSEC-2024-0011, snow | what did not verify counted as a message | [`handshakes`] |
 //! | CVE-2026-58250, NATS | a step of the handshake that came twice | [`handshakes`] |
+//! | RUSTSEC-2026-0185, quinn-proto | overhead of small fragments was not counted | [`websocket`] |
 //! | CVE-2026-27889, CVE-2026-27571, CVE-2026-33219, NATS | lengths, compression, memory of WebSocket before authentication | [`websocket`] |
 //! | CVE-2026-58210, NATS | what was announced was kept until it was whole | [`websocket`] |
 //! | RUSTSEC-2024-0336, RUSTSEC-2024-0399, rustls | a handshake that was ended, or came in pieces | [`tls`] |
+//!
+//! Those whose idea belongs to the parsers are in `crates/sealwire-zmtp/tests/suite/regressions.rs`;
+//! docs/evidence.md has all of them, and what cannot occur here.
 
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};

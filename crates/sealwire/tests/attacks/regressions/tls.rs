@@ -2,6 +2,7 @@
 //! the lock file is one half of the answer, and this is the other.
 
 use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
 use std::sync::Arc;
 
 use rustls::pki_types::ServerName;
@@ -84,25 +85,33 @@ fn rustsec_2024_0336_an_end_during_the_handshake() {
     let _shared = memory::shared();
     let scene = Scene::new();
     let close_notify = record(ALERT, &[1, 0]);
-    for said in [
-        close_notify.clone(),
-        [&scene.hello[..], &close_notify].concat(),
-        [&scene.hello[..], &close_notify, &close_notify, &scene.hello].concat(),
-        [&scene.hello[..100], &close_notify].concat(),
-    ] {
+    let ended = [&scene.hello[..], &close_notify].concat();
+    let more = [&ended[..], &close_notify, &scene.hello].concat();
+    let much_more = [&ended[..], &scene.hello.repeat(1_000)].concat();
+    for said in [ended, more, much_more] {
         for piece in [1, said.len()] {
             let mut stream = forger::connect(scene.server.address);
             for piece in said.chunks(piece) {
-                // The server may be gone before all of it is written.
+                // The server is gone before all of it is written.
                 if stream.write_all(piece).is_err() {
                     break;
                 }
             }
-            // Its end may be a reset, as not all was read.
-            let _ = stream.read_to_end(&mut Vec::new());
-            scene.server.cause_for(&stream);
+            let cause = scene.server.cause_for(&stream).to_string();
+            assert!(cause.contains("CloseNotify"), "{cause}");
             scene.others_are_served();
         }
+    }
+    // Where nothing can be told from it yet, the end of the connection counts.
+    for said in [
+        close_notify.clone(),
+        [&scene.hello[..100], &close_notify].concat(),
+    ] {
+        let mut stream = forger::connect(scene.server.address);
+        stream.write_all(&said).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        scene.server.cause_for(&stream);
+        scene.others_are_served();
     }
 }
 

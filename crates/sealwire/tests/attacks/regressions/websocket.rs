@@ -1,8 +1,9 @@
-//! Advisories about WebSocket before authentication, of NATS.
+//! Advisories about WebSocket before authentication, of NATS, and about pieces of messages, of quinn.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
+use sealwire::account::Kind;
 use sealwire::auth::AllowAnyone;
 use sealwire::{
     FailureCause, Generate as _, KeyPair, ProtocolError, Security, SocketType, WebSocketError,
@@ -12,7 +13,7 @@ use sealwire_zmtp::error::WireError;
 use super::Server;
 use crate::forger;
 use crate::memory::{self, Growth};
-use crate::support::options;
+use crate::support::{eventually, options};
 use crate::wire;
 
 const NOISE: usize = 16 << 20;
@@ -182,24 +183,77 @@ fn cve_2026_33219_pings_of_strangers() {
 }
 
 /// What an incomplete packet had announced was kept until time was up. A handshake's frame is of 4 KiB
-/// here, and nothing is reserved for a length.
+/// here; a header that announces more is the end, and of one that does not, only what has come is kept.
 #[test]
 fn cve_2026_58210_what_is_announced_and_does_not_come() {
     const CONNECTIONS: usize = 200;
     let _alone = memory::alone();
     let server = server(64 << 20);
     let growth = Growth::start();
+    for announced in [4_097, 70_000, 1 << 24, 1 << 40] {
+        let (mut stream, _) = upgraded(&server, "");
+        stream.write_all(&greeting()).unwrap();
+        // The flags of ZWS say that it is a command.
+        let begun = [header(BINARY, 1 + announced), vec![2]].concat();
+        stream.write_all(&begun).unwrap();
+        let (claimed, limit) = (announced, 4_096);
+        let expected: ProtocolError = WireError::FrameTooLarge { claimed, limit }.into();
+        assert_eq!(server.fault_of(&stream), expected);
+    }
     let strangers: Vec<_> = (0..CONNECTIONS)
         .map(|_| {
             let (mut stream, _) = upgraded(&server, "");
             stream.write_all(&greeting()).unwrap();
             // All but the last octet of the longest command that there may be.
-            stream
-                .write_all(&[header(BINARY, 4_097), vec![2; 4_096]].concat())
-                .unwrap();
+            let begun = [header(BINARY, 1 + 4_096), vec![2; 4_096]].concat();
+            stream.write_all(&begun).unwrap();
             stream
         })
         .collect();
     growth.assert_below(NOISE);
     drop(strangers);
+}
+
+/// A fragment took more memory than it had bytes, and their number was not bounded. Here the pieces of
+/// a message lie in one buffer, TCP puts them in order, and there are 65,536 of them at most.
+#[test]
+fn rustsec_2026_0185_messages_in_pieces_of_one_byte() {
+    const PIECES: usize = 65_535;
+    const CONNECTIONS: usize = 50;
+    let _alone = memory::alone();
+    let server = Server::at("ws://127.0.0.1:*", options(SocketType::Pull));
+    let growth = Growth::start();
+    let mut streams = Vec::new();
+    for _ in 0..CONNECTIONS {
+        let (mut stream, _) = upgraded_to("NULL", &server, "");
+        let ready = [&[2][..], &wire::command("READY", &forger::metadata("PUSH"))].concat();
+        stream.write_all(&message(&ready)).unwrap();
+        // From there on it takes more than 4 KiB.
+        eventually("the server knows it", || {
+            server.socket.peers().len() == streams.len() + 1
+        });
+        let mut pieces = [header(FIRST_PIECE, 1), vec![0]].concat();
+        pieces.extend([header(PIECE, 1), vec![7]].concat().repeat(PIECES - 1));
+        stream.write_all(&pieces).unwrap();
+        streams.push(stream);
+    }
+    let held = || -> Vec<usize> {
+        let peers = server.socket.peers().into_iter();
+        let held = peers.map(|peer| peer.account().held(Kind::Arriving));
+        held.filter(|held| *held >= PIECES).collect()
+    };
+    eventually("all pieces have come", || held().len() == CONNECTIONS);
+    assert!(
+        held().iter().all(|held| *held <= PIECES * 3 / 2),
+        "{:?}",
+        held()
+    );
+    growth.assert_below(NOISE);
+    // And each is whole with its last piece.
+    for mut stream in streams {
+        stream
+            .write_all(&[header(PIECE | 0x80, 1), vec![7]].concat())
+            .unwrap();
+        assert_eq!(server.socket.recv().unwrap().as_bytes(), [7; PIECES]);
+    }
 }
