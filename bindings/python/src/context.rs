@@ -116,8 +116,7 @@ impl Context {
     #[classmethod]
     #[pyo3(signature = ())]
     fn new(_: &Bound<'_, PyType>, py: Python<'_>) -> PyResult<Self> {
-        let inner = sealwire::signals::held_back(sealwire::Context::new)
-            .map_err(|error| crate::error::of_socket(py, error))?;
+        let inner = sealwire::Context::new().map_err(|error| crate::error::of_socket(py, error))?;
         Ok(Context {
             shared: Arc::new(Shared {
                 inner: OfProcess::new(inner),

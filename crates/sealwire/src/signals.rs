@@ -84,7 +84,7 @@ mod unix {
                 Err(Errno::EINTR) => Slept::Interrupted,
                 Ok(0) if deadline.is_some_and(|at| at <= Instant::now()) => Slept::TimedOut,
                 Ok(_) => Slept::Woken(polled.map(|polled| polled.any().unwrap_or(true))),
-                // The descriptors are ours: the system has no memory for it. Looking is better than
+                // The descriptors are ours, so the system lacks memory for it. An attempt is better than
                 // sleeping for ever.
                 Err(_) => Slept::Woken([true; N]),
             }

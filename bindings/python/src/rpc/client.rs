@@ -64,7 +64,8 @@ impl Client {
         if let Some(inbox) = inbox {
             builder = builder.handler(inbox.get().handler());
         }
-        let client = sealwire::signals::held_back(|| builder.build(endpoint))
+        let client = builder
+            .build(endpoint)
             .map_err(|error| crate::error::of_call(py, error))?;
         Ok(Client {
             inner: OfProcess::new(client),

@@ -49,7 +49,8 @@ impl Server {
             .handshake_limit(seconds(Some(handshake_timeout))?.unwrap_or_default())
             .limits(super::limits::limits(limits)?)
             .socket(|socket| socket.context(&context));
-        let server = sealwire::signals::held_back(|| builder.build(inbox.get().handler()))
+        let server = builder
+            .build(inbox.get().handler())
             .map_err(|error| crate::error::of_socket(py, error))?;
         Ok(Server {
             inner: OfProcess::new(server),

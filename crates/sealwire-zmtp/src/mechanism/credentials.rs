@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 
 use bytes::Bytes;
 
+use super::handshake::PeerMetadata;
 use super::plain::PlainCredentials;
 use crate::keys::PublicKey;
 use crate::socket_type::SocketType;
@@ -34,4 +35,16 @@ pub enum Claim {
     Password(Box<PlainCredentials>),
     /// A key that it proved to own: a server of BLAKE3 or CURVE.
     Key(Box<Credentials>),
+}
+
+impl Claim {
+    /// That of a peer with this key and metadata.
+    pub(super) fn key(public_key: PublicKey, metadata: &PeerMetadata) -> Self {
+        Claim::Key(Box::new(Credentials {
+            public_key,
+            socket_type: metadata.socket_type,
+            routing_id: metadata.routing_id.clone(),
+            metadata: metadata.all.clone(),
+        }))
+    }
 }

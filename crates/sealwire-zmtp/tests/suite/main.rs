@@ -17,4 +17,3 @@ mod regressions;
 mod several_mechanisms;
 mod subscriptions;
 mod vectors;
-mod wycheproof;

@@ -195,7 +195,7 @@ fn an_authenticator_that_changes_its_mind_ends_its_own_clients_only() {
     pushes[0].send("still here").unwrap();
     let message = pull.recv().unwrap();
     assert_eq!(message.peer().unwrap().mechanism(), Some(Mechanism::Blake3));
-    // Its authenticator has no other decisions, so it was not asked again.
+    // The decisions of its authenticator did not change, so it was not asked again.
     assert_eq!(stands.load(Ordering::SeqCst), 1);
 }
 

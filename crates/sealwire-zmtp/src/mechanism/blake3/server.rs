@@ -24,7 +24,7 @@ use crate::error::{Error, HandshakeError, Step};
 use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
-    AwaitCommand, AwaitDecision, Blake3Server, Claim, Credentials, Entropy, Established, Greetings,
+    AwaitCommand, AwaitDecision, Blake3Server, Claim, Entropy, Established, Greetings,
     HandshakeFrame, Local, PeerMetadata, Progress, Waiting,
 };
 use crate::provider::{Provider, SharedSecret};
@@ -118,14 +118,8 @@ impl AwaitCommand for AwaitInitiate {
             None => up_to_welcome(local.provider, keys, &initiate, &cookie)?,
         };
         let pending = receive_initiate(local, &settings, keys, frame, &initiate, &cookie, h2)?;
-        let credentials = Credentials {
-            public_key: pending.public_key,
-            socket_type: pending.metadata.socket_type,
-            routing_id: pending.metadata.routing_id.clone(),
-            metadata: pending.metadata.all.clone(),
-        };
         Ok(Progress::Ask {
-            claim: Claim::Key(Box::new(credentials)),
+            claim: Claim::key(pending.public_key, &pending.metadata),
             next: Waiting::Decision(Box::new(pending)),
         })
     }

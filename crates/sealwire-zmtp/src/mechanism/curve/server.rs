@@ -22,8 +22,8 @@ use crate::error::{Error, HandshakeError, Step};
 use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
-    AwaitCommand, AwaitDecision, Claim, Credentials, CurveServer, Entropy, Established,
-    HandshakeFrame, Local, Opener, PeerMetadata, Progress, Sealer, Waiting,
+    AwaitCommand, AwaitDecision, Claim, CurveServer, Entropy, Established, HandshakeFrame, Local,
+    Opener, PeerMetadata, Progress, Sealer, Waiting,
 };
 use crate::wire::command;
 
@@ -99,14 +99,8 @@ impl AwaitCommand for AwaitInitiate {
     ) -> Result<Progress, Error> {
         frame.expect(INITIATE, Step::Initiate)?;
         let pending = self.open(local, frame.data)?;
-        let credentials = Credentials {
-            public_key: pending.public_key,
-            socket_type: pending.metadata.socket_type,
-            routing_id: pending.metadata.routing_id.clone(),
-            metadata: pending.metadata.all.clone(),
-        };
         Ok(Progress::Ask {
-            claim: Claim::Key(Box::new(credentials)),
+            claim: Claim::key(pending.public_key, &pending.metadata),
             next: Waiting::Decision(Box::new(pending)),
         })
     }

@@ -1,9 +1,8 @@
 //! Which messages of a connection have not left it, and which left without proof that they arrived.
 
-use arrayvec::ArrayVec;
 use sealwire_zmtp::connection::OutputProgress;
 
-/// Batches that are remembered apart. Beyond, neighbours are counted together: then a PONG confirms
+/// Batches that are remembered apart. Beyond that, neighbours are counted together: then a PONG confirms
 /// fewer of them, never too many.
 const MAX_BATCHES: usize = 16;
 
@@ -19,7 +18,8 @@ struct Batch {
 /// The messages of a connection on their way out, oldest first.
 #[derive(Default)]
 pub(super) struct Ledger {
-    batches: ArrayVec<Batch, MAX_BATCHES>,
+    /// At most [`MAX_BATCHES`]; without memory until the first message.
+    batches: Vec<Batch>,
 }
 
 /// What a connection leaves undone as it ends.
@@ -37,7 +37,7 @@ impl Ledger {
         if messages == 0 {
             return;
         }
-        if self.batches.is_full() {
+        if self.batches.len() == MAX_BATCHES {
             self.forget_confirmed(output);
             self.merge_written(output);
         }
@@ -47,10 +47,11 @@ impl Ledger {
             begin,
             end,
         };
-        if let Err(refused) = self.batches.try_push(batch)
-            && let Some(last) = self.batches.last_mut()
-        {
-            last.merge(refused.element());
+        let full = self.batches.len() == MAX_BATCHES;
+        match self.batches.last_mut() {
+            // None of them was written.
+            Some(last) if full => last.merge(batch),
+            _ => self.batches.push(batch),
         }
     }
 

@@ -10,6 +10,7 @@
 //!                                 Over
 //! ```
 
+use std::mem;
 use std::time::Duration;
 
 use super::End;
@@ -75,12 +76,12 @@ impl Phase {
 
     /// What a thread of the application found, once.
     pub(super) fn take_end(&mut self) -> Option<End> {
-        match self {
-            Phase::Ended(_) => match std::mem::replace(self, Phase::Over) {
-                Phase::Ended(end) => Some(end),
-                _ => None,
-            },
-            _ => None,
+        match mem::replace(self, Phase::Over) {
+            Phase::Ended(end) => Some(end),
+            other => {
+                *self = other;
+                None
+            }
         }
     }
 

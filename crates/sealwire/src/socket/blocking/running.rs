@@ -17,7 +17,7 @@ use crate::waiting::{self, Unfinished};
 ///
 /// No signal is lost in between: the thread holds signals back from the call with `false` on, and the
 /// system lets them in as the thread falls asleep. So what a handler notes before that is seen
-/// by that call, and one that runs later ends the sleep. Where the system has no `ppoll` (macOS, NetBSD,
+/// by that call, and one that runs later ends the sleep. Without `ppoll` (macOS, NetBSD,
 /// OpenBSD) a signal that comes in just that moment ends the next sleep instead. `interrupted` should be
 /// short, and threads that it starts would take no signals.
 ///

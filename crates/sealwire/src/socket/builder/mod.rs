@@ -194,7 +194,7 @@ impl SocketBuilder {
     /// Otherwise as [`interruptible`](SocketBuilder::interruptible), in whose place it is.
     ///
     /// No signal is lost: the thread holds signals back from the question on, and the system lets them in as it falls
-    /// asleep. So a flag that a handler sets on this thread ends the call, however early or late it runs. Where the system has no
+    /// asleep. So a flag that a handler sets on this thread ends the call, however early or late it runs. Without
     /// `ppoll` (macOS, NetBSD, OpenBSD) a signal that comes in just that moment ends the next sleep
     /// instead. The condition runs on the thread that waits; it should be short.
     ///

@@ -25,12 +25,12 @@ fn twice(which: usize) -> Script {
 }
 
 /// A second INFO found its handshake's state gone (CVE-2026-58250 of NATS). Each step that comes twice
-/// is named as what it is, whoever gets it.
+/// is named as what it is, on both sides.
 #[test]
 fn cve_2026_58250_every_step_twice() {
     let _shared = memory::shared();
     let unexpected = |expected| HandshakeError::UnexpectedCommand { expected }.into();
-    // Of a greeting, the signature is no flags that a frame can have.
+    // The signature of a greeting, read as flags of a frame.
     let flags = ProtocolError::from(WireError::ReservedFlags { flags: 0xff });
     for mechanism in [Mechanism::Blake3, Mechanism::Curve] {
         let to_server: [(usize, ProtocolError); 3] = [

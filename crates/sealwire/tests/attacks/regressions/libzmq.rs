@@ -100,7 +100,7 @@ fn strangers(server: &Server, mechanism: &str) -> Vec<TcpStream> {
 }
 
 /// A connection had its pipe before it had proved itself, so a socket that shares its messages out
-/// gave most of them to whoever had only connected.
+/// gave most of them to strangers that had only connected.
 #[test]
 fn cve_2020_15166_strangers_get_and_hold_up_nothing() {
     const MESSAGES: usize = 90;
