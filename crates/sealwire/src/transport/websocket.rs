@@ -156,6 +156,9 @@ impl WebSocket {
     /// came was for the layers below ZMTP only. A peer that never stops sending such would otherwise
     /// keep the thread for itself.
     pub(super) fn read_behind(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        if self.ready.is_empty() && !self.input.is_empty() {
+            self.process()?;
+        }
         if self.ready.is_empty() {
             let before = buffer.len();
             buffer.resize(buffer.capacity(), 0);
@@ -183,6 +186,15 @@ impl WebSocket {
             let _ = self.flush();
             return Err(error);
         }
+        self.process()?;
+        if self.ready.is_empty() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        Ok(true)
+    }
+
+    /// Makes bytes for ZMTP of what has come, as far as that can be done now.
+    fn process(&mut self) -> io::Result<()> {
         let received = self.zws.receive(&mut self.input, &mut self.ready);
         // A large read must not be remembered by an idle connection.
         if self.input.is_empty() && self.input.capacity() > MAX_KEPT {
@@ -195,11 +207,7 @@ impl WebSocket {
             }
             _ => {}
         }
-        received.map_err(into_io)?;
-        if self.ready.is_empty() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        Ok(true)
+        received.map_err(into_io)
     }
 
     pub(super) fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
@@ -271,24 +279,65 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_turn_reads_once_whatever_came() {
+    fn server(max_message_size: usize) -> (WebSocket, std::net::TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut peer = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let peer = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (accepted, _) = listener.accept().unwrap();
         accepted.set_nonblocking(true).unwrap();
-        let mut socket = WebSocket::new(
+        let socket = WebSocket::new(
             TcpStream::from_std(accepted),
             Carrier::Nothing,
             Role::Server,
             Terms {
                 mechanism: Mechanism::Null,
                 as_server: true,
-                max_message_size: 0,
+                max_message_size,
                 access: Default::default(),
             },
             Address::new("127.0.0.1", 80, "/"),
         );
+        (socket, peer)
+    }
+
+    /// A peer may send its first message behind its handshake, so that one read has both. Larger messages
+    /// may come in pieces once it is known, which it is when the protocol has the handshake.
+    #[test]
+    fn a_long_message_in_pieces_behind_the_handshake_waits_for_its_end() {
+        const SIZE: usize = 20_000;
+        const REQUEST: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n\
+            Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+            Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: ZWS2.0/NULL\r\n\r\n";
+        let piece = |first: u8, bytes: &[u8]| {
+            let length = (bytes.len() as u16).to_be_bytes();
+            [&[first, 0xfe][..], &length, &[0; 4], bytes].concat()
+        };
+        for known in [true, false] {
+            let (mut socket, mut peer) = server(1 << 20);
+            let pieces = [piece(0x02, &[0; 1_000]), piece(0x80, &[7; SIZE])].concat();
+            peer.write_all(&[REQUEST.as_bytes(), &pieces].concat())
+                .unwrap();
+            let (mut received, deadline) = (Vec::new(), Instant::now() + Duration::from_secs(60));
+            let outcome = loop {
+                let mut buffer = Vec::with_capacity(1 << 16);
+                match socket.read_behind(&mut buffer) {
+                    Ok(_) if received.is_empty() && known => socket.trust(),
+                    Ok(_) => {}
+                    Err(error) if error.kind() == io::ErrorKind::InvalidData => break Err(error),
+                    Err(_) => assert!(Instant::now() < deadline),
+                }
+                received.append(&mut buffer);
+                // The greeting that is assumed, a header, and what the two pieces have beside the flags.
+                if received.len() == 64 + 9 + 999 + SIZE {
+                    break Ok(());
+                }
+            };
+            assert_eq!(outcome.is_ok(), known, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn a_turn_reads_once_whatever_came() {
+        let (mut socket, mut peer) = server(0);
         // A request that never ends: nothing in it is for ZMTP.
         peer.write_all(&[b"GET / HTTP/1.1\r\n", &[b'a'; 112][..]].concat())
             .unwrap();

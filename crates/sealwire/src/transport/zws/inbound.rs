@@ -89,7 +89,8 @@ impl Inbound {
         outcome
     }
 
-    /// Does one thing. `false` when more bytes are needed for it.
+    /// Does one thing. `false` when more bytes are needed for it, or what is in `into` has to be taken
+    /// first.
     fn step(
         &mut self,
         input: &mut BytesMut,
@@ -160,7 +161,11 @@ impl Inbound {
                     frame::apply_mask(&mut input[..here], mask, *position);
                 }
                 let pieces = self.pieces.get_or_insert_with(Pieces::new);
-                pieces.add(&input[..here], self.limit)?;
+                match pieces.add(&input[..here], self.limit) {
+                    // The limit may be higher once the protocol has what came before: a handshake's end.
+                    Err(WebSocketError::TooLarge) if !into.is_empty() => return Ok(false),
+                    added => added?,
+                }
                 input.advance(here);
                 *position += here as u64;
             }

@@ -189,7 +189,8 @@ impl Zws {
         }
     }
 
-    /// Takes bytes of the transport; what they hold for the protocol goes to `into`.
+    /// Takes bytes of the transport; what they hold for the protocol goes to `into`. Leaves what may be
+    /// taken only once the protocol has that.
     ///
     /// # Errors
     ///
