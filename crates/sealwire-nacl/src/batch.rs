@@ -13,7 +13,7 @@ use sealwire_simd::vector::MAX_LANES;
 
 use crate::job::{OpenJob, SealJob};
 use crate::poly1305::{self, tags_equal};
-use crate::salsa20::block::{BLOCK_SIZE, MAC_KEY_SIZE, Position, wipe, xor};
+use crate::salsa20::block::{BLOCK_SIZE, MAC_KEY_SIZE, Position, Positions, wipe, xor};
 use crate::salsa20::engine;
 use crate::sizes::TAG_SIZE;
 
@@ -140,7 +140,7 @@ struct Queue<'a> {
     subkey: &'a [u32; 8],
     /// Bytes of the blocks that are computed side by side.
     run: usize,
-    positions: ArrayVec<Position, MAX_LANES>,
+    positions: Positions,
     texts: ArrayVec<&'a mut [u8], MAX_LANES>,
 }
 
@@ -150,7 +150,7 @@ impl<'a> Queue<'a> {
         Self {
             subkey,
             run,
-            positions: ArrayVec::new(),
+            positions: Positions::new(),
             texts: ArrayVec::new(),
         }
     }
@@ -158,9 +158,9 @@ impl<'a> Queue<'a> {
     /// XORs a block into `text`, which is no longer, by the time of [`finish`](Self::finish).
     #[inline]
     fn push(&mut self, position: Position, text: &'a mut [u8]) {
-        self.positions.push(position);
+        self.positions.set(self.texts.len(), position);
         self.texts.push(text);
-        if self.positions.len() * BLOCK_SIZE == self.run {
+        if self.texts.len() * BLOCK_SIZE == self.run {
             self.flush();
         }
     }
@@ -187,9 +187,8 @@ impl<'a> Queue<'a> {
 
     #[inline]
     fn flush(&mut self) {
-        if !self.positions.is_empty() {
+        if !self.texts.is_empty() {
             engine::xor_blocks(self.subkey, &self.positions, &mut self.texts);
-            self.positions.clear();
             self.texts.clear();
         }
     }
@@ -239,7 +238,7 @@ mod tests {
     /// What sealing is defined as: the keystream from its start, and a tag of the ciphertext.
     fn reference(key: &[u32; 8], nonce: [u8; 8], text: &mut [u8]) -> [u8; TAG_SIZE] {
         let nonce = u64::from_le_bytes(nonce);
-        let blocks = (0..).flat_map(|counter| block(key, Position { nonce, counter }));
+        let blocks = (0..).flat_map(|counter| block(key, Position { nonce, counter }.words()));
         let mut keystream = blocks.take(MAC_KEY_SIZE + text.len());
         let mac_key: Vec<u8> = keystream.by_ref().take(MAC_KEY_SIZE).collect();
         for (byte, key_byte) in text.iter_mut().zip(keystream) {

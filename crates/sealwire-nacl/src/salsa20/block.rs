@@ -1,5 +1,6 @@
 //! Blocks of Salsa20's keystream: their parts and places, and what is done with them.
 
+use sealwire_simd::vector::MAX_LANES;
 use zeroize::optimization_barrier;
 
 /// Bytes of a block.
@@ -15,6 +16,51 @@ pub(crate) struct Position {
     /// The last 8 bytes of the nonce, little-endian.
     pub(crate) nonce: u64,
     pub(crate) counter: u64,
+}
+
+impl Position {
+    /// The words that differ from block to block: the halves of the nonce and of the counter.
+    #[inline]
+    pub(crate) fn words(self) -> [u32; 4] {
+        let Self { nonce, counter } = self;
+        [nonce, nonce >> 32, counter, counter >> 32].map(|word| word as u32)
+    }
+}
+
+/// Which block each lane computes: a row for each of the [words](Position::words), as vectors load
+/// them.
+pub(crate) struct Positions {
+    words: [[u32; MAX_LANES]; 4],
+}
+
+impl Positions {
+    #[inline]
+    pub(crate) const fn new() -> Self {
+        Self {
+            words: [[0; MAX_LANES]; 4],
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, lane: usize, position: Position) {
+        let [low, high, counter, above] = position.words();
+        self.words[0][lane] = low;
+        self.words[1][lane] = high;
+        self.words[2][lane] = counter;
+        self.words[3][lane] = above;
+    }
+
+    /// The words of a lane.
+    #[inline]
+    pub(crate) fn lane(&self, lane: usize) -> [u32; 4] {
+        self.words.map(|row| row[lane])
+    }
+
+    /// The words of all lanes, a row each.
+    #[inline]
+    pub(crate) fn rows(&self) -> &[[u32; MAX_LANES]; 4] {
+        &self.words
+    }
 }
 
 /// XORs the front of `keystream`, which is as long or longer, into `bytes`.

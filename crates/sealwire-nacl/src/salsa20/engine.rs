@@ -4,7 +4,7 @@
 //! is compiled for decide.
 
 use super::back_end::BackEnd;
-use super::block::Position;
+use super::block::{Position, Positions};
 use super::portable::Portable;
 
 /// Evaluates an expression with the best back end that this CPU has, and returns its value.
@@ -28,7 +28,7 @@ pub(crate) fn lanes() -> usize {
 }
 
 /// See [`BackEnd::xor_blocks`].
-pub(crate) fn xor_blocks(subkey: &[u32; 8], positions: &[Position], texts: &mut [&mut [u8]]) {
+pub(crate) fn xor_blocks(subkey: &[u32; 8], positions: &Positions, texts: &mut [&mut [u8]]) {
     dispatch!(back_end => back_end.xor_blocks(subkey, positions, texts))
 }
 

@@ -12,7 +12,7 @@ use sealwire_simd::blocks::Turning;
 use sealwire_simd::vector::{Isa, MAX_LANES, Vector};
 
 use super::back_end::BackEnd;
-use super::block::{BLOCK_SIZE, CONSTANTS, Position, wipe, xor};
+use super::block::{BLOCK_SIZE, CONSTANTS, Position, Positions, wipe, xor};
 
 /// Implements [`BackEnd`] for instruction sets.
 macro_rules! back_ends {
@@ -22,7 +22,7 @@ macro_rules! back_ends {
 
             sealwire_simd::compiled_for!($isa;
                 fn xor_blocks(
-                    self, subkey: &[u32; 8], positions: &[Position], texts: &mut [&mut [u8]]
+                    self, subkey: &[u32; 8], positions: &Positions, texts: &mut [&mut [u8]]
                 ) = xor_blocks;
                 fn xor_runs(
                     self, subkey: &[u32; 8], start: Position, data: &mut [u8]
@@ -36,10 +36,10 @@ back_ends!(Sse2, Avx2, Avx512);
 
 /// See [`BackEnd::xor_blocks`]: in the narrowest lanes that hold the positions.
 #[inline(always)]
-fn xor_blocks<I: Isa>(isa: I, subkey: &[u32; 8], positions: &[Position], texts: &mut [&mut [u8]]) {
-    if positions.len() <= I::Narrow::LANES {
+fn xor_blocks<I: Isa>(isa: I, subkey: &[u32; 8], positions: &Positions, texts: &mut [&mut [u8]]) {
+    if texts.len() <= I::Narrow::LANES {
         xor_lanes::<I::Narrow>(isa, subkey, positions, texts);
-    } else if positions.len() <= I::Middle::LANES {
+    } else if texts.len() <= I::Middle::LANES {
         xor_lanes::<I::Middle>(isa, subkey, positions, texts);
     } else {
         xor_lanes::<I::Wide>(isa, subkey, positions, texts);
@@ -50,17 +50,10 @@ fn xor_blocks<I: Isa>(isa: I, subkey: &[u32; 8], positions: &[Position], texts: 
 fn xor_lanes<V: Vector>(
     isa: V::Isa,
     subkey: &[u32; 8],
-    positions: &[Position],
+    positions: &Positions,
     texts: &mut [&mut [u8]],
 ) {
-    let mut input = [[0; MAX_LANES]; 4];
-    for (lane, position) in positions.iter().enumerate() {
-        input[0][lane] = position.nonce as u32;
-        input[1][lane] = (position.nonce >> 32) as u32;
-        input[2][lane] = position.counter as u32;
-        input[3][lane] = (position.counter >> 32) as u32;
-    }
-    let parts = keystream::<V>(isa, subkey, &input);
+    let parts = keystream::<V>(isa, subkey, positions.rows());
     let mut short = [[0; BLOCK_SIZE]];
     for (text, parts) in texts.iter_mut().zip(parts.chunks_exact(16 / V::LANES)) {
         if text.len() == BLOCK_SIZE {

@@ -4,7 +4,7 @@
 use zeroize::{Zeroize, Zeroizing};
 
 use super::back_end::BackEnd;
-use super::block::{BLOCK_SIZE, CONSTANTS, Position, wipe, xor};
+use super::block::{BLOCK_SIZE, CONSTANTS, Position, Positions, wipe, xor};
 
 /// The back end that needs no instruction of any kind.
 #[derive(Clone, Copy)]
@@ -13,32 +13,30 @@ pub(crate) struct Portable;
 impl BackEnd for Portable {
     const LANES: usize = 1;
 
-    fn xor_blocks(self, subkey: &[u32; 8], positions: &[Position], texts: &mut [&mut [u8]]) {
-        for (position, text) in positions.iter().zip(texts) {
-            xor_block(subkey, *position, text);
+    fn xor_blocks(self, subkey: &[u32; 8], positions: &Positions, texts: &mut [&mut [u8]]) {
+        for (lane, text) in texts.iter_mut().enumerate() {
+            xor_block(subkey, positions.lane(lane), text);
         }
     }
 
     fn xor_runs(self, subkey: &[u32; 8], start: Position, data: &mut [u8]) {
         let mut position = start;
         for text in data.chunks_exact_mut(BLOCK_SIZE) {
-            xor_block(subkey, position, text);
+            xor_block(subkey, position.words(), text);
             position.counter += 1;
         }
     }
 }
 
-fn xor_block(subkey: &[u32; 8], position: Position, text: &mut [u8]) {
+fn xor_block(subkey: &[u32; 8], position: [u32; 4], text: &mut [u8]) {
     let mut keystream = [block(subkey, position)];
     xor(text, &keystream[0]);
     wipe(&mut keystream);
 }
 
-/// The block of Salsa20's keystream at `position`.
-pub(crate) fn block(subkey: &[u32; 8], position: Position) -> [u8; BLOCK_SIZE] {
-    let Position { nonce, counter } = position;
-    let input = [nonce, nonce >> 32, counter, counter >> 32].map(|word| word as u32);
-    let state = state(subkey, input);
+/// The block of Salsa20's keystream at the position of these [words](Position::words).
+pub(crate) fn block(subkey: &[u32; 8], position: [u32; 4]) -> [u8; BLOCK_SIZE] {
+    let state = state(subkey, position);
     let mut output = rounds(state);
     let mut bytes = [0; BLOCK_SIZE];
     for (i, place) in bytes.as_chunks_mut::<4>().0.iter_mut().enumerate() {
