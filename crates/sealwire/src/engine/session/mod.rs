@@ -273,7 +273,9 @@ impl Session {
             return Ok(Progress::Again);
         }
         if self.phase.is_finishing() && self.nothing_to_send() {
-            self.phase.all_is_sent();
+            let heartbeat = self.core.options().heartbeat;
+            let heard_until = heartbeat.map(|heartbeat| reactor.now() + heartbeat.timeout);
+            self.phase.all_is_sent(heard_until);
             self.stream.finish_writing();
             if self.transport.readable {
                 return Ok(Progress::Again);

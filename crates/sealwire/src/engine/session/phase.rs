@@ -54,10 +54,11 @@ impl Phase {
         }
     }
 
-    /// Everything was sent, if that is what it waited for.
-    pub(super) fn all_is_sent(&mut self) {
+    /// Everything was sent, if that is what it waited for. A peer that is not heard of until then, which
+    /// nothing can be asked any more, is gone.
+    pub(super) fn all_is_sent(&mut self, heard_until: Option<Duration>) {
         if let Phase::Finishing(until) = *self {
-            *self = Phase::Finished(until);
+            *self = Phase::Finished(heard_until.map_or(until, |heard| heard.min(until)));
         }
     }
 
@@ -106,7 +107,7 @@ mod tests {
         assert_eq!(phase.until(), Some(SOON));
         assert!(!phase.is_open() && !phase.is_finished());
         assert!(phase.is_finishing());
-        phase.all_is_sent();
+        phase.all_is_sent(None);
         assert_eq!(phase.until(), Some(SOON));
         assert!(phase.is_finished());
         // Also once all is sent.
@@ -116,9 +117,19 @@ mod tests {
     }
 
     #[test]
+    fn a_peer_that_says_nothing_is_not_awaited_for_the_whole_linger_time() {
+        for (heard_until, expected) in [(SOON, SOON), (LATE + SOON, LATE)] {
+            let mut phase = Phase::Open;
+            phase.finish(LATE);
+            phase.all_is_sent(Some(heard_until));
+            assert_eq!(phase.until(), Some(expected));
+        }
+    }
+
+    #[test]
     fn what_is_sent_while_open_finishes_nothing() {
         let mut phase = Phase::Open;
-        phase.all_is_sent();
+        phase.all_is_sent(None);
         assert!(phase.is_open());
     }
 

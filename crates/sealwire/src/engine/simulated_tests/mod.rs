@@ -1,12 +1,17 @@
 //! Sockets of contexts that one thread serves, over a network whose delays, short writes, partitions and
 //! cuts a seed decides about. What fails is repeated by its seed, which the failure names.
 
+mod account;
+mod ending;
+mod everything;
 mod many_to_one;
+mod plan;
 mod publishing;
 mod push_pull;
 mod requests;
+mod strangers;
 
-use std::ops::Range;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
@@ -14,23 +19,23 @@ use std::time::Duration;
 
 use sealwire_zmtp::SocketType;
 
+use account::Account;
+use ending::{Ending, core_of};
+use plan::{Plan, Trouble, check, seeds};
+use strangers::Stranger;
+
 use super::world::simulated::Simulation;
 use crate::auth::AllowAnyone;
 use crate::core::SocketCore;
+use crate::endpoint::Endpoint;
 use crate::transport::simulated::{Conditions, Network};
-use crate::{Context, Error, Generate as _, KeyPair, Security, Socket, SocketBuilder};
+use crate::{Context, Error, Generate as _, KeyPair, Message, Security, Socket, SocketBuilder};
 
 /// The application looks after its sockets again before so much time has passed.
 const PAUSE: Duration = Duration::from_millis(1);
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Nothing here takes so many unless somebody waits for ever.
 const MOST_STEPS: usize = 400_000;
-
-/// So many seeds, or as many as the environment variable `SEALWIRE_SEEDS` says: `make simulate`.
-fn seeds(count: u64) -> Range<u64> {
-    let wanted = std::env::var("SEALWIRE_SEEDS").ok();
-    0..wanted.map_or(count, |wanted| wanted.parse().expect("a number"))
-}
 
 /// A server, clients, and the network between them.
 struct Scene {
@@ -39,26 +44,11 @@ struct Scene {
     network: Network,
     steps: usize,
     trouble: Trouble,
-}
-
-/// How often the network is disturbed at most, before [`Scene::calm`].
-#[derive(Debug, Clone, Copy, Default)]
-struct Trouble {
-    /// Connections that are cut.
-    cuts: usize,
-    /// Times of up to two seconds in which nothing comes through.
-    partitions: usize,
-}
-
-impl Trouble {
-    const NONE: Trouble = Trouble {
-        cuts: 0,
-        partitions: 0,
-    };
-    const SOME: Trouble = Trouble {
-        cuts: 5,
-        partitions: 3,
-    };
+    /// Hosts that have a context.
+    hosts: Vec<IpAddr>,
+    strangers: Vec<Stranger>,
+    /// Nobody receives anything before.
+    asleep_until: Duration,
 }
 
 impl Scene {
@@ -74,11 +64,16 @@ impl Scene {
             simulation,
             steps: 0,
             trouble,
+            hosts: Vec::new(),
+            strangers: Vec::new(),
+            asleep_until: Duration::ZERO,
         }
     }
 
     fn context(&mut self, host: u8) -> Context {
-        self.simulation.context(&address(host))
+        let address = address(host);
+        self.hosts.push(address.parse().unwrap());
+        self.simulation.context(&address)
     }
 
     fn below(&self, bound: u64) -> u64 {
@@ -89,22 +84,64 @@ impl Scene {
     fn step(&mut self) {
         self.steps += 1;
         assert!(self.steps < MOST_STEPS, "seed {}: no end", self.seed);
-        match self.below(300) {
-            0 if self.trouble.cuts > 0 => self.trouble.cuts -= usize::from(self.network.cut()),
-            1 if self.trouble.partitions > 0 => {
-                self.trouble.partitions -= 1;
-                let time = Duration::from_millis(self.below(2_000));
-                self.network.partition(time);
-            }
+        let kind = self.below(700);
+        let Trouble {
+            cuts,
+            partitions,
+            silences,
+            exhaustions,
+            jumps,
+            strangers,
+            naps,
+            restarts: _,
+            rotations: _,
+        } = &mut self.trouble;
+        let left = match kind {
+            0..2 => cuts,
+            2..4 => partitions,
+            4 => silences,
+            5 => exhaustions,
+            6 => jumps,
+            7 => strangers,
+            8 => naps,
+            9..16 => return self.strangers.iter_mut().for_each(Stranger::go_on),
             _ => {
                 self.simulation.step(PAUSE);
+                return;
             }
+        };
+        if *left == 0 {
+            return;
+        }
+        *left -= 1;
+        let milliseconds = |most| Duration::from_millis(self.network.below(most));
+        match kind {
+            0..2 => self.network.cut(),
+            2..4 => self.network.partition(milliseconds(2_000)),
+            4 => self.network.silence(),
+            5 => {
+                let host = self.hosts[self.network.below(self.hosts.len() as u64) as usize];
+                self.network.exhaust(host, milliseconds(10_000));
+            }
+            6 => {
+                let to = self.network.now() + milliseconds(3_600_000);
+                self.network.advance(to);
+            }
+            7 => self.strangers.extend(Stranger::new(&self.network)),
+            _ => self.asleep_until = self.network.now() + milliseconds(60_000),
         }
     }
 
     /// From here on there is no more trouble.
     fn calm(&mut self) {
         self.trouble = Trouble::NONE;
+        self.strangers.clear();
+        self.asleep_until = Duration::ZERO;
+    }
+
+    /// Whether applications receive nothing now.
+    fn is_asleep(&self) -> bool {
+        self.network.now() < self.asleep_until
     }
 
     /// Ends all contexts, which nobody has any more.
@@ -145,6 +182,14 @@ impl Securities {
 
     fn server(&self) -> Security {
         self.server.clone()
+    }
+
+    /// As the server's, with keys that no client knows.
+    fn strange_server(&self) -> Security {
+        match self.kind {
+            2 => Security::plain_text(),
+            kind => Securities::new(kind).server(),
+        }
     }
 
     fn client(&self) -> Security {
@@ -207,96 +252,5 @@ fn at_once<T>(outcome: Result<T, Error>) -> Option<T> {
         Ok(done) => Some(done),
         Err(Error::WouldBlock) => None,
         Err(error) => panic!("{error}"),
-    }
-}
-
-/// What became of the messages that a socket sent, as it counts them itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Account {
-    /// Messages that did not arrive.
-    lost: u64,
-    /// Those that may not have arrived.
-    unconfirmed: u64,
-}
-
-impl Account {
-    fn of(core: &SocketCore) -> Self {
-        let counters = core.counters();
-        Account {
-            lost: counters.dropped_at_send + counters.dropped_unsent + counters.replaced,
-            unconfirmed: counters.unconfirmed,
-        }
-    }
-
-    /// Every message is accounted for: `delivered + lost <= sent <= delivered + lost + unconfirmed`,
-    /// where those count as delivered that the receiving sockets count as lost themselves.
-    fn check(self, sent: u64, received: usize, receiver: &SocketCore, seed: u64) {
-        let counters = receiver.counters();
-        let delivered = received as u64 + counters.dropped_unread + counters.dropped_at_receive;
-        let least = delivered + self.lost;
-        assert!(
-            least <= sent && sent <= least + self.unconfirmed,
-            "seed {seed}: {sent} sent, {delivered} delivered, {self:?}"
-        );
-    }
-}
-
-/// A socket that is used, and then closes.
-enum Ending {
-    Open(Socket),
-    Closing(Pin<Box<dyn Future<Output = Result<(), Error>>>>),
-    Closed { unsent: usize },
-}
-
-impl std::iter::Sum for Account {
-    fn sum<I: Iterator<Item = Self>>(accounts: I) -> Self {
-        let none = Account {
-            lost: 0,
-            unconfirmed: 0,
-        };
-        accounts.fold(none, |all, one| Account {
-            lost: all.lost + one.lost,
-            unconfirmed: all.unconfirmed + one.unconfirmed,
-        })
-    }
-}
-
-/// What stays of a socket that is open, also once it is closed.
-fn core_of(socket: &Ending) -> Arc<SocketCore> {
-    let socket = socket.open().expect("an open socket");
-    socket.core().unwrap().clone()
-}
-
-impl Ending {
-    /// The socket, while it is open.
-    fn open(&self) -> Option<&Socket> {
-        match self {
-            Ending::Open(socket) => Some(socket),
-            Ending::Closing(_) | Ending::Closed { .. } => None,
-        }
-    }
-
-    /// Goes on with closing it.
-    fn close(&mut self) {
-        let mut closing = match std::mem::replace(self, Ending::Closed { unsent: 0 }) {
-            Ending::Open(socket) => Box::pin(socket.close()) as Pin<Box<_>>,
-            Ending::Closing(closing) => closing,
-            closed @ Ending::Closed { .. } => return *self = closed,
-        };
-        let mut context = TaskContext::from_waker(Waker::noop());
-        *self = match closing.as_mut().poll(&mut context) {
-            Poll::Ready(Ok(())) => Ending::Closed { unsent: 0 },
-            Poll::Ready(Err(Error::Unsent(unsent))) => Ending::Closed { unsent },
-            Poll::Ready(Err(error)) => panic!("{error}"),
-            Poll::Pending => Ending::Closing(closing),
-        };
-    }
-
-    /// Once it is closed, how many messages it counted as lost.
-    fn unsent(&self) -> Option<usize> {
-        match self {
-            Ending::Closed { unsent } => Some(*unsent),
-            Ending::Open(_) | Ending::Closing(_) => None,
-        }
     }
 }

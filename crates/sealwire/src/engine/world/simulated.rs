@@ -106,7 +106,7 @@ impl World for Host {
         let Endpoint::Tcp { port, .. } = endpoint else {
             return Err(io::ErrorKind::Unsupported.into());
         };
-        let listener = self.network.listen(SocketAddr::new(self.address, *port));
+        let listener = self.network.listen(SocketAddr::new(self.address, *port))?;
         let (host, port) = (self.address.to_string(), listener.address().port());
         let bound = Endpoint::Tcp { host, port };
         Ok((BoundListener::Simulated(listener), bound))
@@ -116,7 +116,7 @@ impl World for Host {
         let Target::Tcp(remote) = target else {
             return Err(io::ErrorKind::Unsupported.into());
         };
-        let stream = self.network.connect(self.address, *remote);
+        let stream = self.network.connect(self.address, *remote)?;
         Ok(Stream::Simulated(stream))
     }
 

@@ -1,6 +1,7 @@
 //! Who is connected with whom, what is under way, and what time it is.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,6 +30,8 @@ pub(super) struct State {
     conditions: Conditions,
     /// Nothing comes through before.
     parted_until: Duration,
+    /// Hosts that have no descriptors left, and until when.
+    exhausted: BTreeMap<IpAddr, Duration>,
     /// By number. The two ends of a connection are neighbours: even and odd.
     pub(super) ends: BTreeMap<usize, End>,
     pub(super) listeners: BTreeMap<SocketAddr, Listening>,
@@ -37,10 +40,14 @@ pub(super) struct State {
 }
 
 /// Splitmix64.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -74,6 +81,8 @@ pub(super) struct End {
     pub(super) finished: bool,
     /// It was told that there is no room.
     pub(super) blocked: bool,
+    /// What it sends is lost, and nobody is told: so many bytes so far.
+    lost: Option<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -113,7 +122,8 @@ impl Network {
     pub(crate) fn new(seed: u64, conditions: Conditions) -> Self {
         Network(Arc::new(Mutex::new(State {
             now: Duration::ZERO,
-            random: Random(seed),
+            random: Random::new(seed),
+            exhausted: BTreeMap::new(),
             conditions,
             parted_until: Duration::ZERO,
             ends: BTreeMap::new(),
@@ -238,8 +248,12 @@ impl Network {
     }
 
     /// Begins to listen. The port may be zero.
-    pub(crate) fn listen(&self, mut address: SocketAddr) -> SimulatedListener {
+    pub(crate) fn listen(&self, mut address: SocketAddr) -> io::Result<SimulatedListener> {
         let mut state = self.lock();
+        state.has_descriptors(address.ip())?;
+        if state.listeners.contains_key(&address) {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
         if address.port() == 0 {
             state.next_port += 1;
             address.set_port(state.next_port);
@@ -250,12 +264,13 @@ impl Network {
         };
         state.listeners.insert(address, listening);
         drop(state);
-        SimulatedListener::new(self.clone(), address)
+        Ok(SimulatedListener::new(self.clone(), address))
     }
 
     /// Begins to connect from this host.
-    pub(crate) fn connect(&self, host: IpAddr, remote: SocketAddr) -> SimulatedStream {
+    pub(crate) fn connect(&self, host: IpAddr, remote: SocketAddr) -> io::Result<SimulatedStream> {
         let mut state = self.lock();
+        state.has_descriptors(host)?;
         state.next_port += 1;
         let local = SocketAddr::new(host, state.next_port);
         let (there, back) = (state.delay(), state.delay());
@@ -282,27 +297,45 @@ impl Network {
             state.ends.insert(number + 1, other);
         }
         drop(state);
-        SimulatedStream::new(self.clone(), number)
+        Ok(SimulatedStream::new(self.clone(), number))
     }
 
-    /// Cuts one of the connections, chosen by the seed. Both ends notice at once, and what is under way is
-    /// lost. `false` where there is none.
-    pub(crate) fn cut(&self) -> bool {
+    /// Cuts one of the connections, if there are any, chosen by the seed. Both ends notice at once, and what
+    /// is under way is lost.
+    pub(crate) fn cut(&self) {
         let mut state = self.lock();
-        let count = state.ends.len();
-        if count == 0 {
-            return false;
-        }
-        let chosen = state.random.next() as usize % count;
-        let number = *state.ends.keys().nth(chosen).expect("there are so many");
         let now = state.now;
-        for number in [number, number ^ 1] {
+        for number in state.any_connection() {
             if let Some(end) = state.ends.get_mut(&number) {
                 end.incoming.clear();
                 end.incoming.push_back((now, Segment::Reset));
             }
         }
-        true
+    }
+
+    /// From now on nothing comes through one of the connections, if there are any, and neither end is told.
+    pub(crate) fn silence(&self) {
+        let mut state = self.lock();
+        for number in state.any_connection() {
+            if let Some(end) = state.ends.get_mut(&number) {
+                end.lost.get_or_insert(0);
+                end.incoming.clear();
+            }
+        }
+    }
+
+    /// A host has no descriptors left for so long.
+    pub(crate) fn exhaust(&self, host: IpAddr, time: Duration) {
+        let mut state = self.lock();
+        let until = state.now + time;
+        state.exhausted.insert(host, until);
+    }
+
+    /// Where somebody listens, chosen by the seed.
+    pub(crate) fn any_listener(&self) -> Option<SocketAddr> {
+        let mut state = self.lock();
+        let chosen = state.random.next() as usize % state.listeners.len().max(1);
+        state.listeners.keys().nth(chosen).copied()
     }
 
     /// Parts all hosts from each other for so long. What is sent meanwhile arrives later.
@@ -321,6 +354,23 @@ impl Network {
 }
 
 impl State {
+    /// Both ends of one of the connections, chosen by the seed.
+    fn any_connection(&mut self) -> Vec<usize> {
+        let chosen = self.random.next() as usize % self.ends.len().max(1);
+        let number = self.ends.keys().nth(chosen);
+        number.map_or_else(Vec::new, |number| vec![*number, *number ^ 1])
+    }
+
+    /// Fails as the system does while this host has no descriptors left.
+    pub(super) fn has_descriptors(&self, host: IpAddr) -> io::Result<()> {
+        match self.exhausted.get(&host) {
+            Some(until) if self.now < *until => Err(io::Error::from_raw_os_error(
+                rustix::io::Errno::MFILE.raw_os_error(),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// How long what is sent now is under way.
     fn delay(&mut self) -> Duration {
         let (least, most) = self.conditions.delay.clone().into_inner();
@@ -328,8 +378,17 @@ impl State {
         delay + self.parted_until.saturating_sub(self.now)
     }
 
+    /// Bytes of this end that were lost; `None` while none are.
+    fn lost(&self, number: usize) -> Option<usize> {
+        self.ends.get(&number)?.lost
+    }
+
     /// Room for bytes from this end to the other. `None` where there is no other.
     pub(super) fn room(&self, number: usize) -> Option<usize> {
+        if let Some(lost) = self.lost(number) {
+            // Nobody takes them, so the system keeps them.
+            return Some(self.conditions.window.saturating_sub(lost));
+        }
         let other = self.ends.get(&(number ^ 1)).filter(|other| !other.reset)?;
         Some(self.conditions.window.saturating_sub(other.held()))
     }
@@ -340,6 +399,10 @@ impl State {
             0 => 1 + self.random.next() as usize % bytes.len(),
             _ => bytes.len(),
         };
+        if let Some(lost) = self.ends.get_mut(&number).and_then(|end| end.lost.as_mut()) {
+            *lost += sent;
+            return sent;
+        }
         self.put(
             number,
             Segment::Bytes(Bytes::copy_from_slice(&bytes[..sent])),
@@ -358,6 +421,9 @@ impl State {
 
     fn put(&mut self, number: usize, segment: Segment) {
         let at = self.now + self.delay();
+        if self.lost(number).is_some() {
+            return;
+        }
         if let Some(other) = self.ends.get_mut(&(number ^ 1)) {
             let last = other.incoming.back().map_or(at, |(last, _)| at.max(*last));
             other.incoming.push_back((last, segment));
@@ -378,6 +444,7 @@ impl End {
             reset: false,
             finished: false,
             blocked: false,
+            lost: None,
         }
     }
 

@@ -148,11 +148,13 @@ impl SimulatedListener {
 
     pub(crate) fn accept(&self) -> io::Result<(SimulatedStream, SocketAddr)> {
         let mut state = self.network.lock();
+        let exhausted = state.has_descriptors(self.address.ip());
         let listening = state.listeners.get_mut(&self.address).expect("it is held");
-        let number = listening
-            .ready
-            .pop_front()
-            .ok_or(io::ErrorKind::WouldBlock)?;
+        if listening.ready.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        exhausted?;
+        let number = listening.ready.pop_front().expect("not empty");
         let remote = state.ends[&number].remote;
         drop(state);
         Ok((SimulatedStream::new(self.network.clone(), number), remote))

@@ -1,0 +1,383 @@
+//! All that may happen at once: what breaks, who comes and goes, what the time does. A seed decides how much of
+//! each there is, and what fails is made smaller.
+
+use std::collections::HashMap;
+
+use super::*;
+use crate::StateError;
+
+const CLIENTS: u64 = 3;
+/// How long the world is left alone before everything has to be in order: longer than anybody waits for an
+/// answer, and than anybody waits before trying again.
+const QUIET: Duration = Duration::from_secs(300);
+const HEARTBEAT: Duration = Duration::from_secs(1);
+/// Longer than all partitions that follow each other at once.
+const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(30);
+
+fn build(
+    context: &Context,
+    socket_type: SocketType,
+    scene: &Scene,
+    security: Security,
+) -> SocketBuilder {
+    Socket::builder(socket_type)
+        .context(context)
+        .security(security)
+        .send_high_water_mark(1 << scene.below(7))
+        .receive_high_water_mark(1 << scene.below(7))
+        .linger(HOUR)
+        // Without, nobody would learn of a connection that is silent.
+        .heartbeat(HEARTBEAT, HEARTBEAT_TIMEOUT, HOUR)
+        .reconnect(Duration::from_millis(10), HEARTBEAT)
+}
+
+/// A socket that is bound, closes now and then, and is bound again at the same place.
+struct Server {
+    context: Context,
+    socket_type: SocketType,
+    security: Security,
+    /// With keys that no client knows, and whether the socket has these.
+    strange: (Security, bool),
+    endpoint: Endpoint,
+    socket: Ending,
+    /// Sockets it has had, that which it has among them.
+    cores: Vec<Arc<SocketCore>>,
+}
+
+impl Server {
+    fn new(scene: &mut Scene, socket_type: SocketType, securities: &Securities) -> Self {
+        let security = securities.server();
+        let context = scene.context(1);
+        let socket = build(&context, socket_type, scene, security.clone());
+        let socket = socket.build().unwrap();
+        let endpoint = socket.bind(format!("tcp://{}:5555", address(1))).unwrap();
+        let socket = Ending::Open(socket);
+        Server {
+            context,
+            socket_type,
+            security,
+            strange: (securities.strange_server(), false),
+            endpoint,
+            cores: vec![core_of(&socket)],
+            socket,
+        }
+    }
+
+    /// The socket, unless it is being exchanged. Begins that now and then.
+    fn open(&mut self, scene: &mut Scene) -> Option<&Socket> {
+        if self.socket.open().is_some() && self.is_to_go(scene) {
+            self.socket.close();
+        }
+        if self.socket.open().is_none() {
+            if self.socket.unsent().is_none() {
+                self.socket.close();
+                return None;
+            }
+            let security = match &self.strange {
+                (strange, true) => strange.clone(),
+                (_, false) => self.security.clone(),
+            };
+            let socket = build(&self.context, self.socket_type, scene, security);
+            let socket = socket.build().unwrap();
+            // No descriptor may be left.
+            socket.bind(self.endpoint.clone()).ok()?;
+            self.socket = Ending::Open(socket);
+            self.cores.push(core_of(&self.socket));
+        }
+        self.socket.open()
+    }
+
+    /// Whether the socket is to be exchanged now, and for one with which keys.
+    fn is_to_go(&mut self, scene: &mut Scene) -> bool {
+        let is_calm = scene.trouble == Trouble::NONE;
+        let chosen = scene.below(200);
+        let Trouble {
+            restarts,
+            rotations,
+            ..
+        } = &mut scene.trouble;
+        let (_, is_strange) = &mut self.strange;
+        match chosen {
+            _ if *is_strange && is_calm => *is_strange = false,
+            0 if *restarts > 0 => *restarts -= 1,
+            1 if !*is_strange && *rotations > 0 => {
+                *rotations -= 1;
+                *is_strange = true;
+            }
+            1 if *is_strange => *is_strange = false,
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Contexts of clients, each with a socket that is connected to the server.
+fn connected(
+    scene: &mut Scene,
+    socket_type: SocketType,
+    server: &Server,
+    securities: &Securities,
+) -> Vec<(Context, Socket)> {
+    let client = |index| {
+        let context = scene.context(10 + index as u8);
+        let socket = build(&context, socket_type, scene, securities.client());
+        let socket = socket.build().unwrap();
+        socket.connect(server.endpoint.clone()).unwrap();
+        (context, socket)
+    };
+    (0..CLIENTS).map(client).collect()
+}
+
+fn try_recv(socket: &Socket) -> Option<Message> {
+    at_once(socket.try_recv())
+}
+
+/// What somebody received of somebody.
+#[derive(Default, Clone)]
+struct Received(Vec<u64>);
+
+impl Received {
+    /// A number that comes, over a connection whose last one this was: none comes twice, and none out of
+    /// order. Where a connection ended, what was not received of it and what comes over the next one are
+    /// taken in turn.
+    fn add(&mut self, number: u64, last: Option<u64>) {
+        assert!(last < Some(number), "{number} after {last:?}: {:?}", self.0);
+        assert!(!self.0.contains(&number), "{number} twice: {:?}", self.0);
+        self.0.push(number);
+    }
+}
+
+/// The last number that came over each connection, by its number and that of who received it.
+#[derive(Default)]
+struct Connections(HashMap<(u64, u64), u64>);
+
+impl Connections {
+    /// Notes a number, and tells the one before it.
+    fn note(&mut self, receiver: u64, message: &Message, number: u64) -> Option<u64> {
+        let connection = message.peer().expect("over a network").connection();
+        self.0.insert((receiver, connection), number)
+    }
+}
+
+/// Nothing goes wrong any more, and enough time passes that all who can be connected are.
+fn settle(scene: &mut Scene, mut go_on: impl FnMut(&mut Scene)) {
+    scene.calm();
+    let until = scene.network.now() + QUIET;
+    while scene.network.now() < until {
+        scene.simulation.step(until - scene.network.now());
+        go_on(scene);
+    }
+}
+
+/// PUSH to PULL. Each message is accounted for, none comes twice or out of order, and once there is quiet
+/// what is sent arrives.
+fn work(plan: Plan) {
+    let mut scene = Scene::new(plan.seed, plan.trouble);
+    let securities = Securities::new(plan.seed);
+    let mut server = Server::new(&mut scene, SocketType::Pull, &securities);
+    let clients = connected(&mut scene, SocketType::Push, &server, &securities);
+    let senders: Vec<_> = clients
+        .iter()
+        .map(|(_, push)| push.core().unwrap().clone())
+        .collect();
+    let mut sent = [0; CLIENTS as usize];
+    let mut received = vec![Received::default(); CLIENTS as usize];
+    let mut connections = Connections::default();
+    let mut receive = |server: &mut Server, scene: &mut Scene, received: &mut [Received]| {
+        let asleep = scene.is_asleep();
+        while let Some(message) = server.open(scene).filter(|_| !asleep).and_then(try_recv) {
+            let [number, client] = numbers(message.as_bytes());
+            let last = connections.note(0, &message, number);
+            received[client as usize].add(number, last);
+        }
+    };
+    let send = |client: usize, sent: &mut [u64], scene: &Scene| {
+        let message = message(&[sent[client], client as u64], scene);
+        let done = clients[client].1.try_send(message).map_err(Error::from);
+        sent[client] += u64::from(at_once(done).is_some());
+    };
+    while sent.iter().any(|sent| *sent < plan.messages) {
+        match scene.below(6) {
+            0 => {
+                let client = scene.below(CLIENTS) as usize;
+                if sent[client] < plan.messages {
+                    send(client, &mut sent, &scene);
+                }
+            }
+            1 => receive(&mut server, &mut scene, &mut received),
+            _ => scene.step(),
+        }
+    }
+    settle(&mut scene, |scene| {
+        receive(&mut server, scene, &mut received)
+    });
+    for client in 0..CLIENTS as usize {
+        let last = sent[client];
+        while sent[client] == last {
+            scene.step();
+            send(client, &mut sent, &scene);
+        }
+        while received[client].0.last() != Some(&last) {
+            scene.step();
+            receive(&mut server, &mut scene, &mut received);
+        }
+    }
+    settle(&mut scene, |_| ());
+    let account = senders
+        .iter()
+        .map(|core| Account::of(core))
+        .sum::<Account>();
+    let arrived = received.iter().map(|received| received.0.len()).sum();
+    account.check(sent.iter().sum(), arrived, &server.cores, plan.seed);
+    drop((clients, server, senders));
+    scene.end();
+}
+
+#[test]
+fn work_is_accounted_for_whatever_happens() {
+    // A socket that had nothing to send waited for a silent peer for its whole linger time.
+    let silent_at_close = Plan {
+        seed: 869,
+        messages: 11,
+        trouble: Trouble {
+            partitions: 1,
+            silences: 1,
+            restarts: 2,
+            ..Trouble::NONE
+        },
+    };
+    check(&[silent_at_close], seeds(60), work);
+}
+
+/// REQ to REP. Each request that is not answered is told as lost, and asked again until it is answered.
+fn questions(plan: Plan) {
+    let mut scene = Scene::new(plan.seed, plan.trouble);
+    let securities = Securities::new(plan.seed);
+    let mut server = Server::new(&mut scene, SocketType::Rep, &securities);
+    let clients = connected(&mut scene, SocketType::Req, &server, &securities);
+    // The number of each client's request, and whether it waits for the answer.
+    let mut asked = [(0, false); CLIENTS as usize];
+    let mut answer = None;
+    while asked.iter().any(|(number, _)| *number < plan.messages) {
+        if asked.iter().all(|(number, _)| 2 * number > plan.messages) {
+            scene.calm();
+        }
+        match scene.below(6) {
+            0 => {
+                let client = scene.below(CLIENTS) as usize;
+                let ((number, waits), req) = (&mut asked[client], &clients[client].1);
+                let name = [*number, client as u64];
+                match waits {
+                    true => match req.try_recv() {
+                        Ok(answer) => {
+                            assert_eq!(numbers(answer.as_bytes()), name);
+                            (*number, *waits) = (*number + 1, false);
+                        }
+                        Err(Error::WouldBlock) => {}
+                        Err(Error::RequestLost) => *waits = false,
+                        Err(error) => panic!("{error}"),
+                    },
+                    false if *number < plan.messages => {
+                        let done = req.try_send(message(&name, &scene)).map_err(Error::from);
+                        *waits = at_once(done).is_some();
+                    }
+                    false => {}
+                }
+            }
+            1 if !scene.is_asleep() => {
+                let Some(rep) = server.open(&mut scene) else {
+                    answer = None;
+                    continue;
+                };
+                answer = answer.or_else(|| try_recv(rep));
+                if let Some(message) = answer.take()
+                    && let Err(error) = rep.try_send(message)
+                {
+                    match error.error() {
+                        Error::WouldBlock => answer = Some(error.into_message()),
+                        // The client that asked is gone, or the socket that was asked.
+                        Error::State(StateError::NothingToAnswer) => {}
+                        other => panic!("{other}"),
+                    }
+                }
+            }
+            _ => scene.step(),
+        }
+    }
+    drop((clients, server));
+    scene.end();
+}
+
+#[test]
+fn every_request_is_answered_in_the_end() {
+    check(&[], seeds(60), questions);
+}
+
+/// PUB to SUB. Messages come in order and once, and once there is quiet each subscriber gets what it is
+/// subscribed to and nothing else.
+fn news(plan: Plan) {
+    let mut scene = Scene::new(plan.seed, plan.trouble);
+    let securities = Securities::new(plan.seed);
+    let mut server = Server::new(&mut scene, SocketType::Pub, &securities);
+    let clients = connected(&mut scene, SocketType::Sub, &server, &securities);
+    let mut subscribed = [false; CLIENTS as usize];
+    let mut received = vec![Received::default(); CLIENTS as usize];
+    let mut connections = Connections::default();
+    let mut receive = |received: &mut [Received]| {
+        for (client, (_, sub)) in clients.iter().enumerate() {
+            while let Some(message) = try_recv(sub) {
+                let [_, number] = numbers(message.as_bytes());
+                let last = connections.note(client as u64, &message, number);
+                received[client].add(number, last);
+            }
+        }
+    };
+    let change = |subscribed: &mut [bool], client: usize| {
+        let sub = &clients[client].1;
+        let topic = (client as u64).to_le_bytes();
+        subscribed[client] ^= true;
+        match subscribed[client] {
+            true => sub.subscribe(topic).unwrap(),
+            false => sub.unsubscribe(topic).unwrap(),
+        }
+    };
+    let mut sent = 0;
+    while sent < plan.messages {
+        match scene.below(20) {
+            0 => {
+                if let Some(publisher) = server.open(&mut scene) {
+                    let message = message(&[scene.below(CLIENTS), sent], &scene);
+                    publisher.try_send(message).unwrap();
+                    sent += 1;
+                }
+            }
+            1 if !scene.is_asleep() => receive(&mut received),
+            2 if scene.below(10) == 0 => {
+                change(&mut subscribed, scene.below(CLIENTS) as usize);
+            }
+            _ => scene.step(),
+        }
+    }
+    settle(&mut scene, |scene| {
+        server.open(scene);
+        receive(&mut received);
+    });
+    for topic in 0..CLIENTS {
+        let publisher = server.open(&mut scene).expect("there is quiet");
+        let message = message(&[topic, sent + topic], &scene);
+        publisher.try_send(message).unwrap();
+        settle(&mut scene, |_| receive(&mut received));
+        for client in 0..CLIENTS {
+            let is_for = client == topic && subscribed[client as usize];
+            let got = received[client as usize].0.contains(&(sent + topic));
+            assert_eq!(got, is_for, "topic {topic}, subscriber {client}");
+        }
+    }
+    drop((clients, server));
+    scene.end();
+}
+
+#[test]
+fn subscriptions_hold_whatever_happens() {
+    check(&[], seeds(60), news);
+}

@@ -1,0 +1,212 @@
+//! What a run is made of, and the smallest that fails.
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::transport::simulated::Random;
+
+/// Runs of a plan that failed, each tried with fewer of everything.
+const MOST_ATTEMPTS: usize = 300;
+
+/// Numbers of a plan that can be smaller.
+const NUMBERS: usize = 10;
+
+/// One run. It goes the same way each time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) seed: u64,
+    /// That each socket sends.
+    pub(super) messages: u64,
+    pub(super) trouble: Trouble,
+}
+
+/// How often the world is disturbed at most, before [`Scene::calm`](super::Scene::calm).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Trouble {
+    /// Connections that are cut: both ends notice.
+    pub(super) cuts: u64,
+    /// Times of up to two seconds in which nothing comes through.
+    pub(super) partitions: u64,
+    /// Connections over which nothing comes through any more, and neither end is told.
+    pub(super) silences: u64,
+    /// Times of up to ten seconds in which a host has no descriptors left.
+    pub(super) exhaustions: u64,
+    /// Times of up to an hour that pass at once, as on a machine that was suspended.
+    pub(super) jumps: u64,
+    /// Strangers that connect and send noise.
+    pub(super) strangers: u64,
+    /// Times of up to a minute in which the application receives nothing.
+    pub(super) naps: u64,
+    /// Times that the server's socket closes and another is bound in its place.
+    pub(super) restarts: u64,
+    /// Times that this other one has keys that nobody knows, until it is exchanged again.
+    pub(super) rotations: u64,
+}
+
+impl Trouble {
+    pub(super) const NONE: Trouble = Trouble {
+        cuts: 0,
+        partitions: 0,
+        silences: 0,
+        exhaustions: 0,
+        jumps: 0,
+        strangers: 0,
+        naps: 0,
+        restarts: 0,
+        rotations: 0,
+    };
+    /// What loses nothing.
+    pub(super) const DELAYS: Trouble = Trouble {
+        partitions: 3,
+        strangers: 2,
+        ..Trouble::NONE
+    };
+    pub(super) const CUTS: Trouble = Trouble {
+        cuts: 5,
+        ..Trouble::DELAYS
+    };
+
+    /// Of everything none to a few.
+    fn any(random: &mut Random) -> Self {
+        let mut few = || random.next().saturating_sub(u64::MAX / 2) % 5;
+        Trouble {
+            cuts: few(),
+            partitions: few(),
+            silences: few(),
+            exhaustions: few(),
+            jumps: few(),
+            strangers: few(),
+            naps: few(),
+            restarts: few(),
+            rotations: few(),
+        }
+    }
+}
+
+impl Plan {
+    /// With everything that a seed decides about.
+    pub(super) fn any(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        Plan {
+            seed,
+            messages: 1 + random.next() % 60,
+            trouble: Trouble::any(&mut random),
+        }
+    }
+
+    /// The numbers that can be smaller.
+    fn numbers(&mut self) -> [&mut u64; NUMBERS] {
+        let Trouble {
+            cuts,
+            partitions,
+            silences,
+            exhaustions,
+            jumps,
+            strangers,
+            naps,
+            restarts,
+            rotations,
+        } = &mut self.trouble;
+        [
+            &mut self.messages,
+            cuts,
+            partitions,
+            silences,
+            exhaustions,
+            jumps,
+            strangers,
+            naps,
+            restarts,
+            rotations,
+        ]
+    }
+
+    /// Plans with less of one thing, the smallest first.
+    fn smaller(self) -> Vec<Plan> {
+        let mut plans = Vec::new();
+        for index in 0..NUMBERS {
+            let number = *self.clone().numbers()[index];
+            for less in [0, number / 2, number.saturating_sub(1)] {
+                let mut plan = self;
+                *plan.numbers()[index] = less;
+                if less < number && !plans.contains(&plan) {
+                    plans.push(plan);
+                }
+            }
+        }
+        plans
+    }
+}
+
+/// So many seeds, or as many as the environment variable `SEALWIRE_SEEDS` says: `make simulate`.
+pub(super) fn seeds(count: u64) -> Range<u64> {
+    let wanted = std::env::var("SEALWIRE_SEEDS").ok();
+    0..wanted.map_or(count, |wanted| wanted.parse().expect("a number"))
+}
+
+/// Runs what failed once, and then a plan for each seed. The first that fails is made smaller as long as it
+/// fails.
+pub(super) fn check(found: &[Plan], seeds: Range<u64>, run: impl Fn(Plan)) {
+    for plan in found.iter().copied().chain(seeds.map(Plan::any)) {
+        if let Err(reason) = attempt(&run, plan) {
+            let (smallest, reason) = smallest(&run, plan, reason);
+            panic!("{reason}\n{plan:?} fails, and so does what is left of it: {smallest:?}");
+        }
+    }
+}
+
+/// Runs a plan. Where it fails, says why.
+fn attempt(run: &impl Fn(Plan), plan: Plan) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(|| run(plan))).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+            .unwrap_or_default()
+    })
+}
+
+fn smallest(run: &impl Fn(Plan), mut plan: Plan, mut reason: String) -> (Plan, String) {
+    let mut attempts = 0;
+    'smaller: loop {
+        for smaller in plan.smaller() {
+            attempts += 1;
+            if attempts > MOST_ATTEMPTS {
+                return (plan, reason);
+            }
+            if let Err(why) = attempt(run, smaller) {
+                (plan, reason) = (smaller, why);
+                continue 'smaller;
+            }
+        }
+        return (plan, reason);
+    }
+}
+
+#[test]
+fn what_fails_is_made_smaller_and_named() {
+    let fails = |plan: Plan| {
+        let Trouble { cuts, restarts, .. } = plan.trouble;
+        assert!(plan.messages < 7 || cuts < 2 || restarts == 0, "planted");
+    };
+    let panic = catch_unwind(|| check(&[], 0..10_000, fails)).unwrap_err();
+    let text = panic.downcast_ref::<String>().unwrap();
+    let expected = Plan {
+        messages: 7,
+        trouble: Trouble {
+            cuts: 2,
+            restarts: 1,
+            ..Trouble::NONE
+        },
+        ..Plan::any(
+            text.split("seed: ")
+                .nth(1)
+                .and_then(|text| text.split(',').next())
+                .unwrap()
+                .parse()
+                .unwrap(),
+        )
+    };
+    assert!(
+        text.starts_with("planted\n") && text.ends_with(&format!("{expected:?}")),
+        "{text}"
+    );
+}
