@@ -75,9 +75,9 @@ FLOORS = {
         ["files"],
     ],
     "crates/sealwire-rpc": [
-        ["counters", "guard", "lock", "status", "threads"],
+        ["counters", "guard", "limits", "lock", "status", "threads"],
         ["proto"],
-        ["limits"],
+        ["sockets"],
         # A hub has connections, which make calls and hand requests over, and all refer to the hub.
         [("blocking", "call", "client", "conn", "handler", "hub", "stream")],
         ["monte", "server", "typed"],

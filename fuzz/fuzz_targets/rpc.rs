@@ -13,6 +13,8 @@ use libfuzzer_sys::fuzz_target;
 use sealwire::Frame;
 
 // Not part of the crate's interface, and needs nothing else of it. Not all of it is used here.
+#[path = "../../crates/sealwire-rpc/src/limits.rs"]
+mod limits;
 #[allow(unused_imports)]
 #[path = "../../crates/sealwire-rpc/src/proto/mod.rs"]
 mod proto;

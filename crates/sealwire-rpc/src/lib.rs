@@ -53,6 +53,7 @@ mod lock;
 pub mod monte;
 mod proto;
 mod server;
+mod sockets;
 mod status;
 mod stream;
 mod threads;

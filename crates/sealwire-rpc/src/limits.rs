@@ -1,10 +1,7 @@
-//! Sizes, windows and time limits, of clients and servers alike.
+//! What bounds a peer: sizes, counts and times, of clients and servers alike. What an application can
+//! choose is in [`Limits`]; the rest is here as constants, each named where it holds.
 
 use std::time::Duration;
-
-use sealwire::SocketBuilder;
-
-use crate::proto::{HEADER, Settings};
 
 /// What one side lets the other have, and how long it waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,40 +71,60 @@ pub(crate) fn bounded(limit: Duration) -> Duration {
     limit.min(LONGEST)
 }
 
-/// How long a thread that waits for the other side looks for its message before it sleeps.
-pub(crate) const SPIN: Duration = Duration::from_micros(50);
-/// Messages in each queue of a connection.
-const QUEUE: usize = 8_192;
-/// Bytes in each queue of a connection.
-const QUEUE_BYTES: usize = 8 << 20;
+/// Bytes that an application may put behind SETTINGS, and that a greeter may answer.
+pub(crate) const MAX_HELLO: usize = 64 << 10;
+/// Bytes that a message costs of a budget beside its body, so that empty ones count too.
+pub(crate) const MESSAGE_COST: usize = 64;
+
+// Calls.
+
+/// Calls of a connection at a time, whatever the peer allows.
+pub(crate) const MAX_CALLS: u32 = 1 << 20;
+/// Calls that were given up and that the peer has not answered, before the connection is.
+pub(crate) const MAX_GIVEN_UP: usize = 1 << 16;
+/// Names of requests that are gone, beside as many as there are requests.
+pub(crate) const MAX_GONE: usize = 16;
+/// Answers of the largest size, beside the budget, of requests whose handlers run when it is
+/// used up: as many calls as a client has on a connection unless told otherwise.
+pub(crate) const ANSWERS_UNDER_WAY: usize = 64;
+/// What the protocol sends by itself for each call that a peer may have open, in bytes of cost.
+pub(crate) const CONTROL_PER_CALL: usize = 512;
+/// Requests of one peer that have waited and go to the handler in one go.
+pub(crate) const RESUMED_AT_A_TIME: usize = 64;
+/// Bytes that a peer has to read within the write limit while too many wait for it.
+pub(crate) const LEAST_READ: u64 = 64 << 10;
+
+// Queues.
+
+/// Bytes of a connection that may wait for the socket before callers have to wait.
+pub(crate) const OUTBOX_BYTES: usize = 1 << 20;
+/// The same in messages.
+pub(crate) const OUTBOX_MESSAGES: usize = 4_096;
+/// Messages in each queue of a socket's connection.
+pub(crate) const QUEUE_MESSAGES: usize = 8_192;
+/// Bytes in each queue of a socket's connection.
+pub(crate) const QUEUE_BYTES: usize = 8 << 20;
 /// Bytes that an error's message and fixed part may add to a body.
-const ERROR_MARGIN: usize = (64 << 10) + 4;
+pub(crate) const ERROR_MARGIN: usize = (64 << 10) + 4;
 
-impl Limits {
-    pub(crate) fn settings(&self) -> Settings {
-        Settings {
-            max_calls: self.max_calls.clamp(1, 1 << 20),
-            one_way_window: self.one_way_window.max(1),
-            stream_window: self.stream_window.max(1),
-            max_body: self.max_body,
-            request_budget: self.request_budget,
-            message_budget: self.message_budget,
-        }
-    }
+// Connections before they are let in.
 
-    pub(crate) fn apply(&self, socket: SocketBuilder) -> SocketBuilder {
-        // A thread that waits for an answer reads for others too: signals end none of its waits.
-        #[cfg(unix)]
-        let socket = socket.interruptible(false);
-        socket
-            .omit_routing_id(true)
-            .connection_events(true)
-            .send_high_water_mark(QUEUE)
-            .receive_high_water_mark(QUEUE)
-            .send_byte_budget(QUEUE_BYTES)
-            .receive_byte_budget(QUEUE_BYTES)
-            .max_message_size(self.max_body as usize + HEADER + ERROR_MARGIN)
-            .heartbeat(self.read / 3, self.read, self.read)
-            .linger(self.linger)
-    }
+/// Connections that wait for a place.
+pub(crate) const MAX_WAITING: usize = 1_088;
+/// Bytes of greetings that wait.
+pub(crate) const WAITING_BYTES: usize = 64 * MAX_HELLO;
+
+/// Of Go's wire.
+#[cfg(feature = "monte-compat")]
+pub(crate) mod monte {
+    use std::time::Duration;
+
+    /// Connections at a time of one server whose handshake is done.
+    pub(crate) const MAX_CONNECTIONS: usize = 1_024;
+    /// Handshakes at a time; one address has a quarter of them at most.
+    pub(crate) const MAX_HANDSHAKES: usize = 256;
+    /// Calls at a time on one connection.
+    pub(crate) const MAX_CALLS: usize = 65_536;
+    /// Time for a peer to send its key, and for TCP to take what is written.
+    pub(crate) const PEER_TIME: Duration = Duration::from_secs(3);
 }

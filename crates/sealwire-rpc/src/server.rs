@@ -9,8 +9,9 @@ use crate::conn::{Conn, ConnState};
 use crate::counters::Counters;
 use crate::handler::{Handler, Intercepted, Interceptor, Request};
 use crate::hub::{DoorLimits, Greeter, Hub, HubOptions, StateHandler, shielded};
-use crate::limits::{Limits, SPIN, bounded};
-use crate::proto::Side;
+use crate::limits::{Limits, MAX_WAITING, bounded};
+use crate::proto::{Settings, Side};
+use crate::sockets::{SPIN, limited};
 use crate::status::Status;
 
 /// Answers calls, and can call its clients ([`Conn`]). Clones are handles to the same server; when
@@ -29,9 +30,6 @@ impl Drop for Shared {
         self.hub.end();
     }
 }
-
-/// Connections that wait for a place at most.
-const MAX_WAITING: usize = 1_088;
 
 /// Sets the options of a [`Server`].
 pub struct ServerBuilder {
@@ -120,15 +118,13 @@ impl ServerBuilder {
     ///
     /// For options of the socket that do not fit, and when the system gives no threads.
     pub fn build(self, handler: impl Handler) -> Result<Server, sealwire::Error> {
-        let settings = self.limits.settings();
+        let settings = Settings::of(&self.limits);
         let door = DoorLimits {
             silent: (self.max_connections / 4).clamp(16, 256),
             silent_time: bounded(self.handshake_limit),
             waiting: self.max_connections.saturating_add(64).min(MAX_WAITING),
         };
-        let socket = self
-            .limits
-            .apply(self.socket)
+        let socket = limited(self.socket, &self.limits)
             .handshake_timeout(self.handshake_limit)
             // Those that wait for a place, or have said nothing yet, are connected as well.
             .max_connections(

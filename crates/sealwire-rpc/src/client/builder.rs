@@ -13,8 +13,9 @@ use crate::call::{Interceptor, Outgoing};
 use crate::conn::{Conn, ConnState};
 use crate::handler::{Handler, Nothing};
 use crate::hub::{DoorLimits, Greeter, Hub, HubOptions, StateHandler};
-use crate::limits::{Limits, SPIN, bounded};
-use crate::proto::{MAX_HELLO, Side};
+use crate::limits::{Limits, MAX_HELLO, bounded};
+use crate::proto::{Settings, Side};
+use crate::sockets::{SPIN, limited};
 use crate::status::{Error, Status};
 
 /// Sets the options of a [`Client`].
@@ -207,8 +208,8 @@ impl ClientBuilder {
         }
         let dial_limit =
             bounded(self.dial_limit) + bounded(self.handshake_limit) + Duration::from_secs(1);
-        let settings = self.limits.settings();
-        let socket = self.limits.apply(self.socket);
+        let settings = Settings::of(&self.limits);
+        let socket = limited(self.socket, &self.limits);
         let socket = socket
             .hello_message(settings.message(&self.hello))
             .reconnect_stop(ReconnectStop::ALWAYS)

@@ -16,6 +16,7 @@ use crate::counters::count;
 use crate::guard::wake_all;
 use crate::handler::{OneWay, Request};
 use crate::hub::{Hub, flushes_later};
+use crate::limits::LEAST_READ;
 use crate::lock::lock;
 use crate::proto::{Asked, Connection, Event, Held, NotSent, Settings, Violation};
 use crate::status::Error;
@@ -58,9 +59,6 @@ struct Unread {
     written: u64,
     handed_over: u64,
 }
-
-/// Bytes that a peer has to read within the write limit while too many wait for it.
-const PROGRESS: u64 = 64 << 10;
 
 impl Core {
     fn is_finished(&self) -> bool {
@@ -350,7 +348,7 @@ impl Link {
         }
         let current = self.unread(core, now);
         let before = *core.unread.get_or_insert(current);
-        let read = current.written.wrapping_sub(before.written) >= PROGRESS
+        let read = current.written.wrapping_sub(before.written) >= LEAST_READ
             || current.handed_over > before.handed_over;
         let since = if read {
             core.unread = Some(current);

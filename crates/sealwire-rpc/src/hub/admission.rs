@@ -11,8 +11,9 @@ use super::{Hub, write};
 use crate::conn::{Conn, ConnState, Link};
 use crate::counters::count;
 use crate::guard::log;
+use crate::limits::MAX_HELLO;
 use crate::lock::lock;
-use crate::proto::{MAX_HELLO, Settings, Side, Violation};
+use crate::proto::{Settings, Side, Violation};
 
 impl Hub {
     /// A connection has begun or ended: a message that no peer can send says so.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use sealwire::Peer;
 
-use crate::proto::{MAX_HELLO, Settings};
+use crate::limits::WAITING_BYTES;
+use crate::proto::Settings;
 
 /// A connection that waits for a place.
 pub(super) struct Waiting {
@@ -36,9 +37,6 @@ pub(crate) struct DoorLimits {
     pub(crate) silent_time: Duration,
     pub(crate) waiting: usize,
 }
-
-/// Bytes of greetings that may wait.
-const WAITING_BYTES: usize = 64 * MAX_HELLO;
 
 pub(super) struct Door {
     limits: DoorLimits,

@@ -13,6 +13,7 @@ use sealwire::{Error as SocketError, Message};
 
 use super::Hub;
 use crate::conn::Link;
+use crate::limits::RESUMED_AT_A_TIME;
 use crate::lock::lock;
 use crate::proto::Side;
 
@@ -24,8 +25,6 @@ const LEASE: Duration = Duration::from_millis(2);
 const LOOK_UP: Duration = Duration::from_millis(50);
 /// Longest wait for messages while requests wait for their peer to read its answers.
 const LOOK_FOR_ROOM: Duration = Duration::from_millis(2);
-/// Requests of one peer that have waited and go to the handler in one go.
-const RESUMED: usize = 64;
 
 /// What reading needs; the thread that holds it reads.
 #[derive(Default)]
@@ -186,7 +185,7 @@ impl Hub {
         let now = self.now();
         reader.paused.retain(|link| {
             IN_BATCH.set(Dealing::with(Some(link)));
-            let waits = link.resume(now, RESUMED);
+            let waits = link.resume(now, RESUMED_AT_A_TIME);
             IN_BATCH.set(None);
             link.flush();
             waits

@@ -6,12 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use sealwire::account::{AddressLimits, Addresses, DescriptorLimit, Place, Source};
 
+use crate::limits::monte::{MAX_CONNECTIONS, MAX_HANDSHAKES};
 use crate::lock::lock;
-
-/// Connections at a time of one server whose handshake is done.
-const MAX_CONNECTIONS: usize = 1_024;
-/// Handshakes at a time; one address has a quarter of them at most.
-const MAX_HANDSHAKES: usize = 256;
 
 pub(super) struct Gate {
     state: Mutex<State>,

@@ -42,13 +42,9 @@ pub use server::UnauthenticatedServer;
 pub use session::{DEFAULT_MAX_FRAME, Exchange, FrameError, KEY, NonceRepeatingSession, OVERHEAD};
 
 use crate::guard::{contain, log};
+use crate::limits::monte::{MAX_CALLS, PEER_TIME};
 use crate::lock::lock;
 use crate::threads;
-
-/// Calls at a time on one connection.
-const MAX_CALLS: usize = 65_536;
-/// Time for a peer to send its key, and for TCP to take what is written.
-const LIMIT: Duration = Duration::from_secs(3);
 
 /// A call, or a message, that did not succeed.
 #[derive(Debug, thiserror::Error)]
@@ -232,10 +228,10 @@ impl UnauthenticatedConn {
         hooks: Arc<Hooks>,
         mut entry: Option<Entry>,
     ) -> Result<Self, MonteError> {
-        let deadline = Instant::now() + LIMIT;
+        let deadline = Instant::now() + PEER_TIME;
         let peer_address = stream.peer_addr()?;
         stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(LIMIT))?;
+        stream.set_write_timeout(Some(PEER_TIME))?;
         let exchange = Exchange::random().map_err(io::Error::other)?;
         let mut peer = [0; KEY];
         if role == Role::Client {

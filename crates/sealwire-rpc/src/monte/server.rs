@@ -11,8 +11,9 @@ use sealwire::account::{SpareDescriptor, is_exhaustion, is_of_one_connection};
 use sealwire_fork::Birth;
 
 use super::gate::{Entry, Gate};
-use super::{Event, Hooks, LIMIT, Message, Role, UnauthenticatedConn};
+use super::{Event, Hooks, Message, Role, UnauthenticatedConn};
 use crate::guard::{LogGate, log};
+use crate::limits::monte::PEER_TIME;
 use crate::lock::lock;
 use crate::threads;
 
@@ -186,7 +187,7 @@ impl Drop for UnauthenticatedServer {
         self.over.store(true, Ordering::SeqCst);
         lock(&self.conns).clear();
         // Ends the wait of the thread that accepts.
-        drop(TcpStream::connect_timeout(&self.address, LIMIT));
+        drop(TcpStream::connect_timeout(&self.address, PEER_TIME));
     }
 }
 

@@ -1,7 +1,6 @@
 //! Byte budgets beside the counts (`docs/spec/rpc.md`, "Bytes under way").
 
-/// What a message costs beside its body, so that empty ones count too.
-pub(super) const MESSAGE_COST: usize = 64;
+use crate::limits::MESSAGE_COST;
 
 /// What a message with a body of this size costs of a budget.
 pub(super) fn cost(body: usize) -> u64 {

@@ -8,14 +8,11 @@ use super::flow::{Flow, Item};
 use super::wheel::{Link, Linked, Wheel};
 use super::wire::{Kind, encode_time};
 use super::{Body, Budget, Connection, Side, Violation, cost};
+use crate::limits::{MAX_CALLS, MAX_GIVEN_UP};
 use crate::status::{Code, Error, Status};
 
 /// Bits of a number that name the slot.
-const SLOT_BITS: u32 = 20;
-/// Calls at a time at most, whatever the peer allows.
-const MAX_CALLS: usize = 1 << SLOT_BITS;
-/// Calls that were given up and that the peer has not answered, before the connection is.
-const MAX_GIVEN_UP: usize = 1 << 16;
+const SLOT_BITS: u32 = MAX_CALLS.ilog2();
 /// Generations of a slot before its numbers come again.
 const GENERATIONS: u32 = (1 << (31 - SLOT_BITS)) - 1;
 
@@ -135,7 +132,7 @@ impl Calls {
 
     fn find(&self, number: u32) -> Option<u32> {
         let index = (number - 1) >> 1;
-        let (slot, generation) = (index & (MAX_CALLS as u32 - 1), index >> SLOT_BITS);
+        let (slot, generation) = (index & (MAX_CALLS - 1), index >> SLOT_BITS);
         let call = self.slots.0.get(slot as usize)?;
         (call.open && call.generation == generation).then_some(slot)
     }
@@ -221,8 +218,8 @@ impl Connection {
             return Err(NotSent::GoingAway);
         }
         let cost = cost(body.len());
-        if self.calls.open >= (self.peer.max_calls as usize).min(MAX_CALLS)
-            || self.calls.in_use() >= MAX_CALLS
+        if self.calls.open >= self.peer.max_calls.min(MAX_CALLS) as usize
+            || self.calls.in_use() >= MAX_CALLS as usize
             || !self.calls.requests.admits(cost)
         {
             self.calls.turned_away = true;

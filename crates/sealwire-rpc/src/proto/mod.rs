@@ -41,10 +41,11 @@ pub(crate) use self::flow::Item;
 use self::outbox::Outbox;
 pub(crate) use self::served::{Answered, Asked, ServedKey};
 use self::served::{Deferred, Served};
-pub(crate) use self::settings::{MAX_HELLO, Settings};
+pub(crate) use self::settings::Settings;
 pub(crate) use self::wheel::TICK;
 pub(crate) use self::wire::HEADER;
 use self::wire::{Header, Kind};
+use crate::limits::{ANSWERS_UNDER_WAY, CONTROL_PER_CALL};
 
 /// Which numbers a side gives to its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,12 +185,6 @@ pub(crate) struct Connection {
 
 /// In the `info` of GO_AWAY: it answers the other side's, and no more requests follow.
 const FAREWELL: u8 = 1;
-
-/// Answers of the largest size, beside the budget, of requests whose handlers run when it is
-/// used up: as many calls as a client has on a connection unless told otherwise.
-const ANSWERS_UNDER_WAY: usize = 64;
-/// What the protocol sends by itself for each call that a peer may have open, in bytes of cost.
-const CONTROL_PER_CALL: usize = 512;
 
 impl Connection {
     pub(crate) fn new(side: Side, local: Settings, peer: Settings, answer_budget: usize) -> Self {

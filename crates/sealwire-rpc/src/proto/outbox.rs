@@ -4,13 +4,9 @@ use std::collections::VecDeque;
 
 use sealwire::Frame;
 
-use super::budget::MESSAGE_COST;
 use super::wire::{HEADER, Kind};
+use crate::limits::{MESSAGE_COST, OUTBOX_BYTES, OUTBOX_MESSAGES};
 
-/// Bytes that may wait to be sent before callers have to wait.
-const BYTES: usize = 1 << 20;
-/// The same in messages.
-const MESSAGES: usize = 4_096;
 /// The largest message that the protocol makes by itself.
 const LARGEST_CONTROL: usize = HEADER + 64;
 
@@ -42,7 +38,7 @@ impl Outbox {
 
     /// Whether callers have to wait.
     pub(super) fn is_congested(&self) -> bool {
-        self.cost >= BYTES || self.frames.len() >= MESSAGES
+        self.cost >= OUTBOX_BYTES || self.frames.len() >= OUTBOX_MESSAGES
     }
 
     /// Bytes held, each message counted with what it takes beside its own.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::flow::{Flow, Item};
 use super::wire::{Header, Kind, decode_time};
 use super::{Body, Connection, Event, NotSent, Violation, cost, failure};
+use crate::limits::MAX_GONE;
 use crate::status::{Code, Status};
 
 /// Names a call of the peer for its handler.
@@ -43,9 +44,6 @@ pub(crate) struct Asked {
 /// Requests in the order in which they came. Those that were cancelled meanwhile are still named.
 #[derive(Default)]
 pub(super) struct Deferred(VecDeque<ServedKey>);
-
-/// Names of requests that are gone, beside as many as there are requests.
-const GONE: usize = 16;
 
 pub(super) struct Served {
     serial: u64,
@@ -296,7 +294,7 @@ impl Connection {
         if !served.owned {
             self.remove(slot);
             let (deferred, served) = (&mut self.deferred.0, &self.served);
-            if deferred.len() > 2 * served.len() + GONE {
+            if deferred.len() > 2 * served.len() + MAX_GONE {
                 let there = |key: &ServedKey| {
                     let served = served.get(key.slot);
                     served.is_some_and(|served| served.serial == key.serial)

@@ -4,13 +4,12 @@ use sealwire::Frame;
 
 use super::Violation;
 use super::wire::{HEADER, Header, Kind};
+use crate::limits::{Limits, MAX_CALLS, MAX_HELLO};
 
 /// The version that SETTINGS carries.
 const VERSION: u8 = 2;
 /// Bytes of the fixed part of SETTINGS.
 pub(super) const SETTINGS_BODY: usize = 25;
-/// Bytes that the application may put behind it.
-pub(crate) const MAX_HELLO: usize = 64 << 10;
 
 /// What one side tells the other at first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +30,18 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// What a side tells of its limits.
+    pub(crate) fn of(limits: &Limits) -> Self {
+        Settings {
+            max_calls: limits.max_calls.clamp(1, MAX_CALLS),
+            one_way_window: limits.one_way_window.max(1),
+            stream_window: limits.stream_window.max(1),
+            max_body: limits.max_body,
+            request_budget: limits.request_budget,
+            message_budget: limits.message_budget,
+        }
+    }
+
     /// The first message on a connection.
     pub(crate) fn message(self, hello: &[u8]) -> Frame {
         let mut message = Vec::with_capacity(HEADER + SETTINGS_BODY + hello.len());
