@@ -1,6 +1,6 @@
 //! What an attacker can try, each attempt over a real TCP connection.
 //!
-//! Someone on the path sits in a [`relay`] between a real client and a real server and follows a
+//! Someone on the path sits in a [`Relay`](sealwire_relay::Relay) between a real client and a real server and follows a
 //! script; someone with a program of their own is a [`forger`], who speaks the mechanism by hand.
 //! A [`scene`] has a server and a bystander whose messages must keep flowing, whatever happens.
 //!
@@ -25,9 +25,7 @@ mod support;
 
 mod forger;
 mod memory;
-mod relay;
 mod scene;
-mod wire;
 
 mod curve_frames;
 mod data_frames;
