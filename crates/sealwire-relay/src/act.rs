@@ -1,6 +1,6 @@
 //! What becomes of a unit.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// What to do when a unit came by.
@@ -68,6 +68,16 @@ pub fn recording(copy: &Arc<Mutex<Vec<Vec<u8>>>>) -> Script {
     Box::new(move |_, unit| {
         copy.lock().expect("no test panicked").push(unit.clone());
         Act::forward(unit)
+    })
+}
+
+/// Counts the units that come by, before `script` decides about each.
+#[must_use]
+pub fn counting(count: &Arc<AtomicUsize>, mut script: Script) -> Script {
+    let count = count.clone();
+    Box::new(move |index, unit| {
+        count.fetch_add(1, Ordering::SeqCst);
+        script(index, unit)
     })
 }
 

@@ -76,6 +76,9 @@ mod tests {
                 "{manipulation}"
             );
         }
+        let shorten = Manipulation::Shorten.script(0, material.clone());
+        let shortened = through(&format, b"abbbcd", &mut shorten.expect("a script"));
+        assert_eq!(shortened.forward, b"acd", "a difference is made");
         assert!(Manipulation::Replay.script(1, material).is_none());
     }
 }

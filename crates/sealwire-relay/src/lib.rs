@@ -6,7 +6,7 @@
 //!
 //! A [`Relay`] carries TCP connections; [`through`] treats bytes in memory the same way. A [`Script`] for each
 //! direction is given every unit with its number. [`Manipulation`] has the scripts that all protocols are tested
-//! with.
+//! with, [`Outcome`] what comes of them, and [`page`] compares both with the table in `docs/threats.md`.
 //!
 //! It knows the framing of each protocol and none of the secrets: what it can do, anyone on the path can.
 
@@ -14,6 +14,8 @@ mod act;
 mod buffer;
 mod format;
 mod manipulation;
+mod outcome;
+pub mod page;
 mod recording;
 mod tcp;
 pub mod websocket;
@@ -21,10 +23,11 @@ pub mod zmtp;
 
 use std::time::Duration;
 
-pub use act::{Act, Script, honest, recording, since};
+pub use act::{Act, Script, counting, honest, recording, since};
 pub use buffer::{Passed, through};
 pub use format::Format;
 pub use manipulation::{Manipulation, Material};
+pub use outcome::Outcome;
 pub use recording::{Direction, Recording};
 pub use tcp::{Carried, Relay};
 

@@ -13,7 +13,7 @@ pub enum Manipulation {
     Repeat,
     /// The unit comes behind the next one.
     Reorder,
-    /// The unit lacks its last byte, and the stream goes on.
+    /// The unit lacks its last byte, and the stream goes on with another one.
     Shorten,
     /// The connection is cut in the middle of the unit.
     Cut,
@@ -65,7 +65,7 @@ impl Manipulation {
             Manipulation::Drop => to_unit(at, |_| Act::drop()),
             Manipulation::Repeat => to_unit(at, |unit| Act::forward(unit.repeat(2))),
             Manipulation::Reorder => reorder(at),
-            Manipulation::Shorten => to_unit(at, |unit| Act::forward(&unit[..unit.len() - 1])),
+            Manipulation::Shorten => shorten(at),
             Manipulation::Cut => to_unit(at, |unit| Act::forward_and_cut(&unit[..unit.len() / 2])),
             Manipulation::End => to_unit(at, Act::forward_and_cut),
             Manipulation::Splice => to_unit(at, move |_| Act::forward(spliced.clone())),
@@ -107,6 +107,21 @@ fn to_unit(at: usize, mut act: impl FnMut(Vec<u8>) -> Act + Send + 'static) -> S
     Box::new(move |index, unit| match index == at {
         true => act(unit),
         false => Act::forward(unit),
+    })
+}
+
+/// Takes the last byte off a unit. Bytes like it at the beginning of the next one would take its place, so that nothing
+/// would be changed: these go with it.
+fn shorten(at: usize) -> Script {
+    let mut taken = None;
+    Box::new(move |index, mut unit| {
+        if index == at {
+            taken = unit.pop();
+        } else if let Some(taken) = taken.take() {
+            let same = unit.iter().take_while(|byte| **byte == taken).count();
+            unit.drain(..same);
+        }
+        Act::forward(unit)
     })
 }
 

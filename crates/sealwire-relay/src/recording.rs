@@ -1,7 +1,7 @@
 //! A whole connection, to be played again.
 
 use std::io::{self, BufReader, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Act, Format, Script, TIME_LIMIT};
@@ -49,24 +49,22 @@ impl Recording {
     }
 
     /// Plays the client to a server again: waits for as many units as the server gave before each of the
-    /// client's, until all are sent or the server has had enough. The connection is open until the stream is
-    /// dropped.
+    /// client's, until all are sent or the server has had enough.
     ///
     /// # Errors
     ///
-    /// No connection comes about.
-    pub fn play(&self, server: SocketAddr, format: &Format) -> io::Result<TcpStream> {
-        let stream = TcpStream::connect(server)?;
+    /// The stream takes no options.
+    pub fn play(&self, stream: &TcpStream, format: &Format) -> io::Result<()> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(TIME_LIMIT))?;
         let units = self.units();
         let by_client = |(direction, _): &(_, _)| *direction == Direction::ToServer;
         let end = units.iter().rposition(by_client).map_or(0, |last| last + 1);
-        let mut reader = BufReader::new(&stream);
+        let mut reader = BufReader::new(stream);
         let mut received = 0;
         for (direction, unit) in &units[..end] {
             let goes_on = match direction {
-                Direction::ToServer => (&stream).write_all(unit).is_ok(),
+                Direction::ToServer => (&*stream).write_all(unit).is_ok(),
                 Direction::ToClient => {
                     let unit = format.read_unit(&mut reader, received);
                     received += 1;
@@ -77,6 +75,6 @@ impl Recording {
                 break;
             }
         }
-        Ok(stream)
+        Ok(())
     }
 }

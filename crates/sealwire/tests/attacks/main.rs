@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`handshake_bits`] | on the path | every bit of every handshake message |
 //! | [`data_frames`] | on the path | flip, drop, repeat, reorder, truncate, splice, reflect |
+//! | [`tampering`] | on the path | eleven manipulations of each protocol, by table |
 //! | [`curve_frames`] | on the path | the same with CURVE's frames |
 //! | [`injected_errors`] | on the path | ERROR in the clear |
 //! | [`replay`] | has recorded | HELLO, INITIATE, whole streams, old and forged cookies |
@@ -36,4 +37,5 @@ mod handshake_bits;
 mod injected_errors;
 mod regressions;
 mod replay;
+mod tampering;
 mod weak_keys;
