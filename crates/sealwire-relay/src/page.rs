@@ -11,7 +11,7 @@ const CORNER: &str = "what is done to a unit";
 const TESTS: &str = "test";
 
 /// Compares the column of a protocol with the outcomes that its suite expects, one for each manipulation, and
-/// its last cell with the name of the test.
+/// the test that its last cell names.
 ///
 /// # Panics
 ///
@@ -37,11 +37,9 @@ pub fn agrees(protocol: &str, expected: &[(Manipulation, Outcome)], test: &str) 
         );
     }
     assert_eq!(expected.len(), Manipulation::ALL.len());
-    assert_eq!(
-        cell(TESTS),
-        format!("`{test}`"),
-        "docs/threats.md, {protocol}"
-    );
+    // Its crate may stand behind it.
+    let named = cell(TESTS).split('`').nth(1);
+    assert_eq!(named, Some(test), "docs/threats.md, {protocol}");
 }
 
 fn text() -> String {
