@@ -10,7 +10,7 @@ pub struct Act {
     pub forward: Vec<u8>,
     /// For the peer that the unit came from.
     pub back: Vec<u8>,
-    /// Whether to end both connections after that.
+    /// Whether both peers find the connection ended after that, as if the other had.
     pub cut: bool,
     /// Whether each byte travels alone.
     pub one_by_one: bool,

@@ -1,6 +1,6 @@
 //! Between two peers that speak TCP.
 
-use std::io::{self, BufReader, Write as _};
+use std::io::{self, BufRead, BufReader, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -171,27 +171,57 @@ struct Pump {
 
 impl Pump {
     fn run(mut self) {
-        // A connection that breaks is what most attacks end with.
-        let _ = self.pump();
-        let _ = self.to.shutdown(Shutdown::Write);
-    }
-
-    fn pump(&mut self) -> io::Result<()> {
         let from = self.from.clone();
         let mut reader = BufReader::new(&*from);
+        // A connection that breaks is what most attacks end with.
+        let _ = self.pump(&mut reader);
+        let _ = self.to.shutdown(Shutdown::Write);
+        // Bytes that nobody reads would reset the connection, and what it carried before could be lost.
+        let _ = io::copy(&mut reader, &mut io::sink());
+    }
+
+    fn pump(&mut self, reader: &mut impl BufRead) -> io::Result<()> {
         for index in 0.. {
-            let Some(unit) = self.format.read_unit(&mut reader, index)? else {
+            let Some(unit) = self.format.read_unit(reader, index)? else {
                 break;
             };
             let act = (self.script)(index, unit);
             self.to.write(&act.forward, act.one_by_one)?;
             self.back.write(&act.back, false)?;
             if act.cut {
-                from.shutdown(Shutdown::Both)?;
-                self.to.shutdown(Shutdown::Both)?;
+                self.back.shutdown(Shutdown::Write)?;
                 break;
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+    use crate::{Act, honest};
+
+    #[test]
+    fn what_went_before_a_cut_arrives_though_the_other_side_goes_on() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let units = Format::Sized {
+            first: Vec::new(),
+            then: 4,
+        };
+        let relay = Relay::before(listener.local_addr().expect("an address"), units);
+        let mut client = TcpStream::connect(relay.address()).expect("it listens");
+        let cut = Box::new(|_, unit: Vec<u8>| Act::forward_and_cut(unit));
+        let _carried = relay.carry(honest(), cut);
+        let (mut server, _) = listener.accept().expect("the relay");
+        server.write_all(b"saidlost").expect("the relay reads");
+        // The end that the server sees comes behind what the client sees.
+        assert_eq!(server.read(&mut [0]).expect("an end"), 0);
+        client.write_all(&[7; 100_000]).expect("nothing is reset");
+        let mut heard = Vec::new();
+        client.read_to_end(&mut heard).expect("nothing is reset");
+        assert_eq!(heard, b"said");
     }
 }
