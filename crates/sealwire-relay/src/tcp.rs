@@ -12,7 +12,8 @@ use crate::{Format, Script, TIME_LIMIT};
 pub struct Relay {
     listener: TcpListener,
     server: SocketAddr,
-    format: Format,
+    /// Of what goes to the server, and of what goes to the client.
+    formats: [Format; 2],
 }
 
 impl Relay {
@@ -27,8 +28,15 @@ impl Relay {
         Relay {
             listener,
             server,
-            format,
+            formats: [format.clone(), format],
         }
+    }
+
+    /// Another format for what the server says.
+    #[must_use]
+    pub fn with_format_to_client(mut self, format: Format) -> Self {
+        self.formats[1] = format;
+        self
     }
 
     /// Where to connect to instead.
@@ -82,22 +90,27 @@ impl Relay {
         for stream in &streams {
             stream.set_nodelay(true)?;
         }
+        let [from_client, from_server] = streams.clone();
         let [client, server] = streams.clone().map(Writer::new);
         let [to_server, to_client] = scripts;
+        let [format_to_server, format_to_client] = self.formats.clone();
         let pumps = [
-            (&streams[0], client.clone(), server.clone(), to_server),
-            (&streams[1], server, client, to_client),
+            Pump {
+                from: from_client,
+                back: client.clone(),
+                to: server.clone(),
+                script: to_server,
+                format: format_to_server,
+            },
+            Pump {
+                from: from_server,
+                back: server,
+                to: client,
+                script: to_client,
+                format: format_to_client,
+            },
         ];
-        let threads = pumps.map(|(from, back, to, script)| {
-            let pump = Pump {
-                from: from.clone(),
-                back,
-                to,
-                script,
-                format: self.format.clone(),
-            };
-            thread::spawn(move || pump.run())
-        });
+        let threads = pumps.map(|pump| thread::spawn(move || pump.run()));
         Ok(Carried {
             address,
             threads: threads.into(),
@@ -186,10 +199,13 @@ impl Pump {
                 break;
             };
             let act = (self.script)(index, unit);
-            self.to.write(&act.forward, act.one_by_one)?;
             self.back.write(&act.back, false)?;
             if act.cut {
+                // First, so that no answer to what goes on gets through.
                 self.back.shutdown(Shutdown::Write)?;
+            }
+            self.to.write(&act.forward, act.one_by_one)?;
+            if act.cut {
                 break;
             }
         }
