@@ -10,6 +10,7 @@
 
 mod attempt;
 mod conversation;
+mod handshake;
 mod protocol;
 mod seen;
 
@@ -76,11 +77,7 @@ fn every_unit_of_blake3() {
 
 #[test]
 fn every_unit_of_curve() {
-    let [server, client] = [(); 2].map(|()| KeyPair::generate());
-    let allowed = AllowedKeys::new().allow(client.public());
-    let known = server.public();
-    let server = Security::curve_server(server, allowed);
-    let client = Security::curve_client(known, client);
+    let (server, client) = curve();
     let protocol = Protocol::new("CURVE", "tcp", Format::Zmtp, server, client);
     protocol.attack(&Flow::ALL, &SEALED);
     page::agrees("CURVE", &SEALED, "tampering::every_unit_of_curve");
@@ -139,6 +136,22 @@ fn every_unit_of_wss() {
     page::agrees("wss", &expected, "tampering::every_unit_of_wss");
 }
 
+#[test]
+fn every_command_of_a_handshake() {
+    let (server, client) = blake3();
+    let over_tcp = Protocol::new("BLAKE3", "tcp", Format::Zmtp, server, client);
+    over_tcp.attack_handshakes();
+    let (server, client) = curve();
+    let with_curve = Protocol::new("CURVE", "tcp", Format::Zmtp, server, client);
+    with_curve.attack_handshakes();
+    #[cfg(feature = "ws")]
+    {
+        let (server, client) = blake3();
+        let over_ws = Protocol::new("ws", "ws", Format::WebSocket, server, client);
+        over_ws.attack_handshakes();
+    }
+}
+
 fn blake3() -> (Security, Security) {
     let [server, client] = [(); 2].map(|()| KeyPair::generate());
     let allowed = AllowedKeys::new().allow(client.public());
@@ -146,5 +159,15 @@ fn blake3() -> (Security, Security) {
     (
         Security::blake3_server(server, allowed).into(),
         Security::blake3_client_with_keys(known, client).into(),
+    )
+}
+
+fn curve() -> (Security, Security) {
+    let [server, client] = [(); 2].map(|()| KeyPair::generate());
+    let allowed = AllowedKeys::new().allow(client.public());
+    let known = server.public();
+    (
+        Security::curve_server(server, allowed),
+        Security::curve_client(known, client),
     )
 }

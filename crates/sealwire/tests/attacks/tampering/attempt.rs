@@ -4,7 +4,6 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::Instant;
 
 use sealwire::Monitor;
 use sealwire::blocking::Socket;
@@ -15,8 +14,8 @@ use sealwire_relay::{
 
 use super::conversation::{Conversation, Flow};
 use super::protocol::Protocol;
-use super::seen::Seen;
-use crate::support::{self, TIMEOUT, eventually};
+use super::seen::{Seen, wait_for};
+use crate::support::{self, eventually};
 
 /// Messages before the one that is tampered with.
 const UNTOUCHED: usize = 2;
@@ -157,20 +156,23 @@ impl Attempt<'_> {
             _ => before,
         };
         let mut delivered = Vec::new();
-        let seen = self.wait_for(|| {
-            let seen = Seen::next(monitor, of);
-            delivered.extend(std::iter::from_fn(|| conversation.try_next()));
-            if self.expected == Outcome::Delivered {
-                // Where nothing is, the next client's message comes first.
-                return (delivered == self.forgery()).then_some(Outcome::Delivered.into());
-            }
-            let honest = self.honest_part().starts_with(&delivered);
-            if honest {
-                seen
-            } else {
-                Some(Outcome::Delivered.into())
-            }
-        });
+        let seen = wait_for(
+            || self.what(),
+            || {
+                let seen = Seen::next(monitor, of);
+                delivered.extend(std::iter::from_fn(|| conversation.try_next()));
+                if self.expected == Outcome::Delivered {
+                    // Where nothing is, the next client's message comes first.
+                    return (delivered == self.forgery()).then_some(Outcome::Delivered.into());
+                }
+                let honest = self.honest_part().starts_with(&delivered);
+                if honest {
+                    seen
+                } else {
+                    Some(Outcome::Delivered.into())
+                }
+            },
+        );
         if seen.outcome != Outcome::Delivered && !self.may_lack() {
             while delivered.len() < self.honest_part().len() {
                 delivered.push(conversation.next());
@@ -192,17 +194,20 @@ impl Attempt<'_> {
         let mut delivered = Vec::new();
         let seen = thread::scope(|scope| {
             let playing = scope.spawn(|| recording.play(&stream, &self.protocol.format));
-            let seen = self.wait_for(|| {
-                let seen = Seen::next(at_server, of);
-                while let Ok(message) = server.try_recv() {
-                    delivered.extend(support::texts(&message).pop());
-                    if self.flow.takes_turns() {
-                        server.send("reply").unwrap();
+            let seen = wait_for(
+                || self.what(),
+                || {
+                    let seen = Seen::next(at_server, of);
+                    while let Ok(message) = server.try_recv() {
+                        delivered.extend(support::texts(&message).pop());
+                        if self.flow.takes_turns() {
+                            server.send("reply").unwrap();
+                        }
                     }
-                }
-                let all = self.expected == Outcome::Delivered && delivered == self.forgery();
-                seen.or(all.then_some(Outcome::Delivered.into()))
-            });
+                    let all = self.expected == Outcome::Delivered && delivered == self.forgery();
+                    seen.or(all.then_some(Outcome::Delivered.into()))
+                },
+            );
             playing.join().unwrap().unwrap();
             seen
         });
@@ -212,16 +217,6 @@ impl Attempt<'_> {
             frame: 0,
             delivered,
             conversation: Conversation::new(self.flow, server, client),
-        }
-    }
-
-    fn wait_for(&self, mut seen: impl FnMut() -> Option<Seen>) -> Seen {
-        let deadline = Instant::now() + TIMEOUT;
-        loop {
-            if let Some(seen) = seen() {
-                return seen;
-            }
-            assert!(Instant::now() < deadline, "{}: no end", self.what());
         }
     }
 

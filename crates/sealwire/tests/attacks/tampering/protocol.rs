@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use sealwire::blocking::Socket;
-use sealwire::{Context, Endpoint, Security, SocketType};
+use sealwire::{Context, Endpoint, Security, SocketBuilder, SocketType};
 use sealwire_relay::Format;
 
 use super::Expected;
@@ -14,6 +14,9 @@ use crate::memory;
 #[cfg(feature = "wss")]
 use crate::support::authority::Authority;
 use crate::support::options;
+
+/// Longer than any test.
+const NEVER: Duration = Duration::from_secs(600);
 
 pub(super) struct Protocol {
     pub(super) name: &'static str,
@@ -62,7 +65,7 @@ impl Protocol {
 
     /// A server that is bound, and where.
     pub(super) fn server(&self, socket_type: SocketType) -> (Socket, SocketAddr) {
-        let server = self.socket(0, socket_type);
+        let server = self.options(0, socket_type).build_blocking().unwrap();
         let endpoint = format!("{}://127.0.0.1:0", self.transport);
         let address = address_of(&server.bind(endpoint).unwrap());
         (server, address)
@@ -70,18 +73,23 @@ impl Protocol {
 
     /// A client that makes one attempt and does not come back.
     pub(super) fn client(&self, socket_type: SocketType) -> Socket {
-        self.socket(1, socket_type)
+        self.client_options(socket_type).build_blocking().unwrap()
+    }
+
+    pub(super) fn client_options(&self, socket_type: SocketType) -> SocketBuilder {
+        self.options(1, socket_type)
     }
 
     pub(super) fn endpoint(&self, address: SocketAddr) -> String {
         format!("{}://{address}", self.transport)
     }
 
-    fn socket(&self, side: usize, socket_type: SocketType) -> Socket {
+    fn options(&self, side: usize, socket_type: SocketType) -> SocketBuilder {
         let builder = options(socket_type)
             .security(self.securities[side].clone())
             .context(&self.contexts[side])
-            .reconnect(Duration::from_secs(600), Duration::from_secs(600))
+            .reconnect(NEVER, NEVER)
+            .handshake_timeout(NEVER)
             .linger(Duration::ZERO);
         #[cfg(feature = "wss")]
         let builder = match (&self.authority, side) {
@@ -89,7 +97,7 @@ impl Protocol {
             (Some(authority), 0) => builder.tls_identity(authority.identity()),
             (Some(authority), _) => builder.tls_trust(authority.trust()),
         };
-        builder.build_blocking().unwrap()
+        builder
     }
 }
 

@@ -1,11 +1,13 @@
 //! What a socket says about the end of a connection.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sealwire::{Event, FailureCause, Monitor, PeerAddress, ProtocolError};
 use sealwire_relay::Outcome;
 use sealwire_zmtp::error::CloseKind;
+
+use crate::support::TIMEOUT;
 
 /// How a connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,5 +68,16 @@ impl Seen {
             other => panic!("{other}"),
         };
         outcome.into()
+    }
+}
+
+/// Asks until there is an answer.
+pub(super) fn wait_for(what: impl Fn() -> String, mut seen: impl FnMut() -> Option<Seen>) -> Seen {
+    let deadline = Instant::now() + TIMEOUT;
+    loop {
+        if let Some(seen) = seen() {
+            return seen;
+        }
+        assert!(Instant::now() < deadline, "{}: no end", what());
     }
 }
