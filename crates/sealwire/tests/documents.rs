@@ -386,6 +386,20 @@ fn files_that_are_named_exist() {
     assert!(found > 50, "only {found} files were found");
 }
 
+/// Where the modules of a test binary stand: by its name, unless the manifest has another path.
+fn modules_of(package: &str, test: &str) -> PathBuf {
+    let folder = root().join("crates").join(package);
+    let manifest = read(folder.join("Cargo.toml"));
+    let entry = format!("[[test]]\nname = \"{test}\"\npath = \"");
+    match manifest
+        .split_once(&entry)
+        .and_then(|(_, rest)| rest.split_once("/main.rs\""))
+    {
+        Some((path, _)) => folder.join(path),
+        None => folder.join("tests").join(test),
+    }
+}
+
 /// `cargo test -p CRATE --test NAME module::`, in prose and in blocks of code.
 #[test]
 fn commands_run_tests_that_exist() {
@@ -406,8 +420,7 @@ fn commands_run_tests_that_exist() {
             let (Some(name), Some(test)) = (behind("-p"), behind("--test")) else {
                 continue;
             };
-            let tests = root().join("crates").join(name).join("tests");
-            let modules = tests.join(test);
+            let modules = modules_of(name, test);
             assert!(
                 modules.join("main.rs").exists() || modules.with_extension("rs").exists(),
                 "{}: '{line}'",

@@ -82,6 +82,7 @@ fn finish(dialing: &Mutex<Dialing>, outcome: Result<(), String>) {
 fn connect(hub: &Hub, endpoint: &Endpoint, limit: Duration) -> Result<(), String> {
     let deadline = Instant::now() + bounded(limit);
     let monitor = hub.socket.monitor();
+    let admitted_before = hub.last_admitted();
     let mut reason = String::from("no answer in time");
     let mut connecting = pin!(hub.socket.connect_peer(endpoint.clone()));
     let routing_id = loop {
@@ -98,6 +99,11 @@ fn connect(hub: &Hub, endpoint: &Endpoint, limit: Duration) -> Result<(), String
         match outcome {
             Some(Ok(routing_id)) => break routing_id,
             Some(Err(sealwire::Error::GaveUp)) => {
+                // One connection is dialed at a time: this one was taken, used and ended before this thread
+                // came to look.
+                if hub.last_admitted() != admitted_before {
+                    return Ok(());
+                }
                 while let Some(event) = monitor.try_next() {
                     note_failure(&event, &mut reason);
                 }

@@ -78,7 +78,8 @@ impl Request {
         self.conn.cancelled(self.key).await;
     }
 
-    /// The next item of the caller; `None` when it sends no more.
+    /// The next item of the caller; `None` when it sends no more. It has said so, or it is gone or waits no longer:
+    /// then [`is_cancelled`](Request::is_cancelled) is true, and what came may not be all.
     pub async fn next(&self) -> Option<Body> {
         let key = self.key;
         stream::next(self.conn.link(), |proto, waker| {

@@ -252,7 +252,12 @@ impl Hub {
 
     /// Whether this is the connection that was let in last; it may have ended since.
     pub(crate) fn has_admitted(&self, routing_id: u32) -> bool {
-        self.last_admitted.load(Ordering::SeqCst) == routing_id
+        self.last_admitted() == routing_id
+    }
+
+    /// The connection that was let in last, by its routing id; 0 before the first.
+    pub(crate) fn last_admitted(&self) -> u32 {
+        self.last_admitted.load(Ordering::SeqCst)
     }
 
     /// The connection with the fewest calls that takes more.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::relay::Relay;
+use crate::network::Network;
 use crate::support::{Scene, TIMEOUT, bind, echo, eventually, nobody, nothing_left, patient};
 use sealwire::{Event, Monitor};
 use sealwire_rpc::handler::{Inline, Pool, Spawn};
@@ -117,16 +117,16 @@ fn messages_with_a_time_limit_reach_a_server_that_reads() {
 fn the_time_limit_of_a_message_holds_where_the_server_does_not_read() {
     let scene = Scene::new();
     let server = scene.server().build(Inline::new(echo)).unwrap();
-    let relay = Relay::new(bind(&server));
+    let network = Network::before(&bind(&server));
     let mut limits = patient();
     // Ends nothing before the test does.
     limits.write = 10 * TIMEOUT;
     // Nobody reads what is left.
     limits.linger = Duration::ZERO;
     let client = scene.client().limits(limits);
-    let client = client.build(relay.endpoint()).unwrap();
+    let client = client.build(network.endpoint()).unwrap();
     let conn = client.blocking().conn().unwrap();
-    relay.hold();
+    network.hold();
     for _ in 0..Limits::default().one_way_window {
         conn.send_no_wait(b"").unwrap();
     }

@@ -7,26 +7,26 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::relay::Relay;
+use crate::network::Network;
 use crate::support::{Scene, TIMEOUT, bind, echo, eventually, nothing_left, patient};
 use sealwire_rpc::handler::{Inline, Pool};
 use sealwire_rpc::{
     Body, CallOptions, Client, ClientBuilder, Code, Error, Handler, Request, Server, Status,
 };
 
-/// A server, a client, and a relay between them.
+/// A server, a client, and a network between them.
 fn relayed(
     handler: impl Handler,
     options: impl FnOnce(ClientBuilder) -> ClientBuilder,
-) -> (Server, Relay, Client) {
+) -> (Server, Network, Client) {
     let scene = Scene::new();
     let server = scene.server().build(handler).unwrap();
-    let relay = Relay::new(bind(&server));
-    let client = options(scene.client()).build(relay.endpoint()).unwrap();
-    (server, relay, client)
+    let network = Network::before(&bind(&server));
+    let client = options(scene.client()).build(network.endpoint()).unwrap();
+    (server, network, client)
 }
 
-/// The same without a relay.
+/// The same without a network.
 fn pair(
     handler: impl Handler,
     options: impl FnOnce(ClientBuilder) -> ClientBuilder,
@@ -116,13 +116,13 @@ async fn ten_thousand_requests_at_a_time_over_four_connections() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_that_are_cut_end_their_requests_with_an_error_that_says_what_is_known() {
     let (runs, handle) = counted();
-    let (server, relay, client) = relayed(Inline::new(handle), |client| {
+    let (server, network, client) = relayed(Inline::new(handle), |client| {
         let client = client.calls_per_connection(16).dial_attempts(1_000);
         client.retries(0)
     });
     let (mut good, mut perhaps, mut not) = (0, 0, 0);
     for _ in 0..10 {
-        relay.cut_after(50_000);
+        network.cut_after(50_000);
         for outcome in storm(&client, 2_000, CallOptions::default()).await {
             match outcome {
                 Ok(()) => good += 1,
@@ -130,7 +130,7 @@ async fn connections_that_are_cut_end_their_requests_with_an_error_that_says_wha
                 Err(_) => not += 1,
             }
         }
-        relay.stop_cutting();
+        network.stop_cutting();
     }
     assert_eq!(good + perhaps + not, 20_000);
     assert!(perhaps + not > 0, "{good} {perhaps} {not}");
@@ -161,18 +161,18 @@ async fn ten_thousand_requests_over_connections_that_are_cut_at_random_end_once_
         }
         echo(request)
     };
-    let (server, relay, client) = relayed(Inline::new(handle), |client| {
+    let (server, network, client) = relayed(Inline::new(handle), |client| {
         client.calls_per_connection(1).dial_attempts(1_000)
     });
-    relay.cut_at_random(seed());
+    network.cut_at_random(seed());
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..10_000_u32 {
         let client = client.clone();
         tasks.spawn(async move { (number, client.request(&number.to_be_bytes()).await) });
     }
     let outcomes = tasks.join_all().await;
-    relay.stop_cutting();
-    assert!(relay.cuts() > 0);
+    network.stop_cutting();
+    assert!(network.cuts() > 0);
     eventually("connected again", || client.blocking().request(b"").is_ok());
     nothing_left(&server, &client);
     let runs = runs.lock().unwrap();
@@ -195,11 +195,11 @@ fn a_peer_that_stops_reading_holds_senders_back_with_typed_errors() {
     });
     let mut limits = patient();
     limits.write = Duration::from_millis(20);
-    let (server, relay, client) =
+    let (server, network, client) =
         relayed(handler, |client| client.limits(limits).max_connections(1));
     let conn = client.blocking().conn().unwrap();
     conn.request(b"there").unwrap();
-    relay.hold();
+    network.hold();
     let (body, mut sent) = (vec![7; 32 << 10], 0);
     let error = loop {
         match conn.send(&body) {
@@ -225,7 +225,7 @@ fn a_peer_that_stops_reading_holds_senders_back_with_typed_errors() {
         matches!(error, Error::DeadlineExceeded { .. } | Error::Congested(_)),
         "{error}"
     );
-    relay.go_on();
+    network.go_on();
     eventually("all that was taken arrives", || {
         received.load(Ordering::SeqCst) == sent
     });
@@ -265,18 +265,18 @@ fn a_server_that_falls_silent_is_given_up_after_the_read_limit() {
     let pool = Pool::new(1, 8, handle).unwrap();
     let mut limits = patient();
     limits.read = Duration::from_secs(2);
-    let (_server, relay, client) = relayed(pool, |client| client.limits(limits));
+    let (_server, network, client) = relayed(pool, |client| client.limits(limits));
     let conn = client.blocking().conn().unwrap();
     let call = conn.start(b"", CallOptions::default()).unwrap();
     assert_eq!(tells.recv_timeout(TIMEOUT), Ok("began"));
     let silent_since = Instant::now();
-    relay.hold();
+    network.hold();
     let error = call.wait().unwrap_err();
     assert_eq!(error, Error::ConnectionLost { may_have_run: true });
     // Something may have been heard up to then. The server's own limit is longer than this.
     let silent_for = silent_since.elapsed();
     assert!((limits.read / 3..TIMEOUT / 2).contains(&silent_for));
-    relay.go_on();
+    network.go_on();
     assert_eq!(tells.recv_timeout(TIMEOUT), Ok("cancelled"));
 }
 
@@ -284,11 +284,11 @@ fn a_server_that_falls_silent_is_given_up_after_the_read_limit() {
 fn a_client_whose_connection_breaks_cancels_its_requests() {
     let (tells, handle) = until_cancelled();
     let pool = Pool::new(1, 8, handle).unwrap();
-    let (server, relay, client) = relayed(pool, |client| client);
+    let (server, network, client) = relayed(pool, |client| client);
     let conn = client.blocking().conn().unwrap();
     let call = conn.start(b"", CallOptions::default()).unwrap();
     assert_eq!(tells.recv_timeout(TIMEOUT), Ok("began"));
-    relay.cut_after(0);
+    network.cut_after(0);
     // The next bytes, whatever they are, find the connection cut.
     let _ = conn.send_no_wait(b"");
     let error = call.wait().unwrap_err();

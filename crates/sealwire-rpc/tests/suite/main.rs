@@ -2,7 +2,7 @@
 
 #[path = "../support/attacker.rs"]
 mod attacker;
-mod relay;
+mod network;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -11,3 +11,4 @@ mod calls;
 mod choices;
 mod faults;
 mod panics;
+mod tampering;

@@ -1,38 +1,15 @@
 //! What arrives of blocks, ends and reasons, however the bytes are cut and whatever is changed.
 
-use std::sync::Arc;
+use sealwire_tunnel::{Channel, Event, Incoming, MAX_BLOCK_SIZE, NotAuthentic, Outgoing, Reason};
 
-use sealwire_tunnel::{
-    Channel, Event, Handshake, Identity, Incoming, MAX_BLOCK_SIZE, NotAuthentic, Outgoing, Reason,
-    SecretKey,
-};
+use crate::link::{self, pass};
 
 /// Bytes of a block without text.
 const OVERHEAD: usize = 18;
 
-fn pass(from: &[u8], to: &mut [u8]) -> usize {
-    let count = from.len().min(to.len());
-    to[..count].copy_from_slice(&from[..count]);
-    count
-}
-
 /// Both sides, behind a handshake.
 fn channels() -> (Channel, Channel) {
-    let identity = || Identity::new("test", SecretKey::generate().expect("randomness"));
-    let (alice, server) = (identity(), Arc::new(identity()));
-    let mut connector = Handshake::connect(&alice, *server.public_key()).expect("randomness");
-    let mut listener = Handshake::listen(&server).expect("randomness");
-    let count = pass(connector.unsent(), listener.room());
-    connector.sent(count);
-    assert!(listener.received(count).expect("a request").is_none());
-    let count = pass(listener.unsent(), connector.room());
-    listener.sent(count);
-    let ours = connector.received(count).expect("a response");
-    let mut ours = ours.expect("the whole response");
-    let count = pass(ours.outgoing.unsent(), listener.room());
-    ours.outgoing.sent(count);
-    let theirs = listener.received(count).expect("a confirmation");
-    (ours, theirs.expect("the whole confirmation"))
+    link::channels(&link::identity(), &link::identity())
 }
 
 fn pair() -> (Outgoing, Incoming) {

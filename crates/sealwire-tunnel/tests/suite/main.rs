@@ -2,4 +2,6 @@
 
 mod blocks;
 mod handshakes;
+mod link;
+mod tampering;
 mod vectors;

@@ -10,9 +10,9 @@ use sealwire::{
 
 use crate::data_frames::{data, frame, reorder};
 use crate::memory;
-use crate::relay::{Act, Relay, Script, honest};
 use crate::scene::{Mechanism, Scene, address_of};
 use crate::support::{await_event, options};
+use sealwire_relay::{Act, Format, Relay, Script, honest};
 
 /// What is done, how, and the number of the frame that then does not verify.
 type Misplacing = (&'static str, fn() -> Script, u64);
@@ -116,7 +116,7 @@ fn gaps_are_accepted_by_name_alone() {
         .unwrap();
     let monitor = server.monitor();
     let address = address_of(&server.bind("tcp://127.0.0.1:0").unwrap());
-    let relay = Relay::before(address);
+    let relay = Relay::before(address, Format::Zmtp);
     let client = options(SocketType::Push)
         .security(Security::curve_client(keys.public(), client_keys))
         .build_blocking()

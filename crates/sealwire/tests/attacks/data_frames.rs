@@ -10,9 +10,9 @@ use sealwire::{FailureCause, Message, ProtocolError};
 use sealwire_zmtp::error::{CloseKind, WireError};
 
 use crate::memory;
-use crate::relay::{Act, Script, honest, recording};
 use crate::scene::{End, MAX_MESSAGE_SIZE, Scene};
-use crate::wire;
+use sealwire_relay::zmtp;
+use sealwire_relay::{Act, Script, honest, recording};
 
 /// Units before the first sealed frame: the greeting and two commands in each direction.
 const HANDSHAKE_UNITS: usize = 3;
@@ -87,11 +87,11 @@ pub(crate) fn reorder(number: usize) -> Script {
 
 fn without_tag(unit: Vec<u8>) -> Act {
     let body = &unit[2..unit.len() - 32];
-    Act::forward(wire::frame(unit[0], body))
+    Act::forward(zmtp::frame(unit[0], body))
 }
 
 fn flipped(mut unit: Vec<u8>, bit: usize) -> Act {
-    wire::flip(&mut unit, bit);
+    sealwire_relay::flip(&mut unit, bit);
     Act::forward(unit)
 }
 
@@ -248,11 +248,11 @@ fn a_whole_handshake_does_not_work_in_a_mirror() {
 fn plain_frames_have_no_place_among_sealed_ones() {
     let _shared = memory::shared();
     let forged = [
-        wire::frame(0, b"forged"),
-        wire::frame(0, &[b'f'; 64]),
-        wire::frame(wire::COMMAND, &wire::command("ERROR", b"\x07go away")),
-        wire::frame(wire::COMMAND, &wire::command("PING", b"\0\0")),
-        wire::frame(0, b""),
+        zmtp::frame(0, b"forged"),
+        zmtp::frame(0, &[b'f'; 64]),
+        zmtp::frame(zmtp::COMMAND, &zmtp::command("ERROR", b"\x07go away")),
+        zmtp::frame(zmtp::COMMAND, &zmtp::command("PING", b"\0\0")),
+        zmtp::frame(0, b""),
     ];
     for forged in forged {
         let scene = Scene::new();

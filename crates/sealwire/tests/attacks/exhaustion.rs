@@ -18,7 +18,7 @@ use crate::memory::{self, Growth};
 use crate::replay;
 use crate::scene::{End, Mechanism, Scene};
 use crate::support::{TIMEOUT, eventually};
-use crate::wire;
+use sealwire_relay::zmtp;
 
 /// Time for a handshake: longer than a machine that stalls takes for the beginning of one.
 const SHORT: Duration = Duration::from_secs(5);
@@ -59,7 +59,7 @@ fn slow_and_silent_peers_are_given_up() {
         (silent_after_welcome.address(), Step::Initiate),
     ];
     let slow = [
-        trickle(slow_greeting, wire::greeting("BLAKE3", false).into()),
+        trickle(slow_greeting, zmtp::greeting("BLAKE3", false).into()),
         trickle(slow_hello.stream, hello),
     ];
     for (address, step) in cases {
@@ -115,7 +115,7 @@ fn ten_thousand_half_open_connections() {
     let _alone = memory::alone();
     allow_open_files((CONNECTIONS + 16 * MAX_HANDSHAKES) as u64);
     let scene = Scene::with(|server| server.handshake_timeout(Duration::from_secs(60)));
-    let greeting = wire::greeting("BLAKE3", false);
+    let greeting = zmtp::greeting("BLAKE3", false);
     let growth = Growth::start();
     let mut half_open = Vec::with_capacity(CONNECTIONS);
     for number in 0..CONNECTIONS {

@@ -16,7 +16,7 @@ use crate::forger::{self, Channel, Forger};
 use crate::memory::{self, Growth};
 use crate::scene::{Chronicle, End, Scene, address_of};
 use crate::support::{eventually, options};
-use crate::wire::{self, COMMAND, MORE};
+use sealwire_relay::zmtp::{self, COMMAND, MORE};
 
 /// Bytes that the relay between forger and server hold at most, and what else moves a little.
 const NOISE: usize = 16 << 20;
@@ -67,8 +67,8 @@ fn pings_and_unknown_commands() {
     let mut channel = intruder(&scene);
     let growth = Growth::start();
     // The longest time to live that a PING can ask for.
-    let ping = wire::command("PING", b"\xff\xffsixteen octets..");
-    let unknown = wire::command("JOIN", &[b'g'; 200]);
+    let ping = zmtp::command("PING", b"\xff\xffsixteen octets..");
+    let unknown = zmtp::command("JOIN", &[b'g'; 200]);
     for _ in 0..100 {
         let commands: Vec<u8> = (0..1_000)
             .flat_map(|number| {
@@ -92,8 +92,8 @@ fn deadlines_that_are_moved_all_the_time() {
     let _alone = memory::alone();
     let scene = Scene::new();
     let mut channel = intruder(&scene);
-    channel.send(COMMAND, &wire::command("PING", b"\xff\xff"));
-    wire::read_unit(&mut channel.stream, 1)
+    channel.send(COMMAND, &zmtp::command("PING", b"\xff\xff"));
+    zmtp::read_frame(&mut channel.stream)
         .unwrap()
         .expect("PONG");
     let growth = Growth::start();
@@ -170,7 +170,7 @@ impl Publisher {
 
 fn subscribe(channel: &mut Channel, topics: impl Iterator<Item = Vec<u8>>) {
     let frames: Vec<u8> = topics
-        .flat_map(|topic| channel.seal(COMMAND, &wire::command("SUBSCRIBE", &topic)))
+        .flat_map(|topic| channel.seal(COMMAND, &zmtp::command("SUBSCRIBE", &topic)))
         .collect();
     channel.write_ignoring_errors(&frames);
 }
@@ -323,7 +323,7 @@ fn a_peer_that_is_never_done_does_not_starve_the_others() {
     let _alone = memory::alone();
     let scene = Scene::new();
     let mut channel = intruder(&scene);
-    let join = wire::command("JOIN", &[b'g'; 60_000]);
+    let join = zmtp::command("JOIN", &[b'g'; 60_000]);
     let flood: Vec<u8> = (0..1_000)
         .flat_map(|_| channel.seal(COMMAND, &join))
         .collect();

@@ -9,7 +9,7 @@ use sealwire::{DefaultProvider, Generate as _, KeyPair, Provider as _, PublicKey
 use sealwire_zmtp::provider::{OpenJob, SealJob, Verdict};
 
 use crate::support::TIMEOUT;
-use crate::wire::{self, COMMAND};
+use sealwire_relay::zmtp::{self, COMMAND};
 
 const PROVIDER: DefaultProvider = DefaultProvider;
 
@@ -39,14 +39,14 @@ pub(crate) struct Initiate {
 
 /// The metadata of a well-behaved DEALER.
 pub(crate) fn metadata(socket_type: &str) -> Vec<u8> {
-    wire::property("Socket-Type", socket_type.as_bytes())
+    zmtp::property("Socket-Type", socket_type.as_bytes())
 }
 
 impl Forger {
     /// Connects and exchanges greetings.
     pub(crate) fn connect(server: SocketAddr) -> Forger {
         let stream = connect(server);
-        let ours = wire::greeting("BLAKE3", false);
+        let ours = zmtp::greeting("BLAKE3", false);
         Forger::greet(stream, &ours, true)
     }
 
@@ -54,7 +54,7 @@ impl Forger {
     pub(crate) fn accept(listener: &TcpListener) -> Forger {
         let (stream, _) = listener.accept().unwrap();
         stream.set_read_timeout(Some(TIMEOUT)).unwrap();
-        let ours = wire::greeting("BLAKE3", true);
+        let ours = zmtp::greeting("BLAKE3", true);
         Forger::greet(stream, &ours, false)
     }
 
@@ -92,7 +92,7 @@ impl Forger {
 
     /// The next frame, all of it.
     pub(crate) fn read(&mut self) -> Vec<u8> {
-        wire::read_unit(&mut self.stream, 1)
+        zmtp::read_frame(&mut self.stream)
             .unwrap()
             .expect("a frame")
     }
@@ -172,7 +172,7 @@ impl Forger {
             b"INITIATE",
         );
         let data = [&initiate.cookie[..], &initiate_box].concat();
-        wire::frame(COMMAND, &wire::command("INITIATE", &data))
+        zmtp::frame(COMMAND, &zmtp::command("INITIATE", &data))
     }
 
     /// Goes through the whole handshake as an honest client with this metadata.
@@ -206,7 +206,7 @@ impl Forger {
         let nonce = derive("WELCOME nonce", &[&self.transcript]);
         let plaintext = [&server_ephemeral[..], &[0; 152]].concat();
         let welcome_box = seal(&key, nonce, &plaintext, b"WELCOME");
-        let frame = wire::frame(COMMAND, &wire::command("WELCOME", &welcome_box));
+        let frame = zmtp::frame(COMMAND, &zmtp::command("WELCOME", &welcome_box));
         self.hashed(&frame);
         self.write(&frame);
         if let Ok(ephemeral) = PublicKey::from_bytes(*server_ephemeral)
@@ -224,7 +224,7 @@ impl Forger {
         let material = material.map(|part| &part[..]);
         let key = derive("READY key", &material);
         let ready_box = seal(&key, derive("READY nonce", &material), metadata, b"READY");
-        self.write(&wire::frame(COMMAND, &wire::command("READY", &ready_box)));
+        self.write(&zmtp::frame(COMMAND, &zmtp::command("READY", &ready_box)));
     }
 
     fn channel(self, direction: &str) -> Channel {
@@ -254,7 +254,7 @@ impl Channel {
 
     /// The next frame, sealed as it should be.
     pub(crate) fn seal(&mut self, flags: u8, body: &[u8]) -> Vec<u8> {
-        let mut header = wire::header(flags, body.len() as u64 + 32);
+        let mut header = zmtp::header(flags, body.len() as u64 + 32);
         let mut nonce = self.nonce;
         let counter = u64::from_le_bytes(nonce[16..].try_into().unwrap());
         nonce[16..].copy_from_slice(&counter.wrapping_add(self.sealed).to_le_bytes());
@@ -286,7 +286,7 @@ pub(crate) fn connect(server: SocketAddr) -> TcpStream {
 /// The frame of HELLO.
 pub(crate) fn hello_frame(ephemeral: &[u8; 32], padding: &[u8], hello_box: &[u8]) -> Vec<u8> {
     let data = [&[1, 0][..], ephemeral, padding, hello_box].concat();
-    wire::frame(COMMAND, &wire::command("HELLO", &data))
+    zmtp::frame(COMMAND, &zmtp::command("HELLO", &data))
 }
 
 /// `C'` of a HELLO frame.

@@ -11,7 +11,7 @@ use crate::forger::{self, Forger};
 use crate::memory::{self, Growth};
 use crate::scene::{MAX_MESSAGE_SIZE, Scene, fault};
 use crate::support::await_event;
-use crate::wire::{self, COMMAND, LONG, MORE, frame, property};
+use sealwire_relay::zmtp::{self, COMMAND, LONG, MORE, frame, property};
 
 /// What a connection must not cost, whatever a length says. It is far above the noise of other
 /// memory and far below what the lengths here claim.
@@ -42,7 +42,7 @@ fn other_protocols_and_versions() {
     let _shared = memory::shared();
     let scene = Scene::new();
     let with = |position: usize, byte: u8| {
-        let mut greeting = wire::greeting("BLAKE3", false);
+        let mut greeting = zmtp::greeting("BLAKE3", false);
         greeting[position] = byte;
         greeting.to_vec()
     };
@@ -64,17 +64,17 @@ fn other_protocols_and_versions() {
         (with(10, 0), version(0)),
         (with(10, 2), version(2)),
         (with(9, 0x7e), bad_signature(9, 0x7e)),
-        (wire::greeting("NULL", false).into(), mismatch("NULL")),
-        (wire::greeting("PLAIN", false).into(), mismatch("PLAIN")),
-        (wire::greeting("CURVE", false).into(), mismatch("CURVE")),
-        (wire::greeting("blake3", false).into(), mismatch("blake3")),
-        (wire::greeting("BLAKE3X", false).into(), mismatch("BLAKE3X")),
+        (zmtp::greeting("NULL", false).into(), mismatch("NULL")),
+        (zmtp::greeting("PLAIN", false).into(), mismatch("PLAIN")),
+        (zmtp::greeting("CURVE", false).into(), mismatch("CURVE")),
+        (zmtp::greeting("blake3", false).into(), mismatch("blake3")),
+        (zmtp::greeting("BLAKE3X", false).into(), mismatch("BLAKE3X")),
         (
-            wire::greeting("\x1b]0;x\x07", false).into(),
+            zmtp::greeting("\x1b]0;x\x07", false).into(),
             mismatch(r"\x1b]0;x\x07"),
         ),
         (
-            wire::greeting("BLAKE3", true).into(),
+            zmtp::greeting("BLAKE3", true).into(),
             Incompatible::BothServers.into(),
         ),
     ];
@@ -140,9 +140,9 @@ fn frames_that_have_no_place_before_authentication() {
         data[..2].copy_from_slice(&version);
         data[2..34].copy_from_slice(KeyPair::generate().public().as_bytes());
         data[34 + 95] = padding;
-        frame(COMMAND, &wire::command("HELLO", &data))
+        frame(COMMAND, &zmtp::command("HELLO", &data))
     };
-    let claim = |claimed| wire::header(COMMAND | LONG, claimed);
+    let claim = |claimed| zmtp::header(COMMAND | LONG, claimed);
     let cases: Vec<(Vec<u8>, ProtocolError)> = vec![
         (claim(1 << 63), too_large(1 << 63, i64::MAX as u64)),
         (claim(u64::MAX), too_large(u64::MAX, i64::MAX as u64)),
@@ -164,19 +164,19 @@ fn frames_that_have_no_place_before_authentication() {
         ),
         (frame(0, b"a message"), unexpected(Step::Hello)),
         (
-            frame(COMMAND, &wire::command("PING", b"\0\0")),
+            frame(COMMAND, &zmtp::command("PING", b"\0\0")),
             unexpected(Step::Hello),
         ),
         (
-            frame(COMMAND, &wire::command("SUBSCRIBE", b"")),
+            frame(COMMAND, &zmtp::command("SUBSCRIBE", b"")),
             unexpected(Step::Hello),
         ),
         (
-            frame(COMMAND, &wire::command("READY", b"")),
+            frame(COMMAND, &zmtp::command("READY", b"")),
             unexpected(Step::Hello),
         ),
         (
-            frame(COMMAND, &wire::command("INITIATE", &[0; 400])),
+            frame(COMMAND, &zmtp::command("INITIATE", &[0; 400])),
             unexpected(Step::Hello),
         ),
         (hello([2, 0], 0, 226), HandshakeError::HelloMalformed.into()),
@@ -328,7 +328,7 @@ fn metadata_that_are_only_strange() {
         let mut channel = Forger::authenticated(scene.address, &server, keys, &metadata);
         let before = scene.received().len();
         channel.send(0, b"let in");
-        let echo = wire::read_unit(&mut channel.stream, 1).unwrap().unwrap();
+        let echo = zmtp::read_frame(&mut channel.stream).unwrap().unwrap();
         assert_eq!(echo.len(), 2 + b"let in".len() + 32);
         assert_eq!(scene.received()[before..], [["let in"]]);
     }
@@ -342,7 +342,7 @@ fn frames_that_have_no_place_after_authentication() {
         index: 0,
         first: true,
     };
-    let larger = |size| wire::header(LONG, size);
+    let larger = |size| zmtp::header(LONG, size);
     let message_too_large = ProtocolError::MessageTooLarge {
         limit: MAX_MESSAGE_SIZE,
     };
@@ -352,7 +352,7 @@ fn frames_that_have_no_place_after_authentication() {
         (larger(1 << 62), message_too_large.clone()),
         (larger(limit + 33), message_too_large),
         (
-            wire::header(COMMAND | LONG, 1 << 62),
+            zmtp::header(COMMAND | LONG, 1 << 62),
             too_large((1 << 62) - 32, 64 << 10),
         ),
         (frame(0, &[0; 31]), not_verified.clone()),
@@ -368,12 +368,12 @@ fn frames_that_have_no_place_after_authentication() {
     let sealed: Vec<(Vec<u8>, ProtocolError)> = vec![
         (b"".into(), WireError::TruncatedCommand.into()),
         (b"\x09PING".into(), WireError::TruncatedCommand.into()),
-        (wire::command("PING", b"\0"), malformed("PING")),
-        (wire::command("PING", &[0; 19]), malformed("PING")),
-        (wire::command("PONG", &[0; 17]), malformed("PONG")),
-        (wire::command("ERROR", b"\x05four"), malformed("ERROR")),
+        (zmtp::command("PING", b"\0"), malformed("PING")),
+        (zmtp::command("PING", &[0; 19]), malformed("PING")),
+        (zmtp::command("PONG", &[0; 17]), malformed("PONG")),
+        (zmtp::command("ERROR", b"\x05four"), malformed("ERROR")),
         (
-            wire::command("ERROR", b"\x04\x1b[2J"),
+            zmtp::command("ERROR", b"\x04\x1b[2J"),
             ProtocolError::PeerRefused {
                 reason: r"\x1b[2J".into(),
                 verified: true,

@@ -12,9 +12,9 @@ use sealwire_zmtp::error::{CloseKind, HandshakeError, Incompatible, Step, WireEr
 use sealwire_zmtp::wire::greeting::Greeting;
 
 use crate::memory;
-use crate::relay::{Act, Script, honest, recording};
 use crate::scene::{End, Scene, fault};
-use crate::wire;
+use sealwire_relay::zmtp;
+use sealwire_relay::{Act, Script, honest, recording};
 
 /// Connections at the same time.
 const WORKERS: usize = 24;
@@ -96,7 +96,7 @@ fn attempt(scene: &Scene, target: Target) {
         let flipped = flipped.clone();
         move |index, mut unit| {
             if index == target.unit {
-                wire::flip(&mut unit, target.bit);
+                sealwire_relay::flip(&mut unit, target.bit);
                 flipped.lock().unwrap().clone_from(&unit);
             }
             Act::forward(unit)
@@ -178,12 +178,12 @@ fn header_fault(step: Step, unit: &[u8]) -> Option<ProtocolError> {
     if !matches!(flags, 0..=4 | 6) {
         return Some(WireError::ReservedFlags { flags }.into());
     }
-    let (claimed, header) = (wire::claimed(unit), wire::header_size(unit));
+    let (claimed, header) = (zmtp::claimed(unit), zmtp::header_size(unit));
     let too_large = |limit| WireError::FrameTooLarge { claimed, limit }.into();
     if claimed > i64::MAX as u64 {
         return Some(too_large(i64::MAX as u64));
     }
-    if flags & wire::COMMAND == 0 {
+    if flags & zmtp::COMMAND == 0 {
         return Some(HandshakeError::UnexpectedCommand { expected: step }.into());
     }
     if claimed > MAX_HANDSHAKE_FRAME {
@@ -200,7 +200,7 @@ fn header_fault(step: Step, unit: &[u8]) -> Option<ProtocolError> {
 }
 
 fn body_fault(step: Step, unit: &[u8], byte: usize) -> ProtocolError {
-    let name = wire::header_size(unit)..wire::header_size(unit) + 1 + step.to_string().len();
+    let name = zmtp::header_size(unit)..zmtp::header_size(unit) + 1 + step.to_string().len();
     let in_body = byte.saturating_sub(name.end);
     if byte == name.start && usize::from(unit[byte]) >= unit.len() - name.start {
         return WireError::TruncatedCommand.into();

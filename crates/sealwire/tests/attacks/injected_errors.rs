@@ -8,10 +8,10 @@ use std::time::Duration;
 use sealwire::{Event, FailureCause, ProtocolError};
 
 use crate::memory;
-use crate::relay::{Act, Relay, Script, honest};
 use crate::scene::Scene;
 use crate::support::await_event;
-use crate::wire::{self, COMMAND};
+use sealwire_relay::zmtp::{self, COMMAND};
+use sealwire_relay::{Act, Format, Relay, Script, honest};
 
 /// Words that would do harm on a terminal.
 const REASON: &[u8] = b"\x1b[2Jyou are not\x0awelcome\xff";
@@ -19,7 +19,7 @@ const ESCAPED: &str = r"\x1b[2Jyou are not\x0awelcome\xff";
 
 fn error(reason: &[u8]) -> Vec<u8> {
     let data = [&[reason.len() as u8], reason].concat();
-    wire::frame(COMMAND, &wire::command("ERROR", &data))
+    zmtp::frame(COMMAND, &zmtp::command("ERROR", &data))
 }
 
 /// Says ERROR behind unit `after`.
@@ -40,7 +40,7 @@ fn unverified(error: &ProtocolError) -> bool {
 fn the_client_goes_on_and_connects_when_the_interference_stops() {
     let _shared = memory::shared();
     let scene = Scene::new();
-    let relay = Relay::before(scene.address);
+    let relay = Relay::before(scene.address, Format::Zmtp);
     let pause = Duration::from_millis(10);
     let client = scene
         .victim()
@@ -103,7 +103,7 @@ fn an_error_that_is_malformed_is_reported_as_such() {
     let _shared = memory::shared();
     for data in [&b""[..], b"\x05four", b"\x03four"] {
         let scene = Scene::new();
-        let command = wire::frame(COMMAND, &wire::command("ERROR", data));
+        let command = zmtp::frame(COMMAND, &zmtp::command("ERROR", data));
         let script: Script = Box::new(move |index, unit| match index {
             1 => Act::forward(command.clone()),
             _ => Act::forward(unit),

@@ -1,6 +1,6 @@
 //! What an attacker can try, each attempt over a real TCP connection.
 //!
-//! Someone on the path sits in a [`relay`] between a real client and a real server and follows a
+//! Someone on the path sits in a [`Relay`](sealwire_relay::Relay) between a real client and a real server and follows a
 //! script; someone with a program of their own is a [`forger`], who speaks the mechanism by hand.
 //! A [`scene`] has a server and a bystander whose messages must keep flowing, whatever happens.
 //!
@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`handshake_bits`] | on the path | every bit of every handshake message |
 //! | [`data_frames`] | on the path | flip, drop, repeat, reorder, truncate, splice, reflect |
+//! | [`tampering`] | on the path | eleven manipulations of each protocol, by table |
 //! | [`curve_frames`] | on the path | the same with CURVE's frames |
 //! | [`injected_errors`] | on the path | ERROR in the clear |
 //! | [`replay`] | has recorded | HELLO, INITIATE, whole streams, old and forged cookies |
@@ -25,9 +26,7 @@ mod support;
 
 mod forger;
 mod memory;
-mod relay;
 mod scene;
-mod wire;
 
 mod curve_frames;
 mod data_frames;
@@ -38,4 +37,5 @@ mod handshake_bits;
 mod injected_errors;
 mod regressions;
 mod replay;
+mod tampering;
 mod weak_keys;

@@ -20,7 +20,7 @@
 //! Those whose idea belongs to the parsers are in `crates/sealwire-zmtp/tests/suite/regressions.rs`;
 //! docs/evidence.md has all of them, and what cannot occur here.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::thread;
@@ -31,7 +31,7 @@ use sealwire::{FailureCause, ProtocolError, SocketBuilder};
 
 use crate::forger;
 use crate::scene::{Chronicle, End, fault};
-use crate::wire::{self, COMMAND};
+use sealwire_relay::zmtp::{self, COMMAND};
 
 mod handshakes;
 mod libzmq;
@@ -97,15 +97,12 @@ fn address_of(endpoint: &str) -> SocketAddr {
 
 /// Speaks ZMTP 3 without security by hand, as a socket of this type, until the other side is ready.
 fn speaking_null(mut stream: TcpStream, minor: u8, socket_type: &str) -> TcpStream {
-    let mut greeting = wire::greeting("NULL", false);
+    let mut greeting = zmtp::greeting("NULL", false);
     greeting[11] = minor;
-    let ready = wire::command("READY", &forger::metadata(socket_type));
-    let said = [&greeting[..], &wire::frame(COMMAND, &ready)].concat();
+    let ready = zmtp::command("READY", &forger::metadata(socket_type));
+    let said = [&greeting[..], &zmtp::frame(COMMAND, &ready)].concat();
     stream.write_all(&said).unwrap();
-    for unit in 0..2 {
-        wire::read_unit(&mut stream, unit)
-            .unwrap()
-            .expect("a greeting and READY");
-    }
+    stream.read_exact(&mut [0; zmtp::GREETING_SIZE]).unwrap();
+    zmtp::read_frame(&mut stream).unwrap().expect("READY");
     stream
 }

@@ -14,9 +14,9 @@ use sealwire_zmtp::{Config, Connection, DefaultProvider, Entropy, MechanismConfi
 
 use crate::forger::{self, Forger};
 use crate::memory;
-use crate::relay::recording;
 use crate::scene::{Scene, fault};
 use crate::support::await_event;
+use sealwire_relay::recording;
 
 /// Both directions of a connection on which a message went there and back.
 pub(crate) fn record(scene: &Scene) -> [Vec<Vec<u8>>; 2] {

@@ -15,8 +15,8 @@ use sealwire::{
     Monitor, PeerAddress, ProtocolError, PublicKey, Security, SocketBuilder, SocketType,
 };
 
-use crate::relay::{Carried, Relay, Script};
 use crate::support::{TIMEOUT, await_event, eventually, options, texts};
+use sealwire_relay::{Carried, Format, Relay, Script};
 
 /// Long enough for an honest handshake on a slow machine.
 pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(4);
@@ -153,7 +153,7 @@ impl Scene {
 
     /// A client whose one connection goes through a relay with these scripts.
     pub(crate) fn attacked_client(&self, to_server: Script, to_client: Script) -> Attacked {
-        let relay = Relay::before(self.address);
+        let relay = Relay::before(self.address, Format::Zmtp);
         let socket = self.victim().build_blocking().unwrap();
         let monitor = socket.monitor();
         socket.connect(relay.endpoint()).unwrap();

@@ -1,10 +1,13 @@
 //! Binding, unbinding, disconnecting, reconnecting, closing and lingering.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::{Path, TIMEOUT, await_event, eventually, has_ipv6};
 use sealwire::blocking::Socket;
 use sealwire::{Endpoint, Error, Event, Security, SocketType};
+use sealwire_relay::{Act, Format, Relay, honest, since};
 
 #[test]
 fn port_zero_is_told() {
@@ -257,31 +260,19 @@ fn heartbeats_end_a_dead_connection() {
     let pull = beating(&path);
     let endpoint = pull.bind(path.endpoint()).unwrap();
     let monitor = pull.monitor();
-    // A relay that forwards the handshake and then swallows everything: a dead network.
-    let relay = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let Endpoint::Tcp { port, .. } = endpoint else {
         panic!("no tcp")
     };
+    let relay = Relay::before(([127, 0, 0, 1], port).into(), Format::Pieces);
     let silent = path.client(SocketType::Push).build_blocking().unwrap();
-    silent
-        .connect(format!("tcp://{}", relay.local_addr().unwrap()))
-        .unwrap();
-    let (client, _) = relay.accept().unwrap();
-    let server = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
-    let mut threads = Vec::new();
-    for (mut from, mut to) in [
-        (client.try_clone().unwrap(), server.try_clone().unwrap()),
-        (server.try_clone().unwrap(), client.try_clone().unwrap()),
-    ] {
-        threads.push(std::thread::spawn(move || {
-            std::io::copy(&mut from, &mut to)
-        }));
-    }
+    silent.connect(relay.endpoint()).unwrap();
+    let dead = Arc::<AtomicBool>::default();
+    let _carried = relay.carry(since(&dead, Box::new(|_, _| Act::drop())), honest());
     await_event(&monitor, "connected through the relay", |event| {
         matches!(event, Event::Ready { .. }).then_some(())
     });
     // From here on the network swallows what the client says; its side stays open.
-    client.shutdown(std::net::Shutdown::Read).unwrap();
+    dead.store(true, Ordering::SeqCst);
     let failure = await_event(&monitor, "noticed", |event| match event {
         Event::Failed(failure) => Some(failure.clone()),
         _ => None,

@@ -4,7 +4,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 
-use crate::support::relay::Relay;
+use crate::support::silence;
 use crate::support::websockets::{every_size_arrives, what_is_queued_leaves_first};
 use crate::support::{TIMEOUT, await_event, eventually, every_mechanism, options};
 use sealwire::account::Kind;
@@ -15,6 +15,7 @@ use sealwire::{
     Endpoint, Error, Event, FailureCause, Generate as _, KeyPair, Message, Monitor, Security,
     SocketType, Unusable, WebSocketError,
 };
+use sealwire_relay::{Format, Relay, honest};
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::protocol::frame::Frame;
@@ -179,9 +180,9 @@ fn a_peer_that_falls_silent_is_noticed_with_every_mechanism() {
         for (waiting, other) in [(&server, &client), (&client, &server)] {
             let bound = socket(SocketType::Pair, other);
             let endpoint = bound.bind("ws://127.0.0.1:*").unwrap();
-            let relay = Relay::to(port(&endpoint));
+            let server = ([127, 0, 0, 1], port(&endpoint)).into();
             let connecting = options(SocketType::Pair).security(waiting.clone());
-            relay.its_silence_is_noticed("ws", connecting);
+            silence::is_noticed(server, "ws", connecting);
         }
     }
 }
@@ -370,10 +371,11 @@ fn a_name_that_is_not_allowed_is_told_on_both_sides() {
     let (at_server, at_client) = (server.monitor(), client.monitor());
     let port = port(&server.bind("ws://127.0.0.1:*").unwrap());
     // To the relay's address it is the name of another host that the client asks for.
-    let relay = Relay::to(port);
+    let relay = Relay::before(([127, 0, 0, 1], port).into(), Format::WebSocket);
     client
-        .connect(format!("ws://0.0.0.0:{}", relay.address.port()))
+        .connect(format!("ws://0.0.0.0:{}", relay.address().port()))
         .unwrap();
+    let _carried = relay.carry(honest(), honest());
     assert_eq!(failure(&at_server), WebSocketError::HostNotAllowed);
     let refused = failure(&at_client);
     assert_eq!(refused, WebSocketError::Refused(403));

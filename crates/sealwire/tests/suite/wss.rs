@@ -4,13 +4,12 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::support::relay::Relay;
+use crate::support::authority::Authority;
+use crate::support::silence;
 use crate::support::websockets::{every_size_arrives, what_is_queued_leaves_first};
 use crate::support::{TIMEOUT, await_event, eventually, every_mechanism, options};
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -23,52 +22,6 @@ use sealwire::{
 };
 use tungstenite::Message as WsMessage;
 use tungstenite::client::IntoClientRequest as _;
-
-/// An authority, for as long as a test takes.
-struct Authority {
-    issuer: Issuer<'static, rcgen::KeyPair>,
-    pem: String,
-}
-
-impl Authority {
-    fn new() -> Self {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        // Of two with one name, a signature of the other is a bad one, and not an unknown one.
-        let name = format!("authority {number}");
-        params.distinguished_name.push(DnType::CommonName, name);
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let key = rcgen::KeyPair::generate().unwrap();
-        let pem = params.self_signed(&key).unwrap().pem();
-        Authority {
-            issuer: Issuer::new(params, key),
-            pem,
-        }
-    }
-
-    fn trust(&self) -> TlsTrust {
-        TlsTrust::from_pem(&self.pem).unwrap()
-    }
-
-    /// Certificate and key, in PEM, for these names and years.
-    fn certify(&self, names: &[&str], years: (i32, i32)) -> (String, String) {
-        let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
-        let mut params = CertificateParams::new(names).unwrap();
-        params.not_before = rcgen::date_time_ymd(years.0, 1, 1);
-        params.not_after = rcgen::date_time_ymd(years.1, 1, 1);
-        let key = rcgen::KeyPair::generate().unwrap();
-        let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        (certificate.pem(), key.serialize_pem())
-    }
-
-    /// A certificate for this machine.
-    fn identity(&self) -> TlsIdentity {
-        let names = ["127.0.0.1", "localhost", "::1"];
-        let (chain, key) = self.certify(&names, (2000, 4000));
-        TlsIdentity::from_pem(chain, key).unwrap()
-    }
-}
 
 /// Both roles at once, as either side of a test may bind.
 fn secured(socket_type: SocketType, authority: &Authority) -> SocketBuilder {
@@ -176,9 +129,9 @@ fn a_peer_that_falls_silent_is_noticed_with_every_mechanism() {
             .security(server)
             .build_blocking()
             .unwrap();
-        let relay = Relay::to(port(&bound.bind("wss://127.0.0.1:*").unwrap()));
+        let port = port(&bound.bind("wss://127.0.0.1:*").unwrap());
         let connecting = secured(SocketType::Pair, &authority).security(client);
-        relay.its_silence_is_noticed("wss", connecting);
+        silence::is_noticed(([127, 0, 0, 1], port).into(), "wss", connecting);
     }
 }
 

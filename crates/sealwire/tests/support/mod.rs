@@ -1,7 +1,9 @@
 //! What the tests of the public behaviour share: one body runs over every transport and mechanism.
 
+#[cfg(feature = "wss")]
+pub(crate) mod authority;
 #[cfg(feature = "ws")]
-pub(crate) mod relay;
+pub(crate) mod silence;
 #[cfg(feature = "ws")]
 pub(crate) mod websockets;
 

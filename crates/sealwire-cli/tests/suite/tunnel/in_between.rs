@@ -1,12 +1,12 @@
 //! Somebody between connector and listener who changes, cuts, repeats and leaves out: what arrives
 //! behind the tunnel is a beginning of what was sent, and never looks complete.
 
-use std::io::{self, Read as _, Write as _};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::io;
 use std::sync::mpsc;
-use std::thread;
 
-use super::ends::{Keys, TIMEOUT, content, dial, exchange, service, with_timeouts};
+use sealwire_relay::{Act, Format, Relay, Script, honest};
+
+use super::ends::{Keys, TIMEOUT, content, dial, exchange, service};
 
 /// Bytes of the handshake in each direction.
 const FROM_CONNECTOR: usize = 32 + 48;
@@ -44,40 +44,27 @@ impl Attack {
         }
         bytes
     }
-}
 
-/// Passes one direction on. With an attack, the handshake goes on at once and the rest when all of it is
-/// there, so that every place is known.
-fn pass(mut from: TcpStream, mut to: TcpStream, attack: Option<Attack>, handshake: &[usize]) {
-    let done = match attack {
-        None => io::copy(&mut from, &mut to).map(drop),
-        Some(attack) => (|| {
-            let mut passed = 0;
-            let mut all = Vec::new();
-            for size in handshake {
-                let mut message = vec![0; *size];
-                from.read_exact(&mut message)?;
-                all.extend_from_slice(&message);
-                // What is changed in a message of the handshake is changed before it goes on.
-                if let Attack::Flip(place) = attack
-                    && let Some(byte) = place.checked_sub(passed).and_then(|at| message.get_mut(at))
+    /// Does it to one direction of a connection. The messages of the handshake go on at once and the rest when all of
+    /// it is there, so that every place is known.
+    fn script(self, handshake: &'static [usize]) -> Script {
+        let mut before = 0;
+        Box::new(move |index, mut unit| {
+            if index < handshake.len() {
+                // What is changed in a message is changed before it goes on.
+                if let Attack::Flip(place) = self
+                    && let Some(byte) = place.checked_sub(before).and_then(|at| unit.get_mut(at))
                 {
                     *byte ^= 0x10;
                 }
-                to.write_all(&message)?;
-                passed += size;
+                before += unit.len();
+                return Act::forward(unit);
             }
-            from.read_to_end(&mut all)?;
-            let attacked = attack.applied(all);
-            to.write_all(attacked.get(passed..).unwrap_or_default())
-        })(),
-    };
-    // When one of them has left, so does the other.
-    let _ = to.shutdown(if done.is_ok() {
-        Shutdown::Write
-    } else {
-        Shutdown::Both
-    });
+            let all = [vec![0; before], unit].concat();
+            let attacked = self.applied(all);
+            Act::forward(attacked.get(before..).unwrap_or_default())
+        })
+    }
 }
 
 /// Runs a tunnel with the attack on one direction. What came out of that direction, and how it ended.
@@ -93,24 +80,26 @@ fn attacked(attack: Attack, on_connector: bool, text: &[u8]) -> (Vec<u8>, io::Re
     });
     let keys = Keys::new();
     let mut listener = keys.listen(&service, &[]);
-    let behind = listener.endpoint();
-    let middle = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = middle.local_addr().expect("an address");
-    thread::spawn(move || {
-        let (front, _) = middle.accept().expect("the connector comes");
-        let (front, back) = (with_timeouts(front), dial(&behind));
-        let (front_too, back_too) = (
-            front.try_clone().expect("a socket"),
-            back.try_clone().expect("a socket"),
-        );
-        let on_it = Some(attack);
-        let up = on_it.filter(|_| on_connector);
-        let down = on_it.filter(|_| !on_connector);
-        let passing = thread::spawn(move || pass(front, back, up, &[32, 48]));
-        pass(back_too, front_too, down, &[FROM_LISTENER]);
-        passing.join().expect("no panic");
+    let behind = listener.endpoint().trim_start_matches("tcp://").parse();
+    let sizes: &[usize] = match on_connector {
+        true => &[32, 48],
+        false => &[FROM_LISTENER],
+    };
+    let units = Format::Sized {
+        first: sizes.to_vec(),
+        then: usize::MAX,
+    };
+    let server = behind.expect("an address");
+    let relay = match on_connector {
+        true => Relay::before(server, units).with_format_to_client(Format::Pieces),
+        false => Relay::before(server, Format::Pieces).with_format_to_client(units),
+    };
+    let endpoint = relay.endpoint();
+    relay.carry_all(move || match on_connector {
+        true => [attack.script(sizes), honest()],
+        false => [honest(), attack.script(sizes)],
     });
-    let mut connector = keys.connect("alice", &format!("tcp://{address}"), &[]);
+    let mut connector = keys.connect("alice", &endpoint, &[]);
     let sent_by_client = if on_connector {
         text.to_vec()
     } else {

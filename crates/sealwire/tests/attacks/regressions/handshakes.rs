@@ -11,10 +11,10 @@ use super::Server;
 use crate::data_frames::frame;
 use crate::forger::{self, Forger};
 use crate::memory;
-use crate::relay::{Act, Relay, Script, honest};
 use crate::scene::{Mechanism, Scene};
 use crate::support::{eventually, options};
-use crate::wire;
+use sealwire_relay::zmtp;
+use sealwire_relay::{Act, Format, Relay, Script, honest};
 
 /// Carries everything, and one unit twice.
 fn twice(which: usize) -> Script {
@@ -69,7 +69,7 @@ fn rustsec_2024_0011_a_forged_frame_costs_one_connection() {
     let _shared = memory::shared();
     for mechanism in [Mechanism::Blake3, Mechanism::Curve] {
         let scene = Scene::protected_by(mechanism, |server| server);
-        let relay = Relay::before(scene.address);
+        let relay = Relay::before(scene.address, Format::Zmtp);
         let client = scene
             .victim()
             .reconnect(Duration::from_millis(1), Duration::from_millis(1))
@@ -192,7 +192,7 @@ fn rustsec_2024_0373_decisions_for_connections_that_are_gone() {
     gate.open();
     for (mut forger, initiate) in second {
         let answer = forger.read();
-        let body = &answer[wire::header_size(&answer)..];
+        let body = &answer[zmtp::header_size(&answer)..];
         assert!(body.starts_with(b"\x05ERROR"), "{body:?}");
         // What was refused says everything again.
         let hello = forger.hello(&keys.public());

@@ -11,10 +11,10 @@ use sealwire_zmtp::error::{HandshakeError, WireError};
 use super::{Server, speaking_null};
 use crate::forger;
 use crate::memory::{self, Growth};
-use crate::relay::{Act, honest};
 use crate::scene::{Mechanism, Scene};
 use crate::support::{eventually, every_mechanism, options, texts};
-use crate::wire::{self, COMMAND, LONG, MORE};
+use sealwire_relay::zmtp::{self, COMMAND, LONG, MORE};
+use sealwire_relay::{Act, honest};
 
 /// What moves a little beside what is measured.
 const NOISE: usize = 16 << 20;
@@ -39,10 +39,10 @@ fn cve_2019_13132_an_initiate_of_any_size() {
             if index != 2 {
                 return Act::forward(unit);
             }
-            let mut body = unit[wire::header_size(&unit)..].to_vec();
+            let mut body = unit[zmtp::header_size(&unit)..].to_vec();
             assert!(body.starts_with(b"\x08INITIATE") && body.len() < 400);
             body.resize(size, 0xa5);
-            Act::forward(wire::frame(COMMAND, &body))
+            Act::forward(zmtp::frame(COMMAND, &body))
         };
         let client = scene.attacked_client(Box::new(longer), honest());
         let expected: ProtocolError = match size {
@@ -71,7 +71,7 @@ fn cve_2019_6250_lengths_that_wrap_around() {
         .chain((0..20).map(|less| largest + 1 - less))
     {
         let mut peer = speaking_null(forger::connect(pull.address), 1, "PUSH");
-        peer.write_all(&wire::header(LONG, claimed)).unwrap();
+        peer.write_all(&zmtp::header(LONG, claimed)).unwrap();
         // The server may be gone before all of it is written.
         let _ = peer.write_all(&[0x41; 100_000]);
         push.send("still here").unwrap();
@@ -88,8 +88,8 @@ fn cve_2019_6250_lengths_that_wrap_around() {
 
 /// Connections that do nothing, greet, or begin a handshake. None is done with it.
 fn strangers(server: &Server, mechanism: &str) -> Vec<TcpStream> {
-    let greeting = wire::greeting(mechanism, false);
-    let begun = [&greeting[..], &wire::header(COMMAND, 200), b"\x05HELLO"].concat();
+    let greeting = zmtp::greeting(mechanism, false);
+    let begun = [&greeting[..], &zmtp::header(COMMAND, 200), b"\x05HELLO"].concat();
     let said = [&b""[..], &greeting, &begun];
     let strangers = said.iter().cycle().take(30).map(|said| {
         let mut stream = forger::connect(server.address);
@@ -152,7 +152,7 @@ fn peers_that_are_ready_have_their_share() {
         push.socket.send(format!("{number}")).unwrap();
     }
     for mut stream in ready {
-        let units = (0..3).map(|_| wire::read_unit(&mut stream, 1).unwrap().unwrap());
+        let units = (0..3).map(|_| zmtp::read_frame(&mut stream).unwrap().unwrap());
         assert!(units.into_iter().all(|unit| unit[..2] == [0, 1]));
     }
     for _ in 0..3 {
@@ -180,9 +180,9 @@ fn cve_2021_20234_messages_that_are_never_finished() {
     for round in 0..ROUNDS {
         let (stream, _) = listener.accept().unwrap();
         let mut server = speaking_null(stream, 1, "ROUTER");
-        server.write_all(&wire::frame(MORE, &[7; FRAME])).unwrap();
+        server.write_all(&zmtp::frame(MORE, &[7; FRAME])).unwrap();
         server
-            .write_all(&wire::header(LONG | MORE, 2 << 20))
+            .write_all(&zmtp::header(LONG | MORE, 2 << 20))
             .unwrap();
         server.write_all(&[7; FRAME]).unwrap();
         server.shutdown(Shutdown::Write).unwrap();
@@ -253,7 +253,7 @@ fn cve_2021_20235_and_cve_2014_9721_old_versions_are_not_spoken() {
             let mut said = Vec::new();
             // Its end may be a reset, as not all was read.
             let _ = stream.read_to_end(&mut said);
-            assert!(said.len() <= wire::GREETING_SIZE, "{name}: {}", said.len());
+            assert!(said.len() <= zmtp::GREETING_SIZE, "{name}: {}", said.len());
             assert!(client.try_recv().is_err());
         }
         push.send("still here").unwrap();
@@ -285,21 +285,21 @@ fn cve_2021_20236_topics_as_long_as_they_may_be() {
         let mut topic = vec![0x41; 1 + LENGTH];
         for octet in [1, 0] {
             topic[0] = octet;
-            subscriber.write_all(&wire::frame(0, &topic)).unwrap();
+            subscriber.write_all(&zmtp::frame(0, &topic)).unwrap();
         }
         // Each is the beginning of the next.
         for octet in [1, 0] {
             for length in 1..=500 {
                 topic[0] = octet;
-                let change = wire::frame(0, &topic[..1 + length]);
+                let change = zmtp::frame(0, &topic[..1 + length]);
                 subscriber.write_all(&change).unwrap();
             }
         }
-        subscriber.write_all(&wire::frame(0, b"\x01last")).unwrap();
+        subscriber.write_all(&zmtp::frame(0, b"\x01last")).unwrap();
         // What comes last comes through, so all before it was dealt with.
         eventually("the last subscription counts", || {
             publisher.socket.send("last").unwrap();
-            begins_with(&subscriber, &wire::frame(0, b"last"))
+            begins_with(&subscriber, &zmtp::frame(0, b"last"))
         });
         eventually("others are served", || {
             publisher.socket.send("news").unwrap();
@@ -319,15 +319,15 @@ fn cve_2021_20237_messages_to_a_publisher() {
     let mut sender = speaking_null(forger::connect(publisher.address), 1, "SUB");
     let growth = Growth::start();
     for _ in 0..MESSAGES {
-        sender.write_all(&wire::frame(MORE, &[7; 1 << 20])).unwrap();
-        sender.write_all(&wire::frame(0, b"end")).unwrap();
+        sender.write_all(&zmtp::frame(MORE, &[7; 1 << 20])).unwrap();
+        sender.write_all(&zmtp::frame(0, b"end")).unwrap();
     }
     sender
-        .write_all(&wire::frame(COMMAND, &wire::command("SUBSCRIBE", b"last")))
+        .write_all(&zmtp::frame(COMMAND, &zmtp::command("SUBSCRIBE", b"last")))
         .unwrap();
     eventually("the subscription behind them counts", || {
         publisher.socket.send("last").unwrap();
-        begins_with(&sender, &wire::frame(0, b"last"))
+        begins_with(&sender, &zmtp::frame(0, b"last"))
     });
     growth.assert_below(NOISE);
     eventually("others are served", || {

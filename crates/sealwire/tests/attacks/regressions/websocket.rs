@@ -14,7 +14,7 @@ use super::Server;
 use crate::forger;
 use crate::memory::{self, Growth};
 use crate::support::{eventually, options};
-use crate::wire;
+use sealwire_relay::zmtp;
 
 const NOISE: usize = 16 << 20;
 
@@ -73,7 +73,7 @@ fn message(payload: &[u8]) -> Vec<u8> {
 
 /// The greeting, as a message.
 fn greeting() -> Vec<u8> {
-    message(&[&[2][..], &wire::greeting("BLAKE3", false)].concat())
+    message(&[&[2][..], &zmtp::greeting("BLAKE3", false)].concat())
 }
 
 fn websocket(server: &Server, stream: &TcpStream) -> WebSocketError {
@@ -226,7 +226,7 @@ fn rustsec_2026_0185_messages_in_pieces_of_one_byte() {
     let mut streams = Vec::new();
     for _ in 0..CONNECTIONS {
         let (mut stream, _) = upgraded_to("NULL", &server, "");
-        let ready = [&[2][..], &wire::command("READY", &forger::metadata("PUSH"))].concat();
+        let ready = [&[2][..], &zmtp::command("READY", &forger::metadata("PUSH"))].concat();
         stream.write_all(&message(&ready)).unwrap();
         // From there on it takes more than 4 KiB.
         eventually("the server knows it", || {

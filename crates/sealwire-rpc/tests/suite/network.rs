@@ -1,9 +1,9 @@
-//! What lies between a client and a server: passes bytes on until it is told otherwise.
+//! What lies between clients and a server: passes bytes on until it is told otherwise.
 
-use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::thread;
+
+use sealwire::Endpoint;
+use sealwire_relay::{Act, Format, Relay, Script};
 
 #[derive(Default)]
 struct State {
@@ -71,36 +71,32 @@ impl Shared {
 /// Bytes between two cuts at most.
 const MOST_BETWEEN: u64 = 100_000;
 
-pub(crate) struct Relay {
-    address: String,
+pub(crate) struct Network {
+    endpoint: String,
     shared: Arc<Shared>,
 }
 
-impl Relay {
-    pub(crate) fn new(to: sealwire::Endpoint) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let to = to.to_string().trim_start_matches("tcp://").to_owned();
+impl Network {
+    pub(crate) fn before(server: &Endpoint) -> Self {
+        let server = server.to_string();
+        let address = server.trim_start_matches("tcp://").parse().unwrap();
+        let relay = Relay::before(address, Format::Pieces);
+        let endpoint = relay.endpoint();
         let shared = Arc::new(Shared::default());
         let passing = shared.clone();
-        thread::spawn(move || {
-            for client in listener.incoming() {
-                let Ok(client) = client else { return };
-                let Ok(server) = TcpStream::connect(&to) else {
-                    return;
-                };
-                for (from, to) in [(&client, &server), (&server, &client)] {
-                    let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-                    let shared = passing.clone();
-                    thread::spawn(move || pass(from, to, &shared));
-                }
-            }
-        });
-        Relay { address, shared }
+        let script = move || -> Script {
+            let shared = passing.clone();
+            Box::new(move |_, bytes| match shared.cuts_now(bytes.len() as u64) {
+                true => Act::forward_and_cut([]),
+                false => Act::forward(bytes),
+            })
+        };
+        relay.carry_all(move || [script(), script()]);
+        Network { endpoint, shared }
     }
 
-    pub(crate) fn endpoint(&self) -> String {
-        format!("tcp://{}", self.address)
+    pub(crate) fn endpoint(&self) -> &str {
+        &self.endpoint
     }
 
     /// Cuts one connection once these bytes have passed.
@@ -125,7 +121,7 @@ impl Relay {
         self.shared.state().cuts
     }
 
-    /// Neither passes anything on nor reads more, until [`go_on`](Relay::go_on).
+    /// Neither passes anything on nor reads more, until [`go_on`](Network::go_on).
     pub(crate) fn hold(&self) {
         self.shared.state().held = true;
     }
@@ -136,19 +132,8 @@ impl Relay {
     }
 }
 
-impl Drop for Relay {
+impl Drop for Network {
     fn drop(&mut self) {
         self.go_on();
     }
-}
-
-fn pass(mut from: TcpStream, mut to: TcpStream, shared: &Shared) {
-    let mut buffer = [0; 16_384];
-    while let Ok(length @ 1..) = from.read(&mut buffer) {
-        if shared.cuts_now(length as u64) || to.write_all(&buffer[..length]).is_err() {
-            break;
-        }
-    }
-    let _ = from.shutdown(Shutdown::Both);
-    let _ = to.shutdown(Shutdown::Both);
 }
