@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all check test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c ruby python clean
+.PHONY: all formal check test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c ruby python clean
 
 all: test lint docs
 
@@ -96,6 +96,10 @@ minimum-rust:
 SEEDS ?= 10000
 simulate:
 	SEALWIRE_SEEDS=$(SEEDS) cargo test -p sealwire --lib simulated_tests
+
+## The symbolic models of the handshakes, all rows.
+formal:
+	.ci/formal
 
 ## What somebody does who sees this for the first time, timed.
 newcomer:
