@@ -13,6 +13,7 @@ use libfuzzer_sys::fuzz_target;
 use sealwire::Frame;
 
 // Not part of the crate's interface, and needs nothing else of it. Not all of it is used here.
+#[allow(unexpected_cfgs, reason = "of features that this crate does not have")]
 #[path = "../../crates/sealwire-rpc/src/limits.rs"]
 mod limits;
 #[allow(unused_imports)]

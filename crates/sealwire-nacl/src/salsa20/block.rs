@@ -57,6 +57,7 @@ impl Positions {
     }
 
     /// The words of all lanes, a row each.
+    #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
     #[inline]
     pub(crate) fn rows(&self) -> &[[u32; MAX_LANES]; 4] {
         &self.words

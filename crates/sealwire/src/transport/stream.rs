@@ -24,8 +24,11 @@ use super::tls::Tls;
 use super::websocket::{Carrier, WebSocket};
 #[cfg(feature = "ws")]
 use super::zws::{Address, Role, Terms};
+#[cfg(feature = "ws")]
 use crate::endpoint::Endpoint;
-use crate::options::{SocketOptions, TcpOptions};
+#[cfg(feature = "ws")]
+use crate::options::SocketOptions;
+use crate::options::TcpOptions;
 use crate::peer::ProcessCredentials;
 
 /// What to poll for a peer's bytes.

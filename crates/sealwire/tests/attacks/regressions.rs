@@ -26,8 +26,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+#[cfg(feature = "ws")]
+use sealwire::FailureCause;
 use sealwire::blocking::Socket;
-use sealwire::{FailureCause, ProtocolError, SocketBuilder};
+use sealwire::{ProtocolError, SocketBuilder};
 
 use crate::forger;
 use crate::scene::{Chronicle, End, fault};
@@ -73,6 +75,7 @@ impl Server {
     }
 
     /// Why this connection has failed.
+    #[cfg(feature = "ws")]
     fn cause_for(&self, stream: &TcpStream) -> FailureCause {
         match self.chronicle.end_of(stream.local_addr().unwrap()) {
             End::Failed(failure) => failure.cause().clone(),
