@@ -164,9 +164,19 @@ impl Scene {
         }
     }
 
+    /// Waits until the server has accepted so many connections.
+    pub(crate) fn await_accepted(&self, count: usize) {
+        self.chronicle.await_accepted(count);
+    }
+
     /// What the server says about the connection that came from this address, once it is over.
     pub(crate) fn end_of(&self, address: SocketAddr) -> End {
         self.chronicle.end_of(address)
+    }
+
+    /// Waits for so many ends among the connections from these addresses.
+    pub(crate) fn ends_of(&self, addresses: &[SocketAddr], least: usize) -> Vec<End> {
+        self.chronicle.ends_of(addresses, least)
     }
 
     /// The fault of the protocol that the server found on a connection.
@@ -291,8 +301,17 @@ pub(crate) enum End {
 /// The ends of a socket's connections, by the peer's address.
 #[derive(Default)]
 pub(crate) struct Chronicle {
-    ends: Mutex<HashMap<SocketAddr, End>>,
+    pages: Mutex<Pages>,
     written: Condvar,
+}
+
+#[derive(Default)]
+struct Pages {
+    ends: HashMap<SocketAddr, End>,
+    /// Connections that were accepted.
+    accepted: usize,
+    /// Events that the monitor dropped, since they came faster than they were written down here.
+    lost: u64,
 }
 
 impl Chronicle {
@@ -309,11 +328,17 @@ impl Chronicle {
             let PeerAddress::Tcp(address) = address else {
                 continue;
             };
-            let mut ends = self.ends.lock().unwrap();
+            let mut pages = self.pages.lock().unwrap();
+            pages.lost = monitor.lost();
             match end {
-                Some(end) => ends.insert(address, end),
-                None => ends.remove(&address),
-            };
+                Some(end) => {
+                    pages.ends.insert(address, end);
+                }
+                None => {
+                    pages.accepted += 1;
+                    pages.ends.remove(&address);
+                }
+            }
             self.written.notify_all();
         }
     }
@@ -321,15 +346,47 @@ impl Chronicle {
     /// Waits for the end of the connection from this address, and forgets it: addresses are used
     /// again, and nobody may read the end of an earlier connection.
     pub(crate) fn end_of(&self, address: SocketAddr) -> End {
+        self.wait(
+            &format!("the end of the connection of {address}"),
+            |pages| pages.ends.remove(&address),
+        )
+    }
+
+    /// Waits for so many ends among the connections from these addresses.
+    pub(crate) fn ends_of(&self, addresses: &[SocketAddr], least: usize) -> Vec<End> {
+        self.wait(&format!("{least} connections that ended"), |pages| {
+            let have_ended = |address: &&SocketAddr| pages.ends.contains_key(address);
+            let ended: Vec<_> = addresses
+                .iter()
+                .copied()
+                .filter(|a| have_ended(&a))
+                .collect();
+            (ended.len() >= least).then(|| {
+                let ends = ended.iter().map(|address| pages.ends.remove(address));
+                ends.map(|end| end.expect("it is there")).collect()
+            })
+        })
+    }
+
+    /// Waits until so many connections were accepted. Who makes more than a monitor keeps events of has
+    /// to wait in between.
+    pub(crate) fn await_accepted(&self, count: usize) {
+        self.wait(&format!("{count} connections accepted"), |pages| {
+            (pages.accepted >= count).then_some(())
+        });
+    }
+
+    fn wait<T>(&self, what: &str, mut found: impl FnMut(&mut Pages) -> Option<T>) -> T {
         let deadline = Instant::now() + TIMEOUT;
-        let mut ends = self.ends.lock().unwrap();
+        let mut pages = self.pages.lock().unwrap();
         loop {
-            if let Some(end) = ends.remove(&address) {
-                return end;
+            if let Some(found) = found(&mut pages) {
+                return found;
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "the connection of {address} did not end");
-            ends = self.written.wait_timeout(ends, left).unwrap().0;
+            let lost = pages.lost;
+            assert!(!left.is_zero(), "not in time: {what}; {lost} events lost");
+            pages = self.written.wait_timeout(pages, left).unwrap().0;
         }
     }
 }
