@@ -1,7 +1,7 @@
 //! Where attacks take place: a ROUTER that echoes, an allow-list, and a bystander who must not
 //! notice anything.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -175,7 +175,7 @@ impl Scene {
     }
 
     /// Waits for so many ends among the connections from these addresses.
-    pub(crate) fn ends_of(&self, addresses: &[SocketAddr], least: usize) -> Vec<End> {
+    pub(crate) fn ends_of(&self, addresses: &HashSet<SocketAddr>, least: usize) -> Vec<End> {
         self.chronicle.ends_of(addresses, least)
     }
 
@@ -353,7 +353,7 @@ impl Chronicle {
     }
 
     /// Waits for so many ends among the connections from these addresses.
-    pub(crate) fn ends_of(&self, addresses: &[SocketAddr], least: usize) -> Vec<End> {
+    pub(crate) fn ends_of(&self, addresses: &HashSet<SocketAddr>, least: usize) -> Vec<End> {
         self.wait(&format!("{least} connections that ended"), |pages| {
             let have_ended = |address: &&SocketAddr| pages.ends.contains_key(address);
             let ended: Vec<_> = addresses
