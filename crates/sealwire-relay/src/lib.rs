@@ -6,12 +6,13 @@
 //!
 //! A [`Relay`] carries TCP connections; [`through`] treats bytes in memory the same way. A [`Script`] for each
 //! direction is given every unit with its number. [`Manipulation`] has the scripts that all protocols are tested
-//! with, [`Outcome`] what comes of them, and [`page`] compares both with the table in `docs/threats.md`.
+//! with, [`Outcome`] what comes of them, [`Expected`] what has to; and [`page`] compares that with the table in `docs/threats.md`.
 //!
 //! It knows the framing of each protocol and none of the secrets: what it can do, anyone on the path can.
 
 mod act;
 mod buffer;
+mod expected;
 mod format;
 mod manipulation;
 mod outcome;
@@ -25,6 +26,7 @@ use std::time::Duration;
 
 pub use act::{Act, Script, counting, honest, recording, since};
 pub use buffer::{Passed, through};
+pub use expected::{Expected, SEALED, but};
 pub use format::Format;
 pub use manipulation::{Manipulation, Material};
 pub use outcome::Outcome;

@@ -14,19 +14,6 @@ use super::protocol::Protocol;
 use super::seen::{Seen, wait_for};
 use crate::memory;
 
-const MANIPULATIONS: [Manipulation; 10] = [
-    Manipulation::Drop,
-    Manipulation::Repeat,
-    Manipulation::Reorder,
-    Manipulation::Shorten,
-    Manipulation::Cut,
-    Manipulation::End,
-    Manipulation::Splice,
-    Manipulation::Reflect,
-    Manipulation::Inject,
-    Manipulation::Flip,
-];
-
 /// In the order in which they are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Command {
@@ -60,7 +47,10 @@ impl Protocol {
     pub(super) fn attack_handshakes(&self) {
         let _shared = memory::shared();
         for command in Command::ALL {
-            for manipulation in MANIPULATIONS {
+            for manipulation in Manipulation::ALL {
+                if manipulation == Manipulation::Replay {
+                    continue;
+                }
                 let attempt = Attempt {
                     protocol: self,
                     command,

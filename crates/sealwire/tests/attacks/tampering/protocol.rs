@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use sealwire::blocking::Socket;
 use sealwire::{Context, Endpoint, Security, SocketBuilder, SocketType};
-use sealwire_relay::Format;
+use sealwire_relay::{Expected, Format};
 
-use super::Expected;
 use super::attempt::Attempt;
 use super::conversation::Flow;
 use crate::memory;
