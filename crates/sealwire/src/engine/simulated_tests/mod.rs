@@ -48,7 +48,7 @@ struct Scene {
     hosts: Vec<IpAddr>,
     strangers: Vec<Stranger>,
     /// Nobody receives anything before.
-    asleep_until: Duration,
+    stalled_until: Duration,
 }
 
 impl Scene {
@@ -66,7 +66,7 @@ impl Scene {
             trouble,
             hosts: Vec::new(),
             strangers: Vec::new(),
-            asleep_until: Duration::ZERO,
+            stalled_until: Duration::ZERO,
         }
     }
 
@@ -80,45 +80,36 @@ impl Scene {
         self.network.below(bound)
     }
 
-    /// Lets the world go on for a step, and now and then makes trouble.
-    fn step(&mut self) {
+    /// Lets one host do something, or time pass until one has something to do, but no more than `most`.
+    fn pass(&mut self, most: Duration) {
         self.steps += 1;
         assert!(self.steps < MOST_STEPS, "seed {}: no end", self.seed);
+        self.simulation.step(most);
+    }
+
+    /// Lets the world go on for a step, and now and then makes trouble.
+    fn step(&mut self) {
         let kind = self.below(700);
-        let Trouble {
-            cuts,
-            partitions,
-            silences,
-            exhaustions,
-            jumps,
-            strangers,
-            naps,
-            restarts: _,
-            rotations: _,
-        } = &mut self.trouble;
         let left = match kind {
-            0..2 => cuts,
-            2..4 => partitions,
-            4 => silences,
-            5 => exhaustions,
-            6 => jumps,
-            7 => strangers,
-            8 => naps,
+            0..2 => &mut self.trouble.cuts,
+            2..4 => &mut self.trouble.partitions,
+            4 => &mut self.trouble.half_open,
+            5 => &mut self.trouble.exhaustions,
+            6 => &mut self.trouble.jumps,
+            7 => &mut self.trouble.strangers,
+            8 => &mut self.trouble.stalls,
             9..16 => return self.strangers.iter_mut().for_each(Stranger::go_on),
-            _ => {
-                self.simulation.step(PAUSE);
-                return;
-            }
+            _ => return self.pass(PAUSE),
         };
         if *left == 0 {
-            return;
+            return self.pass(PAUSE);
         }
         *left -= 1;
         let milliseconds = |most| Duration::from_millis(self.network.below(most));
         match kind {
             0..2 => self.network.cut(),
             2..4 => self.network.partition(milliseconds(2_000)),
-            4 => self.network.silence(),
+            4 => self.network.leave_half_open(),
             5 => {
                 let host = self.hosts[self.network.below(self.hosts.len() as u64) as usize];
                 self.network.exhaust(host, milliseconds(10_000));
@@ -128,7 +119,7 @@ impl Scene {
                 self.network.advance(to);
             }
             7 => self.strangers.extend(Stranger::new(&self.network)),
-            _ => self.asleep_until = self.network.now() + milliseconds(60_000),
+            _ => self.stalled_until = self.network.now() + milliseconds(60_000),
         }
     }
 
@@ -136,12 +127,12 @@ impl Scene {
     fn calm(&mut self) {
         self.trouble = Trouble::NONE;
         self.strangers.clear();
-        self.asleep_until = Duration::ZERO;
+        self.stalled_until = Duration::ZERO;
     }
 
     /// Whether applications receive nothing now.
-    fn is_asleep(&self) -> bool {
-        self.network.now() < self.asleep_until
+    fn is_stalled(&self) -> bool {
+        self.network.now() < self.stalled_until
     }
 
     /// Ends all contexts, which nobody has any more.
@@ -185,7 +176,7 @@ impl Securities {
     }
 
     /// As the server's, with keys that no client knows.
-    fn strange_server(&self) -> Security {
+    fn server_with_other_keys(&self) -> Security {
         match self.kind {
             2 => Security::plain_text(),
             kind => Securities::new(kind).server(),

@@ -1,5 +1,6 @@
 //! What a run is made of, and the smallest that fails.
 
+use std::iter;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,9 +8,6 @@ use crate::transport::simulated::Random;
 
 /// Runs of a plan that failed, each tried with fewer of everything.
 const MOST_ATTEMPTS: usize = 300;
-
-/// Numbers of a plan that can be smaller.
-const NUMBERS: usize = 10;
 
 /// One run. It goes the same way each time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,41 +18,52 @@ pub(super) struct Plan {
     pub(super) trouble: Trouble,
 }
 
-/// How often the world is disturbed at most, before [`Scene::calm`](super::Scene::calm).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Trouble {
+/// Declares [`Trouble`] with what there is of it, each a number that a seed chooses and that can be smaller.
+macro_rules! trouble {
+    ($($(#[doc = $doc:literal])* $kind:ident,)*) => {
+        /// How often the world is disturbed at most, before [`Scene::calm`](super::Scene::calm).
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        pub(super) struct Trouble {
+            $($(#[doc = $doc])* pub(super) $kind: u64,)*
+        }
+
+        impl Trouble {
+            pub(super) const NONE: Trouble = Trouble { $($kind: 0,)* };
+
+            /// Of everything none to a few.
+            fn any(random: &mut Random) -> Self {
+                Trouble { $($kind: (random.next() % 10).saturating_sub(5),)* }
+            }
+
+            fn numbers(&mut self) -> impl Iterator<Item = &mut u64> {
+                [$(&mut self.$kind,)*].into_iter()
+            }
+        }
+    };
+}
+
+trouble! {
     /// Connections that are cut: both ends notice.
-    pub(super) cuts: u64,
+    cuts,
     /// Times of up to two seconds in which nothing comes through.
-    pub(super) partitions: u64,
+    partitions,
     /// Connections over which nothing comes through any more, and neither end is told.
-    pub(super) silences: u64,
+    half_open,
     /// Times of up to ten seconds in which a host has no descriptors left.
-    pub(super) exhaustions: u64,
+    exhaustions,
     /// Times of up to an hour that pass at once, as on a machine that was suspended.
-    pub(super) jumps: u64,
+    jumps,
     /// Strangers that connect and send noise.
-    pub(super) strangers: u64,
+    strangers,
     /// Times of up to a minute in which the application receives nothing.
-    pub(super) naps: u64,
+    stalls,
     /// Times that the server's socket closes and another is bound in its place.
-    pub(super) restarts: u64,
+    restarts,
     /// Times that this other one has keys that nobody knows, until it is exchanged again.
-    pub(super) rotations: u64,
+    rotations,
 }
 
 impl Trouble {
-    pub(super) const NONE: Trouble = Trouble {
-        cuts: 0,
-        partitions: 0,
-        silences: 0,
-        exhaustions: 0,
-        jumps: 0,
-        strangers: 0,
-        naps: 0,
-        restarts: 0,
-        rotations: 0,
-    };
     /// What loses nothing.
     pub(super) const DELAYS: Trouble = Trouble {
         partitions: 3,
@@ -65,22 +74,6 @@ impl Trouble {
         cuts: 5,
         ..Trouble::DELAYS
     };
-
-    /// Of everything none to a few.
-    fn any(random: &mut Random) -> Self {
-        let mut few = || random.next().saturating_sub(u64::MAX / 2) % 5;
-        Trouble {
-            cuts: few(),
-            partitions: few(),
-            silences: few(),
-            exhaustions: few(),
-            jumps: few(),
-            strangers: few(),
-            naps: few(),
-            restarts: few(),
-            rotations: few(),
-        }
-    }
 }
 
 impl Plan {
@@ -95,40 +88,18 @@ impl Plan {
     }
 
     /// The numbers that can be smaller.
-    fn numbers(&mut self) -> [&mut u64; NUMBERS] {
-        let Trouble {
-            cuts,
-            partitions,
-            silences,
-            exhaustions,
-            jumps,
-            strangers,
-            naps,
-            restarts,
-            rotations,
-        } = &mut self.trouble;
-        [
-            &mut self.messages,
-            cuts,
-            partitions,
-            silences,
-            exhaustions,
-            jumps,
-            strangers,
-            naps,
-            restarts,
-            rotations,
-        ]
+    fn numbers(&mut self) -> impl Iterator<Item = &mut u64> {
+        iter::once(&mut self.messages).chain(self.trouble.numbers())
     }
 
     /// Plans with less of one thing, the smallest first.
-    fn smaller(self) -> Vec<Plan> {
+    fn smaller(mut self) -> Vec<Plan> {
+        let numbers: Vec<_> = self.numbers().map(|number| *number).collect();
         let mut plans = Vec::new();
-        for index in 0..NUMBERS {
-            let number = *self.clone().numbers()[index];
+        for (index, number) in numbers.into_iter().enumerate() {
             for less in [0, number / 2, number.saturating_sub(1)] {
                 let mut plan = self;
-                *plan.numbers()[index] = less;
+                *plan.numbers().nth(index).expect("as many") = less;
                 if less < number && !plans.contains(&plan) {
                     plans.push(plan);
                 }

@@ -314,7 +314,7 @@ impl Network {
     }
 
     /// From now on nothing comes through one of the connections, if there are any, and neither end is told.
-    pub(crate) fn silence(&self) {
+    pub(crate) fn leave_half_open(&self) {
         let mut state = self.lock();
         for number in state.any_connection() {
             if let Some(end) = state.ends.get_mut(&number) {
