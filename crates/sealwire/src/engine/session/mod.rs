@@ -262,6 +262,12 @@ impl Session {
         Ok(())
     }
 
+    /// By when a peer that was heard of now has to be heard of again, where heartbeats say so.
+    fn heard_until(&self, now: Duration) -> Option<Duration> {
+        let heartbeat = self.core.options().heartbeat;
+        heartbeat.map(|heartbeat| now.saturating_add(heartbeat.timeout))
+    }
+
     /// Does whatever can be done now.
     pub(in crate::engine) fn drive(&mut self, reactor: &mut Reactor) -> Result<Progress, End> {
         if let Some(end) = self.phase.take_end() {
@@ -273,9 +279,7 @@ impl Session {
             return Ok(Progress::Again);
         }
         if self.phase.is_finishing() && self.nothing_to_send() {
-            let heartbeat = self.core.options().heartbeat;
-            let heard_until = heartbeat.map(|heartbeat| reactor.now() + heartbeat.timeout);
-            self.phase.all_is_sent(heard_until);
+            self.phase.all_is_sent(self.heard_until(reactor.now()));
             self.stream.finish_writing();
             if self.transport.readable {
                 return Ok(Progress::Again);

@@ -19,8 +19,12 @@ pub(super) enum Phase {
     Open,
     /// No more is wanted from the peer: send what is queued, then end, at this time at the latest.
     Finishing(Duration),
-    /// All was sent and the peer was told; its own end is awaited, until this time.
-    Finished(Duration),
+    /// All was sent and the peer was told. Its own end is awaited until this time, and where heartbeats say
+    /// how long a peer may be silent, no longer than it may. It is not asked any more.
+    Finished {
+        until: Duration,
+        heard_until: Option<Duration>,
+    },
     /// How it ended while a thread of the application drove it, for the I/O thread to act on.
     Ended(End),
     /// It is about to be taken away.
@@ -39,7 +43,7 @@ impl Phase {
 
     /// Whether everything was sent and the peer was told.
     pub(super) fn is_finished(&self) -> bool {
-        matches!(self, Phase::Finished(_))
+        matches!(self, Phase::Finished { .. })
     }
 
     /// Whether only the I/O thread can go on.
@@ -54,18 +58,27 @@ impl Phase {
         }
     }
 
-    /// Everything was sent, if that is what it waited for. A peer that is not heard of until then, which
-    /// nothing can be asked any more, is gone.
+    /// Everything was sent, if that is what it waited for. The peer has to be heard of by the second time.
     pub(super) fn all_is_sent(&mut self, heard_until: Option<Duration>) {
         if let Phase::Finishing(until) = *self {
-            *self = Phase::Finished(heard_until.map_or(until, |heard| heard.min(until)));
+            *self = Phase::Finished { until, heard_until };
+        }
+    }
+
+    /// The peer was heard of, and has to be again by this time.
+    pub(super) fn heard(&mut self, by: Option<Duration>) {
+        if let Phase::Finished { heard_until, .. } = self {
+            *heard_until = by;
         }
     }
 
     /// Until when the peer may take its time.
     pub(super) fn until(&self) -> Option<Duration> {
-        match self {
-            Phase::Finishing(until) | Phase::Finished(until) => Some(*until),
+        match *self {
+            Phase::Finishing(until) => Some(until),
+            Phase::Finished { until, heard_until } => {
+                Some(heard_until.map_or(until, |heard| heard.min(until)))
+            }
             Phase::Open | Phase::Ended(_) | Phase::Over => None,
         }
     }
@@ -124,6 +137,19 @@ mod tests {
             phase.all_is_sent(Some(heard_until));
             assert_eq!(phase.until(), Some(expected));
         }
+    }
+
+    #[test]
+    fn a_peer_that_is_heard_of_has_the_whole_linger_time() {
+        let mut phase = Phase::Open;
+        phase.finish(LATE);
+        phase.heard(Some(SOON));
+        assert_eq!(phase.until(), Some(LATE));
+        phase.all_is_sent(Some(SOON));
+        phase.heard(Some(2 * SOON));
+        assert_eq!(phase.until(), Some(2 * SOON));
+        phase.heard(Some(LATE + SOON));
+        assert_eq!(phase.until(), Some(LATE));
     }
 
     #[test]

@@ -66,6 +66,7 @@ impl Session {
                 Ok(Some(match self.phase.is_finished() {
                     true => {
                         self.inbound.input.bytes().clear();
+                        self.phase.heard(self.heard_until(now));
                         Ok(())
                     }
                     false => self.protocol.receive(self.inbound.input.bytes(), now),
