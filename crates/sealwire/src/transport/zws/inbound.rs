@@ -157,15 +157,18 @@ impl Inbound {
                 if here == 0 {
                     return Ok(false);
                 }
+                let pieces = self.pieces.get_or_insert_with(Pieces::new);
+                if !pieces.has_room(here, self.limit) {
+                    // The limit may be higher once the protocol has what came before: a handshake's end.
+                    return match into.is_empty() {
+                        true => Err(WebSocketError::TooLarge),
+                        false => Ok(false),
+                    };
+                }
                 if let Some(mask) = header.mask {
                     frame::apply_mask(&mut input[..here], mask, *position);
                 }
-                let pieces = self.pieces.get_or_insert_with(Pieces::new);
-                match pieces.add(&input[..here], self.limit) {
-                    // The limit may be higher once the protocol has what came before: a handshake's end.
-                    Err(WebSocketError::TooLarge) if !into.is_empty() => return Ok(false),
-                    added => added?,
-                }
+                pieces.add(&input[..here]);
                 input.advance(here);
                 *position += here as u64;
             }
