@@ -4,6 +4,8 @@
 const BINARY: u8 = 0x82;
 /// A mask of four bytes follows the length.
 const MASKED: u8 = 0x80;
+/// What clients mask with here, which is the example of RFC 6455, section 5.7.
+const MASK: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
 
 /// The size of a head (`index` 0) or frame that begins like this, once that is known.
 pub(crate) fn unit_size(index: usize, beginning: &[u8]) -> Option<usize> {
@@ -20,10 +22,17 @@ pub(crate) fn unit_size(index: usize, beginning: &[u8]) -> Option<usize> {
     Some(2 + extra + mask + usize::try_from(length).expect("an honest sender"))
 }
 
-/// A frame that is a whole binary message, with a mask of zeros where a client sends it.
+/// A frame that is a whole binary message.
 #[must_use]
 pub fn message(by_client: bool, payload: &[u8]) -> Vec<u8> {
-    let mut frame = vec![BINARY];
+    frame(BINARY, by_client, payload)
+}
+
+/// A frame that begins with this byte, masked where a client sends it: always in the same way, but not with zeros,
+/// which would hide what is masked twice or not at all.
+#[must_use]
+pub fn frame(first: u8, by_client: bool, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![first];
     let masked = if by_client { MASKED } else { 0 };
     match payload.len() {
         short @ 0..=125 => frame.push(masked | short as u8),
@@ -37,8 +46,11 @@ pub fn message(by_client: bool, payload: &[u8]) -> Vec<u8> {
         }
     }
     if by_client {
-        frame.extend([0; 4]);
+        frame.extend(MASK);
+        let masked = payload.iter().zip(MASK.into_iter().cycle());
+        frame.extend(masked.map(|(byte, mask)| byte ^ mask));
+    } else {
+        frame.extend_from_slice(payload);
     }
-    frame.extend_from_slice(payload);
     frame
 }

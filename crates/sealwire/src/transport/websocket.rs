@@ -307,13 +307,7 @@ mod tests {
         const REQUEST: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n\
             Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: ZWS2.0/NULL\r\n\r\n";
-        const MASK: [u8; 4] = [1, 20, 90, 200];
-        let piece = |first: u8, bytes: &[u8]| {
-            let length = (bytes.len() as u16).to_be_bytes();
-            let masked = bytes.iter().zip(MASK.into_iter().cycle());
-            let masked: Vec<u8> = masked.map(|(byte, mask)| byte ^ mask).collect();
-            [&[first, 0xfe][..], &length, &MASK, &masked].concat()
-        };
+        let piece = |first: u8, bytes: &[u8]| sealwire_relay::websocket::frame(first, true, bytes);
         for known in [true, false] {
             let (mut socket, mut peer) = server(1 << 20);
             let pieces = [piece(0x02, &[0; 1_000]), piece(0x80, &[7; SIZE])].concat();

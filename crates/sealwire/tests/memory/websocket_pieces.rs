@@ -8,6 +8,7 @@ use crate::counting::{in_use, peak_of};
 use crate::support::{TIMEOUT, eventually, options};
 use sealwire::blocking::Socket;
 use sealwire::{Endpoint, SocketType};
+use sealwire_relay::websocket;
 
 const MESSAGE: usize = 16 << 20;
 /// What a connection and the test take beside the message.
@@ -38,19 +39,8 @@ fn push(socket: &Socket) -> TcpStream {
     stream
 }
 
-/// A frame of WebSocket under a mask of zeros.
 fn piece(first: u8, payload: &[u8]) -> Vec<u8> {
-    let mut frame = vec![first];
-    match payload.len() {
-        short @ 0..126 => frame.push(0x80 | short as u8),
-        long => {
-            frame.push(0x80 | 126);
-            frame.extend(u16::try_from(long).unwrap().to_be_bytes());
-        }
-    }
-    frame.extend([0; 4]);
-    frame.extend(payload);
-    frame
+    websocket::frame(first, true, payload)
 }
 
 #[test]

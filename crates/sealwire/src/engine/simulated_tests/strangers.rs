@@ -3,10 +3,9 @@
 use std::io::IoSlice;
 use std::net::IpAddr;
 
-use crate::transport::simulated::{Network, SimulatedStream};
+use sealwire_relay::zmtp::{self, GREETING_SIZE};
 
-/// Bytes of a greeting of ZMTP 3.
-const GREETING_SIZE: usize = 64;
+use crate::transport::simulated::{Network, SimulatedStream};
 
 /// A connection of somebody who does not belong here.
 pub(super) struct Stranger {
@@ -22,13 +21,8 @@ impl Stranger {
     pub(super) fn new(network: &Network) -> Option<Self> {
         let listener = network.any_listener()?;
         let from = IpAddr::from([10, 0, 1, network.below(4) as u8]);
-        let mut greeting = vec![0; GREETING_SIZE];
-        greeting[0] = 0xff;
-        greeting[9] = 0x7f;
-        greeting[10] = 3;
-        greeting[11] = 1;
-        let mechanism = [&b"NULL"[..], b"CURVE", b"BLAKE3", b"NOISE"][network.below(4) as usize];
-        greeting[12..12 + mechanism.len()].copy_from_slice(mechanism);
+        let mechanism = ["NULL", "CURVE", "BLAKE3", "NOISE"][network.below(4) as usize];
+        let mut greeting = zmtp::greeting(mechanism, false).to_vec();
         greeting.truncate(network.below(2 * GREETING_SIZE as u64) as usize);
         Some(Stranger {
             network: network.clone(),

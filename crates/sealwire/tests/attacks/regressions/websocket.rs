@@ -14,6 +14,7 @@ use super::Server;
 use crate::forger;
 use crate::memory::{self, Growth};
 use crate::support::{eventually, options};
+use sealwire_relay::websocket::{frame, message};
 use sealwire_relay::zmtp;
 
 const NOISE: usize = 16 << 20;
@@ -66,14 +67,9 @@ fn header(first: u8, length: u64) -> Vec<u8> {
     }
 }
 
-/// A whole message.
-fn message(payload: &[u8]) -> Vec<u8> {
-    [&header(BINARY, payload.len() as u64)[..], payload].concat()
-}
-
 /// The greeting, as a message.
 fn greeting() -> Vec<u8> {
-    message(&[&[2][..], &zmtp::greeting("BLAKE3", false)].concat())
+    message(true, &[&[2][..], &zmtp::greeting("BLAKE3", false)].concat())
 }
 
 fn websocket(server: &Server, stream: &TcpStream) -> WebSocketError {
@@ -227,13 +223,13 @@ fn rustsec_2026_0185_messages_in_pieces_of_one_byte() {
     for _ in 0..CONNECTIONS {
         let (mut stream, _) = upgraded_to("NULL", &server, "");
         let ready = [&[2][..], &zmtp::command("READY", &forger::metadata("PUSH"))].concat();
-        stream.write_all(&message(&ready)).unwrap();
+        stream.write_all(&message(true, &ready)).unwrap();
         // From there on it takes more than 4 KiB.
         eventually("the server knows it", || {
             server.socket.peers().len() == streams.len() + 1
         });
-        let mut pieces = [header(FIRST_PIECE, 1), vec![0]].concat();
-        pieces.extend([header(PIECE, 1), vec![7]].concat().repeat(PIECES - 1));
+        let mut pieces = frame(FIRST_PIECE, true, &[0]);
+        pieces.extend(frame(PIECE, true, &[7]).repeat(PIECES - 1));
         stream.write_all(&pieces).unwrap();
         streams.push(stream);
     }
@@ -251,9 +247,7 @@ fn rustsec_2026_0185_messages_in_pieces_of_one_byte() {
     growth.assert_below(NOISE);
     // And each is whole with its last piece.
     for mut stream in streams {
-        stream
-            .write_all(&[header(PIECE | 0x80, 1), vec![7]].concat())
-            .unwrap();
+        stream.write_all(&frame(PIECE | 0x80, true, &[7])).unwrap();
         assert_eq!(server.socket.recv().unwrap().as_bytes(), [7; PIECES]);
     }
 }
