@@ -56,6 +56,7 @@ pub(crate) fn unsent(py: Python<'_>, count: usize) -> PyErr {
 pub(crate) fn timed_out(py: Python<'_>, limit: Duration, error: &Error) -> PyErr {
     let Error::TimedOut {
         operation,
+        presence,
         last_failure,
         ..
     } = error
@@ -65,6 +66,7 @@ pub(crate) fn timed_out(py: Python<'_>, limit: Duration, error: &Error) -> PyErr
     let text = Error::TimedOut {
         operation: *operation,
         limit,
+        presence: *presence,
         last_failure: last_failure.clone(),
     }
     .to_string();

@@ -17,7 +17,7 @@ pub(crate) struct Event {
 
 #[pymethods]
 impl Event {
-    /// What it is: `listening`, `accepted`, `accept_failed`, `connected`, `ready`, `failed`,
+    /// What it is: `listening`, `accepted`, `accept_failed`, `connected`, `ready`, `subscribed`, `failed`,
     /// `disconnected`, `retrying`, `gave_up`, `warning`, `datagrams_dropped`, `anyone_allowed` or `unbound`.
     #[getter]
     fn kind(&self) -> &'static str {
@@ -27,6 +27,7 @@ impl Event {
             Happened::AcceptFailed { .. } => "accept_failed",
             Happened::Connected { .. } => "connected",
             Happened::Ready { .. } => "ready",
+            Happened::Subscribed { .. } => "subscribed",
             Happened::Failed(_) => "failed",
             Happened::Disconnected { .. } => "disconnected",
             Happened::Retrying { .. } => "retrying",
@@ -65,9 +66,9 @@ impl Event {
             | Happened::Warning { address, .. }
             | Happened::DatagramsDropped { address, .. } => Some(address.to_string()),
             Happened::Failed(failure) => Some(failure.address().to_string()),
-            Happened::Ready { peer } | Happened::Disconnected { peer } => {
-                Some(peer.address().to_string())
-            }
+            Happened::Ready { peer }
+            | Happened::Subscribed { peer }
+            | Happened::Disconnected { peer } => Some(peer.address().to_string()),
             _ => None,
         }
     }
@@ -80,7 +81,9 @@ impl Event {
             | Happened::Connected { connection, .. }
             | Happened::Warning { connection, .. } => Some(*connection),
             Happened::Failed(failure) => failure.connection(),
-            Happened::Ready { peer } | Happened::Disconnected { peer } => Some(peer.connection()),
+            Happened::Ready { peer }
+            | Happened::Subscribed { peer }
+            | Happened::Disconnected { peer } => Some(peer.connection()),
             _ => None,
         }
     }
@@ -89,9 +92,9 @@ impl Event {
     #[getter]
     fn peer(&self) -> Option<Peer> {
         match &self.inner {
-            Happened::Ready { peer } | Happened::Disconnected { peer } => {
-                Some(Arc::clone(peer).into())
-            }
+            Happened::Ready { peer }
+            | Happened::Subscribed { peer }
+            | Happened::Disconnected { peer } => Some(Arc::clone(peer).into()),
             _ => None,
         }
     }

@@ -254,6 +254,23 @@ def test_connect_peer() -> None:
     run(main())
 
 
+def test_subscribers_that_were_waited_for_miss_nothing() -> None:
+    async def main() -> None:
+        publisher, subscriber = made(sealwire.PUB, sealwire.SUB)
+        async with publisher, subscriber:
+            await publisher.wait_connected()
+            with pytest.raises(sealwire.TimedOut, match="subscribers.* within 20ms"):
+                await publisher.wait_subscribed("weather.", timeout=20)
+            with pytest.raises(sealwire.TimedOut):
+                await publisher.wait_connected(2, timeout=20)
+            subscriber.subscribe("weather")
+            await publisher.wait_subscribed("weather.", 1)
+            await publisher.send(b"weather.today")
+            assert await subscriber.recv() == b"weather.today"
+
+    run(main())
+
+
 def test_closing_ends_who_waits() -> None:
     async def main() -> None:
         server, client = made(sealwire.PULL, sealwire.PUSH)

@@ -227,6 +227,37 @@ def test_connect_peer_gives_the_number_to_send_to(pair: Pairs) -> None:
     assert server.recv() == b"first"
 
 
+def test_subscribers_that_were_waited_for_miss_nothing(pair: Pairs) -> None:
+    server_security, client_security = securities("BLAKE3")
+    publisher = pair.socket(sealwire.PUB, server_security)
+    subscriber = pair.socket(sealwire.SUB, client_security)
+    with pytest.raises(sealwire.TimedOut, match="no peer was connected"):
+        publisher.wait_connected(timeout=0)
+    subscriber.connect(publisher.bind("tcp://127.0.0.1:0"))
+    publisher.wait_connected()
+    with pytest.raises(sealwire.TimedOut, match="subscribers.* within 20ms"):
+        publisher.wait_subscribed("weather.", timeout=20)
+    subscriber.subscribe("weather")
+    publisher.wait_subscribed(b"weather.", peers=1)
+    publisher.send(b"weather.today")
+    assert subscriber.recv() == b"weather.today"
+    with pytest.raises(sealwire.Unsupported):
+        subscriber.wait_subscribed("")
+
+
+def test_a_wrong_key_is_why_nobody_is_connected(pair: Pairs) -> None:
+    server_security, _ = securities("BLAKE3")
+    _, stranger = securities("BLAKE3")
+    server = pair.socket(sealwire.PULL, server_security)
+    client = pair.socket(sealwire.PUSH, stranger)
+    events = client.monitor()
+    client.connect(server.bind("tcp://127.0.0.1:0"))
+    while events.next().kind != "failed":
+        pass
+    with pytest.raises(sealwire.HandshakeError):
+        client.wait_connected(timeout=20)
+
+
 def test_inproc_and_ipc(pair: Pairs, tmp_path: object) -> None:
     for endpoint in ["inproc://here", f"ipc://{tmp_path}/socket"]:
         pull, push = pair.socket(sealwire.PULL), pair.socket(sealwire.PUSH)

@@ -6,7 +6,7 @@ use magnus::value::{Lazy, ReprValue as _};
 use magnus::{
     Class as _, Error, Exception, ExceptionClass, Module as _, Object as _, RModule, RObject, Ruby,
 };
-use sealwire::{ConnectionFailure, Operation};
+use sealwire::Operation;
 
 use crate::monitor::Failure;
 
@@ -94,23 +94,33 @@ pub(crate) fn raised(ruby: &Ruby, error: &sealwire::Error) -> Error {
     new(ruby, ruby.get_inner(class(error)), error.to_string())
 }
 
-/// Nothing came, or there was no room, within `limit`. The last failure of a connection often says
-/// why, and is there as `failure` too.
+/// What was waited for did not come within `limit`, with why as far as the socket knows.
 pub(crate) fn timed_out(
     ruby: &Ruby,
     operation: Operation,
     limit: Duration,
-    last_failure: Option<ConnectionFailure>,
+    socket: &sealwire::Socket,
 ) -> Error {
-    let failure = last_failure.clone();
-    let error = sealwire::Error::TimedOut {
-        operation,
-        limit,
-        last_failure: last_failure.map(Box::new),
-    };
+    expired(
+        ruby,
+        sealwire::Error::TimedOut {
+            operation,
+            limit,
+            presence: socket.presence(),
+            last_failure: socket.last_failure().map(Box::new),
+        },
+    )
+}
+
+/// An error of time. The last failure of a connection often says why, and is there as `failure` too.
+pub(crate) fn expired(ruby: &Ruby, error: sealwire::Error) -> Error {
     let exception: Result<Exception, Error> =
         ruby.get_inner(&TIMEOUT).new_instance((error.to_string(),));
-    let failure = failure.map(|failure| Failure::wrap(ruby, failure));
+    let failure = match error {
+        sealwire::Error::TimedOut { last_failure, .. } => last_failure,
+        _ => None,
+    };
+    let failure = failure.map(|failure| Failure::wrap(ruby, *failure));
     let attached = exception.and_then(|exception| {
         let object = RObject::from_value(exception.as_value());
         object.map_or(Ok(()), |object| object.ivar_set("@failure", failure))?;

@@ -99,6 +99,7 @@ impl Event {
             Inner::AcceptFailed { .. } => "accept_failed",
             Inner::Connected { .. } => "connected",
             Inner::Ready { .. } => "ready",
+            Inner::Subscribed { .. } => "subscribed",
             Inner::Failed(_) => "failed",
             Inner::Disconnected { .. } => "disconnected",
             Inner::Retrying { .. } => "retrying",
@@ -116,7 +117,9 @@ impl Event {
             Inner::Accepted { connection, .. }
             | Inner::Connected { connection, .. }
             | Inner::Warning { connection, .. } => Some(*connection),
-            Inner::Ready { peer } | Inner::Disconnected { peer } => Some(peer.connection()),
+            Inner::Ready { peer } | Inner::Subscribed { peer } | Inner::Disconnected { peer } => {
+                Some(peer.connection())
+            }
             Inner::Failed(failure) => failure.connection(),
             _ => None,
         }
@@ -143,7 +146,7 @@ impl Event {
             | Inner::Connected { address, .. }
             | Inner::Warning { address, .. }
             | Inner::DatagramsDropped { address, .. } => Some(address.to_string()),
-            Inner::Ready { peer } | Inner::Disconnected { peer } => {
+            Inner::Ready { peer } | Inner::Subscribed { peer } | Inner::Disconnected { peer } => {
                 Some(peer.address().to_string())
             }
             Inner::Failed(failure) => Some(failure.address().to_string()),
@@ -153,7 +156,7 @@ impl Event {
 
     fn peer(ruby: &Ruby, this: &Self) -> Option<Obj<Peer>> {
         match &this.0 {
-            Inner::Ready { peer } | Inner::Disconnected { peer } => {
+            Inner::Ready { peer } | Inner::Subscribed { peer } | Inner::Disconnected { peer } => {
                 Some(Peer::wrap(ruby, peer.clone()))
             }
             _ => None,

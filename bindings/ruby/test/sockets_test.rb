@@ -119,6 +119,22 @@ class SocketsTest < SealwireTest
     assert_equal :connect, error.failure.cause
   end
 
+  def test_subscribers_that_were_waited_for_miss_nothing
+    publisher, subscriber = socket(:PUB), socket(:SUB)
+    error = assert_raises(Sealwire::TimeoutError) { publisher.wait_connected(1, timeout: 0) }
+    assert_match(/no peer was connected/, error.message)
+    monitor = publisher.monitor
+    subscriber.connect(publisher.bind("tcp://127.0.0.1:0"))
+    assert_same publisher, publisher.wait_connected(1, timeout: TIMEOUT)
+    assert_raises(Sealwire::TimeoutError) { publisher.wait_subscribed("weather.", 1, timeout: 0.02) }
+    subscriber.subscribe("weather")
+    publisher.wait_subscribed("weather.", 1, timeout: TIMEOUT) << "weather.today"
+    assert_equal "weather.today", subscriber.receive.to_s
+    names = []
+    names << monitor.next(timeout: TIMEOUT).name until names.last == :subscribed
+    assert_raises(Sealwire::UnsupportedError) { subscriber.wait_subscribed("", 1) }
+  end
+
   def test_groups
     radio, dish = socket(:RADIO), socket(:DISH)
     monitor = radio.monitor

@@ -190,6 +190,11 @@
 #define SEALWIRE_EVENT_ANYONE_ALLOWED 13
 
 /**
+ * Kind of an event: a peer asks a publisher for its first topic, or a RADIO for its first group.
+ */
+#define SEALWIRE_EVENT_SUBSCRIBED 14
+
+/**
  * Cause of a failure: the event is none.
  */
 #define SEALWIRE_CAUSE_NONE 0
@@ -581,7 +586,7 @@
 /**
  * Switch: a call that waits ends with `SEALWIRE_ERROR_INTERRUPTED` when a signal handler has run on its
  * thread while it slept, whatever `SA_RESTART` says; nothing was sent or received then. Sending, receiving,
- * connect_peer, close, and the next event of monitors made from the socket; not `sealwire_socket_free`,
+ * connect_peer, wait_connected, wait_subscribed, close, and the next event of monitors made from the socket; not `sealwire_socket_free`,
  * `sealwire_poll`, proxies and RPC. Default 0.
  */
 #define SEALWIRE_OPTION_INTERRUPTIBLE 54
@@ -2009,7 +2014,7 @@ const char *sealwire_event_address(const sealwire_event *event);
 uint64_t sealwire_event_connection(const sealwire_event *event);
 
 /**
- * The peer, of `SEALWIRE_EVENT_READY` and `SEALWIRE_EVENT_DISCONNECTED`; else NULL. Belongs to the
+ * The peer, of `SEALWIRE_EVENT_READY`, `SEALWIRE_EVENT_SUBSCRIBED` and `SEALWIRE_EVENT_DISCONNECTED`; else NULL. Belongs to the
  * event.
  */
 const sealwire_peer *sealwire_event_peer(const sealwire_event *event);
@@ -2875,6 +2880,31 @@ sealwire_status sealwire_socket_close(const sealwire_socket *socket);
  * Messages, monitors and readiness objects that came from it stay valid. NULL is fine.
  */
 void sealwire_socket_free(sealwire_socket *socket);
+
+/**
+ * Waits until at least `peers` peers are connected, their handshakes done: up to `timeout_ms` milliseconds,
+ * `SEALWIRE_WAIT` (the send timeout of the options) or `SEALWIRE_NO_WAIT`. A publisher waits for
+ * subscribers instead.
+ *
+ * Errors: `SEALWIRE_ERROR_TIMED_OUT`, whose text says why where that is known, `SEALWIRE_ERROR_INTERRUPTED`,
+ * `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_socket_wait_connected(const sealwire_socket *socket,
+                                               size_t peers,
+                                               int64_t timeout_ms);
+
+/**
+ * PUB, XPUB: waits until a message that begins with these bytes would go to at least `peers` peers. RADIO: the same
+ * for messages to this group; members over `udp` do not count. Waits as
+ * `sealwire_socket_wait_connected` does.
+ *
+ * Errors: as `sealwire_socket_wait_connected`, and `SEALWIRE_ERROR_UNSUPPORTED`.
+ */
+sealwire_status sealwire_socket_wait_subscribed(const sealwire_socket *socket,
+                                                const void *topic,
+                                                size_t size,
+                                                size_t peers,
+                                                int64_t timeout_ms);
 
 /**
  * Sends a message: hands it to the queue of the peer or peers that it goes to, and waits for room

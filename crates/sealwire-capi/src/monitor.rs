@@ -47,6 +47,8 @@ pub const SEALWIRE_EVENT_DATAGRAMS_DROPPED: i32 = 11;
 pub const SEALWIRE_EVENT_UNBOUND: i32 = 12;
 /// Kind of an event: everybody is let in, as nothing was given to decide and no ZAP handler is bound.
 pub const SEALWIRE_EVENT_ANYONE_ALLOWED: i32 = 13;
+/// Kind of an event: a peer asks a publisher for its first topic, or a RADIO for its first group.
+pub const SEALWIRE_EVENT_SUBSCRIBED: i32 = 14;
 
 /// Cause of a failure: the event is none.
 pub const SEALWIRE_CAUSE_NONE: i32 = 0;
@@ -215,7 +217,9 @@ impl sealwire_event {
             | Event::DatagramsDropped {
                 endpoint, address, ..
             } => (Some(endpoint), Some(address)),
-            Event::Ready { peer } | Event::Disconnected { peer } => (None, Some(peer.address())),
+            Event::Ready { peer } | Event::Subscribed { peer } | Event::Disconnected { peer } => {
+                (None, Some(peer.address()))
+            }
             Event::Failed(failure) => (Some(failure.endpoint()), Some(failure.address())),
             _ => (None, None),
         };
@@ -230,7 +234,9 @@ impl sealwire_event {
 
     fn peer(&self) -> Option<&Arc<Peer>> {
         match &self.event {
-            Event::Ready { peer } | Event::Disconnected { peer } => Some(peer),
+            Event::Ready { peer } | Event::Subscribed { peer } | Event::Disconnected { peer } => {
+                Some(peer)
+            }
             _ => None,
         }
     }
@@ -240,7 +246,9 @@ impl sealwire_event {
             Event::Accepted { connection, .. }
             | Event::Connected { connection, .. }
             | Event::Warning { connection, .. } => Some(*connection),
-            Event::Ready { peer } | Event::Disconnected { peer } => Some(peer.connection()),
+            Event::Ready { peer } | Event::Subscribed { peer } | Event::Disconnected { peer } => {
+                Some(peer.connection())
+            }
             Event::Failed(failure) => failure.connection(),
             _ => None,
         }
@@ -256,6 +264,7 @@ pub extern "C" fn sealwire_event_kind(event: Option<&sealwire_event>) -> i32 {
         Event::AcceptFailed { .. } => SEALWIRE_EVENT_ACCEPT_FAILED,
         Event::Connected { .. } => SEALWIRE_EVENT_CONNECTED,
         Event::Ready { .. } => SEALWIRE_EVENT_READY,
+        Event::Subscribed { .. } => SEALWIRE_EVENT_SUBSCRIBED,
         Event::Failed(_) => SEALWIRE_EVENT_FAILED,
         Event::Disconnected { .. } => SEALWIRE_EVENT_DISCONNECTED,
         Event::Retrying { .. } => SEALWIRE_EVENT_RETRYING,
@@ -342,7 +351,7 @@ pub extern "C" fn sealwire_event_connection(event: Option<&sealwire_event>) -> u
     event.and_then(sealwire_event::connection).unwrap_or(0)
 }
 
-/// The peer, of `SEALWIRE_EVENT_READY` and `SEALWIRE_EVENT_DISCONNECTED`; else NULL. Belongs to the
+/// The peer, of `SEALWIRE_EVENT_READY`, `SEALWIRE_EVENT_SUBSCRIBED` and `SEALWIRE_EVENT_DISCONNECTED`; else NULL. Belongs to the
 /// event.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_event_peer(event: Option<&sealwire_event>) -> *const sealwire_peer {

@@ -1,5 +1,6 @@
 //! Sockets.
 
+pub mod presence;
 pub mod sending;
 
 use std::ffi::{c_char, c_void};
@@ -288,11 +289,11 @@ fn with_bytes(
     data: *const c_void,
     size: usize,
     name: &str,
-    operation: impl FnOnce(&Socket, &[u8]) -> Result<(), sealwire::Error>,
+    operation: impl FnOnce(&Socket, &[u8]) -> Result<(), Failure>,
 ) -> sealwire_status {
     guard(|| {
         let socket = required(socket, "socket")?;
-        Ok(operation(&socket.socket, bytes(data.cast(), size, name)?)?)
+        operation(&socket.socket, bytes(data.cast(), size, name)?)
     })
 }
 
@@ -307,7 +308,7 @@ pub extern "C" fn sealwire_socket_subscribe(
     size: usize,
 ) -> sealwire_status {
     with_bytes(socket, topic, size, "topic", |socket, topic| {
-        socket.subscribe(topic)
+        Ok(socket.subscribe(topic)?)
     })
 }
 
@@ -322,7 +323,7 @@ pub extern "C" fn sealwire_socket_unsubscribe(
     size: usize,
 ) -> sealwire_status {
     with_bytes(socket, topic, size, "topic", |socket, topic| {
-        socket.unsubscribe(topic)
+        Ok(socket.unsubscribe(topic)?)
     })
 }
 
@@ -338,7 +339,7 @@ pub extern "C" fn sealwire_socket_join(
     size: usize,
 ) -> sealwire_status {
     with_bytes(socket, group, size, "group", |socket, group| {
-        socket.join(group)
+        Ok(socket.join(group)?)
     })
 }
 
@@ -353,7 +354,7 @@ pub extern "C" fn sealwire_socket_leave(
     size: usize,
 ) -> sealwire_status {
     with_bytes(socket, group, size, "group", |socket, group| {
-        socket.leave(group)
+        Ok(socket.leave(group)?)
     })
 }
 

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <signal.h>
+#include <time.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -12,13 +13,24 @@ static void handle(int number) {
     handled++;
 }
 
-/* A signal every millisecond, until it is called with 0: however late the call begins to sleep, one
- * comes after that. */
+/* A signal every so many milliseconds: however late the call begins to sleep, one comes after that. */
 static void beat(int milliseconds) {
     struct itimerval every;
     memset(&every, 0, sizeof every);
     every.it_interval.tv_usec = every.it_value.tv_usec = 1000 * milliseconds;
     CHECK(setitimer(ITIMER_REAL, &every, NULL) == 0);
+}
+
+/* No more signals from here on: one that was sent may not have been handled yet. */
+static void stop_beating(void) {
+    sigset_t alarm, before;
+    struct timespec none = {0, 0};
+    CHECK(sigemptyset(&alarm) == 0 && sigaddset(&alarm, SIGALRM) == 0);
+    CHECK(pthread_sigmask(SIG_BLOCK, &alarm, &before) == 0);
+    beat(0);
+    while (sigtimedwait(&alarm, NULL, &none) == SIGALRM) {
+    }
+    CHECK(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
 }
 
 int main(void) {
@@ -49,7 +61,7 @@ int main(void) {
     RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_socket_send_bytes(push, "x", 1, SEALWIRE_WAIT));
     RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_monitor_next(monitor, SEALWIRE_WAIT, &event));
     RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_monitor_next(monitor, TIMEOUT, &event));
-    beat(0);
+    stop_beating();
     CHECK(handled >= 4 && message == NULL && event == NULL);
     RETURNS(SEALWIRE_ERROR_TIMED_OUT, sealwire_monitor_next(monitor, 1, &event));
 
@@ -59,7 +71,7 @@ int main(void) {
     OK(sealwire_socket_send_bytes(push, "late", 4, SEALWIRE_WAIT));
     beat(1);
     RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_socket_close(push));
-    beat(0);
+    stop_beating();
     OK(sealwire_socket_bind(pull, endpoint, NULL));
     OK(sealwire_socket_recv(pull, SEALWIRE_WAIT, &message));
     CHECK(sealwire_message_size(message) == 4);
@@ -74,7 +86,7 @@ int main(void) {
     deaf = make_socket(SEALWIRE_PULL, none);
     beat(1);
     RETURNS(SEALWIRE_ERROR_TIMED_OUT, sealwire_socket_recv(deaf, 100, &message));
-    beat(0);
+    stop_beating();
 
     sealwire_socket_free(deaf);
     sealwire_socket_free(push);

@@ -82,6 +82,30 @@ static void publish(mechanism *with) {
     sealwire_string_free(endpoint);
 }
 
+/* Who is waited for misses nothing; who does not come is told of. */
+static void waited_for(mechanism *with) {
+    char *endpoint = NULL;
+    sealwire_socket *publisher = make_socket(SEALWIRE_PUB, with->server);
+    sealwire_socket *subscriber = make_socket(SEALWIRE_SUB, with->client);
+    OK(sealwire_socket_bind(publisher, "tcp://127.0.0.1:0", &endpoint));
+    RETURNS(SEALWIRE_ERROR_TIMED_OUT, sealwire_socket_wait_connected(publisher, 1, SEALWIRE_NO_WAIT));
+    CHECK(strstr(sealwire_last_error(), "no peer was connected") != NULL);
+    OK(sealwire_socket_connect(subscriber, endpoint));
+    OK(sealwire_socket_wait_connected(publisher, 1, SEALWIRE_WAIT));
+    RETURNS(SEALWIRE_ERROR_TIMED_OUT, sealwire_socket_wait_subscribed(publisher, "news", 4, 1, 20));
+    OK(sealwire_socket_subscribe(subscriber, "ne", 2));
+    OK(sealwire_socket_wait_subscribed(publisher, "news", 4, 1, TIMEOUT));
+    send_text(publisher, "news of today");
+    receive_text(subscriber, "news of today");
+    RETURNS(SEALWIRE_ERROR_UNSUPPORTED, sealwire_socket_wait_subscribed(subscriber, "", 0, 1, 1));
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_socket_wait_connected(publisher, 1, -2));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_socket_wait_connected(NULL, 1, SEALWIRE_WAIT));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_socket_wait_subscribed(publisher, NULL, 1, 1, SEALWIRE_WAIT));
+    sealwire_socket_free(subscriber);
+    sealwire_socket_free(publisher);
+    sealwire_string_free(endpoint);
+}
+
 static void addressed(mechanism *with) {
     char *endpoint = NULL;
     sealwire_socket *router = make_socket(SEALWIRE_ROUTER, with->server);
@@ -352,6 +376,7 @@ int main(void) {
         both_ways(&with, SEALWIRE_DEALER, SEALWIRE_DEALER);
         both_ways(&with, SEALWIRE_CHANNEL, SEALWIRE_CHANNEL);
         publish(&with);
+        waited_for(&with);
         addressed(&with);
         by_number(&with);
         groups(&with);

@@ -258,6 +258,7 @@ impl From<&Event> for Record {
                 ..Record::default()
             },
             Event::Ready { peer } => Record::of_peer("ready", peer),
+            Event::Subscribed { peer } => Record::of_peer("subscribed", peer),
             Event::Failed(failure) => Record::of_failure(failure),
             Event::Disconnected { peer } => Record::of_peer("disconnected", peer),
             Event::Retrying {

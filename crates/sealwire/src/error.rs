@@ -28,12 +28,14 @@ pub enum Error {
     #[error("the operation would have to wait")]
     WouldBlock,
     /// The time limit ran out. The last failure of a connection often says why.
-    #[error("{} within {limit:?}{}", Awaited(*.operation), Because(.last_failure))]
+    #[error("{} within {limit:?}{}", Awaited(*.operation, *.presence), Because(*.presence, .last_failure))]
     TimedOut {
         /// What was waited for.
         operation: Operation,
         /// How long.
         limit: Duration,
+        /// Which peers were there in the end.
+        presence: Presence,
         /// The latest failed connection of this socket that has not been made good since.
         last_failure: Option<Box<ConnectionFailure>>,
     },
@@ -143,6 +145,8 @@ pub enum Operation {
     RoutingId,
     /// Wait for a connection to be ready.
     Connect,
+    /// Wait for peers that ask for a topic or group.
+    AwaitSubscribers,
 }
 
 impl fmt::Display for Operation {
@@ -156,8 +160,27 @@ impl fmt::Display for Operation {
             Operation::RoutingId => "only SERVER and PEER sockets send by routing id",
             Operation::Connect => "this socket type cannot connect",
             Operation::Join => "only DISH sockets join and leave groups",
+            Operation::AwaitSubscribers => "only PUB, XPUB and RADIO sockets have subscribers",
         })
     }
+}
+
+/// Which peers a socket has, or had when a time limit ran out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Presence {
+    /// No connection stood.
+    Nobody,
+    /// Connections stood, but no handshake was finished.
+    Handshaking {
+        /// How many.
+        connections: usize,
+    },
+    /// Peers were connected, their handshakes done.
+    Connected {
+        /// How many.
+        peers: usize,
+    },
 }
 
 /// The shape of a message, which its sender can mend.
@@ -341,25 +364,34 @@ impl fmt::Display for Unfit<'_> {
     }
 }
 
-struct Awaited(Operation);
+struct Awaited(Operation, Presence);
 
 impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Operation::Send => "no peer had room for the message",
-            Operation::Connect => "the connection was not ready",
+        f.write_str(match (self.0, self.1) {
+            (Operation::Send, Presence::Connected { .. }) => "no peer had room for the message",
+            (Operation::Send, _) => "no peer was ready for the message",
+            (Operation::Connect, _) => "the peers that were waited for were not all connected",
+            (Operation::AwaitSubscribers, _) => {
+                "the subscribers that were waited for did not all come"
+            }
             _ => "no message came",
         })
     }
 }
 
-struct Because<'a>(&'a Option<Box<ConnectionFailure>>);
+struct Because<'a>(Presence, &'a Option<Box<ConnectionFailure>>);
 
 impl fmt::Display for Because<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(failure) => write!(f, "; the last connection failed: {failure}"),
-            None => Ok(()),
+        match (self.0, self.1) {
+            (Presence::Handshaking { connections }, None) => write!(
+                f,
+                "; connections whose handshake was not finished: {connections}. The other end may not speak ZMTP"
+            ),
+            (Presence::Nobody, None) => f.write_str("; no peer was connected"),
+            (Presence::Connected { .. }, None) => Ok(()),
+            (_, Some(failure)) => write!(f, "; the last connection failed: {failure}"),
         }
     }
 }

@@ -83,7 +83,7 @@ mod zap;
 pub use account::AddressLimit;
 pub use context::Context;
 pub use endpoint::{Endpoint, EndpointError, MAX_INPROC_NAME, MAX_IPC_NAME};
-pub use error::{Error, MessageError, Operation, SendError, StateError, Unusable};
+pub use error::{Error, MessageError, Operation, Presence, SendError, StateError, Unusable};
 pub use failure::{ConnectionFailure, DatagramDrop, FailureCause};
 pub use keys::Generate;
 pub use message::Message;

@@ -214,6 +214,28 @@ class Socket(Options, SocketCore):
         except Expired:
             return [self._last_recv(form, float(wait))]
 
+    async def wait_connected(self, peers: int = 1, timeout: float | None = None) -> None:
+        """Waits until at least ``peers`` peers are connected, their handshakes done: for up to
+        ``timeout`` milliseconds, or ``sndtimeo``."""
+        wait = self.sndtimeo if timeout is None else timeout
+        try:
+            operation = self._start_wait_connected(peers)
+            await run(operation, None if wait < 0 else wait / 1000)
+        except Expired:
+            self._last_wait_connected(peers, float(wait))
+
+    async def wait_subscribed(
+        self, topic: str | Buffer, peers: int = 1, timeout: float | None = None
+    ) -> None:
+        """PUB, XPUB: waits until a message that begins with ``topic`` would go to at least ``peers``
+        peers; RADIO: the same for a group. For up to ``timeout`` milliseconds, or ``sndtimeo``."""
+        wait = self.sndtimeo if timeout is None else timeout
+        try:
+            operation = self._start_wait_subscribed(topic, peers)
+            await run(operation, None if wait < 0 else wait / 1000)
+        except Expired:
+            self._last_wait_subscribed(topic, peers, float(wait))
+
     async def connect_peer(self, endpoint: str) -> int:
         """SERVER, PEER: connects, waits for the handshake, and gives the number of the
         connection."""

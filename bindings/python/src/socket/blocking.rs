@@ -217,6 +217,41 @@ impl BlockingSocket {
         }
     }
 
+    /// Waits until at least `peers` peers are connected, their handshakes done: for up to `timeout`
+    /// milliseconds, or `sndtimeo`.
+    #[pyo3(signature = (peers = 1, timeout = None))]
+    fn wait_connected(slf: &Bound<'_, Self>, peers: usize, timeout: Option<f64>) -> PyResult<()> {
+        let (py, core) = (slf.py(), core(slf));
+        let limit = core.opened.limit_of_wait(timeout);
+        match block_on(py, core.socket(py)?.wait_connected(peers), limit)? {
+            Some(connected) => connected.map_err(|error| core.failed(py, error)),
+            None => core
+                .opened
+                .last_connected(py, peers, limit.unwrap_or_default()),
+        }
+    }
+
+    /// PUB, XPUB: waits until a message that begins with `topic` would go to at least `peers` peers;
+    /// RADIO: the same for a group. For up to `timeout` milliseconds, or `sndtimeo`.
+    #[pyo3(signature = (topic, peers = 1, timeout = None))]
+    fn wait_subscribed(
+        slf: &Bound<'_, Self>,
+        topic: &Bound<'_, PyAny>,
+        peers: usize,
+        timeout: Option<f64>,
+    ) -> PyResult<()> {
+        let (py, core) = (slf.py(), core(slf));
+        let topic = crate::auth::text_or_bytes(topic)?;
+        let limit = core.opened.limit_of_wait(timeout);
+        match block_on(py, core.socket(py)?.wait_subscribed(&topic, peers), limit)? {
+            Some(subscribed) => subscribed.map_err(|error| core.failed(py, error)),
+            None => {
+                let limit = limit.unwrap_or_default();
+                core.opened.last_subscribed(py, &topic, peers, limit)
+            }
+        }
+    }
+
     /// Closes the socket and waits until what is queued was sent, within the linger time. With
     /// `linger`, in milliseconds, the call waits no longer than that, and the rest goes on in the
     /// background.

@@ -351,6 +351,55 @@ impl SocketCore {
         ))
     }
 
+    /// The operation that waits for so many peers.
+    fn _start_wait_connected(&self, py: Python<'_>, peers: usize) -> PyResult<Operation> {
+        let (socket, opened) = (self.socket(py)?.clone(), self.opened.clone());
+        Ok(Operation::of(
+            async move { socket.wait_connected(peers).await },
+            move |py, connected| {
+                let connected = connected.map_err(|error| opened.failed(py, error));
+                connected.map(|()| py.None())
+            },
+        ))
+    }
+
+    /// The operation that waits for so many subscribers.
+    fn _start_wait_subscribed(
+        &self,
+        py: Python<'_>,
+        topic: &Bound<'_, PyAny>,
+        peers: usize,
+    ) -> PyResult<Operation> {
+        let topic = crate::auth::text_or_bytes(topic)?;
+        let (socket, opened) = (self.socket(py)?.clone(), self.opened.clone());
+        Ok(Operation::of(
+            async move { socket.wait_subscribed(topic, peers).await },
+            move |py, subscribed| {
+                let subscribed = subscribed.map_err(|error| opened.failed(py, error));
+                subscribed.map(|()| py.None())
+            },
+        ))
+    }
+
+    /// After the limit of an operation, in milliseconds: why so many peers are not there.
+    fn _last_wait_connected(&self, py: Python<'_>, peers: usize, limit_ms: f64) -> PyResult<()> {
+        let limit = crate::wait::milliseconds(limit_ms).unwrap_or_default();
+        self.opened.last_connected(py, peers, limit)
+    }
+
+    /// The same for subscribers.
+    fn _last_wait_subscribed(
+        &self,
+        py: Python<'_>,
+        topic: &Bound<'_, PyAny>,
+        peers: usize,
+        limit_ms: f64,
+    ) -> PyResult<()> {
+        let topic = crate::auth::text_or_bytes(topic)?;
+        let limit = crate::wait::milliseconds(limit_ms).unwrap_or_default();
+        self.opened.last_subscribed(py, &topic, peers, limit)
+    }
+
     /// The operation that closes it; `None` when that was done.
     fn _start_close(&self) -> Option<Operation> {
         let socket = self.opened.take_for_closing()?;

@@ -214,6 +214,14 @@ impl Opened {
         limit(&self.send_timeout_ms)
     }
 
+    /// That of a call, in milliseconds, or else of sending.
+    pub(super) fn limit_of_wait(&self, timeout: Option<f64>) -> Option<Duration> {
+        match timeout {
+            Some(milliseconds) => crate::wait::milliseconds(milliseconds),
+            None => self.send_limit(),
+        }
+    }
+
     /// The end of an operation, as an exception.
     pub(super) fn failed(&self, py: Python<'_>, error: Error) -> PyErr {
         if matches!(error, Error::Closed) && self.context.is_terminated() {
@@ -244,6 +252,31 @@ impl Opened {
         let socket = blocking::Socket::from(self.socket(py)?.clone());
         py.detach(|| socket.send_timeout(message, Duration::ZERO))
             .map_err(|unsent| self.expired(py, unsent.into(), limit))
+    }
+
+    /// After `limit`: whether so many peers are connected by now, or why not.
+    pub(super) fn last_connected(
+        &self,
+        py: Python<'_>,
+        peers: usize,
+        limit: Duration,
+    ) -> PyResult<()> {
+        let socket = blocking::Socket::from(self.socket(py)?.clone());
+        py.detach(|| socket.wait_connected_timeout(peers, Duration::ZERO))
+            .map_err(|error| self.expired(py, error, limit))
+    }
+
+    /// After `limit`: whether so many peers are subscribed by now, or why not.
+    pub(super) fn last_subscribed(
+        &self,
+        py: Python<'_>,
+        topic: &[u8],
+        peers: usize,
+        limit: Duration,
+    ) -> PyResult<()> {
+        let socket = blocking::Socket::from(self.socket(py)?.clone());
+        py.detach(|| socket.wait_subscribed_timeout(topic, peers, Duration::ZERO))
+            .map_err(|error| self.expired(py, error, limit))
     }
 
     fn expired(&self, py: Python<'_>, error: Error, limit: Duration) -> PyErr {

@@ -140,14 +140,13 @@ fn blocking(socket: &sealwire::Socket) -> blocking::Socket {
 }
 
 /// An error, where one of time is about the whole limit.
-fn raised_within(ruby: &Ruby, error: Failed, limit: Duration) -> Error {
-    match error {
-        Failed::TimedOut {
-            operation,
-            last_failure,
-            ..
-        } => errors::timed_out(ruby, operation, limit, last_failure.map(|failure| *failure)),
-        error => errors::raised(ruby, &error),
+fn raised_within(ruby: &Ruby, mut error: Failed, whole: Duration) -> Error {
+    match &mut error {
+        Failed::TimedOut { limit, .. } => {
+            *limit = whole;
+            errors::expired(ruby, error)
+        }
+        _ => errors::raised(ruby, &error),
     }
 }
 

@@ -4,6 +4,7 @@
 //! exists. So it is made when it is first needed.
 
 mod messages;
+mod presence;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,7 +18,7 @@ use magnus::{
     Value, method,
 };
 use sealwire::account::Kind;
-use sealwire::{Endpoint, Error as Failed, Event, Operation, SocketType};
+use sealwire::{Endpoint, Error as Failed, SocketType};
 
 use crate::account::by_kind;
 use crate::monitor::Monitor;
@@ -98,6 +99,8 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
         method!(Socket::connected_endpoints, 0),
     )?;
     class.define_method("peers", method!(Socket::peers, 0))?;
+    class.define_method("wait_connected", method!(Socket::wait_connected, -1))?;
+    class.define_method("wait_subscribed", method!(Socket::wait_subscribed, -1))?;
     class.define_method("send", method!(Socket::send, -1))?;
     class.define_method("<<", method!(Socket::push, 1))?;
     class.define_method("try_send", method!(Socket::try_send, 1))?;
@@ -252,34 +255,6 @@ impl Socket {
         gvl::lent(ruby, || socket.connect(endpoint))
             .map_err(|error| errors::raised(ruby, &error))?;
         Ok(this)
-    }
-
-    /// Connects, waits for the connection and gives its number (SERVER, PEER).
-    fn connect_peer(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<u32, Error> {
-        let (text, limit) = with_timeout::<(String,)>(ruby, args)?;
-        let limit = limit.unwrap_or_else(|| this.send_timeout.get());
-        let socket = this.socket(ruby)?;
-        let endpoint = endpoint(ruby, &text.0)?;
-        let monitor = socket.monitor();
-        let connected = waiting::within(ruby, socket.connect_peer(endpoint), limit)?;
-        match connected {
-            Some(Ok(routing_id)) => Ok(routing_id),
-            Some(Err(error)) => Err(errors::raised(ruby, &error)),
-            None => {
-                let events = std::iter::from_fn(|| monitor.try_next());
-                let failures = events.filter_map(|event| match event {
-                    Event::Failed(failure) => Some(failure),
-                    _ => None,
-                });
-                let limit = limit.unwrap_or_default();
-                Err(errors::timed_out(
-                    ruby,
-                    Operation::Connect,
-                    limit,
-                    failures.last(),
-                ))
-            }
-        }
     }
 
     fn unbind(ruby: &Ruby, this: Obj<Self>, text: String) -> Result<Obj<Self>, Error> {

@@ -144,7 +144,7 @@ pub const SEALWIRE_OPTION_OMIT_ROUTING_ID: i32 = 52;
 pub const SEALWIRE_OPTION_CONNECTION_EVENTS: i32 = 53;
 /// Switch: a call that waits ends with `SEALWIRE_ERROR_INTERRUPTED` when a signal handler has run on its
 /// thread while it slept, whatever `SA_RESTART` says; nothing was sent or received then. Sending, receiving,
-/// connect_peer, close, and the next event of monitors made from the socket; not `sealwire_socket_free`,
+/// connect_peer, wait_connected, wait_subscribed, close, and the next event of monitors made from the socket; not `sealwire_socket_free`,
 /// `sealwire_poll`, proxies and RPC. Default 0.
 pub const SEALWIRE_OPTION_INTERRUPTIBLE: i32 = 54;
 /// Bytes: what the socket calls itself: up to 255 bytes, not starting with a zero octet.

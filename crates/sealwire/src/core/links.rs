@@ -8,7 +8,7 @@ use sealwire_zmtp::Frames;
 
 use super::{Phase, SocketCore, State};
 use crate::account::{Exceeded, Kind};
-use crate::monitor::add;
+use crate::monitor::{Event, add};
 use crate::options::SocketOptions;
 use crate::pattern::{
     Arrivals, Delivered, Delivery, Dismissal, HighWaterMarks, Item, Link, PipeId, Received, Room,
@@ -116,8 +116,21 @@ impl SocketCore {
     /// Takes items from a link until there are no more or the pipe is full: then the link stops
     /// reading until it is told that input is wanted. The source is asked under the lock.
     pub(crate) fn deliver(&self, id: PipeId, source: &mut dyn Arrivals) -> Delivered {
-        let delivered = self.with(|state| state.pattern.deliver_all(&mut state.pipes, id, source));
+        let (delivered, subscriber) = self.with(|state| {
+            let delivered = state.pattern.deliver_all(&mut state.pipes, id, source);
+            let subscriber = match delivered.changed {
+                true => state.pipes.newly_subscribed(id),
+                false => None,
+            };
+            (delivered, subscriber)
+        });
         self.count_delivered(&delivered);
+        if delivered.changed {
+            self.writable.notify(usize::MAX);
+        }
+        if let Some(peer) = subscriber {
+            self.hub.emit(Event::Subscribed { peer });
+        }
         delivered
     }
 

@@ -13,6 +13,7 @@ mod endpoints;
 mod holders;
 mod links;
 mod notifying;
+mod presence;
 mod protocol;
 mod readable;
 mod revising;
@@ -51,6 +52,7 @@ pub(crate) struct SocketCore {
     protocol: Arc<sealwire_zmtp::Config>,
     state: Mutex<State>,
     pub(crate) readable: Readable,
+    /// Told of room to send, and of peers that come or ask for topics.
     pub(crate) writable: Signal,
     /// Whether there was a peer in this process.
     pub(crate) has_had_peers_in_process: AtomicBool,
@@ -329,7 +331,10 @@ impl SocketCore {
     }
 
     pub(crate) fn subscribe(&self, topic: &[u8]) -> Result<(), Error> {
-        self.with(|state| state.pattern.subscribe(&mut state.pipes, topic))
+        self.with(|state| state.pattern.subscribe(&mut state.pipes, topic))?;
+        // XPUB grants by hand what its peers asked for.
+        self.writable.notify(usize::MAX);
+        Ok(())
     }
 
     pub(crate) fn unsubscribe(&self, topic: &[u8]) -> Result<(), Error> {

@@ -73,6 +73,11 @@ pub enum Event {
         /// Who is there.
         peer: Arc<Peer>,
     },
+    /// PUB, XPUB, RADIO: the first topic or group that the peer asks for. Once for a connection.
+    Subscribed {
+        /// Who is there.
+        peer: Arc<Peer>,
+    },
     /// A connection failed: it could not be made, its handshake failed, or it broke later.
     Failed(ConnectionFailure),
     /// A connection ended as it should: the peer closed it between two messages, or we did.
@@ -166,6 +171,9 @@ impl fmt::Display for Event {
                 peer.socket_type(),
                 peer.mechanism().map_or("none", Mechanism::name),
             ),
+            Event::Subscribed { peer } => {
+                write!(f, "connection {}: {peer} subscribed", peer.connection())
+            }
             Event::Failed(failure) => write!(f, "connection failed: {failure}"),
             Event::Disconnected { peer } => {
                 write!(f, "connection {} with {peer} ended", peer.connection())

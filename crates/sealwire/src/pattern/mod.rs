@@ -106,6 +106,8 @@ pub(crate) struct Delivered {
     pub(crate) ignored: usize,
     /// The queue is full: there may be more.
     pub(crate) full: bool,
+    /// The peer asked for topics or groups, or took that back.
+    pub(crate) changed: bool,
 }
 
 /// Where received items come from.
@@ -202,6 +204,7 @@ pub(crate) trait Pattern: Send {
                 Item::OwnMessage(frames) => Item::Message(frames),
                 item => item,
             };
+            delivered.changed |= !message;
             match self.delivered(pipes, id, item) {
                 Delivery::Queued => {
                     delivered.queued += 1;
@@ -330,6 +333,12 @@ pub(crate) trait Pattern: Send {
     /// Removes a subscription.
     fn unsubscribe(&mut self, _pipes: &mut Pipes, _topic: &[u8]) -> Result<(), Error> {
         Err(Error::Unsupported(Operation::Subscribe))
+    }
+
+    /// How many peers asked for a message that begins like this, or for this group; `None` where peers
+    /// ask for nothing.
+    fn subscribers(&mut self, _pipes: &Pipes, _topic: &[u8]) -> Option<usize> {
+        None
     }
 
     /// Joins a group.

@@ -47,6 +47,8 @@ pub(super) struct Pipe {
     pub(super) input_paused: bool,
     /// A message found no room since half of the outbound queue was last free.
     pub(super) found_full: bool,
+    /// It was told that the peer has subscribed.
+    pub(super) subscribed: bool,
     /// The link was told that the peer is to go.
     pub(super) dismissed: bool,
     /// The peer is gone; the pipe stays until its inbound queue has been read.

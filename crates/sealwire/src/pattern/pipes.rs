@@ -85,6 +85,7 @@ impl Pipes {
             output_signalled: false,
             input_paused: false,
             found_full: false,
+            subscribed: false,
             dismissed: false,
             ended: false,
         })
@@ -231,6 +232,14 @@ impl Pipes {
         if let Some(peer) = self.peer(id) {
             peer.account().set(kind, bytes);
         }
+    }
+
+    /// The peer, the first time that it is subscribed to something.
+    pub(crate) fn newly_subscribed(&mut self, id: PipeId) -> Option<Arc<Peer>> {
+        let pipe = self.slab.get_mut(id)?;
+        let subscribed = pipe.peer.account().held(Kind::Subscriptions) > 0;
+        let newly = subscribed && !mem::replace(&mut pipe.subscribed, true);
+        newly.then(|| pipe.peer.clone())
     }
 
     /// Disconnects a peer that asked for more than it may, and counts that.

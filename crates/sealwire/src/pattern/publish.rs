@@ -226,6 +226,11 @@ impl Pattern for Publish {
         !self.announcements.is_empty()
     }
 
+    fn subscribers(&mut self, pipes: &Pipes, topic: &[u8]) -> Option<usize> {
+        self.match_peers(pipes, topic);
+        Some(self.matching.len())
+    }
+
     fn subscribe(&mut self, pipes: &mut Pipes, topic: &[u8]) -> Result<(), Error> {
         let id = self.addressee()?;
         let requested = self.requested.bytes_of(id);

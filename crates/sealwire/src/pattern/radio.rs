@@ -94,4 +94,10 @@ impl Pattern for Radio {
     fn readable(&self) -> bool {
         false
     }
+
+    /// Members over `udp` tell nobody.
+    fn subscribers(&mut self, _pipes: &Pipes, group: &[u8]) -> Option<usize> {
+        self.groups.exactly(group, &mut self.members);
+        Some(self.members.len())
+    }
 }

@@ -17,7 +17,8 @@ pub use running::block_on;
 
 use super::SocketBuilder;
 use crate::endpoint::Endpoint;
-use crate::error::{Error, Operation};
+use crate::error::{Error, Operation, Presence};
+use crate::failure::ConnectionFailure;
 use crate::message::Message;
 use crate::monitor::{Counters, Monitor};
 use crate::peer::Peer;
@@ -179,6 +180,88 @@ impl Socket {
     /// See [`Socket::accounts`](crate::Socket::accounts).
     pub fn accounts(&self) -> Vec<Arc<Peer>> {
         self.inner.accounts()
+    }
+
+    /// See [`Socket::wait_connected`](crate::Socket::wait_connected); waits for up to the send timeout.
+    ///
+    /// # Errors
+    ///
+    /// As there, [`Error::TimedOut`] and, where the socket is
+    /// [interruptible](SocketBuilder::interruptible), [`Error::Interrupted`].
+    pub fn wait_connected(&self, peers: usize) -> Result<(), Error> {
+        let limit = self.inner.core()?.options().send_timeout;
+        self.wait_connected_within(peers, limit)
+    }
+
+    /// As [`wait_connected`](Socket::wait_connected), waiting no longer than `limit`.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn wait_connected_timeout(&self, peers: usize, limit: Duration) -> Result<(), Error> {
+        self.wait_connected_within(peers, Some(limit))
+    }
+
+    fn wait_connected_within(&self, peers: usize, limit: Option<Duration>) -> Result<(), Error> {
+        let core = self.inner.core()?;
+        self.wait_for_peers(Operation::Connect, limit, || core.connected(peers))
+    }
+
+    /// See [`Socket::wait_subscribed`](crate::Socket::wait_subscribed); waits for up to the send timeout.
+    ///
+    /// # Errors
+    ///
+    /// As there, [`Error::TimedOut`] and, where the socket is
+    /// [interruptible](SocketBuilder::interruptible), [`Error::Interrupted`].
+    pub fn wait_subscribed(&self, topic: impl AsRef<[u8]>, peers: usize) -> Result<(), Error> {
+        let limit = self.inner.core()?.options().send_timeout;
+        self.wait_subscribed_within(topic.as_ref(), peers, limit)
+    }
+
+    /// As [`wait_subscribed`](Socket::wait_subscribed), waiting no longer than `limit`.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn wait_subscribed_timeout(
+        &self,
+        topic: impl AsRef<[u8]>,
+        peers: usize,
+        limit: Duration,
+    ) -> Result<(), Error> {
+        self.wait_subscribed_within(topic.as_ref(), peers, Some(limit))
+    }
+
+    fn wait_subscribed_within(
+        &self,
+        topic: &[u8],
+        peers: usize,
+        limit: Option<Duration>,
+    ) -> Result<(), Error> {
+        let core = self.inner.core()?;
+        let attempt = || core.subscribed(topic, peers);
+        self.wait_for_peers(Operation::AwaitSubscribers, limit, attempt)
+    }
+
+    fn wait_for_peers(
+        &self,
+        operation: Operation,
+        limit: Option<Duration>,
+        attempt: impl Fn() -> Result<Option<()>, Error>,
+    ) -> Result<(), Error> {
+        let core = self.inner.core()?;
+        let done = core.writable.wait(None, core.until(limit), |_| attempt())?;
+        done.map_err(|why| core.unfinished(why, operation, limit))
+    }
+
+    /// See [`Socket::presence`](crate::Socket::presence).
+    pub fn presence(&self) -> Presence {
+        self.inner.presence()
+    }
+
+    /// See [`Socket::last_failure`](crate::Socket::last_failure).
+    pub fn last_failure(&self) -> Option<ConnectionFailure> {
+        self.inner.last_failure()
     }
 
     /// See [`Socket::peers`](crate::Socket::peers).

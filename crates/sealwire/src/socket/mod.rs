@@ -17,7 +17,8 @@ use self::handle::Handle;
 use crate::context::Context;
 use crate::core::{RegistrationKind, SocketCore};
 use crate::endpoint::{Endpoint, EndpointError};
-use crate::error::{Error, Operation};
+use crate::error::{Error, Operation, Presence};
+use crate::failure::ConnectionFailure;
 use crate::message::Message;
 use crate::monitor::{Counters, Monitor};
 use crate::peer::Peer;
@@ -231,6 +232,76 @@ impl Socket {
     /// date: those that are connected, and those that have left messages to be read.
     pub fn accounts(&self) -> Vec<Arc<Peer>> {
         self.core().map(|core| core.accounts()).unwrap_or_default()
+    }
+
+    /// Waits until at least `peers` peers are connected, their handshakes done. Returns at once where they
+    /// are. A publisher waits for [subscribers](Socket::wait_subscribed) instead, since a subscription
+    /// comes after the handshake.
+    ///
+    /// **Cancel-safe.**
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`] when another handle closes the socket meanwhile, [`Error::EngineFailed`].
+    pub async fn wait_connected(&self, peers: usize) -> Result<(), Error> {
+        self.wait_for_peers(|core| core.connected(peers)).await
+    }
+
+    /// PUB, XPUB: waits until a message that begins with `topic` would go to at least `peers` peers. RADIO: the same
+    /// for messages to the group `topic`; members over `udp` tell nobody and do not count. With
+    /// [`xpub_manual`](SocketBuilder::xpub_manual) what was granted counts.
+    ///
+    /// **Cancel-safe.**
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # use sealwire::{Socket, SocketType};
+    /// # let (publisher, subscriber) = (Socket::new(SocketType::Pub)?, Socket::new(SocketType::Sub)?);
+    /// subscriber.connect(publisher.bind("tcp://127.0.0.1:0")?)?;
+    /// subscriber.subscribe("weather.")?;
+    ///
+    /// publisher.wait_subscribed("weather.", 1).await?;
+    /// publisher.send("weather.today sunny").await?;
+    /// assert_eq!(subscriber.recv().await?.as_bytes(), b"weather.today sunny");
+    /// # Ok::<(), sealwire::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for other types, [`Error::Closed`] when another handle closes the socket
+    /// meanwhile, [`Error::EngineFailed`].
+    pub async fn wait_subscribed(
+        &self,
+        topic: impl AsRef<[u8]>,
+        peers: usize,
+    ) -> Result<(), Error> {
+        let topic = topic.as_ref();
+        self.wait_for_peers(|core| core.subscribed(topic, peers))
+            .await
+    }
+
+    async fn wait_for_peers(
+        &self,
+        attempt: impl Fn(&SocketCore) -> Result<Option<()>, Error>,
+    ) -> Result<(), Error> {
+        loop {
+            let listener = Listening::to(&self.core()?.writable);
+            if attempt(self.core()?)?.is_some() {
+                return Ok(());
+            }
+            listener.await;
+        }
+    }
+
+    /// Which peers are there now.
+    pub fn presence(&self) -> Presence {
+        self.core().map_or(Presence::Nobody, |core| core.presence())
+    }
+
+    /// The latest failed connection of this socket that has not been made good by another since: why
+    /// nothing comes. [`Error::TimedOut`] has it too; this is for time limits of an executor.
+    pub fn last_failure(&self) -> Option<ConnectionFailure> {
+        self.core().ok()?.hub.last_failure()
     }
 
     /// Peers whose handshake is complete. Brings their accounts up to date.

@@ -29,6 +29,7 @@ mod patterns;
 mod payload_owners;
 mod plain;
 mod plain_text;
+mod presence;
 mod proxy;
 #[cfg(unix)]
 mod readiness;

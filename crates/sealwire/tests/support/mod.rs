@@ -156,7 +156,7 @@ pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
 pub(crate) fn await_event<T>(
     monitor: &Monitor,
     what: &str,
-    fits: impl Fn(&Event) -> Option<T>,
+    mut fits: impl FnMut(&Event) -> Option<T>,
 ) -> T {
     let deadline = Instant::now() + TIMEOUT;
     let mut seen = Vec::new();

@@ -49,6 +49,7 @@ impl SocketCore {
             Unfinished::TimedOut => Error::TimedOut {
                 operation,
                 limit: limit.unwrap_or_default(),
+                presence: self.presence(),
                 last_failure: self.hub.last_failure().map(Box::new),
             },
         }
