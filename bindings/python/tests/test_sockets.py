@@ -252,8 +252,7 @@ def test_a_wrong_key_is_why_nobody_is_connected(pair: Pairs) -> None:
     client = pair.socket(sealwire.PUSH, stranger)
     events = client.monitor()
     client.connect(server.bind("tcp://127.0.0.1:0"))
-    while events.next().kind != "failed":
-        pass
+    assert any(event.kind == "failed" for event in events)
     with pytest.raises(sealwire.HandshakeError):
         client.wait_connected(timeout=20)
 
@@ -315,7 +314,7 @@ def test_a_time_limit_ends_waiting_and_says_how_long() -> None:
         assert issubclass(sealwire.TimedOut, sealwire.Again)
     with sealwire.Socket(sealwire.PUSH, sndtimeo=20, linger=0) as push:
         push.bind("tcp://127.0.0.1:0")
-        with pytest.raises(sealwire.TimedOut, match="no peer had room"):
+        with pytest.raises(sealwire.TimedOut, match="no peer was connected"):
             push.send(b"to nobody")
         with pytest.raises(sealwire.TimedOut):
             push.send_many([b"to nobody"])

@@ -28,7 +28,7 @@ pub enum Error {
     #[error("the operation would have to wait")]
     WouldBlock,
     /// The time limit ran out. The last failure of a connection often says why.
-    #[error("{} within {limit:?}{}", Awaited(*.operation, *.presence), Because(*.presence, .last_failure))]
+    #[error("{} within {limit:?}{}", Awaited(*.operation, *.presence), Because(*.operation, *.presence, .last_failure))]
     TimedOut {
         /// What was waited for.
         operation: Operation,
@@ -370,6 +370,9 @@ impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match (self.0, self.1) {
             (Operation::Send, Presence::Connected { .. }) => "no peer had room for the message",
+            (Operation::Send, Presence::Nobody) => {
+                "no peer was connected that could take the message"
+            }
             (Operation::Send, _) => "no peer was ready for the message",
             (Operation::Connect, _) => "the peers that were waited for were not all connected",
             (Operation::AwaitSubscribers, _) => {
@@ -380,11 +383,12 @@ impl fmt::Display for Awaited {
     }
 }
 
-struct Because<'a>(Presence, &'a Option<Box<ConnectionFailure>>);
+struct Because<'a>(Operation, Presence, &'a Option<Box<ConnectionFailure>>);
 
 impl fmt::Display for Because<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.0, self.1) {
+        match (self.1, self.2) {
+            (Presence::Nobody, None) if self.0 == Operation::Send => Ok(()),
             (Presence::Handshaking { connections }, None) => write!(
                 f,
                 "; connections whose handshake was not finished: {connections}. The other end may not speak ZMTP"
