@@ -1,4 +1,4 @@
-//! The C face and the Rust API talk to each other, either side being the server.
+//! The C API and the Rust API talk to each other, either side being the server.
 
 #![cfg(unix)]
 

@@ -1,4 +1,6 @@
 //! What needs no `alloc` takes no memory from the heap.
+//!
+//! A binary of its own: its allocator counts.
 
 #![allow(unsafe_code, reason = "an allocator that counts")]
 

@@ -16,6 +16,8 @@
 //!
 //! Hashes, derived keys, boxes, cookies and vouches take none. Each further property of the metadata
 //! takes one for its value and, but for `Identity`, one for its name. The input is the caller's.
+//!
+//! A binary of its own: its allocator counts.
 
 #[path = "../../sealwire/tests/support/counting.rs"]
 #[expect(dead_code, reason = "this counts allocations, not bytes")]
