@@ -280,10 +280,70 @@ class WhatDoesNotCount(Layers):
         self.upward("enum E {\n    #[cfg(test)]\n    A { a: u8 },\n    B(crate::engine::E),\n}", line=4)
 
 
+class Circles(unittest.TestCase):
+    def circles(self, files):
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "src"
+            for name, text in {"lib.rs": "mod wire;", **files}.items():
+                (source / name).parent.mkdir(parents=True, exist_ok=True)
+                (source / name).write_text(text, encoding="utf-8")
+            found = layers.check(Path(folder), [["wire"]], may_have_circles=False)
+            self.assertEqual(layers.check(Path(folder), [["wire"]]), [])
+            return [line.replace(f"{folder}/src/", "") for line in found]
+
+    def test_modules_of_a_folder_that_use_each_other(self):
+        found = self.circles(
+            {
+                "wire/mod.rs": "mod frame;\nmod greeting;\nmod flags;",
+                "wire/frame.rs": "use super::greeting::Greeting;",
+                "wire/greeting.rs": "\nfn f() { crate::wire::flags::all() }",
+                "wire/flags.rs": "use super::frame::Frame;",
+            }
+        )
+        circle = "flags -> frame (wire/flags.rs:1), frame -> greeting (wire/frame.rs:1), greeting -> flags (wire/greeting.rs:2)"
+        self.assertEqual(found, [f"a circle in crate::wire: {circle}"])
+
+    def test_a_name_that_the_folder_re_exports(self):
+        found = self.circles(
+            {
+                "wire/mod.rs": "mod frame;\nmod greeting;\npub use greeting::Greeting;",
+                "wire/frame.rs": "use super::Greeting;",
+                "wire/greeting.rs": "fn f(frame: super::frame::Frame) {}",
+            }
+        )
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("frame -> greeting (wire/frame.rs:1)", found[0])
+
+    def test_what_is_below_another_folder_counts_for_that(self):
+        found = self.circles(
+            {
+                "wire/mod.rs": "mod command;\nmod frame;",
+                "wire/command/mod.rs": "mod ready;",
+                "wire/command/ready.rs": "use crate::wire::frame::Frame;",
+                "wire/frame.rs": "use super::command::ready::Ready;",
+            }
+        )
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("frame -> command (wire/frame.rs:1)", found[0])
+
+    def test_what_is_no_circle(self):
+        allowed = self.circles(
+            {
+                "wire/mod.rs": "mod frame;\nmod greeting;\nmod flags;\npub use frame::Frame;",
+                # A module and its folder are one; tests may use anything.
+                "wire/frame.rs": "use super::{SIZE, flags::Flags};\nuse super::greeting::Greeting;",
+                "wire/greeting.rs": "use super::flags::Flags;\n#[cfg(test)]\nmod tests { use super::super::Frame; }",
+                "wire/flags.rs": "use core::fmt;",
+            }
+        )
+        self.assertEqual(allowed, [])
+
+
 class Table(unittest.TestCase):
     def test_the_crates_of_the_table_are_there(self):
         for folder in layers.FLOORS:
             self.assertTrue((layers.ROOT / folder / "src").is_dir(), folder)
+        self.assertLessEqual(layers.WITHOUT_CIRCLES, set(layers.FLOORS))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 use crate::job::Job;
 use crate::keys::{Keying, MessageKeys};
 use crate::mac_input::MacInput;
-use crate::portable::blake3::{Chain, Node, ROOT};
+use crate::node::{Chain, Node, ROOT};
 use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
 
 /// The operations that exist once for each instruction set.

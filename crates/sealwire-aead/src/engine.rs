@@ -8,8 +8,8 @@ use crate::batch::{OpenJob, Verdict};
 use crate::job::Job;
 use crate::keys::{Keying, MessageKeys};
 use crate::mac_input::MacInput;
+use crate::node::{Chain, Node, ROOT};
 use crate::portable::Portable;
-use crate::portable::blake3::{Chain, Node, ROOT};
 use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE};
 #[cfg(feature = "measuring")]
 use sealwire_simd::measuring::Level;

@@ -73,6 +73,7 @@ mod error;
 mod job;
 mod keys;
 mod mac_input;
+mod node;
 mod pieces;
 mod portable;
 #[cfg(feature = "getrandom")]

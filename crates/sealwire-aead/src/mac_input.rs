@@ -1,7 +1,7 @@
 //! What a tag is computed over: `aad || le64(len aad) || ciphertext || le64(len ciphertext)`,
 //! readable at any offset without ever being put together in memory.
 
-use crate::portable::blake3::CHUNK_SIZE;
+use crate::node::CHUNK_SIZE;
 
 /// The virtual concatenation of a message's associated data, ciphertext and their lengths, or a part
 /// of it.

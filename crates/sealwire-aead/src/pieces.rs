@@ -6,7 +6,8 @@
 
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
-use crate::portable::blake3::{CHUNK_SIZE, Node, ROOT, parent};
+use crate::node::{CHUNK_SIZE, Node, ROOT};
+use crate::portable::blake3::parent;
 use crate::{KEY_SIZE, NONCE_SIZE, TAG_SIZE, engine};
 use alloc::vec::Vec;
 use core::fmt;

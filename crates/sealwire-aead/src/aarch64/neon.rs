@@ -1,8 +1,8 @@
 //! NEON: four lanes.
 
+use crate::simd::back_end::kernels;
 use crate::simd::blake3::ROW_SCHEDULE;
 use crate::simd::isa::Isa;
-use crate::simd::kernels::kernels;
 use core::arch::aarch64::{uint8x16x4_t, vld1q_u8, vld1q_u8_x4, vqtbl4q_u8, vreinterpretq_u32_u8};
 use sealwire_simd::arm::V128;
 use sealwire_simd::{Neon, instructions};

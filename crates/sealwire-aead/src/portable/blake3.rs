@@ -6,18 +6,16 @@
 
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
+use crate::node::{CHUNK_SIZE, Chain, Node, ROOT};
 use crate::{KEY_SIZE, NONCE_SIZE};
 use zeroize::Zeroize;
 
 /// Bytes that one compression takes in.
 pub(crate) const BLOCK_SIZE: usize = 64;
-/// Bytes in a leaf of the tree.
-pub(crate) const CHUNK_SIZE: usize = 1024;
 
 pub(crate) const CHUNK_START: u32 = 1 << 0;
 pub(crate) const CHUNK_END: u32 = 1 << 1;
 pub(crate) const PARENT: u32 = 1 << 2;
-pub(crate) const ROOT: u32 = 1 << 3;
 pub(crate) const KEYED_HASH: u32 = 1 << 4;
 
 /// The initialization vector, SHA-256's.
@@ -42,11 +40,6 @@ pub(crate) const SCHEDULE: [[usize; 16]; 7] = [
     [9, 14, 11, 5, 8, 12, 15, 1, 13, 3, 0, 10, 2, 6, 4, 7],
     [11, 15, 5, 0, 1, 9, 8, 6, 14, 10, 2, 12, 3, 4, 7, 13],
 ];
-
-/// A chaining value or a key, as words.
-pub(crate) type Chain = [u32; 8];
-/// The chaining value of a node as bytes, so that two neighbours are their parent's block.
-pub(crate) type Node = [u8; 32];
 
 /// BLAKE3's compression function with all 64 bytes of its output.
 pub(crate) fn compress(

@@ -10,6 +10,7 @@ pub(crate) mod chacha20;
 use crate::back_end::BackEnd;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
+use crate::node::{Chain, Node};
 use crate::{KEY_SIZE, NONCE_SIZE};
 
 /// The back end that runs everywhere.
@@ -32,14 +33,7 @@ impl BackEnd for Portable {
         chacha20::xor_keystream(keys, counter, data);
     }
 
-    fn node(
-        self,
-        key: &blake3::Chain,
-        input: &MacInput<'_>,
-        start: usize,
-        len: usize,
-        root: u32,
-    ) -> blake3::Node {
+    fn node(self, key: &Chain, input: &MacInput<'_>, start: usize, len: usize, root: u32) -> Node {
         blake3::node(key, input, start, len, root)
     }
 }

@@ -4,24 +4,20 @@
 //! form in which ChaCha20 and BLAKE3 take them.
 
 use super::blake3::{
-    CHUNK_BLOCKS, LaneParameters, NONCE_FLAGS, compress_lanes, parent_block, permute_lanes,
-    store_nodes,
+    LaneParameters, NONCE_FLAGS, compress_lanes, parent_block, permute_lanes, store_nodes,
 };
 use super::chacha20::{blocks, keystream_blocks, lane_state, xor_block};
-use super::framing::{Edge, MAX_CHUNKS, Shape};
 use super::isa::Isa;
-use super::kernels::{Kernels, LaneKernels};
+use super::kernels::Kernels;
+use super::lanes::{Index, LaneKernels, Lanes, TagKeys};
+use super::shape::{CHUNK_BLOCKS, Edge, MAX_CHUNKS, Shape};
 use crate::job::Job;
 use crate::keys::MessageKeys;
-use crate::portable::blake3::{
-    BLOCK_SIZE, CHUNK_END, CHUNK_START, Chain, KEYED_HASH, Node, PARENT, ROOT, words,
-};
+use crate::node::{Node, ROOT};
+use crate::portable::blake3::{BLOCK_SIZE, CHUNK_END, CHUNK_START, KEYED_HASH, PARENT, words};
 use crate::{KEY_SIZE, NONCE_SIZE};
 use sealwire_simd::blocks::{Blocks, gather_blocks, scatter_blocks, splat_words};
 use sealwire_simd::vector::{MAX_LANES, Vector};
-
-/// Index of a job in the slice of a batch call.
-pub(crate) type Index = u8;
 
 /// The keys of one message a lane, as word vectors.
 struct LaneKeys<V> {
@@ -168,14 +164,6 @@ pub(crate) fn xor_run<I: Kernels, J: Job>(
     keystream.wipe::<I::Wide>(isa);
 }
 
-/// The keys of the messages in all lanes.
-pub(crate) enum TagKeys<'a, V> {
-    /// One for all.
-    Same(&'a Chain),
-    /// Each its own.
-    Own(&'a [V; 8]),
-}
-
 /// Tags of the messages in `lanes`.
 #[inline(always)]
 pub(crate) fn tags<I: Isa, V: Vector<Isa = I>>(
@@ -262,38 +250,7 @@ pub(crate) fn tags<I: Isa, V: Vector<Isa = I>>(
     }
 }
 
-/// What is authenticated in each lane. Lanes that are left over do what the first does.
-pub(crate) struct Lanes<'a> {
-    aads: [&'a [u8]; MAX_LANES],
-    texts: [&'a [u8]; MAX_LANES],
-    shapes: [Shape; MAX_LANES],
-    /// Whether all shapes are the same.
-    alike: bool,
-}
-
 impl<'a> Lanes<'a> {
-    #[inline]
-    pub(crate) fn new<J: Job>(jobs: &'a [J], group: &[Index]) -> Self {
-        let first = &jobs[usize::from(group[0])];
-        let mut aads = [first.aad(); MAX_LANES];
-        let mut texts = [first.text(); MAX_LANES];
-        for (lane, index) in group.iter().enumerate().take(MAX_LANES) {
-            let job = &jobs[usize::from(*index)];
-            (aads[lane], texts[lane]) = (job.aad(), job.text());
-        }
-        let shapes: [Shape; MAX_LANES] = core::array::from_fn(|lane| Shape {
-            aad_len: aads[lane].len(),
-            text_len: texts[lane].len(),
-        });
-        let alike = shapes.iter().all(|shape| *shape == shapes[0]);
-        Self {
-            aads,
-            texts,
-            shapes,
-            alike,
-        }
-    }
-
     /// Block `index` of each lane as word vectors, some other where a lane has not so many. What
     /// cannot be read from a text is put together in `edges`.
     #[inline(always)]

@@ -1,17 +1,15 @@
 //! BLAKE3's compression over lanes, for many blocks, and over rows, for one chain of blocks.
 
 use super::isa::Isa;
+use super::shape::CHUNK_BLOCKS;
 use crate::keys::MessageKeys;
+use crate::node::{CHUNK_SIZE, Chain, Node, ROOT};
 use crate::portable::blake3::{
-    BLOCK_SIZE, CHUNK_END, CHUNK_SIZE, CHUNK_START, Chain, IV, KEYED_HASH, Node, PARENT, ROOT,
-    SCHEDULE,
+    BLOCK_SIZE, CHUNK_END, CHUNK_START, IV, KEYED_HASH, PARENT, SCHEDULE,
 };
 use crate::{NONCE_SIZE, TAG_SIZE};
 use sealwire_simd::blocks::{gather_blocks, splat_words};
 use sealwire_simd::vector::{MAX_LANES, Vector};
-
-/// Blocks in a full chunk.
-pub(crate) const CHUNK_BLOCKS: usize = CHUNK_SIZE / BLOCK_SIZE;
 
 /// Flags of the one block that a nonce is.
 pub(crate) const NONCE_FLAGS: u32 = KEYED_HASH | CHUNK_START | CHUNK_END | ROOT;

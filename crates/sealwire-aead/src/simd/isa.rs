@@ -1,9 +1,9 @@
 //! What an instruction set has to provide beside its vectors.
 
-use super::framing::Edge;
-use super::kernels::LaneKernels;
+use super::lanes::LaneKernels;
+use super::shape::Edge;
 use crate::keys::MessageKeys;
-use crate::portable::blake3::{Chain, Node};
+use crate::node::{Chain, Node};
 use sealwire_simd::vector::{self, MAX_LANES};
 
 /// Quads in the widest vector.

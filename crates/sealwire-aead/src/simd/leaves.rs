@@ -5,17 +5,17 @@
 //! and only those on its edges are put together in a buffer.
 
 use super::blake3::{
-    CHUNK_BLOCKS, RowBlock, compress_rows, derive_message_keys, hash_chunks, hash_parents,
-    load_chain, parent_block, store_chain,
+    RowBlock, compress_rows, derive_message_keys, hash_chunks, hash_parents, load_chain,
+    parent_block, store_chain,
 };
 use super::chacha20::xor_few;
 use super::framing::MacBlocks;
 use super::isa::{Isa, QUADS};
 use super::kernels::Kernels;
+use super::shape::CHUNK_BLOCKS;
 use crate::mac_input::MacInput;
-use crate::portable::blake3::{
-    BLOCK_SIZE, CHUNK_END, CHUNK_SIZE, CHUNK_START, Chain, KEYED_HASH, Node, PARENT, ROOT,
-};
+use crate::node::{CHUNK_SIZE, Chain, Node, ROOT};
+use crate::portable::blake3::{BLOCK_SIZE, CHUNK_END, CHUNK_START, KEYED_HASH, PARENT};
 use crate::{KEY_SIZE, NONCE_SIZE};
 use sealwire_simd::vector::{MAX_LANES, Vector};
 

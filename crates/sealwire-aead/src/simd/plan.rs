@@ -3,16 +3,16 @@
 //! Lanes run until the longest message among them ends, so messages are grouped by length. Lengths
 //! are no secret; nothing else decides.
 
-use super::batch::{Index, Lanes, TagKeys};
 use super::framing::MacBlocks;
-use super::kernels::{Kernels, LaneKernels};
+use super::kernels::Kernels;
+use super::lanes::{Index, LaneKernels, Lanes, TagKeys};
 use super::tree;
 use crate::KEY_SIZE;
 use crate::back_end::alone;
 use crate::job::Job;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
-use crate::portable::blake3::{Chain, ROOT};
+use crate::node::{Chain, ROOT};
 use sealwire_simd::vector::{MAX_LANES, Vector};
 
 /// Jobs that are sorted together.

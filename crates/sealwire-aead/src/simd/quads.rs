@@ -4,16 +4,16 @@
 //! four chunks rows are quicker. They pay only where message words can be picked from two vectors
 //! at once, which takes AVX-512.
 
-use super::blake3::{CHUNK_BLOCKS, mix};
+use super::blake3::mix;
 use super::chacha20::{LaneBlocks, state_at};
 use super::framing::{Header, MacBlocks};
 use super::isa::{Isa, QUADS};
 use super::kernels::Kernels;
+use super::shape::CHUNK_BLOCKS;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
-use crate::portable::blake3::{
-    BLOCK_SIZE, CHUNK_END, CHUNK_SIZE, CHUNK_START, Chain, IV, KEYED_HASH, Node, ROOT,
-};
+use crate::node::{CHUNK_SIZE, Chain, Node, ROOT};
+use crate::portable::blake3::{BLOCK_SIZE, CHUNK_END, CHUNK_START, IV, KEYED_HASH};
 use sealwire_simd::blocks::Turning;
 use sealwire_simd::vector::{MAX_LANES, Vector};
 

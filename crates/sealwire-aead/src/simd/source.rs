@@ -3,7 +3,7 @@
 use super::kernels::Kernels;
 use crate::keys::MessageKeys;
 use crate::mac_input::MacInput;
-use crate::portable::blake3::CHUNK_SIZE;
+use crate::node::CHUNK_SIZE;
 use crate::portable::chacha20::BLOCK_SIZE;
 
 /// A message whose tag is computed, and which may be encrypted only as far as the tree has come.

@@ -7,7 +7,8 @@ use super::kernels::Kernels;
 use super::source::Source;
 use crate::keys::Keying;
 use crate::mac_input::MacInput;
-use crate::portable::blake3::{CHUNK_SIZE, Chain, Node, ROOT, left_subtree_len};
+use crate::node::{CHUNK_SIZE, Chain, Node, ROOT};
+use crate::portable::blake3::left_subtree_len;
 use sealwire_simd::vector::{MAX_LANES, Vector};
 
 /// Encrypts a message and returns its tag.

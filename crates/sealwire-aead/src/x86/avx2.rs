@@ -1,8 +1,8 @@
 //! AVX2: eight lanes.
 
+use crate::simd::back_end::kernels;
 use crate::simd::blake3::ROW_SCHEDULE;
 use crate::simd::isa::Isa;
-use crate::simd::kernels::kernels;
 use core::arch::x86_64::{_mm256_blendv_epi8, _mm256_castsi256_si128, _mm256_permutevar8x32_epi32};
 use sealwire_simd::vector::Vector;
 use sealwire_simd::x86::avx2::{V128, V256};

@@ -1,12 +1,12 @@
 //! AVX-512: sixteen lanes, rotations and masks.
 
 use crate::keys::MessageKeys;
-use crate::portable::blake3::{Chain, Node};
+use crate::node::{Chain, Node};
+use crate::simd::back_end::kernels;
 use crate::simd::blake3::ROW_SCHEDULE;
-use crate::simd::framing::Edge;
 use crate::simd::isa::{Isa, QUADS};
-use crate::simd::kernels::kernels;
 use crate::simd::quads::{PickQuads, hash_four_chunks, seal_message};
+use crate::simd::shape::Edge;
 use core::arch::x86_64::{
     _bzhi_u64, _mm256_castsi256_si128, _mm256_permutex2var_epi32, _mm512_loadu_si512,
     _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_or_si512, _mm512_permutex2var_epi32,

@@ -1,8 +1,8 @@
 //! SSE4.1: four lanes.
 
+use crate::simd::back_end::kernels;
 use crate::simd::blake3::ROW_SCHEDULE;
 use crate::simd::isa::Isa;
-use crate::simd::kernels::kernels;
 use core::arch::x86_64::_mm_set_epi32;
 use sealwire_simd::vector::MAX_LANES;
 use sealwire_simd::x86::sse41::V128;
