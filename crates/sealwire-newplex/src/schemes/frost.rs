@@ -45,19 +45,23 @@
 //! * Aggregating what gives no valid signature.
 //! * The identity as a commitment, as in RFC 9591.
 
+mod commitment;
+mod dealer;
 mod encoding;
 mod error;
 mod group;
 mod round;
 mod signer;
 
+pub use commitment::Commitment;
+#[cfg(feature = "std")]
+pub use dealer::generate;
+pub use dealer::{MIN_SEED_SIZE, generate_with};
 pub use encoding::{COMMITMENT_SIZE, GROUP_SIZE, SHARE_SIZE, SIGNER_SIZE};
 pub use error::FrostError;
-#[cfg(feature = "std")]
-pub use group::generate;
-pub use group::{Group, MIN_SEED_SIZE, Parameters, generate_with};
+pub use group::{Group, Parameters};
 pub use round::{Round, SignatureShare};
-pub use signer::{Commitment, Nonces, Signer};
+pub use signer::{Nonces, Signer};
 
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,29 @@
 //! What the schemes with public keys share: elements of ristretto255 (RFC 9496) and scalars.
 
-use super::keys::InvalidEncoding;
 use crate::Protocol;
 use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::traits::IsIdentity as _;
 use curve25519_dalek::{RistrettoPoint, Scalar};
+use thiserror::Error;
 use zeroize::Zeroizing;
 
 /// Size of an encoded element or scalar in bytes.
 pub(crate) const ENCODED_SIZE: usize = 32;
+
+/// Why bytes are no element or no scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum InvalidEncoding {
+    /// The length is wrong.
+    #[error("32 bytes are needed, not {0}")]
+    Length(usize),
+    /// No value has this encoding.
+    #[error("not the canonical encoding of anything: the bytes were damaged or are something else")]
+    NotCanonical,
+    /// The identity element or the scalar zero: whatever was done with it would be no secret.
+    #[error("the identity element and the scalar zero protect nothing and are refused")]
+    Neutral,
+}
 
 /// An element that is not the identity, with its encoding.
 #[derive(Clone, Copy)]
@@ -118,7 +133,7 @@ macro_rules! element_type {
             ///
             /// [`InvalidEncoding`](crate::schemes::keys::InvalidEncoding) unless they are the
             /// canonical encoding of an element other than the identity (RFC 9496, section 4.3.1).
-            pub fn from_bytes(bytes: &[u8]) -> Result<Self, $crate::schemes::keys::InvalidEncoding> {
+            pub fn from_bytes(bytes: &[u8]) -> Result<Self, $crate::schemes::group::InvalidEncoding> {
                 $crate::schemes::group::Element::decode(bytes).map(Self)
             }
 
@@ -136,7 +151,7 @@ macro_rules! element_type {
         }
 
         impl TryFrom<&[u8]> for $name {
-            type Error = $crate::schemes::keys::InvalidEncoding;
+            type Error = $crate::schemes::group::InvalidEncoding;
 
             fn try_from(bytes: &[u8]) -> Result<Self, Self::Error> {
                 Self::from_bytes(bytes)

@@ -14,6 +14,8 @@
 //! The domain of a scheme keeps its transcripts apart from those of others, so that one key pair can
 //! serve several schemes; a key pair for each purpose is still the better habit.
 
+pub use super::group::InvalidEncoding;
+
 use super::group::{Element, decode_scalar, element_type, shared_secret};
 use super::randomness::Randomness;
 #[cfg(feature = "std")]
@@ -21,7 +23,6 @@ use super::randomness::RandomnessError;
 use core::fmt;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use subtle::{Choice, ConstantTimeEq};
-use thiserror::Error;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// Size of a secret key in bytes.
@@ -29,21 +30,6 @@ pub const SECRET_KEY_SIZE: usize = 32;
 
 /// Size of a public key in bytes.
 pub const PUBLIC_KEY_SIZE: usize = 32;
-
-/// Why bytes are no element or no scalar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum InvalidEncoding {
-    /// The length is wrong.
-    #[error("32 bytes are needed, not {0}")]
-    Length(usize),
-    /// No value has this encoding.
-    #[error("not the canonical encoding of anything: the bytes were damaged or are something else")]
-    NotCanonical,
-    /// The identity element or the scalar zero: whatever was done with it would be no secret.
-    #[error("the identity element and the scalar zero protect nothing and are refused")]
-    Neutral,
-}
 
 element_type! {
     /// A public key: an element of ristretto255 that is not the identity.

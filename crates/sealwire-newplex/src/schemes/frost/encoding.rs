@@ -1,10 +1,11 @@
 //! How what signers exchange is written down. The reference has no encodings but that of a share;
 //! the others are this crate's. Numbers are big-endian, as in the transcript.
 
+use super::commitment::Commitment;
 use super::error::FrostError;
 use super::group::{Group, Parameters, processes};
 use super::round::SignatureShare;
-use super::signer::{Commitment, Signer};
+use super::signer::Signer;
 use crate::schemes::group::decode_scalar;
 use crate::schemes::keys::{PublicKey, SecretKey};
 use zeroize::Zeroizing;

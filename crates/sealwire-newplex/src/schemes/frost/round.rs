@@ -1,8 +1,8 @@
 //! One signature in the making: what all signers compute alike from the public values.
 
+use super::commitment::Commitment;
 use super::error::FrostError;
 use super::group::Group;
-use super::signer::Commitment;
 use crate::Protocol;
 use crate::schemes::group::{derive_scalar, double_mul_vartime, encode};
 use crate::schemes::keys::PublicKey;

@@ -1,5 +1,6 @@
-//! One signer, and what it commits itself to.
+//! One signer, and its nonces.
 
+use super::commitment::Commitment;
 use super::error::FrostError;
 use super::group::Group;
 use super::round::{Round, SignatureShare};
@@ -35,22 +36,6 @@ pub struct Nonces {
     pub(super) hiding: Zeroizing<Scalar>,
     pub(super) binding: Zeroizing<Scalar>,
     commitment: Commitment,
-}
-
-/// What a signer publishes before it signs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Commitment {
-    pub(super) identifier: u16,
-    pub(super) hiding: PublicKey,
-    pub(super) binding: PublicKey,
-}
-
-impl Commitment {
-    /// The signer.
-    #[must_use]
-    pub fn identifier(&self) -> u16 {
-        self.identifier
-    }
 }
 
 impl Signer {
