@@ -86,8 +86,9 @@ FLOORS = {
         ["monte", "server", "typed"],
     ],
     "crates/sealwire-simd": [
-        [("isa", "measuring"), "instructions"],
-        ["dispatch", "vector"],
+        ["instructions", "level"],
+        ["isa"],
+        ["dispatch", "measuring", "vector"],
         ["arm", "blocks", "x86"],
     ],
     "crates/sealwire-tunnel": [
@@ -108,6 +109,8 @@ FLOORS = {
 WITHOUT_CIRCLES = {
     "crates/sealwire-aead",
     "crates/sealwire-nacl",
+    "crates/sealwire-newplex",
+    "crates/sealwire-simd",
 }
 
 TOKEN = re.compile(

@@ -41,7 +41,7 @@ macro_rules! instruction_sets {
             #[must_use]
             pub fn detect() -> Option<Self> {
                 #[cfg(feature = "measuring")]
-                if crate::measuring::Level::$name > crate::measuring::limit() {
+                if crate::level::Level::$name > crate::level::limit() {
                     return None;
                 }
                 #[cfg(sealwire_portable)]
@@ -56,8 +56,8 @@ macro_rules! instruction_sets {
             /// Which one this is.
             #[cfg(feature = "measuring")]
             #[must_use]
-            pub const fn level(self) -> crate::measuring::Level {
-                crate::measuring::Level::$name
+            pub const fn level(self) -> crate::level::Level {
+                crate::level::Level::$name
             }
         }
     )+};

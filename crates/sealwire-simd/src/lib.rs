@@ -36,6 +36,8 @@ mod instructions;
 ))]
 mod isa;
 #[cfg(feature = "measuring")]
+mod level;
+#[cfg(feature = "measuring")]
 pub mod measuring;
 #[cfg(all(
     test,
