@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all formal check test unit interop lint docs wasm aarch64 constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c ruby python clean
+.PHONY: all formal check test unit interop lint docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c ruby python clean
 
 all: test lint docs
 
@@ -62,6 +62,14 @@ aarch64:
 	rustup target add $(AARCH64)
 	cargo clippy -p sealwire-simd -p sealwire-aead -p sealwire-nacl -p sealwire-newplex --target $(AARCH64) -- -D warnings
 	cargo clippy -p sealwire-zmtp --features blake3/pure --target $(AARCH64) -- -D warnings
+
+## The cryptography without its back ends for instruction sets: what a processor without any runs, and
+## what the others are compared with. Compiled beside the rest, since a flag of the compiler chooses it.
+portable: export RUSTFLAGS = --cfg sealwire_portable -D warnings
+portable: export CARGO_TARGET_DIR := $(abspath $(or $(CARGO_TARGET_DIR),target))/portable
+portable:
+	cargo clippy -p sealwire-simd -p sealwire-aead -p sealwire-nacl -p sealwire-newplex
+	cargo test -p sealwire-simd -p sealwire-aead -p sealwire-nacl -p sealwire-newplex --lib
 
 ## Sealing and opening take a time that does not depend on secrets: checked with valgrind,
 ## MemorySanitizer and traces of an emulator.
