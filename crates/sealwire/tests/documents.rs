@@ -39,13 +39,13 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 fn pages() -> Vec<PathBuf> {
     let mut pages = files(&root().join("docs"), ".md");
     pages.extend(files(&root().join("crates"), "README.md"));
+    pages.extend(files(&root().join("bench"), "README.md"));
     for name in [
         "README.md",
         "ARCHITECTURE.md",
         "CHANGELOG.md",
         "CONTRIBUTING.md",
         "SECURITY.md",
-        "bench/README.md",
     ] {
         pages.push(root().join(name));
     }
