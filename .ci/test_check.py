@@ -45,13 +45,23 @@ class Choice(unittest.TestCase):
         for file in ["docs/options.md", "README.md", "bindings/python/README.md"]:
             chosen, documents, _ = choice(file)
             self.assertEqual((chosen, documents), (set(), True), file)
-        steps = list(check.steps(set(), True))
+        steps = list(check.steps(set(), True, FOLDERS))
         self.assertIn("documents", steps[-1])
 
     def test_other_workspaces_are_named_and_choose_no_crate(self):
         chosen, documents, apart = choice("bench/sockets/src/main.rs", "bindings/ruby/src/lib.rs")
         self.assertEqual((chosen, documents), (set(), False))
         self.assertEqual(apart, {"bench", "bindings/ruby"})
+
+    def test_crates_without_unit_tests_are_linted_only(self):
+        folders, _ = check.crates()
+        self.assertTrue(check.has_unit_tests(folders["sealwire"]))
+        # Its tests are in `tests/suite/`.
+        self.assertFalse(check.has_unit_tests(folders["sealwire-tunnel"]))
+        _, clippy, test = check.steps({"sealwire", "sealwire-tunnel"}, False, folders)
+        self.assertIn("sealwire-tunnel", clippy)
+        self.assertNotIn("sealwire-tunnel", test)
+        self.assertIn("sealwire", test)
 
     def test_the_workspace_is_read_as_it_is(self):
         folders, users = check.crates()
