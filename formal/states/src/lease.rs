@@ -1,13 +1,15 @@
 //! The lease: who reads a socket's only connection while threads wait for its messages.
 //!
 //! ```text
-//!   thread   Start ▶ Begin ▶ Lease ▶ Park ▶ Attempt ▶ Poll ▶ Unpark ▶ Read ─┐
-//!              │       │                ▲      │                            │
-//!              │       │                └──────┼────────────────────────────┘
-//!              │       └──────▶ Listen ▶ Retry │ ▶ Sleep     a message: Leave ▶ Start, Done
-//!              └ a message: Start, Done  ▲   └─┘ │
-//!                                        └───────┘ told
-//!   engine   commands ▶ timer ▶ bytes that nobody else reads ▶ peers that come and go
+//!   thread   Start ──▶ Begin ──▶ Lease ──▶ Park ──▶ Attempt ──▶ Poll ──▶ Unpark ──▶ Read
+//!              │         │         │        ▲          │        bytes,              │
+//!              │ shared  │ taken   │ gone   │          │        waker               │
+//!              ▼         ▼         ▼        └──────────┼─────────────────────────────┘
+//!            Listen ──▶ Retry ──▶ Sleep                │ a message, or no more time
+//!              ▲                    │                  ▼
+//!              └─────── told ───────┘                Leave ──▶ Start, Done
+//!
+//!   engine   commands, the timer, bytes that nobody else reads, peers that come and go
 //! ```
 //!
 //! The steps of the lease are the library's own (`waiting/lease_state.rs`). The model has what is
@@ -20,7 +22,7 @@
 //!
 //! Left out: spinning, signal handlers, sending, high-water marks, time. A timer may be due at once or
 //! after everything else. Memory is sequentially consistent here: orderings are loom's part
-//! (`crates/sealwire/tests/suite/lease_orders.rs`).
+//! (`crates/sealwire/tests/suite/lease_orders.rs`). The fields of [`LeaseModel`] are its bounds.
 
 use stateright::{Model, Property};
 
@@ -40,7 +42,7 @@ use state::{At, Second, Waiter};
 enum Without {
     /// A thread parks before it looks for a message again.
     ParkingFirst,
-    /// Who delivers wakes the thread that reads.
+    /// A delivery wakes the thread that reads.
     Wake,
     /// A thread that leaves without a timer has the engine start one.
     Watch,
@@ -48,7 +50,7 @@ enum Without {
     NewConnection,
     /// A thread asks whether it was told to stop before it sleeps.
     AskingFirst,
-    /// Who ends a lease wakes the thread that reads.
+    /// The end of a lease wakes the thread that reads.
     WakingTheEnded,
     /// The engine is told to read what a thread gave up.
     EndLease,

@@ -20,7 +20,7 @@
 //!
 //! Left out: mechanisms (a handshake is one command each way), a transport that is full, several peers,
 //! queues and their limits (the model `pipe`), threads that read directly (`lease`) but for the end that
-//! one finds.
+//! one finds. The fields of [`SessionModel`] are the bounds.
 
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ enum Without {
     Heartbeats,
     /// The linger time has an end.
     LingerEnds,
-    /// Who is heard of while its end is awaited is not held to heartbeats that it is not sent.
+    /// A peer that is heard of while its end is awaited is not held to PINGs that it is not sent.
     HeardWhileAwaited,
 }
 
@@ -142,7 +142,7 @@ const ENDS_ONCE: &str = "every session ends once";
 const GIVES_BACK: &str = "nothing is held when all has ended";
 const CLOSES: &str = "a socket closes within its linger time";
 const SILENT: &str = "nobody waits for a silent peer for ever";
-const HEARD: &str = "who is heard of has the whole linger time";
+const HEARD: &str = "a peer that is heard of has its time";
 
 impl Model for SessionModel {
     type State = State;

@@ -142,7 +142,7 @@ impl State {
             }
             _ => {}
         }
-        // Whoever waits for a receiver that is gone gives up.
+        // A sender that waits for a receiver which is gone gives up.
         let gone = self.receiver == Receiving::Closed && self.open().is_none();
         let done = |it: &Sender| {
             let gives_up = gone && it.at == Sending::Sleep && !it.told;
