@@ -248,7 +248,7 @@ impl Session {
         }
         if self.timer.is_some_and(|at| at <= now) {
             self.timer = None;
-            // Who is not asked any more owes no answer. The phase has the time by which it has to be heard of.
+            // A peer that is not asked any more owes no answer. The phase has the time by which it must be heard of.
             if !self.awaits_end() {
                 self.heartbeats_due(now)?;
             }
