@@ -4,10 +4,10 @@
 //!   sealwire-states              all models
 //!   sealwire-states --quick      with the bounds that CI has
 //!   sealwire-states --explain    prints a path to what breaks
-//!   sealwire-states MODEL...     these models only: lease, pipe, session
+//!   sealwire-states NAME...      these only: a model (lease, pipe, session), or a row ("lease:a cut, and back")
 //! ```
 //!
-//! Fails when a claim breaks or can go on without end, when a control breaks nothing, and where a property has no
+//! Fails when no row has the name, when a claim breaks or can go on without end, when a control breaks nothing, and where a property has no
 //! control.
 
 mod check;
@@ -23,7 +23,6 @@ mod stand_ins;
 
 use std::process::ExitCode;
 
-use check::Checked;
 use lease::LeaseModel;
 use pipe::PipeModel;
 use session::SessionModel;
@@ -33,21 +32,23 @@ use stand_ins::{connection, error, limits, options, wire};
 extern crate self as sealwire_zmtp;
 
 fn main() -> ExitCode {
-    let arguments: Vec<_> = std::env::args().skip(1).collect();
-    let has = |name: &str| arguments.iter().any(|it| it == name);
-    let (quick, explain) = (has("--quick"), has("--explain"));
-    let all = arguments.iter().all(|it| it.starts_with("--"));
+    let (options, names): (Vec<_>, Vec<_>) = std::env::args()
+        .skip(1)
+        .partition(|it| it.starts_with("--"));
+    let has = |option: &str| options.iter().any(|it| it == option);
+    let run = check::Run {
+        quick: has("--quick"),
+        explain: has("--explain"),
+        names,
+    };
     check::header();
-    let mut wrong = 0;
-    if all || has(LeaseModel::NAME) {
-        wrong += check::check::<LeaseModel>(quick, explain);
-    }
-    if all || has(PipeModel::NAME) {
-        wrong += check::check::<PipeModel>(quick, explain);
-    }
-    if all || has(SessionModel::NAME) {
-        wrong += check::check::<SessionModel>(quick, explain);
-    }
-    println!("{wrong} differences");
-    ExitCode::from(u8::from(wrong > 0))
+    let models = [
+        check::check::<LeaseModel>(&run),
+        check::check::<PipeModel>(&run),
+        check::check::<SessionModel>(&run),
+    ];
+    let rows: usize = models.iter().map(|it| it.rows).sum();
+    let wrong: usize = models.iter().map(|it| it.wrong).sum();
+    println!("{rows} rows, {wrong} differences");
+    ExitCode::from(u8::from(wrong > 0 || rows == 0))
 }
