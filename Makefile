@@ -105,7 +105,7 @@ SEEDS ?= 10000
 simulate:
 	SEALWIRE_SEEDS=$(SEEDS) cargo test -p sealwire --lib simulated_tests
 
-## The symbolic models of the handshakes, all rows.
+## The models of the state machines and the symbolic ones of the handshakes: all rows.
 formal:
 	.ci/formal
 

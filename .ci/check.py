@@ -23,6 +23,7 @@ APART = {
     "bindings/python": "make python",
     "bindings/ruby": "make ruby",
     "bench": "cd bench && cargo clippy --all-targets",
+    "formal/states": "cd formal/states && cargo run --release -- --quick",
     "fuzz": "make fuzz",
     "interop": "make interop",
 }

@@ -105,7 +105,7 @@ impl Config {
 }
 
 /// Heartbeats of one connection (ZMTP 3.1, PING and PONG).
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Heartbeat {
     /// Time between two PINGs.
     pub interval: Duration,

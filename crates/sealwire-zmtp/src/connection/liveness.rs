@@ -23,7 +23,7 @@ use crate::wire::command::heartbeat::{Ping, Pong};
 
 type PingContext = ArrayVec<u8, MAX_PING_CONTEXT>;
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Liveness {
     handshake_deadline: Option<Duration>,
     /// Our own heartbeats, once they run.

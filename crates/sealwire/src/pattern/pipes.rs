@@ -368,6 +368,13 @@ impl Pipes {
         keeping.map(|(_, pipe)| pipe.link.clone()).collect()
     }
 
+    /// Links of all peers that are there.
+    #[cfg(unix)]
+    pub(crate) fn live_links(&self) -> Vec<Arc<dyn Link>> {
+        let pipes = self.slab.iter().filter(|(_, pipe)| !pipe.ended);
+        pipes.map(|(_, pipe)| pipe.link.clone()).collect()
+    }
+
     /// Messages that newer ones replaced, since the socket was made.
     pub(crate) fn replaced(&self) -> u64 {
         self.signals.replaced

@@ -1,52 +1,17 @@
-//! Who reads a socket's only connection: the engine, or a thread that waits for a message of it.
-//!
-//! A hand-over from the I/O thread to a waiting thread costs more than the message, so a thread that
-//! blocks leases the connection and reads it on its own. When it has its message it leaves, and the
-//! engine leaves the reading alone for some milliseconds longer, as the thread mostly comes back.
-//!
-//! ```text
-//!                 begin                       park
-//!    Engine ────────────────▶ Reading ◀───────────────▶ Parked
-//!      ▲                       │   ▲     unpark, wake      │
-//!      │ check (twice)         │   └──────── begin ───┐    │
-//!      └───────────── Left ◀───┴────────── leave ─────┼────┘
-//!                      └──────────────────────────────┘
-//!
-//!    Reading, Parked ── revoke ──▶ Revoked ── leave ──▶ Engine      another peer came
-//!    Reading, Parked ── share ───▶ Sharing ── leave ──▶ Shared      somebody else waits too
-//!    Engine, Left ───── share ────────────────────────▶ Shared      for good
-//! ```
-//!
-//! The engine ends a lease that nobody used between two checks. It checks by a timer, which runs while
-//! the thread comes and goes and stops while it stays: then the thread, as it leaves, has the engine
-//! start it (`timed`).
+//! Who reads a socket's only connection, as one state in one atomic: each step of
+//! [`State`] is a compare-and-exchange.
 //!
 //! A thread parks, then looks for a message once more, then polls. Who brings a message does so first
 //! and calls [`wake`](Lease::wake) then. Both do so under the same lock, so the thread either finds the
 //! message or is woken.
 
 use super::atomic::{AtomicU8, Ordering};
+use super::lease_state::{State, Step};
+
+pub(crate) use super::lease_state::{Begun, Ended, Leaving, Use};
 
 /// One of [`State`], packed.
 pub(crate) struct Lease(AtomicU8);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// The engine reads.
-    Engine,
-    /// A thread reads, and is awake.
-    Reading { timed: bool },
-    /// That thread polls, or is about to: who has news wakes it.
-    Parked { timed: bool },
-    /// Nobody waits, and the engine does not read yet. `lately`: somebody has waited since it looked.
-    Left { lately: bool },
-    /// A thread reads and has to stop.
-    Revoked,
-    /// The same, and nobody is to follow it.
-    Sharing,
-    /// The engine reads, for good: several wait.
-    Shared,
-}
 
 use State::{Engine, Left, Parked, Reading, Revoked, Shared, Sharing};
 
@@ -82,48 +47,6 @@ impl State {
     }
 }
 
-/// What a thread is told that wants to read.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Begun {
-    /// It reads.
-    Reads,
-    /// Another reads, which is to be woken if it `sleeps`; from now on nobody does.
-    Taken { sleeps: bool },
-    /// Nobody does, for good.
-    Shared,
-}
-
-/// What is left to do for who ended a lease.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Ended {
-    /// The connection may be leased: the engine has to be told to read it.
-    pub(crate) leased: bool,
-    /// The thread that reads sleeps.
-    pub(crate) sleeps: bool,
-}
-
-/// What is left to do for a thread that leaves.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Leaving {
-    /// Nothing: the engine looks after the lease.
-    Watched,
-    /// The engine is to be told to look after the lease from now on.
-    Unwatched,
-    /// The engine is to be told to read.
-    Over,
-}
-
-/// What the engine finds when it looks after a lease.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Use {
-    /// A thread reads, and tells when it leaves.
-    Now,
-    /// One has, since the last check.
-    Lately,
-    /// None has: the engine reads from now on.
-    Over,
-}
-
 impl Default for Lease {
     fn default() -> Self {
         Lease(AtomicU8::new(Engine.packed()))
@@ -135,20 +58,20 @@ impl Lease {
         State::unpacked(self.0.load(Ordering::Acquire))
     }
 
-    /// Moves on to what `next` gives, `None` for nothing to do. Returns what there was.
-    fn advance(&self, next: impl Fn(State) -> Option<State>) -> State {
+    /// Takes a step, and returns what it was for who took it.
+    fn take<R>(&self, step: impl Fn(State) -> Step<R>) -> R {
         let mut before = self.0.load(Ordering::Acquire);
         loop {
-            let state = State::unpacked(before);
-            let Some(next) = next(state) else {
-                return state;
+            let (next, outcome) = step(State::unpacked(before));
+            let Some(next) = next else {
+                return outcome;
             };
             let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
             match self
                 .0
                 .compare_exchange_weak(before, next.packed(), success, failure)
             {
-                Ok(_) => return state,
+                Ok(_) => return outcome,
                 Err(now) => before = now,
             }
         }
@@ -156,148 +79,77 @@ impl Lease {
 
     // By threads that wait for a message.
 
-    /// Whether nobody reads directly any more.
+    /// See [`State::is_shared`].
     pub(crate) fn is_shared(&self) -> bool {
-        matches!(self.state(), Sharing | Shared)
+        self.state().is_shared()
     }
 
-    /// A thread wants to read. If another does, from now on nobody will.
+    /// See [`State::begin`].
     pub(crate) fn begin(&self) -> Begun {
-        let before = self.advance(|state| match state {
-            Engine => Some(Reading { timed: false }),
-            Left { .. } => Some(Reading { timed: true }),
-            Reading { .. } | Parked { .. } | Revoked => Some(Sharing),
-            Sharing | Shared => None,
-        });
-        match before {
-            Engine | Left { .. } => Begun::Reads,
-            Reading { .. } | Parked { .. } | Revoked => Begun::Taken {
-                sleeps: matches!(before, Parked { .. }),
-            },
-            Sharing | Shared => Begun::Shared,
-        }
+        self.take(State::begin)
     }
 
-    /// The connection that is to be read was not leased: its engine has no timer for it.
+    /// See [`State::is_new`].
     pub(crate) fn is_new(&self) {
-        self.advance(|state| match state {
-            Reading { timed: true } => Some(Reading { timed: false }),
-            _ => None,
-        });
+        self.take(State::is_new)
     }
 
-    /// The thread that reads is about to poll, once it has looked for a message again.
+    /// See [`State::park`].
     pub(crate) fn park(&self) {
-        self.advance(|state| match state {
-            Reading { timed } => Some(Parked { timed }),
-            _ => None,
-        });
+        self.take(State::park);
     }
 
-    /// Whether the thread that reads has to stop.
+    /// See [`State::is_ended`].
     pub(crate) fn is_ended(&self) -> bool {
-        matches!(self.state(), Revoked | Sharing)
+        self.state().is_ended()
     }
 
-    /// It has polled. `false` when it has to stop.
+    /// See [`State::unpark`].
     pub(crate) fn unpark(&self) -> bool {
-        let before = self.advance(|state| match state {
-            Parked { timed } => Some(Reading { timed }),
-            _ => None,
-        });
-        matches!(before, Parked { .. } | Reading { .. })
+        self.take(State::unpark)
     }
 
-    /// It stops. `over`: the engine shall read from now on.
+    /// See [`State::leave`].
     pub(crate) fn leave(&self, over: bool) -> Leaving {
-        let before = self.advance(|state| match state {
-            Reading { .. } | Parked { .. } if over => Some(Engine),
-            Reading { .. } | Parked { .. } => Some(Left { lately: true }),
-            Revoked => Some(Engine),
-            Sharing => Some(Shared),
-            Engine | Left { .. } | Shared => None,
-        });
-        match before {
-            Reading { timed } | Parked { timed } if !over => match timed {
-                true => Leaving::Watched,
-                false => Leaving::Unwatched,
-            },
-            _ => Leaving::Over,
-        }
+        self.take(|state| state.leave(over))
     }
 
     // By those who have news for it.
 
-    /// Whether the thread that reads sleeps, or is about to.
+    /// See [`State::is_parked`].
     pub(crate) fn is_parked(&self) -> bool {
-        matches!(self.state(), Parked { .. })
+        self.state().is_parked()
     }
 
-    /// Whether the thread that reads sleeps and is to be woken by the caller.
+    /// See [`State::wake`].
     pub(crate) fn wake(&self) -> bool {
-        if !self.is_parked() {
-            return false;
-        }
-        let before = self.advance(|state| match state {
-            Parked { timed } => Some(Reading { timed }),
-            _ => None,
-        });
-        matches!(before, Parked { .. })
+        self.is_parked() && self.take(State::wake)
     }
 
-    /// Another peer came: the engine shall read both.
+    /// See [`State::revoke`].
     pub(crate) fn revoke(&self) -> Ended {
-        Self::ended(self.advance(|state| match state {
-            Reading { .. } | Parked { .. } => Some(Revoked),
-            Left { .. } => Some(Engine),
-            Engine | Revoked | Sharing | Shared => None,
-        }))
+        self.take(State::revoke)
     }
 
-    /// Somebody waits who cannot read: from now on nobody reads directly.
+    /// See [`State::share`].
     pub(crate) fn share(&self) -> Ended {
-        Self::ended(self.advance(|state| match state {
-            Engine | Left { .. } => Some(Shared),
-            Reading { .. } | Parked { .. } | Revoked => Some(Sharing),
-            Sharing | Shared => None,
-        }))
-    }
-
-    fn ended(before: State) -> Ended {
-        Ended {
-            leased: matches!(before, Reading { .. } | Parked { .. } | Left { .. }),
-            sleeps: matches!(before, Parked { .. }),
-        }
+        self.take(State::share)
     }
 
     // By the engine, and by those who do without a wait.
 
-    /// Whether the engine may have left the reading to a thread, which may be gone.
+    /// See [`State::may_be_leased`].
     pub(crate) fn may_be_leased(&self) -> bool {
-        matches!(self.state(), Reading { .. } | Parked { .. } | Left { .. })
+        self.state().may_be_leased()
     }
 
-    /// Whether a thread reads.
+    /// See [`State::is_held`].
     pub(crate) fn is_held(&self) -> bool {
-        matches!(
-            self.state(),
-            Reading { .. } | Parked { .. } | Revoked | Sharing
-        )
+        self.state().is_held()
     }
 
-    /// The engine looks by its timer, which goes on only after [`Use::Lately`].
+    /// See [`State::check`].
     pub(crate) fn check(&self) -> Use {
-        let before = self.advance(|state| match state {
-            Reading { .. } => Some(Reading { timed: false }),
-            Parked { .. } => Some(Parked { timed: false }),
-            Left { lately: true } => Some(Left { lately: false }),
-            Left { lately: false } => Some(Engine),
-            Engine | Revoked | Sharing | Shared => None,
-        });
-        match before {
-            Reading { .. } | Parked { .. } => Use::Now,
-            Left { lately: true } => Use::Lately,
-            Left { lately: false } | Engine | Revoked | Sharing | Shared => Use::Over,
-        }
+        self.take(State::check)
     }
 }

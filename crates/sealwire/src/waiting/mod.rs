@@ -5,6 +5,7 @@ mod blocking;
 #[cfg(unix)]
 mod interrupt;
 mod lease;
+mod lease_state;
 mod listening;
 #[cfg(unix)]
 mod notifier;

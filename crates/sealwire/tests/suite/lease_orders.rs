@@ -1,12 +1,14 @@
 //! The lease of direct reading under every order in which threads can take their steps, as loom tells
-//! them. The lease is the library's own file; queue, descriptor and signal are the least that stand for
-//! the library's.
+//! them. The lease and its steps are the library's own files; queue, descriptor and signal are the least that
+//! stand for the library's.
 
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
 #[path = "../../src/waiting/lease.rs"]
 mod lease;
+#[path = "../../src/waiting/lease_state.rs"]
+mod lease_state;
 
 mod atomic {
     pub(super) use loom::sync::atomic::{AtomicU8, Ordering};

@@ -26,8 +26,7 @@ pub(in crate::core) struct Reading<'a> {
     core: &'a SocketCore,
     reader: Arc<dyn DirectReader>,
     waker: &'a Waker,
-    /// `None` when the connection is not to be read directly.
-    connection: Option<Connection>,
+    connection: Connection,
     /// More can be read without polling first.
     more: bool,
     /// The engine shall read from now on.
@@ -53,17 +52,29 @@ impl SocketCore {
             }
             Begun::Shared => return None,
         }
-        let mut reading = Reading {
+        let Some(connection) = reader.lease() else {
+            self.give_up_lease();
+            return None;
+        };
+        Some(Reading {
             core: self,
             reader,
             waker,
-            connection: None,
+            connection,
             more: false,
-            over: true,
-        };
-        reading.connection = reading.reader.lease();
-        reading.over = reading.connection.is_none();
-        (!reading.over).then_some(reading)
+            over: false,
+        })
+    }
+
+    /// Ends a lease that was begun for a connection which is gone. Another may have come before it began, and
+    /// have been leased and left; then the engine may have stopped to look after that, since somebody
+    /// reads. It is not known which, so all are told.
+    fn give_up_lease(&self) {
+        self.readable.lease.leave(true);
+        let links = self.lock().pipes.live_links();
+        for reader in links.into_iter().filter_map(|link| link.direct_reader()) {
+            reader.end_lease();
+        }
     }
 }
 
@@ -82,11 +93,11 @@ impl Reading<'_> {
 
     fn wait_once(&mut self, until: Until<'_>) -> Waited {
         let lease = &self.core.readable.lease;
-        let polled = match &self.connection {
-            Some(_) if self.more => Polled::Readable,
+        let polled = match self.more {
+            true => Polled::Readable,
             // Asked for before it sleeps: who ended it before this thread parked did not wake it.
-            Some(connection) if !lease.is_ended() => self.poll(connection, until),
-            _ => return Waited::Over,
+            false if !lease.is_ended() => self.poll(until),
+            false => return Waited::Over,
         };
         match polled {
             // Whatever became of the lease: the handler is told of nowhere else.
@@ -108,7 +119,8 @@ impl Reading<'_> {
     }
 
     /// Polls again and again for a moment if that has paid lately, then sleeps.
-    fn poll(&self, connection: &Connection, until: Until<'_>) -> Polled {
+    fn poll(&self, until: Until<'_>) -> Polled {
+        let connection = &self.connection;
         let spinning = &self.core.readable.spinning;
         let now = Instant::now();
         let attempt = || match self.waker.poll(connection, Some(now)) {
@@ -128,5 +140,91 @@ impl Drop for Reading<'_> {
             Leaving::Unwatched => self.reader.watch_lease(),
             Leaving::Over => self.reader.end_lease(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Weak;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use sealwire_zmtp::SocketType;
+
+    use super::*;
+    use crate::pattern::{Dismissal, Link};
+    use crate::peer::Peer;
+    use crate::routing_ids::RoutingId;
+    use crate::socket::Socket;
+    use crate::waiting::Use;
+
+    /// A connection that notes whether the engine is told to read it.
+    #[derive(Default)]
+    struct Connected {
+        core: Weak<SocketCore>,
+        /// What takes its place as a thread comes to lease it.
+        successor: Option<Arc<Connected>>,
+        told: AtomicBool,
+    }
+
+    impl Connected {
+        fn attach(self: &Arc<Self>, core: &SocketCore) {
+            let peer = Peer::inproc(
+                "connected",
+                1,
+                RoutingId::none(),
+                SocketType::Push,
+                Vec::new(),
+            );
+            core.attach(Arc::new(peer), self.clone(), None).unwrap();
+        }
+    }
+
+    impl Link for Connected {
+        fn output_ready(&self, _alone: bool) {}
+        fn input_wanted(&self) {}
+        fn disconnect(&self, _reason: Dismissal) {}
+        fn finish(&self) {}
+        fn direct_reader(self: Arc<Self>) -> Option<Arc<dyn DirectReader>> {
+            Some(self)
+        }
+    }
+
+    impl DirectReader for Connected {
+        fn lease(&self) -> Option<Connection> {
+            let core = self.core.upgrade()?;
+            core.detach(0);
+            self.successor.as_ref()?.attach(&core);
+            // The engine looks after the lease of the successor, and finds this thread.
+            assert_eq!(core.lease().check(), Use::Now);
+            None
+        }
+        fn read(&self) -> Option<bool> {
+            None
+        }
+        fn read_if_free(&self) {}
+        fn watch_lease(&self) {}
+        fn end_lease(&self) {
+            self.told.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Found by the model `lease` of `formal/states`.
+    #[test]
+    fn a_thread_whose_connection_is_gone_leaves_no_other_unread() {
+        let socket = Socket::new(SocketType::Pull).unwrap();
+        let core = socket.core().unwrap();
+        let successor = Arc::new(Connected::default());
+        let first = Arc::new(Connected {
+            core: Arc::downgrade(core),
+            successor: Some(successor.clone()),
+            ..Connected::default()
+        });
+        first.attach(core);
+        // Somebody has read the successor and left.
+        core.lease().begin();
+        core.lease().leave(false);
+        assert!(core.read_directly().is_none());
+        assert!(successor.told.load(Ordering::Relaxed), "nobody reads it");
+        assert!(!core.lease().may_be_leased());
     }
 }

@@ -7,6 +7,7 @@ use sealwire_zmtp::connection::OutputProgress;
 const MAX_BATCHES: usize = 16;
 
 /// Messages given to the protocol one after the other, of which none is known to have arrived.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Batch {
     messages: usize,
     /// Where its first message begins in the output, in bytes.
@@ -16,7 +17,7 @@ struct Batch {
 }
 
 /// The messages of a connection on their way out, oldest first.
-#[derive(Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Ledger {
     /// At most [`MAX_BATCHES`]; without memory until the first message.
     batches: Vec<Batch>,

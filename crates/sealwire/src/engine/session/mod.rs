@@ -194,9 +194,9 @@ impl Session {
 
     /// Keeps one entry for the next deadline among the timers.
     pub(in crate::engine) fn set_timer(&mut self, timers: &mut Timers) {
-        let next = self
-            .protocol
-            .next_timeout()
+        let heartbeats = self.protocol.next_timeout();
+        let next = heartbeats
+            .filter(|_| !self.awaits_end())
             .into_iter()
             .chain(self.phase.until())
             .chain(self.lease.check_at)
@@ -248,16 +248,29 @@ impl Session {
         }
         if self.timer.is_some_and(|at| at <= now) {
             self.timer = None;
-            if self.stream.take_heard() {
-                self.protocol.heard(now);
+            // A peer that is not asked any more owes no answer. The phase has the time by which it must be heard of.
+            if !self.awaits_end() {
+                self.heartbeats_due(now)?;
             }
-            self.protocol
-                .handle_timeout(now)
-                .map_err(|error| self.fail(error))?;
             self.inbound.input.give_back();
-            if self.protocol.take_transport_ping() {
-                self.stream.ping();
-            }
+        }
+        Ok(())
+    }
+
+    /// Whether all was sent to the peer, and its own end is awaited.
+    fn awaits_end(&self) -> bool {
+        self.phase.is_finished() && self.standing.is_attached()
+    }
+
+    fn heartbeats_due(&mut self, now: Duration) -> Result<(), End> {
+        if self.stream.take_heard() {
+            self.protocol.heard(now);
+        }
+        self.protocol
+            .handle_timeout(now)
+            .map_err(|error| self.fail(error))?;
+        if self.protocol.take_transport_ping() {
+            self.stream.ping();
         }
         Ok(())
     }

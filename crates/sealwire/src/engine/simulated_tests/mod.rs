@@ -9,6 +9,7 @@ mod plan;
 mod publishing;
 mod push_pull;
 mod requests;
+mod slow_peers;
 mod strangers;
 
 use std::net::IpAddr;
