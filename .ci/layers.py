@@ -39,7 +39,7 @@ FLOORS = {
         ["engine"],
         ["context"],
         ["socket"],
-        ["proxy"],
+        ["proxy", "waits"],
     ],
     "crates/sealwire-aead": [
         ["error", "sizes"],
@@ -76,7 +76,7 @@ FLOORS = {
     ],
     "crates/sealwire-rpc": [
         ["counters", "guard", "limits", "lock", "status", "threads"],
-        ["proto"],
+        ["proto", "seat"],
         ["sockets"],
         # A hub has connections, which make calls and hand requests over, and all refer to the hub.
         [("blocking", "call", "client", "conn", "handler", "hub", "stream")],
