@@ -1,34 +1,42 @@
-//! How threads sleep while futures that they run are pending: each has a seat, at which wakers wake it.
+//! How threads of calls sleep: each has a seat, at which wakers wake it. One that reads sleeps at its socket,
+//! as the sockets' own threads do, and is woken there.
 
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Instant;
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
-use sealwire::blocking;
-use sealwire::waits::{self, Signal};
+use sealwire::{blocking, waits};
 
 use crate::lock::lock;
 
 /// Where one thread sleeps.
-#[derive(Default)]
 pub(crate) struct Seat {
+    thread: Thread,
     woken: AtomicBool,
-    signal: Signal,
     /// The socket that the thread reads, or is about to: it sleeps there.
     reads: Mutex<Option<blocking::Socket>>,
 }
 
 thread_local! {
     static SEAT: (Arc<Seat>, Waker) = {
-        let seat = Arc::new(Seat::default());
+        let seat = Arc::new(Seat::new());
         (seat.clone(), seat.into())
     };
 }
 
 impl Seat {
+    fn new() -> Self {
+        Seat {
+            thread: thread::current(),
+            woken: AtomicBool::new(false),
+            reads: Mutex::default(),
+        }
+    }
+
     /// Lends this thread its seat and the waker that wakes it there.
     pub(crate) fn of_this_thread<R>(action: impl FnOnce(&Arc<Seat>, &Waker) -> R) -> R {
         SEAT.with(|(seat, waker)| action(seat, waker))
@@ -36,7 +44,7 @@ impl Seat {
 
     pub(crate) fn wake_up(&self) {
         self.woken.store(true, Ordering::SeqCst);
-        self.signal.notify(1);
+        self.thread.unpark();
         if let Some(socket) = &*lock(&self.reads) {
             waits::wake_receivers(socket);
         }
@@ -49,8 +57,16 @@ impl Seat {
 
     /// Sleeps until it is woken. `false` at the deadline.
     pub(crate) fn sleep(&self, deadline: Option<Instant>) -> bool {
-        let woken = || self.woken.swap(false, Ordering::SeqCst).then_some(());
-        self.signal.wait_until(deadline, woken).is_some()
+        loop {
+            if self.woken.swap(false, Ordering::SeqCst) {
+                return true;
+            }
+            match deadline.map(|at| at.saturating_duration_since(Instant::now())) {
+                None => thread::park(),
+                Some(Duration::ZERO) => return false,
+                Some(left) => thread::park_timeout(left),
+            }
+        }
     }
 
     /// Lets the thread read the socket, where waking it ends its wait too. It has been woken for
@@ -98,14 +114,12 @@ pub(crate) fn block_until<F: Future>(deadline: Instant, future: F) -> Option<F::
 #[cfg(test)]
 mod tests {
     use std::future;
-    use std::thread;
-    use std::time::Duration;
 
     use super::*;
 
     #[test]
     fn who_is_woken_before_the_sleep_does_not_sleep() {
-        let seat = Seat::default();
+        let seat = Seat::new();
         seat.wake_up();
         assert!(seat.sleep(None));
         assert!(!seat.sleep(Some(Instant::now())), "it was for one sleep");
@@ -113,7 +127,7 @@ mod tests {
 
     #[test]
     fn another_thread_wakes_it() {
-        let seat = Arc::new(Seat::default());
+        let seat = Arc::new(Seat::new());
         let other = seat.clone();
         let waking = thread::spawn(move || other.wake_up());
         assert!(seat.sleep(None));

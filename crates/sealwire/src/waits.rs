@@ -6,7 +6,6 @@ use crate::error::Error;
 use crate::guard;
 use crate::message::Message;
 use crate::socket::blocking::Socket;
-pub use crate::waiting::Signal;
 
 /// Whether this thread does the I/O of a context, or holds the lock of a connection: then no call waits.
 pub fn must_not_wait() -> bool {

@@ -4,12 +4,11 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use sealwire::waits::{self, Signal};
-use sealwire::{Error as SocketError, Message, blocking};
+use sealwire::{Error as SocketError, Message, blocking, waits};
 
 use super::Hub;
 use super::handover::{Handover, Ticket};
@@ -72,8 +71,8 @@ pub(super) struct Reading {
     socket: blocking::Socket,
     reader: Mutex<Reader>,
     handover: Handover<Arc<Seat>>,
-    /// Told once there is nothing to read any more.
-    ended: Signal,
+    /// Where the hub's own thread sleeps while callers read.
+    own: OnceLock<Arc<Seat>>,
 }
 
 impl Reading {
@@ -82,12 +81,13 @@ impl Reading {
             socket: blocking::Socket::from(socket.clone()),
             reader: Mutex::default(),
             handover: Handover::new(),
-            ended: Signal::default(),
+            own: OnceLock::new(),
         }
     }
 
+    /// Wakes the hub's own thread to end.
     pub(super) fn end(&self) {
-        self.ended.notify(usize::MAX);
+        wake(self.own.get().cloned());
     }
 }
 
@@ -207,17 +207,18 @@ impl Hub {
 
     /// What the hub's own thread does.
     pub(super) fn read_until_end(self: Arc<Self>) {
-        while !self.has_ended() {
-            if !self.reading.handover.own_reads() {
-                let next = Instant::now() + LEASE;
-                let ended = || self.has_ended().then_some(());
-                let _ = self.reading.ended.wait_until(Some(next), ended);
-            } else if self.read_once(None) {
-                wake(self.reading.handover.share());
-            } else {
-                break;
+        Seat::of_this_thread(|seat, _| {
+            let _ = self.reading.own.set(seat.clone());
+            while !self.has_ended() {
+                if !self.reading.handover.own_reads() {
+                    seat.sleep(Some(Instant::now() + LEASE));
+                } else if self.read_once(None) {
+                    wake(self.reading.handover.share());
+                } else {
+                    break;
+                }
             }
-        }
+        });
         self.end();
         self.close_all_links();
     }

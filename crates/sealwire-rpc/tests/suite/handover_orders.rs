@@ -132,7 +132,9 @@ fn each_caller_gets_its_answer_whoever_reads_it() {
         });
         client.answer(0);
         client.answer(1);
-        callers.map(|caller| caller.join().unwrap());
+        for caller in callers {
+            caller.join().unwrap();
+        }
         assert!(client.handover.own_reads() || client.handover.own_reads());
     });
 }

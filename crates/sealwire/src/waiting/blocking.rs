@@ -1,7 +1,6 @@
 //! How a thread waits: it attempts what it wants, spins for a moment where that has paid lately, and
 //! sleeps until a signal, up to a deadline.
 
-use std::convert::Infallible;
 use std::hint;
 #[cfg(unix)]
 use std::io;
@@ -51,21 +50,6 @@ pub(crate) enum Next {
 }
 
 impl Signal {
-    /// Attempts it now and on each signal, until it is done or the deadline is there. `None` when it was not
-    /// done by then.
-    pub fn wait_until<T>(
-        &self,
-        deadline: Option<Instant>,
-        mut attempt: impl FnMut() -> Option<T>,
-    ) -> Option<T> {
-        let until = Until {
-            deadline,
-            ..Until::default()
-        };
-        let Ok(waited) = self.wait(None, until, |_| Ok::<_, Infallible>(attempt()));
-        waited.ok()
-    }
-
     /// Attempts it until it is done, on each signal and, with `spinning`, for a moment before it sleeps.
     /// The inner error says why it was not done.
     ///

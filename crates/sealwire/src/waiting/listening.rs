@@ -27,7 +27,7 @@ use crate::guard;
 
 /// Tells those who wait.
 #[derive(Default)]
-pub struct Signal {
+pub(crate) struct Signal {
     /// Listened to by [`Signal::wait`].
     pub(super) threads: Event,
     tasks: Arc<Tasks>,
@@ -36,7 +36,7 @@ pub struct Signal {
 impl Signal {
     /// Tells up to `count` waiters, those included that were told before and have not seen it yet.
     #[inline]
-    pub fn notify(&self, count: usize) {
+    pub(crate) fn notify(&self, count: usize) {
         // Emits a fence: who began to wait before is seen.
         self.threads.notify(count);
         self.tasks.notify(count, false);

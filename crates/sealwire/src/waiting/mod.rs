@@ -21,8 +21,7 @@ pub(crate) use lease::Use;
 #[cfg(unix)]
 pub(crate) use lease::{Begun, Leaving};
 pub(crate) use lease::{Ended, Lease};
-pub(crate) use listening::Listening;
-pub use listening::Signal;
+pub(crate) use listening::{Listening, Signal};
 #[cfg(unix)]
 pub(crate) use readiness::{Pollable, Pollers};
 #[cfg(unix)]
