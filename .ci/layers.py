@@ -41,7 +41,7 @@ FLOORS = {
         ["engine"],
         ["context"],
         ["socket"],
-        ["proxy"],
+        ["proxy", "waits"],
     ],
     "crates/sealwire-aead": [
         ["error", "node", "sizes"],
@@ -79,7 +79,7 @@ FLOORS = {
     ],
     "crates/sealwire-rpc": [
         ["counters", "guard", "limits", "lock", "status", "threads"],
-        ["proto"],
+        ["proto", "seat"],
         ["sockets"],
         # A hub has connections, which make calls and hand requests over, and all refer to the hub.
         [("blocking", "call", "client", "conn", "handler", "hub", "stream")],

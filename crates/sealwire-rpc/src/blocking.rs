@@ -6,7 +6,6 @@ use std::time::Duration;
 use crate::call::{Call, CallOptions};
 use crate::conn::Link;
 use crate::handler::Request;
-use crate::hub::in_batch;
 use crate::proto::Body;
 use crate::status::Error;
 
@@ -28,8 +27,7 @@ impl Conn {
     /// As there, and [`Error::WouldDeadlock`].
     pub fn send(&self, body: &[u8]) -> Result<(), Error> {
         match self.conn.send_no_wait(body) {
-            Err(Error::WouldBlock) if in_batch() => Err(Error::WouldDeadlock),
-            Err(Error::WouldBlock) => self.conn.link().hub().block_on(self.conn.send(body)),
+            Err(Error::WouldBlock) => self.conn.link().hub().block_on(self.conn.send(body))?,
             done => done,
         }
     }
@@ -62,11 +60,8 @@ impl Conn {
     }
 
     fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
-        if in_batch() {
-            return Err(Error::WouldDeadlock);
-        }
         let hub = self.conn.link().hub();
-        hub.block_on(self.conn.request_with(body, options))
+        hub.block_on(self.conn.request_with(body, options))?
     }
 
     /// See [`crate::Conn::open`].
@@ -160,12 +155,9 @@ impl<'a> RequestStream<'a> {
     }
 }
 
-/// Runs a future on this thread, unless that is the one that would bring what it waits for.
+/// Runs a future on this thread.
 fn wait<F: Future>(link: &Link, future: F) -> Result<F::Output, Error> {
-    if in_batch() {
-        return Err(Error::WouldDeadlock);
-    }
-    Ok(link.hub().block_on(future))
+    link.hub().block_on(future)
 }
 
 /// A client whose calls block the thread; see [`crate::Client`].
@@ -190,10 +182,8 @@ impl Client {
     ///
     /// As there.
     pub fn conn(&self) -> Result<Conn, Error> {
-        self.client
-            .hub()
-            .block_on(self.client.conn())
-            .map(Conn::new)
+        let conn = self.client.hub().block_on(self.client.conn())?;
+        conn.map(Conn::new)
     }
 
     /// See [`crate::Client::send`].
@@ -202,10 +192,7 @@ impl Client {
     ///
     /// As there.
     pub fn send(&self, body: &[u8]) -> Result<(), Error> {
-        if in_batch() {
-            return Err(Error::WouldDeadlock);
-        }
-        self.client.hub().block_on(self.client.send(body))
+        self.client.hub().block_on(self.client.send(body))?
     }
 
     /// See [`crate::Client::send_timeout`].
@@ -214,11 +201,8 @@ impl Client {
     ///
     /// As there.
     pub fn send_timeout(&self, body: &[u8], limit: Duration) -> Result<(), Error> {
-        if in_batch() {
-            return Err(Error::WouldDeadlock);
-        }
         let hub = self.client.hub();
-        hub.block_on(self.client.send_timeout(body, limit))
+        hub.block_on(self.client.send_timeout(body, limit))?
     }
 
     /// See [`crate::Client::send_no_wait`].
@@ -245,11 +229,8 @@ impl Client {
     ///
     /// As there.
     pub fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
-        if in_batch() {
-            return Err(Error::WouldDeadlock);
-        }
         let hub = self.client.hub();
-        hub.block_on(self.client.request_with(body, options))
+        hub.block_on(self.client.request_with(body, options))?
     }
 
     /// See [`crate::Client::shutdown`].

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::conn::Link;
 use crate::guard::Traced;
 use crate::handler::panicked;
-use crate::hub::{Hub, in_batch};
+use crate::hub::Hub;
 use crate::proto::{Body, CallKey};
 use crate::status::{Error, Status};
 
@@ -98,11 +98,8 @@ impl Call {
     ///
     /// As [`Conn::request`](crate::Conn::request).
     pub fn wait(self) -> Result<Body, Error> {
-        if in_batch() {
-            return Err(Error::WouldDeadlock);
-        }
         let hub = self.link.hub().clone();
-        hub.block_on(self)
+        hub.block_on(self)?
     }
 
     pub(crate) fn poll_outcome(&mut self, context: &mut Context<'_>) -> Poll<Result<Body, Error>> {

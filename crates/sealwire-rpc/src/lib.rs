@@ -52,6 +52,7 @@ mod lock;
 #[cfg(feature = "monte-compat")]
 pub mod monte;
 mod proto;
+mod seat;
 mod server;
 mod sockets;
 mod status;

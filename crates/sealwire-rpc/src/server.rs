@@ -237,9 +237,11 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// As [`closed`](Server::closed).
+    /// As [`closed`](Server::closed), and [`sealwire::Error::WouldBlock`] in a handler, which this server
+    /// would wait for.
     pub fn closed_blocking(&self) -> Result<(), sealwire::Error> {
-        self.hub().block_on(self.closed())
+        let closed = self.hub().block_on(self.closed());
+        closed.unwrap_or(Err(sealwire::Error::WouldBlock))
     }
 
     /// Accepts no connections any more, turns new requests away as not started, lets those under

@@ -175,8 +175,12 @@ pub enum Error {
     /// An interceptor of this side did not let it out.
     #[error("not sent: {0}")]
     Intercepted(Status),
-    /// A call that waits, on the thread that reads the connection, would wait for itself.
-    #[error("a handler that runs where the connection is read cannot wait for an answer")]
+    /// A call that waits would wait for its own thread: in a handler that runs where the connection is
+    /// read, or as a payload is dropped by a thread that drives a connection.
+    #[error(
+        "this thread reads or writes connections and cannot wait for one; call from another thread, \
+         as those of a Pool"
+    )]
     WouldDeadlock,
     /// The stream is over: this side or the other has ended it.
     #[error("the stream has ended")]

@@ -78,6 +78,8 @@ mod socket;
 pub mod text;
 mod transport;
 mod waiting;
+#[doc(hidden)]
+pub mod waits;
 mod zap;
 
 pub use account::AddressLimit;

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use sealwire::{Endpoint, Event, Monitor};
 
 use super::Shared;
-use crate::hub::{Hub, block_until};
+use crate::hub::Hub;
 use crate::limits::bounded;
 use crate::lock::lock;
+use crate::seat::block_until;
 use crate::threads;
 
 #[derive(Clone, Copy)]

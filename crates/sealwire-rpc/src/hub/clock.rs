@@ -5,15 +5,14 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::Context;
-use std::thread::{self, Thread};
 use std::time::Duration;
 
 use super::Hub;
-use super::reading::waker_of_this_thread;
 use crate::call::CallOptions;
 use crate::limits::bounded;
 use crate::lock::lock;
 use crate::proto::TICK;
+use crate::seat::Seat;
 
 /// When to look next; arming it for later than that costs one load.
 pub(super) struct Clock {
@@ -22,7 +21,8 @@ pub(super) struct Clock {
     /// Some link has messages that the socket had no room for. While this is set the clock's
     /// thread listens for room.
     full: AtomicBool,
-    thread: OnceLock<Thread>,
+    /// Where the clock's thread sleeps.
+    seat: OnceLock<Arc<Seat>>,
 }
 
 impl Default for Clock {
@@ -30,7 +30,7 @@ impl Default for Clock {
         Clock {
             next: AtomicU64::new(u64::MAX),
             full: AtomicBool::new(false),
-            thread: OnceLock::new(),
+            seat: OnceLock::new(),
         }
     }
 }
@@ -40,23 +40,25 @@ impl Clock {
         let at = u64::try_from(at.as_micros()).unwrap_or(u64::MAX);
         if at < self.next.load(Ordering::SeqCst) && at < self.next.fetch_min(at, Ordering::SeqCst) {
             // A thread that has not begun will look first.
-            if let Some(thread) = self.thread.get() {
-                thread.unpark();
+            if let Some(seat) = self.seat.get() {
+                seat.wake_up();
             }
         }
     }
 
-    pub(super) fn next(&self) -> Duration {
-        Duration::from_micros(self.next.load(Ordering::SeqCst))
+    /// When it is due; `None` for never.
+    fn next(&self) -> Option<Duration> {
+        let next = self.next.load(Ordering::SeqCst);
+        (next < u64::MAX).then(|| Duration::from_micros(next))
     }
 
-    /// How long until it is time; zero once, then it forgets what it was armed for.
-    fn time_left(&self, now: Duration) -> Duration {
-        let left = self.next().saturating_sub(now);
-        if left.is_zero() {
+    /// Whether it is due. Then it forgets what it was armed for.
+    fn is_due(&self, now: Duration) -> bool {
+        let is_due = self.next().is_some_and(|next| next <= now);
+        if is_due {
             self.next.store(u64::MAX, Ordering::SeqCst);
         }
-        left
+        is_due
     }
 }
 
@@ -95,17 +97,21 @@ impl Hub {
     }
 
     pub(super) fn keep_time(self: Arc<Self>) {
-        let _ = self.clock.thread.set(thread::current());
-        let waker = waker_of_this_thread();
-        let mut context = Context::from_waker(&waker);
+        Seat::of_this_thread(|seat, waker| {
+            let _ = self.clock.seat.set(seat.clone());
+            self.keep_time_at(seat, &mut Context::from_waker(waker));
+        });
+    }
+
+    fn keep_time_at(&self, seat: &Seat, context: &mut Context<'_>) {
         let mut room: Option<Pin<Box<dyn Future<Output = ()> + Send>>> = None;
         while !self.has_ended() {
             let has_room = room
                 .as_mut()
-                .is_some_and(|room| room.as_mut().poll(&mut context).is_ready());
-            let left = self.clock.time_left(self.now());
-            if !has_room && !left.is_zero() {
-                thread::park_timeout(left);
+                .is_some_and(|room| room.as_mut().poll(context).is_ready());
+            let now = self.now();
+            if !has_room && !self.clock.is_due(now) {
+                seat.sleep(self.clock.next().map(|next| self.at(next)));
                 continue;
             }
             // Listening comes before the attempt, or a signal could slip through.

@@ -8,27 +8,29 @@
 mod admission;
 mod clock;
 mod door;
+mod ending;
+mod handover;
 mod reading;
 mod shield;
 mod shutdown;
 
 use std::collections::HashMap;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::{Context, Waker};
-use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use event_listener::Event as Signal;
-use sealwire::{Peer, blocking};
+use sealwire::Peer;
 use sealwire_fork::Birth;
 
 use self::clock::Clock;
 use self::door::Door;
 pub(crate) use self::door::DoorLimits;
-use self::reading::Reader;
-pub(crate) use self::reading::{block_until, flushes_later, in_batch};
+use self::ending::Ending;
+use self::reading::Reading;
+pub(crate) use self::reading::{flushes_later, must_not_wait};
 pub(crate) use self::shield::shielded;
 use crate::call::Interceptor;
 use crate::conn::{Conn, ConnState, Link};
@@ -64,7 +66,7 @@ pub(crate) struct Hub {
     birth: Birth,
     pub(crate) options: HubOptions,
     pub(crate) socket: sealwire::Socket,
-    reading: blocking::Socket,
+    reading: Reading,
     links: RwLock<HashMap<u32, Arc<Link>>>,
     door: Mutex<Door>,
     /// Lines in the log about peers that violate the protocol, and about those that are refused.
@@ -78,17 +80,13 @@ pub(crate) struct Hub {
     change_limit: Mutex<Option<Duration>>,
     pub(crate) counters: LiveCounters,
     epoch: Instant,
-    reader: Mutex<Reader>,
-    /// Threads that wait for an answer while another one reads.
-    followers: Mutex<Vec<Thread>>,
-    /// Threads that wait for something, whether they read or not.
-    blocked: AtomicUsize,
-    lease: Mutex<Instant>,
-    step_in: Condvar,
     clock: Clock,
-    ended: AtomicBool,
-    /// It ended by a fault, and not because it was to.
-    failed: AtomicBool,
+    ending: Ending,
+}
+
+/// What the hand-over is made of: the tests put those of loom in their place.
+mod sync {
+    pub(super) use std::sync::{Mutex, MutexGuard};
 }
 
 fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
@@ -106,7 +104,7 @@ impl Hub {
     ) -> std::io::Result<Arc<Hub>> {
         let hub = Arc::new(Hub {
             birth: Birth::now(),
-            reading: blocking::Socket::from(socket.clone()),
+            reading: Reading::of(&socket),
             door: Mutex::new(Door::new(options.door)),
             complaints: LogGate::default(),
             refusals: LogGate::default(),
@@ -118,14 +116,8 @@ impl Hub {
             change_limit: Mutex::default(),
             counters: LiveCounters::default(),
             epoch: Instant::now(),
-            reader: Mutex::default(),
-            followers: Mutex::default(),
-            blocked: AtomicUsize::new(0),
-            lease: Mutex::new(Instant::now()),
-            step_in: Condvar::new(),
             clock: Clock::default(),
-            ended: AtomicBool::new(false),
-            failed: AtomicBool::new(false),
+            ending: Ending::default(),
         });
         let (reader, clock) = (hub.clone(), hub.clone());
         threads::start("sealwire-rpc", move || {
@@ -187,7 +179,7 @@ impl Hub {
     }
 
     pub(crate) fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::SeqCst)
+        self.ending.has_ended()
     }
 
     /// Why nothing can be done any more, if that is so.
@@ -201,20 +193,21 @@ impl Hub {
 
     /// Whether it ended by a fault.
     pub(crate) fn has_failed(&self) -> bool {
-        self.failed.load(Ordering::SeqCst)
+        self.ending.has_failed()
     }
 
     /// Ends everything because a thread that it takes has ended.
     pub(crate) fn fail(&self) {
-        if !self.has_ended() {
-            self.failed.store(true, Ordering::SeqCst);
-        }
-        self.end();
+        self.end_by(Ending::fail);
     }
 
     /// Ends everything now. What was queued is still sent, within the socket's linger time.
     pub(crate) fn end(&self) {
-        if !self.is_here() || self.ended.swap(true, Ordering::SeqCst) {
+        self.end_by(Ending::end);
+    }
+
+    fn end_by(&self, end: impl FnOnce(&Ending) -> bool) {
+        if !self.is_here() || !end(&self.ending) {
             return;
         }
         // Its first poll begins to close, and nobody waits for the rest. The socket's other handles are
@@ -225,7 +218,7 @@ impl Hub {
             .poll(&mut Context::from_waker(Waker::noop()));
         self.close_all_links();
         self.clock.arm(Duration::ZERO);
-        self.step_in.notify_all();
+        self.reading.end();
         self.changed.notify(usize::MAX);
     }
 

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use event_listener::{Event, Listener as _, listener};
+use event_listener::Event;
+use sealwire::waits;
 
-use super::{Hub, block_until, in_batch, shielded};
+use super::{Hub, must_not_wait, shielded};
 use crate::limits::bounded;
+use crate::seat::block_until;
 use crate::threads;
 
 impl Hub {
@@ -19,21 +21,23 @@ impl Hub {
         }
         let deadline = Instant::now() + bounded(limit);
         loop {
-            listener!(self.changed => changed);
+            let changed = self.changed.listen();
             // Connections may still be on their way.
             for link in self.links() {
                 link.with(crate::proto::Connection::go_away);
             }
             let finished = self.links().iter().all(|link| link.is_finished());
-            if finished || Instant::now() >= deadline || self.has_ended() {
+            let is_over = Instant::now() >= deadline || self.has_ended();
+            // Foreign code on a thread that waits for nothing.
+            if finished || is_over || waits::must_not_wait() {
                 self.end();
-                if !in_batch() {
+                if !must_not_wait() {
                     // Its end may take longer than there is time.
                     let _ = block_until(deadline, self.socket.clone().close());
                 }
                 return finished;
             }
-            changed.wait_deadline(deadline);
+            let _ = block_until(deadline, changed);
         }
     }
 

@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use bytes::Bytes;
+use sealwire::{SocketType, blocking::Socket};
+
 use crate::support::{Scene, TIMEOUT, bind, echo, eventually, nothing_left, patient};
 use sealwire_rpc::handler::{Inline, Pool};
 use sealwire_rpc::{CallOptions, Client, Code, Error, Request, Server, Status};
@@ -284,6 +287,41 @@ fn options_of_the_socket_interrupt_no_call() {
         let answer = client.blocking().request(b"there").unwrap();
         assert_eq!(&answer[..], b"there");
     }
+}
+
+/// A payload that calls a server as it is dropped.
+struct Calling {
+    client: sealwire_rpc::blocking::Client,
+    outcome: mpsc::Sender<Result<sealwire_rpc::Body, Error>>,
+}
+
+impl AsRef<[u8]> for Calling {
+    fn as_ref(&self) -> &[u8] {
+        &[0; 1 << 20]
+    }
+}
+
+impl Drop for Calling {
+    fn drop(&mut self) {
+        let _ = self.outcome.send(self.client.request(b"dropped"));
+    }
+}
+
+/// Whoever writes a message drops its payload while the connection is locked.
+#[test]
+fn what_is_dropped_while_a_connection_is_driven_waits_for_no_answer() {
+    let (_server, client) = Scene::new().pair(Inline::new(echo));
+    let client = client.blocking();
+    client.request(b"").unwrap();
+    let [push, pull] = [SocketType::Push, SocketType::Pull].map(|it| Socket::new(it).unwrap());
+    push.connect(pull.bind("tcp://127.0.0.1:0").unwrap())
+        .unwrap();
+    let (outcome, outcomes) = mpsc::channel();
+    let payload = Bytes::from_owner(Calling { client, outcome });
+    push.send(payload).unwrap();
+    assert_eq!(pull.recv().unwrap().len(), 1 << 20);
+    let outcome = outcomes.recv_timeout(TIMEOUT).unwrap();
+    assert!(matches!(outcome, Err(Error::WouldDeadlock)), "{outcome:?}");
 }
 
 /// A signal to the process goes to a thread that takes it. A pool's threads do, which run the program's functions.

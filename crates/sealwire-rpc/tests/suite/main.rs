@@ -10,5 +10,6 @@ mod attacks;
 mod calls;
 mod choices;
 mod faults;
+mod handover_orders;
 mod panics;
 mod tampering;

@@ -7,7 +7,7 @@ mod sending;
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sealwire_zmtp::SocketType;
 
@@ -449,6 +449,30 @@ impl Socket {
         if let Ok(core) = self.inner.core() {
             crate::monitor::add(&core.counters.dropped_at_send, messages);
         }
+    }
+
+    /// Waits until the deadline, or as long as `over` does not hold, which is asked on each
+    /// [`wake`](Socket::wake). Returns how many were taken.
+    pub(crate) fn recv_many_unless(
+        &self,
+        into: &mut Vec<Message>,
+        limit: usize,
+        deadline: Option<Instant>,
+        over: impl Fn() -> bool,
+    ) -> Result<usize, Error> {
+        let core = self.inner.core()?;
+        let until = || Until {
+            deadline,
+            ..Until::default()
+        };
+        let waited = core.wait_readable_until(until, || {
+            if over() {
+                return Ok(Some(0));
+            }
+            let taken = core.try_receive_many(into, limit)?;
+            Ok((taken > 0).then_some(taken))
+        })?;
+        Ok(waited.unwrap_or(0))
     }
 
     /// Lets the callers that wait look again at what they wait for.

@@ -31,20 +31,28 @@ impl SocketCore {
     pub(crate) fn wait_readable<T>(
         &self,
         limit: Option<Duration>,
-        mut attempt: impl FnMut() -> Result<Option<T>, Error>,
+        attempt: impl FnMut() -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
+        let done = self.wait_readable_until(|| self.until(limit), attempt)?;
+        done.map_err(|why| self.unfinished(why, Operation::Receive, limit))
+    }
+
+    /// The same, for up to `until`, which is asked for only if it has to wait. The inner error says why it
+    /// was not done.
+    pub(crate) fn wait_readable_until<'a, T>(
+        &self,
+        until: impl FnOnce() -> Until<'a>,
+        mut attempt: impl FnMut() -> Result<Option<T>, Error>,
+    ) -> Result<Result<T, Unfinished>, Error> {
         if let Some(done) = attempt()? {
+            return Ok(Ok(done));
+        }
+        let until = until();
+        if let Some(done) = self.wait_directly(until, &mut attempt)? {
             return Ok(done);
         }
-        let until = self.until(limit);
-        let done = match self.wait_directly(until, &mut attempt)? {
-            Some(done) => done,
-            None => {
-                let spinning = self.if_in_process(&self.receive_spinning);
-                (self.readable.signal).wait(spinning, until, |_| attempt())?
-            }
-        };
-        done.map_err(|why| self.unfinished(why, Operation::Receive, limit))
+        let spinning = self.if_in_process(&self.receive_spinning);
+        (self.readable.signal).wait(spinning, until, |_| attempt())
     }
 
     /// Reads from the only peer, as long as that can be. `None` when it was not done by then.
