@@ -15,6 +15,7 @@ mod direct_reading;
 mod draft_types;
 mod fan_out;
 mod flow_control;
+mod foreign_code;
 mod handshake_failures;
 mod identity;
 mod incoming;
