@@ -25,7 +25,7 @@
 //! and calls [`wake`](Lease::wake) then. Both do so under the same lock, so the thread either finds the
 //! message or is woken.
 
-use super::atomic::{AtomicU8, Ordering};
+use super::sync::{AtomicU8, Ordering};
 
 /// One of [`State`], packed.
 pub(crate) struct Lease(AtomicU8);

@@ -23,9 +23,9 @@ mod inproc;
 #[cfg(unix)]
 mod ipc_wildcard;
 mod keys;
-mod lease_orders;
 mod lifecycle;
 mod options;
+mod orders;
 mod patterns;
 mod payload_owners;
 mod plain;
