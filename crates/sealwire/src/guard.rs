@@ -16,6 +16,9 @@
 //! each payload out would cost every large message a move into a list and out of it. Instead a thread
 //! that holds such a lock waits for nothing: calls that would wait fail with `WouldBlock` there
 //! ([`must_not_wait`]). So a destructor may call any socket.
+//!
+//! An owner that panics while another panic unwinds through payloads of the same batch ends the process, as
+//! in all of Rust: destructors that may panic ask [`std::thread::panicking`] first.
 
 use std::cell::Cell;
 use std::sync::LazyLock;

@@ -22,7 +22,7 @@
 //!
 //! Left out: spinning, signal handlers, sending, high-water marks, time. A timer may be due at once or
 //! after everything else. Memory is sequentially consistent here: orderings are loom's part
-//! (`crates/sealwire/tests/suite/lease_orders.rs`). The fields of [`LeaseModel`] are its bounds.
+//! (`crates/sealwire/tests/suite/orders/lease.rs`). The fields of [`LeaseModel`] are its bounds.
 
 use stateright::{Model, Property};
 

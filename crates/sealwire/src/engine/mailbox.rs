@@ -1,9 +1,10 @@
 //! How other threads ask the I/O thread to do something.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use super::datagrams::Datagrams;
+use super::inbox::Inbox;
 use super::session::SessionKey;
 use super::world::World;
 use crate::account::LogGate;
@@ -81,25 +82,14 @@ pub(crate) enum Fault {
 
 /// The I/O thread's queue of commands, and what wakes it.
 pub(crate) struct Mailbox {
-    queue: Mutex<Queue>,
+    inbox: Inbox<Command, SocketCore>,
     world: Arc<dyn World>,
-}
-
-#[derive(Default)]
-struct Queue {
-    commands: Vec<Command>,
-    /// Sockets of the context, to be told if the thread ends by a fault.
-    sockets: Vec<Weak<SocketCore>>,
-    /// How many there were when those that are gone were last taken out.
-    sockets_kept: usize,
-    /// The thread has ended: nothing is carried out any more.
-    closed: bool,
 }
 
 impl Mailbox {
     pub(super) fn new(world: Arc<dyn World>) -> Self {
         Mailbox {
-            queue: Mutex::default(),
+            inbox: Inbox::default(),
             world,
         }
     }
@@ -119,62 +109,35 @@ impl Mailbox {
     }
 
     pub(crate) fn post(&self, command: Command) {
-        let mut queue = self.lock();
-        if queue.closed {
-            drop(queue);
-            // Dropped without the lock.
-            return drop(command);
-        }
-        let first = queue.commands.is_empty();
-        queue.commands.push(command);
-        drop(queue);
-        // The thread empties the whole box each time it wakes: only the first has to wake it.
-        if first && let Err(error) = self.world.wake() {
-            static LINES: LogGate = LogGate::new();
-            guard::log_seldom(&LINES, |times| {
-                tracing::error!(target: "sealwire", %error, times, "the I/O thread cannot be woken");
-            });
-        }
+        self.inbox.post(command, || {
+            if let Err(error) = self.world.wake() {
+                static LINES: LogGate = LogGate::new();
+                guard::log_seldom(&LINES, |times| {
+                    tracing::error!(target: "sealwire", %error, times, "the I/O thread cannot be woken");
+                });
+            }
+        });
     }
 
     /// Swaps the waiting commands for an empty list.
     pub(super) fn take(&self, into: &mut Vec<Command>) {
-        std::mem::swap(&mut self.lock().commands, into);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inbox.take(into);
     }
 
     /// Whether the thread has ended by a fault.
     pub(crate) fn is_closed(&self) -> bool {
-        self.lock().closed
+        self.inbox.is_closed()
     }
 
     /// Takes no more commands, and gives the sockets that are to be told.
     pub(super) fn close(&self) -> Vec<Weak<SocketCore>> {
-        let mut queue = self.lock();
-        queue.closed = true;
-        let commands = std::mem::take(&mut queue.commands);
-        let sockets = std::mem::take(&mut queue.sockets);
-        drop(queue);
-        guard::contain("dropping commands", || drop(commands));
-        sockets
+        self.inbox.close()
     }
 }
 
 impl Engine for Mailbox {
     fn enroll(&self, core: &Arc<SocketCore>) -> bool {
-        let mut queue = self.lock();
-        if queue.closed {
-            return false;
-        }
-        if queue.sockets.len() > 2 * queue.sockets_kept {
-            queue.sockets.retain(|core| core.strong_count() > 0);
-            queue.sockets_kept = queue.sockets.len() + 8;
-        }
-        queue.sockets.push(Arc::downgrade(core));
-        true
+        self.inbox.enroll(Arc::downgrade(core))
     }
 
     fn rotate_cookies(&self, cookies: Weak<SharedCookies>) {

@@ -13,20 +13,20 @@
 //! leaves to the I/O thread.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::BytesMut;
 
+use super::failure::FailureCause;
+use super::guard;
 use super::mailbox::{Command, Mailbox};
+use super::pattern::{DirectReader, Dismissal, Link};
 use super::session::{End, Session, SessionKey};
+use super::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, thread_local};
+use super::transport::Polled;
+use super::waiting::Lease;
 use super::world::World;
-use crate::failure::FailureCause;
-use crate::guard;
-use crate::pattern::{DirectReader, Dismissal, Link};
-use crate::transport::Polled;
-use crate::waiting::Lease;
 
 /// A message that follows the last one sooner than this, with nothing received in between, is one
 /// of many: those are better moved by the I/O thread, in batches.
@@ -131,11 +131,11 @@ impl SharedSession {
         thread_local! {
             static SPARE: RefCell<BytesMut> = RefCell::new(BytesMut::new());
         }
-        SPARE.with_borrow_mut(|spare| {
+        SPARE.with(|spare| {
             let mut more = None;
             self.act(session, |session| {
                 session.transport_event(true, false, false);
-                session.read_directly(spare, self.now());
+                session.read_directly(&mut spare.borrow_mut(), self.now());
                 session.write_directly(WRITES_PER_CALL);
                 more = Some(session.wants_to_read());
             });

@@ -12,6 +12,9 @@ mod notifier;
 #[cfg(unix)]
 mod readiness;
 mod spinning;
+mod tasks;
+#[cfg(test)]
+mod tests;
 #[cfg(unix)]
 mod waker;
 
@@ -31,12 +34,19 @@ pub(crate) use spinning::Spinning;
 #[cfg(unix)]
 pub(crate) use waker::{Polled, Waker};
 
+use crate::guard;
+
 /// There are no signal handlers.
 #[cfg(not(unix))]
 #[derive(Debug, Clone)]
 pub(crate) enum Interrupt {}
 
-/// What the lease is made of: the tests put those of loom in their place.
-mod atomic {
-    pub(super) use std::sync::atomic::{AtomicU8, Ordering};
+/// What signals and the lease are made of: the tests put what loom has in its place.
+mod sync {
+    #[cfg(unix)]
+    pub(super) use std::sync::atomic::AtomicBool;
+    pub(super) use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
+    pub(super) use std::sync::{Mutex, MutexGuard};
+
+    pub(super) use event_listener::{Event, IntoNotification};
 }

@@ -3,9 +3,9 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Wake;
 
+use super::sync::{AtomicBool, Ordering};
 use super::waker::Waker;
 
 pub(super) struct Notifier {
@@ -27,7 +27,7 @@ impl Notifier {
 
     /// Makes it readable.
     pub(super) fn signal(&self) {
-        if !self.signalled.swap(true, Ordering::SeqCst) {
+        if !self.signalled.swap(true, Ordering::AcqRel) {
             self.waker.wake();
         }
     }
@@ -36,7 +36,8 @@ impl Notifier {
     /// that can be seen by now.
     pub(super) fn clear(&self) {
         self.waker.clear();
-        self.signalled.store(false, Ordering::SeqCst);
+        // Exchanged and not stored: what was changed before a signal that this takes can be seen.
+        self.signalled.swap(false, Ordering::AcqRel);
     }
 }
 

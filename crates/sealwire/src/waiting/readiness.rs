@@ -8,12 +8,12 @@
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 
 use sealwire_fork::Birth;
 
 use super::notifier::Notifier;
+use super::sync::{AtomicBool, Mutex, MutexGuard, Ordering};
 
 /// A descriptor for `poll(2)`, `epoll(7)`, `kqueue(2)` or the event loop of any language, for one
 /// socket or monitor ([`Socket::readiness`](crate::Socket::readiness),

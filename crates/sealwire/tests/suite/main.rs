@@ -15,6 +15,7 @@ mod direct_reading;
 mod draft_types;
 mod fan_out;
 mod flow_control;
+mod foreign_code;
 mod handshake_failures;
 mod identity;
 mod incoming;
@@ -22,9 +23,9 @@ mod inproc;
 #[cfg(unix)]
 mod ipc_wildcard;
 mod keys;
-mod lease_orders;
 mod lifecycle;
 mod options;
+mod orders;
 mod patterns;
 mod payload_owners;
 mod plain;

@@ -11,12 +11,15 @@
 //! Locks are never nested: a lane holds its own while it takes from one socket, then gives to
 //! the other.
 
+mod lane;
+
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
 use sealwire_zmtp::error::Incompatible;
 
+use self::lane::{Delivered, Ends, Lane};
+use self::sync::{AtomicBool, Mutex, Ordering};
 use crate::core::{Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
@@ -24,6 +27,12 @@ use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::Event;
 use crate::pattern::{Dismissal, Item, Link, PipeId};
 use crate::peer::{Peer, PeerAddress};
+
+/// What a lane is made of: the tests put what loom has in its place.
+mod sync {
+    pub(super) use std::sync::Mutex;
+    pub(super) use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+}
 
 /// The end that connected, and the one that was bound.
 const CLIENT: usize = 0;
@@ -285,7 +294,7 @@ struct InprocConnection {
     number: u64,
     ends: [End; 2],
     /// `lanes[side]` carries what `ends[side]` sends.
-    lanes: [Lane; 2],
+    lanes: [Lane<Item>; 2],
     ended: AtomicBool,
 }
 
@@ -299,16 +308,6 @@ impl End {
     fn is(&self, core: &Arc<SocketCore>) -> bool {
         Arc::ptr_eq(&self.core, core)
     }
-}
-
-#[derive(Default)]
-struct Lane {
-    /// Taken from the sender and not yet accepted by the receiver.
-    moving: Mutex<VecDeque<Item>>,
-    /// Someone asked for the lane to move on since it last began to.
-    wanted: AtomicBool,
-    /// The connection ends once the lane is empty.
-    finishing: AtomicBool,
 }
 
 impl InprocConnection {
@@ -335,63 +334,12 @@ impl InprocConnection {
         Ok(())
     }
 
-    /// Moves on what the receiver needs. If the lane is being moved already, the thread that does it goes
-    /// on.
     fn pump(&self, side: usize) {
-        let lane = &self.lanes[side];
-        lane.wanted.store(true, Ordering::SeqCst);
-        while lane.wanted.load(Ordering::SeqCst) {
-            let mut moving = match lane.moving.try_lock() {
-                Ok(moving) => moving,
-                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => return,
-            };
-            lane.wanted.store(false, Ordering::SeqCst);
-            let emptied = self.move_items(side, &mut moving);
-            drop(moving);
-            if emptied && lane.finishing.load(Ordering::SeqCst) {
-                self.end();
-            }
-        }
-    }
-
-    /// `true` when nothing is left to move. Something may be left although there is room: a
-    /// receiver that has something to read asks for more once it has read it.
-    fn move_items(&self, side: usize, moving: &mut VecDeque<Item>) -> bool {
-        let (from, to) = (&self.ends[side], &self.ends[1 - side]);
-        let (Some((source, _)), Some((sink, _))) = (from.pipe.get(), to.pipe.get()) else {
-            return false;
-        };
-        while !self.ended.load(Ordering::SeqCst) {
-            if !moving.is_empty() {
-                let delivered = to.core.deliver(*sink, moving);
-                let suffices = delivered.queued > 0 && self.may_wait(side);
-                if delivered.full || suffices {
-                    return false;
-                }
-            }
-            let Some(room) = to.core.input_room(*sink) else {
-                return false;
-            };
-            from.core.take_outbound(*source, moving, room);
-            if moving.is_empty() {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Whether messages may stay with the sender while the receiver has others to read.
-    fn may_wait(&self, side: usize) -> bool {
-        let [sender, receiver] = [side, 1 - side].map(|side| &self.ends[side].core);
-        !self.lanes[side].finishing.load(Ordering::SeqCst)
-            && !sender.options().behaviour.conflate
-            && !receiver.takes_at_once()
+        self.lanes[side].pump(&Direction::from(self, side));
     }
 
     fn finish(&self, side: usize) {
-        self.lanes[side].finishing.store(true, Ordering::SeqCst);
-        self.pump(side);
+        self.lanes[side].finish(&Direction::from(self, side));
     }
 
     fn end(&self) {
@@ -417,6 +365,68 @@ impl InprocConnection {
             }
             end.core.remove_attachment();
         }
+    }
+}
+
+/// What an end sends, to the other one.
+struct Direction<'a> {
+    connection: &'a InprocConnection,
+    from: &'a End,
+    to: &'a End,
+}
+
+impl<'a> Direction<'a> {
+    fn from(connection: &'a InprocConnection, side: usize) -> Self {
+        Direction {
+            connection,
+            from: &connection.ends[side],
+            to: &connection.ends[1 - side],
+        }
+    }
+
+    /// The pipes of both ends, once they are attached.
+    fn pipes(&self) -> Option<[PipeId; 2]> {
+        let (from, to) = (self.from.pipe.get()?, self.to.pipe.get()?);
+        Some([from.0, to.0])
+    }
+}
+
+impl Ends<Item> for Direction<'_> {
+    fn deliver(&self, moving: &mut VecDeque<Item>) -> Delivered {
+        let Some([_, sink]) = self.pipes() else {
+            return Delivered {
+                some: false,
+                full: true,
+            };
+        };
+        let delivered = self.to.core.deliver(sink, moving);
+        Delivered {
+            some: delivered.queued > 0,
+            full: delivered.full,
+        }
+    }
+
+    fn fetch(&self, moving: &mut VecDeque<Item>) -> bool {
+        let Some([source, sink]) = self.pipes() else {
+            return false;
+        };
+        let Some(room) = self.to.core.input_room(sink) else {
+            return false;
+        };
+        self.from.core.take_outbound(source, moving, room);
+        true
+    }
+
+    fn may_wait(&self) -> bool {
+        !self.from.core.options().behaviour.conflate && !self.to.core.takes_at_once()
+    }
+
+    fn are_parted(&self) -> bool {
+        self.connection.ended.load(Ordering::SeqCst)
+    }
+
+    fn part(&self) {
+        self.connection.end();
     }
 }
 

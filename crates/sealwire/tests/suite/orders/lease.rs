@@ -1,59 +1,10 @@
-//! The lease of direct reading under every order in which threads can take their steps, as loom tells
-//! them. The lease and its steps are the library's own files; queue, descriptor and signal are the least that
-//! stand for the library's.
+//! The lease of direct reading.
 
-use loom::sync::{Arc, Condvar, Mutex};
+use loom::sync::{Arc, Mutex};
 use loom::thread;
 
-#[path = "../../src/waiting/lease.rs"]
-mod lease;
-#[path = "../../src/waiting/lease_state.rs"]
-mod lease_state;
-
-mod atomic {
-    pub(super) use loom::sync::atomic::{AtomicU8, Ordering};
-}
-
-use lease::{Begun, Ended, Lease, Leaving, Use};
-
-const PREEMPTIONS: usize = 3;
-
-/// Every order with up to so many places at which a thread is interrupted in favour of another: more
-/// take hours, and find little (Musuvathi and Qadeer, Iterative Context Bounding, 2007).
-fn explore(model: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(PREEMPTIONS);
-    builder.check(model);
-}
-
-/// What is written by one thread and slept for by others.
-struct Wakeups {
-    written: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Wakeups {
-    fn new() -> Self {
-        Wakeups {
-            written: Mutex::new(false),
-            changed: Condvar::new(),
-        }
-    }
-
-    fn write(&self) {
-        *self.written.lock().unwrap() = true;
-        self.changed.notify_all();
-    }
-
-    /// Sleeps until it is written, and clears it. Loom fails where nobody writes it.
-    fn sleep(&self) {
-        let mut written = self.written.lock().unwrap();
-        while !*written {
-            written = self.changed.wait(written).unwrap();
-        }
-        *written = false;
-    }
-}
+use super::waiting::lease::{Begun, Ended, Lease, Leaving, Use};
+use super::{Wakeups, explore};
 
 /// A socket with messages, the descriptor of who reads directly, and one signal for each that waits.
 struct Socket {

@@ -1,0 +1,138 @@
+//! `engine/` of the library: the queue of commands, and who drives a session.
+
+mod commands;
+mod driving;
+mod session;
+
+#[path = "../../../../src/engine/inbox.rs"]
+mod inbox;
+#[path = "../../../../src/engine/shared.rs"]
+#[allow(dead_code, reason = "the library calls the rest")]
+mod shared;
+
+mod sync {
+    pub(super) use super::super::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
+    pub(super) use loom::thread_local;
+}
+
+mod guard {
+    pub(super) use super::super::sync::contain;
+
+    pub(super) fn driving<R>(action: impl FnOnce() -> R) -> R {
+        action()
+    }
+
+    pub(super) fn must_not_wait() -> bool {
+        false
+    }
+}
+
+mod failure {
+    #[derive(Debug, PartialEq, Eq)]
+    pub(crate) enum FailureCause {
+        Internal,
+    }
+}
+
+mod transport {
+    #[derive(Clone)]
+    pub(crate) struct Polled;
+}
+
+mod waiting {
+    pub(crate) use crate::orders::waiting::lease::Lease;
+}
+
+#[allow(dead_code, reason = "the library calls the rest")]
+mod pattern {
+    use super::transport::Polled;
+    use std::sync::Arc;
+
+    pub(crate) struct Dismissal;
+
+    pub(crate) trait Link {
+        fn output_ready(&self, alone: bool);
+        fn push_output(&self);
+        fn input_wanted(&self);
+        fn disconnect(&self, reason: Dismissal);
+        fn finish(&self);
+        fn direct_reader(self: Arc<Self>) -> Option<Arc<dyn DirectReader>>;
+    }
+
+    pub(crate) trait DirectReader {
+        fn lease(&self) -> Option<Polled>;
+        fn read(&self) -> Option<bool>;
+        fn read_if_free(&self);
+        fn watch_lease(&self);
+        fn end_lease(&self);
+    }
+}
+
+mod mailbox {
+    use super::inbox::Inbox;
+    use super::pattern::Dismissal;
+    use super::session::SessionKey;
+    use crate::orders::Wakeups;
+
+    pub(crate) enum Command {
+        Output(SessionKey),
+        Input(SessionKey),
+        Revisit(SessionKey),
+        Watch(SessionKey),
+        EndLease(SessionKey),
+        Disconnect(SessionKey, Dismissal),
+        Finish(SessionKey),
+        /// A thread of the application is done.
+        Done,
+    }
+
+    pub(crate) struct Mailbox {
+        inbox: Inbox<Command, ()>,
+        awake: Wakeups,
+    }
+
+    impl Mailbox {
+        pub(crate) fn new() -> Self {
+            Mailbox {
+                inbox: Inbox::default(),
+                awake: Wakeups::new(),
+            }
+        }
+
+        pub(crate) fn post(&self, command: Command) {
+            self.inbox.post(command, || self.awake.write());
+        }
+
+        /// Sleeps until there are some.
+        pub(crate) fn wait(&self) -> Vec<Command> {
+            let mut commands = Vec::new();
+            self.awake.sleep();
+            self.inbox.take(&mut commands);
+            commands
+        }
+    }
+}
+
+mod world {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::Duration;
+
+    pub(crate) trait World: Send + Sync {
+        fn now(&self) -> Duration;
+        fn registry(&self) -> &();
+    }
+
+    /// A clock that goes on by a millisecond each time it is asked.
+    #[derive(Default)]
+    pub(crate) struct Clock(AtomicU64);
+
+    impl World for Clock {
+        fn now(&self) -> Duration {
+            Duration::from_millis(self.0.fetch_add(1, Ordering::Relaxed))
+        }
+
+        fn registry(&self) -> &() {
+            &()
+        }
+    }
+}
