@@ -38,7 +38,7 @@ FLOORS = {
         ["zap"],
         ["engine"],
         ["context"],
-        ["socket"],
+        ["simulation", "socket"],
         ["proxy"],
     ],
     "crates/sealwire-aead": [

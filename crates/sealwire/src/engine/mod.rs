@@ -33,3 +33,5 @@ mod world;
 pub(crate) use datagrams::{bind as bind_datagrams, connect as connect_datagrams};
 pub(crate) use io_thread::start;
 pub(crate) use mailbox::{Command, Mailbox};
+#[cfg(any(test, feature = "simulation"))]
+pub(crate) use world::simulated::SimulatedHost;

@@ -176,7 +176,7 @@ fn settle(scene: &mut Scene, mut go_on: impl FnMut(&mut Scene)) {
 /// PUSH to PULL. Each message is accounted for, none comes twice or out of order, and once there is quiet
 /// what is sent arrives.
 fn work(plan: Plan) {
-    let mut scene = Scene::new(plan.seed, plan.trouble);
+    let mut scene = scene(plan.seed, plan.trouble);
     let securities = Securities::new(plan.seed);
     let mut server = Server::new(&mut scene, SocketType::Pull, &securities);
     let clients = connected(&mut scene, SocketType::Push, &server, &securities);
@@ -258,7 +258,7 @@ fn work_is_accounted_for_whatever_happens() {
 #[test]
 fn closing_waits_for_a_silent_peer_no_longer_than_heartbeats_do() {
     for seed in 0..3 {
-        let mut scene = Scene::new(seed, Trouble::NONE);
+        let mut scene = scene(seed, Trouble::NONE);
         let securities = Securities::new(seed);
         let mut server = Server::new(&mut scene, SocketType::Pull, &securities);
         let clients = connected(&mut scene, SocketType::Push, &server, &securities);
@@ -283,7 +283,7 @@ fn closing_waits_for_a_silent_peer_no_longer_than_heartbeats_do() {
 
 /// REQ to REP. Each request that is not answered is told as lost, and asked again until it is answered.
 fn questions(plan: Plan) {
-    let mut scene = Scene::new(plan.seed, plan.trouble);
+    let mut scene = scene(plan.seed, plan.trouble);
     let securities = Securities::new(plan.seed);
     let mut server = Server::new(&mut scene, SocketType::Rep, &securities);
     let clients = connected(&mut scene, SocketType::Req, &server, &securities);
@@ -348,7 +348,7 @@ fn every_request_is_answered_in_the_end() {
 /// PUB to SUB. Messages come in order and once, and once there is quiet each subscriber gets what it is
 /// subscribed to and nothing else.
 fn news(plan: Plan) {
-    let mut scene = Scene::new(plan.seed, plan.trouble);
+    let mut scene = scene(plan.seed, plan.trouble);
     let securities = Securities::new(plan.seed);
     let mut server = Server::new(&mut scene, SocketType::Pub, &securities);
     let clients = connected(&mut scene, SocketType::Sub, &server, &securities);

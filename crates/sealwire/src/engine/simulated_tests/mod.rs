@@ -5,13 +5,10 @@ mod account;
 mod ending;
 mod everything;
 mod many_to_one;
-mod plan;
 mod publishing;
 mod push_pull;
 mod requests;
-mod strangers;
 
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
@@ -19,137 +16,25 @@ use std::time::Duration;
 
 use sealwire_zmtp::SocketType;
 
-use account::Account;
-use ending::{Ending, core_of};
-use plan::{Plan, Trouble, check, seeds};
-use strangers::Stranger;
-
-use super::world::simulated::Simulation;
 use crate::auth::AllowAnyone;
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
-use crate::transport::simulated::{Conditions, Network};
+use crate::simulation::{PAUSE, Plan, Scene, Trouble, address, check, seeds};
 use crate::{Context, Error, Generate as _, KeyPair, Message, Security, Socket, SocketBuilder};
+use account::Account;
+use ending::{Ending, core_of};
+use sealwire_relay::zmtp::{self, GREETING_SIZE};
 
-/// The application looks after its sockets again before so much time has passed.
-const PAUSE: Duration = Duration::from_millis(1);
 const HOUR: Duration = Duration::from_secs(3_600);
-/// Nothing here takes so many unless somebody waits for ever.
-const MOST_STEPS: usize = 400_000;
 
-/// A server, clients, and the network between them.
-struct Scene {
-    seed: u64,
-    simulation: Simulation,
-    network: Network,
-    steps: usize,
-    trouble: Trouble,
-    /// Hosts that have a context.
-    hosts: Vec<IpAddr>,
-    strangers: Vec<Stranger>,
-    /// Nobody receives anything before.
-    stalled_until: Duration,
-}
-
-impl Scene {
-    fn new(seed: u64, trouble: Trouble) -> Self {
-        let conditions = Conditions {
-            delay: 10..=20_000,
-            window: 1 << (10 + seed % 13),
-        };
-        let simulation = Simulation::new(seed, conditions);
-        Scene {
-            seed,
-            network: simulation.network.clone(),
-            simulation,
-            steps: 0,
-            trouble,
-            hosts: Vec::new(),
-            strangers: Vec::new(),
-            stalled_until: Duration::ZERO,
-        }
-    }
-
-    fn context(&mut self, host: u8) -> Context {
-        let address = address(host);
-        self.hosts.push(address.parse().unwrap());
-        self.simulation.context(&address)
-    }
-
-    fn below(&self, bound: u64) -> u64 {
-        self.network.below(bound)
-    }
-
-    /// Lets one host do something, or time pass until one has something to do, but no more than `most`.
-    fn pass(&mut self, most: Duration) {
-        self.steps += 1;
-        assert!(self.steps < MOST_STEPS, "seed {}: no end", self.seed);
-        self.simulation.step(most);
-    }
-
-    /// Lets the world go on for a step, and now and then makes trouble.
-    fn step(&mut self) {
-        let kind = self.below(700);
-        let left = match kind {
-            0..2 => &mut self.trouble.cuts,
-            2..4 => &mut self.trouble.partitions,
-            4 => &mut self.trouble.half_open,
-            5 => &mut self.trouble.exhaustions,
-            6 => &mut self.trouble.jumps,
-            7 => &mut self.trouble.strangers,
-            8 => &mut self.trouble.stalls,
-            9..16 => return self.strangers.iter_mut().for_each(Stranger::go_on),
-            _ => return self.pass(PAUSE),
-        };
-        if *left == 0 {
-            return self.pass(PAUSE);
-        }
-        *left -= 1;
-        let milliseconds = |most| Duration::from_millis(self.network.below(most));
-        match kind {
-            0..2 => self.network.cut(),
-            2..4 => self.network.partition(milliseconds(2_000)),
-            4 => self.network.leave_half_open(),
-            5 => {
-                let host = self.hosts[self.network.below(self.hosts.len() as u64) as usize];
-                self.network.exhaust(host, milliseconds(10_000));
-            }
-            6 => {
-                let to = self.network.now() + milliseconds(3_600_000);
-                self.network.advance(to);
-            }
-            7 => self.strangers.extend(Stranger::new(&self.network)),
-            _ => self.stalled_until = self.network.now() + milliseconds(60_000),
-        }
-    }
-
-    /// From here on there is no more trouble.
-    fn calm(&mut self) {
-        self.trouble = Trouble::NONE;
-        self.strangers.clear();
-        self.stalled_until = Duration::ZERO;
-    }
-
-    /// Whether applications receive nothing now.
-    fn is_stalled(&self) -> bool {
-        self.network.now() < self.stalled_until
-    }
-
-    /// Ends all contexts, which nobody has any more.
-    fn end(mut self) -> Duration {
-        while self.simulation.step(Duration::MAX) {}
-        assert_eq!(
-            self.simulation.hosts(),
-            0,
-            "seed {}: a context goes on",
-            self.seed
-        );
-        self.network.now()
-    }
-}
-
-fn address(host: u8) -> String {
-    format!("10.0.0.{host}")
+/// A scene where strangers begin with nothing, with a part of a greeting, or with a whole one.
+fn scene(seed: u64, trouble: Trouble) -> Scene {
+    Scene::new(seed, trouble).with_opening(|network| {
+        let mechanism = ["NULL", "CURVE", "BLAKE3", "NOISE"][network.below(4) as usize];
+        let mut greeting = zmtp::greeting(mechanism, false).to_vec();
+        greeting.truncate(network.below(2 * GREETING_SIZE as u64) as usize);
+        greeting
+    })
 }
 
 /// What both ends of a connection have for security, by the seed: BLAKE3ZMQ, CURVE or none.
