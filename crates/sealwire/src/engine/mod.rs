@@ -23,8 +23,6 @@ mod raw;
 mod session;
 mod shared;
 #[cfg(test)]
-mod simulated_tests;
-#[cfg(test)]
 mod tests;
 mod timers;
 mod wire;

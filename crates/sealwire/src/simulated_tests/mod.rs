@@ -4,6 +4,7 @@
 mod account;
 mod ending;
 mod everything;
+mod inproc;
 mod many_to_one;
 mod publishing;
 mod push_pull;
