@@ -14,7 +14,7 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Longer than all partitions that follow each other at once.
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(30);
 
-fn build(
+pub(super) fn build(
     context: &Context,
     socket_type: SocketType,
     scene: &Scene,
@@ -138,7 +138,7 @@ fn connected(
     (0..CLIENTS).map(client).collect()
 }
 
-fn try_recv(socket: &Socket) -> Option<Message> {
+pub(super) fn try_recv(socket: &Socket) -> Option<Message> {
     at_once(socket.try_recv())
 }
 
@@ -164,7 +164,7 @@ impl Received {
 }
 
 /// Nothing goes wrong any more, and enough time passes that all who can be connected are.
-fn settle(scene: &mut Scene, mut go_on: impl FnMut(&mut Scene)) {
+pub(super) fn settle(scene: &mut Scene, mut go_on: impl FnMut(&mut Scene)) {
     scene.calm();
     let until = scene.network.now() + QUIET;
     while scene.network.now() < until {
