@@ -50,7 +50,7 @@ use crate::context::Context;
 use crate::engine::SimulatedHost;
 use crate::inproc;
 pub use crate::transport::simulated::{
-    Conditions, Network, Random, SimulatedListener, SimulatedStream,
+    Conditions, Network, Random, SimulatedListener, SimulatedStream, Told,
 };
 
 /// Hosts on a network, each with a context. The caller's thread does the work of all.

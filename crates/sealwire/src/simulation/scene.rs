@@ -21,8 +21,10 @@ pub struct Scene {
     pub trouble: Trouble,
     /// Steps so far.
     pub steps: usize,
+    /// How long a step lasts at most.
+    pub pause: Duration,
     simulation: Simulation,
-    /// Hosts that have a context.
+    /// Hosts that may run out of descriptors.
     hosts: Vec<IpAddr>,
     /// What strangers begin with.
     opening: fn(&Network) -> Vec<u8>,
@@ -44,6 +46,7 @@ impl Scene {
             network: simulation.network().clone(),
             trouble,
             steps: 0,
+            pause: PAUSE,
             simulation,
             hosts: Vec::new(),
             opening: |_| Vec::new(),
@@ -61,9 +64,15 @@ impl Scene {
 
     /// A context on the host with this number.
     pub fn context(&mut self, host: u8) -> Context {
+        let address = self.host(host);
+        self.simulation.context(address)
+    }
+
+    /// The address of a host with this number, which has no context.
+    pub fn host(&mut self, host: u8) -> IpAddr {
         let address = address(host);
         self.hosts.push(address);
-        self.simulation.context(address)
+        address
     }
 
     /// A number below `bound`, by the seed.
@@ -79,7 +88,10 @@ impl Scene {
     pub fn pass(&mut self, most: Duration) {
         self.steps += 1;
         assert!(self.steps < MOST_STEPS, "seed {}: no end", self.seed);
-        self.simulation.step(most);
+        if !self.simulation.step(most) {
+            // Others may have something to do then.
+            self.network.advance(self.network.now() + most);
+        }
     }
 
     /// Lets the world go on for a step, and now and then makes trouble.
@@ -94,10 +106,10 @@ impl Scene {
             7 => &mut self.trouble.strangers,
             8 => &mut self.trouble.stalls,
             9..16 => return self.strangers.iter_mut().for_each(Stranger::go_on),
-            _ => return self.pass(PAUSE),
+            _ => return self.pass(self.pause),
         };
         if *left == 0 {
-            return self.pass(PAUSE);
+            return self.pass(self.pause);
         }
         *left -= 1;
         let milliseconds = |most| Duration::from_millis(self.network.below(most));

@@ -85,6 +85,8 @@ pub(super) struct End {
     pub(super) blocked: bool,
     /// What it sends is lost, and nobody is told: so many bytes so far.
     lost: Option<usize>,
+    /// How soon it notices that.
+    pub(super) keep_alive: Option<Duration>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -118,7 +120,7 @@ impl Listening {
 }
 
 /// What a poll tells: token, readable, writable, hung up.
-pub(crate) type Told = (usize, bool, bool, bool);
+pub type Told = (usize, bool, bool, bool);
 
 impl Network {
     /// Makes a network without hosts, at the time zero.
@@ -213,7 +215,7 @@ impl Network {
     }
 
     /// Whether a poll of this host would tell anything.
-    pub(crate) fn has_ready(&self, host: IpAddr) -> bool {
+    pub fn has_ready(&self, host: IpAddr) -> bool {
         let state = self.lock();
         let tells = |watch: &Watch| watch.token.is_some() && (watch.readable || watch.writable);
         let mut ends = state.ends.values();
@@ -225,7 +227,7 @@ impl Network {
     }
 
     /// What a poll of this host tells, each change once, in an order that the seed decides.
-    pub(crate) fn take_ready(&self, host: IpAddr) -> Vec<Told> {
+    pub fn take_ready(&self, host: IpAddr) -> Vec<Told> {
         let mut state = self.lock();
         let mut told = Vec::new();
         let mut tell = |watch: &mut Watch, hung_up: bool| {
@@ -318,13 +320,17 @@ impl Network {
         }
     }
 
-    /// From now on nothing comes through one of the connections, if there are any, and neither end is told.
+    /// From now on nothing comes through one of the connections, if there are any, and neither end is told
+    /// before it has [asked](SimulatedStream::keep_alive).
     pub fn leave_half_open(&self) {
         let mut state = self.lock();
+        let now = state.now;
         for number in state.any_connection() {
             if let Some(end) = state.ends.get_mut(&number) {
                 end.lost.get_or_insert(0);
                 end.incoming.clear();
+                let noticed = end.keep_alive.map(|time| (now + time, Segment::Reset));
+                end.incoming.extend(noticed);
             }
         }
     }
@@ -421,6 +427,21 @@ impl State {
         sent
     }
 
+    /// This end is gone, and so is what it has sent and what was sent to it.
+    pub(super) fn reset(&mut self, number: usize) {
+        let at = self.now + self.delay();
+        if self.lost(number).is_some() {
+            return;
+        }
+        if let Some(end) = self.ends.get_mut(&number) {
+            end.finished = true;
+        }
+        if let Some(other) = self.ends.get_mut(&(number ^ 1)) {
+            other.incoming.clear();
+            other.incoming.push_back((at, Segment::Reset));
+        }
+    }
+
     /// This end sends no more.
     pub(super) fn finish(&mut self, number: usize) {
         if let Some(end) = self.ends.get_mut(&number)
@@ -456,6 +477,7 @@ impl End {
             finished: false,
             blocked: false,
             lost: None,
+            keep_alive: None,
         }
     }
 

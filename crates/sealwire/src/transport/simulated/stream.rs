@@ -2,6 +2,7 @@
 
 use std::io::{self, IoSlice};
 use std::net::{Shutdown, SocketAddr};
+use std::time::Duration;
 
 use bytes::Buf as _;
 use mio::event::Source;
@@ -108,7 +109,21 @@ impl SimulatedStream {
         Ok(())
     }
 
-    fn watch(&self, token: Option<usize>) {
+    /// Ends both directions at once: the other end is told by a reset, and what is under way is lost.
+    pub fn reset(self) {
+        self.with(State::reset);
+    }
+
+    /// Notices within so much time that nothing comes through any more, as TCP does where it is told to
+    /// ask a silent peer.
+    pub fn keep_alive(&self, time: Duration) {
+        self.with(|state, number| {
+            state.ends.get_mut(&number).expect("it is held").keep_alive = Some(time);
+        });
+    }
+
+    /// Has polls of its host tell with this token when it is ready.
+    pub fn watch(&self, token: Option<usize>) {
         self.with(|state, number| {
             let room = state.room(number).is_some_and(|room| room > 0);
             let end = state.ends.get_mut(&number).expect("it is held");
