@@ -23,6 +23,8 @@ const ONE_WAY: [(SocketType, SocketType, bool); 8] = [
 /// How long the world is left alone before everything has to be in order: longer than anybody waits for an
 /// answer, and than anybody waits before trying again.
 pub(super) const QUIET: Duration = Duration::from_secs(300);
+/// Nothing that can be delivered takes longer.
+pub(super) const DELIVERY: Duration = Duration::from_secs(5);
 const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Longer than all partitions that follow each other at once.
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -208,9 +210,14 @@ impl Received {
 }
 
 /// Nothing goes wrong any more, and enough time passes that all who can be connected are.
-pub(super) fn settle(scene: &mut Scene, mut go_on: impl FnMut(&mut Scene)) {
+pub(super) fn settle(scene: &mut Scene, go_on: impl FnMut(&mut Scene)) {
     scene.calm();
-    let until = scene.network.now() + QUIET;
+    wait(scene, QUIET, go_on);
+}
+
+/// Lets so much time pass.
+pub(super) fn wait(scene: &mut Scene, time: Duration, mut go_on: impl FnMut(&mut Scene)) {
+    let until = scene.network.now() + time;
     while scene.network.now() < until {
         scene.pass(until - scene.network.now());
         go_on(scene);
@@ -467,7 +474,7 @@ fn news(plan: Plan) {
     for topic in 0..CLIENTS {
         let publisher = server.open(&mut scene).expect("there is quiet");
         publish(publisher, topic, sent + topic, &scene);
-        settle(&mut scene, |_| receive(&mut received));
+        wait(&mut scene, DELIVERY, |_| receive(&mut received));
         for client in 0..CLIENTS {
             let is_for = client == topic && subscribed[client as usize];
             let got = received[client as usize].numbers.contains(&(sent + topic));

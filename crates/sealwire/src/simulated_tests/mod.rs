@@ -6,6 +6,7 @@ mod ending;
 mod everything;
 mod inproc;
 mod many_to_one;
+mod memory;
 mod proxies;
 mod publishing;
 mod push_pull;

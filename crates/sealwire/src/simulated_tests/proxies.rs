@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::everything::{build, settle, try_recv};
+use super::everything::{DELIVERY, QUIET, build, try_recv, wait};
 use super::*;
 use crate::blocking;
 use crate::proxy::{Forwarding, Proxy, Steering, Step};
@@ -249,8 +249,8 @@ fn streamer(plan: Plan) {
     }
     scene.calm();
     device.resume();
-    let mut go_on = |scene: &mut Scene, device: &mut Device| {
-        settle(scene, |_| {
+    let mut go_on = |scene: &mut Scene, device: &mut Device, time| {
+        wait(scene, time, |_| {
             device.move_all();
             for worker in &sockets.workers {
                 receive(worker, &mut received);
@@ -258,12 +258,12 @@ fn streamer(plan: Plan) {
             receive(&sockets.watcher, &mut watched);
         });
     };
-    go_on(&mut scene, &mut device);
+    go_on(&mut scene, &mut device, QUIET);
     let before = sent;
     for client in 0..CLIENTS as usize {
         send(client, &mut sent, &scene);
     }
-    go_on(&mut scene, &mut device);
+    go_on(&mut scene, &mut device, 4 * DELIVERY);
     for client in 0..CLIENTS {
         let last = [before[client as usize], client];
         assert!(received.contains(&last), "{last:?} does not arrive");
@@ -297,7 +297,7 @@ fn streamer(plan: Plan) {
 
 #[test]
 fn what_a_streamer_moves_is_accounted_for() {
-    check(&[], seeds(60), streamer);
+    check(&[], seeds(40), streamer);
 }
 
 /// REQ - ROUTER/DEALER - REP. What is not answered is asked again, until it is; no answer is another's.
@@ -373,7 +373,7 @@ fn queue(plan: Plan) {
 
 #[test]
 fn what_is_asked_through_a_queue_is_answered_in_the_end() {
-    check(&[], seeds(60), queue);
+    check(&[], seeds(40), queue);
 }
 
 /// PUB - XSUB/XPUB - SUB. Nothing comes twice or of another topic, and once there is quiet everybody gets
@@ -423,8 +423,8 @@ fn forwarder(plan: Plan) {
     }
     scene.calm();
     device.resume();
-    let mut go_on = |scene: &mut Scene, received: &mut [BTreeSet<_>]| {
-        settle(scene, |_| {
+    let mut go_on = |scene: &mut Scene, received: &mut [BTreeSet<_>], time| {
+        wait(scene, time, |_| {
             device.move_all();
             for (worker, received) in sockets.workers.iter().zip(&mut *received) {
                 receive(worker, received);
@@ -432,14 +432,14 @@ fn forwarder(plan: Plan) {
             while try_recv(&sockets.watcher).is_some() {}
         });
     };
-    go_on(&mut scene, &mut received);
+    go_on(&mut scene, &mut received, QUIET);
     for (client, publisher) in sockets.clients.iter().enumerate() {
         for topic in 0..WORKERS {
             let number = sent + client as u64;
             publisher
                 .try_send(message(&[topic, number], &scene))
                 .unwrap();
-            go_on(&mut scene, &mut received);
+            go_on(&mut scene, &mut received, DELIVERY);
             for worker in 0..WORKERS {
                 let is_for = worker == topic && subscribed[worker as usize];
                 let got = received[worker as usize].contains(&[topic, number]);
