@@ -10,6 +10,7 @@ mod memory;
 mod proxies;
 mod publishing;
 mod push_pull;
+mod raw_bytes;
 mod requests;
 
 use std::pin::Pin;
