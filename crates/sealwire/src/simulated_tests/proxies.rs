@@ -450,7 +450,6 @@ fn forwarder(plan: Plan) {
             }
         }
     }
-    drop(go_on);
     drop(device);
     drop(sockets);
     scene.end();
