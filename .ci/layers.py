@@ -40,7 +40,7 @@ FLOORS = {
         ["zap"],
         ["engine"],
         ["context"],
-        ["socket"],
+        ["simulation", "socket"],
         ["proxy", "waits"],
     ],
     "crates/sealwire-aead": [

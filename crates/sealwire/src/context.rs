@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sealwire_fork::PerProcess;
 
@@ -59,6 +60,13 @@ impl Context {
         // Two threads may race here; the loser's context ends as it is dropped.
         let usable = |context: &Context| !context.mailbox().is_closed();
         GLOBAL.get_or_try_make(usable, Context::new).cloned()
+    }
+
+    /// The time since the context began, by the clock that its thread goes by. Crates above read no
+    /// other, so that they can be simulated.
+    #[doc(hidden)]
+    pub fn now(&self) -> Duration {
+        self.mailbox().now()
     }
 
     /// # Errors

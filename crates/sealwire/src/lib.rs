@@ -74,6 +74,11 @@ mod reach;
 mod routing_ids;
 mod security;
 pub mod signals;
+#[cfg(test)]
+mod simulated_tests;
+#[cfg(any(test, feature = "simulation"))]
+#[doc(hidden)]
+pub mod simulation;
 mod socket;
 pub mod text;
 mod transport;

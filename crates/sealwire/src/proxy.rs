@@ -1,19 +1,19 @@
 //! Devices: everything that arrives on one socket goes out on another, both ways.
 
+mod forwarding;
 mod refusals;
 mod steering;
 
+use std::sync::Arc;
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
 use crate::error::Error;
-use crate::message::Message;
 use crate::socket::blocking::Socket;
 
-use refusals::Refusals;
-use steering::{Direction, Steering};
-
-/// Messages moved at a time.
-const BATCH: usize = 256;
+pub(crate) use forwarding::Forwarding;
+#[cfg(test)]
+pub(crate) use forwarding::Step;
+pub(crate) use steering::Steering;
 
 /// Connects two sockets until one of them is closed: ROUTER and DEALER (a queue), XSUB and XPUB (a
 /// forwarder), PULL and PUSH (a streamer), or any other pair that can talk to each other. Blocks;
@@ -134,14 +134,14 @@ impl<'a> Proxy<'a> {
     /// As [`proxy`]: [`Error::Closed`], [`Error::System`], [`Error::State`]. Then both sockets are
     /// closed.
     pub fn run(self) -> Result<(), Error> {
-        let steering = Steering::default();
-        let (forth, back) = steering.directions();
+        let steering = Arc::<Steering>::default();
+        let [forth, back] = self.directions(&steering);
         thread::scope(|scope| {
             let sockets = [self.frontend, self.backend];
-            let back = spawn(scope, || self.forward(self.backend, self.frontend, back));
+            let back = spawn(scope, || back.run());
             let control = self.control.map(|control| {
                 let steering = &steering;
-                spawn(scope, move || steering.handle(control, &sockets))
+                spawn(scope, move || steering.run(control, &sockets))
             });
             let (back, control) = match (back, control.transpose()) {
                 (Ok(back), Ok(control)) => (back, control),
@@ -156,7 +156,7 @@ impl<'a> Proxy<'a> {
                     return Err(refused);
                 }
             };
-            let forth = self.forward(self.frontend, self.backend, forth);
+            let forth = forth.run();
             let back = back
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -171,6 +171,16 @@ impl<'a> Proxy<'a> {
         })
     }
 
+    /// From the frontend to the backend, and back.
+    pub(crate) fn directions(&self, steering: &Arc<Steering>) -> [Forwarding<'a>; 2] {
+        let (front, back) = (self.frontend, self.backend);
+        let [forth, reverse] = steering.directions();
+        [
+            Forwarding::new(self, [front, back], forth),
+            Forwarding::new(self, [back, front], reverse),
+        ]
+    }
+
     /// Has the threads end that were started.
     fn give_up(&self, steering: &Steering) {
         for socket in [self.frontend, self.backend] {
@@ -180,66 +190,6 @@ impl<'a> Proxy<'a> {
         if let Some(control) = self.control {
             control.wake();
         }
-    }
-
-    /// One direction; when it fails it closes both sockets, so that the other direction ends too.
-    fn forward(&self, from: &Socket, to: &Socket, way: Direction<'_>) -> Result<(), Error> {
-        let outcome = self.forward_until_stopped(from, to, way);
-        if outcome.is_err() {
-            for socket in [from, to] {
-                socket.begin_close();
-            }
-        }
-        outcome
-    }
-
-    fn forward_until_stopped(
-        &self,
-        from: &Socket,
-        to: &Socket,
-        way: Direction<'_>,
-    ) -> Result<(), Error> {
-        let mut batch = Vec::with_capacity(BATCH);
-        let refusals = Refusals::default();
-        loop {
-            match from.recv_many_while(&mut batch, BATCH, || way.steering.reading()) {
-                Ok(true) => {}
-                Ok(false) => return Ok(()),
-                // A direction that the socket types do not have (PUSH has nothing to receive).
-                Err(Error::Unsupported(_)) => return self.wait_for_end(from, way),
-                // One peer went away.
-                Err(Error::RequestLost) => {}
-                Err(error) => return Err(error),
-            }
-            let mut messages = batch.drain(..);
-            while let Some(message) = messages.next() {
-                let message = Message::from(message.into_frames());
-                let size = message.size();
-                way.received(size);
-                if let Some(capture) = self.capture {
-                    // Forwarding waits for nobody who listens in.
-                    if capture.try_send(message.clone()).is_err() {
-                        capture.count_dropped_at_send(1);
-                    }
-                }
-                match to.send_while(message, || !way.steering.terminated()) {
-                    Ok(()) => way.sent(size),
-                    Err(error) => match error.error() {
-                        // Ended with messages in hand.
-                        Error::WouldBlock => to.count_dropped_at_send(1),
-                        Error::Closed | Error::Forked | Error::System(_) => {
-                            to.count_dropped_at_send(1 + messages.len());
-                            return Err(error.into());
-                        }
-                        error => refusals.note(to, error),
-                    },
-                }
-            }
-        }
-    }
-
-    fn wait_for_end(&self, socket: &Socket, way: Direction<'_>) -> Result<(), Error> {
-        socket.wait_while(|| !way.steering.terminated())
     }
 }
 

@@ -1,18 +1,16 @@
 //! Who may come in at a listener: handshakes by address, descriptors, and the list of allowed keys.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mio::Waker;
 use sealwire::account::{
     AddressLimits, Addresses, DescriptorLimit, Eviction, Source, SpareDescriptor,
 };
 use sealwire_tunnel::PublicKey;
 
-use super::allow::{AllowList, Snapshot};
+use super::allow::Snapshot;
 use super::failure::Failed;
-use super::reading::Reading;
+use super::reading::ReadList;
 use crate::exit::Failure;
 
 /// Between two readings of the list that nobody asked for.
@@ -22,7 +20,7 @@ const PAUSE: u32 = 9;
 
 #[derive(Debug)]
 pub(super) struct Admission {
-    reading: Reading,
+    reading: Box<dyn ReadList>,
     /// What the list says, as it was read last.
     current: Snapshot,
     /// Readings that have begun, and whether the last of them is under way.
@@ -39,15 +37,14 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// With the list as it was read at `now`.
+    /// With the list as it was read at `now`, and who reads it again.
     pub(super) fn new(
-        (list, current): (AllowList, Snapshot),
+        (reading, current): (Box<dyn ReadList>, Snapshot),
         max_handshakes: usize,
-        waker: Arc<Waker>,
         now: Instant,
-    ) -> Result<Self, Failure> {
-        Ok(Admission {
-            reading: Reading::start(list, waker)?,
+    ) -> Self {
+        Admission {
+            reading,
             current,
             readings: 0,
             is_reading: false,
@@ -56,7 +53,7 @@ impl Admission {
             book: Addresses::default(),
             limits: AddressLimits::for_handshakes(max_handshakes),
             spare: SpareDescriptor::new(),
-        })
+        }
     }
 
     /// A connection was accepted. The handshake that gives way to it, if one has to.

@@ -5,21 +5,18 @@
 //! connector:  dialing the listener ─▶ greeting ─▶ relaying ─▶ leaving
 //! ```
 
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::{Shutdown, SocketAddr};
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mio::net::TcpStream;
 use sealwire::account::is_exhaustion;
 use sealwire_tunnel::{Channel, Handshake, Identity, PublicKey};
-use socket2::{SockRef, TcpKeepalive};
 
 use super::failure::{Failed, hex};
 use super::relay::{Pumped, Relay};
+use super::world::{Stream, World};
 
-/// A side that is silent for this long is asked whether it is still there.
-const KEEPALIVE: Duration = Duration::from_secs(60);
 /// How long what a side is told at last may take.
 pub(super) const LEAVE_TIME: Duration = Duration::from_secs(2);
 
@@ -65,13 +62,13 @@ struct Dial {
 
 /// A connection and its two sockets.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct Connection<S> {
     /// Who was accepted.
     pub(super) address: SocketAddr,
     /// Known after the handshake.
     pub(super) peer: Option<PublicKey>,
-    sealed: Option<TcpStream>,
-    plain: Option<TcpStream>,
+    sealed: Option<S>,
+    plain: Option<S>,
     stage: Stage,
     dial: Dial,
     /// A handshake under way.
@@ -101,22 +98,32 @@ pub(super) enum Wants {
     End,
 }
 
-impl Connection {
+impl<S: Stream> Connection<S> {
     /// On the listener: the peer begins.
-    pub(super) fn accepted(socket: TcpStream, address: SocketAddr, settings: &Settings) -> Self {
-        let mut connection = Self::new(address, Stage::Greeting, settings);
-        connection.sealed = Some(tuned(socket));
+    pub(super) fn accepted(
+        socket: S,
+        address: SocketAddr,
+        settings: &Settings,
+        now: Instant,
+    ) -> Self {
+        let mut connection = Self::new(address, Stage::Greeting, settings, now);
+        connection.sealed = Some(socket);
         connection
     }
 
     /// On the connector: somebody wants to be connected to the listener.
-    pub(super) fn requested(socket: TcpStream, address: SocketAddr, settings: &Settings) -> Self {
-        let mut connection = Self::new(address, Stage::DialingListener, settings);
-        connection.plain = Some(tuned(socket));
+    pub(super) fn requested(
+        socket: S,
+        address: SocketAddr,
+        settings: &Settings,
+        now: Instant,
+    ) -> Self {
+        let mut connection = Self::new(address, Stage::DialingListener, settings, now);
+        connection.plain = Some(socket);
         connection
     }
 
-    fn new(address: SocketAddr, stage: Stage, settings: &Settings) -> Self {
+    fn new(address: SocketAddr, stage: Stage, settings: &Settings, now: Instant) -> Self {
         Connection {
             address,
             peer: None,
@@ -126,12 +133,12 @@ impl Connection {
             dial: Dial::default(),
             handshake: None,
             relay: None,
-            deadline: Some(Instant::now() + settings.handshake_timeout),
+            deadline: Some(now + settings.handshake_timeout),
         }
     }
 
     /// Its sealed or its plain socket, if there is one.
-    pub(super) fn socket(&mut self, sealed: bool) -> Option<&mut TcpStream> {
+    pub(super) fn socket(&mut self, sealed: bool) -> Option<&mut S> {
         if sealed {
             self.sealed.as_mut()
         } else {
@@ -177,19 +184,25 @@ impl Connection {
     }
 
     /// Does what can be done.
-    pub(super) fn drive(&mut self, settings: &Settings) -> Result<Wants, Failed> {
+    pub(super) fn drive(
+        &mut self,
+        settings: &Settings,
+        world: &impl World<Stream = S>,
+    ) -> Result<Wants, Failed> {
         match self.stage {
-            Stage::DialingListener => match self.dial.step(&mut self.sealed, &settings.to)? {
-                Dialled::Waiting => Ok(Wants::Nothing),
-                Dialled::NoDescriptor(error) => Ok(Wants::Descriptor(error)),
-                Dialled::New => Ok(Wants::Register { sealed: true }),
-                Dialled::Connected => {
-                    self.stage = Stage::Greeting;
-                    Ok(Wants::Again)
+            Stage::DialingListener => {
+                match self.dial.step(&mut self.sealed, &settings.to, world)? {
+                    Dialled::Waiting => Ok(Wants::Nothing),
+                    Dialled::NoDescriptor(error) => Ok(Wants::Descriptor(error)),
+                    Dialled::New => Ok(Wants::Register { sealed: true }),
+                    Dialled::Connected => {
+                        self.stage = Stage::Greeting;
+                        Ok(Wants::Again)
+                    }
                 }
-            },
+            }
             Stage::Greeting => self.greet(settings),
-            Stage::DialingService => match self.dial.step(&mut self.plain, &settings.to)? {
+            Stage::DialingService => match self.dial.step(&mut self.plain, &settings.to, world)? {
                 Dialled::Waiting => Ok(Wants::Nothing),
                 Dialled::NoDescriptor(error) => Ok(Wants::Descriptor(error)),
                 Dialled::New => Ok(Wants::Register { sealed: false }),
@@ -199,7 +212,7 @@ impl Connection {
                     Ok(Wants::Announcement)
                 }
             },
-            Stage::Relaying => self.pump(settings),
+            Stage::Relaying => self.pump(settings, world.now()),
             Stage::Leaving => Ok(match (&mut self.relay, &mut self.sealed) {
                 (Some(relay), Some(sealed)) => leave(relay, sealed),
                 _ => Wants::End,
@@ -209,28 +222,28 @@ impl Connection {
     }
 
     /// The peer of [`Wants::Admission`] is let in.
-    pub(super) fn admit(&mut self, settings: &Settings) {
+    pub(super) fn admit(&mut self, settings: &Settings, now: Instant) {
         self.stage = Stage::DialingService;
-        self.deadline = Some(Instant::now() + settings.handshake_timeout);
+        self.deadline = Some(now + settings.handshake_timeout);
     }
 
     /// Ends the connection because of `failed`: the plain side is told by a reset, which nobody takes
     /// for the end of the data, the peer by a reason where there is one. Whether the connection has
     /// to stay until the peer has read it.
-    pub(super) fn fail(&mut self, failed: &Failed) -> bool {
+    pub(super) fn fail(&mut self, failed: &Failed, now: Instant) -> bool {
         if let Some(plain) = self.plain.take() {
-            let _ = SockRef::from(&plain).set_linger(Some(Duration::ZERO));
+            plain.reset();
         }
         let (Some(reason), Some(relay)) = (failed.reason(), &mut self.relay) else {
             return false;
         };
         relay.outgoing.break_off(reason);
         self.stage = Stage::Leaving;
-        self.deadline = Some(Instant::now() + LEAVE_TIME);
+        self.deadline = Some(now + LEAVE_TIME);
         true
     }
 
-    fn pump(&mut self, settings: &Settings) -> Result<Wants, Failed> {
+    fn pump(&mut self, settings: &Settings, now: Instant) -> Result<Wants, Failed> {
         let (Some(relay), Some(sealed), Some(plain)) =
             (&mut self.relay, &mut self.sealed, &mut self.plain)
         else {
@@ -240,7 +253,7 @@ impl Connection {
         let pumped = relay.pump(sealed, plain)?;
         let moved = before != (relay.sent, relay.received);
         if relay.is_closing() && (moved || self.deadline.is_none()) {
-            self.deadline = Some(Instant::now() + settings.half_closed_timeout);
+            self.deadline = Some(now + settings.half_closed_timeout);
         }
         Ok(match pumped {
             Pumped::Waiting => Wants::Nothing,
@@ -299,7 +312,7 @@ fn begin(settings: &Settings) -> Result<Box<Handshake>, Failed> {
 }
 
 /// Sends what is unsent, then reads of the message that is awaited, and not a byte more. How many bytes.
-fn exchange(handshake: &mut Handshake, socket: &mut TcpStream) -> io::Result<usize> {
+fn exchange(handshake: &mut Handshake, socket: &mut impl Stream) -> io::Result<usize> {
     while !handshake.unsent().is_empty() {
         match socket.write(handshake.unsent()) {
             Ok(count) => handshake.sent(count),
@@ -330,7 +343,7 @@ fn left(error: io::Error, settings: &Settings) -> Failed {
 
 /// Tells the peer why, then waits until it has left: what it still sends would otherwise reset the
 /// connection before it has read the reason.
-fn leave(relay: &mut Relay, sealed: &mut TcpStream) -> Wants {
+fn leave(relay: &mut Relay, sealed: &mut impl Stream) -> Wants {
     while !relay.outgoing.unsent().is_empty() {
         match relay.flush(sealed) {
             Ok(true) => {}
@@ -339,7 +352,7 @@ fn leave(relay: &mut Relay, sealed: &mut TcpStream) -> Wants {
         }
     }
     if relay.outgoing.unsent().is_empty() {
-        let _ = sealed.shutdown(Shutdown::Write);
+        sealed.finish();
     }
     let mut dropped = [0; 4 << 10];
     match sealed.read(&mut dropped) {
@@ -362,26 +375,25 @@ enum Dialled {
 
 impl Dial {
     /// Looks what became of the socket, and tries the next address if it failed.
-    fn step(&mut self, socket: &mut Option<TcpStream>, target: &Target) -> Result<Dialled, Failed> {
+    fn step<W: World>(
+        &mut self,
+        socket: &mut Option<W::Stream>,
+        target: &Target,
+        world: &W,
+    ) -> Result<Dialled, Failed> {
         if let Some(connecting) = socket {
-            let error = match connecting.take_error() {
-                Ok(None) => match connecting.peer_addr() {
-                    Ok(_) => return Ok(Dialled::Connected),
-                    Err(error) if error.kind() == ErrorKind::NotConnected => {
-                        return Ok(Dialled::Waiting);
-                    }
-                    Err(error) => error,
-                },
-                Ok(Some(error)) | Err(error) => error,
-            };
-            self.error = Some(error);
+            match connecting.connected() {
+                None => return Ok(Dialled::Waiting),
+                Some(Ok(())) => return Ok(Dialled::Connected),
+                Some(Err(error)) => self.error = Some(error),
+            }
             *socket = None;
         }
         while let Some(address) = target.addresses.get(self.tried) {
-            match TcpStream::connect(*address) {
+            match world.connect(*address) {
                 Ok(connecting) => {
                     self.tried += 1;
-                    *socket = Some(tuned(connecting));
+                    *socket = Some(connecting);
                     return Ok(Dialled::New);
                 }
                 Err(error) if is_exhaustion(&error) => return Ok(Dialled::NoDescriptor(error)),
@@ -399,12 +411,4 @@ impl Dial {
                 .unwrap_or_else(|| ErrorKind::NotFound.into()),
         })
     }
-}
-
-/// Small writes go out at once, and a side that vanished is noticed. Both are wishes.
-fn tuned(socket: TcpStream) -> TcpStream {
-    let _ = socket.set_nodelay(true);
-    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE);
-    let _ = SockRef::from(&socket).set_tcp_keepalive(&keepalive);
-    socket
 }

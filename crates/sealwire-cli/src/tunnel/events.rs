@@ -15,6 +15,8 @@ use crate::report::ReportOptions;
 #[derive(Debug)]
 pub(super) struct Events {
     options: ReportOptions,
+    #[cfg(test)]
+    is_silent: bool,
     /// The failure that was printed last: those that are alike are told once.
     told: Option<String>,
     lines: LineQuota,
@@ -45,8 +47,22 @@ impl Events {
     pub(super) fn new(options: ReportOptions) -> Self {
         Events {
             options,
+            #[cfg(test)]
+            is_silent: false,
             told: None,
             lines: LineQuota::default(),
+        }
+    }
+
+    /// Without a word, where thousands of connections fail on purpose.
+    #[cfg(test)]
+    pub(super) fn silent() -> Self {
+        Events {
+            is_silent: true,
+            ..Events::new(ReportOptions {
+                verbose: false,
+                json: false,
+            })
         }
     }
 
@@ -67,6 +83,10 @@ impl Events {
 
     /// Tells once a second that nobody can be accepted.
     pub(super) fn cannot_accept(&mut self, error: &std::io::Error) {
+        #[cfg(test)]
+        if self.is_silent {
+            return;
+        }
         if let Some(left_out) = self.lines.pass("accept_failed") {
             let message = format!("cannot accept a connection: {error}");
             self.options.warn(with_left_out(message, left_out));
@@ -133,6 +153,10 @@ impl Events {
     }
 
     fn print(&self, record: &Record<'_>) {
+        #[cfg(test)]
+        if self.is_silent {
+            return;
+        }
         if self.options.json {
             eprint_json_quietly(record);
         } else {

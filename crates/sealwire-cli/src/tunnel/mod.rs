@@ -5,7 +5,8 @@
 //! ```
 //!
 //! What is on the wire is that of [`sealwire_tunnel`], bytes in and bytes out. [`connection`] and
-//! [`relay`] move them through sockets that never block, [`server`] has one thread for all of them.
+//! [`relay`] move them through sockets that never block, [`server`] decides for all of them in one thread, and
+//! [`world`] is what they have of the system: the tests have another one.
 
 mod admission;
 mod allow;
@@ -15,6 +16,9 @@ mod failure;
 mod reading;
 mod relay;
 mod server;
+#[cfg(test)]
+mod simulated_tests;
+mod world;
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
@@ -35,7 +39,9 @@ use admission::within_descriptors;
 use allow::{AllowList, Snapshot};
 use connection::{LEAVE_TIME, Settings, Target};
 use events::Events;
+use reading::{ReadList, Reading};
 use server::{Limits, Server};
+use world::System;
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -245,16 +251,34 @@ fn run(
         max_handshakes,
         grace: limits.grace,
     };
-    let mut server = Server::new(settings, allowed, limits, Events::new(report))?;
-    let (stop, (done, is_done)) = (server.stop_handle(), mpsc::channel::<()>());
+    let cannot = |error| {
+        Failure::new(
+            Code::Failed,
+            format!("cannot wait for connections: {error}"),
+        )
+    };
+    let mut system = System::new().map_err(cannot)?;
+    let allowed = match allowed {
+        Some((list, snapshot)) => {
+            let reading = Reading::start(list, system.waker().clone())?;
+            Some((Box::new(reading) as Box<dyn ReadList>, snapshot))
+        }
+        None => None,
+    };
+    let (stop, (done, is_done)) = (system.stop_handle(), mpsc::channel::<()>());
     // A program that sees it listen may interrupt it at once.
     interrupt::on_interrupt(move || {
         stop.request();
         // Nothing is ever sent: the channel ends when the server is done.
         let _ = is_done.recv_timeout(limits.grace + 2 * LEAVE_TIME);
     })?;
-    server.listen(&bind)?;
-    server.run()?;
+    let bound = system.listen(&bind.addresses).map_err(|error| {
+        let problem = format!("cannot listen on {}: {error}", bind.name);
+        Failure::new(Code::Failed, problem)
+    })?;
+    let events = Events::new(report);
+    events.listening(&format!("tcp://{bound}"));
+    Server::new(system, settings, allowed, limits, events).run()?;
     drop(done);
     // The handler of the interrupt ends the program.
     loop {

@@ -1,6 +1,7 @@
 //! The thread that reads the list of allowed keys: a disk that is slow, or answers no more, holds up
 //! nobody but those who are not on the list as it was read last.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::time::Instant;
@@ -11,7 +12,20 @@ use super::allow::{AllowList, Snapshot};
 use crate::exit::{Code, Failure};
 use crate::threads;
 
-/// Reads the list when it is asked to, one after the other.
+/// Who reads the list of allowed keys, and takes its time for it.
+pub(super) trait ReadList: Debug {
+    /// Asks for a reading.
+    fn begin(&mut self);
+
+    /// The reading that was asked for, if it is done.
+    ///
+    /// # Errors
+    ///
+    /// When there will be no more.
+    fn take(&mut self) -> Result<Option<Snapshot>, Failure>;
+}
+
+/// The thread: reads the list when it is asked to, one after the other.
 #[derive(Debug)]
 pub(super) struct Reading {
     ask: Sender<()>,
@@ -34,19 +48,15 @@ impl Reading {
         })?;
         Ok(Reading { ask, readings })
     }
+}
 
-    /// Asks for a reading.
-    pub(super) fn begin(&self) {
+impl ReadList for Reading {
+    fn begin(&mut self) {
         // A thread that has ended is noticed where its snapshot is taken.
         let _ = self.ask.send(());
     }
 
-    /// The reading that was asked for, if it is done.
-    ///
-    /// # Errors
-    ///
-    /// When the thread has ended.
-    pub(super) fn take(&self) -> Result<Option<Snapshot>, Failure> {
+    fn take(&mut self) -> Result<Option<Snapshot>, Failure> {
         match self.readings.try_recv() {
             Ok(snapshot) => Ok(Some(snapshot)),
             Err(TryRecvError::Empty) => Ok(None),

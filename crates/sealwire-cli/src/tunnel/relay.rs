@@ -1,12 +1,11 @@
 //! What an established connection does: plain bytes on one side, blocks on the other.
 
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::Shutdown;
+use std::io::{self, ErrorKind};
 
-use mio::net::TcpStream;
 use sealwire_tunnel::{Event, Incoming, NotAuthentic, Outgoing};
 
 use super::failure::Failed;
+use super::world::Stream;
 
 /// Blocks that a connection may move each way before others have their turn.
 const TURN: usize = 8;
@@ -66,8 +65,8 @@ impl Relay {
     /// Moves what can be moved.
     pub(super) fn pump(
         &mut self,
-        sealed: &mut TcpStream,
-        plain: &mut TcpStream,
+        sealed: &mut impl Stream,
+        plain: &mut impl Stream,
     ) -> Result<Pumped, Failed> {
         for _ in 0..TURN {
             let came = self.receive(sealed, plain)?;
@@ -83,7 +82,11 @@ impl Relay {
     }
 
     /// One step from the peer to the plain side. Whether there may be more to do.
-    fn receive(&mut self, sealed: &mut TcpStream, plain: &mut TcpStream) -> Result<bool, Failed> {
+    fn receive(
+        &mut self,
+        sealed: &mut impl Stream,
+        plain: &mut impl Stream,
+    ) -> Result<bool, Failed> {
         if self.received_all {
             return Ok(false);
         }
@@ -110,7 +113,7 @@ impl Relay {
             Ok(Event::End) => {
                 self.received_all = true;
                 // It may have closed its socket already.
-                let _ = plain.shutdown(Shutdown::Write);
+                plain.finish();
                 Ok(true)
             }
             Ok(Event::BrokenOff(reason)) => Err(Failed::Told(reason)),
@@ -119,7 +122,7 @@ impl Relay {
     }
 
     /// One step from the plain side to the peer. Whether there may be more to do.
-    fn send(&mut self, sealed: &mut TcpStream, plain: &mut TcpStream) -> Result<bool, Failed> {
+    fn send(&mut self, sealed: &mut impl Stream, plain: &mut impl Stream) -> Result<bool, Failed> {
         if !self.outgoing.unsent().is_empty() {
             return self.flush(sealed);
         }
@@ -140,13 +143,13 @@ impl Relay {
         if !self.sent_all {
             self.sent_all = true;
             // The end is in the stream; this spares the peer's buffers the wait.
-            let _ = sealed.shutdown(Shutdown::Write);
+            sealed.finish();
         }
         Ok(false)
     }
 
     /// Sends what is sealed. Whether there may be more to do.
-    pub(super) fn flush(&mut self, sealed: &mut TcpStream) -> Result<bool, Failed> {
+    pub(super) fn flush(&mut self, sealed: &mut impl Stream) -> Result<bool, Failed> {
         match sealed.write(self.outgoing.unsent()) {
             Ok(count) => {
                 self.outgoing.sent(count);

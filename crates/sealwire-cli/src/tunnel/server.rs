@@ -4,26 +4,20 @@ mod accepting;
 mod letting_in;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, ErrorKind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use mio::event::Event;
-use mio::net::TcpListener;
-use mio::{Interest, Poll, Token, Waker};
 use sealwire::panics;
 use sealwire_tunnel::PublicKey;
 
 use super::admission::Admission;
-use super::allow::{AllowList, Snapshot};
-use super::connection::{Connection, LEAVE_TIME, Settings, Target, Wants};
+use super::allow::Snapshot;
+use super::connection::{Connection, LEAVE_TIME, Settings, Wants};
 use super::events::Events;
 use super::failure::Failed;
+use super::reading::ReadList;
+use super::world::{Ready, World};
 use crate::exit::{Code, Failure};
 
-const LISTENER: Token = Token(0);
-const WAKER: Token = Token(1);
 /// How exactly deadlines are kept.
 const TICK: Duration = Duration::from_millis(50);
 /// Connections accepted before the established ones are served.
@@ -48,28 +42,12 @@ pub(super) struct Limits {
     pub(super) grace: Duration,
 }
 
-/// Tells a server to stop.
-#[derive(Debug, Clone)]
-pub(super) struct Stop {
-    waker: Arc<Waker>,
-    requested: Arc<AtomicBool>,
-}
-
-impl Stop {
-    pub(super) fn request(&self) {
-        self.requested.store(true, Ordering::Release);
-        // If that fails, so does everything else.
-        let _ = self.waker.wake();
-    }
-}
-
 /// A tunnel's end with all its connections.
-pub(super) struct Server {
-    poll: Poll,
-    stop: Stop,
-    /// There from `listen` on, gone once the server is to stop.
-    listener: Option<TcpListener>,
-    connections: BTreeMap<u64, Connection>,
+pub(super) struct Server<W: World> {
+    pub(super) world: W,
+    /// What the poll said last.
+    ready: Vec<Ready>,
+    connections: BTreeMap<u64, Connection<W::Stream>>,
     next_id: u64,
     settings: Settings,
     role: Role,
@@ -87,32 +65,25 @@ pub(super) struct Server {
     is_connection_waiting: bool,
 }
 
-impl Server {
-    /// Makes a server that does not listen yet; a listener has a list of those who are allowed.
+impl<W: World> Server<W> {
+    /// Makes a server of this world; a listener has a list of those who are allowed, and who reads it.
     pub(super) fn new(
+        world: W,
         settings: Settings,
-        allowed: Option<(AllowList, Snapshot)>,
+        allowed: Option<(Box<dyn ReadList>, Snapshot)>,
         limits: Limits,
         events: Events,
-    ) -> Result<Self, Failure> {
-        let cannot = |error| failed(format!("cannot wait for connections: {error}"));
-        let poll = Poll::new().map_err(cannot)?;
-        let stop = Stop {
-            waker: Arc::new(Waker::new(poll.registry(), WAKER).map_err(cannot)?),
-            requested: Arc::default(),
-        };
+    ) -> Self {
         let role = match allowed {
             Some(list) => {
-                let (waker, now) = (stop.waker.clone(), Instant::now());
-                let admission = Admission::new(list, limits.max_handshakes, waker, now)?;
+                let admission = Admission::new(list, limits.max_handshakes, world.now());
                 Role::Listener(Box::new(admission))
             }
             None => Role::Connector,
         };
-        Ok(Server {
-            poll,
-            stop,
-            listener: None,
+        Server {
+            world,
+            ready: Vec::new(),
             connections: BTreeMap::new(),
             next_id: 1,
             settings,
@@ -124,56 +95,37 @@ impl Server {
             tick: None,
             stop_at: None,
             is_connection_waiting: true,
-        })
-    }
-
-    /// Listens, and tells where.
-    pub(super) fn listen(&mut self, bind: &Target) -> Result<(), Failure> {
-        let cannot = |error| failed(format!("cannot listen on {}: {error}", bind.name));
-        let mut listener = listen(bind).map_err(cannot)?;
-        let bound = listener.local_addr().map_err(cannot)?;
-        self.poll
-            .registry()
-            .register(&mut listener, LISTENER, Interest::READABLE)
-            .map_err(cannot)?;
-        self.listener = Some(listener);
-        self.events.listening(&format!("tcp://{bound}"));
-        Ok(())
-    }
-
-    pub(super) fn stop_handle(&self) -> Stop {
-        self.stop.clone()
+        }
     }
 
     /// Serves until it is told to stop and everything has ended.
     pub(super) fn run(mut self) -> Result<(), Failure> {
-        let mut ready = mio::Events::with_capacity(256);
-        loop {
-            if self.is_connection_waiting {
-                self.accept();
-            }
-            match self.poll.poll(&mut ready, self.poll_timeout()) {
-                Err(error) if error.kind() != ErrorKind::Interrupted => {
-                    return Err(failed(format!("cannot wait for connections: {error}")));
-                }
-                _ => {}
-            }
-            for event in &ready {
-                match event.token() {
-                    LISTENER => self.is_connection_waiting = true,
-                    WAKER => {}
-                    _ => self.busy.extend(connection_of(event)),
-                }
-            }
-            for id in std::mem::take(&mut self.busy) {
-                self.drive(id);
-            }
-            self.keep_deadlines();
-            self.read_list()?;
-            if self.stop.requested.load(Ordering::Acquire) && self.is_over() {
-                return Ok(());
+        while self.iterate()? {}
+        Ok(())
+    }
+
+    /// Waits until there is something to do, and does it. Whether it goes on.
+    pub(super) fn iterate(&mut self) -> Result<bool, Failure> {
+        if self.is_connection_waiting {
+            self.accept();
+        }
+        let mut ready = std::mem::take(&mut self.ready);
+        let timeout = self.poll_timeout();
+        (self.world.poll(timeout, &mut ready))
+            .map_err(|error| failed(format!("cannot wait for connections: {error}")))?;
+        for ready in ready.drain(..) {
+            match ready {
+                Ready::Listener => self.is_connection_waiting = true,
+                Ready::Connection(id) => drop(self.busy.insert(id)),
             }
         }
+        self.ready = ready;
+        for id in std::mem::take(&mut self.busy) {
+            self.drive(id);
+        }
+        self.keep_deadlines();
+        self.read_list()?;
+        Ok(!(self.world.is_to_stop() && self.is_over()))
     }
 
     /// How long to wait for something to happen.
@@ -186,7 +138,7 @@ impl Server {
             _ => None,
         };
         let next = self.tick.into_iter().chain(due).min()?;
-        Some(next.saturating_duration_since(Instant::now()))
+        Some(next.saturating_duration_since(self.world.now()))
     }
 
     fn register(&mut self, id: u64, sealed: bool) -> Result<(), Failed> {
@@ -194,10 +146,7 @@ impl Server {
         let Some(socket) = connection.and_then(|connection| connection.socket(sealed)) else {
             return Ok(());
         };
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        self.poll
-            .registry()
-            .register(socket, token_of(id), interest)
+        (self.world.register(socket, id))
             .map_err(|error| Failed::System(format!("cannot watch a connection: {error}")))
     }
 
@@ -206,7 +155,7 @@ impl Server {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
         };
-        let wants = match contained(|| connection.drive(&self.settings)) {
+        let wants = match contained(|| connection.drive(&self.settings, &self.world)) {
             Ok(wants) => wants,
             Err(failed @ Failed::Defect) => {
                 // Nobody knows what state it is in.
@@ -216,7 +165,7 @@ impl Server {
             Err(failed) => return self.fail(id, &failed),
         };
         if connection.deadline().is_some() {
-            self.tick.get_or_insert(Instant::now() + TICK);
+            self.tick.get_or_insert(self.world.now() + TICK);
         }
         match wants {
             Wants::Nothing => {}
@@ -260,8 +209,8 @@ impl Server {
         }
         let (address, peer) = (connection.address, connection.peer);
         self.events.failed(id, address, peer.as_ref(), failed);
-        if connection.fail(failed) {
-            self.tick.get_or_insert(Instant::now() + TICK);
+        if connection.fail(failed, self.world.now()) {
+            self.tick.get_or_insert(self.world.now() + TICK);
             self.busy.insert(id);
         } else {
             self.remove(id);
@@ -280,11 +229,11 @@ impl Server {
 
     /// Ends what is overdue.
     fn keep_deadlines(&mut self) {
-        let now = Instant::now();
+        let now = self.world.now();
         if self.tick.is_none_or(|tick| tick > now) {
             return;
         }
-        let overdue = |(id, connection): (&u64, &Connection)| {
+        let overdue = |(id, connection): (&u64, &Connection<_>)| {
             let deadline = connection.deadline().filter(|deadline| *deadline <= now);
             deadline.map(|_| (*id, connection.overdue(&self.settings)))
         };
@@ -292,7 +241,7 @@ impl Server {
         for (id, failed) in overdue {
             self.fail(id, &failed);
         }
-        let waits = |connection: &Connection| connection.deadline().is_some();
+        let waits = |connection: &Connection<_>| connection.deadline().is_some();
         let waits = self.stop_at.is_some() || self.connections.values().any(waits);
         self.tick = waits.then_some(now + TICK);
         self.is_connection_waiting = true;
@@ -301,8 +250,8 @@ impl Server {
     /// Once it is to stop: takes no more, and gives what is under way its time to finish. Whether
     /// nothing is left.
     fn is_over(&mut self) -> bool {
-        let now = Instant::now();
-        if self.listener.take().is_some() {
+        let now = self.world.now();
+        if self.world.stop_listening() {
             self.stop_at = Some(now + self.limits.grace);
             self.tick.get_or_insert(now + TICK);
         }
@@ -310,7 +259,7 @@ impl Server {
             return true;
         };
         if now >= stop_at {
-            let left = |(_, connection): &(&u64, &Connection)| !connection.is_leaving();
+            let left = |(_, connection): &(&u64, &Connection<_>)| !connection.is_leaving();
             let ids: Vec<_> = self
                 .connections
                 .iter()
@@ -328,26 +277,6 @@ impl Server {
 /// Ends one connection for a defect of ours, not all of them.
 fn contained<T>(step: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
     panics::contain(step).unwrap_or(Err(Failed::Defect))
-}
-
-/// Listens on the first address that can be listened on.
-fn listen(bind: &Target) -> io::Result<TcpListener> {
-    let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
-    for address in bind.addresses.iter() {
-        match TcpListener::bind(*address) {
-            Ok(listener) => return Ok(listener),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
-}
-
-fn token_of(id: u64) -> Token {
-    Token(id as usize + WAKER.0)
-}
-
-fn connection_of(event: &Event) -> Option<u64> {
-    event.token().0.checked_sub(WAKER.0).map(|id| id as u64)
 }
 
 fn failed(message: String) -> Failure {

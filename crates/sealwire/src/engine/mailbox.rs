@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use super::datagrams::Datagrams;
 use super::inbox::Inbox;
@@ -106,6 +107,11 @@ impl Mailbox {
         options: &SocketOptions,
     ) -> io::Result<(BoundListener, Endpoint)> {
         self.world.listen(endpoint, options)
+    }
+
+    /// The time since the context began.
+    pub(crate) fn now(&self) -> Duration {
+        self.world.now()
     }
 
     pub(crate) fn post(&self, command: Command) {

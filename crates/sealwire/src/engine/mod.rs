@@ -24,8 +24,6 @@ mod raw;
 mod session;
 mod shared;
 #[cfg(test)]
-mod simulated_tests;
-#[cfg(test)]
 mod tests;
 mod timers;
 mod wire;
@@ -34,6 +32,8 @@ mod world;
 pub(crate) use datagrams::{bind as bind_datagrams, connect as connect_datagrams};
 pub(crate) use io_thread::start;
 pub(crate) use mailbox::{Command, Mailbox};
+#[cfg(any(test, feature = "simulation"))]
+pub(crate) use world::simulated::SimulatedHost;
 
 /// What `inbox` and `shared` are made of: the tests put what loom has in its place, and stand-ins for
 /// the modules that they name by way of this one.

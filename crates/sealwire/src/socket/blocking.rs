@@ -483,33 +483,38 @@ impl Socket {
         }
     }
 
-    /// Blocks while the condition holds, which is looked at on each [`wake`](Socket::wake), or
-    /// until another handle closes the socket.
-    pub(crate) fn wait_while(&self, condition: impl Fn() -> bool) -> Result<(), Error> {
-        let core = self.inner.core()?;
-        core.wait_for_signal(|| match core.closed() {
-            Some(closed) => Err(closed),
-            None => Ok((!condition()).then_some(())),
-        })
+    /// Fails once the socket takes part in nothing any more.
+    pub(crate) fn check_open(&self) -> Result<(), Error> {
+        self.inner.core()?.closed().map_or(Ok(()), Err)
     }
 
-    /// As [`recv_many`](Socket::recv_many), but takes messages only while `may_read` says
-    /// `Some(true)`, and gives `false` once it says `None`.
-    pub(crate) fn recv_many_while(
+    /// As [`recv_many`](Socket::recv_many), but waits for nothing, and adds to `into`.
+    pub(crate) fn try_recv_many(
         &self,
         into: &mut Vec<Message>,
         limit: usize,
-        may_read: impl Fn() -> Option<bool>,
-    ) -> Result<bool, Error> {
+    ) -> Result<usize, Error> {
+        self.inner.core()?.try_receive_many(into, limit)
+    }
+
+    /// Blocks until the attempt succeeds, which is made whenever there may be something to receive, and on
+    /// each [`wake`](Socket::wake).
+    pub(crate) fn wait_to_receive<T>(
+        &self,
+        attempt: impl FnMut() -> Result<Option<T>, Error>,
+    ) -> Result<T, Error> {
+        self.inner.core()?.wait_for_signal(attempt)
+    }
+
+    /// Blocks until the attempt succeeds, which is made whenever there may be room to send, and on each
+    /// [`wake`](Socket::wake).
+    pub(crate) fn wait_to_send<T>(
+        &self,
+        mut attempt: impl FnMut() -> Result<Option<T>, Error>,
+    ) -> Result<T, Error> {
         let core = self.inner.core()?;
-        core.wait_for_signal(|| match may_read() {
-            None => Ok(Some(false)),
-            Some(false) => core.closed().map_or(Ok(None), Err),
-            Some(true) => {
-                let taken = core.try_receive_many(into, limit)?;
-                Ok((taken > 0).then_some(true))
-            }
-        })
+        let done = core.writable.wait(None, Until::default(), |_| attempt())?;
+        done.map_err(|_| Error::WouldBlock)
     }
 
     fn wait_for_end(&self, until: Until<'_>) -> Result<(), Error> {

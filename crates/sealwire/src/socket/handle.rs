@@ -108,6 +108,10 @@ impl Handle {
         Ok(id)
     }
 
+    pub(super) fn context(&self) -> &Context {
+        &self.context
+    }
+
     pub(super) fn unbind(&self, endpoint: &Endpoint) -> Result<(), Error> {
         let (core, context) = (&self.core, &self.context);
         let registration = core.unregister(endpoint, RegistrationKind::Bound)?;

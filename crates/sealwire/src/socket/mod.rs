@@ -105,6 +105,12 @@ impl Socket {
         self.handle.core.options().socket_type
     }
 
+    /// The context it was made in.
+    #[doc(hidden)]
+    pub fn context(&self) -> &Context {
+        self.handle.context()
+    }
+
     /// Binds to an endpoint and returns it with the port that was chosen, if that was left open.
     /// May be called for several endpoints.
     ///

@@ -14,7 +14,7 @@ use mio::{Interest, Registry, Token};
 use super::Stream;
 #[cfg(unix)]
 use super::private_directory::PrivateDirectory;
-#[cfg(test)]
+#[cfg(any(test, feature = "simulation"))]
 use super::simulated::SimulatedListener;
 #[cfg(unix)]
 use super::socket_file::{self, SocketFile};
@@ -34,7 +34,7 @@ pub(crate) enum BoundListener {
         /// Made for the file alone, and removed behind it.
         _directory: Option<PrivateDirectory>,
     },
-    #[cfg(test)]
+    #[cfg(any(test, feature = "simulation"))]
     Simulated(SimulatedListener),
 }
 
@@ -187,7 +187,7 @@ impl BoundListener {
                 let (stream, _) = listener.accept()?;
                 Ok((Stream::Unix(stream), address.clone()))
             }
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             BoundListener::Simulated(listener) => {
                 let (stream, address) = listener.accept()?;
                 Ok((Stream::Simulated(stream), PeerAddress::Tcp(address)))
@@ -202,7 +202,7 @@ impl BoundListener {
         let mut polled = match self {
             BoundListener::Tcp(listener) => [PollFd::new(listener, PollFlags::IN)],
             BoundListener::Unix { listener, .. } => [PollFd::new(listener, PollFlags::IN)],
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             BoundListener::Simulated(_) => return true,
         };
         !matches!(poll(&mut polled, Some(&Timespec::default())), Ok(0))
@@ -220,7 +220,7 @@ impl BoundListener {
             BoundListener::Unix { listener, .. } => {
                 listener.register(registry, token, Interest::READABLE)
             }
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             BoundListener::Simulated(listener) => {
                 listener.register(token);
                 Ok(())

@@ -4,7 +4,7 @@
 mod listen;
 #[cfg(unix)]
 mod private_directory;
-#[cfg(test)]
+#[cfg(any(test, feature = "simulation"))]
 pub(crate) mod simulated;
 #[cfg(unix)]
 mod socket_file;

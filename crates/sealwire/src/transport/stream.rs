@@ -15,7 +15,7 @@ use rustix::buffer::spare_capacity;
 #[cfg(unix)]
 use socket2::SockRef;
 
-#[cfg(test)]
+#[cfg(any(test, feature = "simulation"))]
 use super::simulated::SimulatedStream;
 use super::target::Target;
 #[cfg(feature = "wss")]
@@ -52,7 +52,7 @@ pub(crate) enum Stream {
     Unix(UnixStream),
     #[cfg(feature = "ws")]
     WebSocket(Box<WebSocket>),
-    #[cfg(test)]
+    #[cfg(any(test, feature = "simulation"))]
     Simulated(SimulatedStream),
 }
 
@@ -68,7 +68,7 @@ macro_rules! on_stream {
                 let $stream = &layer.tcp;
                 $call
             }
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             Stream::Simulated($stream) => $call,
         }
     };
@@ -82,7 +82,7 @@ macro_rules! on_stream {
                 let $stream = &mut layer.tcp;
                 $call
             }
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             Stream::Simulated($stream) => $call,
         }
     };
@@ -189,7 +189,7 @@ impl Stream {
             Stream::Unix(stream) => (stream.take_error(), stream.peer_addr().map(drop)),
             #[cfg(feature = "ws")]
             Stream::WebSocket(layer) => (layer.tcp.take_error(), layer.tcp.peer_addr().map(drop)),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             Stream::Simulated(stream) => return stream.connected(),
         };
         match (error, peer) {
@@ -208,7 +208,7 @@ impl Stream {
             Stream::Unix(stream) => drop(set_unix_send_buffer(stream, options.send_buffer)),
             #[cfg(feature = "ws")]
             Stream::WebSocket(_) => {}
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             Stream::Simulated(_) => {}
         }
     }
@@ -259,7 +259,7 @@ impl Stream {
             // Read behind a buffer alone.
             #[cfg(feature = "ws")]
             Stream::WebSocket(_) => Err(io::ErrorKind::Unsupported.into()),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             Stream::Simulated(stream) => stream.read(buffer),
         }
     }
@@ -302,7 +302,7 @@ impl Stream {
             Stream::Unix(stream) => stream.write_vectored(slices),
             #[cfg(feature = "ws")]
             Stream::WebSocket(layer) => layer.write_vectored(slices),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             Stream::Simulated(stream) => stream.write_vectored(slices),
         })
     }
@@ -340,7 +340,7 @@ impl Stream {
             Stream::Unix(_) => false,
             #[cfg(feature = "ws")]
             Stream::WebSocket(_) => true,
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             Stream::Simulated(_) => false,
         }
     }
@@ -353,7 +353,7 @@ impl Stream {
             Stream::Unix(_) => false,
             #[cfg(feature = "ws")]
             Stream::WebSocket(layer) => layer.holds_output(),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             Stream::Simulated(_) => false,
         }
     }
@@ -366,7 +366,7 @@ impl Stream {
             Stream::Unix(_) => Ok(()),
             #[cfg(feature = "ws")]
             Stream::WebSocket(layer) => layer.flush(),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             Stream::Simulated(_) => Ok(()),
         }
     }
@@ -405,7 +405,7 @@ impl Stream {
             Stream::Unix(_) => {}
             #[cfg(feature = "ws")]
             Stream::WebSocket(layer) => layer.trust(),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             Stream::Simulated(_) => {}
         }
     }
@@ -462,7 +462,7 @@ impl Stream {
             Stream::Unix(stream) => drop(stream.shutdown(Shutdown::Write)),
             #[cfg(feature = "ws")]
             Stream::WebSocket(layer) => layer.finish_writing(),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "simulation"))]
             Stream::Simulated(stream) => drop(stream.shutdown(Shutdown::Write)),
         }
     }

@@ -5,8 +5,8 @@
 //! and calls [`wake`](Lease::wake) then. Both do so under the same lock, so the thread either finds the
 //! message or is woken.
 
-use super::sync::{AtomicU8, Ordering};
 use super::lease_state::{State, Step};
+use super::sync::{AtomicU8, Ordering};
 
 pub(crate) use super::lease_state::{Begun, Ended, Leaving, Use};
 

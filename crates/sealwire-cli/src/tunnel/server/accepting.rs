@@ -2,29 +2,28 @@
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::time::Instant;
 
-use mio::net::TcpStream;
 use sealwire::account::{is_exhaustion, is_of_one_connection};
 
 use super::{MAX_ACCEPTED, Role, Server, TICK};
 use crate::tunnel::connection::Connection;
+use crate::tunnel::world::World;
 
-impl Server {
+impl<W: World> Server<W> {
     /// Accepts the connections that wait, if there is room.
     pub(super) fn accept(&mut self) {
         self.is_connection_waiting = false;
         for _ in 0..MAX_ACCEPTED {
-            let Some(listener) = &self.listener else {
-                return;
-            };
             if matches!(self.role, Role::Connector)
                 && self.connections.len() >= self.limits.max_connections
             {
                 // They wait until another has ended.
                 return;
             }
-            match listener.accept() {
+            let Some(accepted) = self.world.accept() else {
+                return;
+            };
+            match accepted {
                 Ok((socket, address)) => self.begin(socket, address),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 // The first says nothing of those behind it.
@@ -35,7 +34,7 @@ impl Server {
                     }
                     self.events.cannot_accept(&error);
                     // What is short may be there later.
-                    self.tick.get_or_insert(Instant::now() + TICK);
+                    self.tick.get_or_insert(self.world.now() + TICK);
                     return;
                 }
             }
@@ -50,9 +49,10 @@ impl Server {
             return true;
         }
         // Programs of this machine wait.
-        if let (Role::Listener(admission), Some(listener)) = (&mut self.role, &self.listener) {
+        if let Role::Listener(admission) = &mut self.role {
             // It fails where another thread was faster; those who wait are refused later.
-            let _ = admission.spare.refuse(|| listener.accept());
+            let nobody = || Err(ErrorKind::WouldBlock.into());
+            let _ = (admission.spare).refuse(|| self.world.accept().unwrap_or_else(nobody));
         }
         false
     }
@@ -71,12 +71,12 @@ impl Server {
         true
     }
 
-    fn begin(&mut self, socket: TcpStream, address: SocketAddr) {
-        let (id, settings) = (self.next_id, &self.settings);
+    fn begin(&mut self, socket: W::Stream, address: SocketAddr) {
+        let (id, settings, now) = (self.next_id, &self.settings, self.world.now());
         self.next_id += 1;
         let (connection, sealed) = match self.role {
-            Role::Listener(_) => (Connection::accepted(socket, address, settings), true),
-            Role::Connector => (Connection::requested(socket, address, settings), false),
+            Role::Listener(_) => (Connection::accepted(socket, address, settings, now), true),
+            Role::Connector => (Connection::requested(socket, address, settings, now), false),
         };
         self.connections.insert(id, connection);
         if let Role::Listener(admission) = &mut self.role
@@ -85,7 +85,7 @@ impl Server {
             self.fail(oldest, &failed);
         }
         self.forget_leaving();
-        self.tick.get_or_insert(Instant::now() + TICK);
+        self.tick.get_or_insert(self.world.now() + TICK);
         match self.register(id, sealed) {
             Ok(()) => drop(self.busy.insert(id)),
             Err(failed) => self.fail(id, &failed),

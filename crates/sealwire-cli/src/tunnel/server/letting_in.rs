@@ -1,15 +1,14 @@
 //! Who is let in, and who has to go when the list of allowed keys changes.
 
-use std::time::Instant;
-
 use sealwire_tunnel::PublicKey;
 
 use super::{Role, Server};
 use crate::exit::Failure;
 use crate::tunnel::connection::Connection;
 use crate::tunnel::failure::Failed;
+use crate::tunnel::world::World;
 
-impl Server {
+impl<W: World> Server<W> {
     /// Whether the peer is let in, which may have to wait for the next reading of the list.
     pub(super) fn decide(&mut self, id: u64, peer: PublicKey) {
         let Role::Listener(admission) = &mut self.role else {
@@ -26,7 +25,7 @@ impl Server {
             let Role::Listener(admission) = &mut self.role else {
                 return;
             };
-            let awaits = |connection: &&Connection| connection.awaits_admission();
+            let awaits = |connection: &&Connection<_>| connection.awaits_admission();
             if self.connections.get(&id).filter(awaits).is_none() {
                 continue;
             }
@@ -35,7 +34,7 @@ impl Server {
                 continue;
             };
             let max = self.limits.max_connections;
-            let inside = |connection: &&Connection| connection.admitted().is_some();
+            let inside = |connection: &&Connection<_>| connection.admitted().is_some();
             let is_full = self.connections.values().filter(inside).count() >= max;
             match decision.and(if is_full {
                 Err(Failed::Busy { max })
@@ -46,7 +45,7 @@ impl Server {
                 Ok(()) => {
                     admission.became_ready(id);
                     if let Some(connection) = self.connections.get_mut(&id) {
-                        connection.admit(&self.settings);
+                        connection.admit(&self.settings, self.world.now());
                         self.busy.insert(id);
                     }
                 }
@@ -63,7 +62,7 @@ impl Server {
         let Role::Listener(admission) = &mut self.role else {
             return Ok(());
         };
-        let now = Instant::now();
+        let now = self.world.now();
         if let Some((removed, remarks)) = admission.take_snapshot(now)? {
             for remark in remarks {
                 self.events.warning(remark);

@@ -7,30 +7,9 @@ use crate::core::SocketCore;
 use crate::error::{Error, Operation, SendError};
 use crate::guard;
 use crate::message::Message;
-use crate::waiting::{Next, Unfinished, Until};
+use crate::waiting::{Next, Unfinished};
 
 impl SocketCore {
-    /// Sends a message, waiting for room while the condition holds, which is looked at on each
-    /// signal.
-    pub(crate) fn send_while(
-        &self,
-        message: Message,
-        condition: impl Fn() -> bool,
-    ) -> Result<(), SendError> {
-        let mut frames = message.into_frames();
-        // `Some(false)` once the condition does not hold.
-        let sent = self.writable.wait(None, Until::default(), |_| {
-            if self.send_if_room(&mut frames)? {
-                return Ok::<_, SendError>(Some(true));
-            }
-            Ok((!condition()).then_some(false))
-        })?;
-        match sent {
-            Ok(true) => Ok(()),
-            Ok(false) | Err(_) => Err(SendError::new(Error::WouldBlock, frames.into())),
-        }
-    }
-
     /// Sends a message, waiting for room for up to the limit.
     pub(crate) fn send_within(
         &self,

@@ -3,7 +3,7 @@
 //! [`System`] is the operating system. The tests have a world of their own, in which one thread runs any
 //! number of contexts over a network that a seed decides about (`simulated`).
 
-#[cfg(test)]
+#[cfg(any(test, feature = "simulation"))]
 pub(super) mod simulated;
 mod system;
 

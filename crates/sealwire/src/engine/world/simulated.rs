@@ -1,5 +1,5 @@
-//! A world for the tests: contexts that one thread serves, each on a host of its own, over a simulated
-//! network. The seed decides everything, so a run can be repeated.
+//! A world for the tests: a host on a simulated network, whose context any thread serves. The network's
+//! seed decides everything, so a run can be repeated.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -10,12 +10,13 @@ use std::time::Duration;
 use mio::{Poll, Registry};
 
 use super::{Ready, World};
-use crate::Context;
 use crate::account::DescriptorLimit;
 use crate::endpoint::Endpoint;
 use crate::engine::io_thread::IoThread;
+use crate::engine::mailbox::Mailbox;
+use crate::inproc;
 use crate::options::{SocketOptions, TcpOptions};
-use crate::transport::simulated::{Conditions, Network};
+use crate::transport::simulated::Network;
 use crate::transport::{BoundListener, Stream, Target};
 
 /// A machine on the network, with one context.
@@ -129,64 +130,45 @@ impl World for Host {
     }
 }
 
-/// Hosts on a network, and the thread of each context. The caller's thread does the work of all.
-pub(in crate::engine) struct Simulation {
-    pub(in crate::engine) network: Network,
-    hosts: Vec<(Arc<Host>, IoThread)>,
+/// A host with one context, and the thread of that, which is served when it is told to.
+pub(crate) struct SimulatedHost {
+    host: Arc<Host>,
+    thread: IoThread,
 }
 
-impl Simulation {
-    pub(in crate::engine) fn new(seed: u64, conditions: Conditions) -> Self {
-        Simulation {
-            network: Network::new(seed, conditions),
-            hosts: Vec::new(),
-        }
-    }
-
-    /// A context on a host with this address.
-    pub(in crate::engine) fn context(&mut self, address: &str) -> Context {
-        let poll = Poll::new().unwrap();
+impl SimulatedHost {
+    /// A host with this address, whose context has these names of `inproc`.
+    pub(crate) fn new(network: &Network, address: IpAddr, inproc: Arc<inproc::Registry>) -> Self {
+        let poll = Poll::new().expect("the tests have descriptors");
+        let registry = poll.registry().try_clone();
         let host = Arc::new(Host {
-            network: self.network.clone(),
-            address: address.parse().unwrap(),
-            registry: poll.registry().try_clone().unwrap(),
+            network: network.clone(),
+            address,
+            registry: registry.expect("the tests have descriptors"),
             woken: AtomicBool::new(false),
             next: Mutex::new(Next::Poll),
         });
-        let inproc = Arc::<crate::inproc::Registry>::default();
-        let thread = IoThread::new(host.clone(), inproc.clone());
-        let context = Context::served_by(thread.mailbox().clone(), inproc);
-        self.hosts.push((host, thread));
-        context
+        let thread = IoThread::new(host.clone(), inproc);
+        SimulatedHost { host, thread }
     }
 
-    /// Hosts whose context goes on.
-    pub(in crate::engine) fn hosts(&self) -> usize {
-        self.hosts.len()
+    /// How the thread is asked to do something.
+    pub(crate) fn mailbox(&self) -> &Arc<Mailbox> {
+        self.thread.mailbox()
     }
 
-    /// Serves one host that has something to do, or lets time pass until one has, but no more than `most`.
-    /// `false` when nothing would ever happen.
-    pub(in crate::engine) fn step(&mut self, most: Duration) -> bool {
-        let due: Vec<_> = (0..self.hosts.len())
-            .filter(|&index| self.hosts[index].0.is_due())
-            .collect();
-        if !due.is_empty() {
-            let chosen = due[self.network.below(due.len() as u64) as usize];
-            let (_, thread) = &mut self.hosts[chosen];
-            if thread.iterate().is_some() {
-                self.hosts.remove(chosen);
-            }
-            return true;
-        }
-        let timers = self.hosts.iter().filter_map(|(host, _)| host.timer());
-        match timers.chain(self.network.next()).min() {
-            Some(at) => {
-                self.network
-                    .advance(at.min(self.network.now().saturating_add(most)));
-                true
-            }
-            None => false,
-        }
+    /// Whether there is something to do now.
+    pub(crate) fn is_due(&self) -> bool {
+        self.host.is_due()
+    }
+
+    /// When it is to be served by the clock.
+    pub(crate) fn timer(&self) -> Option<Duration> {
+        self.host.timer()
+    }
+
+    /// One iteration of its thread. Whether it goes on.
+    pub(crate) fn serve(&mut self) -> bool {
+        self.thread.iterate().is_none()
     }
 }

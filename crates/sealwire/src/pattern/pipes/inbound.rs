@@ -85,16 +85,22 @@ impl Pipes {
         Some((frames, peer))
     }
 
-    /// Discards what nobody will read any more. Returns how many messages it was.
+    /// Discards what nobody will read any more, with the pipes that were kept for it: a link of theirs may
+    /// hold the socket. Returns how many messages it was.
     pub(crate) fn discard_unread(&mut self) -> usize {
         let mut unread = 0;
-        for (_, pipe) in &mut self.slab {
+        let mut ended = Vec::new();
+        for (id, pipe) in &mut self.slab {
+            ended.extend(pipe.ended.then_some(id));
             unread += pipe.inbound.len();
             pipe.inbound_bytes = 0;
             pipe.senders.clear();
             for frames in pipe.inbound.drain(..) {
                 self.signals.discard(frames);
             }
+        }
+        for id in ended {
+            self.release(id);
         }
         unread
     }

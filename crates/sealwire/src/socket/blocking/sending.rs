@@ -107,19 +107,6 @@ impl Socket {
         self.inner.try_send_many(messages)
     }
 
-    /// As [`send`](Socket::send), but waits only while the condition holds, which is looked at on
-    /// each [`wake`](Socket::wake).
-    pub(crate) fn send_while(
-        &self,
-        message: Message,
-        condition: impl Fn() -> bool,
-    ) -> Result<(), SendError> {
-        match self.inner.core() {
-            Ok(core) => core.send_while(message, condition),
-            Err(error) => Err(SendError::new(error, message)),
-        }
-    }
-
     fn send_within(&self, message: Message, limit: Option<Duration>) -> Result<(), SendError> {
         match self.inner.core() {
             Ok(core) => core.send_within(message, limit),

@@ -4,5 +4,5 @@
 mod network;
 mod stream;
 
-pub(crate) use network::{Conditions, Network, Random};
-pub(crate) use stream::{SimulatedListener, SimulatedStream};
+pub use network::{Conditions, Network, Random, Told};
+pub use stream::{SimulatedListener, SimulatedStream};

@@ -13,16 +13,16 @@ use super::{SimulatedListener, SimulatedStream};
 
 /// How good the network is.
 #[derive(Debug, Clone)]
-pub(crate) struct Conditions {
+pub struct Conditions {
     /// How long bytes are under way, in microseconds.
-    pub(crate) delay: RangeInclusive<u64>,
+    pub delay: RangeInclusive<u64>,
     /// Bytes that a direction of a connection holds, under way and unread.
-    pub(crate) window: usize,
+    pub window: usize,
 }
 
 /// A network, and the clock of all hosts on it.
 #[derive(Clone)]
-pub(crate) struct Network(Arc<Mutex<State>>);
+pub struct Network(Arc<Mutex<State>>);
 
 pub(super) struct State {
     now: Duration,
@@ -40,14 +40,16 @@ pub(super) struct State {
 }
 
 /// Splitmix64.
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    pub(crate) const fn new(seed: u64) -> Self {
+    /// With the numbers that this seed gives.
+    pub const fn new(seed: u64) -> Self {
         Random(seed)
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    /// The next number.
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -83,6 +85,8 @@ pub(super) struct End {
     pub(super) blocked: bool,
     /// What it sends is lost, and nobody is told: so many bytes so far.
     lost: Option<usize>,
+    /// How soon it notices that.
+    pub(super) keep_alive: Option<Duration>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -116,10 +120,11 @@ impl Listening {
 }
 
 /// What a poll tells: token, readable, writable, hung up.
-pub(crate) type Told = (usize, bool, bool, bool);
+pub type Told = (usize, bool, bool, bool);
 
 impl Network {
-    pub(crate) fn new(seed: u64, conditions: Conditions) -> Self {
+    /// Makes a network without hosts, at the time zero.
+    pub fn new(seed: u64, conditions: Conditions) -> Self {
         Network(Arc::new(Mutex::new(State {
             now: Duration::ZERO,
             random: Random::new(seed),
@@ -137,24 +142,26 @@ impl Network {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn now(&self) -> Duration {
+    /// The time since it began.
+    pub fn now(&self) -> Duration {
         self.lock().now
     }
 
     /// A number below `bound`, by the seed.
-    pub(crate) fn below(&self, bound: u64) -> u64 {
-        self.lock().random.next() % bound.max(1)
+    pub fn below(&self, bound: u64) -> u64 {
+        self.lock().random.draw() % bound.max(1)
     }
 
-    pub(crate) fn fill_random(&self, bytes: &mut [u8]) {
+    /// Fills it with bytes, by the seed.
+    pub fn fill_random(&self, bytes: &mut [u8]) {
         let random = &mut self.lock().random;
         for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&random.next().to_le_bytes()[..chunk.len()]);
+            chunk.copy_from_slice(&random.draw().to_le_bytes()[..chunk.len()]);
         }
     }
 
     /// When something happens next.
-    pub(crate) fn next(&self) -> Option<Duration> {
+    pub fn next(&self) -> Option<Duration> {
         let state = self.lock();
         let connecting = state.ends.values().filter_map(|end| match end.standing {
             Standing::Connecting { until, .. } => Some(until),
@@ -170,7 +177,7 @@ impl Network {
     }
 
     /// Lets time pass, and everything happen that is due by then.
-    pub(crate) fn advance(&self, to: Duration) {
+    pub fn advance(&self, to: Duration) {
         let mut state = self.lock();
         state.now = state.now.max(to);
         let now = state.now;
@@ -186,7 +193,7 @@ impl Network {
                 end.watch.writable = true;
                 end.watch.readable |= refused;
             }
-            while let Some((_, segment)) = end.incoming.pop_front_if(|(at, _)| *at <= now) {
+            while let Some((_, segment)) = pop_due(&mut end.incoming, now) {
                 end.watch.readable = true;
                 match segment {
                     Segment::Bytes(bytes) => end.unread.push_back(bytes),
@@ -200,7 +207,7 @@ impl Network {
             }
         }
         for listening in state.listeners.values_mut() {
-            while let Some((_, end)) = listening.waiting.pop_front_if(|(at, _)| *at <= now) {
+            while let Some((_, end)) = pop_due(&mut listening.waiting, now) {
                 listening.ready.push_back(end);
                 listening.watch.readable = true;
             }
@@ -208,7 +215,7 @@ impl Network {
     }
 
     /// Whether a poll of this host would tell anything.
-    pub(crate) fn has_ready(&self, host: IpAddr) -> bool {
+    pub fn has_ready(&self, host: IpAddr) -> bool {
         let state = self.lock();
         let tells = |watch: &Watch| watch.token.is_some() && (watch.readable || watch.writable);
         let mut ends = state.ends.values();
@@ -220,7 +227,7 @@ impl Network {
     }
 
     /// What a poll of this host tells, each change once, in an order that the seed decides.
-    pub(crate) fn take_ready(&self, host: IpAddr) -> Vec<Told> {
+    pub fn take_ready(&self, host: IpAddr) -> Vec<Told> {
         let mut state = self.lock();
         let mut told = Vec::new();
         let mut tell = |watch: &mut Watch, hung_up: bool| {
@@ -241,14 +248,14 @@ impl Network {
             }
         }
         for last in (1..told.len()).rev() {
-            let other = state.random.next() as usize % (last + 1);
+            let other = state.random.draw() as usize % (last + 1);
             told.swap(last, other);
         }
         told
     }
 
     /// Begins to listen. The port may be zero.
-    pub(crate) fn listen(&self, mut address: SocketAddr) -> io::Result<SimulatedListener> {
+    pub fn listen(&self, mut address: SocketAddr) -> io::Result<SimulatedListener> {
         let mut state = self.lock();
         state.has_descriptors(address.ip())?;
         if state.listeners.contains_key(&address) {
@@ -268,7 +275,7 @@ impl Network {
     }
 
     /// Begins to connect from this host.
-    pub(crate) fn connect(&self, host: IpAddr, remote: SocketAddr) -> io::Result<SimulatedStream> {
+    pub fn connect(&self, host: IpAddr, remote: SocketAddr) -> io::Result<SimulatedStream> {
         let mut state = self.lock();
         state.has_descriptors(host)?;
         state.next_port += 1;
@@ -302,7 +309,7 @@ impl Network {
 
     /// Cuts one of the connections, if there are any, chosen by the seed. Both ends notice at once, and what
     /// is under way is lost.
-    pub(crate) fn cut(&self) {
+    pub fn cut(&self) {
         let mut state = self.lock();
         let now = state.now;
         for number in state.any_connection() {
@@ -313,39 +320,43 @@ impl Network {
         }
     }
 
-    /// From now on nothing comes through one of the connections, if there are any, and neither end is told.
-    pub(crate) fn leave_half_open(&self) {
+    /// From now on nothing comes through one of the connections, if there are any, and neither end is told
+    /// before it has [asked](SimulatedStream::keep_alive).
+    pub fn leave_half_open(&self) {
         let mut state = self.lock();
+        let now = state.now;
         for number in state.any_connection() {
             if let Some(end) = state.ends.get_mut(&number) {
                 end.lost.get_or_insert(0);
                 end.incoming.clear();
+                let noticed = end.keep_alive.map(|time| (now + time, Segment::Reset));
+                end.incoming.extend(noticed);
             }
         }
     }
 
     /// A host has no descriptors left for so long.
-    pub(crate) fn exhaust(&self, host: IpAddr, time: Duration) {
+    pub fn exhaust(&self, host: IpAddr, time: Duration) {
         let mut state = self.lock();
         let until = state.now + time;
         state.exhausted.insert(host, until);
     }
 
     /// Where somebody listens, chosen by the seed.
-    pub(crate) fn any_listener(&self) -> Option<SocketAddr> {
+    pub fn any_listener(&self) -> Option<SocketAddr> {
         let mut state = self.lock();
-        let chosen = state.random.next() as usize % state.listeners.len().max(1);
+        let chosen = state.random.draw() as usize % state.listeners.len().max(1);
         state.listeners.keys().nth(chosen).copied()
     }
 
     /// Parts all hosts from each other for so long. What is sent meanwhile arrives later.
-    pub(crate) fn partition(&self, time: Duration) {
+    pub fn partition(&self, time: Duration) {
         let mut state = self.lock();
         state.parted_until = state.now + time;
     }
 
     /// Connections of which an end is still held.
-    pub(crate) fn connections(&self) -> usize {
+    pub fn connections(&self) -> usize {
         let state = self.lock();
         let mut numbers: Vec<_> = state.ends.keys().map(|number| number / 2).collect();
         numbers.dedup();
@@ -353,10 +364,16 @@ impl Network {
     }
 }
 
+/// The first of what comes, once it is there.
+fn pop_due<T>(coming: &mut VecDeque<(Duration, T)>, now: Duration) -> Option<(Duration, T)> {
+    let is_due = coming.front().is_some_and(|(at, _)| *at <= now);
+    is_due.then(|| coming.pop_front()).flatten()
+}
+
 impl State {
     /// Both ends of one of the connections, chosen by the seed.
     fn any_connection(&mut self) -> Vec<usize> {
-        let chosen = self.random.next() as usize % self.ends.len().max(1);
+        let chosen = self.random.draw() as usize % self.ends.len().max(1);
         let number = self.ends.keys().nth(chosen);
         number.map_or_else(Vec::new, |number| vec![*number, *number ^ 1])
     }
@@ -374,7 +391,7 @@ impl State {
     /// How long what is sent now is under way.
     fn delay(&mut self) -> Duration {
         let (least, most) = self.conditions.delay.clone().into_inner();
-        let delay = Duration::from_micros(least + self.random.next() % (most - least + 1));
+        let delay = Duration::from_micros(least + self.random.draw() % (most - least + 1));
         delay + self.parted_until.saturating_sub(self.now)
     }
 
@@ -395,8 +412,8 @@ impl State {
 
     /// Sends bytes on their way, mostly all of them.
     pub(super) fn send(&mut self, number: usize, bytes: &[u8]) -> usize {
-        let sent = match self.random.next() % 8 {
-            0 => 1 + self.random.next() as usize % bytes.len(),
+        let sent = match self.random.draw() % 8 {
+            0 => 1 + self.random.draw() as usize % bytes.len(),
             _ => bytes.len(),
         };
         if let Some(lost) = self.ends.get_mut(&number).and_then(|end| end.lost.as_mut()) {
@@ -408,6 +425,21 @@ impl State {
             Segment::Bytes(Bytes::copy_from_slice(&bytes[..sent])),
         );
         sent
+    }
+
+    /// This end is gone, and so is what it has sent and what was sent to it.
+    pub(super) fn reset(&mut self, number: usize) {
+        let at = self.now + self.delay();
+        if self.lost(number).is_some() {
+            return;
+        }
+        if let Some(end) = self.ends.get_mut(&number) {
+            end.finished = true;
+        }
+        if let Some(other) = self.ends.get_mut(&(number ^ 1)) {
+            other.incoming.clear();
+            other.incoming.push_back((at, Segment::Reset));
+        }
     }
 
     /// This end sends no more.
@@ -445,6 +477,7 @@ impl End {
             finished: false,
             blocked: false,
             lost: None,
+            keep_alive: None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, IoSlice};
 use std::net::{Shutdown, SocketAddr};
+use std::time::Duration;
 
 use bytes::Buf as _;
 use mio::event::Source;
@@ -11,7 +12,7 @@ use super::Network;
 use super::network::{Standing, State};
 
 /// One end of a connection.
-pub(crate) struct SimulatedStream {
+pub struct SimulatedStream {
     network: Network,
     number: usize,
 }
@@ -26,7 +27,7 @@ impl SimulatedStream {
     }
 
     /// Whether the connection stands; `None` while that is not known.
-    pub(crate) fn connected(&self) -> Option<io::Result<()>> {
+    pub fn connected(&self) -> Option<io::Result<()>> {
         self.with(|state, number| match state.ends.get(&number)?.standing {
             Standing::Connecting { .. } => None,
             Standing::Refused => Some(Err(io::ErrorKind::ConnectionRefused.into())),
@@ -34,7 +35,12 @@ impl SimulatedStream {
         })
     }
 
-    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+    /// Reads what has come, as far as there is room.
+    ///
+    /// # Errors
+    ///
+    /// As of a socket that does not block.
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.with(|state, number| {
             let end = state.ends.get_mut(&number).expect("it is held");
             if end.reset {
@@ -66,7 +72,12 @@ impl SimulatedStream {
         })
     }
 
-    pub(crate) fn write_vectored(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+    /// Sends as much as there is room for on its way, and mostly all of it.
+    ///
+    /// # Errors
+    ///
+    /// As of a socket that does not block.
+    pub fn write_vectored(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         self.with(|state, number| {
             let end = state.ends.get(&number).expect("it is held");
             if end.reset || end.finished {
@@ -88,12 +99,31 @@ impl SimulatedStream {
         })
     }
 
-    pub(crate) fn shutdown(&self, _: Shutdown) -> io::Result<()> {
+    /// Sends no more.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn shutdown(&self, _: Shutdown) -> io::Result<()> {
         self.with(State::finish);
         Ok(())
     }
 
-    fn watch(&self, token: Option<usize>) {
+    /// Ends both directions at once: the other end is told by a reset, and what is under way is lost.
+    pub fn reset(self) {
+        self.with(State::reset);
+    }
+
+    /// Notices within so much time that nothing comes through any more, as TCP does where it is told to
+    /// ask a silent peer.
+    pub fn keep_alive(&self, time: Duration) {
+        self.with(|state, number| {
+            state.ends.get_mut(&number).expect("it is held").keep_alive = Some(time);
+        });
+    }
+
+    /// Has polls of its host tell with this token when it is ready.
+    pub fn watch(&self, token: Option<usize>) {
         self.with(|state, number| {
             let room = state.room(number).is_some_and(|room| room > 0);
             let end = state.ends.get_mut(&number).expect("it is held");
@@ -132,7 +162,7 @@ impl Source for SimulatedStream {
 }
 
 /// Accepts connections to an address.
-pub(crate) struct SimulatedListener {
+pub struct SimulatedListener {
     network: Network,
     address: SocketAddr,
 }
@@ -142,11 +172,17 @@ impl SimulatedListener {
         SimulatedListener { network, address }
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
+    /// Where it listens, with the port.
+    pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    pub(crate) fn accept(&self) -> io::Result<(SimulatedStream, SocketAddr)> {
+    /// Takes a connection that has come.
+    ///
+    /// # Errors
+    ///
+    /// As of a socket that does not block.
+    pub fn accept(&self) -> io::Result<(SimulatedStream, SocketAddr)> {
         let mut state = self.network.lock();
         let exhausted = state.has_descriptors(self.address.ip());
         let listening = state.listeners.get_mut(&self.address).expect("it is held");
@@ -160,7 +196,8 @@ impl SimulatedListener {
         Ok((SimulatedStream::new(self.network.clone(), number), remote))
     }
 
-    pub(crate) fn register(&self, token: Token) {
+    /// Has polls of its host tell of connections with this token.
+    pub fn register(&self, token: Token) {
         let mut state = self.network.lock();
         let listening = state.listeners.get_mut(&self.address).expect("it is held");
         listening.watch.token = Some(token.0);

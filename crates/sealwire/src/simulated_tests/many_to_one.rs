@@ -24,7 +24,7 @@ fn clients(
 
 /// What arrived of each client.
 fn push_to_pull(seed: u64, trouble: Trouble) -> Vec<Vec<u64>> {
-    let mut scene = Scene::new(seed, trouble);
+    let mut scene = scene(seed, trouble);
     let (context, securities) = (scene.context(1), Securities::new(seed));
     let pull = builder(&context, SocketType::Pull, &scene, securities.server());
     let pull = pull.build().unwrap();
@@ -93,7 +93,7 @@ fn a_pull_gets_the_messages_of_each_push_in_order() {
 
 /// Answers of a ROUTER that sends everything back, by client.
 fn dealer_to_router(seed: u64, trouble: Trouble) -> Vec<Vec<u64>> {
-    let mut scene = Scene::new(seed, trouble);
+    let mut scene = scene(seed, trouble);
     let (context, securities) = (scene.context(1), Securities::new(seed));
     let router = builder(&context, SocketType::Router, &scene, securities.server());
     let router = router.router_mandatory(true).build().unwrap();

@@ -40,7 +40,7 @@ impl Subscriber {
 }
 
 fn run(seed: u64, trouble: Trouble) -> usize {
-    let mut scene = Scene::new(seed, trouble);
+    let mut scene = scene(seed, trouble);
     let (context, securities) = (scene.context(1), Securities::new(seed));
     let publisher = builder(&context, SocketType::Pub, &scene, securities.server());
     let publisher = publisher.build().unwrap();

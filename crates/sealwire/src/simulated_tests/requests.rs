@@ -42,7 +42,7 @@ impl Asking {
 
 /// Lets each client ask until it has all answers, and tells how many requests were lost.
 fn run(seed: u64, trouble: Trouble) -> usize {
-    let mut scene = Scene::new(seed, trouble);
+    let mut scene = scene(seed, trouble);
     let (context, securities) = (scene.context(1), Securities::new(seed));
     let rep = builder(&context, SocketType::Rep, &scene, securities.server());
     let rep = rep.build().unwrap();

@@ -6,15 +6,30 @@ use std::collections::HashMap;
 use super::*;
 use crate::StateError;
 
-const CLIENTS: u64 = 3;
+/// The last of them is in the server's process.
+const CLIENTS: u64 = 4;
+const INPROC: &str = "inproc://server";
+/// Types of which one sends to the other, and whether the other has one peer at most.
+const ONE_WAY: [(SocketType, SocketType, bool); 8] = [
+    (SocketType::Push, SocketType::Pull, false),
+    (SocketType::Scatter, SocketType::Gather, false),
+    (SocketType::Dealer, SocketType::Router, false),
+    (SocketType::Dealer, SocketType::Dealer, false),
+    (SocketType::Client, SocketType::Server, false),
+    (SocketType::Peer, SocketType::Peer, false),
+    (SocketType::Pair, SocketType::Pair, true),
+    (SocketType::Channel, SocketType::Channel, true),
+];
 /// How long the world is left alone before everything has to be in order: longer than anybody waits for an
 /// answer, and than anybody waits before trying again.
-const QUIET: Duration = Duration::from_secs(300);
+pub(super) const QUIET: Duration = Duration::from_secs(300);
+/// Nothing that can be delivered takes longer.
+pub(super) const DELIVERY: Duration = Duration::from_secs(5);
 const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Longer than all partitions that follow each other at once.
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(30);
 
-fn build(
+pub(super) fn build(
     context: &Context,
     socket_type: SocketType,
     scene: &Scene,
@@ -52,6 +67,7 @@ impl<'a> Server<'a> {
         let socket = build(&context, socket_type, scene, securities.server());
         let socket = socket.build().unwrap();
         let endpoint = socket.bind(format!("tcp://{}:5555", address(1))).unwrap();
+        socket.bind(INPROC).unwrap();
         let socket = Ending::Open(socket);
         Server {
             context,
@@ -93,6 +109,7 @@ impl<'a> Server<'a> {
         let socket = build(&self.context, self.socket_type, scene, security);
         let socket = socket.build().unwrap();
         socket.bind(self.endpoint.clone()).ok()?;
+        socket.bind(INPROC).unwrap();
         self.socket = Ending::Open(socket);
         self.cores.push(core_of(&self.socket));
         Some(())
@@ -121,30 +138,59 @@ impl<'a> Server<'a> {
     }
 }
 
-/// Contexts of clients, each with a socket that is connected to the server.
+/// Sockets of clients, each connected to the server. Unless only one is wanted, the last is in the server's
+/// process; one alone is there by the seed.
 fn connected(
     scene: &mut Scene,
     socket_type: SocketType,
     server: &Server,
-    securities: &Securities,
-) -> Vec<(Context, Socket)> {
-    let client = |index| {
-        let context = scene.context(10 + index as u8);
-        let socket = build(&context, socket_type, scene, securities.client());
+    is_alone: bool,
+) -> Vec<Socket> {
+    let mut client = |index| {
+        let is_near = index == CLIENTS - 1;
+        let context = match is_near {
+            true => server.context.clone(),
+            false => scene.context(10 + index as u8),
+        };
+        let security = server.securities.client();
+        let socket = build(&context, socket_type, scene, security);
         let socket = socket.build().unwrap();
-        socket.connect(server.endpoint.clone()).unwrap();
-        (context, socket)
+        match is_near {
+            true => socket.connect(INPROC).unwrap(),
+            false => socket.connect(server.endpoint.clone()).unwrap(),
+        }
+        socket
     };
-    (0..CLIENTS).map(client).collect()
+    match is_alone {
+        true => vec![client(CLIENTS - 1 - server.securities.kind.min(1))],
+        false => (0..CLIENTS).map(client).collect(),
+    }
 }
 
-fn try_recv(socket: &Socket) -> Option<Message> {
+/// Sends a message if it can be sent now.
+fn try_send(socket: &Socket, message: Vec<u8>) -> bool {
+    let message = match socket.socket_type() {
+        // To whom is for the sender to say.
+        SocketType::Peer => match &socket.accounts()[..] {
+            [peer, ..] => Message::with_routing_id(peer.connection_routing_id(), message),
+            [] => return false,
+        },
+        _ => message.into(),
+    };
+    match socket.try_send(message).map_err(Error::from) {
+        Ok(()) => true,
+        Err(Error::WouldBlock | Error::Unroutable(_)) => false,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+pub(super) fn try_recv(socket: &Socket) -> Option<Message> {
     at_once(socket.try_recv())
 }
 
 /// Numbers that a receiver got of a sender.
 #[derive(Default, Clone)]
-struct Received {
+pub(super) struct Received {
     numbers: Vec<u64>,
     /// The last number over each connection.
     last: HashMap<u64, u64>,
@@ -154,7 +200,7 @@ impl Received {
     /// Takes a message with this number. None comes twice, and none out of order within a connection: messages
     /// that a connection left unread when it ended, and those of the next one, are taken in turn.
     fn add(&mut self, message: &Message, number: u64) {
-        let connection = message.peer().expect("over a network").connection();
+        let connection = message.peer().expect("somebody").connection();
         let last = self.last.insert(connection, number);
         let numbers = &self.numbers;
         assert!(last < Some(number), "{number} after {last:?}: {numbers:?}");
@@ -164,28 +210,34 @@ impl Received {
 }
 
 /// Nothing goes wrong any more, and enough time passes that all who can be connected are.
-fn settle(scene: &mut Scene, mut go_on: impl FnMut(&mut Scene)) {
+pub(super) fn settle(scene: &mut Scene, go_on: impl FnMut(&mut Scene)) {
     scene.calm();
-    let until = scene.network.now() + QUIET;
+    wait(scene, QUIET, go_on);
+}
+
+/// Lets so much time pass.
+pub(super) fn wait(scene: &mut Scene, time: Duration, mut go_on: impl FnMut(&mut Scene)) {
+    let until = scene.network.now() + time;
     while scene.network.now() < until {
         scene.pass(until - scene.network.now());
         go_on(scene);
     }
 }
 
-/// PUSH to PULL. Each message is accounted for, none comes twice or out of order, and once there is quiet
-/// what is sent arrives.
+/// PUSH to PULL and their like, by the seed. Each message is accounted for, none comes twice or out of order,
+/// and once there is quiet what is sent arrives.
 fn work(plan: Plan) {
-    let mut scene = Scene::new(plan.seed, plan.trouble);
+    let mut scene = scene(plan.seed, plan.trouble);
     let securities = Securities::new(plan.seed);
-    let mut server = Server::new(&mut scene, SocketType::Pull, &securities);
-    let clients = connected(&mut scene, SocketType::Push, &server, &securities);
+    let (sending, receiving, is_alone) = ONE_WAY[plan.seed as usize % ONE_WAY.len()];
+    let mut server = Server::new(&mut scene, receiving, &securities);
+    let clients = connected(&mut scene, sending, &server, is_alone);
     let senders: Vec<_> = clients
         .iter()
-        .map(|(_, push)| push.core().unwrap().clone())
+        .map(|push| push.core().unwrap().clone())
         .collect();
-    let mut sent = [0; CLIENTS as usize];
-    let mut received = vec![Received::default(); CLIENTS as usize];
+    let mut sent = vec![0; clients.len()];
+    let mut received = vec![Received::default(); clients.len()];
     let receive = |server: &mut Server, scene: &mut Scene, received: &mut [Received]| {
         let is_stalled = scene.is_stalled();
         while let Some(message) = server
@@ -193,19 +245,18 @@ fn work(plan: Plan) {
             .filter(|_| !is_stalled)
             .and_then(try_recv)
         {
-            let [number, client] = numbers(message.as_bytes());
+            let [number, client] = numbers(message.frames().last().unwrap());
             received[client as usize].add(&message, number);
         }
     };
     let send = |client: usize, sent: &mut [u64], scene: &Scene| {
         let message = message(&[sent[client], client as u64], scene);
-        let done = clients[client].1.try_send(message).map_err(Error::from);
-        sent[client] += u64::from(at_once(done).is_some());
+        sent[client] += u64::from(try_send(&clients[client], message));
     };
     while sent.iter().any(|sent| *sent < plan.messages) {
         match scene.below(6) {
             0 => {
-                let client = scene.below(CLIENTS) as usize;
+                let client = scene.below(clients.len() as u64) as usize;
                 if sent[client] < plan.messages {
                     send(client, &mut sent, &scene);
                 }
@@ -217,7 +268,7 @@ fn work(plan: Plan) {
     settle(&mut scene, |scene| {
         receive(&mut server, scene, &mut received)
     });
-    for client in 0..CLIENTS as usize {
+    for client in 0..clients.len() {
         let last = sent[client];
         while sent[client] == last {
             scene.step();
@@ -258,12 +309,12 @@ fn work_is_accounted_for_whatever_happens() {
 #[test]
 fn closing_waits_for_a_silent_peer_no_longer_than_heartbeats_do() {
     for seed in 0..3 {
-        let mut scene = Scene::new(seed, Trouble::NONE);
+        let mut scene = scene(seed, Trouble::NONE);
         let securities = Securities::new(seed);
         let mut server = Server::new(&mut scene, SocketType::Pull, &securities);
-        let clients = connected(&mut scene, SocketType::Push, &server, &securities);
+        let clients = connected(&mut scene, SocketType::Push, &server, false);
         settle(&mut scene, |scene| {
-            for (_, push) in &clients {
+            for push in &clients {
                 let done = push.try_send(message(&[0], scene)).map_err(Error::from);
                 at_once(done);
             }
@@ -283,10 +334,10 @@ fn closing_waits_for_a_silent_peer_no_longer_than_heartbeats_do() {
 
 /// REQ to REP. Each request that is not answered is told as lost, and asked again until it is answered.
 fn questions(plan: Plan) {
-    let mut scene = Scene::new(plan.seed, plan.trouble);
+    let mut scene = scene(plan.seed, plan.trouble);
     let securities = Securities::new(plan.seed);
     let mut server = Server::new(&mut scene, SocketType::Rep, &securities);
-    let clients = connected(&mut scene, SocketType::Req, &server, &securities);
+    let clients = connected(&mut scene, SocketType::Req, &server, false);
     // The number of each client's request, and whether it waits for the answer.
     let mut asked = [(0, false); CLIENTS as usize];
     let mut answer = None;
@@ -297,7 +348,7 @@ fn questions(plan: Plan) {
         match scene.below(6) {
             0 => {
                 let client = scene.below(CLIENTS) as usize;
-                let ((number, waits), req) = (&mut asked[client], &clients[client].1);
+                let ((number, waits), req) = (&mut asked[client], &clients[client]);
                 let name = [*number, client as u64];
                 match waits {
                     true => match req.try_recv() {
@@ -345,45 +396,73 @@ fn every_request_is_answered_in_the_end() {
     check(&[], seeds(60), questions);
 }
 
-/// PUB to SUB. Messages come in order and once, and once there is quiet each subscriber gets what it is
-/// subscribed to and nothing else.
+/// Types of which one publishes what the other subscribes to.
+const PUBLISHING: [(SocketType, SocketType); 3] = [
+    (SocketType::Sub, SocketType::Pub),
+    (SocketType::XSub, SocketType::XPub),
+    (SocketType::Dish, SocketType::Radio),
+];
+
+/// Changes whether a subscriber wants what is for it: its topic, or its group.
+fn change(socket: &Socket, client: usize, wants: bool) {
+    let (topic, group) = ((client as u64).to_le_bytes(), client.to_string());
+    match (socket.socket_type(), wants) {
+        (SocketType::Dish, true) => socket.join(group),
+        (SocketType::Dish, false) => socket.leave(group),
+        (_, true) => socket.subscribe(topic),
+        (_, false) => socket.unsubscribe(topic),
+    }
+    .unwrap();
+}
+
+/// Publishes a message for one of the subscribers.
+fn publish(publisher: &Socket, client: u64, number: u64, scene: &Scene) {
+    let message = message(&[client, number], scene);
+    let message = match publisher.socket_type() {
+        SocketType::Radio => Message::to_group(client.to_string(), message),
+        _ => message.into(),
+    };
+    // Never waits: what a subscriber is too slow for is dropped.
+    publisher.try_send(message).unwrap();
+}
+
+/// PUB to SUB and their like, by the seed. Messages come in order and once, and once there is quiet each
+/// subscriber gets what it is subscribed to and nothing else.
 fn news(plan: Plan) {
-    let mut scene = Scene::new(plan.seed, plan.trouble);
+    let mut scene = scene(plan.seed, plan.trouble);
     let securities = Securities::new(plan.seed);
-    let mut server = Server::new(&mut scene, SocketType::Pub, &securities);
-    let clients = connected(&mut scene, SocketType::Sub, &server, &securities);
+    let (subscriber, publisher) = PUBLISHING[(plan.seed / 3) as usize % PUBLISHING.len()];
+    let mut server = Server::new(&mut scene, publisher, &securities);
+    let clients = connected(&mut scene, subscriber, &server, false);
     let mut subscribed = [false; CLIENTS as usize];
     let mut received = vec![Received::default(); CLIENTS as usize];
     let receive = |received: &mut [Received]| {
-        for (client, (_, sub)) in clients.iter().enumerate() {
+        for (client, sub) in clients.iter().enumerate() {
             while let Some(message) = try_recv(sub) {
-                let [_, number] = numbers(message.as_bytes());
+                let [_, number] = numbers(message.frames().last().unwrap());
                 received[client].add(&message, number);
             }
-        }
-    };
-    let change = |subscribed: &mut [bool], client: usize| {
-        let sub = &clients[client].1;
-        let topic = (client as u64).to_le_bytes();
-        subscribed[client] ^= true;
-        match subscribed[client] {
-            true => sub.subscribe(topic).unwrap(),
-            false => sub.unsubscribe(topic).unwrap(),
         }
     };
     let mut sent = 0;
     while sent < plan.messages {
         match scene.below(20) {
             0 => {
+                let client = scene.below(CLIENTS);
                 if let Some(publisher) = server.open(&mut scene) {
-                    let message = message(&[scene.below(CLIENTS), sent], &scene);
-                    publisher.try_send(message).unwrap();
+                    publish(publisher, client, sent, &scene);
                     sent += 1;
                 }
             }
             1 if !scene.is_stalled() => receive(&mut received),
             2 if scene.below(10) == 0 => {
-                change(&mut subscribed, scene.below(CLIENTS) as usize);
+                let client = scene.below(CLIENTS) as usize;
+                subscribed[client] ^= true;
+                change(&clients[client], client, subscribed[client]);
+            }
+            3 if publisher == SocketType::XPub => {
+                // What is subscribed to, which the application of an XPUB may read.
+                drop(server.open(&mut scene).and_then(try_recv));
             }
             _ => scene.step(),
         }
@@ -394,9 +473,8 @@ fn news(plan: Plan) {
     });
     for topic in 0..CLIENTS {
         let publisher = server.open(&mut scene).expect("there is quiet");
-        let message = message(&[topic, sent + topic], &scene);
-        publisher.try_send(message).unwrap();
-        settle(&mut scene, |_| receive(&mut received));
+        publish(publisher, topic, sent + topic, &scene);
+        wait(&mut scene, DELIVERY, |_| receive(&mut received));
         for client in 0..CLIENTS {
             let is_for = client == topic && subscribed[client as usize];
             let got = received[client as usize].numbers.contains(&(sent + topic));

@@ -11,7 +11,7 @@ const MESSAGES: u64 = 3;
 #[test]
 fn closing_gives_a_slow_peer_that_is_heard_of_the_whole_linger_time() {
     for seed in 0..3 {
-        let mut scene = Scene::new(seed, Trouble::NONE);
+        let mut scene = scene(seed, Trouble::NONE);
         let contexts = [1, 2].map(|host| scene.context(host));
         let securities = Securities::new(seed);
         let build = |context: &Context, socket_type, security| {

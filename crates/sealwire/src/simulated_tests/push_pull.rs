@@ -24,7 +24,7 @@ impl Outcome {
 
 /// Sends all messages, in bursts. What disturbs the network does so in the first quarter.
 fn run(seed: u64, trouble: Trouble) -> Outcome {
-    let mut scene = Scene::new(seed, trouble);
+    let mut scene = scene(seed, trouble);
     let contexts = [1, 2].map(|host| scene.context(host));
     let securities = Securities::new(seed);
     let push = builder(&contexts[0], SocketType::Push, &scene, securities.client());

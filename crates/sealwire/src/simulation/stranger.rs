@@ -3,45 +3,41 @@
 use std::io::IoSlice;
 use std::net::IpAddr;
 
-use sealwire_relay::zmtp::{self, GREETING_SIZE};
-
-use crate::transport::simulated::{Network, SimulatedStream};
+use super::{Network, SimulatedStream};
 
 /// A connection of somebody who does not belong here.
-pub(super) struct Stranger {
+pub struct Stranger {
     network: Network,
     stream: SimulatedStream,
-    /// What it begins with: nothing, or what a greeting begins with.
-    greeting: Vec<u8>,
+    /// What it begins with, before the noise.
+    opening: Vec<u8>,
     is_over: bool,
 }
 
 impl Stranger {
     /// Connects to one of the listeners, if there are any.
-    pub(super) fn new(network: &Network) -> Option<Self> {
+    pub fn new(network: &Network, opening: fn(&Network) -> Vec<u8>) -> Option<Self> {
         let listener = network.any_listener()?;
         let from = IpAddr::from([10, 0, 1, network.below(4) as u8]);
-        let mechanism = ["NULL", "CURVE", "BLAKE3", "NOISE"][network.below(4) as usize];
-        let mut greeting = zmtp::greeting(mechanism, false).to_vec();
-        greeting.truncate(network.below(2 * GREETING_SIZE as u64) as usize);
+        let opening = opening(network);
         Some(Stranger {
             network: network.clone(),
             stream: network.connect(from, listener).ok()?,
-            greeting,
+            opening,
             is_over: false,
         })
     }
 
     /// Reads what there is, and sends noise.
-    pub(super) fn go_on(&mut self) {
+    pub fn go_on(&mut self) {
         if self.is_over || !matches!(self.stream.connected(), Some(Ok(()))) {
             return;
         }
         let mut buffer = [0; 256];
         let read = self.stream.read(&mut buffer);
-        let mut noise = std::mem::take(&mut self.greeting);
-        noise.resize(noise.len() + self.network.below(200) as usize, 0);
-        let start = noise.len().min(GREETING_SIZE);
+        let mut noise = std::mem::take(&mut self.opening);
+        let start = noise.len();
+        noise.resize(start + self.network.below(200) as usize, 0);
         if self.network.below(2) == 0 {
             self.network.fill_random(&mut noise[start..]);
         }

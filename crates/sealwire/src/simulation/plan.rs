@@ -4,18 +4,18 @@ use std::iter;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::transport::simulated::Random;
+use super::Random;
 
 /// Runs of a plan that failed, each tried with fewer of everything.
 const MOST_ATTEMPTS: usize = 300;
 
 /// One run. It goes the same way each time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Plan {
-    pub(super) seed: u64,
+pub struct Plan {
+    pub seed: u64,
     /// That each socket sends.
-    pub(super) messages: u64,
-    pub(super) trouble: Trouble,
+    pub messages: u64,
+    pub trouble: Trouble,
 }
 
 /// Declares [`Trouble`] with what there is of it, each a number that a seed chooses and that can be smaller.
@@ -23,16 +23,16 @@ macro_rules! trouble {
     ($($(#[doc = $doc:literal])* $kind:ident,)*) => {
         /// How often the world is disturbed at most, before [`Scene::calm`](super::Scene::calm).
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-        pub(super) struct Trouble {
-            $($(#[doc = $doc])* pub(super) $kind: u64,)*
+        pub struct Trouble {
+            $($(#[doc = $doc])* pub $kind: u64,)*
         }
 
         impl Trouble {
-            pub(super) const NONE: Trouble = Trouble { $($kind: 0,)* };
+            pub const NONE: Trouble = Trouble { $($kind: 0,)* };
 
             /// Of everything none to a few.
             fn any(random: &mut Random) -> Self {
-                Trouble { $($kind: (random.next() % 10).saturating_sub(5),)* }
+                Trouble { $($kind: (random.draw() % 10).saturating_sub(5),)* }
             }
 
             fn numbers(&mut self) -> impl Iterator<Item = &mut u64> {
@@ -65,12 +65,12 @@ trouble! {
 
 impl Trouble {
     /// What loses nothing.
-    pub(super) const DELAYS: Trouble = Trouble {
+    pub const DELAYS: Trouble = Trouble {
         partitions: 3,
         strangers: 2,
         ..Trouble::NONE
     };
-    pub(super) const CUTS: Trouble = Trouble {
+    pub const CUTS: Trouble = Trouble {
         cuts: 5,
         ..Trouble::DELAYS
     };
@@ -78,11 +78,11 @@ impl Trouble {
 
 impl Plan {
     /// With everything that a seed decides about.
-    pub(super) fn any(seed: u64) -> Self {
+    pub fn any(seed: u64) -> Self {
         let mut random = Random::new(seed);
         Plan {
             seed,
-            messages: 1 + random.next() % 60,
+            messages: 1 + random.draw() % 60,
             trouble: Trouble::any(&mut random),
         }
     }
@@ -110,14 +110,14 @@ impl Plan {
 }
 
 /// So many seeds, or as many as the environment variable `SEALWIRE_SEEDS` says: `make simulate`.
-pub(super) fn seeds(count: u64) -> Range<u64> {
+pub fn seeds(count: u64) -> Range<u64> {
     let wanted = std::env::var("SEALWIRE_SEEDS").ok();
     0..wanted.map_or(count, |wanted| wanted.parse().expect("a number"))
 }
 
 /// Runs what failed once, and then a plan for each seed. The first that fails is made smaller as long as it
 /// fails.
-pub(super) fn check(found: &[Plan], seeds: Range<u64>, run: impl Fn(Plan)) {
+pub fn check(found: &[Plan], seeds: Range<u64>, run: impl Fn(Plan)) {
     for plan in found.iter().copied().chain(seeds.map(Plan::any)) {
         if let Err(reason) = attempt(&run, plan) {
             let (smallest, reason) = smallest(&run, plan, reason);

@@ -1,0 +1,162 @@
+//! The operating system.
+
+use std::io::{self, ErrorKind};
+use std::net::{Shutdown, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Token, Waker};
+use socket2::{SockRef, TcpKeepalive};
+
+use super::{Ready, Stream, World};
+
+const LISTENER: Token = Token(0);
+const WAKER: Token = Token(1);
+/// Events taken from the poll at a time.
+const EVENTS: usize = 256;
+/// A side that is silent for this long is asked whether it is still there.
+const KEEPALIVE: Duration = Duration::from_secs(60);
+
+/// Tells a server to stop.
+#[derive(Debug, Clone)]
+pub(in crate::tunnel) struct Stop {
+    waker: Arc<Waker>,
+    requested: Arc<AtomicBool>,
+}
+
+impl Stop {
+    pub(in crate::tunnel) fn request(&self) {
+        self.requested.store(true, Ordering::Release);
+        // If that fails, so does everything else.
+        let _ = self.waker.wake();
+    }
+}
+
+pub(in crate::tunnel) struct System {
+    poll: Poll,
+    events: Events,
+    stop: Stop,
+    /// There from `listen` on, gone once the server is to stop.
+    listener: Option<TcpListener>,
+}
+
+impl System {
+    pub(in crate::tunnel) fn new() -> io::Result<Self> {
+        let poll = Poll::new()?;
+        Ok(System {
+            stop: Stop {
+                waker: Arc::new(Waker::new(poll.registry(), WAKER)?),
+                requested: Arc::default(),
+            },
+            poll,
+            events: Events::with_capacity(EVENTS),
+            listener: None,
+        })
+    }
+
+    /// Listens on the first address that can be listened on, and says where that is.
+    pub(in crate::tunnel) fn listen(&mut self, addresses: &[SocketAddr]) -> io::Result<SocketAddr> {
+        let mut listener = bind(addresses)?;
+        let bound = listener.local_addr()?;
+        let registry = self.poll.registry();
+        registry.register(&mut listener, LISTENER, Interest::READABLE)?;
+        self.listener = Some(listener);
+        Ok(bound)
+    }
+
+    pub(in crate::tunnel) fn stop_handle(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    /// Ends the poll that waits, or else the next one.
+    pub(in crate::tunnel) fn waker(&self) -> &Arc<Waker> {
+        &self.stop.waker
+    }
+}
+
+impl World for System {
+    type Stream = TcpStream;
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn poll(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+        match self.poll.poll(&mut self.events, timeout) {
+            Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
+            _ => {}
+        }
+        ready.extend(self.events.iter().filter_map(|event| match event.token() {
+            LISTENER => Some(Ready::Listener),
+            WAKER => None,
+            Token(token) => Some(Ready::Connection((token - WAKER.0) as u64)),
+        }));
+        Ok(())
+    }
+
+    fn accept(&self) -> Option<io::Result<(TcpStream, SocketAddr)>> {
+        let accepted = self.listener.as_ref()?.accept();
+        Some(accepted.map(|(socket, address)| (tuned(socket), address)))
+    }
+
+    fn stop_listening(&mut self) -> bool {
+        self.listener.take().is_some()
+    }
+
+    fn connect(&self, address: SocketAddr) -> io::Result<TcpStream> {
+        TcpStream::connect(address).map(tuned)
+    }
+
+    fn register(&self, stream: &mut TcpStream, connection: u64) -> io::Result<()> {
+        let token = Token(connection as usize + WAKER.0);
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        self.poll.registry().register(stream, token, interest)
+    }
+
+    fn is_to_stop(&self) -> bool {
+        self.stop.requested.load(Ordering::Acquire)
+    }
+}
+
+impl Stream for TcpStream {
+    fn connected(&self) -> Option<io::Result<()>> {
+        match self.take_error() {
+            Ok(None) => match self.peer_addr() {
+                Ok(_) => Some(Ok(())),
+                Err(error) if error.kind() == ErrorKind::NotConnected => None,
+                Err(error) => Some(Err(error)),
+            },
+            Ok(Some(error)) | Err(error) => Some(Err(error)),
+        }
+    }
+
+    fn finish(&self) {
+        let _ = self.shutdown(Shutdown::Write);
+    }
+
+    fn reset(self) {
+        let _ = SockRef::from(&self).set_linger(Some(Duration::ZERO));
+    }
+}
+
+/// Listens on the first address that can be listened on.
+fn bind(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
+    let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
+    for address in addresses {
+        match TcpListener::bind(*address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Small writes go out at once, and a side that vanished is noticed. Both are wishes.
+fn tuned(socket: TcpStream) -> TcpStream {
+    let _ = socket.set_nodelay(true);
+    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE);
+    let _ = SockRef::from(&socket).set_tcp_keepalive(&keepalive);
+    socket
+}

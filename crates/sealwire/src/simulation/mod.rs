@@ -1,0 +1,113 @@
+//! Contexts over a simulated network, which one thread serves and a seed decides about, for tests of this
+//! crate and, with the feature `simulation`, of those above it. Programs have no use for it.
+//!
+//! A [`Scene`] is what most tests want: contexts by host, steps, trouble. Sockets are made in its contexts as
+//! anywhere else, and used with calls that do not wait; between those calls the scene makes steps. A [`Plan`]
+//! is what a seed makes of a run, and [`check`] runs plans and makes the first that fails smaller.
+//!
+//! What stands above a context asks it for the time ([`Context::now`]) and is served between two steps.
+//!
+//! ```
+//! use sealwire::simulation::{Scene, Trouble};
+//! use sealwire::{Message, Security, Socket, SocketType};
+//!
+//! let mut scene = Scene::new(1, Trouble::CUTS);
+//! let contexts = [1, 2].map(|host| scene.context(host));
+//! let socket = |socket_type, context| {
+//!     let builder = Socket::builder(socket_type).context(context);
+//!     builder.security(Security::plain_text()).build()
+//! };
+//! let pull = socket(SocketType::Pull, &contexts[0])?;
+//! let push = socket(SocketType::Push, &contexts[1])?;
+//! push.connect(pull.bind("tcp://10.0.0.1:0")?)?;
+//! push.try_send(Message::from("work")).map_err(sealwire::Error::from)?;
+//! let received = loop {
+//!     match pull.try_recv() {
+//!         Err(sealwire::Error::WouldBlock) => scene.step(),
+//!         received => break received?,
+//!     }
+//! };
+//! assert_eq!(received.as_bytes(), b"work");
+//! assert_eq!(contexts[0].now(), contexts[1].now());
+//! drop((pull, push, contexts));
+//! scene.end();
+//! # Ok::<(), sealwire::Error>(())
+//! ```
+
+mod plan;
+mod scene;
+mod stranger;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use plan::{Plan, Trouble, check, seeds};
+pub use scene::{PAUSE, Scene, address};
+pub use stranger::Stranger;
+
+use crate::context::Context;
+use crate::engine::SimulatedHost;
+use crate::inproc;
+pub use crate::transport::simulated::{
+    Conditions, Network, Random, SimulatedListener, SimulatedStream, Told,
+};
+
+/// Hosts on a network, each with a context. The caller's thread does the work of all.
+pub struct Simulation {
+    network: Network,
+    hosts: Vec<SimulatedHost>,
+}
+
+impl Simulation {
+    /// With no hosts.
+    pub fn new(seed: u64, conditions: Conditions) -> Self {
+        Simulation {
+            network: Network::new(seed, conditions),
+            hosts: Vec::new(),
+        }
+    }
+
+    /// The network, and with it the clock.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// A context on a host with this address.
+    pub fn context(&mut self, address: IpAddr) -> Context {
+        let inproc = Arc::<inproc::Registry>::default();
+        let host = SimulatedHost::new(&self.network, address, inproc.clone());
+        let context = Context::served_by(host.mailbox().clone(), inproc);
+        self.hosts.push(host);
+        context
+    }
+
+    /// Hosts whose context goes on.
+    pub fn hosts(&self) -> usize {
+        self.hosts.len()
+    }
+
+    /// Serves one host that has something to do, or lets time pass until one has, but no more than `most`.
+    /// `false` when nothing would ever happen.
+    pub fn step(&mut self, most: Duration) -> bool {
+        let due: Vec<_> = (0..self.hosts.len())
+            .filter(|&index| self.hosts[index].is_due())
+            .collect();
+        if !due.is_empty() {
+            let chosen = due[self.network.below(due.len() as u64) as usize];
+            if !self.hosts[chosen].serve() {
+                self.hosts.remove(chosen);
+            }
+            return true;
+        }
+        let timers = self.hosts.iter().filter_map(SimulatedHost::timer);
+        match timers.chain(self.network.next()).min() {
+            Some(at) => {
+                let limit = self.network.now().saturating_add(most);
+                self.network.advance(at.min(limit));
+                true
+            }
+            None => false,
+        }
+    }
+}
