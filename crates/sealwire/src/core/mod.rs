@@ -38,7 +38,7 @@ use crate::error::Error;
 use crate::message::Message;
 use crate::monitor::{Hub, LiveCounters};
 use crate::options::SocketOptions;
-use crate::pattern::{Link, Pattern, PipeId, Pipes, Signals, pattern};
+use crate::pattern::{Link, Pattern, PipeId, Pipes, Signals, Sole, pattern};
 use crate::peer::{Peer, PeerAddress};
 #[cfg(unix)]
 use crate::waiting::Pollers;
@@ -74,9 +74,6 @@ pub(crate) struct SocketCore {
 
 struct State {
     pattern: Box<dyn Pattern>,
-    /// What the pattern says of itself.
-    receives_unchanged: bool,
-    sends_unchanged: bool,
     pipes: Pipes,
     /// Taken in a batch and given back: the next to be received.
     returned: VecDeque<Message>,
@@ -118,10 +115,8 @@ impl SocketCore {
     pub(crate) fn new(context: Arc<ContextCore>, options: SocketOptions) -> Arc<Self> {
         let (pattern, counters) = (pattern(&options), LiveCounters::default());
         let state = State {
-            receives_unchanged: pattern.receives_unchanged(),
-            sends_unchanged: pattern.sends_unchanged(),
+            pipes: Pipes::new(Sole::past(&*pattern)),
             pattern,
-            pipes: Pipes::new(),
             returned: VecDeque::new(),
             phase: Phase::Open,
             endpoints: Vec::new(),
@@ -247,7 +242,7 @@ impl SocketCore {
     #[inline]
     pub(crate) fn next_of_sole_peer(&self) -> Option<Message> {
         let mut state = self.lock();
-        if !state.receives_unchanged || state.phase != Phase::Open || !state.returned.is_empty() {
+        if state.phase != Phase::Open || !state.returned.is_empty() {
             return None;
         }
         let message = state.pipes.pop_sole();
@@ -412,10 +407,7 @@ impl State {
         }
         let returned = limit.min(self.returned.len());
         into.extend(self.returned.drain(..returned));
-        let mut taken = returned;
-        if self.receives_unchanged {
-            taken += self.pipes.pop_sole_many(into, limit - taken);
-        }
+        let taken = returned + self.pipes.pop_sole_many(into, limit - returned);
         match self
             .pattern
             .receive_many(&mut self.pipes, into, limit - taken)

@@ -91,7 +91,7 @@ impl State {
             return Err(self.closed().into());
         }
         let State { pattern, pipes, .. } = self;
-        if self.sends_unchanged && pipes.push_sole(frames) {
+        if pipes.push_sole(frames) {
             return Ok(0);
         }
         pattern.send(pipes, frames)

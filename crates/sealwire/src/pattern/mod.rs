@@ -58,7 +58,7 @@ pub(crate) use framing::Framed;
 pub(crate) use high_water_mark::{HighWaterMarks, Room};
 pub(crate) use item::Item;
 pub(crate) use link::{DirectReader, Dismissal, Link, Signals};
-pub(crate) use pipes::{PipeId, Pipes};
+pub(crate) use pipes::{PipeId, Pipes, Sole};
 
 use fair_queue::FairQueue;
 use round_robin::RoundRobin;

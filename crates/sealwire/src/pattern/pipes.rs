@@ -10,6 +10,7 @@
 //! What is dropped goes the same way ([`Pipes::discard`]): its owner may be foreign code.
 
 mod inbound;
+mod sole;
 
 use std::collections::VecDeque;
 use std::mem;
@@ -19,6 +20,7 @@ use bytes::Bytes;
 use sealwire_zmtp::Frames;
 use slab::Slab;
 
+pub(crate) use self::sole::Sole;
 use super::framing::{FramedRange, FramingBuffer};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
@@ -39,22 +41,19 @@ pub(crate) struct Pipes {
     slab: Slab<Pipe>,
     pub(super) signals: Signals,
     framing: FramingBuffer,
-    /// The only pipe that has something to read, as far as the fair queue knows.
-    sole: Option<PipeId>,
-    /// The only pipe that messages go to, as far as the round robin knows.
-    sole_target: Option<PipeId>,
+    pub(super) sole: Sole,
     /// Pipes whose peer is gone and that have something left to read.
     left_behind: usize,
 }
 
 impl Pipes {
-    pub(crate) fn new() -> Self {
+    /// With the fast path of this pattern.
+    pub(crate) fn new(sole: Sole) -> Self {
         Pipes {
             slab: Slab::new(),
             signals: Signals::default(),
             framing: FramingBuffer::default(),
-            sole: None,
-            sole_target: None,
+            sole,
             left_behind: 0,
         }
     }
@@ -291,23 +290,6 @@ impl Pipes {
         true
     }
 
-    /// Notes the only pipe that messages go to, where nothing waits before them.
-    pub(crate) fn note_sole_target(&mut self, target: Option<PipeId>) {
-        self.sole_target = target;
-    }
-
-    /// Queues a message where no order of peers has to be kept: for the only peer there is, as long
-    /// as it has room. Else leaves it, and gives `false`.
-    #[inline]
-    pub(crate) fn push_sole(&mut self, frames: &mut Frames) -> bool {
-        let pipe = self.sole_target.and_then(|id| self.slab.get_mut(id));
-        let Some(pipe) = pipe.filter(|pipe| !pipe.ended && pipe.has_room()) else {
-            return false;
-        };
-        pipe.push(Item::Message(mem::take(frames)), &mut self.signals);
-        true
-    }
-
     /// Moves queued items to the link, into an empty queue, as many as there is room for. Finding
     /// the queue empty ends the signalled state, so that the next push signals again.
     ///
@@ -399,12 +381,5 @@ impl Pipes {
     /// Takes back the memory of signals that were delivered.
     pub(crate) fn reuse_signals(&mut self, delivered: Signals) {
         self.signals.reuse(delivered);
-    }
-
-    /// The link of the only pipe there is.
-    pub(crate) fn sole_link(&self) -> Option<Arc<dyn Link>> {
-        let mut pipes = self.slab.iter().map(|(_, pipe)| pipe);
-        let pipe = pipes.next().filter(|pipe| !pipe.ended)?;
-        pipes.next().is_none().then(|| pipe.link.clone())
     }
 }

@@ -111,8 +111,8 @@ impl RoundRobin {
                 pipes.push(id, Item::Message(frames));
             }
         }
-        let sole = self.order.front().filter(|_| self.order.len() == 1);
-        pipes.note_sole_target(sole.copied().filter(|_| self.backlog.is_empty()));
+        let backlog = !self.backlog.is_empty();
+        pipes.sole.note_targets(&self.order, backlog);
     }
 
     pub(crate) fn backlog_len(&self) -> usize {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use sealwire_zmtp::Frames;
 
 use super::{PipeId, Pipes};
-use crate::message::Message;
 use crate::pattern::Arrivals;
 use crate::pattern::high_water_mark::Room;
 use crate::peer::Peer;
@@ -97,41 +96,6 @@ impl Pipes {
             }
         }
         unread
-    }
-
-    /// Notes the only pipe that is in the order.
-    pub(crate) fn note_sole(&mut self, sole: Option<PipeId>) {
-        self.sole = sole;
-    }
-
-    /// Takes a message where no order of peers has to be kept: of the only peer that has some, as
-    /// long as it has more.
-    #[inline]
-    pub(crate) fn pop_sole(&mut self) -> Option<Message> {
-        let id = self.sole?;
-        if self.slab.get(id)?.inbound.len() < 2 {
-            return None;
-        }
-        let (frames, peer) = self.pop_inbound(id)?;
-        Some(Message::received(frames, peer))
-    }
-
-    /// The same for up to `limit` messages.
-    pub(crate) fn pop_sole_many(&mut self, into: &mut Vec<Message>, limit: usize) -> usize {
-        let Some(pipe) = self.sole.and_then(|id| self.slab.get_mut(id)) else {
-            return 0;
-        };
-        if !pipe.senders.is_empty() {
-            return 0;
-        }
-        let count = limit.min(pipe.inbound.len().saturating_sub(1));
-        into.reserve(count);
-        for frames in pipe.inbound.drain(..count) {
-            pipe.inbound_bytes -= frames.size();
-            into.push(Message::received(frames, pipe.peer.clone()));
-        }
-        pipe.taken_inbound(&mut self.signals);
-        count
     }
 
     pub(crate) fn has_inbound(&self, id: PipeId) -> bool {
