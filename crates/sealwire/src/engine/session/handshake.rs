@@ -43,7 +43,7 @@ impl Session {
     /// Asks those who decide about peers.
     fn ask_about(&mut self, claim: Claim, reactor: &mut Reactor) -> Result<(), End> {
         let mut review = Review {
-            decided_at: self.core.revisions(),
+            decided_at: self.core.clients.revising.count(),
             ..Review::default()
         };
         let mechanism = self.protocol.mechanism();
@@ -54,7 +54,12 @@ impl Session {
                 Some(Applicant::Key(authenticator.clone(), credentials))
             }
             (Claim::Password(shown), Some(Decider::Passwords(authenticator))) => {
-                review.shown = self.core.revises_clients().then(|| (*shown).clone());
+                review.shown = self
+                    .core
+                    .clients
+                    .revising
+                    .revises()
+                    .then(|| (*shown).clone());
                 Some(Applicant::Password(authenticator.clone(), shown))
             }
             // Nobody decides about such a claim: the peer is not let in.
@@ -196,7 +201,7 @@ impl Session {
             }
             Err(reason) => return Err(self.reject(reason)),
         }
-        self.core.attached_after(decided_at);
+        self.core.clients.revising.attached_after(decided_at);
         self.stream.trust();
         if let Some(place) = &mut self.permits.place {
             place.became_ready();
@@ -218,7 +223,7 @@ impl Session {
         };
         let Some(holder) = holder else { return Ok(()) };
         let limit = self.core.options().connections_of_a_key();
-        self.permits.holding = self.core.holders.hold(holder, limit);
+        self.permits.holding = self.core.clients.hold(holder, limit);
         if self.permits.holding.is_some() {
             peer.account().set(account::Kind::Connections, 1);
             return Ok(());

@@ -18,9 +18,9 @@ use sealwire_zmtp::Frames;
 
 use super::{PipeId, Pipes};
 use crate::message::Message;
+use crate::pattern::Pattern;
 use crate::pattern::item::Item;
 use crate::pattern::link::Link;
-use crate::pattern::{Pattern, RoundRobin};
 
 /// The pipe that messages take past the pattern, in each direction.
 pub(crate) struct Sole {
