@@ -24,7 +24,7 @@ use crate::zap;
 
 impl Session {
     pub(super) fn take_events(&mut self, reactor: &mut Reactor) -> Result<(), End> {
-        if self.protocol.is_raw() && !self.standing.is_attached() {
+        if !self.protocol.has_handshake() && !self.standing.is_attached() {
             self.ready(None, reactor)?;
         }
         while !self.standing.is_attached() {

@@ -35,7 +35,7 @@ use self::writing::Outbound;
 use super::io_thread::Reactor;
 use super::shared::{Bursts, SharedSession};
 use super::timers::{Timer, Timers};
-use super::wire::Wire;
+use super::wire::{self, Wire};
 use super::world::World;
 use crate::account::{Kind, Place};
 use crate::core::SocketCore;
@@ -111,7 +111,7 @@ pub(in crate::engine) struct Session {
     pub(in crate::engine) address: PeerAddress,
     stream: Stream,
     transport: Readiness,
-    protocol: Wire,
+    protocol: Box<dyn Wire>,
     standing: Standing,
     phase: Phase,
     inbound: Inbound,
@@ -136,7 +136,7 @@ impl Session {
         world: &dyn World,
     ) -> Self {
         stream.tune(&core.options().tcp);
-        let mut protocol = Wire::new(&core, world);
+        let mut protocol = wire::open(&core, world);
         if stream.has_heartbeat() {
             protocol.heartbeat_by_transport();
         }
