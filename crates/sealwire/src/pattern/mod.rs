@@ -32,6 +32,7 @@ mod item;
 mod link;
 mod pair;
 mod pipe;
+mod pipe_state;
 mod pipes;
 mod publish;
 mod pull;

@@ -17,7 +17,8 @@ impl Pipes {
             return true;
         };
         let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
-        let fits = pipe.marks.conflate || pipe.marks.receive.admits(messages, bytes);
+        let fits =
+            pipe.high_water_marks.conflate || pipe.high_water_marks.receive.admits(messages, bytes);
         if !fits {
             pipe.pause_input();
         }
@@ -28,10 +29,13 @@ impl Pipes {
     /// told once there is room again.
     pub(crate) fn input_room(&mut self, id: PipeId) -> Option<Room> {
         let fits = self.accepts_input(id);
-        let limited = self.slab.get(id).filter(|pipe| !pipe.marks.conflate);
+        let limited = self
+            .slab
+            .get(id)
+            .filter(|pipe| !pipe.high_water_marks.conflate);
         fits.then(|| match limited {
             Some(pipe) => pipe
-                .marks
+                .high_water_marks
                 .receive
                 .room(pipe.inbound.len(), pipe.inbound_bytes),
             None => Room::of_bytes(usize::MAX),
@@ -42,7 +46,7 @@ impl Pipes {
         let Some(pipe) = self.slab.get_mut(id) else {
             return self.discard(frames);
         };
-        if pipe.marks.conflate {
+        if pipe.high_water_marks.conflate {
             pipe.replace_received(&mut self.signals);
         }
         pipe.inbound_bytes += frames.size();
@@ -52,11 +56,18 @@ impl Pipes {
     /// Moves messages from a source into the peer's queue, as many as it has room for. Returns
     /// their number and bytes.
     pub(crate) fn fill_inbound(&mut self, id: PipeId, source: &mut dyn Arrivals) -> (usize, usize) {
-        let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.marks.conflate) else {
+        let Some(pipe) = self
+            .slab
+            .get_mut(id)
+            .filter(|pipe| !pipe.high_water_marks.conflate)
+        else {
             return (0, 0);
         };
         let before = pipe.inbound.len();
-        let room = pipe.marks.receive.room(before, pipe.inbound_bytes);
+        let room = pipe
+            .high_water_marks
+            .receive
+            .room(before, pipe.inbound_bytes);
         let bytes = source.take_messages(&mut pipe.inbound, room);
         pipe.inbound_bytes += bytes;
         (pipe.inbound.len() - before, bytes)
@@ -78,7 +89,7 @@ impl Pipes {
         let peer = sender.unwrap_or_else(|| pipe.peer.clone());
         pipe.inbound_bytes -= frames.size();
         pipe.taken_inbound(&mut self.signals);
-        if pipe.ended {
+        if pipe.life.has_ended() {
             self.release(id);
         }
         Some((frames, peer))
