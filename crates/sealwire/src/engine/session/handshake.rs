@@ -187,10 +187,10 @@ impl Session {
             None => Peer::raw(address, connection, routing_id, process),
         });
         self.hold(&peer)?;
-        let link = self
-            .shared
-            .upgrade()
-            .expect("who drives a session holds it");
+        // Whoever drives a session holds it.
+        let Some(link) = self.shared.upgrade() else {
+            return Err(End::Failed(FailureCause::Internal));
+        };
         let connector = self.origin.connector();
         match self.core.attach(peer.clone(), link, connector) {
             Ok(pipe) => {

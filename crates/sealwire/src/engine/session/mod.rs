@@ -26,9 +26,9 @@ use std::time::Duration;
 
 use sealwire_zmtp::connection::Warning;
 
-use self::direct::Lease;
+use self::direct::DirectReading;
 use self::phase::Phase;
-use self::readiness::Readiness;
+use self::readiness::TransportReadiness;
 use self::reading::Inbound;
 use self::standing::{Permits, Review, Standing};
 use self::writing::Outbound;
@@ -110,7 +110,7 @@ pub(in crate::engine) struct Session {
     pub(in crate::engine) endpoint: Endpoint,
     pub(in crate::engine) address: PeerAddress,
     stream: Stream,
-    transport: Readiness,
+    transport: TransportReadiness,
     protocol: Box<dyn Wire>,
     standing: Standing,
     phase: Phase,
@@ -122,7 +122,7 @@ pub(in crate::engine) struct Session {
     pub(in crate::engine) bursts: Arc<Bursts>,
     /// What this session is part of.
     shared: Weak<SharedSession>,
-    lease: Lease,
+    direct: DirectReading,
 }
 
 impl Session {
@@ -156,7 +156,7 @@ impl Session {
             endpoint,
             address,
             stream,
-            transport: Readiness::new(),
+            transport: TransportReadiness::new(),
             protocol,
             standing: Standing::Reviewed(Review::default()),
             phase: Phase::Open,
@@ -166,7 +166,7 @@ impl Session {
             timer: None,
             bursts: Arc::default(),
             shared: Weak::new(),
-            lease: Lease::default(),
+            direct: DirectReading::default(),
         }
     }
 
@@ -199,7 +199,7 @@ impl Session {
             .next_timeout()
             .into_iter()
             .chain(self.phase.until())
-            .chain(self.lease.check_at)
+            .chain(self.direct.check_at())
             .min();
         if next != self.timer {
             self.move_timer(timers, next);
