@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::super::SocketCore;
 use crate::guard;
 use crate::pattern::DirectReader;
-use crate::transport::Polled as Connection;
+use crate::transport;
 use crate::waiting::{Begun, Leaving, Polled, Until, Waker};
 
 /// What became of the waiting.
@@ -27,7 +27,7 @@ pub(in crate::core) struct Reading<'a> {
     reader: Arc<dyn DirectReader>,
     waker: &'a Waker,
     /// `None` when the connection is not to be read directly.
-    connection: Option<Connection>,
+    connection: Option<transport::Polled>,
     /// More can be read without polling first.
     more: bool,
     /// The engine shall read from now on.
@@ -108,7 +108,7 @@ impl Reading<'_> {
     }
 
     /// Polls again and again for a moment if that has paid lately, then sleeps.
-    fn poll(&self, connection: &Connection, until: Until<'_>) -> Polled {
+    fn poll(&self, connection: &transport::Polled, until: Until<'_>) -> Polled {
         let spinning = &self.core.readable.spinning;
         let now = Instant::now();
         let attempt = || match self.waker.poll(connection, Some(now)) {
