@@ -80,7 +80,7 @@ impl SocketCore {
     pub(crate) fn new(context: Arc<ContextCore>, options: SocketOptions) -> Arc<Self> {
         let counters = LiveCounters::default();
         let state = State {
-            queues: Queues::new(&options),
+            queues: Queues::new(&options, |bytes| context.engine().fill_random(bytes)),
             endpoints: Endpoints::default(),
             life: Lifecycle::new(),
         };

@@ -30,8 +30,9 @@ pub(super) enum End {
 }
 
 impl Queues {
-    pub(super) fn new(options: &SocketOptions) -> Self {
-        let pattern = pattern(options);
+    /// `fill_random` is asked for bytes that nobody can foresee.
+    pub(super) fn new(options: &SocketOptions, fill_random: impl FnOnce(&mut [u8])) -> Self {
+        let pattern = pattern(options, fill_random);
         Queues {
             pipes: Pipes::new(Sole::past(&*pattern)),
             pattern,
@@ -249,7 +250,7 @@ mod tests {
     #[test]
     fn what_is_given_back_comes_first_and_in_its_order() {
         let options = SocketOptions::new(SocketType::Pull);
-        let mut queues = Queues::new(&options);
+        let mut queues = Queues::new(&options, |_| {});
         let id = attach(&mut queues, &options);
         deliver(&mut queues, id, &["a", "b", "c", "d"]);
         let mut taken = Vec::new();
@@ -268,7 +269,7 @@ mod tests {
             send_high_water_mark: 3,
             ..SocketOptions::new(SocketType::Push)
         };
-        let mut queues = Queues::new(&options);
+        let mut queues = Queues::new(&options, |_| {});
         attach(&mut queues, &options);
         let texts = ["a", "b", "c", "d", "e"];
         let mut messages: VecDeque<_> = texts.map(Message::from).into();
@@ -291,7 +292,7 @@ mod tests {
     #[test]
     fn what_ends_with_a_peer_or_a_socket_is_counted() {
         let options = SocketOptions::new(SocketType::Pair);
-        let mut queues = Queues::new(&options);
+        let mut queues = Queues::new(&options, |_| {});
         queues.pattern.expect_peers(true);
         let id = attach(&mut queues, &options);
         for text in ["a", "b"] {

@@ -12,7 +12,6 @@ use super::item::Item;
 use super::pipes::{PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
-use crate::entropy;
 use crate::error::{Error, StateError};
 use crate::options::SocketOptions;
 
@@ -38,13 +37,14 @@ pub(crate) struct Req {
 }
 
 impl Req {
-    pub(crate) fn new(options: &SocketOptions) -> Self {
+    /// `first` is the number before that of the first request.
+    pub(crate) fn new(options: &SocketOptions, first: u32) -> Self {
         Req {
             state: State::Idle,
             correlate: options.behaviour.request_correlate,
             relaxed: options.behaviour.request_relaxed,
             // A start that differs keeps the answers to an earlier socket from fitting.
-            request: entropy::below(u64::from(u32::MAX)) as u32,
+            request: first,
             outbound: RoundRobin::new(options),
             expecting: false,
         }
@@ -57,17 +57,11 @@ impl Req {
     /// Sends the waiting request if a peer can take it.
     fn advance(&mut self, pipes: &mut Pipes) {
         if let State::Waiting(frames) = &mut self.state
-            && let Some(sent) = self.outbound.send(pipes, frames)
+            && let Some(id) = self.outbound.send_to_peer(pipes, frames)
         {
-            self.state = sent_to(sent);
+            self.state = State::Sent(id);
         }
     }
-}
-
-/// The state after a request went out.
-fn sent_to(pipe: Option<PipeId>) -> State {
-    let id = pipe.expect("the backlog of REQ is never used");
-    State::Sent(id)
 }
 
 impl Pattern for Req {
@@ -125,8 +119,8 @@ impl Pattern for Req {
         if self.correlate {
             frames.push_front(Frame::copy_from_slice(&self.number()));
         }
-        let state = match self.outbound.send(pipes, frames) {
-            Some(sent) => sent_to(sent),
+        let state = match self.outbound.send_to_peer(pipes, frames) {
+            Some(id) => State::Sent(id),
             None if self.expecting => State::Waiting(mem::take(frames)),
             None => {
                 if self.correlate {

@@ -45,7 +45,7 @@ pub(super) struct End {
 impl Scene {
     pub(super) fn new(options: SocketOptions) -> Self {
         Scene {
-            pipes: Pipes::new(Sole::past(&*pattern(&options))),
+            pipes: Pipes::new(Sole::past(&*pattern(&options, |_| {}))),
             options,
             connections: 0,
         }

@@ -171,7 +171,7 @@ mod tests {
                 ..SocketOptions::new(socket_type)
             };
             Socket {
-                pattern: pattern(&options),
+                pattern: pattern(&options, |_| {}),
                 scene: Scene::new(options),
             }
         }
