@@ -193,3 +193,37 @@ impl Pattern for Req {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use sealwire_zmtp::SocketType;
+
+    use super::*;
+    use crate::options::Behaviour;
+    use crate::pattern::silent::Scene;
+    use crate::pattern::{Room, pattern};
+
+    #[test]
+    fn the_first_request_has_the_number_after_the_one_that_was_drawn() {
+        let options = SocketOptions {
+            behaviour: Behaviour {
+                request_correlate: true,
+                ..Behaviour::default()
+            },
+            ..SocketOptions::new(SocketType::Req)
+        };
+        let mut req = pattern(&options, |bytes| bytes.fill(7));
+        let mut scene = Scene::new(options);
+        let end = scene.attach(&mut *req, "192.0.2.1:1");
+        let request = &mut Frames::from("question");
+        req.send(&mut scene.pipes, request).unwrap();
+        let (mut items, room) = (VecDeque::new(), Room::of_bytes(usize::MAX));
+        scene.pipes.take_outbound(end.id, &mut items, room);
+        let Some(Item::Message(sent)) = items.pop_front() else {
+            panic!("no request among {items:?}")
+        };
+        assert_eq!(sent.frames()[0].as_slice(), [7, 7, 7, 8]);
+    }
+}
