@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::SocketCore;
 #[cfg(unix)]
-use super::readable::direct::Waited;
+use super::readable::direct::{Reading, Waited};
 use crate::error::{Error, Operation, SendError};
 use crate::guard;
 use crate::message::Message;
@@ -131,7 +131,7 @@ impl SocketCore {
         until: Until<'_>,
         mut attempt: impl FnMut() -> Result<Option<T>, Error>,
     ) -> Result<Option<Result<T, Unfinished>>, Error> {
-        let Some(mut reading) = self.read_directly() else {
+        let Some(mut reading) = Reading::begin(self) else {
             return Ok(None);
         };
         loop {

@@ -34,15 +34,15 @@ pub(in crate::core) struct Reading<'a> {
     over: bool,
 }
 
-impl SocketCore {
+impl<'a> Reading<'a> {
     /// Takes the place of the thread that reads directly, if that can be and is free.
-    pub(in crate::core) fn read_directly(&self) -> Option<Reading<'_>> {
-        let readable = &self.readable;
+    pub(in crate::core) fn begin(core: &'a SocketCore) -> Option<Self> {
+        let readable = &core.readable;
         if readable.lease.is_shared() || guard::must_not_wait() {
             return None;
         }
         let waker = readable.waker.get_or_init(|| Waker::new().ok()).as_ref()?;
-        let reader = self.sole_reader()?;
+        let reader = core.sole_reader()?;
         match readable.lease.begin() {
             Begun::Reads => {}
             Begun::Taken { sleeps } => {
@@ -54,7 +54,7 @@ impl SocketCore {
             Begun::Shared => return None,
         }
         let mut reading = Reading {
-            core: self,
+            core,
             reader,
             waker,
             connection: None,
@@ -65,9 +65,7 @@ impl SocketCore {
         reading.over = reading.connection.is_none();
         (!reading.over).then_some(reading)
     }
-}
 
-impl Reading<'_> {
     /// From now on a signal ends the waiting. To be called before looking for a message.
     pub(in crate::core) fn park(&self) {
         self.core.readable.lease.park();
