@@ -3,7 +3,6 @@
 //! nothing to this module.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use sealwire_zmtp::wire::metadata::Metadata;
@@ -31,10 +30,7 @@ const TEMPORARY: u16 = 300;
 /// Whether a handler is bound in the context of this socket, or was when this was asked before: one
 /// that went away must not open the door.
 pub(crate) fn has_handler(core: &SocketCore, inproc: &inproc::Registry) -> bool {
-    if inproc.is_bound(NAME) {
-        core.has_zap_handler.store(true, Ordering::Relaxed);
-    }
-    core.has_zap_handler.load(Ordering::Relaxed)
+    core.clients.has_had_zap_handler(inproc.is_bound(NAME))
 }
 
 /// Says once that everybody is let in, where that is so and a handler could change it.
@@ -43,7 +39,7 @@ pub(crate) fn warn_of_anyone(core: &SocketCore, inproc: &inproc::Registry, endpo
         && core.options().zap_domain.is_none()
         && !matches!(endpoint, Endpoint::Inproc(_))
         && !has_handler(core, inproc);
-    if open && !core.warned_of_anyone.swap(true, Ordering::Relaxed) {
+    if open && core.clients.is_to_warn_of_anyone() {
         let endpoint = endpoint.clone();
         core.hub.emit(Event::AnyoneAllowed { endpoint });
     }

@@ -1,162 +1,135 @@
-//! Where a socket is bound and connected to, and how many connections it has.
+//! Where a socket is bound and connected to, and how much works for it.
 
-use sealwire_zmtp::{Mechanism, SocketType};
-
-use super::{Phase, Registration, RegistrationKind, SocketCore};
 use crate::endpoint::Endpoint;
-use crate::error::{Error, Unusable};
-use crate::options::SocksProxy;
 
-impl SocketCore {
-    /// Whether the endpoint is one, and the socket type can use its transport.
-    pub(crate) fn check_transport(&self, endpoint: &Endpoint) -> Result<(), Error> {
-        endpoint.validate()?;
-        let socket_type = self.options.socket_type;
-        let fits = match endpoint {
-            Endpoint::Inproc(_) | Endpoint::Ws { .. } | Endpoint::Wss { .. } => {
-                socket_type != SocketType::Stream
-            }
-            Endpoint::Udp { .. } => matches!(socket_type, SocketType::Radio | SocketType::Dish),
-            _ => true,
-        };
-        if !fits {
-            return Err(self.unusable(endpoint, Unusable::Transport));
-        }
-        let mut mechanisms = self.options.security.mechanisms();
-        let mechanism = mechanisms.find(|one| *one != Mechanism::Null);
-        let wanted = match (endpoint, mechanism, &self.options.zap_domain) {
-            (Endpoint::Udp { .. }, Some(mechanism), _) => mechanism.name(),
-            (Endpoint::Udp { .. }, _, Some(_)) => "a ZAP handler",
-            (Endpoint::Udp { .. }, ..) if self.options.admission.is_some() => "an admission",
-            _ => return Ok(()),
-        };
-        Err(self.unusable(endpoint, Unusable::NoHandshake { wanted }))
+/// An endpoint that the socket is bound or connected to.
+#[derive(Debug, Clone)]
+pub(crate) struct Registration {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) id: u64,
+    pub(crate) kind: RegistrationKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RegistrationKind {
+    Bound,
+    Connected,
+}
+
+#[derive(Default)]
+pub(super) struct Endpoints {
+    entries: Vec<Registration>,
+    /// Listeners, connectors and connections that work for this socket, and calls that are closing it.
+    attachments: usize,
+}
+
+impl Endpoints {
+    /// Adds an endpoint that something is about to work for.
+    pub(super) fn register(&mut self, registration: Registration) {
+        self.entries.push(registration);
+        self.attachments += 1;
     }
 
-    /// The error for an endpoint that this socket cannot use.
-    pub(crate) fn unusable(&self, endpoint: &Endpoint, reason: Unusable) -> Error {
-        Error::UnusableEndpoint {
-            socket_type: self.options.socket_type,
-            endpoint: endpoint.clone(),
-            reason,
-        }
-    }
-
-    /// Refuses to leave the machine in plain text unless that was asked for, and a choice of mechanisms where
-    /// the client's is not known first.
-    pub(crate) fn check_security(
-        &self,
+    /// Takes an endpoint out. What works for it goes on until it is released.
+    pub(super) fn unregister(
+        &mut self,
         endpoint: &Endpoint,
         kind: RegistrationKind,
-    ) -> Result<(), Error> {
-        // Over WebSocket the subprotocol says the mechanism, before the protocol begins. Two sides that both leave
-        // the choice to the other wait for ever, so this one must be bound.
-        let hears_the_peer_first = match endpoint {
-            Endpoint::Ws { .. } | Endpoint::Wss { .. } => false,
-            Endpoint::Inproc(_) => true,
-            _ => kind == RegistrationKind::Bound,
-        };
-        if self.options.security.leaves_a_choice() && !hears_the_peer_first {
-            return Err(self.unusable(endpoint, Unusable::SeveralMechanisms));
-        }
-        if !self.options.security.is_unspecified() || endpoint.has_transport_encryption() {
-            return Ok(());
-        }
-        let through_a_network = kind == RegistrationKind::Connected
-            && endpoint.over_tcp().is_some()
-            && (self.options.socks_proxy.as_ref()).is_some_and(SocksProxy::leaves_the_machine);
-        if !endpoint.leaves_the_machine() && !through_a_network {
-            return Ok(());
-        }
-        Err(self.unusable(endpoint, Unusable::NoSecurity))
-    }
-
-    /// Whether a `wss` endpoint has the certificate or the authorities that it needs.
-    #[cfg(feature = "wss")]
-    pub(crate) fn check_tls(
-        &self,
-        endpoint: &Endpoint,
-        kind: RegistrationKind,
-    ) -> Result<(), Error> {
-        let Endpoint::Wss { host, .. } = endpoint else {
-            return Ok(());
-        };
-        let reason = match (kind, &self.options.tls_identity, &self.options.tls_trust) {
-            (RegistrationKind::Bound, None, _) => Unusable::NoTlsIdentity,
-            (RegistrationKind::Connected, _, None) => Unusable::NoTlsTrust,
-            (RegistrationKind::Connected, _, Some(trust)) if trust.server_name(host).is_none() => {
-                Unusable::TlsHostName
-            }
-            _ => return Ok(()),
-        };
-        Err(self.unusable(endpoint, reason))
-    }
-
-    /// Notes an endpoint that something is about to work for.
-    pub(crate) fn register(&self, registration: Registration) -> Result<(), Error> {
-        self.with(|state| {
-            if state.phase != Phase::Open {
-                return Err(state.closed());
-            }
-            state.endpoints.push(registration);
-            state.attachments += 1;
-            state.endpoints_changed(&self.options);
-            Ok(())
-        })?;
-        // Messages may wait for a peer from now on.
-        self.notify_writable();
-        Ok(())
-    }
-
-    /// Takes the note back.
-    pub(crate) fn unregister(
-        &self,
-        endpoint: &Endpoint,
-        kind: RegistrationKind,
-    ) -> Result<Registration, Error> {
-        let registration = self.with(|state| {
-            let position = state
-                .endpoints
-                .iter()
-                .position(|entry| entry.kind == kind && entry.endpoint == *endpoint)
-                .ok_or_else(|| Error::UnknownEndpoint(endpoint.clone()))?;
-            let registration = state.endpoints.remove(position);
-            state.endpoints_changed(&self.options);
-            Ok(registration)
-        });
-        // No connection to this endpoint will come: those who wait for one are told.
-        self.notify_writable();
-        registration
+    ) -> Option<Registration> {
+        let mut entries = self.entries.iter();
+        let position =
+            entries.position(|entry| entry.kind == kind && entry.endpoint == *endpoint)?;
+        Some(self.entries.remove(position))
     }
 
     /// Forgets an endpoint that is given up.
-    pub(crate) fn give_up(&self, id: u64) {
-        self.with(|state| {
-            state.endpoints.retain(|entry| entry.id != id);
-            state.endpoints_changed(&self.options);
-        });
-        self.notify_writable();
+    pub(super) fn forget(&mut self, id: u64) {
+        self.entries.retain(|entry| entry.id != id);
     }
 
-    pub(crate) fn endpoints(&self, kind: RegistrationKind) -> Vec<Endpoint> {
-        let state = self.lock();
-        let of_kind = state.endpoints.iter().filter(|entry| entry.kind == kind);
+    pub(super) fn has(&self, id: u64) -> bool {
+        self.entries.iter().any(|entry| entry.id == id)
+    }
+
+    pub(super) fn of_kind(&self, kind: RegistrationKind) -> Vec<Endpoint> {
+        let of_kind = self.entries.iter().filter(|entry| entry.kind == kind);
         of_kind.map(|entry| entry.endpoint.clone()).collect()
     }
 
-    /// Counts a connection (or other worker) of this socket.
-    pub(crate) fn add_attachment(&self) {
-        self.lock().attachments += 1;
+    /// Whether an endpoint is being connected to, so that a peer can be expected.
+    pub(super) fn connects(&self) -> bool {
+        let mut entries = self.entries.iter();
+        entries.any(|entry| entry.kind == RegistrationKind::Connected)
     }
 
-    /// The counterpart of [`SocketCore::register`] and [`SocketCore::add_attachment`].
-    pub(crate) fn remove_attachment(&self) {
-        let ended = self.with(|state| {
-            state.attachments -= 1;
-            state.end_if_done()
-        });
-        if ended {
-            self.announce_end();
+    /// Counts one more that works for the socket.
+    pub(super) fn attach(&mut self) {
+        self.attachments += 1;
+    }
+
+    /// The counterpart of [`attach`](Self::attach) and [`register`](Self::register).
+    pub(super) fn release(&mut self) {
+        self.attachments -= 1;
+    }
+
+    /// Whether nothing works for the socket.
+    pub(super) fn is_idle(&self) -> bool {
+        self.attachments == 0
+    }
+
+    /// Whether nothing will work for the socket once the one that asks is released.
+    pub(super) fn is_last(&self) -> bool {
+        self.attachments <= 1
+    }
+
+    /// Connections that are neither listeners or connectors nor among those with a peer.
+    pub(super) fn under_way(&self, connected: usize) -> usize {
+        self.attachments
+            .saturating_sub(self.entries.len() + connected)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn registration(name: &str, id: u64, kind: RegistrationKind) -> Registration {
+        let endpoint = Endpoint::Inproc(name.into());
+        Registration { endpoint, id, kind }
+    }
+
+    #[test]
+    fn an_endpoint_is_found_by_what_it_is_for_and_forgotten_by_its_id() {
+        use RegistrationKind::{Bound, Connected};
+        let mut endpoints = Endpoints::default();
+        endpoints.register(registration("a", 1, Bound));
+        assert!(!endpoints.connects());
+        endpoints.register(registration("a", 2, Connected));
+        endpoints.register(registration("a", 3, Connected));
+        assert!(endpoints.connects());
+        let of = Endpoint::Inproc("a".into());
+        assert_eq!(endpoints.unregister(&of, Connected).unwrap().id, 2);
+        for kind in [Bound, Connected] {
+            assert_eq!(endpoints.of_kind(kind), std::slice::from_ref(&of));
         }
+        endpoints.forget(3);
+        assert!(!endpoints.has(3) && endpoints.has(1));
+        assert!(endpoints.unregister(&of, Connected).is_none());
+        assert!(!endpoints.connects());
+    }
+
+    #[test]
+    fn what_works_outlives_its_endpoint() {
+        let mut endpoints = Endpoints::default();
+        assert!(endpoints.is_idle());
+        endpoints.register(registration("a", 1, RegistrationKind::Connected));
+        endpoints.attach();
+        // One connector; one connection, which may have a peer.
+        assert_eq!((endpoints.under_way(0), endpoints.under_way(1)), (1, 0));
+        endpoints.forget(1);
+        endpoints.release();
+        assert!(endpoints.is_last() && !endpoints.is_idle());
+        endpoints.release();
+        assert!(endpoints.is_idle());
     }
 }

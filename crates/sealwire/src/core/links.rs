@@ -1,18 +1,16 @@
-//! What the links of a socket ask of it: attaching, delivering, taking.
+//! What the links of a socket ask of it (attaching, delivering, taking), and the engine for them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use sealwire_zmtp::Frames;
+use sealwire_zmtp::{Frames, Mechanism};
 
-use super::{Phase, SocketCore, State};
+use super::queues::Queues;
+use super::{SocketCore, State};
 use crate::account::{Exceeded, Kind};
 use crate::monitor::{Event, add};
 use crate::options::SocketOptions;
-use crate::pattern::{
-    Arrivals, Delivered, Delivery, Dismissal, HighWaterMarks, Item, Link, PipeId, Received, Room,
-};
+use crate::pattern::{Arrivals, Delivered, Dismissal, Item, Link, PipeId, Received, Room};
 use crate::peer::Peer;
 
 impl SocketCore {
@@ -25,31 +23,18 @@ impl SocketCore {
         connector: Option<u64>,
     ) -> Result<PipeId, Dismissal> {
         if link.keeps_output_back() {
-            self.has_had_peers_in_process.store(true, Ordering::Relaxed);
+            self.in_process.note_peer();
         }
         peer.account().belongs_to(&self.counters.excesses);
         let attached = self.with(|state| {
-            let welcome = match state.phase {
-                Phase::Open => true,
-                Phase::Closing => state.pattern.backlog() > 0,
-                Phase::Ended => false,
-            };
-            if !welcome {
+            let State { queues, life, .. } = state;
+            if !life.welcomes_peers(queues.backlog() > 0) {
                 return Err(Dismissal::Because("the socket is closing"));
             }
-            self.admits_beside_what_is_left(state, &peer)?;
-            let marks = HighWaterMarks::of(&self.options);
-            let id = state.pipes.insert(peer, link, marks, connector);
-            for frames in self.options.behaviour.greetings() {
-                state.pipes.push(id, Item::OwnMessage(frames));
-            }
-            match state.pattern.attached(&mut state.pipes, id) {
-                Ok(()) => Ok((id, state.pattern.readable())),
-                Err(reason) => {
-                    state.pipes.remove(id);
-                    Err(Dismissal::Because(reason))
-                }
-            }
+            self.admits_beside_what_is_left(queues, &peer)?;
+            let attached = queues.attach(peer, link, connector, &self.options);
+            let id = attached.map_err(Dismissal::Because)?;
+            Ok((id, queues.pattern.readable()))
         });
         self.notify_writable();
         let (id, readable) = attached?;
@@ -62,12 +47,12 @@ impl SocketCore {
     /// Refuses a peer while earlier connections of its address hold more than one connection may:
     /// messages outlive their connection, and a peer that connects again and again while nobody
     /// reads would have a new queue each time.
-    fn admits_beside_what_is_left(&self, state: &State, peer: &Peer) -> Result<(), Dismissal> {
+    fn admits_beside_what_is_left(&self, queues: &Queues, peer: &Peer) -> Result<(), Dismissal> {
         let limit = self.options.receive_byte_budget;
         let Some(source) = peer.source().filter(|_| limit > 0) else {
             return Ok(());
         };
-        if state.pipes.left_behind_by(source) <= limit {
+        if queues.pipes.left_behind_by(source) <= limit {
             return Ok(());
         }
         let kind = Kind::LeftBehind;
@@ -78,23 +63,13 @@ impl SocketCore {
     /// A peer is gone.
     pub(crate) fn detach(&self, id: PipeId) {
         let (dropped, readable) = self.with(|state| {
-            if let Some(frames) = state.farewell(id, &self.options) {
-                let item = Item::Message(frames);
-                if let Delivery::Ignored(item) = state.pattern.delivered(&mut state.pipes, id, item)
-                {
-                    state.pipes.discard_item(item);
-                }
+            let farewell = state.farewell(id, &self.options);
+            let mut dropped = state.queues.detach(id, farewell);
+            if !state.life.is_open() && state.endpoints.is_last() {
+                dropped += state.queues.drop_backlog();
             }
-            let (mut unsent, framed) = state.pipes.end(id);
-            state.pattern.detached(&mut state.pipes, id, &mut unsent);
-            let mut dropped = framed + unsent.len();
-            state.pipes.discard_all(unsent);
-            state.pipes.release(id);
-            if state.phase != Phase::Open && state.attachments <= 1 {
-                dropped += state.drop_backlog();
-            }
-            state.unsent += dropped;
-            (dropped, state.pattern.readable())
+            state.life.count_unsent(dropped);
+            (dropped, state.queues.pattern.readable())
         });
         add(&self.counters.dropped_unsent, dropped);
         // Whoever reads from this peer directly has to look elsewhere.
@@ -108,7 +83,7 @@ impl SocketCore {
     /// Messages that a connection had taken and could not send.
     pub(crate) fn count_unsent(&self, messages: usize) {
         if messages > 0 {
-            self.lock().unsent += messages;
+            self.lock().life.count_unsent(messages);
             add(&self.counters.dropped_unsent, messages);
         }
     }
@@ -117,9 +92,10 @@ impl SocketCore {
     /// reading until it is told that input is wanted. The source is asked under the lock.
     pub(crate) fn deliver(&self, id: PipeId, source: &mut dyn Arrivals) -> Delivered {
         let (delivered, subscriber) = self.with(|state| {
-            let delivered = state.pattern.deliver_all(&mut state.pipes, id, source);
+            let Queues { pattern, pipes, .. } = &mut state.queues;
+            let delivered = pattern.deliver_all(pipes, id, source);
             let subscriber = match delivered.changed {
-                true => state.pipes.newly_subscribed(id),
+                true => pipes.newly_subscribed(id),
                 false => None,
             };
             (delivered, subscriber)
@@ -140,8 +116,10 @@ impl SocketCore {
         id: PipeId,
         next: &mut dyn FnMut() -> Option<Received>,
     ) -> Delivered {
-        let delivered =
-            self.with(|state| state.pattern.deliver_datagrams(&mut state.pipes, id, next));
+        let delivered = self.with(|state| {
+            let Queues { pattern, pipes, .. } = &mut state.queues;
+            pattern.deliver_datagrams(pipes, id, next)
+        });
         self.count_delivered(&delivered);
         delivered
     }
@@ -158,19 +136,13 @@ impl SocketCore {
     /// What a link may deliver now; `None` when that is nothing: then it is told once there is
     /// room.
     pub(crate) fn input_room(&self, id: PipeId) -> Option<Room> {
-        self.lock().pipes.input_room(id)
+        self.lock().queues.pipes.input_room(id)
     }
 
     /// Moves queued items to a link, as many as there is room for, and says how many messages of the
     /// application these are.
     pub(crate) fn take_outbound(&self, id: PipeId, into: &mut VecDeque<Item>, room: Room) -> usize {
-        let half_free = self.with(|state| {
-            let half_free = state.pipes.take_outbound(id, into, room);
-            if !into.is_empty() {
-                state.pattern.room_freed(&mut state.pipes);
-            }
-            half_free
-        });
+        let half_free = self.with(|state| state.queues.take_outbound(id, into, room));
         let (mut messages, mut bytes) = (0, 0);
         for item in into.iter() {
             let (count, size) = item.messages();
@@ -186,22 +158,133 @@ impl SocketCore {
         }
         messages
     }
+
+    /// Whether everything for this socket has to be moved to it at once: somebody waits for each
+    /// arrival, subscriptions take effect, or the latest message replaces the one before.
+    pub(crate) fn takes_at_once(&self) -> bool {
+        #[cfg(unix)]
+        if self.pollers.any() {
+            return true;
+        }
+        self.options.behaviour.conflate || self.options.socket_type.takes_subscriptions()
+    }
+
+    /// The link of the only peer there is.
+    pub(super) fn sole_link(&self) -> Option<Arc<dyn Link>> {
+        self.lock().queues.pipes.sole_link()
+    }
+
+    // ---- what the engine asks --------------------------------------------------------------------
+
+    /// Forgets an endpoint that is given up.
+    pub(crate) fn give_up(&self, id: u64) {
+        self.with(|state| {
+            state.endpoints.forget(id);
+            state.endpoints_changed(&self.options);
+        });
+        self.notify_writable();
+    }
+
+    /// Counts a connection (or other worker) of this socket.
+    pub(crate) fn add_attachment(&self) {
+        self.lock().endpoints.attach();
+    }
+
+    /// The counterpart of [`SocketCore::register`] and [`SocketCore::add_attachment`].
+    pub(crate) fn remove_attachment(&self) {
+        let ended = self.with(|state| {
+            state.endpoints.release();
+            state.end_if_done()
+        });
+        if ended {
+            self.announce_end();
+        }
+    }
+
+    /// Messages for which no peer has been found yet.
+    pub(crate) fn backlog(&self) -> usize {
+        self.lock().queues.backlog()
+    }
+
+    /// Gives up on the backlog: the linger time is over.
+    pub(crate) fn abandon_backlog(&self) {
+        let dropped = self.with(|state| {
+            let dropped = state.queues.drop_backlog();
+            state.life.count_unsent(dropped);
+            dropped
+        });
+        add(&self.counters.dropped_unsent, dropped);
+    }
+
+    /// The thread that does its I/O has ended by a fault: whatever ends now ends for that.
+    pub(crate) fn note_failure(&self) {
+        self.lock().life.note_failure();
+    }
+
+    /// Ends the socket at once for that.
+    pub(crate) fn fail(&self) {
+        self.with(|state| {
+            state.life.fail();
+            state.life.count_unread(state.queues.discard_unread());
+        });
+        self.announce_end();
+        self.notify_readable(usize::MAX);
+        self.notify_writable();
+    }
+
+    /// Decides again about all clients if the authenticator has changed its mind, and disconnects
+    /// those that it would refuse now. May block.
+    pub(crate) fn revise_clients(&self) {
+        let (security, revising) = (&self.options.security, &self.clients.revising);
+        let revisions = security.revisions();
+        let mechanisms: Vec<Mechanism> = revisions.iter().map(|(of, _)| *of).collect();
+        if mechanisms.is_empty() || !revising.begin(revisions) {
+            return;
+        }
+        let peers: Vec<(PipeId, Arc<Peer>)> = {
+            let pipes = &self.lock().queues.pipes;
+            let live = pipes.live();
+            live.filter_map(|id| Some((id, pipes.peer(id)?.clone())))
+                .collect()
+        };
+        for (id, peer) in peers {
+            // Other decisions stand.
+            let of = peer.mechanism();
+            if of.is_some_and(|of| mechanisms.contains(&of))
+                && revising.disallows(security.decide_again(&peer).as_ref())
+            {
+                self.disallow(id, &peer);
+            }
+        }
+    }
+
+    fn disallow(&self, id: PipeId, peer: &Arc<Peer>) {
+        let reason = match peer.public_key() {
+            Some(_) => "this key is no longer allowed here",
+            None => "this username and password are no longer allowed here",
+        };
+        self.with(|state| {
+            // The slot may have been taken by another peer in the meantime.
+            let pipes = &mut state.queues.pipes;
+            if pipes.peer(id).is_some_and(|now| Arc::ptr_eq(now, peer)) {
+                pipes.disconnect(id, reason);
+            }
+        });
+    }
 }
 
 impl State {
     /// What the application is to read about a peer that is gone.
     fn farewell(&self, id: PipeId, options: &SocketOptions) -> Option<Frames> {
+        let connector = self.queues.pipes.connector(id);
         let again = !options.reconnect.stop.after_disconnect
-            && self
-                .pipes
-                .connector(id)
-                .is_some_and(|connector| self.endpoints.iter().any(|entry| entry.id == connector));
+            && connector.is_some_and(|connector| self.endpoints.has(connector));
         let behaviour = &options.behaviour;
         let message = if again {
             &behaviour.hiccup_message
         } else {
             &behaviour.disconnect_message
         };
-        message.clone().filter(|_| self.phase == Phase::Open)
+        message.clone().filter(|_| self.life.is_open())
     }
 }

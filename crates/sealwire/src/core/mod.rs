@@ -2,47 +2,53 @@
 //! lock, and the means to wait for them. Handles and the engine stand above and know the core; it
 //! reaches them as [`Link`]s, signals and its [`Engine`].
 //!
+//! ```text
+//!   handles.rs    what handles ask and is done at once      blocking.rs    what they wait for
+//!   links.rs      what links and the engine ask             readable.rs    who waits for messages
+//!        │
+//!        ▼ under the lock
+//!   queues.rs     pattern and pipes      endpoints.rs      lifecycle.rs
+//! ```
+//!
 //! The lock is held for queue operations only. Signals to links and to waiting callers go out
 //! after it is released, and messages that are not delivered are dropped then, so that nobody is
 //! called while it is held.
 
 mod blocking;
-mod closing;
+mod clients;
 mod context;
 mod endpoints;
+mod handles;
 mod holders;
+mod lifecycle;
 mod links;
-mod notifying;
-mod presence;
 mod protocol;
+mod queues;
 mod readable;
 mod revising;
-mod sending;
+mod usable;
 
-use std::collections::VecDeque;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sealwire_fork::Birth;
-use sealwire_zmtp::SocketType;
 
+use self::blocking::InProcess;
+pub(crate) use self::clients::Clients;
 pub(crate) use self::context::{ContextCore, Engine};
-use self::holders::Holders;
+use self::endpoints::Endpoints;
+pub(crate) use self::endpoints::{Registration, RegistrationKind};
 pub(crate) use self::holders::{Holder, Holding};
+use self::lifecycle::Lifecycle;
 use self::protocol::protocol_config;
 pub(crate) use self::protocol::{ROTATION_PERIOD, SharedCookies, rotate_cookies};
+use self::queues::Queues;
 use self::readable::Readable;
-use self::revising::Revising;
-use crate::endpoint::Endpoint;
-use crate::error::Error;
-use crate::message::Message;
 use crate::monitor::{Hub, LiveCounters};
 use crate::options::SocketOptions;
-use crate::pattern::{Link, Pattern, PipeId, Pipes, Signals, pattern};
-use crate::peer::{Peer, PeerAddress};
+use crate::pattern::Signals;
+use crate::waiting::Signal;
 #[cfg(unix)]
-use crate::waiting::Pollers;
-use crate::waiting::{Signal, Spinning};
+use crate::waiting::{Pollable, Pollers, Ready};
 
 pub(crate) struct SocketCore {
     id: u64,
@@ -54,108 +60,50 @@ pub(crate) struct SocketCore {
     pub(crate) readable: Readable,
     /// Told of room to send, and of peers that come or ask for topics.
     pub(crate) writable: Signal,
-    /// Whether there was a peer in this process.
-    pub(crate) has_had_peers_in_process: AtomicBool,
-    /// Whether threads that block spin before they sleep.
-    pub(crate) receive_spinning: Spinning,
-    pub(crate) send_spinning: Spinning,
+    in_process: InProcess,
     #[cfg(unix)]
     pub(crate) pollers: Pollers,
     pub(crate) ended: Signal,
     pub(crate) counters: LiveCounters,
     pub(crate) hub: Hub,
-    pub(crate) holders: Arc<Holders>,
-    revising: Revising,
-    /// A ZAP handler is or was bound in the context.
-    pub(crate) has_zap_handler: AtomicBool,
-    /// Whether it was told that everybody is let in.
-    pub(crate) warned_of_anyone: AtomicBool,
+    pub(crate) clients: Clients,
 }
 
+/// What the lock is for.
 struct State {
-    pattern: Box<dyn Pattern>,
-    /// What the pattern says of itself.
-    receives_unchanged: bool,
-    sends_unchanged: bool,
-    pipes: Pipes,
-    /// Taken in a batch and given back: the next to be received.
-    returned: VecDeque<Message>,
-    phase: Phase,
-    endpoints: Vec<Registration>,
-    /// Listeners, connectors and connections that work for this socket.
-    attachments: usize,
-    /// The context's thread has ended by a fault.
-    failed: bool,
-    /// Messages that were lost while the socket was closing.
-    unsent: usize,
-    /// Messages that nobody had read when the socket ended.
-    unread: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Open,
-    /// No more operations; what is queued may still go out.
-    Closing,
-    Ended,
-}
-
-/// An endpoint that the socket is bound or connected to.
-#[derive(Debug, Clone)]
-pub(crate) struct Registration {
-    pub(crate) endpoint: Endpoint,
-    pub(crate) id: u64,
-    pub(crate) kind: RegistrationKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RegistrationKind {
-    Bound,
-    Connected,
+    queues: Queues,
+    endpoints: Endpoints,
+    life: Lifecycle,
 }
 
 impl SocketCore {
     pub(crate) fn new(context: Arc<ContextCore>, options: SocketOptions) -> Arc<Self> {
-        let (pattern, counters) = (pattern(&options), LiveCounters::default());
+        let counters = LiveCounters::default();
         let state = State {
-            receives_unchanged: pattern.receives_unchanged(),
-            sends_unchanged: pattern.sends_unchanged(),
-            pattern,
-            pipes: Pipes::new(),
-            returned: VecDeque::new(),
-            phase: Phase::Open,
-            endpoints: Vec::new(),
-            attachments: 0,
-            failed: false,
-            unsent: 0,
-            unread: 0,
+            queues: Queues::new(&options, |bytes| context.engine().fill_random(bytes)),
+            endpoints: Endpoints::default(),
+            life: Lifecycle::new(),
         };
-        let revisions = options.security.revisions();
+        let clients = Clients::new(options.security.revisions());
         let protocol = Arc::new(protocol_config(context.engine(), &options));
-        let readable = Readable::new(options.spin);
         let core = Arc::new(SocketCore {
             id: context.next_number(),
             birth: Birth::now(),
             context,
             protocol,
-            options: Arc::new(options),
             state: Mutex::new(state),
-            readable,
+            readable: Readable::new(options.spin),
+            options: Arc::new(options),
             writable: Signal::default(),
-            has_had_peers_in_process: AtomicBool::new(false),
-            receive_spinning: blocking::spinning_in_process(),
-            send_spinning: blocking::spinning_in_process(),
+            in_process: InProcess::new(),
             #[cfg(unix)]
             pollers: Pollers::default(),
             ended: Signal::default(),
             hub: Hub::new(counters.excesses.clone()),
             counters,
-            holders: Arc::default(),
-            revising: Revising::new(revisions),
-            has_zap_handler: AtomicBool::new(false),
-            warned_of_anyone: AtomicBool::new(false),
+            clients,
         });
-        if core.revises_clients() {
+        if core.clients.revising.revises() {
             core.context.engine().revise_clients(Arc::downgrade(&core));
         }
         if !core.context.engine().enroll(&core) {
@@ -190,7 +138,7 @@ impl SocketCore {
     fn lock(&self) -> MutexGuard<'_, State> {
         // A panic under the lock can only come from a bug in a pattern; the queues stay valid.
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        debug_assert!(state.pipes.is_settled(), "signals were left behind");
+        debug_assert!(state.queues.pipes.is_settled(), "signals were left behind");
         state
     }
 
@@ -206,7 +154,7 @@ impl SocketCore {
     /// takes 15 of a message's 600 instructions.
     #[inline(always)]
     fn release(&self, mut state: MutexGuard<'_, State>) {
-        let signals = state.pipes.take_signals();
+        let signals = state.queues.pipes.take_signals();
         drop(state);
         if let Some(signals) = signals {
             self.carry_out(signals);
@@ -218,222 +166,66 @@ impl SocketCore {
     #[inline(never)]
     fn carry_out(&self, signals: Signals) {
         if let Some(delivered) = signals.deliver() {
-            self.lock().pipes.reuse_signals(delivered);
+            self.lock().queues.pipes.reuse_signals(delivered);
         }
     }
 
-    pub(crate) fn disconnect_peer(
-        &self,
-        routing_id: u32,
-        reason: &'static str,
-    ) -> Result<(), Error> {
-        self.with(|state| {
-            state
-                .pattern
-                .disconnect(&mut state.pipes, routing_id, reason)
-        })
-    }
+    // ---- telling those who wait ------------------------------------------------------------------
 
-    /// Receives without waiting.
-    #[inline]
-    pub(crate) fn try_receive(&self) -> Result<Option<Message>, Error> {
-        match self.next_of_sole_peer() {
-            None => self.try_receive_in_turn(),
-            message => Ok(message),
-        }
-    }
-
-    /// A message that is there, where no order of peers has to be kept.
-    #[inline]
-    pub(crate) fn next_of_sole_peer(&self) -> Option<Message> {
-        let mut state = self.lock();
-        if !state.receives_unchanged || state.phase != Phase::Open || !state.returned.is_empty() {
-            return None;
-        }
-        let message = state.pipes.pop_sole();
-        self.release(state);
+    /// Tells up to `count` waiters that there is something to receive.
+    pub(crate) fn notify_readable(&self, count: usize) {
+        self.readable.notify(count);
         #[cfg(unix)]
-        if message.is_some() {
-            // More is left, or the order of peers decides.
-            self.pollers.signal();
-        }
-        message
+        self.pollers.signal();
     }
 
-    fn try_receive_in_turn(&self) -> Result<Option<Message>, Error> {
-        let (received, left) = self.with(|state| {
-            let received = state.receive()?;
-            Ok::<_, Error>((received, state.readable()))
-        })?;
-        if received.is_some() && left {
-            // Someone else may be waiting for what is left.
-            self.notify_readable(1);
-        }
-        Ok(received)
-    }
-
-    /// Receives up to `limit` messages that are there, under one lock. Returns how many.
-    pub(crate) fn try_receive_many(
-        &self,
-        into: &mut Vec<Message>,
-        limit: usize,
-    ) -> Result<usize, Error> {
-        let (taken, left) = self.with(|state| {
-            let taken = state.receive_many(into, limit)?;
-            Ok::<_, Error>((taken, state.readable()))
-        })?;
-        if left {
-            self.notify_readable(1);
-        }
-        Ok(taken)
-    }
-
-    /// Whether messages may be taken before somebody asks for them: what receives one at a time has
-    /// more to do with it than to read it, and those who wait elsewhere have to be woken.
-    pub(crate) fn hands_out_batches(&self) -> bool {
-        let one_at_a_time = matches!(self.options.socket_type, SocketType::Req | SocketType::Rep);
-        !one_at_a_time && !self.readable.is_waited_for()
-    }
-
-    /// Takes messages back that were received and are to be received again, in this order.
-    pub(crate) fn give_back(&self, messages: VecDeque<Message>) {
-        let count = messages.len();
-        self.with(|state| {
-            for message in messages.into_iter().rev() {
-                state.returned.push_front(message);
-            }
-        });
-        self.notify_readable(count);
-    }
-
-    /// Moves here what peers of this process keep back until more is wanted.
-    #[cfg(unix)]
-    pub(crate) fn fetch_what_is_kept_back(&self) {
-        let links = self.lock().pipes.links_that_keep_back();
-        for link in links {
-            link.input_wanted();
-        }
-    }
-
-    /// Whether everything for this socket has to be moved to it at once: somebody waits for each
-    /// arrival, subscriptions take effect, or the latest message replaces the one before.
-    pub(crate) fn takes_at_once(&self) -> bool {
+    /// Tells up to `count` waiters that were not told yet.
+    fn notify_readable_more(&self, count: usize) {
+        self.readable.notify_more(count);
         #[cfg(unix)]
-        if self.pollers.any() {
-            return true;
-        }
-        self.options.behaviour.conflate || self.options.socket_type.takes_subscriptions()
+        self.pollers.signal();
     }
 
-    /// The link of the only peer there is.
-    pub(crate) fn sole_link(&self) -> Option<Arc<dyn Link>> {
-        self.lock().pipes.sole_link()
-    }
-
-    pub(crate) fn subscribe(&self, topic: &[u8]) -> Result<(), Error> {
-        self.with(|state| state.pattern.subscribe(&mut state.pipes, topic))?;
-        // XPUB grants by hand what its peers asked for.
+    /// Tells all waiters that there may be room to send.
+    pub(crate) fn notify_writable(&self) {
         self.writable.notify(usize::MAX);
-        Ok(())
+        #[cfg(unix)]
+        self.pollers.signal();
     }
 
-    pub(crate) fn unsubscribe(&self, topic: &[u8]) -> Result<(), Error> {
-        self.with(|state| state.pattern.unsubscribe(&mut state.pipes, topic))
+    fn announce_end(&self) {
+        self.hub.end();
+        self.ended.notify(usize::MAX);
     }
+}
 
-    pub(crate) fn join(&self, group: &[u8]) -> Result<(), Error> {
-        self.with(|state| state.pattern.join(&mut state.pipes, group))
-    }
-
-    pub(crate) fn leave(&self, group: &[u8]) -> Result<(), Error> {
-        self.with(|state| state.pattern.leave(&mut state.pipes, group))
-    }
-
-    pub(crate) fn peers(&self) -> Vec<Arc<Peer>> {
-        let state = self.lock();
-        state.pipes.settle_accounts();
-        state
-            .pipes
-            .live()
-            .filter_map(|id| state.pipes.peer(id).cloned())
-            .filter(|peer| !matches!(peer.address(), PeerAddress::Udp(_)))
-            .collect()
-    }
-
-    pub(crate) fn accounts(&self) -> Vec<Arc<Peer>> {
-        self.lock().pipes.settle_accounts()
-    }
-
-    /// The number of the connection that came of the `connect` with this number; `None` while
-    /// there is none.
-    pub(crate) fn routing_id_of_connector(&self, connector: u64) -> Result<Option<u32>, Error> {
-        let state = self.lock();
-        if state.phase != Phase::Open {
-            return Err(state.closed());
-        }
-        let pipes = &state.pipes;
-        let led_there = |id: &PipeId| pipes.connector(*id) == Some(connector);
-        if let Some(peer) = pipes.live().find(led_there).and_then(|id| pipes.peer(id)) {
-            return Ok(Some(peer.connection_routing_id()));
-        }
-        let tried = state.endpoints.iter().any(|entry| entry.id == connector);
-        match tried {
-            true => Ok(None),
-            false if state.failed => Err(Error::EngineFailed),
-            false => Err(Error::GaveUp),
+#[cfg(unix)]
+impl Pollable for SocketCore {
+    fn ready(&self) -> Ready {
+        let State { queues, life, .. } = &*self.lock();
+        let open = life.is_open();
+        Ready {
+            receive: open && queues.readable(),
+            send: open && queues.writable(),
+            closed: !open,
         }
     }
 }
 
 impl State {
-    /// Why nothing can be done any more.
-    fn closed(&self) -> Error {
-        if self.failed {
-            Error::EngineFailed
-        } else {
-            Error::Closed
+    /// A socket on its way to its end has ended once nothing works for it any more.
+    fn end_if_done(&mut self) -> bool {
+        let ended = self.endpoints.is_idle() && self.life.end();
+        if ended {
+            let unsent = self.queues.drop_backlog() + self.queues.pipes.outbound_messages();
+            self.life.count_unsent(unsent);
+            self.life.count_unread(self.queues.discard_unread());
         }
-    }
-
-    fn receive(&mut self) -> Result<Option<Message>, Error> {
-        if self.phase != Phase::Open {
-            return Err(self.closed());
-        }
-        if let Some(message) = self.returned.pop_front() {
-            return Ok(Some(message));
-        }
-        let received = self.pattern.receive(&mut self.pipes)?;
-        Ok(received.map(|(frames, peer)| Message::received(frames, peer)))
-    }
-
-    fn receive_many(&mut self, into: &mut Vec<Message>, limit: usize) -> Result<usize, Error> {
-        if self.phase != Phase::Open {
-            return Err(self.closed());
-        }
-        let returned = limit.min(self.returned.len());
-        into.extend(self.returned.drain(..returned));
-        let mut taken = returned;
-        if self.receives_unchanged {
-            taken += self.pipes.pop_sole_many(into, limit - taken);
-        }
-        match self
-            .pattern
-            .receive_many(&mut self.pipes, into, limit - taken)
-        {
-            Err(error) if taken == 0 => Err(error),
-            more => Ok(taken + more.unwrap_or(0)),
-        }
-    }
-
-    fn readable(&self) -> bool {
-        !self.returned.is_empty() || self.pattern.readable()
+        ended
     }
 
     fn endpoints_changed(&mut self, options: &SocketOptions) {
-        let expecting = self
-            .endpoints
-            .iter()
-            .any(|entry| entry.kind == RegistrationKind::Connected);
-        self.pattern.expect_peers(expecting && !options.immediate);
+        let expecting = self.endpoints.connects() && !options.immediate;
+        self.queues.pattern.expect_peers(expecting);
     }
 }

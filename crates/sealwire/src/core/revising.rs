@@ -1,16 +1,13 @@
 //! Deciding again about clients that are connected, when their authenticator has changed its mind.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use sealwire_zmtp::Mechanism;
 
-use super::SocketCore;
 use crate::auth::{Decision, Status};
-use crate::pattern::PipeId;
-use crate::peer::Peer;
 
-pub(super) struct Revising {
+pub(crate) struct Revising {
     /// Whether decisions may change at all.
     revises: bool,
     /// Of the authenticators, when all clients were last known to be allowed. Read and written twice a second
@@ -32,86 +29,104 @@ impl Revising {
             again: AtomicBool::new(false),
         }
     }
-}
-
-impl SocketCore {
-    /// Decides again about all clients if the authenticator has changed its mind, and disconnects
-    /// those that it would refuse now. May block.
-    pub(crate) fn revise_clients(&self) {
-        let security = &self.options.security;
-        let revisions = security.revisions();
-        if revisions.is_empty() {
-            return;
-        }
-        let mechanisms: Vec<Mechanism> = revisions.iter().map(|(of, _)| *of).collect();
-        let changed = {
-            let known = self.revising.revisions.lock();
-            let mut known = known.unwrap_or_else(PoisonError::into_inner);
-            let changed = *known != revisions;
-            *known = revisions;
-            changed
-        };
-        if !self.revising.again.swap(false, Ordering::SeqCst) && !changed {
-            return;
-        }
-        // Before the peers are listed: who is attached after that and was decided about earlier
-        // sees another count.
-        self.revising.count.fetch_add(1, Ordering::SeqCst);
-        let peers: Vec<(PipeId, Arc<Peer>)> = {
-            let state = self.lock();
-            let live = state.pipes.live();
-            live.filter_map(|id| Some((id, state.pipes.peer(id)?.clone())))
-                .collect()
-        };
-        for (id, peer) in peers {
-            // Other decisions stand.
-            let of = peer.mechanism();
-            if !of.is_some_and(|of| mechanisms.contains(&of)) {
-                continue;
-            }
-            match security.decide_again(&peer) {
-                Some(Decision::Refuse {
-                    status: Status::Refused,
-                    ..
-                }) => self.disallow(id, &peer),
-                Some(Decision::Refuse { .. }) => self.revising.again.store(true, Ordering::SeqCst),
-                Some(Decision::Allow { .. }) | None => {}
-            }
-        }
-    }
-
-    fn disallow(&self, id: PipeId, peer: &Arc<Peer>) {
-        let reason = match peer.public_key() {
-            Some(_) => "this key is no longer allowed here",
-            None => "this username and password are no longer allowed here",
-        };
-        self.with(|state| {
-            // The slot may have been taken by another peer in the meantime.
-            if state
-                .pipes
-                .peer(id)
-                .is_some_and(|now| Arc::ptr_eq(now, peer))
-            {
-                state.pipes.disconnect(id, reason);
-            }
-        });
-    }
 
     /// Whether the authenticator may change its mind.
-    pub(crate) fn revises_clients(&self) -> bool {
-        self.revising.revises
+    pub(crate) fn revises(&self) -> bool {
+        self.revises
     }
 
     /// How often all clients were decided about again.
-    pub(crate) fn revisions(&self) -> u64 {
-        self.revising.count.load(Ordering::SeqCst)
+    pub(crate) fn count(&self) -> u64 {
+        self.count.load(Ordering::SeqCst)
     }
 
     /// A client was attached that was decided about after this number of revisions. A later
     /// revision may have missed it.
     pub(crate) fn attached_after(&self, revisions: u64) {
-        if self.revisions() != revisions {
-            self.revising.again.store(true, Ordering::SeqCst);
+        if self.count() != revisions {
+            self.again.store(true, Ordering::SeqCst);
         }
+    }
+
+    /// Whether all clients are to be decided about again, with the revisions that the authenticators have now.
+    /// The clients have to be listed after this: one that is attached later and was decided about earlier sees
+    /// another count.
+    pub(super) fn begin(&self, revisions: Vec<(Mechanism, u64)>) -> bool {
+        let changed = {
+            let mut known = self
+                .revisions
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let changed = *known != revisions;
+            *known = revisions;
+            changed
+        };
+        if !self.again.swap(false, Ordering::SeqCst) && !changed {
+            return false;
+        }
+        self.count.fetch_add(1, Ordering::SeqCst);
+        true
+    }
+
+    /// Whether a client that was decided about again has to go. Where nothing could be decided, all are decided
+    /// about once more.
+    pub(super) fn disallows(&self, decision: Option<&Decision>) -> bool {
+        match decision {
+            Some(Decision::Refuse {
+                status: Status::Refused,
+                ..
+            }) => true,
+            Some(Decision::Refuse { .. }) => {
+                self.again.store(true, Ordering::SeqCst);
+                false
+            }
+            Some(Decision::Allow { .. }) | None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(revision: u64) -> Vec<(Mechanism, u64)> {
+        vec![(Mechanism::Curve, revision)]
+    }
+
+    fn refused(status: Status) -> Option<Decision> {
+        let reason = String::new();
+        Some(Decision::Refuse { reason, status })
+    }
+
+    #[test]
+    fn clients_are_decided_about_once_for_each_revision() {
+        let revising = Revising::new(at(1));
+        assert!(!revising.begin(at(1)));
+        assert!(revising.begin(at(2)));
+        assert!(!revising.begin(at(2)));
+        assert_eq!(revising.count(), 1);
+    }
+
+    #[test]
+    fn a_client_that_a_revision_may_have_missed_is_decided_about_by_the_next() {
+        let revising = Revising::new(at(1));
+        let decided_at = revising.count();
+        revising.attached_after(decided_at);
+        assert!(!revising.begin(at(1)));
+        assert!(revising.begin(at(2)));
+        revising.attached_after(decided_at);
+        assert!(revising.begin(at(2)));
+        assert!(!revising.begin(at(2)));
+    }
+
+    #[test]
+    fn only_a_refusal_ends_a_connection_and_no_decision_is_asked_for_again() {
+        let revising = Revising::new(at(1));
+        assert!(revising.disallows(refused(Status::Refused).as_ref()));
+        assert!(!revising.disallows(Some(&Decision::Allow { user_id: None })));
+        assert!(!revising.disallows(None));
+        assert!(!revising.begin(at(1)));
+        assert!(!revising.disallows(refused(Status::Temporary).as_ref()));
+        assert!(revising.begin(at(1)));
     }
 }

@@ -295,7 +295,6 @@ fn backoff(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy;
     use sealwire_zmtp::SocketType;
 
     #[test]
@@ -303,9 +302,13 @@ mod tests {
         let options = SocketOptions::new(SocketType::Push);
         for (failures, full) in [(0, 100), (1, 200), (3, 800), (10, 10_000), (40, 10_000)] {
             let full = Duration::from_millis(full);
-            for _ in 0..20 {
-                let delay = backoff(&options, failures, entropy::below);
-                assert!(delay <= full && delay >= full / 2, "{failures}: {delay:?}");
+            for part in 0..20 {
+                let delay = backoff(&options, failures, |bound| bound * part / 20);
+                let jitter = (full - delay).as_secs_f64() / full.as_secs_f64();
+                assert!(
+                    (jitter - part as f64 / 40.0).abs() < 1e-6,
+                    "{failures}: {delay:?}"
+                );
             }
         }
     }

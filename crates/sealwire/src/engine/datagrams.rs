@@ -247,12 +247,14 @@ impl Datagrams {
             let Some(item) = self.unsent.front() else {
                 return Progress::Done;
             };
-            let Item::Message(frames) = item else {
+            let frames = match item {
+                Item::Message(frames) => frames.frames(),
+                _ => &[],
+            };
+            // A RADIO sends a group and a body. Nothing else has a datagram.
+            let [group, body] = frames else {
                 self.unsent.pop_front();
                 continue;
-            };
-            let [group, body] = frames.frames() else {
-                unreachable!("RADIO sends a group and a body")
             };
             self.outgoing.clear();
             udp::encode(group, body, &mut self.outgoing);

@@ -28,6 +28,7 @@ mod tests;
 mod timers;
 mod wire;
 mod world;
+mod zmtp;
 
 pub(crate) use datagrams::{bind as bind_datagrams, connect as connect_datagrams};
 pub(crate) use io_thread::start;

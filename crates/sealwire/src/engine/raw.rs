@@ -2,10 +2,15 @@
 //! handshake, no framing, no clock.
 
 use std::collections::VecDeque;
+use std::io;
+use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use sealwire_zmtp::connection::OutputProgress;
-use sealwire_zmtp::{Frame, Frames};
+use sealwire_zmtp::{Error, Event, Frame, Frames};
+
+use super::wire::{Wire, Write, write_chunks};
+use crate::pattern::Item;
 
 /// Part of the buffer's size from which on a message is a slice of it instead of a copy.
 const SLICE_FRACTION: usize = 16;
@@ -19,9 +24,9 @@ pub(super) struct Raw {
     written: u64,
 }
 
-impl Raw {
+impl Wire for Raw {
     /// Takes all of the input as one message, unless the last one is still there.
-    pub(super) fn receive(&mut self, input: &mut BytesMut) {
+    fn receive(&mut self, input: &mut BytesMut, _now: Duration) -> Result<(), Error> {
         if self.received.is_none() && !input.is_empty() {
             // A few bytes must not keep a whole buffer in memory.
             let slice = input.len() >= input.capacity() / SLICE_FRACTION;
@@ -33,42 +38,55 @@ impl Raw {
             input.clear();
             self.received = Some(Frames::single(Frame::from(received)));
         }
+        Ok(())
     }
 
-    pub(super) fn has_message(&self) -> bool {
+    fn has_events(&self) -> bool {
         self.received.is_some()
     }
 
-    pub(super) fn next_message(&mut self) -> Option<Frames> {
-        self.received.take()
+    fn next_item(&mut self, _other: &mut dyn FnMut(Event)) -> Option<Item> {
+        self.received.take().map(Item::Message)
     }
 
-    pub(super) fn send(&mut self, mut frames: Frames) {
-        while let Some(frame) = frames.pop_front() {
-            self.pending += frame.len();
-            self.outgoing.push_back(frame.into_bytes());
+    fn stage(&mut self, items: &mut VecDeque<Item>) {
+        for item in items.drain(..) {
+            // There is no way to say anything but bytes.
+            if let Item::Message(mut frames) | Item::OwnMessage(mut frames) = item {
+                while let Some(frame) = frames.pop_front() {
+                    self.pending += frame.len();
+                    self.outgoing.push_back(frame.into_bytes());
+                }
+            }
         }
     }
 
     /// Nothing proves to a STREAM socket what arrived.
-    pub(super) fn output_progress(&self) -> OutputProgress {
+    fn output_progress(&self) -> OutputProgress {
         let mut progress = OutputProgress::default();
         progress.taken = self.written;
         progress.staged = self.written + self.pending as u64;
         progress
     }
 
-    pub(super) fn pending_bytes(&self) -> usize {
+    fn pending_bytes(&self) -> usize {
         self.pending
     }
 
-    /// What is to be written, in order.
-    pub(super) fn chunks(&self) -> impl Iterator<Item = &[u8]> {
-        self.outgoing.iter().map(|chunk| &chunk[..])
+    fn write_with(&mut self, most: usize, write: &mut Write<'_>) -> io::Result<bool> {
+        if self.pending == 0 {
+            return Ok(false);
+        }
+        let chunks = self.outgoing.iter().map(|chunk| &chunk[..]);
+        let written = write_chunks(chunks, most, write)?;
+        self.advance(written);
+        Ok(true)
     }
+}
 
-    /// So many of these bytes have been written.
-    pub(super) fn advance(&mut self, mut written: usize) {
+impl Raw {
+    /// So many bytes have been written.
+    fn advance(&mut self, mut written: usize) {
         self.pending -= written;
         self.written += written as u64;
         while let Some(first) = self.outgoing.front_mut()
@@ -81,5 +99,60 @@ impl Raw {
                 self.outgoing.pop_front();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What it writes, if the transport takes so many bytes with each call.
+    fn write_all(raw: &mut Raw, step: usize) -> (Vec<u8>, Vec<usize>) {
+        let (mut bytes, mut calls) = (Vec::new(), Vec::new());
+        let write = &mut |slices: &[io::IoSlice<'_>]| {
+            let offered: Vec<u8> = slices.iter().flat_map(|slice| slice.to_vec()).collect();
+            let taken = offered.len().min(step);
+            bytes.extend_from_slice(&offered[..taken]);
+            calls.push(taken);
+            Ok(taken)
+        };
+        while raw.write_with(100, write).unwrap() {}
+        (bytes, calls)
+    }
+
+    #[test]
+    fn bytes_are_one_message_until_it_is_taken() {
+        let mut raw = Raw::default();
+        let mut input = BytesMut::from("first");
+        raw.receive(&mut input, Duration::ZERO).unwrap();
+        assert!(input.is_empty() && raw.has_events());
+        input.extend_from_slice(b"second");
+        raw.receive(&mut input, Duration::ZERO).unwrap();
+        assert_eq!(&input[..], b"second");
+        let item = raw.next_item(&mut |_| panic!("no event"));
+        assert!(matches!(item, Some(Item::Message(frames)) if frames == Frames::from("first")));
+        assert!(!raw.has_events());
+        raw.receive(&mut input, Duration::ZERO).unwrap();
+        assert_eq!(raw.drop_messages(), 1);
+    }
+
+    #[test]
+    fn frames_are_written_one_after_the_other_however_little_the_transport_takes() {
+        let mut raw = Raw::default();
+        let frames = ["some", "", "bytes"].map(Frame::from);
+        let topic = Bytes::from_static(b"topic");
+        let mut items = VecDeque::from([
+            Item::OwnMessage(Frames::from("own ")),
+            Item::Subscribe(topic),
+            Item::Message(frames.into_iter().collect()),
+        ]);
+        raw.stage(&mut items);
+        assert!(items.is_empty());
+        assert_eq!(raw.pending_bytes(), 13);
+        let (bytes, calls) = write_all(&mut raw, 6);
+        assert_eq!(bytes, b"own somebytes");
+        assert_eq!(calls, [6, 6, 1]);
+        let progress = raw.output_progress();
+        assert_eq!((progress.taken, progress.staged), (13, 13));
     }
 }

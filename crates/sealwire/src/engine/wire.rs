@@ -4,188 +4,105 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::time::Duration;
 
-use bytes::{Buf as _, BytesMut};
+use bytes::BytesMut;
 use sealwire_zmtp::connection::OutputProgress;
 use sealwire_zmtp::error::Refusal;
-use sealwire_zmtp::{Connection as Protocol, Error, Event, Frames, Mechanism, SocketType};
+use sealwire_zmtp::{Connection, Error, Event, Frames, Mechanism, SocketType};
 
 use super::raw::Raw;
 use super::world::World;
 use crate::core::SocketCore;
-use crate::pattern::{Framed, Item, Room};
+use crate::pattern::{Item, Room};
 
 /// Slices handed to one write call.
 const SLICES_PER_WRITE: usize = 16;
 
-/// An enum that forwards and not a trait object: these calls are made for each message or each batch, are
-/// inlined, and one of them is generic over what writes.
-pub(super) enum Wire {
-    Zmtp(Box<Protocol>),
-    Raw(Raw),
-}
+/// Handed to [`Wire::write_with`]: one call of the transport.
+pub(super) type Write<'a> = dyn FnMut(&[IoSlice<'_>]) -> io::Result<usize> + 'a;
 
-impl Wire {
-    pub(super) fn new(core: &SocketCore, world: &dyn World) -> Self {
-        if core.options().socket_type == SocketType::Stream {
-            return Wire::Raw(Raw::default());
-        }
-        let mut random = zeroize::Zeroizing::new([0; sealwire_zmtp::Entropy::SIZE]);
-        world.fill_random(&mut random[..]);
-        let (config, provider) = (core.protocol().clone(), core.options().provider.clone());
-        let entropy = sealwire_zmtp::Entropy::new(*random);
-        Wire::Zmtp(Box::new(Protocol::new(
-            config,
-            provider,
-            entropy,
-            world.now(),
-        )))
-    }
-
-    pub(super) fn is_raw(&self) -> bool {
-        matches!(self, Wire::Raw(_))
-    }
-
+/// The two ends of a conversation over a byte stream: bytes on one side, items of a pipe on the other. What is
+/// not said here needs a clock or a handshake, which raw bytes do not have.
+///
+/// A session calls it for batches, so a dynamic call costs nothing for each message (decision 20).
+pub(super) trait Wire: Send {
     // ---- time ------------------------------------------------------------------------------------
 
-    pub(super) fn next_timeout(&self) -> Option<Duration> {
-        match self {
-            Wire::Zmtp(protocol) => protocol.next_timeout(),
-            Wire::Raw(_) => None,
-        }
+    fn next_timeout(&self) -> Option<Duration> {
+        None
     }
 
-    pub(super) fn handle_timeout(&mut self, now: Duration) -> Result<(), Error> {
-        match self {
-            Wire::Zmtp(protocol) => protocol.handle_timeout(now),
-            Wire::Raw(_) => Ok(()),
-        }
+    fn handle_timeout(&mut self, _now: Duration) -> Result<(), Error> {
+        Ok(())
     }
 
-    /// See [`Protocol::heartbeat_by_transport`].
-    pub(super) fn heartbeat_by_transport(&mut self) {
-        if let Wire::Zmtp(protocol) = self {
-            protocol.heartbeat_by_transport();
-        }
+    /// See [`Connection::heartbeat_by_transport`].
+    fn heartbeat_by_transport(&mut self) {}
+
+    /// See [`Connection::take_transport_ping`].
+    fn take_transport_ping(&mut self) -> bool {
+        false
     }
 
-    /// See [`Protocol::take_transport_ping`].
-    pub(super) fn take_transport_ping(&mut self) -> bool {
-        match self {
-            Wire::Zmtp(protocol) => protocol.take_transport_ping(),
-            Wire::Raw(_) => false,
-        }
-    }
+    /// See [`Connection::heard`].
+    fn heard(&mut self, _now: Duration) {}
 
-    /// See [`Protocol::heard`].
-    pub(super) fn heard(&mut self, now: Duration) {
-        if let Wire::Zmtp(protocol) = self {
-            protocol.heard(now);
-        }
-    }
-
-    pub(super) fn set_reading(&mut self, reading: bool, now: Duration) {
-        if let Wire::Zmtp(protocol) = self {
-            protocol.set_reading(reading, now);
-        }
-    }
+    fn set_reading(&mut self, _reading: bool, _now: Duration) {}
 
     // ---- the handshake ---------------------------------------------------------------------------
 
-    /// See [`Protocol::mechanism`].
-    pub(super) fn mechanism(&self) -> Option<Mechanism> {
-        match self {
-            Wire::Zmtp(protocol) => protocol.mechanism(),
-            Wire::Raw(_) => None,
-        }
+    /// Whether messages flow only once [`poll_event`](Self::poll_event) says so.
+    fn has_handshake(&self) -> bool {
+        false
+    }
+
+    /// See [`Connection::mechanism`].
+    fn mechanism(&self) -> Option<Mechanism> {
+        None
     }
 
     /// What happened, as far as it is no message.
-    pub(super) fn poll_event(&mut self) -> Option<Event> {
-        match self {
-            Wire::Zmtp(protocol) => protocol.poll_event(),
-            Wire::Raw(_) => None,
-        }
+    fn poll_event(&mut self) -> Option<Event> {
+        None
     }
 
-    pub(super) fn authorize(
+    fn authorize(
         &mut self,
-        decision: Result<Option<String>, Refusal>,
-        now: Duration,
+        _decision: Result<Option<String>, Refusal>,
+        _now: Duration,
     ) -> Result<(), Error> {
-        match self {
-            Wire::Zmtp(protocol) => protocol.authorize(decision, now),
-            Wire::Raw(_) => Ok(()),
-        }
+        Ok(())
     }
 
     /// Tells the peer that it is turned away, where there is a way to tell.
-    pub(super) fn reject(&mut self, reason: &str) {
-        if let Wire::Zmtp(protocol) = self {
-            protocol.reject(reason);
-        }
-    }
+    fn reject(&mut self, _reason: &str) {}
 
     // ---- from the transport ----------------------------------------------------------------------
 
-    pub(super) fn receive(&mut self, input: &mut BytesMut, now: Duration) -> Result<(), Error> {
-        match self {
-            Wire::Zmtp(protocol) => protocol.receive(input, now),
-            Wire::Raw(raw) => {
-                raw.receive(input);
-                Ok(())
-            }
-        }
+    fn receive(&mut self, input: &mut BytesMut, now: Duration) -> Result<(), Error>;
+
+    /// See [`Connection::wanted`].
+    fn wanted(&self) -> usize {
+        0
     }
 
-    /// See [`Protocol::wanted`].
-    pub(super) fn wanted(&self) -> usize {
-        match self {
-            Wire::Zmtp(protocol) => protocol.wanted(),
-            Wire::Raw(_) => 0,
-        }
+    /// See [`Connection::arriving`].
+    fn arriving(&self) -> usize {
+        0
     }
 
-    /// See [`Protocol::arriving`].
-    pub(super) fn arriving(&self) -> usize {
-        match self {
-            Wire::Zmtp(protocol) => protocol.arriving(),
-            Wire::Raw(_) => 0,
-        }
-    }
-
-    pub(super) fn has_events(&self) -> bool {
-        match self {
-            Wire::Zmtp(protocol) => protocol.has_events(),
-            Wire::Raw(raw) => raw.has_message(),
-        }
-    }
+    fn has_events(&self) -> bool;
 
     /// What there is for the socket. `other` gets what is not.
-    pub(super) fn next_item(&mut self, other: &mut dyn FnMut(Event)) -> Option<Item> {
-        match self {
-            Wire::Raw(raw) => raw.next_message().map(Item::Message),
-            Wire::Zmtp(protocol) => loop {
-                match protocol.poll_event()? {
-                    Event::Message(frames) => return Some(Item::Message(frames)),
-                    Event::Subscribe(topic) => return Some(Item::Subscribe(topic)),
-                    Event::Cancel(topic) => return Some(Item::Cancel(topic)),
-                    event => other(event),
-                }
-            },
-        }
-    }
+    fn next_item(&mut self, other: &mut dyn FnMut(Event)) -> Option<Item>;
 
     /// Moves messages that come next into a queue, as many as it has room for. Returns their
     /// bytes.
-    pub(super) fn take_messages(&mut self, into: &mut VecDeque<Frames>, room: Room) -> usize {
-        match self {
-            Wire::Zmtp(protocol) => protocol.take_messages(into, room.messages, room.bytes),
-            Wire::Raw(_) => 0,
-        }
+    fn take_messages(&mut self, _into: &mut VecDeque<Frames>, _room: Room) -> usize {
+        0
     }
 
     /// Drops the messages that nobody will take any more, and says how many they were.
-    pub(super) fn drop_messages(&mut self) -> usize {
+    fn drop_messages(&mut self) -> usize {
         let messages = std::iter::from_fn(|| self.next_item(&mut drop));
         messages
             .filter(|item| matches!(item, Item::Message(_)))
@@ -193,91 +110,43 @@ impl Wire {
     }
 
     /// The transport has ended. `None` where that is the way to end.
-    pub(super) fn end_of_stream(&mut self) -> Option<Error> {
-        match self {
-            Wire::Zmtp(protocol) => Some(protocol.end_of_stream()),
-            Wire::Raw(_) => None,
-        }
+    fn end_of_stream(&mut self) -> Option<Error> {
+        None
     }
 
     // ---- to the transport ------------------------------------------------------------------------
 
-    /// Takes an item that the socket sends; the handshake is done.
-    pub(super) fn send(&mut self, item: Item) {
-        match (self, item) {
-            (Wire::Zmtp(protocol), Item::Message(frames) | Item::OwnMessage(frames)) => {
-                // Refused only before the handshake is done or after the end.
-                let sent = protocol.send(frames);
-                debug_assert!(sent.is_ok(), "an attached protocol takes messages");
-            }
-            (Wire::Zmtp(protocol), Item::Framed(framed)) => send_framed(protocol, framed),
-            (Wire::Zmtp(protocol), Item::Subscribe(topic)) => protocol.subscribe(&topic),
-            (Wire::Zmtp(protocol), Item::Cancel(topic)) => protocol.cancel(&topic),
-            (Wire::Raw(raw), Item::Message(frames) | Item::OwnMessage(frames)) => raw.send(frames),
-            (Wire::Raw(_), Item::Framed(_) | Item::Subscribe(_) | Item::Cancel(_)) => {}
-            // One type for what is queued and what links get: with two, each message would be moved once more
-            // between queue and link.
-            (_, Item::FramedRange(_) | Item::Changes(_)) => {
-                unreachable!("links get what it stands for")
-            }
-        }
-    }
+    /// Takes items that the socket sends; the handshake is done.
+    fn stage(&mut self, items: &mut VecDeque<Item>);
 
     /// How far the output has come, in bytes.
-    pub(super) fn output_progress(&self) -> OutputProgress {
-        match self {
-            Wire::Zmtp(protocol) => protocol.output_progress(),
-            Wire::Raw(raw) => raw.output_progress(),
-        }
-    }
+    fn output_progress(&self) -> OutputProgress;
 
     /// Bytes that it holds on their way out.
-    pub(super) fn pending_bytes(&self) -> usize {
-        match self {
-            Wire::Zmtp(protocol) => protocol.pending_bytes(),
-            Wire::Raw(raw) => raw.pending_bytes(),
-        }
-    }
+    fn pending_bytes(&self) -> usize;
 
     /// Hands what is to be sent, up to `most` bytes, to one call of `write`. `false` when there was
     /// nothing.
-    pub(super) fn write_with(
-        &mut self,
-        most: usize,
-        write: impl FnOnce(&[IoSlice<'_>]) -> io::Result<usize>,
-    ) -> io::Result<bool> {
-        match self {
-            Wire::Zmtp(protocol) => {
-                let mut transmit = protocol.transmit();
-                if !transmit.has_remaining() {
-                    return Ok(false);
-                }
-                let written = write_chunks(transmit.chunks(), most, write)?;
-                transmit.advance(written);
-            }
-            Wire::Raw(raw) => {
-                if raw.pending_bytes() == 0 {
-                    return Ok(false);
-                }
-                let written = write_chunks(raw.chunks(), most, write)?;
-                raw.advance(written);
-            }
-        }
-        Ok(true)
+    fn write_with(&mut self, most: usize, write: &mut Write<'_>) -> io::Result<bool>;
+}
+
+/// What the connections of this socket speak, from their beginning.
+pub(super) fn open(core: &SocketCore, world: &dyn World) -> Box<dyn Wire> {
+    if core.options().socket_type == SocketType::Stream {
+        return Box::new(Raw::default());
     }
+    let mut random = zeroize::Zeroizing::new([0; sealwire_zmtp::Entropy::SIZE]);
+    world.fill_random(&mut random[..]);
+    let (config, provider) = (core.protocol().clone(), core.options().provider.clone());
+    let entropy = sealwire_zmtp::Entropy::new(*random);
+    Box::new(Connection::new(config, provider, entropy, world.now()))
 }
 
-/// Apart from the others, whose way is shorter without it.
-#[inline(never)]
-fn send_framed(protocol: &mut Protocol, framed: Framed) {
-    let sent = protocol.send_framed(framed.into_bytes());
-    debug_assert!(sent.is_ok(), "frames go to this peer as they are");
-}
-
-fn write_chunks<'a>(
+/// One call of `write`, for as many of these bytes as it takes. Returns how many it took.
+pub(super) fn write_chunks<'a>(
     chunks: impl Iterator<Item = &'a [u8]>,
     most: usize,
-    write: impl FnOnce(&[IoSlice<'_>]) -> io::Result<usize>,
+    write: &mut Write<'_>,
 ) -> io::Result<usize> {
     let mut slices = [IoSlice::new(&[]); SLICES_PER_WRITE];
     let mut room = most;

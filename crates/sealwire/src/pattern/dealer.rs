@@ -50,7 +50,7 @@ impl Pattern for Dealer {
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         self.outbound
             .send(pipes, frames)
-            .map(|_| 0)
+            .then_some(0)
             .ok_or(SendFailure::WouldBlock)
     }
 

@@ -24,7 +24,7 @@ impl FairQueue {
         pipes.push_inbound(id, frames);
         if !waiting {
             self.order.push_back(id);
-            self.note_sole(pipes);
+            pipes.sole.note_readable(&self.order);
         }
     }
 
@@ -39,7 +39,7 @@ impl FairQueue {
         let filled = pipes.fill_inbound(id, source);
         if !waiting && filled.0 > 0 {
             self.order.push_back(id);
-            self.note_sole(pipes);
+            pipes.sole.note_readable(&self.order);
         }
         filled
     }
@@ -65,21 +65,12 @@ impl FairQueue {
             } else if self.order.len() > 1 {
                 self.order.rotate_left(1);
             }
-            self.note_sole(pipes);
+            pipes.sole.note_readable(&self.order);
             if let Some((frames, peer)) = popped {
                 return Some((id, frames, peer));
             }
         }
         None
-    }
-
-    fn note_sole(&self, pipes: &mut Pipes) {
-        let sole = if self.order.len() == 1 {
-            self.order.front().copied()
-        } else {
-            None
-        };
-        pipes.note_sole(sole);
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -32,6 +32,7 @@ mod item;
 mod link;
 mod pair;
 mod pipe;
+mod pipe_state;
 mod pipes;
 mod publish;
 mod pull;
@@ -58,7 +59,7 @@ pub(crate) use framing::Framed;
 pub(crate) use high_water_mark::{HighWaterMarks, Room};
 pub(crate) use item::Item;
 pub(crate) use link::{DirectReader, Dismissal, Link, Signals};
-pub(crate) use pipes::{PipeId, Pipes};
+pub(crate) use pipes::{PipeId, Pipes, Sole};
 
 use fair_queue::FairQueue;
 use round_robin::RoundRobin;
@@ -352,8 +353,11 @@ pub(crate) trait Pattern: Send {
     }
 }
 
-/// The pattern for a socket of this type.
-pub(crate) fn pattern(options: &SocketOptions) -> Box<dyn Pattern> {
+/// The pattern for a socket of this type. `fill_random` is asked for bytes that nobody can foresee.
+pub(crate) fn pattern(
+    options: &SocketOptions,
+    fill_random: impl FnOnce(&mut [u8]),
+) -> Box<dyn Pattern> {
     match options.socket_type {
         SocketType::Pair => Box::new(pair::Pair::new(options)),
         SocketType::Pub => Box::new(publish::Publish::new(publish::Upstream::Hidden, options)),
@@ -366,7 +370,11 @@ pub(crate) fn pattern(options: &SocketOptions) -> Box<dyn Pattern> {
             subscribe::Upstream::Open,
             options,
         )),
-        SocketType::Req => Box::new(req::Req::new(options)),
+        SocketType::Req => {
+            let mut first = [0; 4];
+            fill_random(&mut first);
+            Box::new(req::Req::new(options, u32::from_ne_bytes(first)))
+        }
         SocketType::Rep => Box::new(rep::Rep::new()),
         SocketType::Dealer => Box::new(dealer::Dealer::new(options)),
         SocketType::Router => Box::new(router::Router::new(options)),

@@ -12,6 +12,7 @@ use super::framing::{FramedRange, FramingBuffer};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
 use super::link::{Link, Signal, Signals};
+use super::pipe_state::{Carriage, Input, Life, Output};
 use crate::account::{Exceeded, Kind};
 use crate::limits::MAX_FRAMED_RANGES;
 use crate::peer::Peer;
@@ -20,11 +21,8 @@ use crate::peer::Peer;
 pub(super) struct Pipe {
     pub(super) peer: Arc<Peer>,
     pub(super) link: Arc<dyn Link>,
-    /// What the link says of itself.
-    pub(super) keeps_output_back: bool,
-    /// Frames go to the peer as they are.
-    pub(super) unsealed: bool,
-    pub(super) marks: HighWaterMarks,
+    pub(super) carriage: Carriage,
+    pub(super) high_water_marks: HighWaterMarks,
     /// Number of the `connect` that the pipe came from.
     pub(super) connector: Option<u64>,
     pub(super) inbound: VecDeque<Frames>,
@@ -41,18 +39,13 @@ pub(super) struct Pipe {
     pub(super) outbound_bytes: usize,
     /// Ranges of framed messages in `outbound`.
     pub(super) ranges: usize,
-    /// The link was told that there is output and has not yet found the queue empty.
-    pub(super) output_signalled: bool,
-    /// The link was told that the inbound queue is full.
-    pub(super) input_paused: bool,
+    pub(super) output: Output,
+    pub(super) input: Input,
     /// A message found no room since half of the outbound queue was last free.
     pub(super) found_full: bool,
     /// It was told that the peer has subscribed.
     pub(super) subscribed: bool,
-    /// The link was told that the peer is to go.
-    pub(super) dismissed: bool,
-    /// The peer is gone; the pipe stays until its inbound queue has been read.
-    pub(super) ended: bool,
+    pub(super) life: Life,
 }
 
 impl Pipe {
@@ -68,7 +61,7 @@ impl Pipe {
     /// Counts that the inbound queue is full, once until half of it is free again.
     #[cold]
     pub(super) fn pause_input(&mut self) {
-        if !mem::replace(&mut self.input_paused, true) {
+        if self.input.pause() {
             self.peer.account().note_excess(Kind::Received);
         }
     }
@@ -83,13 +76,14 @@ impl Pipe {
 
     pub(super) fn has_room(&self) -> bool {
         let (messages, bytes) = (self.outbound_messages, self.outbound_bytes);
-        self.marks.conflate || self.marks.send.admits(messages, bytes)
+        self.high_water_marks.conflate || self.high_water_marks.send.admits(messages, bytes)
     }
 
     /// Whether the last message made the outbound queue half full, or left no room. Half, so that
     /// it can be moved on before another thread finds no room.
     pub(super) fn fills_up(&self) -> bool {
-        self.outbound_messages == self.marks.send.messages.div_ceil(2) || !self.has_room()
+        self.outbound_messages == self.high_water_marks.send.messages.div_ceil(2)
+            || !self.has_room()
     }
 
     /// Queues an item, and has the link told where it has to be.
@@ -97,7 +91,7 @@ impl Pipe {
     pub(super) fn push(&mut self, item: Item, signals: &mut Signals) {
         let (messages, bytes) = item.messages();
         if messages > 0 {
-            if self.marks.conflate {
+            if self.high_water_marks.conflate {
                 self.replace_queued(signals);
                 (self.outbound_messages, self.outbound_bytes) = (0, 0);
                 self.outbound_cost = self.outbound.iter().map(Item::cost).sum();
@@ -195,8 +189,7 @@ impl Pipe {
 
     #[inline]
     pub(super) fn tell_of_output(&mut self, signals: &mut Signals) {
-        if !self.output_signalled || (self.keeps_output_back && self.fills_up()) {
-            self.output_signalled = true;
+        if self.output.signal() || (self.carriage == Carriage::KeptBack && self.fills_up()) {
             signals.push(Signal::OutputReady(self.link.clone()));
         }
     }
@@ -207,16 +200,17 @@ impl Pipe {
     #[inline]
     pub(super) fn taken_inbound(&mut self, signals: &mut Signals) {
         let (messages, bytes) = (self.inbound.len(), self.inbound_bytes);
-        let resumes = self.input_paused && self.marks.receive.half_free(messages, bytes);
-        if resumes || (self.keeps_output_back && messages == 0) {
-            self.input_paused = false;
+        let resumes =
+            self.input.is_paused() && self.high_water_marks.receive.half_free(messages, bytes);
+        if resumes || (self.carriage == Carriage::KeptBack && messages == 0) {
+            self.input = Input::Open;
             signals.push(Signal::InputWanted(self.link.clone()));
         }
     }
 
     pub(super) fn half_free(&self) -> bool {
         let (messages, bytes) = (self.outbound_messages, self.outbound_bytes);
-        self.marks.send.half_free(messages, bytes)
+        self.high_water_marks.send.half_free(messages, bytes)
     }
 
     pub(super) fn take_outbound(
@@ -250,7 +244,7 @@ impl Pipe {
             self.outbound_bytes = 0;
             self.outbound_cost = 0;
             self.ranges = 0;
-            self.output_signalled = !into.is_empty();
+            self.output.was_taken(!into.is_empty());
             return;
         }
         let (mut messages, mut taken) = (0, 0);
@@ -275,7 +269,7 @@ impl Pipe {
             self.ranges -= usize::from(matches!(item, Item::FramedRange(_)));
             into.push_back(item);
         }
-        self.output_signalled = !into.is_empty();
+        self.output.was_taken(!into.is_empty());
         if let Some(changes) = &self.changes {
             let account = self.peer.account();
             account.set(Kind::SubscriptionChanges, changes.bytes());

@@ -10,6 +10,7 @@
 //! What is dropped goes the same way ([`Pipes::discard`]): its owner may be foreign code.
 
 mod inbound;
+mod sole;
 
 use std::collections::VecDeque;
 use std::mem;
@@ -19,11 +20,13 @@ use bytes::Bytes;
 use sealwire_zmtp::Frames;
 use slab::Slab;
 
+pub(crate) use self::sole::Sole;
 use super::framing::{FramedRange, FramingBuffer};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
 use super::link::{Dismissal, Link, Signal, Signals};
 use super::pipe::Pipe;
+use super::pipe_state::{Carriage, Input, Life, Output};
 use crate::account::{self, Exceeded, Kind};
 use crate::peer::Peer;
 
@@ -39,22 +42,19 @@ pub(crate) struct Pipes {
     slab: Slab<Pipe>,
     pub(super) signals: Signals,
     framing: FramingBuffer,
-    /// The only pipe that has something to read, as far as the fair queue knows.
-    sole: Option<PipeId>,
-    /// The only pipe that messages go to, as far as the round robin knows.
-    sole_target: Option<PipeId>,
+    pub(super) sole: Sole,
     /// Pipes whose peer is gone and that have something left to read.
     left_behind: usize,
 }
 
 impl Pipes {
-    pub(crate) fn new() -> Self {
+    /// With the fast path of this pattern.
+    pub(crate) fn new(sole: Sole) -> Self {
         Pipes {
             slab: Slab::new(),
             signals: Signals::default(),
             framing: FramingBuffer::default(),
-            sole: None,
-            sole_target: None,
+            sole,
             left_behind: 0,
         }
     }
@@ -63,15 +63,21 @@ impl Pipes {
         &mut self,
         peer: Arc<Peer>,
         link: Arc<dyn Link>,
-        marks: HighWaterMarks,
+        high_water_marks: HighWaterMarks,
         connector: Option<u64>,
     ) -> PipeId {
+        let carriage = if link.keeps_output_back() {
+            Carriage::KeptBack
+        } else if peer.gets_frames_unsealed() && !high_water_marks.conflate {
+            Carriage::Frames
+        } else {
+            Carriage::Single
+        };
         self.slab.insert(Pipe {
-            unsealed: peer.gets_frames_unsealed() && !marks.conflate,
+            carriage,
             peer,
-            keeps_output_back: link.keeps_output_back(),
             link,
-            marks,
+            high_water_marks,
             connector,
             inbound: VecDeque::new(),
             senders: VecDeque::new(),
@@ -82,12 +88,11 @@ impl Pipes {
             outbound_cost: 0,
             outbound_bytes: 0,
             ranges: 0,
-            output_signalled: false,
-            input_paused: false,
+            output: Output::Idle,
+            input: Input::Open,
             found_full: false,
             subscribed: false,
-            dismissed: false,
-            ended: false,
+            life: Life::Live,
         })
     }
 
@@ -98,8 +103,7 @@ impl Pipes {
         let Some(pipe) = self.slab.get_mut(id) else {
             return (Vec::new(), 0);
         };
-        self.left_behind += usize::from(!pipe.ended);
-        pipe.ended = true;
+        self.left_behind += usize::from(pipe.life.end());
         pipe.outbound_messages = 0;
         pipe.outbound_cost = 0;
         pipe.outbound_bytes = 0;
@@ -134,7 +138,7 @@ impl Pipes {
         if self
             .slab
             .get(id)
-            .is_some_and(|pipe| pipe.ended && pipe.inbound.is_empty())
+            .is_some_and(|pipe| pipe.life.has_ended() && pipe.inbound.is_empty())
         {
             let pipe = self.slab.remove(id);
             self.left_behind -= 1;
@@ -151,7 +155,7 @@ impl Pipes {
         }
         let pipes = self.slab.iter().map(|(_, pipe)| pipe);
         pipes
-            .filter(|pipe| pipe.ended && pipe.peer.source() == Some(source))
+            .filter(|pipe| pipe.life.has_ended() && pipe.peer.source() == Some(source))
             .map(|pipe| LEFT_BEHIND_OVERHEAD + cost_of(pipe.inbound.len(), pipe.inbound_bytes))
             .sum()
     }
@@ -169,24 +173,24 @@ impl Pipes {
     pub(crate) fn live(&self) -> impl Iterator<Item = PipeId> + '_ {
         self.slab
             .iter()
-            .filter(|(_, pipe)| !pipe.ended)
+            .filter(|(_, pipe)| !pipe.life.has_ended())
             .map(|(id, _)| id)
     }
 
     pub(crate) fn is_live(&self, id: PipeId) -> bool {
-        self.slab.get(id).is_some_and(|pipe| !pipe.ended)
+        self.slab.get(id).is_some_and(|pipe| !pipe.life.has_ended())
     }
 
     /// Whether one more message may be queued for this peer.
     pub(crate) fn has_room(&self, id: PipeId) -> bool {
         self.slab
             .get(id)
-            .is_some_and(|pipe| !pipe.ended && pipe.has_room())
+            .is_some_and(|pipe| !pipe.life.has_ended() && pipe.has_room())
     }
 
     /// Counts a message that found no room, for the peer it was for.
     pub(crate) fn note_full(&mut self, id: PipeId) {
-        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.ended) {
+        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.life.has_ended()) {
             pipe.note_full();
         }
     }
@@ -203,7 +207,7 @@ impl Pipes {
 
     /// Queues an item for the peer. The caller has checked [`Pipes::has_room`] where it matters.
     pub(crate) fn push(&mut self, id: PipeId, item: Item) {
-        match self.slab.get_mut(id).filter(|pipe| !pipe.ended) {
+        match self.slab.get_mut(id).filter(|pipe| !pipe.life.has_ended()) {
             Some(pipe) => pipe.push(item, &mut self.signals),
             None => self.discard_item(item),
         }
@@ -220,7 +224,7 @@ impl Pipes {
 
     /// The same for one peer.
     pub(crate) fn change(&mut self, id: PipeId, topic: &Bytes, subscribes: bool) {
-        let pipe = self.slab.get_mut(id).filter(|pipe| !pipe.ended);
+        let pipe = self.slab.get_mut(id).filter(|pipe| !pipe.life.has_ended());
         let changed = pipe.map(|pipe| pipe.push_change(topic, subscribes, &mut self.signals));
         if let Some(Err(exceeded)) = changed {
             self.dismiss(id, Dismissal::Exceeded(exceeded));
@@ -274,37 +278,20 @@ impl Pipes {
     /// `false` when there is no room.
     #[inline]
     fn push_copy(&mut self, id: PipeId, frames: &Frames, framed: &mut Option<FramedRange>) -> bool {
-        let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.ended) else {
+        let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.life.has_ended()) else {
             return false;
         };
         if !pipe.has_room() {
             pipe.note_full();
             return false;
         }
-        if pipe.unsealed && FramingBuffer::fits(frames) {
+        if pipe.carriage == Carriage::Frames && FramingBuffer::fits(frames) {
             let framed = framed.get_or_insert_with(|| self.framing.frame(frames));
             if pipe.push_framed(*framed, &mut self.framing, &mut self.signals) {
                 return true;
             }
         }
         pipe.push(Item::Message(frames.clone()), &mut self.signals);
-        true
-    }
-
-    /// Notes the only pipe that messages go to, where nothing waits before them.
-    pub(crate) fn note_sole_target(&mut self, target: Option<PipeId>) {
-        self.sole_target = target;
-    }
-
-    /// Queues a message where no order of peers has to be kept: for the only peer there is, as long
-    /// as it has room. Else leaves it, and gives `false`.
-    #[inline]
-    pub(crate) fn push_sole(&mut self, frames: &mut Frames) -> bool {
-        let pipe = self.sole_target.and_then(|id| self.slab.get_mut(id));
-        let Some(pipe) = pipe.filter(|pipe| !pipe.ended && pipe.has_room()) else {
-            return false;
-        };
-        pipe.push(Item::Message(mem::take(frames)), &mut self.signals);
         true
     }
 
@@ -337,8 +324,9 @@ impl Pipes {
     }
 
     fn dismiss(&mut self, id: PipeId, reason: Dismissal) {
-        if let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.dismissed) {
-            pipe.dismissed = true;
+        if let Some(pipe) = self.slab.get_mut(id)
+            && pipe.life.dismiss()
+        {
             self.signals
                 .push(Signal::Disconnect(pipe.link.clone(), reason));
         }
@@ -356,7 +344,7 @@ impl Pipes {
         let mut full = self
             .slab
             .iter()
-            .filter(|(_, pipe)| !pipe.ended && !pipe.has_room())
+            .filter(|(_, pipe)| !pipe.life.has_ended() && !pipe.has_room())
             .map(|(_, pipe)| pipe.link.clone());
         [full.next(), full.next()]
     }
@@ -364,14 +352,15 @@ impl Pipes {
     /// Links that leave messages with their senders.
     #[cfg(unix)]
     pub(crate) fn links_that_keep_back(&self) -> Vec<Arc<dyn Link>> {
-        let keeping = self.slab.iter().filter(|(_, pipe)| pipe.keeps_output_back);
+        let pipes = self.slab.iter();
+        let keeping = pipes.filter(|(_, pipe)| pipe.carriage == Carriage::KeptBack);
         keeping.map(|(_, pipe)| pipe.link.clone()).collect()
     }
 
     /// Links of all peers that are there.
     #[cfg(unix)]
     pub(crate) fn live_links(&self) -> Vec<Arc<dyn Link>> {
-        let pipes = self.slab.iter().filter(|(_, pipe)| !pipe.ended);
+        let pipes = self.slab.iter().filter(|(_, pipe)| !pipe.life.has_ended());
         pipes.map(|(_, pipe)| pipe.link.clone()).collect()
     }
 
@@ -406,12 +395,5 @@ impl Pipes {
     /// Takes back the memory of signals that were delivered.
     pub(crate) fn reuse_signals(&mut self, delivered: Signals) {
         self.signals.reuse(delivered);
-    }
-
-    /// The link of the only pipe there is.
-    pub(crate) fn sole_link(&self) -> Option<Arc<dyn Link>> {
-        let mut pipes = self.slab.iter().map(|(_, pipe)| pipe);
-        let pipe = pipes.next().filter(|pipe| !pipe.ended)?;
-        pipes.next().is_none().then(|| pipe.link.clone())
     }
 }

@@ -38,7 +38,7 @@ impl Pattern for Push {
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         self.outbound
             .send(pipes, frames)
-            .map(|_| 0)
+            .then_some(0)
             .ok_or(SendFailure::WouldBlock)
     }
 

@@ -12,7 +12,6 @@ use super::item::Item;
 use super::pipes::{PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
-use crate::entropy;
 use crate::error::{Error, StateError};
 use crate::options::SocketOptions;
 
@@ -38,13 +37,14 @@ pub(crate) struct Req {
 }
 
 impl Req {
-    pub(crate) fn new(options: &SocketOptions) -> Self {
+    /// `first` is the number before that of the first request.
+    pub(crate) fn new(options: &SocketOptions, first: u32) -> Self {
         Req {
             state: State::Idle,
             correlate: options.behaviour.request_correlate,
             relaxed: options.behaviour.request_relaxed,
             // A start that differs keeps the answers to an earlier socket from fitting.
-            request: entropy::below(u64::from(u32::MAX)) as u32,
+            request: first,
             outbound: RoundRobin::new(options),
             expecting: false,
         }
@@ -57,17 +57,11 @@ impl Req {
     /// Sends the waiting request if a peer can take it.
     fn advance(&mut self, pipes: &mut Pipes) {
         if let State::Waiting(frames) = &mut self.state
-            && let Some(sent) = self.outbound.send(pipes, frames)
+            && let Some(id) = self.outbound.send_to_peer(pipes, frames)
         {
-            self.state = sent_to(sent);
+            self.state = State::Sent(id);
         }
     }
-}
-
-/// The state after a request went out.
-fn sent_to(pipe: Option<PipeId>) -> State {
-    let id = pipe.expect("the backlog of REQ is never used");
-    State::Sent(id)
 }
 
 impl Pattern for Req {
@@ -125,8 +119,8 @@ impl Pattern for Req {
         if self.correlate {
             frames.push_front(Frame::copy_from_slice(&self.number()));
         }
-        let state = match self.outbound.send(pipes, frames) {
-            Some(sent) => sent_to(sent),
+        let state = match self.outbound.send_to_peer(pipes, frames) {
+            Some(id) => State::Sent(id),
             None if self.expecting => State::Waiting(mem::take(frames)),
             None => {
                 if self.correlate {
@@ -197,5 +191,39 @@ impl Pattern for Req {
             }
             _ => Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use sealwire_zmtp::SocketType;
+
+    use super::*;
+    use crate::options::Behaviour;
+    use crate::pattern::silent::Scene;
+    use crate::pattern::{Room, pattern};
+
+    #[test]
+    fn the_first_request_has_the_number_after_the_one_that_was_drawn() {
+        let options = SocketOptions {
+            behaviour: Behaviour {
+                request_correlate: true,
+                ..Behaviour::default()
+            },
+            ..SocketOptions::new(SocketType::Req)
+        };
+        let mut req = pattern(&options, |bytes| bytes.fill(7));
+        let mut scene = Scene::new(options);
+        let end = scene.attach(&mut *req, "192.0.2.1:1");
+        let request = &mut Frames::from("question");
+        req.send(&mut scene.pipes, request).unwrap();
+        let (mut items, room) = (VecDeque::new(), Room::of_bytes(usize::MAX));
+        scene.pipes.take_outbound(end.id, &mut items, room);
+        let Some(Item::Message(sent)) = items.pop_front() else {
+            panic!("no request among {items:?}")
+        };
+        assert_eq!(sent.frames()[0].as_slice(), [7, 7, 7, 8]);
     }
 }

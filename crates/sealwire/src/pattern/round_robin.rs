@@ -60,20 +60,24 @@ impl RoundRobin {
         self.drain_backlog(pipes);
     }
 
-    /// Routes one message, and says to which pipe unless it went to the backlog. Leaves it, and
-    /// gives `None`, when there is no room anywhere.
-    pub(crate) fn send(
+    /// Routes one message to a peer, and says to which. Leaves it when no peer has room.
+    pub(crate) fn send_to_peer(
         &mut self,
         pipes: &mut Pipes,
         frames: &mut Frames,
-    ) -> Option<Option<PipeId>> {
-        // What waits in the backlog was sent earlier and goes first.
-        self.drain_backlog(pipes);
-        if self.backlog.is_empty()
-            && let Some(id) = self.next_with_room(pipes)
-        {
-            pipes.push(id, Item::Message(mem::take(frames)));
-            return Some(Some(id));
+    ) -> Option<PipeId> {
+        let sent = self.route(pipes, frames);
+        if sent.is_none() {
+            self.note_full(pipes);
+        }
+        sent
+    }
+
+    /// Routes one message to a peer, or to the backlog where one is expected. Leaves it, and gives `false`,
+    /// when there is no room anywhere.
+    pub(crate) fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> bool {
+        if self.route(pipes, frames).is_some() {
+            return true;
         }
         let waits = self.order.is_empty() && self.expecting;
         if waits && self.conflate {
@@ -83,12 +87,27 @@ impl RoundRobin {
         if waits && self.backlog_limit.admits(messages, bytes) {
             self.backlog_bytes += frames.size();
             self.backlog.push_back(mem::take(frames));
-            return Some(None);
+            return true;
         }
+        self.note_full(pipes);
+        false
+    }
+
+    fn route(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Option<PipeId> {
+        // What waits in the backlog was sent earlier and goes first.
+        self.drain_backlog(pipes);
+        if !self.backlog.is_empty() {
+            return None;
+        }
+        let id = self.next_with_room(pipes)?;
+        pipes.push(id, Item::Message(mem::take(frames)));
+        Some(id)
+    }
+
+    fn note_full(&self, pipes: &mut Pipes) {
         for &id in &self.order {
             pipes.note_full(id);
         }
-        None
     }
 
     /// Whether [`RoundRobin::send`] takes a message now.
@@ -111,8 +130,8 @@ impl RoundRobin {
                 pipes.push(id, Item::Message(frames));
             }
         }
-        let sole = self.order.front().filter(|_| self.order.len() == 1);
-        pipes.note_sole_target(sole.copied().filter(|_| self.backlog.is_empty()));
+        let backlog = !self.backlog.is_empty();
+        pipes.sole.note_targets(&self.order, backlog);
     }
 
     pub(crate) fn backlog_len(&self) -> usize {

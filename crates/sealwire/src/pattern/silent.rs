@@ -7,8 +7,8 @@ use sealwire_zmtp::SocketType;
 
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::link::{Dismissal, Link};
-use super::pipes::{PipeId, Pipes};
-use super::{Item, Pattern};
+use super::pipes::{PipeId, Pipes, Sole};
+use super::{Item, Pattern, pattern};
 use crate::account::{Account, Kind};
 use crate::options::SocketOptions;
 use crate::peer::{Peer, PeerAddress};
@@ -45,7 +45,7 @@ pub(super) struct End {
 impl Scene {
     pub(super) fn new(options: SocketOptions) -> Self {
         Scene {
-            pipes: Pipes::new(),
+            pipes: Pipes::new(Sole::past(&*pattern(&options, |_| {}))),
             options,
             connections: 0,
         }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::super::SocketCore;
 use crate::guard;
 use crate::pattern::DirectReader;
-use crate::transport::Polled as Connection;
+use crate::transport;
 use crate::waiting::{Begun, Leaving, Polled, Until, Waker};
 
 /// What became of the waiting.
@@ -26,22 +26,22 @@ pub(in crate::core) struct Reading<'a> {
     core: &'a SocketCore,
     reader: Arc<dyn DirectReader>,
     waker: &'a Waker,
-    connection: Connection,
+    connection: transport::Polled,
     /// More can be read without polling first.
     more: bool,
     /// The engine shall read from now on.
     over: bool,
 }
 
-impl SocketCore {
+impl<'a> Reading<'a> {
     /// Takes the place of the thread that reads directly, if that can be and is free.
-    pub(in crate::core) fn read_directly(&self) -> Option<Reading<'_>> {
-        let readable = &self.readable;
+    pub(in crate::core) fn begin(core: &'a SocketCore) -> Option<Self> {
+        let readable = &core.readable;
         if readable.lease.is_shared() || guard::must_not_wait() {
             return None;
         }
         let waker = readable.waker.get_or_init(|| Waker::new().ok()).as_ref()?;
-        let reader = self.sole_reader()?;
+        let reader = core.sole_reader()?;
         match readable.lease.begin() {
             Begun::Reads => {}
             Begun::Taken { sleeps } => {
@@ -53,11 +53,11 @@ impl SocketCore {
             Begun::Shared => return None,
         }
         let Some(connection) = reader.lease() else {
-            self.give_up_lease();
+            core.give_up_lease();
             return None;
         };
         Some(Reading {
-            core: self,
+            core,
             reader,
             waker,
             connection,
@@ -66,19 +66,6 @@ impl SocketCore {
         })
     }
 
-    /// Ends a lease that was begun for a connection which is gone. Another may have come before it began, and
-    /// have been leased and left; then the engine may have stopped to look after that, since somebody
-    /// reads. It is not known which, so all are told.
-    fn give_up_lease(&self) {
-        self.readable.lease.leave(true);
-        let links = self.lock().pipes.live_links();
-        for reader in links.into_iter().filter_map(|link| link.direct_reader()) {
-            reader.end_lease();
-        }
-    }
-}
-
-impl Reading<'_> {
     /// From now on a signal ends the waiting. To be called before looking for a message.
     pub(in crate::core) fn park(&self) {
         self.core.readable.lease.park();
@@ -130,6 +117,19 @@ impl Reading<'_> {
         // Whoever is to send may need this core for it.
         let spun = spinning.spin(until.deadline, thread::yield_now, attempt);
         spun.unwrap_or_else(|| spinning.sleep(|| self.waker.poll_until(connection, until)))
+    }
+}
+
+impl SocketCore {
+    /// Ends a lease that was begun for a connection which is gone. Another may have come before it began, and
+    /// have been leased and left; then the engine may have stopped to look after that, since somebody
+    /// reads. It is not known which, so all are told.
+    fn give_up_lease(&self) {
+        self.readable.lease.leave(true);
+        let links = self.lock().queues.pipes.live_links();
+        for reader in links.into_iter().filter_map(|link| link.direct_reader()) {
+            reader.end_lease();
+        }
     }
 }
 
@@ -190,7 +190,7 @@ mod tests {
     }
 
     impl DirectReader for Connected {
-        fn lease(&self) -> Option<Connection> {
+        fn lease(&self) -> Option<transport::Polled> {
             let core = self.core.upgrade()?;
             core.detach(0);
             self.successor.as_ref()?.attach(&core);
@@ -223,7 +223,7 @@ mod tests {
         // Somebody has read the successor and left.
         core.lease().begin();
         core.lease().leave(false);
-        assert!(core.read_directly().is_none());
+        assert!(Reading::begin(core).is_none());
         assert!(successor.told.load(Ordering::Relaxed), "nobody reads it");
         assert!(!core.lease().may_be_leased());
     }

@@ -6,27 +6,63 @@ use std::time::Duration;
 
 use mio::Token;
 
-use super::{EventSource, IoThread};
+use super::IoThread;
+use super::sources::SourceEvent;
 use crate::engine::connector;
-use crate::engine::connector::{ConnectError, Connector};
+use crate::engine::connector::ConnectError;
 use crate::engine::session::{End, Origin};
 use crate::engine::timers::Timer;
-use crate::failure::FailureCause;
+use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::{Event, add};
 use crate::peer::PeerAddress;
 use crate::transport::Target;
 
 impl IoThread {
-    pub(super) fn connector(&mut self, slot: usize) -> Option<&mut Connector> {
-        match self.sources.get_mut(slot) {
-            Some(EventSource::Connector(connector)) => Some(connector),
+    pub(super) fn serve_connector(&mut self, slot: usize, event: SourceEvent) {
+        match event {
+            SourceEvent::Ready(_) => self.advance_connecting(slot),
+            SourceEvent::Due(_) => self.connector_due(slot, self.reactor.now()),
+            // It never asks for more time, and a backlog needs its peer.
+            SourceEvent::TimeSlice | SourceEvent::SocketClosing { backlog: true } => {}
+            SourceEvent::Withdrawn => self.withdraw_connector(slot),
+            SourceEvent::SocketClosing { backlog: false } | SourceEvent::LingerOver => {
+                self.remove_endpoint(slot);
+            }
+            SourceEvent::Panicked => {
+                if let Some(connector) = self.sources.connector(slot) {
+                    let (core, id) = (connector.core.clone(), connector.id);
+                    let failure = ConnectionFailure {
+                        connection: None,
+                        endpoint: connector.endpoint.clone(),
+                        address: PeerAddress::Unknown,
+                        was_ready: false,
+                        cause: FailureCause::Internal,
+                    };
+                    self.endpoint_panicked(slot, &core, id, Event::Failed(failure));
+                }
+            }
+        }
+    }
+
+    /// Makes no more attempts. A connection that it made ends once it has sent what is queued.
+    fn withdraw_connector(&mut self, slot: usize) {
+        let state = self.sources.connector(slot).map(|it| &it.state);
+        let session = match state {
+            Some(connector::State::Connected(key)) => Some(*key),
             _ => None,
+        };
+        self.remove_endpoint(slot);
+        if let Some(key) = session {
+            self.with_session(key, |session, now| {
+                session.finish(now);
+                Ok(())
+            });
         }
     }
 
     pub(super) fn start_attempt(&mut self, slot: usize) {
         let mailbox = self.reactor.mailbox.clone();
-        let Some(connector) = self.connector(slot) else {
+        let Some(connector) = self.sources.connector(slot) else {
             return;
         };
         if let Some(targets) = connector.resolve(&mailbox) {
@@ -47,7 +83,7 @@ impl IoThread {
     pub(super) fn connect(&mut self, slot: usize, targets: Vec<Target>) {
         let now = self.reactor.now();
         let world = &self.reactor.world;
-        let Some(EventSource::Connector(connector)) = self.sources.get_mut(slot) else {
+        let Some(connector) = self.sources.connector(slot) else {
             return;
         };
         let begun =
@@ -81,7 +117,7 @@ impl IoThread {
 
     /// The transport of a connecting stream has something to say.
     pub(super) fn advance_connecting(&mut self, slot: usize) {
-        let Some(connector) = self.connector(slot) else {
+        let Some(connector) = self.sources.connector(slot) else {
             return;
         };
         match connector.advance() {
@@ -92,7 +128,7 @@ impl IoThread {
     }
 
     pub(super) fn connected(&mut self, slot: usize) {
-        let Some(connector) = self.connector(slot) else {
+        let Some(connector) = self.sources.connector(slot) else {
             return;
         };
         let waiting = connector::State::Waiting(Duration::MAX);
@@ -117,7 +153,7 @@ impl IoThread {
             let end = connector::End(FailureCause::Internal, address);
             return self.attempt_failed(slot, end);
         };
-        if let Some(connector) = self.connector(slot) {
+        if let Some(connector) = self.sources.connector(slot) {
             connector.state = connector::State::Connected(key);
         }
         core.hub.emit(Event::Connected {
@@ -136,7 +172,7 @@ impl IoThread {
 
     /// An address or the proxy behind it has failed: the next address, or the end of the attempt.
     fn try_next_address(&mut self, slot: usize, error: ConnectError) {
-        let Some(connector) = self.connector(slot) else {
+        let Some(connector) = self.sources.connector(slot) else {
             return;
         };
         let waiting = connector::State::Waiting(Duration::MAX);
@@ -155,7 +191,7 @@ impl IoThread {
 
     pub(super) fn attempt_failed(&mut self, slot: usize, end: connector::End) {
         let world = self.reactor.world.clone();
-        let Some(connector) = self.connector(slot) else {
+        let Some(connector) = self.sources.connector(slot) else {
             return;
         };
         let at = connector.failed(end, world.now(), &*world);
@@ -164,15 +200,15 @@ impl IoThread {
 
     /// `None` when the endpoint is given up.
     pub(super) fn wait_to_retry(&mut self, slot: usize, at: Option<Duration>) {
-        let Some(connector) = self.connector(slot) else {
+        let Some(connector) = self.sources.connector(slot) else {
             return;
         };
         let Some(at) = at else {
-            self.remove_source(slot);
+            self.remove_endpoint(slot);
             return;
         };
         if connector.core.is_closing() && connector.core.backlog() == 0 {
-            self.remove_source(slot);
+            self.remove_endpoint(slot);
             return;
         }
         let number = connector.id;
@@ -180,7 +216,7 @@ impl IoThread {
     }
 
     pub(super) fn connector_due(&mut self, slot: usize, now: Duration) {
-        let Some(connector) = self.connector(slot) else {
+        let Some(connector) = self.sources.connector(slot) else {
             return;
         };
         match &connector.state {

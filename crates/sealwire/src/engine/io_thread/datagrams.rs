@@ -1,15 +1,33 @@
 //! The I/O thread's `udp` endpoints.
 
-use super::{EventSource, IoThread};
+use super::IoThread;
+use super::closing::accept_panicked;
+use super::sources::{EventSource, SourceEvent};
 use crate::engine::datagrams::{Datagrams, Progress};
 use crate::engine::session::SessionKey;
 use crate::engine::timers::Timer;
 use crate::monitor::Event;
 
 impl IoThread {
+    pub(super) fn serve_datagrams(&mut self, slot: usize, event: SourceEvent) {
+        match event {
+            SourceEvent::Ready(_) | SourceEvent::TimeSlice => self.exchange(slot),
+            SourceEvent::Withdrawn | SourceEvent::SocketClosing { .. } => {
+                self.finish_datagrams(slot);
+            }
+            SourceEvent::Due(_) | SourceEvent::LingerOver => self.remove_endpoint(slot),
+            SourceEvent::Panicked => {
+                if let Some(datagrams) = self.sources.datagrams(slot) {
+                    let (core, id) = (datagrams.core.clone(), datagrams.id);
+                    let event = accept_panicked(&datagrams.endpoint);
+                    self.endpoint_panicked(slot, &core, id, event);
+                }
+            }
+        }
+    }
+
     pub(super) fn add_datagrams(&mut self, mut datagrams: Box<Datagrams>) {
-        let entry = self.sources.vacant_entry();
-        let slot = entry.key();
+        let slot = self.sources.vacant_slot();
         if let Err(error) = datagrams.register(self.reactor.world.registry(), slot) {
             datagrams.core.hub.emit(Event::AcceptFailed {
                 endpoint: datagrams.endpoint.clone(),
@@ -20,7 +38,7 @@ impl IoThread {
             return;
         }
         let closing = datagrams.core.is_closing();
-        entry.insert(EventSource::Datagrams(datagrams));
+        self.sources.insert(EventSource::Datagrams(datagrams));
         if closing {
             self.finish_datagrams(slot);
         } else {
@@ -28,15 +46,15 @@ impl IoThread {
         }
     }
 
-    pub(super) fn has_datagrams(&self, key: SessionKey) -> bool {
-        matches!(self.sources.get(key.slot),
-            Some(EventSource::Datagrams(datagrams)) if datagrams.id == key.connection)
+    pub(super) fn has_datagrams(&mut self, key: SessionKey) -> bool {
+        let datagrams = self.sources.datagrams(key.slot);
+        datagrams.is_some_and(|datagrams| datagrams.id == key.connection)
     }
 
     /// Sends and receives what can be at once.
     pub(super) fn exchange(&mut self, slot: usize) {
         let now = self.reactor.now();
-        let Some(EventSource::Datagrams(datagrams)) = self.sources.get_mut(slot) else {
+        let Some(datagrams) = self.sources.datagrams(slot) else {
             return;
         };
         match datagrams.exchange(&mut self.reactor.datagram, now) {
@@ -44,14 +62,14 @@ impl IoThread {
             Progress::Again => {
                 self.time_slices.ask(slot);
             }
-            Progress::Done => self.remove_source(slot),
+            Progress::Done => self.remove_endpoint(slot),
         }
     }
 
     /// Ends once what is queued has been sent, within the linger time.
     pub(super) fn finish_datagrams(&mut self, slot: usize) {
         let now = self.reactor.now();
-        let Some(EventSource::Datagrams(datagrams)) = self.sources.get_mut(slot) else {
+        let Some(datagrams) = self.sources.datagrams(slot) else {
             return;
         };
         if datagrams.finish() {

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::IoThread;
+use super::sources::SourceEvent;
 
 /// Slots in the order in which they are served, each of them once.
 #[derive(Default)]
@@ -47,7 +48,9 @@ impl IoThread {
         let now = self.reactor.now();
         let until = now + now.saturating_sub(round_began);
         while let Some(slot) = self.handshakes.pop() {
-            self.contained(Some(slot), |this| this.serve_source(slot));
+            self.contained(Some(slot), |this| {
+                this.serve(slot, SourceEvent::TimeSlice);
+            });
             if self.reactor.now() >= until {
                 return;
             }

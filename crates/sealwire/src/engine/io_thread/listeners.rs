@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use mio::Token;
 
-use super::{EventSource, IoThread};
+use super::IoThread;
+use super::closing::accept_panicked;
+use super::sources::{EventSource, SourceEvent};
 use crate::account::{self, Kind, Place};
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
@@ -20,6 +22,23 @@ use crate::peer::PeerAddress;
 use crate::transport::{BoundListener, Stream};
 
 impl IoThread {
+    pub(super) fn serve_listener(&mut self, slot: usize, event: SourceEvent) {
+        match event {
+            SourceEvent::Ready(_) => self.handshakes.push(slot),
+            SourceEvent::TimeSlice | SourceEvent::Due(_) => self.accept(slot),
+            SourceEvent::Withdrawn
+            | SourceEvent::SocketClosing { .. }
+            | SourceEvent::LingerOver => self.remove_endpoint(slot),
+            SourceEvent::Panicked => {
+                if let Some(listener) = self.sources.listener(slot) {
+                    let (core, id) = (listener.core.clone(), listener.id);
+                    let event = accept_panicked(&listener.endpoint);
+                    self.endpoint_panicked(slot, &core, id, event);
+                }
+            }
+        }
+    }
+
     pub(super) fn listen(
         &mut self,
         core: Arc<SocketCore>,
@@ -34,8 +53,7 @@ impl IoThread {
             id,
             self.reactor.world.descriptor_limit(),
         );
-        let entry = self.sources.vacant_entry();
-        let token = Token(entry.key());
+        let token = Token(self.sources.vacant_slot());
         if let Err(error) = listener
             .source_mut()
             .register(self.reactor.world.registry(), token)
@@ -48,15 +66,15 @@ impl IoThread {
             listener.core.remove_attachment();
             return;
         }
-        entry.insert(EventSource::Listener(Box::new(listener)));
-        self.listeners.push(token.0);
+        self.sources
+            .insert(EventSource::Listener(Box::new(listener)));
     }
 
     pub(super) fn accept(&mut self, slot: usize) {
         let now = self.reactor.now();
         let mut exhausted = false;
         for _ in 0..ACCEPTS_PER_TIME_SLICE {
-            let Some(EventSource::Listener(listener)) = self.sources.get_mut(slot) else {
+            let Some(listener) = self.sources.listener(slot) else {
                 return;
             };
             if listener.is_paused(now) {
@@ -76,7 +94,7 @@ impl IoThread {
                     if !std::mem::replace(&mut exhausted, true) && self.shed_handshake(None) {
                         continue;
                     }
-                    let Some(EventSource::Listener(listener)) = self.sources.get_mut(slot) else {
+                    let Some(listener) = self.sources.listener(slot) else {
                         return;
                     };
                     match listener.refuse() {
@@ -104,7 +122,7 @@ impl IoThread {
             drop(stream);
             return self.turned_away(slot, address, FailureCause::TooManyConnections);
         };
-        let Some(EventSource::Listener(listener)) = self.sources.get(slot) else {
+        let Some(listener) = self.sources.listener(slot) else {
             return;
         };
         let (core, endpoint, id) = (
@@ -119,10 +137,11 @@ impl IoThread {
         let Some((key, registered)) = added else {
             return self.turned_away(slot, address, FailureCause::Internal);
         };
-        if let Some(EventSource::Session(session)) = self.sources.get(key.slot) {
+        if let Some(session) = self.sources.session(key.slot) {
             session.with(|session| session.take_place(place));
         }
         let evicted = self
+            .sources
             .listener_of(origin)
             .and_then(|listener| listener.began(key, source));
         core.hub.emit(Event::Accepted {
@@ -145,9 +164,7 @@ impl IoThread {
 
     /// A place for one more connection; the handshake that goes first makes room if need be.
     fn place(&mut self, slot: usize) -> Option<Place> {
-        let Some(EventSource::Listener(listener)) = self.sources.get(slot) else {
-            return None;
-        };
+        let listener = self.sources.listener(slot)?;
         let descriptors = listener.descriptors;
         if listener.is_full() {
             let (oldest, _) = listener.first_to_give_way()?;
@@ -158,8 +175,8 @@ impl IoThread {
             .or_else(|| self.shed_handshake(None).then(|| descriptors.place())?)
     }
 
-    fn turned_away(&self, slot: usize, address: PeerAddress, cause: FailureCause) {
-        let Some(EventSource::Listener(listener)) = self.sources.get(slot) else {
+    fn turned_away(&mut self, slot: usize, address: PeerAddress, cause: FailureCause) {
+        let Some(listener) = self.sources.listener(slot) else {
             return;
         };
         listener.core.counters.excesses.note(Kind::Connections);
@@ -174,7 +191,7 @@ impl IoThread {
 
     fn pause(&mut self, slot: usize, error: &io::Error) {
         let now = self.reactor.now();
-        if let Some(EventSource::Listener(listener)) = self.sources.get_mut(slot) {
+        if let Some(listener) = self.sources.listener(slot) {
             let (until, number) = (listener.pause(error, now), listener.id);
             let timer = Timer::Source { slot, number };
             self.reactor.timers.set(until, timer);
@@ -184,14 +201,9 @@ impl IoThread {
     /// Ends the oldest handshake of the address that has most, at whichever listener of this
     /// thread, unless that is the one to keep. `false` when there is none.
     fn shed_handshake(&mut self, keep: Option<SessionKey>) -> bool {
-        let of_listener = |slot: &usize| match self.sources.get(*slot) {
-            Some(EventSource::Listener(listener)) => listener.first_to_give_way(),
-            _ => None,
-        };
-        let most = self
-            .listeners
-            .iter()
-            .filter_map(of_listener)
+        let handshakes = self.sources.listeners();
+        let most = handshakes
+            .filter_map(Listener::first_to_give_way)
             .max_by_key(|(key, handshakes)| (*handshakes, Reverse(key.connection)));
         match most {
             Some((oldest, _)) if keep != Some(oldest) => {

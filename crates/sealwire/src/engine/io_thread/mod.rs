@@ -7,6 +7,7 @@ mod handshakes;
 mod lingering;
 mod listeners;
 mod sessions;
+mod sources;
 mod time_slices;
 
 use std::sync::{Arc, Weak};
@@ -14,20 +15,17 @@ use std::time::Duration;
 use std::{io, thread};
 
 use bytes::BytesMut;
-use slab::Slab;
 
 use self::handshakes::HandshakeQueue;
 use self::lingering::Lingering;
+use self::sources::{EventSource, SourceEvent, Sources};
 use self::time_slices::TimeSlices;
 use super::connector::Connector;
-use super::datagrams::Datagrams;
 use super::decisions::Decisions;
-use super::listener::Listener;
 #[cfg(test)]
 use super::mailbox::Fault;
 use super::mailbox::{Command, Mailbox};
 use super::session::{Origin, SessionKey};
-use super::shared::SharedSession;
 use super::timers::{Timer, Timers};
 use super::world::{Ready, System, World};
 use crate::core::{ROTATION_PERIOD, SharedCookies, SocketCore, rotate_cookies};
@@ -85,17 +83,8 @@ pub(super) enum Ended {
     Faulty,
 }
 
-enum EventSource {
-    Listener(Box<Listener>),
-    Connector(Box<Connector>),
-    Session(Arc<SharedSession>),
-    Datagrams(Box<Datagrams>),
-}
-
 pub(super) struct IoThread {
-    sources: Slab<EventSource>,
-    /// The slots of the listeners.
-    listeners: Vec<usize>,
+    sources: Sources,
     reactor: Reactor,
     time_slices: TimeSlices,
     /// What the poll said last.
@@ -126,8 +115,7 @@ impl IoThread {
     pub(super) fn new(world: Arc<dyn World>, inproc: Arc<inproc::Registry>) -> Self {
         let mailbox = Arc::new(Mailbox::new(world.clone()));
         IoThread {
-            sources: Slab::new(),
-            listeners: Vec::new(),
+            sources: Sources::default(),
             reactor: Reactor {
                 world,
                 decisions: Decisions::new(mailbox.clone()),
@@ -176,8 +164,7 @@ impl IoThread {
         for core in sockets.iter().filter_map(Weak::upgrade) {
             core.note_failure();
         }
-        let slots: Vec<usize> = self.sources.iter().map(|(slot, _)| slot).collect();
-        for slot in slots {
+        for slot in self.sources.slots() {
             guard::contain("ending a source", || self.fail_source(slot));
         }
         for core in sockets.iter().filter_map(Weak::upgrade) {
@@ -198,7 +185,9 @@ impl IoThread {
         let began = self.reactor.now();
         let mut ready = std::mem::take(&mut self.ready);
         for ready in ready.drain(..) {
-            self.contained(Some(ready.slot), |this| this.transport_ready(ready));
+            self.contained(Some(ready.slot), |this| {
+                this.serve(ready.slot, SourceEvent::Ready(ready));
+            });
         }
         self.ready = ready;
 
@@ -220,7 +209,9 @@ impl IoThread {
 
         self.time_slices.begin();
         while let Some(slot) = self.time_slices.next() {
-            self.contained(Some(slot), |this| this.serve_source(slot));
+            self.contained(Some(slot), |this| {
+                this.serve(slot, SourceEvent::TimeSlice);
+            });
         }
         let now = self.reactor.now();
         while let Some(timer) = self.reactor.timers.pop_due(now) {
@@ -265,22 +256,11 @@ impl IoThread {
             | Command::Disconnect(key, _)
             | Command::Finish(key)
             | Command::Decided(key, _) => Some(key.slot),
-            Command::Withdraw { id } | Command::Resolved { id, .. } => self.find(*id),
+            Command::Withdraw { id } | Command::Resolved { id, .. } => self.sources.find(*id),
             #[cfg(test)]
-            Command::Fault(Fault::PanicIn { endpoint, .. }) => self.find_endpoint(endpoint),
+            Command::Fault(Fault::PanicIn { endpoint, .. }) => self.sources.find_endpoint(endpoint),
             _ => None,
         }
-    }
-
-    #[cfg(test)]
-    fn find_endpoint(&self, text: &str) -> Option<usize> {
-        let found = self.sources.iter().find(|(_, source)| match source {
-            EventSource::Listener(listener) => listener.endpoint.to_string() == text,
-            EventSource::Connector(connector) => connector.endpoint.to_string() == text,
-            EventSource::Datagrams(datagrams) => datagrams.endpoint.to_string() == text,
-            EventSource::Session(_) => false,
-        });
-        found.map(|(slot, _)| slot)
     }
 
     /// How long the poll may wait.
@@ -292,42 +272,6 @@ impl IoThread {
             .timers
             .next()
             .map(|at| at.saturating_sub(self.reactor.now()))
-    }
-
-    fn transport_ready(&mut self, ready: Ready) {
-        let Ready {
-            slot,
-            readable,
-            writable,
-            hung_up,
-        } = ready;
-        match self.sources.get_mut(slot) {
-            Some(EventSource::Session(session)) => {
-                let is_ready = session.with(|session| {
-                    session.transport_event(readable, writable, hung_up);
-                    session.is_ready()
-                });
-                match is_ready {
-                    Some(true) => self.drive(slot),
-                    Some(false) => self.handshakes.push(slot),
-                    // It has ended, or is about to.
-                    None => self.drive(slot),
-                }
-            }
-            Some(EventSource::Connector(_)) => self.advance_connecting(slot),
-            Some(EventSource::Listener(_)) => self.handshakes.push(slot),
-            Some(EventSource::Datagrams(_)) => self.exchange(slot),
-            None => {}
-        }
-    }
-
-    fn serve_source(&mut self, slot: usize) {
-        match self.sources.get(slot) {
-            Some(EventSource::Session(_)) => self.drive(slot),
-            Some(EventSource::Listener(_)) => self.accept(slot),
-            Some(EventSource::Datagrams(_)) => self.exchange(slot),
-            Some(EventSource::Connector(_)) | None => {}
-        }
     }
 
     fn handle(&mut self, command: Command) {
@@ -353,7 +297,7 @@ impl IoThread {
             }
             Command::Withdraw { id } => self.withdraw(id),
             Command::Resolved { id, targets } => {
-                if let Some(slot) = self.find(id) {
+                if let Some(slot) = self.sources.find(id) {
                     self.resolved(slot, targets);
                 }
             }
@@ -419,23 +363,7 @@ impl IoThread {
     fn timer_due(&mut self, timer: Timer) {
         let now = self.reactor.now();
         match timer {
-            Timer::Source { slot, number } => match self.sources.get(slot) {
-                Some(EventSource::Session(session)) if session.key.connection == number => {
-                    let key = session.key;
-                    self.with_session_in_reactor(key, |session, reactor| {
-                        session.check_lease(reactor.world.registry(), now)?;
-                        session.timer_due(now)
-                    });
-                }
-                Some(EventSource::Connector(connector)) if connector.id == number => {
-                    self.connector_due(slot, now);
-                }
-                Some(EventSource::Listener(listener)) if listener.id == number => self.accept(slot),
-                Some(EventSource::Datagrams(datagrams)) if datagrams.id == number => {
-                    self.remove_source(slot);
-                }
-                _ => {}
-            },
+            Timer::Source { slot, number } => self.serve(slot, SourceEvent::Due(number)),
             Timer::Linger { socket } => {
                 if let Some(core) = self.lingering.take(socket) {
                     self.abandon(&core);
@@ -466,15 +394,5 @@ impl IoThread {
                 }
             }
         }
-    }
-
-    fn find(&self, id: u64) -> Option<usize> {
-        let found = self.sources.iter().find(|(_, source)| match source {
-            EventSource::Listener(listener) => listener.id == id,
-            EventSource::Connector(connector) => connector.id == id,
-            EventSource::Datagrams(datagrams) => datagrams.id == id,
-            EventSource::Session(_) => false,
-        });
-        found.map(|(slot, _)| slot)
     }
 }

@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use mio::Token;
 
-use super::{EventSource, IoThread, Reactor};
+use super::sources::{EventSource, SourceEvent};
+use super::{IoThread, Reactor};
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
-use crate::engine::listener::Listener;
 use crate::engine::session::{End, Origin, Progress, Session, SessionKey};
 use crate::engine::shared::SharedSession;
+use crate::engine::world::Ready;
+use crate::failure::FailureCause;
 use crate::guard;
 use crate::peer::PeerAddress;
 use crate::transport::Stream;
@@ -30,6 +32,66 @@ fn terms(core: &SocketCore) -> Terms {
 }
 
 impl IoThread {
+    pub(super) fn serve_session(&mut self, slot: usize, event: SourceEvent) {
+        match event {
+            SourceEvent::Ready(ready) => self.session_ready(slot, ready),
+            SourceEvent::TimeSlice => self.drive(slot),
+            SourceEvent::Due(_) => self.session_due(slot),
+            // Endpoints are withdrawn, not connections.
+            SourceEvent::Withdrawn => {}
+            SourceEvent::SocketClosing { backlog } => self.close_session(slot, backlog),
+            SourceEvent::LingerOver => self.end_session(slot, End::Clean),
+            SourceEvent::Panicked => self.end_session(slot, End::Failed(FailureCause::Internal)),
+        }
+    }
+
+    fn session_ready(&mut self, slot: usize, ready: Ready) {
+        let Some(session) = self.sources.session(slot) else {
+            return;
+        };
+        let is_ready = session.with(|session| {
+            session.transport_event(ready.readable, ready.writable, ready.hung_up);
+            session.is_ready()
+        });
+        match is_ready {
+            Some(true) => self.drive(slot),
+            Some(false) => self.handshakes.push(slot),
+            // It has ended, or is about to.
+            None => self.drive(slot),
+        }
+    }
+
+    fn session_due(&mut self, slot: usize) {
+        let Some(key) = self.sources.session(slot).map(|session| session.key) else {
+            return;
+        };
+        let now = self.reactor.now();
+        self.with_session_in_reactor(key, |session, reactor| {
+            session.check_lease(reactor.world.registry(), now)?;
+            session.timer_due(now)
+        });
+    }
+
+    /// Its socket is closing: sends the rest first, or what waits for a peer that is not ready yet.
+    fn close_session(&mut self, slot: usize, backlog: bool) {
+        let Some(session) = self.sources.session(slot) else {
+            return;
+        };
+        let now = self.reactor.now();
+        let lingers = session.with(|session| {
+            let lingers = session.is_ready() || backlog;
+            if lingers {
+                session.finish(now);
+            }
+            lingers
+        });
+        // One that is broken ends as it is driven.
+        match lingers {
+            Some(false) => self.end_session(slot, End::Clean),
+            Some(true) | None => self.drive(slot),
+        }
+    }
+
     /// `None` when making it panicked.
     pub(super) fn add_session(
         &mut self,
@@ -39,8 +101,7 @@ impl IoThread {
         address: PeerAddress,
         stream: Stream,
     ) -> Option<(SessionKey, io::Result<()>)> {
-        let entry = self.sources.vacant_entry();
-        let slot = entry.key();
+        let slot = self.sources.vacant_slot();
         let key = SessionKey {
             slot,
             connection: core.context().next_number(),
@@ -62,7 +123,7 @@ impl IoThread {
             Origin::Connector { .. } => session.stream_mut().reregister(registry, Token(slot)),
         };
         let shared = SharedSession::new(session, mailbox.clone(), world.clone());
-        entry.insert(EventSource::Session(shared));
+        self.sources.insert(EventSource::Session(shared));
         Some((key, registered))
     }
 
@@ -82,20 +143,18 @@ impl IoThread {
         event: impl FnOnce(&mut Session, &mut Reactor) -> Result<(), End>,
     ) {
         let reactor = &mut self.reactor;
-        match self.sources.get(key.slot) {
-            Some(EventSource::Session(session)) if session.key == key => {
-                match session.advance(|session| event(session, reactor)) {
-                    Some(Ok(())) => self.drive(key.slot),
-                    Some(Err(end)) => self.end_session(key.slot, end),
-                    None => {}
-                }
-            }
-            _ => {}
+        let Some(session) = self.sources.session_of(key) else {
+            return;
+        };
+        match session.advance(|session| event(session, reactor)) {
+            Some(Ok(())) => self.drive(key.slot),
+            Some(Err(end)) => self.end_session(key.slot, end),
+            None => {}
         }
     }
 
     pub(super) fn drive(&mut self, slot: usize) {
-        let Some(EventSource::Session(session)) = self.sources.get(slot) else {
+        let Some(session) = self.sources.session(slot) else {
             return;
         };
         let driven = session.advance(|session| {
@@ -105,7 +164,7 @@ impl IoThread {
         });
         let Some(outcome) = driven else { return };
         for (origin, key) in std::mem::take(&mut self.reactor.became_ready) {
-            if let Some(listener) = self.listener_of(origin) {
+            if let Some(listener) = self.sources.listener_of(origin) {
                 listener.became_ready(key);
             }
         }
@@ -117,21 +176,9 @@ impl IoThread {
         }
     }
 
-    pub(super) fn listener_of(&mut self, origin: Origin) -> Option<&mut Listener> {
-        let Origin::Listener { slot, id } = origin else {
-            return None;
-        };
-        match self.sources.get_mut(slot) {
-            Some(EventSource::Listener(listener)) if listener.id == id => Some(listener),
-            _ => None,
-        }
-    }
-
     pub(super) fn end_session(&mut self, slot: usize, end: End) {
-        let Some(EventSource::Session(session)) = self.sources.try_remove(slot) else {
-            return;
-        };
-        let Some(mut session) = session.take() else {
+        let session = self.sources.take_session(slot);
+        let Some(mut session) = session.and_then(|session| session.take()) else {
             return;
         };
         let now = self.reactor.now();
@@ -143,15 +190,13 @@ impl IoThread {
         guard::contain("ending a connection", || session.ended(end));
         match origin {
             Origin::Listener { .. } => {
-                if let Some(listener) = self.listener_of(origin) {
+                if let Some(listener) = self.sources.listener_of(origin) {
                     listener.ended(key);
                 }
             }
             Origin::Connector { slot, id } => {
-                let Some(EventSource::Connector(connector)) = self.sources.get_mut(slot) else {
-                    return;
-                };
-                if connector.id == id {
+                let connector = self.sources.connector(slot);
+                if let Some(connector) = connector.filter(|connector| connector.id == id) {
                     let at = connector.ended(ready_for, now, &*self.reactor.world);
                     self.wait_to_retry(slot, at);
                 }

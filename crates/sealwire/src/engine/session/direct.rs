@@ -13,14 +13,69 @@ use crate::waiting::Use;
 /// How long nobody may have waited for a session's bytes before the I/O thread reads again.
 const LEASE: Duration = Duration::from_millis(10);
 
-/// Whether reading is left to a thread of the application that waits for a message.
+/// Who reads a session, and what a thread of the application polls for that.
 #[derive(Default)]
-pub(super) struct Lease {
-    active: bool,
-    /// When the I/O thread looks whether it is still in use.
-    pub(super) check_at: Option<Duration>,
+pub(super) struct DirectReading {
+    reader: Reader,
     /// Made the first time; a poll may still use it when the session is gone.
-    pub(super) polled: Option<Polled>,
+    polled: Option<Polled>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Reader {
+    #[default]
+    Engine,
+    /// A thread of the application that waits for a message.
+    Application,
+    /// The same; at this time the I/O thread checks whether it still does.
+    Watched(Duration),
+}
+
+impl DirectReading {
+    /// Leaves reading to a thread of the application.
+    fn begin(&mut self) {
+        if self.reader == Reader::Engine {
+            self.reader = Reader::Application;
+        }
+    }
+
+    fn is_active(&self) -> bool {
+        self.reader != Reader::Engine
+    }
+
+    /// Has the I/O thread check at this time, if it does not read itself.
+    fn watch(&mut self, check_at: Duration) {
+        if self.is_active() {
+            self.reader = Reader::Watched(check_at);
+        }
+    }
+
+    /// When the I/O thread checks whether a thread of the application still reads.
+    pub(super) fn check_at(&self) -> Option<Duration> {
+        match self.reader {
+            Reader::Watched(at) => Some(at),
+            Reader::Engine | Reader::Application => None,
+        }
+    }
+
+    /// Whether to check now, once.
+    fn is_due(&mut self, now: Duration) -> bool {
+        let due = self.check_at().is_some_and(|at| at <= now);
+        if due {
+            self.reader = Reader::Application;
+        }
+        due
+    }
+
+    /// Gives the reading back to the I/O thread. `false` where it had it.
+    fn end(&mut self) -> bool {
+        std::mem::take(&mut self.reader) != Reader::Engine
+    }
+
+    /// Whether a thread of the application may still poll.
+    pub(super) fn was_begun(&self) -> bool {
+        self.polled.is_some()
+    }
 }
 
 impl Session {
@@ -77,25 +132,24 @@ impl Session {
     }
 
     pub(in crate::engine) fn lease(&mut self, registry: &Registry) -> io::Result<Polled> {
-        let polled = match &self.lease.polled {
+        let direct = &mut self.direct;
+        let polled = match &direct.polled {
             Some(polled) => polled.clone(),
-            None => self.lease.polled.insert(self.stream.polled()?).clone(),
+            None => direct.polled.insert(self.stream.polled()?).clone(),
         };
-        if !self.lease.active {
+        if !direct.is_active() {
             self.stream.watch_writing(registry, Token(self.key.slot))?;
-            self.lease.active = true;
+            direct.begin();
         }
         Ok(polled)
     }
 
     pub(in crate::engine) fn is_leased(&self) -> bool {
-        self.lease.active
+        self.direct.is_active()
     }
 
     pub(in crate::engine) fn watch_lease(&mut self, now: Duration) {
-        if self.lease.active {
-            self.lease.check_at = Some(now + LEASE);
-        }
+        self.direct.watch(now + LEASE);
     }
 
     pub(in crate::engine) fn check_lease(
@@ -103,10 +157,9 @@ impl Session {
         registry: &Registry,
         now: Duration,
     ) -> Result<(), End> {
-        if self.lease.check_at.is_none_or(|at| at > now) {
+        if !self.direct.is_due(now) {
             return Ok(());
         }
-        self.lease.check_at = None;
         match self.core.lease().check() {
             Use::Now => Ok(()),
             Use::Lately => {
@@ -118,8 +171,7 @@ impl Session {
     }
 
     pub(in crate::engine) fn end_lease(&mut self, registry: &Registry) -> Result<(), End> {
-        self.lease.check_at = None;
-        if std::mem::take(&mut self.lease.active) {
+        if self.direct.end() {
             // What has arrived meanwhile was not told.
             self.transport.readable = true;
             self.stream
@@ -127,5 +179,42 @@ impl Session {
                 .map_err(|error| self.transport_failed(error))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(1);
+    const LATE: Duration = Duration::from_secs(9);
+
+    #[test]
+    fn a_thread_that_reads_is_checked_on_once_it_is_due() {
+        let mut direct = DirectReading::default();
+        direct.begin();
+        assert_eq!(direct.check_at(), None);
+        direct.watch(SOON);
+        assert_eq!(direct.check_at(), Some(SOON));
+        assert!(!direct.is_due(SOON - Duration::from_nanos(1)));
+        assert!(direct.is_due(SOON));
+        assert!(!direct.is_due(LATE));
+        assert!(direct.is_active());
+        // Begun again it goes on, and what was set stays.
+        direct.watch(LATE);
+        direct.begin();
+        assert_eq!(direct.check_at(), Some(LATE));
+    }
+
+    #[test]
+    fn reading_is_given_back_once_and_nobody_is_watched_then() {
+        let mut direct = DirectReading::default();
+        assert!(!direct.end());
+        direct.watch(SOON);
+        assert!(!direct.is_active() && direct.check_at().is_none());
+        direct.begin();
+        direct.watch(SOON);
+        assert!(direct.end() && !direct.end());
+        assert!(!direct.is_due(LATE));
     }
 }

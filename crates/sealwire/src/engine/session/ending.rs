@@ -63,17 +63,17 @@ impl Session {
             standing,
             outbound,
             stream,
-            lease,
+            direct,
             mut protocol,
             ..
         } = self;
         let output = protocol.output_progress();
         let undelivered = outbound.ledger.close(output);
-        if lease.polled.is_some() {
+        if direct.was_begun() {
             // A thread that still polls must not keep the connection open.
             stream.shut_down();
         }
-        drop((stream, lease));
+        drop((stream, direct));
         let peer = match standing {
             Standing::Attached(attached) => {
                 let Attached { pipe, peer, .. } = attached;

@@ -24,7 +24,7 @@ use crate::zap;
 
 impl Session {
     pub(super) fn take_events(&mut self, reactor: &mut Reactor) -> Result<(), End> {
-        if self.protocol.is_raw() && !self.standing.is_attached() {
+        if !self.protocol.has_handshake() && !self.standing.is_attached() {
             self.ready(None, reactor)?;
         }
         while !self.standing.is_attached() {
@@ -43,7 +43,7 @@ impl Session {
     /// Asks those who decide about peers.
     fn ask_about(&mut self, claim: Claim, reactor: &mut Reactor) -> Result<(), End> {
         let mut review = Review {
-            decided_at: self.core.revisions(),
+            decided_at: self.core.clients.revising.count(),
             ..Review::default()
         };
         let mechanism = self.protocol.mechanism();
@@ -54,7 +54,12 @@ impl Session {
                 Some(Applicant::Key(authenticator.clone(), credentials))
             }
             (Claim::Password(shown), Some(Decider::Passwords(authenticator))) => {
-                review.shown = self.core.revises_clients().then(|| (*shown).clone());
+                review.shown = self
+                    .core
+                    .clients
+                    .revising
+                    .revises()
+                    .then(|| (*shown).clone());
                 Some(Applicant::Password(authenticator.clone(), shown))
             }
             // Nobody decides about such a claim: the peer is not let in.
@@ -182,10 +187,10 @@ impl Session {
             None => Peer::raw(address, connection, routing_id, process),
         });
         self.hold(&peer)?;
-        let link = self
-            .shared
-            .upgrade()
-            .expect("who drives a session holds it");
+        // Whoever drives a session holds it.
+        let Some(link) = self.shared.upgrade() else {
+            return Err(End::Failed(FailureCause::Internal));
+        };
         let connector = self.origin.connector();
         match self.core.attach(peer.clone(), link, connector) {
             Ok(pipe) => {
@@ -196,7 +201,7 @@ impl Session {
             }
             Err(reason) => return Err(self.reject(reason)),
         }
-        self.core.attached_after(decided_at);
+        self.core.clients.revising.attached_after(decided_at);
         self.stream.trust();
         if let Some(place) = &mut self.permits.place {
             place.became_ready();
@@ -218,7 +223,7 @@ impl Session {
         };
         let Some(holder) = holder else { return Ok(()) };
         let limit = self.core.options().connections_of_a_key();
-        self.permits.holding = self.core.holders.hold(holder, limit);
+        self.permits.holding = self.core.clients.hold(holder, limit);
         if self.permits.holding.is_some() {
             peer.account().set(account::Kind::Connections, 1);
             return Ok(());

@@ -26,16 +26,16 @@ use std::time::Duration;
 
 use sealwire_zmtp::connection::Warning;
 
-use self::direct::Lease;
+use self::direct::DirectReading;
 use self::phase::Phase;
-use self::readiness::Readiness;
+use self::readiness::TransportReadiness;
 use self::reading::Inbound;
 use self::standing::{Permits, Review, Standing};
 use self::writing::Outbound;
 use super::io_thread::Reactor;
 use super::shared::{Bursts, SharedSession};
 use super::timers::{Timer, Timers};
-use super::wire::Wire;
+use super::wire::{self, Wire};
 use super::world::World;
 use crate::account::{Kind, Place};
 use crate::core::SocketCore;
@@ -110,8 +110,8 @@ pub(in crate::engine) struct Session {
     pub(in crate::engine) endpoint: Endpoint,
     pub(in crate::engine) address: PeerAddress,
     stream: Stream,
-    transport: Readiness,
-    protocol: Wire,
+    transport: TransportReadiness,
+    protocol: Box<dyn Wire>,
     standing: Standing,
     phase: Phase,
     inbound: Inbound,
@@ -122,7 +122,7 @@ pub(in crate::engine) struct Session {
     pub(in crate::engine) bursts: Arc<Bursts>,
     /// What this session is part of.
     shared: Weak<SharedSession>,
-    lease: Lease,
+    direct: DirectReading,
 }
 
 impl Session {
@@ -136,7 +136,7 @@ impl Session {
         world: &dyn World,
     ) -> Self {
         stream.tune(&core.options().tcp);
-        let mut protocol = Wire::new(&core, world);
+        let mut protocol = wire::open(&core, world);
         if stream.has_heartbeat() {
             protocol.heartbeat_by_transport();
         }
@@ -156,7 +156,7 @@ impl Session {
             endpoint,
             address,
             stream,
-            transport: Readiness::new(),
+            transport: TransportReadiness::new(),
             protocol,
             standing: Standing::Reviewed(Review::default()),
             phase: Phase::Open,
@@ -166,7 +166,7 @@ impl Session {
             timer: None,
             bursts: Arc::default(),
             shared: Weak::new(),
-            lease: Lease::default(),
+            direct: DirectReading::default(),
         }
     }
 
@@ -199,7 +199,7 @@ impl Session {
             .filter(|_| !self.awaits_end())
             .into_iter()
             .chain(self.phase.until())
-            .chain(self.lease.check_at)
+            .chain(self.direct.check_at())
             .min();
         if next != self.timer {
             self.move_timer(timers, next);

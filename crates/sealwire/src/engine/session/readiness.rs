@@ -1,16 +1,16 @@
 //! What the poll and the last calls said about a transport.
 
-pub(super) struct Readiness {
+pub(super) struct TransportReadiness {
     pub(super) readable: bool,
     pub(super) writable: bool,
     /// No more bytes will come after those it holds.
     hung_up: bool,
 }
 
-impl Readiness {
+impl TransportReadiness {
     /// Of a transport that nobody has written to.
     pub(super) fn new() -> Self {
-        Readiness {
+        TransportReadiness {
             readable: false,
             writable: true,
             hung_up: false,
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn an_emptied_transport_is_read_again_only_for_its_end_or_what_is_here() {
-        let mut readiness = Readiness::new();
+        let mut readiness = TransportReadiness::new();
         readiness.note(true, false, false);
         readiness.was_read(false, false);
         assert!(readiness.readable);

@@ -112,7 +112,7 @@ impl Session {
             return;
         }
         let mut received = Received {
-            protocol: &mut self.protocol,
+            protocol: &mut *self.protocol,
             warnings: Vec::new(),
         };
         let delivered = self.core.deliver(pipe, &mut received);
@@ -128,7 +128,7 @@ impl Session {
 
 /// What the protocol has for the socket, and what it has beside that.
 struct Received<'a> {
-    protocol: &'a mut Wire,
+    protocol: &'a mut dyn Wire,
     warnings: Vec<Warning>,
 }
 

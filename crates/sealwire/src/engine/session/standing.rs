@@ -101,3 +101,46 @@ impl Attached {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sealwire_zmtp::SocketType;
+
+    use super::*;
+    use crate::peer::PeerAddress;
+
+    fn attached(since: Duration) -> Attached {
+        let address = PeerAddress::Tcp("192.0.2.1:4711".parse().unwrap());
+        let peer = Peer::datagram(address, 1, SocketType::Pair);
+        Attached::new(7, Arc::new(peer), since)
+    }
+
+    #[test]
+    fn a_stranger_is_reviewed_until_the_socket_has_it() {
+        let mut standing = Standing::Reviewed(Review::default());
+        assert!(!standing.is_attached() && standing.attached_mut().is_none());
+        standing.review().unwrap().decided_at = 3;
+        assert_eq!(standing.review().unwrap().decided_at, 3);
+        standing = Standing::Attached(attached(Duration::ZERO));
+        assert_eq!(standing.attached().unwrap().pipe, 7);
+        assert!(standing.review().is_none());
+    }
+
+    #[test]
+    fn a_connection_is_of_use_from_when_the_socket_took_its_peer() {
+        let attached = attached(Duration::from_secs(5));
+        let age = attached.age(Duration::from_secs(7));
+        assert_eq!(age, Duration::from_secs(2));
+        // Threads read the clock each for itself.
+        assert_eq!(attached.age(Duration::from_secs(4)), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_peer_is_charged_with_what_is_here_of_a_message() {
+        let mut attached = attached(Duration::ZERO);
+        for bytes in [100, 250, 250, 0] {
+            attached.charge_arriving(bytes);
+            assert_eq!(attached.peer.account().held(Kind::Arriving), bytes);
+        }
+    }
+}

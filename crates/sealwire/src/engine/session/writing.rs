@@ -54,9 +54,7 @@ impl Session {
             let begin = self.protocol.output_progress().staged;
             let messages = self.core.take_outbound(pipe, &mut outbound.taken, room);
             outbound.waiting = !outbound.taken.is_empty();
-            for item in outbound.taken.drain(..) {
-                self.protocol.send(item);
-            }
+            self.protocol.stage(&mut outbound.taken);
             let output = self.protocol.output_progress();
             outbound.ledger.staged(messages, begin, output);
         }
@@ -65,13 +63,14 @@ impl Session {
     /// `false` when there was nothing to write.
     pub(super) fn write_once(&mut self) -> io::Result<bool> {
         let (stream, attached) = (&mut self.stream, self.standing.attached());
-        self.protocol.write_with(stream.write_size(), |slices| {
-            let written = stream.write_vectored(slices)?;
-            if let Some(attached) = attached {
-                attached.peer.account().note_written(written);
-            }
-            Ok(written)
-        })
+        self.protocol
+            .write_with(stream.write_size(), &mut |slices| {
+                let written = stream.write_vectored(slices)?;
+                if let Some(attached) = attached {
+                    attached.peer.account().note_written(written);
+                }
+                Ok(written)
+            })
     }
 
     pub(super) fn nothing_to_send(&self) -> bool {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use sealwire_zmtp::Frames;
 
 use super::{PipeId, Pipes};
-use crate::message::Message;
 use crate::pattern::Arrivals;
 use crate::pattern::high_water_mark::Room;
 use crate::peer::Peer;
@@ -18,7 +17,8 @@ impl Pipes {
             return true;
         };
         let (messages, bytes) = (pipe.inbound.len(), pipe.inbound_bytes);
-        let fits = pipe.marks.conflate || pipe.marks.receive.admits(messages, bytes);
+        let fits =
+            pipe.high_water_marks.conflate || pipe.high_water_marks.receive.admits(messages, bytes);
         if !fits {
             pipe.pause_input();
         }
@@ -29,10 +29,13 @@ impl Pipes {
     /// told once there is room again.
     pub(crate) fn input_room(&mut self, id: PipeId) -> Option<Room> {
         let fits = self.accepts_input(id);
-        let limited = self.slab.get(id).filter(|pipe| !pipe.marks.conflate);
+        let limited = self
+            .slab
+            .get(id)
+            .filter(|pipe| !pipe.high_water_marks.conflate);
         fits.then(|| match limited {
             Some(pipe) => pipe
-                .marks
+                .high_water_marks
                 .receive
                 .room(pipe.inbound.len(), pipe.inbound_bytes),
             None => Room::of_bytes(usize::MAX),
@@ -43,7 +46,7 @@ impl Pipes {
         let Some(pipe) = self.slab.get_mut(id) else {
             return self.discard(frames);
         };
-        if pipe.marks.conflate {
+        if pipe.high_water_marks.conflate {
             pipe.replace_received(&mut self.signals);
         }
         pipe.inbound_bytes += frames.size();
@@ -53,11 +56,18 @@ impl Pipes {
     /// Moves messages from a source into the peer's queue, as many as it has room for. Returns
     /// their number and bytes.
     pub(crate) fn fill_inbound(&mut self, id: PipeId, source: &mut dyn Arrivals) -> (usize, usize) {
-        let Some(pipe) = self.slab.get_mut(id).filter(|pipe| !pipe.marks.conflate) else {
+        let Some(pipe) = self
+            .slab
+            .get_mut(id)
+            .filter(|pipe| !pipe.high_water_marks.conflate)
+        else {
             return (0, 0);
         };
         let before = pipe.inbound.len();
-        let room = pipe.marks.receive.room(before, pipe.inbound_bytes);
+        let room = pipe
+            .high_water_marks
+            .receive
+            .room(before, pipe.inbound_bytes);
         let bytes = source.take_messages(&mut pipe.inbound, room);
         pipe.inbound_bytes += bytes;
         (pipe.inbound.len() - before, bytes)
@@ -79,7 +89,7 @@ impl Pipes {
         let peer = sender.unwrap_or_else(|| pipe.peer.clone());
         pipe.inbound_bytes -= frames.size();
         pipe.taken_inbound(&mut self.signals);
-        if pipe.ended {
+        if pipe.life.has_ended() {
             self.release(id);
         }
         Some((frames, peer))
@@ -91,7 +101,7 @@ impl Pipes {
         let mut unread = 0;
         let mut ended = Vec::new();
         for (id, pipe) in &mut self.slab {
-            ended.extend(pipe.ended.then_some(id));
+            ended.extend(pipe.life.has_ended().then_some(id));
             unread += pipe.inbound.len();
             pipe.inbound_bytes = 0;
             pipe.senders.clear();
@@ -103,41 +113,6 @@ impl Pipes {
             self.release(id);
         }
         unread
-    }
-
-    /// Notes the only pipe that is in the order.
-    pub(crate) fn note_sole(&mut self, sole: Option<PipeId>) {
-        self.sole = sole;
-    }
-
-    /// Takes a message where no order of peers has to be kept: of the only peer that has some, as
-    /// long as it has more.
-    #[inline]
-    pub(crate) fn pop_sole(&mut self) -> Option<Message> {
-        let id = self.sole?;
-        if self.slab.get(id)?.inbound.len() < 2 {
-            return None;
-        }
-        let (frames, peer) = self.pop_inbound(id)?;
-        Some(Message::received(frames, peer))
-    }
-
-    /// The same for up to `limit` messages.
-    pub(crate) fn pop_sole_many(&mut self, into: &mut Vec<Message>, limit: usize) -> usize {
-        let Some(pipe) = self.sole.and_then(|id| self.slab.get_mut(id)) else {
-            return 0;
-        };
-        if !pipe.senders.is_empty() {
-            return 0;
-        }
-        let count = limit.min(pipe.inbound.len().saturating_sub(1));
-        into.reserve(count);
-        for frames in pipe.inbound.drain(..count) {
-            pipe.inbound_bytes -= frames.size();
-            into.push(Message::received(frames, pipe.peer.clone()));
-        }
-        pipe.taken_inbound(&mut self.signals);
-        count
     }
 
     pub(crate) fn has_inbound(&self, id: PipeId) -> bool {

@@ -23,8 +23,14 @@ enum Interface {
     /// By its address; IPv4 only.
     Address(Ipv4Addr),
     /// By its number.
-    Index(u32),
+    Index(Index),
 }
+
+/// The number of an interface; elsewhere there is none.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+type Index = u32;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+type Index = std::convert::Infallible;
 
 impl Interface {
     fn find(name: Option<&str>, ipv6: bool) -> io::Result<Self> {
@@ -43,7 +49,10 @@ impl Interface {
 
     fn index(self) -> u32 {
         match self {
+            #[cfg(any(target_os = "linux", target_os = "android"))]
             Interface::Index(index) => index,
+            #[cfg(not(any(target_os = "linux", target_os = "android")))]
+            Interface::Index(index) => match index {},
             Interface::Any | Interface::Address(_) => 0,
         }
     }
@@ -54,7 +63,7 @@ fn invalid(why: &'static str) -> io::Error {
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn index_of(interface: &str) -> io::Result<u32> {
+fn index_of(interface: &str) -> io::Result<Index> {
     let socket = std::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     rustix::net::netdevice::name_to_index(&socket, interface).map_err(|error| {
         let error = io::Error::from(error);
@@ -63,7 +72,7 @@ fn index_of(interface: &str) -> io::Result<u32> {
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn index_of(_interface: &str) -> io::Result<u32> {
+fn index_of(_interface: &str) -> io::Result<Index> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
         "this system finds interfaces by their IPv4 address only",
@@ -71,14 +80,14 @@ fn index_of(_interface: &str) -> io::Result<u32> {
 }
 
 /// Interface, host and port.
-fn parts(endpoint: &Endpoint) -> (Option<&str>, &str, u16) {
+fn parts(endpoint: &Endpoint) -> io::Result<(Option<&str>, &str, u16)> {
     match endpoint {
         Endpoint::Udp {
             interface,
             host,
             port,
-        } => (interface.as_deref(), host, *port),
-        _ => unreachable!("only UDP has datagrams"),
+        } => Ok((interface.as_deref(), host, *port)),
+        _ => Err(invalid("only udp has datagrams")),
     }
 }
 
@@ -104,7 +113,7 @@ fn resolve(host: &str, port: u16, options: &TcpOptions) -> io::Result<SocketAddr
 
 /// A socket that receives at an address, or what is sent to a multicast group.
 pub(crate) fn bind(endpoint: &Endpoint, options: &SocketOptions) -> io::Result<UdpSocket> {
-    let (interface, host, port) = parts(endpoint);
+    let (interface, host, port) = parts(endpoint)?;
     let address = resolve(host, port, &options.tcp)?;
     let socket = options.tcp.datagram_socket(address)?;
     if !address.ip().is_multicast() {
@@ -147,14 +156,14 @@ fn join(socket: &Socket, address: SocketAddr, interface: Interface) -> io::Resul
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn join_v4_by_index(socket: &Socket, group: Ipv4Addr, index: u32) -> io::Result<()> {
+fn join_v4_by_index(socket: &Socket, group: Ipv4Addr, index: Index) -> io::Result<()> {
     let interface = socket2::InterfaceIndexOrAddress::Index(index);
     socket.join_multicast_v4_n(&group, &interface)
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn join_v4_by_index(_socket: &Socket, _group: Ipv4Addr, _index: u32) -> io::Result<()> {
-    unreachable!("interfaces have no index here")
+fn join_v4_by_index(_socket: &Socket, _group: Ipv4Addr, index: Index) -> io::Result<()> {
+    match index {}
 }
 
 /// A socket that sends, and where to.
@@ -162,7 +171,7 @@ pub(crate) fn connect(
     endpoint: &Endpoint,
     options: &SocketOptions,
 ) -> io::Result<(UdpSocket, SocketAddr)> {
-    let (interface, host, port) = parts(endpoint);
+    let (interface, host, port) = parts(endpoint)?;
     let target = resolve(host, port, &options.tcp)?;
     let socket = options.tcp.datagram_socket(target)?;
     if target.ip().is_multicast() {
@@ -205,7 +214,7 @@ fn direct(
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn leave_v4_by_index(socket: &Socket, index: u32) -> io::Result<()> {
+fn leave_v4_by_index(socket: &Socket, index: Index) -> io::Result<()> {
     let none = Ipv4Addr::UNSPECIFIED;
     Ok(rustix::net::sockopt::set_ip_multicast_if_with_ifindex(
         socket, &none, &none, index,
@@ -213,8 +222,8 @@ fn leave_v4_by_index(socket: &Socket, index: u32) -> io::Result<()> {
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn leave_v4_by_index(_socket: &Socket, _index: u32) -> io::Result<()> {
-    unreachable!("interfaces have no index here")
+fn leave_v4_by_index(_socket: &Socket, index: Index) -> io::Result<()> {
+    match index {}
 }
 
 fn refuse_interface(interface: Option<&str>) -> io::Result<()> {

@@ -1,0 +1,443 @@
+//! What handles ask of a socket and is done at once.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::Arc;
+
+use sealwire_zmtp::{Frame, Frames, SocketType};
+
+use super::queues::End;
+use super::usable::UsableBy;
+use super::{Registration, RegistrationKind, SocketCore};
+use crate::endpoint::Endpoint;
+use crate::error::{Error, MessageError, Operation, Presence, SendError, Unusable};
+use crate::message::Message;
+use crate::monitor::{Counters, add};
+use crate::pattern::{PipeId, SendFailure};
+use crate::peer::{Peer, PeerAddress};
+
+/// Messages that are sent under one lock at most. Each further one would save less than the
+/// connections, which need the lock to move the others on, may have to wait for it.
+const BATCH: usize = 256;
+
+impl SocketCore {
+    // ---- receiving -------------------------------------------------------------------------------
+
+    /// Receives without waiting.
+    #[inline]
+    pub(crate) fn try_receive(&self) -> Result<Option<Message>, Error> {
+        match self.next_of_sole_peer() {
+            None => self.try_receive_fairly(),
+            message => Ok(message),
+        }
+    }
+
+    /// A message that is there, where no order of peers has to be kept.
+    #[inline]
+    pub(crate) fn next_of_sole_peer(&self) -> Option<Message> {
+        let mut state = self.lock();
+        if !state.life.is_open() {
+            return None;
+        }
+        let message = state.queues.receive_of_sole_peer();
+        self.release(state);
+        #[cfg(unix)]
+        if message.is_some() {
+            // More is left, or the order of peers decides.
+            self.pollers.signal();
+        }
+        message
+    }
+
+    fn try_receive_fairly(&self) -> Result<Option<Message>, Error> {
+        let (received, left) = self.with(|state| {
+            state.life.open()?;
+            let received = state.queues.receive()?;
+            Ok::<_, Error>((received, state.queues.readable()))
+        })?;
+        if received.is_some() && left {
+            // Someone else may be waiting for what is left.
+            self.notify_readable(1);
+        }
+        Ok(received)
+    }
+
+    /// Receives up to `limit` messages that are there, under one lock. Returns how many.
+    pub(crate) fn try_receive_many(
+        &self,
+        into: &mut Vec<Message>,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        let (taken, left) = self.with(|state| {
+            state.life.open()?;
+            let taken = state.queues.receive_many(into, limit)?;
+            Ok::<_, Error>((taken, state.queues.readable()))
+        })?;
+        if left {
+            self.notify_readable(1);
+        }
+        Ok(taken)
+    }
+
+    /// Whether messages may be taken before somebody asks for them: what receives one at a time has
+    /// more to do with it than to read it, and those who wait elsewhere have to be woken.
+    pub(crate) fn hands_out_batches(&self) -> bool {
+        let one_at_a_time = matches!(self.options.socket_type, SocketType::Req | SocketType::Rep);
+        !one_at_a_time && !self.readable.is_waited_for()
+    }
+
+    /// Takes messages back that were received and are to be received again, in this order.
+    pub(crate) fn give_back(&self, messages: VecDeque<Message>) {
+        let count = messages.len();
+        self.with(|state| state.queues.give_back(messages));
+        self.notify_readable(count);
+    }
+
+    /// Moves here what peers of this process keep back until more is wanted.
+    #[cfg(unix)]
+    pub(crate) fn fetch_what_is_kept_back(&self) {
+        let links = self.lock().queues.pipes.links_that_keep_back();
+        for link in links {
+            link.input_wanted();
+        }
+    }
+
+    // ---- sending ---------------------------------------------------------------------------------
+
+    /// Sends a message, or leaves it as it was. What is left of one that was sent is of no more use.
+    fn try_send(&self, frames: &mut Frames) -> Result<(), SendFailure> {
+        if frames.is_empty() {
+            return Err(Error::from(MessageError::Empty).into());
+        }
+        let dropped = self.with(|state| {
+            state.life.open()?;
+            state.queues.send(frames)
+        })?;
+        add(&self.counters.dropped_at_send, dropped);
+        Ok(())
+    }
+
+    /// The same; `false` when there is no room. An error has the message in it.
+    pub(crate) fn send_if_room(&self, frames: &mut Frames) -> Result<bool, SendError> {
+        match self.try_send(frames) {
+            Ok(()) => Ok(true),
+            Err(SendFailure::WouldBlock) => Ok(false),
+            Err(SendFailure::Failed(error)) => {
+                Err(SendError::new(*error, mem::take(frames).into()))
+            }
+        }
+    }
+
+    /// Sends messages from the front as long as there is room, and says how many. An error comes
+    /// only when there is none before it.
+    pub(crate) fn try_send_many(&self, messages: &mut VecDeque<Message>) -> Result<usize, Error> {
+        let before = messages.len();
+        while !messages.is_empty() {
+            let (dropped, end) = self.with(|state| match state.life.open() {
+                Ok(()) => state.queues.send_many(messages, BATCH),
+                Err(error) => (0, End::Failed(Box::new(error))),
+            });
+            add(&self.counters.dropped_at_send, dropped);
+            match end {
+                End::Taken => {}
+                End::Failed(error) if messages.len() == before => return Err(*error),
+                End::NoRoom | End::Failed(_) => break,
+            }
+        }
+        Ok(before - messages.len())
+    }
+
+    /// Queues payloads for one connection as long as it has room, under one lock.
+    pub(crate) fn try_send_many_to(
+        &self,
+        routing_id: u32,
+        payloads: &mut VecDeque<Frame>,
+    ) -> Result<usize, Error> {
+        self.with(|state| {
+            state.life.open()?;
+            let queues = &mut state.queues;
+            (queues.pattern).send_many_to(&mut queues.pipes, routing_id, payloads)
+        })
+    }
+
+    /// Moves what is queued for peers without room, as far as that goes at once.
+    pub(crate) fn push_output(&self) {
+        let links = self.lock().queues.pipes.full_links();
+        for link in links.into_iter().flatten() {
+            link.push_output();
+        }
+    }
+
+    // ---- subscriptions ---------------------------------------------------------------------------
+
+    pub(crate) fn subscribe(&self, topic: &[u8]) -> Result<(), Error> {
+        self.with(|state| {
+            let queues = &mut state.queues;
+            queues.pattern.subscribe(&mut queues.pipes, topic)
+        })?;
+        // XPUB grants by hand what its peers asked for.
+        self.writable.notify(usize::MAX);
+        Ok(())
+    }
+
+    pub(crate) fn unsubscribe(&self, topic: &[u8]) -> Result<(), Error> {
+        self.with(|state| {
+            let queues = &mut state.queues;
+            queues.pattern.unsubscribe(&mut queues.pipes, topic)
+        })
+    }
+
+    pub(crate) fn join(&self, group: &[u8]) -> Result<(), Error> {
+        self.with(|state| {
+            let queues = &mut state.queues;
+            queues.pattern.join(&mut queues.pipes, group)
+        })
+    }
+
+    pub(crate) fn leave(&self, group: &[u8]) -> Result<(), Error> {
+        self.with(|state| {
+            let queues = &mut state.queues;
+            queues.pattern.leave(&mut queues.pipes, group)
+        })
+    }
+
+    // ---- peers -----------------------------------------------------------------------------------
+
+    pub(crate) fn peers(&self) -> Vec<Arc<Peer>> {
+        let pipes = &self.lock().queues.pipes;
+        pipes.settle_accounts();
+        let peers = pipes.live().filter_map(|id| pipes.peer(id));
+        peers.filter(is_connected).cloned().collect()
+    }
+
+    pub(crate) fn accounts(&self) -> Vec<Arc<Peer>> {
+        self.lock().queues.pipes.settle_accounts()
+    }
+
+    /// The number of the connection that came of the `connect` with this number; `None` while
+    /// there is none.
+    pub(crate) fn routing_id_of_connector(&self, connector: u64) -> Result<Option<u32>, Error> {
+        let state = self.lock();
+        state.life.open()?;
+        let pipes = &state.queues.pipes;
+        let led_there = |id: &PipeId| pipes.connector(*id) == Some(connector);
+        if let Some(peer) = pipes.live().find(led_there).and_then(|id| pipes.peer(id)) {
+            return Ok(Some(peer.connection_routing_id()));
+        }
+        match state.endpoints.has(connector) {
+            true => Ok(None),
+            false => Err(Error::GaveUp),
+        }
+    }
+
+    pub(crate) fn disconnect_peer(
+        &self,
+        routing_id: u32,
+        reason: &'static str,
+    ) -> Result<(), Error> {
+        self.with(|state| {
+            let queues = &mut state.queues;
+            (queues.pattern).disconnect(&mut queues.pipes, routing_id, reason)
+        })
+    }
+
+    /// Whether at least so many peers are connected: `Some` once that is so.
+    pub(crate) fn connected(&self, peers: usize) -> Result<Option<()>, Error> {
+        let state = self.lock();
+        state.life.open()?;
+        let pipes = &state.queues.pipes;
+        let live = pipes.live().filter_map(|id| pipes.peer(id));
+        Ok((live.filter(is_connected).count() >= peers).then_some(()))
+    }
+
+    /// Whether a message that begins with this topic, or to this group, would go to at least so many
+    /// peers: `Some` once that is so.
+    pub(crate) fn subscribed(&self, topic: &[u8], peers: usize) -> Result<Option<()>, Error> {
+        self.with(|state| {
+            state.life.open()?;
+            let queues = &mut state.queues;
+            let subscribers = queues.pattern.subscribers(&queues.pipes, topic);
+            let subscribers = subscribers.ok_or(Error::Unsupported(Operation::AwaitSubscribers))?;
+            Ok((subscribers >= peers).then_some(()))
+        })
+    }
+
+    pub(crate) fn presence(&self) -> Presence {
+        let state = self.lock();
+        let connected = state.queues.pipes.live().count();
+        match (connected, state.endpoints.under_way(connected)) {
+            (0, 0) => Presence::Nobody,
+            (0, connections) => Presence::Handshaking { connections },
+            (peers, _) => Presence::Connected { peers },
+        }
+    }
+
+    // ---- endpoints -------------------------------------------------------------------------------
+
+    pub(crate) fn check_transport(&self, endpoint: &Endpoint) -> Result<(), Error> {
+        UsableBy(&self.options).check_transport(endpoint)
+    }
+
+    pub(crate) fn check_security(
+        &self,
+        endpoint: &Endpoint,
+        kind: RegistrationKind,
+    ) -> Result<(), Error> {
+        UsableBy(&self.options).check_security(endpoint, kind)
+    }
+
+    #[cfg(feature = "wss")]
+    pub(crate) fn check_tls(
+        &self,
+        endpoint: &Endpoint,
+        kind: RegistrationKind,
+    ) -> Result<(), Error> {
+        UsableBy(&self.options).check_tls(endpoint, kind)
+    }
+
+    pub(crate) fn unusable(&self, endpoint: &Endpoint, reason: Unusable) -> Error {
+        UsableBy(&self.options).error(endpoint, reason)
+    }
+
+    /// Notes an endpoint that something is about to work for.
+    pub(crate) fn register(&self, registration: Registration) -> Result<(), Error> {
+        self.with(|state| {
+            state.life.open()?;
+            state.endpoints.register(registration);
+            state.endpoints_changed(&self.options);
+            Ok::<_, Error>(())
+        })?;
+        // Messages may wait for a peer from now on.
+        self.notify_writable();
+        Ok(())
+    }
+
+    /// Takes the note back.
+    pub(crate) fn unregister(
+        &self,
+        endpoint: &Endpoint,
+        kind: RegistrationKind,
+    ) -> Result<Registration, Error> {
+        let registration = self.with(|state| {
+            let registration = state.endpoints.unregister(endpoint, kind);
+            state.endpoints_changed(&self.options);
+            registration
+        });
+        // No connection to this endpoint will come: those who wait for one are told.
+        self.notify_writable();
+        registration.ok_or_else(|| Error::UnknownEndpoint(endpoint.clone()))
+    }
+
+    pub(crate) fn endpoints(&self, kind: RegistrationKind) -> Vec<Endpoint> {
+        self.lock().endpoints.of_kind(kind)
+    }
+
+    // ---- the end ---------------------------------------------------------------------------------
+
+    /// Ends all operations; queued messages may still go out. `false` when that was done before.
+    pub(crate) fn begin_close(&self) -> bool {
+        let (begun, ended) = self.with(|state| {
+            let begun = state.life.close();
+            (begun, state.end_if_done())
+        });
+        if ended {
+            self.announce_end();
+        }
+        self.notify_readable(usize::MAX);
+        self.notify_writable();
+        begun
+    }
+
+    /// Why nothing can be done any more, where that is so.
+    pub(crate) fn closed(&self) -> Option<Error> {
+        self.lock().life.open().err()
+    }
+
+    /// The thread of the context has ended by a fault.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.lock().life.has_failed()
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        !self.lock().life.is_open()
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.lock().life.has_ended()
+    }
+
+    pub(crate) fn unsent(&self) -> usize {
+        self.lock().life.unsent()
+    }
+
+    /// The numbers as of now.
+    pub(crate) fn counters(&self) -> Counters {
+        let mut counters = self.counters.snapshot();
+        let state = self.lock();
+        counters.replaced = state.queues.pipes.replaced();
+        counters.dropped_unread += state.life.unread() as u64;
+        counters
+    }
+}
+
+/// Nobody is known to be behind a `udp` endpoint.
+fn is_connected(peer: &&Arc<Peer>) -> bool {
+    !matches!(peer.address(), PeerAddress::Udp(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex, Weak};
+
+    use sealwire_zmtp::SocketType;
+
+    use super::*;
+    use crate::pattern::{Dismissal, Link, Room};
+    use crate::peer::Peer;
+    use crate::routing_ids::RoutingId;
+    use crate::socket::Socket;
+
+    /// Takes all that is queued as soon as it is told of it, as a connection does that writes at
+    /// once.
+    struct Eager {
+        core: Weak<SocketCore>,
+        /// How much it found each time.
+        found: Mutex<Vec<usize>>,
+    }
+
+    impl Link for Eager {
+        fn output_ready(&self, alone: bool) {
+            assert!(alone, "one signal and no more");
+            let core = self.core.upgrade().unwrap();
+            let (mut found, mut items) = (0, VecDeque::new());
+            core.take_outbound(0, &mut items, Room::of_bytes(usize::MAX));
+            // Until there is nothing, or it would not be told again.
+            while !items.is_empty() {
+                found += items.len();
+                items.clear();
+                core.take_outbound(0, &mut items, Room::of_bytes(usize::MAX));
+            }
+            self.found.lock().unwrap().push(found);
+        }
+
+        fn input_wanted(&self) {}
+        fn disconnect(&self, _reason: Dismissal) {}
+        fn finish(&self) {}
+    }
+
+    #[test]
+    fn a_batch_tells_the_connection_once_for_what_one_lock_takes() {
+        let socket = Socket::new(SocketType::Push).unwrap();
+        let core = socket.core().unwrap();
+        let link = Arc::new(Eager {
+            core: Arc::downgrade(core),
+            found: Mutex::default(),
+        });
+        let peer = Peer::inproc("eager", 1, RoutingId::none(), SocketType::Pull, Vec::new());
+        let id = core.attach(Arc::new(peer), link.clone(), None).unwrap();
+        assert_eq!(id, 0);
+        let mut messages: VecDeque<_> = (0..600).map(|_| Message::from("work")).collect();
+        assert_eq!(core.try_send_many(&mut messages).unwrap(), 600);
+        assert_eq!(*link.found.lock().unwrap(), [BATCH, BATCH, 600 - 2 * BATCH]);
+    }
+}

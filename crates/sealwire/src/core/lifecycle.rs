@@ -1,0 +1,169 @@
+//! How far a socket is on its way to its end, and what it left undone.
+//!
+//! ```text
+//!   Open ── close ──▶ Closing ── nothing works for it any more ──▶ Closed
+//!    │                   │                                           │
+//!    │ the context's thread has ended by a fault                     │
+//!    ├───────────────────┘                                           │
+//!    ▼                                                               ▼
+//!   Failing ── at once, or with the last that works for it ───────▶ Failed
+//! ```
+
+use crate::error::Error;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// No more operations; what is queued may still go out.
+    Closing,
+    Closed,
+    /// Whatever works for it is being ended.
+    Failing,
+    Failed,
+}
+
+pub(super) struct Lifecycle {
+    phase: Phase,
+    /// Messages that were lost while the socket was closing.
+    unsent: usize,
+    /// Messages that nobody had read when the socket ended.
+    unread: usize,
+}
+
+impl Lifecycle {
+    pub(super) fn new() -> Self {
+        Lifecycle {
+            phase: Phase::Open,
+            unsent: 0,
+            unread: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// Whether operations may go on, else why not.
+    #[inline]
+    pub(super) fn open(&self) -> Result<(), Error> {
+        match self.phase {
+            Phase::Open => Ok(()),
+            Phase::Closing | Phase::Closed => Err(Error::Closed),
+            Phase::Failing | Phase::Failed => Err(Error::EngineFailed),
+        }
+    }
+
+    /// Whether one more peer is of use, where messages `wait` for one or not.
+    pub(super) fn welcomes_peers(&self, wait: bool) -> bool {
+        match self.phase {
+            Phase::Open => true,
+            Phase::Closing => wait,
+            Phase::Closed | Phase::Failing | Phase::Failed => false,
+        }
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.phase, Phase::Closed | Phase::Failed)
+    }
+
+    /// Whether the context's thread has ended by a fault.
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self.phase, Phase::Failing | Phase::Failed)
+    }
+
+    /// `false` when it was closed before, or has failed.
+    pub(super) fn close(&mut self) -> bool {
+        let open = self.is_open();
+        if open {
+            self.phase = Phase::Closing;
+        }
+        open
+    }
+
+    /// Whatever ends from now on ends for that.
+    pub(super) fn note_failure(&mut self) {
+        self.phase = match self.has_ended() {
+            true => Phase::Failed,
+            false => Phase::Failing,
+        };
+    }
+
+    /// Ends at once.
+    pub(super) fn fail(&mut self) {
+        self.phase = Phase::Failed;
+    }
+
+    /// Nothing works for it now: ends if it is on its way to its end, and says whether it did.
+    pub(super) fn end(&mut self) -> bool {
+        self.phase = match self.phase {
+            Phase::Closing => Phase::Closed,
+            Phase::Failing => Phase::Failed,
+            Phase::Open | Phase::Closed | Phase::Failed => return false,
+        };
+        true
+    }
+
+    pub(super) fn count_unsent(&mut self, messages: usize) {
+        self.unsent += messages;
+    }
+
+    pub(super) fn unsent(&self) -> usize {
+        self.unsent
+    }
+
+    pub(super) fn count_unread(&mut self, messages: usize) {
+        self.unread += messages;
+    }
+
+    pub(super) fn unread(&self) -> usize {
+        self.unread
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_ends_once_when_nothing_works_for_it_and_not_before_it_is_closed() {
+        let mut life = Lifecycle::new();
+        assert!(!life.end());
+        assert!(life.is_open() && life.open().is_ok());
+        assert!(life.close());
+        assert!(!life.close());
+        assert!(matches!(life.open(), Err(Error::Closed)));
+        assert!(!life.has_ended());
+        assert!(life.end());
+        assert!(life.has_ended() && !life.has_failed());
+        assert!(!life.end());
+        assert!(matches!(life.open(), Err(Error::Closed)));
+    }
+
+    #[test]
+    fn a_closing_socket_welcomes_peers_for_what_waits() {
+        let mut life = Lifecycle::new();
+        assert!(life.welcomes_peers(false));
+        life.close();
+        assert!(life.welcomes_peers(true) && !life.welcomes_peers(false));
+        life.end();
+        assert!(!life.welcomes_peers(true));
+    }
+
+    /// From each phase before: a fault is the reason for all that follows.
+    #[test]
+    fn after_a_fault_it_ends_for_that() {
+        for (closed, ended) in [(false, false), (true, false), (true, true)] {
+            let mut life = Lifecycle::new();
+            assert_eq!(closed && life.close(), closed);
+            assert_eq!(ended && life.end(), ended);
+            life.note_failure();
+            assert!(life.has_failed());
+            assert_eq!(life.has_ended(), ended);
+            assert!(matches!(life.open(), Err(Error::EngineFailed)));
+            assert!(!life.close() && !life.welcomes_peers(true));
+            assert_eq!(life.end(), !ended);
+            assert!(life.has_failed() && life.has_ended());
+        }
+    }
+}

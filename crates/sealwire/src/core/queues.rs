@@ -1,0 +1,312 @@
+//! What a socket holds of messages: the pattern, the pipes, and what was taken and given back.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use sealwire_zmtp::Frames;
+
+use crate::error::{Error, MessageError};
+use crate::message::Message;
+use crate::options::SocketOptions;
+use crate::pattern::{
+    Delivery, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, Room, SendFailure, Sole, pattern,
+};
+use crate::peer::Peer;
+
+pub(super) struct Queues {
+    pub(super) pattern: Box<dyn Pattern>,
+    pub(super) pipes: Pipes,
+    /// Taken in a batch and given back: the next to be received.
+    returned: VecDeque<Message>,
+}
+
+/// Why a batch ended.
+pub(super) enum End {
+    /// Nothing is left, or no more was to be sent.
+    Taken,
+    NoRoom,
+    /// The first message of those left will not go.
+    Failed(Box<Error>),
+}
+
+impl Queues {
+    /// `fill_random` is asked for bytes that nobody can foresee.
+    pub(super) fn new(options: &SocketOptions, fill_random: impl FnOnce(&mut [u8])) -> Self {
+        let pattern = pattern(options, fill_random);
+        Queues {
+            pipes: Pipes::new(Sole::past(&*pattern)),
+            pattern,
+            returned: VecDeque::new(),
+        }
+    }
+
+    // ---- receiving -------------------------------------------------------------------------------
+
+    /// A message that is there, where no order of peers has to be kept.
+    #[inline]
+    pub(super) fn receive_of_sole_peer(&mut self) -> Option<Message> {
+        if !self.returned.is_empty() {
+            return None;
+        }
+        self.pipes.pop_sole()
+    }
+
+    pub(super) fn receive(&mut self) -> Result<Option<Message>, Error> {
+        if let Some(message) = self.returned.pop_front() {
+            return Ok(Some(message));
+        }
+        let received = self.pattern.receive(&mut self.pipes)?;
+        Ok(received.map(|(frames, peer)| Message::received(frames, peer)))
+    }
+
+    pub(super) fn receive_many(
+        &mut self,
+        into: &mut Vec<Message>,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        let returned = limit.min(self.returned.len());
+        into.extend(self.returned.drain(..returned));
+        let taken = returned + self.pipes.pop_sole_many(into, limit - returned);
+        match self
+            .pattern
+            .receive_many(&mut self.pipes, into, limit - taken)
+        {
+            Err(error) if taken == 0 => Err(error),
+            more => Ok(taken + more.unwrap_or(0)),
+        }
+    }
+
+    /// Takes messages back that were received and are to be received again, in this order.
+    pub(super) fn give_back(&mut self, messages: VecDeque<Message>) {
+        for message in messages.into_iter().rev() {
+            self.returned.push_front(message);
+        }
+    }
+
+    pub(super) fn readable(&self) -> bool {
+        !self.returned.is_empty() || self.pattern.readable()
+    }
+
+    // ---- sending ---------------------------------------------------------------------------------
+
+    #[inline]
+    pub(super) fn send(&mut self, frames: &mut Frames) -> Result<usize, SendFailure> {
+        if self.pipes.push_sole(frames) {
+            return Ok(0);
+        }
+        self.pattern.send(&mut self.pipes, frames)
+    }
+
+    /// Sends up to `limit` messages and says how many copies were dropped at full queues.
+    pub(super) fn send_many(
+        &mut self,
+        messages: &mut VecDeque<Message>,
+        limit: usize,
+    ) -> (usize, End) {
+        let mut dropped = 0;
+        for _ in 0..limit {
+            let Some(message) = messages.front_mut() else {
+                break;
+            };
+            let sent = match message.is_empty() {
+                true => Err(Error::from(MessageError::Empty).into()),
+                false => self.send(message.frames_mut()),
+            };
+            match sent {
+                Ok(copies) => dropped += copies,
+                Err(SendFailure::WouldBlock) => return (dropped, End::NoRoom),
+                Err(SendFailure::Failed(error)) => return (dropped, End::Failed(error)),
+            }
+            if let Some(sent) = messages.pop_front() {
+                self.pipes.discard(sent.into_frames());
+            }
+        }
+        (dropped, End::Taken)
+    }
+
+    pub(super) fn writable(&self) -> bool {
+        self.pattern.writable(&self.pipes)
+    }
+
+    // ---- peers -----------------------------------------------------------------------------------
+
+    /// Takes a peer, with messages of the socket's own that it gets first.
+    pub(super) fn attach(
+        &mut self,
+        peer: Arc<Peer>,
+        link: Arc<dyn Link>,
+        connector: Option<u64>,
+        options: &SocketOptions,
+    ) -> Result<PipeId, &'static str> {
+        let marks = HighWaterMarks::of(options);
+        let id = self.pipes.insert(peer, link, marks, connector);
+        for frames in options.behaviour.greetings() {
+            self.pipes.push(id, Item::OwnMessage(frames));
+        }
+        match self.pattern.attached(&mut self.pipes, id) {
+            Ok(()) => Ok(id),
+            Err(reason) => {
+                self.pipes.remove(id);
+                Err(reason)
+            }
+        }
+    }
+
+    /// A peer is gone. `farewell` is what the application is to read about that. Says how many messages are
+    /// lost with it.
+    pub(super) fn detach(&mut self, id: PipeId, farewell: Option<Frames>) -> usize {
+        if let Some(frames) = farewell {
+            let item = Item::Message(frames);
+            if let Delivery::Ignored(item) = self.pattern.delivered(&mut self.pipes, id, item) {
+                self.pipes.discard_item(item);
+            }
+        }
+        let (mut unsent, framed) = self.pipes.end(id);
+        self.pattern.detached(&mut self.pipes, id, &mut unsent);
+        let lost = framed + unsent.len();
+        self.pipes.discard_all(unsent);
+        self.pipes.release(id);
+        lost
+    }
+
+    /// Moves queued items to a link. Returns whether half of the queue became free.
+    pub(super) fn take_outbound(
+        &mut self,
+        id: PipeId,
+        into: &mut VecDeque<Item>,
+        room: Room,
+    ) -> bool {
+        let half_free = self.pipes.take_outbound(id, into, room);
+        if !into.is_empty() {
+            self.pattern.room_freed(&mut self.pipes);
+        }
+        half_free
+    }
+
+    // ---- the end ---------------------------------------------------------------------------------
+
+    /// Messages for which no peer has been found yet.
+    pub(super) fn backlog(&mut self) -> usize {
+        self.pattern.backlog()
+    }
+
+    /// Gives up on the backlog, and says how many messages that were.
+    pub(super) fn drop_backlog(&mut self) -> usize {
+        let backlog = self.pattern.take_backlog();
+        let dropped = backlog.len();
+        self.pipes.discard_all(backlog);
+        dropped
+    }
+
+    /// Discards what was received and nobody will read, and says how many messages that were.
+    pub(super) fn discard_unread(&mut self) -> usize {
+        let returned = std::mem::take(&mut self.returned);
+        let unread = returned.len() + self.pipes.discard_unread();
+        let returned = returned.into_iter().map(Message::into_frames);
+        self.pipes.discard_all(returned.collect());
+        unread
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealwire_zmtp::SocketType;
+
+    use super::*;
+    use crate::pattern::Dismissal;
+    use crate::routing_ids::RoutingId;
+
+    struct Silent;
+
+    impl Link for Silent {
+        fn output_ready(&self, _alone: bool) {}
+        fn input_wanted(&self) {}
+        fn disconnect(&self, _reason: Dismissal) {}
+        fn finish(&self) {}
+    }
+
+    fn attach(queues: &mut Queues, options: &SocketOptions) -> PipeId {
+        let peer = Peer::inproc("peer", 1, RoutingId::none(), SocketType::Pair, Vec::new());
+        let attached = queues.attach(Arc::new(peer), Arc::new(Silent), None, options);
+        attached.unwrap()
+    }
+
+    fn deliver(queues: &mut Queues, id: PipeId, texts: &[&str]) {
+        let messages = texts.iter().map(|text| Item::Message(Frames::from(*text)));
+        let mut source: VecDeque<Item> = messages.collect();
+        let delivered = queues
+            .pattern
+            .deliver_all(&mut queues.pipes, id, &mut source);
+        assert_eq!(delivered.queued, texts.len());
+    }
+
+    /// Carries nothing out: the links are deaf.
+    fn settle(queues: &mut Queues) {
+        if let Some(signals) = queues.pipes.take_signals() {
+            signals.deliver();
+        }
+    }
+
+    #[test]
+    fn what_is_given_back_comes_first_and_in_its_order() {
+        let options = SocketOptions::new(SocketType::Pull);
+        let mut queues = Queues::new(&options, |_| {});
+        let id = attach(&mut queues, &options);
+        deliver(&mut queues, id, &["a", "b", "c", "d"]);
+        let mut taken = Vec::new();
+        assert_eq!(queues.receive_many(&mut taken, 3).unwrap(), 3);
+        queues.give_back(taken.drain(1..).collect());
+        assert!(queues.receive_of_sole_peer().is_none());
+        assert_eq!(queues.receive().unwrap(), Some(Message::from("b")));
+        assert_eq!(queues.receive_many(&mut taken, 9).unwrap(), 2);
+        assert_eq!(taken, ["a", "c", "d"].map(Message::from));
+        assert!(!queues.readable());
+    }
+
+    #[test]
+    fn a_batch_ends_where_there_is_no_room_and_at_a_message_that_will_not_go() {
+        let options = SocketOptions {
+            send_high_water_mark: 3,
+            ..SocketOptions::new(SocketType::Push)
+        };
+        let mut queues = Queues::new(&options, |_| {});
+        attach(&mut queues, &options);
+        let texts = ["a", "b", "c", "d", "e"];
+        let mut messages: VecDeque<_> = texts.map(Message::from).into();
+        assert!(matches!(
+            queues.send_many(&mut messages, 2),
+            (0, End::Taken)
+        ));
+        assert!(matches!(
+            queues.send_many(&mut messages, 9),
+            (0, End::NoRoom)
+        ));
+        assert_eq!(messages, ["d", "e"].map(Message::from));
+        messages.push_front(Message::from(Frames::default()));
+        let ended = queues.send_many(&mut messages, 9);
+        assert!(matches!(ended, (0, End::Failed(_))));
+        assert_eq!(messages.len(), 3);
+        settle(&mut queues);
+    }
+
+    #[test]
+    fn what_ends_with_a_peer_or_a_socket_is_counted() {
+        let options = SocketOptions::new(SocketType::Pair);
+        let mut queues = Queues::new(&options, |_| {});
+        queues.pattern.expect_peers(true);
+        let id = attach(&mut queues, &options);
+        for text in ["a", "b"] {
+            queues.send(&mut Frames::from(text)).unwrap();
+        }
+        deliver(&mut queues, id, &["x", "y"]);
+        // They wait for another peer.
+        assert_eq!(queues.detach(id, Some(Frames::from("gone"))), 0);
+        assert_eq!(queues.backlog(), 2);
+        assert_eq!(queues.drop_backlog(), 2);
+        let first = queues.receive().unwrap().unwrap();
+        assert_eq!(first, Message::from("x"));
+        queues.give_back([first].into());
+        assert_eq!(queues.discard_unread(), 3);
+        settle(&mut queues);
+    }
+}

@@ -1,0 +1,120 @@
+//! The states of a pipe: how frames go to its peer, how far it is on its way to its end, and what its link
+//! was told of each queue.
+
+/// How messages go to a peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Carriage {
+    /// Each for itself.
+    Single,
+    /// As frames that others may get too.
+    Frames,
+    /// Only once the receiver has read what it has.
+    KeptBack,
+}
+
+/// Whether a pipe is of use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Life {
+    Live,
+    /// The link was told that the peer is to go.
+    Dismissed,
+    /// The peer is gone; the pipe stays until its inbound queue has been read.
+    Ended,
+}
+
+impl Life {
+    #[inline]
+    pub(super) fn has_ended(self) -> bool {
+        self == Life::Ended
+    }
+
+    /// Whether the link is to be told to go: once, and not when the peer is gone.
+    pub(super) fn dismiss(&mut self) -> bool {
+        let live = *self == Life::Live;
+        if live {
+            *self = Life::Dismissed;
+        }
+        live
+    }
+
+    /// `false` when it had ended before.
+    pub(super) fn end(&mut self) -> bool {
+        !std::mem::replace(self, Life::Ended).has_ended()
+    }
+}
+
+/// What a link was told of the outbound queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Output {
+    /// Nothing since it last found the queue empty.
+    Idle,
+    Signalled,
+}
+
+impl Output {
+    /// Something is in the queue: whether the link is to be told.
+    #[inline]
+    pub(super) fn signal(&mut self) -> bool {
+        std::mem::replace(self, Output::Signalled) == Output::Idle
+    }
+
+    /// The link asked, and got something or found nothing.
+    #[inline]
+    pub(super) fn was_taken(&mut self, something: bool) {
+        *self = match something {
+            true => Output::Signalled,
+            false => Output::Idle,
+        };
+    }
+}
+
+/// What a link was told of the inbound queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Input {
+    Open,
+    /// That it is full.
+    Paused,
+}
+
+impl Input {
+    /// The queue is full. `false` when it was so before.
+    pub(super) fn pause(&mut self) -> bool {
+        std::mem::replace(self, Input::Paused) == Input::Open
+    }
+
+    #[inline]
+    pub(super) fn is_paused(self) -> bool {
+        self == Input::Paused
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peer_is_dismissed_once_and_not_when_it_is_gone() {
+        let mut life = Life::Live;
+        assert!(life.dismiss() && !life.dismiss());
+        assert!(!life.has_ended());
+        assert!(life.end() && !life.end());
+        assert!(life.has_ended() && !life.dismiss());
+    }
+
+    #[test]
+    fn a_link_is_told_of_output_once_until_it_found_nothing() {
+        let mut output = Output::Idle;
+        assert!(output.signal() && !output.signal());
+        output.was_taken(true);
+        assert!(!output.signal());
+        output.was_taken(false);
+        assert!(output.signal());
+    }
+
+    #[test]
+    fn a_queue_that_is_full_pauses_once() {
+        let mut input = Input::Open;
+        assert!(input.pause() && !input.pause());
+        assert!(input.is_paused());
+    }
+}
