@@ -125,8 +125,8 @@ impl Ringing {
         })
     }
 
-    /// Makes the descriptor unreadable again. What rang before this need not ring again: whoever
-    /// calls it looks at everything afterwards.
+    /// Makes the descriptor unreadable again. Wake-ups before this are not repeated: the caller checks
+    /// everything afterwards.
     fn hush(&self) -> io::Result<()> {
         if self.rung.load(Ordering::Acquire) {
             // The byte is there or about to be: it is written right after the flag is set.

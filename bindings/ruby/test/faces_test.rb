@@ -24,7 +24,7 @@ class FacesTest < SealwireTest
     Sealwire::Security.public_send(:"#{mechanism}_client", server_key: @server_keys.public_key, keys: @client_keys)
   end
 
-  # What is used of sealwire.h.
+  # The part of sealwire.h that the tests use.
   module C
     extend Fiddle::Importer
     LIBRARY = ENV["SEALWIRE_C_LIBRARY"] || File.join(ROOT, "target/release/libsealwire_c.so")

@@ -305,7 +305,7 @@ pub extern "C" fn sealwire_message_routing_id(
     })
 }
 
-/// Who sent a message that was received; NULL for other messages. Belongs to the message.
+/// The peer that sent a message; NULL for messages made here. Belongs to the message.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_message_peer(
     message: Option<&sealwire_message>,

@@ -18,10 +18,10 @@ use crate::status::{
 /// How a socket protects its connections: a mechanism, and what it needs. May be used for any number
 /// of sockets, and freed once they are made.
 ///
-/// Threads: may be used from several at a time, as long as none changes it.
+/// Threads: any number may use it at once, as long as none changes it.
 pub struct sealwire_security(Protection);
 
-/// What has options of its own is kept apart.
+/// Mechanisms with options of their own have a variant each.
 enum Protection {
     Blake3Server(Blake3Server),
     Other(Security),
@@ -207,8 +207,8 @@ pub extern "C" fn sealwire_security_plain_client(
 }
 
 /// Decides about a client that shows a username and a password: calls `sealwire_decision_allow`, or
-/// does not. Compare passwords in constant time. Called on threads of the library, several at a time;
-/// it may block. It must not throw. Nothing but `user` is valid after it.
+/// does not. Compare passwords in constant time. Called on threads of the library, on several at once; it may
+/// block. It must not throw. Nothing but `user` is valid after it.
 pub type sealwire_authenticate_plain_fn = Option<
     extern "C" fn(
         username: *const c_char,

@@ -28,11 +28,11 @@ impl CallOptions {
     }
 }
 
-/// What is about to leave, for [`ClientBuilder::intercept`](crate::ClientBuilder::intercept).
+/// A call or message about to leave, for [`ClientBuilder::intercept`](crate::ClientBuilder::intercept).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outgoing<'a> {
-    /// What is sent; may be replaced.
+    /// The body that is sent; may be replaced.
     pub body: Cow<'a, [u8]>,
     /// The time limit, of calls.
     pub options: CallOptions,

@@ -34,9 +34,9 @@ codes! {
     INVALID_ARGUMENT = 3, "invalid argument";
     /// The handler ran out of time.
     DEADLINE_EXCEEDED = 4, "deadline exceeded";
-    /// What was asked for is not there.
+    /// The thing that was asked for is missing.
     NOT_FOUND = 5, "not found";
-    /// What was to be made is there.
+    /// The thing that was to be made exists already.
     ALREADY_EXISTS = 6, "already exists";
     /// This caller may not.
     PERMISSION_DENIED = 7, "permission denied";

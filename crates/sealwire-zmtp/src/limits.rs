@@ -53,7 +53,7 @@ pub const BATCH_FRAMES: usize = 32;
 pub const LARGE_FRAME: usize = 8 * 1024;
 
 /// From this many bytes on, an outgoing frame's payload is sealed in pieces of [`OUTPUT_SEGMENT`]
-/// bytes (BLAKE3, where the provider can), so that it needs no second copy whoever else holds it, and
+/// bytes (BLAKE3, where the provider can), so that it needs no second copy though others hold it, and
 /// its beginning is on its way while the rest is not sealed yet.
 pub const FRAME_IN_PIECES: usize = 512 * 1024;
 

@@ -1,4 +1,4 @@
-//! What can go wrong for the caller of a socket. Faults of a connection are not here: the socket
+//! The errors that the caller of a socket gets. Faults of a connection are not here: the socket
 //! goes on without that peer, and says so through its [monitor](crate::Monitor).
 
 use std::fmt;
@@ -30,7 +30,7 @@ pub enum Error {
     /// The time limit ran out. The last failure of a connection often says why.
     #[error("{} within {limit:?}{}", Awaited(*.operation, *.presence), Because(*.operation, *.presence, .last_failure))]
     TimedOut {
-        /// What was waited for.
+        /// The operation that waited.
         operation: Operation,
         /// How long.
         limit: Duration,
@@ -94,7 +94,7 @@ pub enum Error {
     /// Binding failed.
     #[error("cannot bind to {endpoint}: {source}")]
     Bind {
-        /// What was to be bound.
+        /// The endpoint that was to be bound.
         endpoint: Endpoint,
         /// What the system said.
         source: std::io::Error,
@@ -102,7 +102,7 @@ pub enum Error {
     /// A `udp` endpoint cannot be sent to: its name does not resolve, or its interface is not there.
     #[error("cannot connect to {endpoint}: {source}")]
     Connect {
-        /// What was to be connected to.
+        /// The endpoint that was to be connected to.
         endpoint: Endpoint,
         /// What the system said.
         source: std::io::Error,

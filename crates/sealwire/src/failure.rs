@@ -20,7 +20,7 @@ pub struct ConnectionFailure {
 }
 
 impl ConnectionFailure {
-    /// Number of the connection; `None` when none came about.
+    /// Returns the connection id; `None` if no connection was made.
     pub fn connection(&self) -> Option<u64> {
         self.connection
     }
@@ -147,7 +147,7 @@ impl FailureCause {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatagramDrop {
-    /// What was received is none of a RADIO.
+    /// The datagram is not one of a RADIO.
     #[error(transparent)]
     Malformed(#[from] DatagramError),
     /// The system did not send it.

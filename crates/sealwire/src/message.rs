@@ -95,7 +95,7 @@ impl Message {
         &mut self.frames
     }
 
-    /// Who sent this message, as the handshake proved it; `None` for a message made here.
+    /// Returns the peer that sent this message, as the handshake proved it; `None` for a message made here.
     ///
     /// Never taken from a routing id: every frame is what a peer chose to send, this is not.
     pub fn peer(&self) -> Option<&Arc<Peer>> {

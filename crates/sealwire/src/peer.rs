@@ -1,4 +1,4 @@
-//! Who is at the other end of a connection.
+//! The peer at the other end of a connection.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use crate::text::printable;
 pub enum PeerAddress {
     /// IP address and port of the other end.
     Tcp(SocketAddr),
-    /// IP address and port of whoever sent a datagram, as it says, or where they go.
+    /// IP address and port of the sender of datagrams, as they claim it, or of their destination.
     Udp(SocketAddr),
     /// Behind a SOCKS5 proxy: the host and port of the endpoint, which the proxy resolves.
     Proxied {
@@ -85,7 +85,7 @@ impl From<Option<ProcessCredentials>> for Source {
     }
 }
 
-/// What was said about a peer as it was let in.
+/// The answers about a peer as it was let in.
 #[derive(Debug, Default)]
 pub(crate) struct Approval {
     pub(crate) user_id: Option<String>,
@@ -115,7 +115,7 @@ enum Identity {
     },
     /// Whatever is at the other end of a STREAM connection.
     Raw,
-    /// Whoever sends or gets datagrams: a RADIO or a DISH.
+    /// The other end of datagrams: a RADIO or a DISH.
     Datagram(SocketType),
 }
 
@@ -205,7 +205,7 @@ impl Peer {
         &self.account
     }
 
-    /// Number of the connection, unique within the context; the same in monitor events.
+    /// Returns the connection id, unique within the context; the same in monitor events.
     pub fn connection(&self) -> u64 {
         self.connection
     }
@@ -267,7 +267,7 @@ impl Peer {
     }
 
     /// Value of a metadata property, by name without case: what the ZAP handler said about the
-    /// peer, or else what the peer itself sent in its handshake, which is no proof of anything.
+    /// peer, or else what the peer itself sent in its handshake, which proves nothing.
     pub fn metadata(&self, name: &str) -> Option<&[u8]> {
         if let Some(value) = self.vouched_metadata(name) {
             return Some(value);

@@ -120,8 +120,8 @@ impl<'a> Proxy<'a> {
     /// | `TERMINATE` | ends the proxy; its sockets stay open, and what was taken and cannot be sent at once is lost |
     /// | `STATISTICS` | answers with 8 frames of 8 bytes, in the machine's byte order: messages and bytes received, messages and bytes sent, of the frontend, then of the backend |
     ///
-    /// REP answers every command, with an empty message where nothing else is to be said and with
-    /// an error in words to what is no command. PAIR answers `STATISTICS`.
+    /// REP answers every command, with an empty message where nothing else is to be said and with an error in
+    /// words to anything else. PAIR answers `STATISTICS`.
     pub fn control(mut self, control: &'a Socket) -> Self {
         self.control = Some(control);
         self

@@ -144,7 +144,7 @@ impl Security {
         server.into()
     }
 
-    /// PLAIN client: it shows a username and a password, each of at most 255 bytes, to whoever
+    /// PLAIN client: it shows a username and a password, each of at most 255 bytes, to any server that
     /// answers.
     ///
     /// **Nothing is encrypted**, the password included: for loopback and Unix sockets only. A
@@ -171,13 +171,13 @@ impl Security {
         matches!(self.0, Kind::PlainClient { .. } | Kind::PlainServer { .. })
     }
 
-    /// Who decides about the clients of a server that come with this mechanism.
+    /// The decider about the clients of a server that come with this mechanism.
     pub(crate) fn decider(&self, mechanism: Mechanism) -> Option<Decider<'_>> {
         let mut deciders = self.deciders();
         deciders.find_map(|(of, decider)| (of == mechanism).then_some(decider))
     }
 
-    /// Who decides about clients, with the mechanism of these.
+    /// The deciders about clients, with the mechanism of these.
     fn deciders(&self) -> impl Iterator<Item = (Mechanism, Decider<'_>)> {
         let of_passwords = match &self.0 {
             Kind::PlainServer { authenticator } => {
@@ -256,7 +256,7 @@ impl Security {
     }
 }
 
-/// Who decides about clients, by what these show.
+/// A decider about clients, by what these show.
 #[derive(Clone, Copy)]
 pub(crate) enum Decider<'a> {
     Keys(&'a SharedAuthenticator),

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from ._sealwire import Operation, Reactor
 
-#: Operations that end at once, before others on the loop get a turn.
+#: Operations that end at once, before other tasks of the loop run.
 _IN_A_ROW = 64
 
 
@@ -34,8 +34,8 @@ class Driver:
                 future.set_result(None)
 
     async def turn(self) -> None:
-        """Lets others have a turn now and then, where things end at once again and again. To be
-        called before something is taken or sent: a coroutine may be cancelled here."""
+        """Lets other tasks run after each ``_IN_A_ROW`` operations that ended at once. To be called before
+        something is taken or sent: a coroutine may be cancelled here."""
         self._in_a_row += 1
         if self._in_a_row >= _IN_A_ROW:
             self._in_a_row = 0

@@ -237,8 +237,7 @@ class Socket(Options, SocketCore):
             self._last_wait_subscribed(topic, peers, float(wait))
 
     async def connect_peer(self, endpoint: str) -> int:
-        """SERVER, PEER: connects, waits for the handshake, and gives the number of the
-        connection."""
+        """SERVER, PEER: connects, waits for the handshake, and returns the routing id of the connection."""
         routing_id: int = await run(self._start_connect_peer(endpoint))
         return routing_id
 

@@ -262,7 +262,7 @@ pub(crate) fn tags<I: Isa, V: Vector<Isa = I>>(
     }
 }
 
-/// What is authenticated in each lane. Lanes that are left over do what the first does.
+/// The bytes that are authenticated in each lane. Lanes that are left over do what the first does.
 pub(crate) struct Lanes<'a> {
     aads: [&'a [u8]; MAX_LANES],
     texts: [&'a [u8]; MAX_LANES],
@@ -294,8 +294,8 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Block `index` of each lane as word vectors, some other where a lane has not so many. What
-    /// cannot be read from a text is put together in `edges`.
+    /// Block `index` of each lane as word vectors, some other block where a lane has fewer. Blocks that no
+    /// text holds whole are put together in `edges`.
     #[inline(always)]
     fn words<I: Isa, V: Vector<Isa = I>>(
         &self,

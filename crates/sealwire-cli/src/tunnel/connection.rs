@@ -66,7 +66,7 @@ struct Dial {
 /// A connection and its two sockets.
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// Who was accepted.
+    /// The address of the peer that was accepted.
     pub(super) address: SocketAddr,
     /// Known after the handshake.
     pub(super) peer: Option<PublicKey>,

@@ -4,7 +4,7 @@
 //! program ── plain TCP ── connector ══ handshake, then blocks ══ listener ── plain TCP ── service
 //! ```
 //!
-//! What is on the wire is that of [`sealwire_tunnel`], bytes in and bytes out. [`connection`] and
+//! The wire format is that of [`sealwire_tunnel`], bytes in and bytes out. [`connection`] and
 //! [`relay`] move them through sockets that never block, [`server`] has one thread for all of them.
 
 mod admission;
@@ -158,7 +158,7 @@ struct LimitOptions {
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     max_connections: u16,
 
-    /// Handshakes at a time of a listener, a quarter of them from one address; the oldest gives way
+    /// Concurrent handshakes of a listener, a quarter of them from one address; the oldest gives way
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     max_handshakes: u16,
 

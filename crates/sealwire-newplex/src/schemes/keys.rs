@@ -30,7 +30,7 @@ pub const SECRET_KEY_SIZE: usize = 32;
 /// Size of a public key in bytes.
 pub const PUBLIC_KEY_SIZE: usize = 32;
 
-/// Why bytes are no element or no scalar.
+/// The reason why bytes are not an element or not a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InvalidEncoding {

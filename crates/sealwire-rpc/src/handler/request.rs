@@ -37,7 +37,7 @@ impl Request {
         }
     }
 
-    /// What is asked.
+    /// Returns the body of the request.
     pub fn body(&self) -> &Body {
         &self.body
     }
@@ -106,7 +106,7 @@ impl Request {
         RequestStream::new(self)
     }
 
-    /// Answers. What comes after the deadline is not sent: nobody waits for it.
+    /// Answers. An answer after the deadline is not sent: nobody waits for it.
     ///
     /// # Errors
     ///

@@ -4,9 +4,9 @@
 //! # Do not build anything new on this
 //!
 //! * **Nobody is authenticated.** Anyone on the path can be the other side, for both sides.
-//! * **Nonces repeat.** One AES-256-GCM key serves both directions, and both count from zero. Who
-//!   records a connection learns the XOR of the first plaintext of each side, of the second of each
-//!   side and so on, and can compute what it takes to forge frames.
+//! * **Nonces repeat.** One AES-256-GCM key serves both directions, and both count from zero. Anyone who
+//!   records a connection learns the XOR of the first plaintext of each side, of the second of each side and
+//! so on, and can compute what it takes to forge frames.
 //!
 //! Types say so in their names, every connection says so in the log (target `sealwire::rpc`, level
 //! WARN), and programs hear it as [`Event::Warning`]. Connections of this module have no time limits on the wire, no cancellation, no
@@ -76,8 +76,8 @@ pub struct Message<'a> {
     pub conn: &'a UnauthenticatedConn,
     /// What it says.
     pub body: &'a [u8],
-    /// Whether its sender waits for an answer. What is answered to one that does not goes to the
-    /// sender as a message of its own.
+    /// Whether its sender waits for an answer. An answer to one that does not goes to the sender as a message
+    /// of its own.
     pub is_request: bool,
 }
 

@@ -75,7 +75,7 @@ impl Exchange {
         Ok(Self::new(*private))
     }
 
-    /// What goes to the peer, before all frames.
+    /// Returns the 32 bytes of the public key, which go to the peer before all frames.
     pub fn public(&self) -> [u8; KEY] {
         PublicKey::from(&self.secret).to_bytes()
     }

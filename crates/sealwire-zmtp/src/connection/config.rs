@@ -23,7 +23,7 @@ pub struct Config {
     pub mechanism: MechanismConfig,
     /// Properties of the application, sent in the handshake beside `Socket-Type` and `Identity`.
     pub metadata: Vec<(String, Vec<u8>)>,
-    /// What is accepted from the peer.
+    /// The limits on what the peer sends.
     pub limits: Limits,
     /// Time from the start of the connection to its end of handshake. Default 15 s.
     pub handshake_timeout: Duration,

@@ -211,7 +211,7 @@ impl Connection {
         self.mechanism
     }
 
-    /// Who is at the other end, once the handshake is done.
+    /// Returns the peer at the other end, once the handshake is done.
     pub fn peer(&self) -> Option<&PeerInfo> {
         self.peer.as_deref()
     }
@@ -233,7 +233,7 @@ impl Connection {
         }
     }
 
-    /// What is to be written: everything staged, framed and sealed.
+    /// Returns the bytes to write: everything staged, framed and sealed.
     ///
     /// Bytes that are not advanced over stay for the next call. A frame of
     /// [`FRAME_IN_PIECES`](crate::limits::FRAME_IN_PIECES) bytes and more comes over several calls,
@@ -263,7 +263,7 @@ impl Connection {
     }
 
     /// Says whether the caller reads from the transport. While it does not, because its queue is
-    /// full, silence is no fault of the peer and no heartbeat deadline runs.
+    /// full, the peer is not to blame for silence and no heartbeat deadline runs.
     pub fn set_reading(&mut self, reading: bool, now: Duration) {
         self.liveness.set_reading(reading, now);
     }

@@ -2,11 +2,11 @@
 
 use thiserror::Error;
 
-/// What is wrong with the bytes.
+/// The fault of the bytes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// The first bytes are no ZMTP signature.
+    /// The first bytes are not a ZMTP signature.
     #[error("the other end does not speak ZMTP: byte {position} of its greeting is {byte:#04x}")]
     BadSignature {
         /// Position of the wrong byte, counted from 0.

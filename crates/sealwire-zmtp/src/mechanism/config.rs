@@ -87,7 +87,7 @@ impl MechanismConfig {
             .find(|settings| theirs.is_mechanism(settings.mechanism().name()))
     }
 
-    /// What stands in the greeting where others have zeros.
+    /// The bytes of the greeting where others have zeros.
     pub(crate) fn greeting_padding(&self, entropy: &Entropy) -> [u8; 8] {
         if self.all().any(|settings| settings.wants_fresh_padding()) {
             entropy.padding()
@@ -172,7 +172,7 @@ pub(crate) trait Settings: fmt::Debug + Send + Sync {
         false
     }
 
-    /// What is weak about the frames after the handshake.
+    /// The weakness of the frames after the handshake.
     fn weakness(&self) -> Option<Weakness> {
         None
     }

@@ -97,7 +97,7 @@ impl fmt::Display for AddressLimit {
 /// A handshake that has to give way to a newer one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Eviction {
-    /// The number of its connection.
+    /// The id of its connection.
     pub connection: u64,
     /// Whether its own address has more than its share; otherwise there are too many in all.
     pub over_share: bool,
@@ -166,8 +166,8 @@ impl Addresses {
     ///
     /// # Errors
     ///
-    /// What the address has used up. The handshakes are no reason: [`began`](Self::began) names
-    /// one that gives way.
+    /// The limit that the address has used up. Never that of handshakes: [`began`](Self::began) names one
+    /// that gives way.
     pub fn check(
         &mut self,
         source: Source,
@@ -451,7 +451,7 @@ mod tests {
             let source = Source::V4(Ipv4Addr::from(number));
             assert_eq!(book.check(source, &limits, now), Ok(()));
             assert_eq!(book.check(busy, &limits, now), Err(AddressLimit::Rate));
-            // Who keeps trying is not forgotten either.
+            // An address that keeps trying is not forgotten either.
             assert_eq!(book.check(spent, &limits, now), Err(AddressLimit::Rate));
         }
         assert_eq!(book.idle.len(), MAX_IDLE_ADDRESSES);

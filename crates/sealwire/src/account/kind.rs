@@ -42,7 +42,7 @@ macro_rules! kinds {
                 match self { $(Kind::$name => $label,)* }
             }
 
-            /// What is held or repeated, in a few words.
+            /// Returns what is held or repeated, as a noun in the plural.
             pub const fn name(self) -> &'static str {
                 match self { $(Kind::$name => $text,)* }
             }

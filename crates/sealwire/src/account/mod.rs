@@ -1,11 +1,11 @@
 //! One account per peer: whatever a peer can make this process hold, repeat or log is charged to
 //! it, bounded and counted.
 //!
-//! An account belongs to a [`Peer`](crate::Peer) and lives as long as it does. What is held for the
-//! peer is charged by [`Kind`], with what it sent ([`Side::Inbound`]) and what it does not read
-//! ([`Side::Outbound`]) apart: a common budget would stop reading because the application sends.
-//! Peers that have not completed a handshake are charged by their address, in the book of
-//! [`Addresses`] that each listener has.
+//! An account belongs to a [`Peer`](crate::Peer) and lives as long as it does. Bytes and objects held for the
+//! peer are charged by [`Kind`], with what it sent ([`Side::Inbound`]) and what it does not read
+//! ([`Side::Outbound`]) apart: a common budget would stop reading because the application sends. Peers that
+//! have not completed a handshake are charged by their address, in the book of [`Addresses`] that each
+//! listener has.
 //!
 //! What all peers together take from the process is bounded beside that: [`DescriptorLimit`] says
 //! how many descriptors connections may have, [`SpareDescriptor`] what to do when there are none,
@@ -61,7 +61,7 @@ impl Excesses {
     }
 }
 
-/// What is held for one peer, by kind, and how often a bound was reached.
+/// The bytes and objects held for one peer, by kind, and how often a bound was reached.
 pub struct Account {
     held: [AtomicUsize; Kind::ALL.len()],
     exceeded: [AtomicU64; Kind::ALL.len()],

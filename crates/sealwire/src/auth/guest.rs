@@ -1,4 +1,4 @@
-//! Who may connect at all, whatever the mechanism: by address and process.
+//! Admission by address and process, whatever the mechanism.
 
 use std::fmt;
 use std::sync::Arc;

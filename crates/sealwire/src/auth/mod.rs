@@ -1,5 +1,5 @@
-//! Who may connect to a server: a closure, a set of keys, a file or directory of allowed keys, a
-//! table or file of passwords, or a ZAP handler ([`zap`]).
+//! Authenticators, which decide who may connect to a server: a closure, a set of keys, a file or directory of
+//! allowed keys, a table or file of passwords, or a ZAP handler ([`zap`]).
 
 mod allowed_keys;
 mod allowed_keys_file;
@@ -92,9 +92,9 @@ pub enum Decision {
 /// What kind of refusal it is: the status codes of ZAP (RFC 27). libzmq's clients know no other
 /// reasons, and report them as `ZMQ_EVENT_HANDSHAKE_FAILED_AUTH`.
 ///
-/// Peers over NULL, PLAIN and CURVE are told 400 and 500; with 300 the connection is closed without
-/// a word (ZMTP 3.1, RFC 37). libzmq's clients take a closed connection for something that passes
-/// and connect again, and never come back after the other two.
+/// Peers over NULL, PLAIN and CURVE are told 400 and 500; with 300 the connection is closed silently (ZMTP
+/// 3.1, RFC 37). libzmq's clients take a closed connection for something that passes and connect again, and
+/// never come back after the other two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// 300: nothing was decided; to try again later may help.
@@ -221,7 +221,7 @@ where
     }
 }
 
-/// Lets in whoever knows the server's public key. Connections are encrypted, clients are not
+/// Lets in every client that knows the server's public key. Connections are encrypted, clients are not
 /// told apart. A PLAIN server lets in everybody with it, so it wants a ZAP handler ([`zap`]).
 ///
 /// Where a ZAP handler is or was bound in the context, it is asked about each client, with an empty

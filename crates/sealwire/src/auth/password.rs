@@ -1,4 +1,4 @@
-//! Who may connect to a PLAIN server: a closure, or a table of usernames with their passwords.
+//! Authenticators of PLAIN servers: a closure, or a table of usernames with their passwords.
 
 use std::fmt;
 use std::sync::Arc;

@@ -222,7 +222,7 @@ impl Watch {
         self.problem.is_some() || self.next.is_some()
     }
 
-    /// What is different from what the log said last.
+    /// The difference from what the log said last.
     fn remark(&mut self, now: Instant) -> Option<Remark> {
         let early = |before| now.duration_since(before) < LOG_PERIOD;
         if self.told == self.problem.is_some() || self.remarked.is_some_and(early) {

@@ -46,7 +46,7 @@ pub enum KeyFileError {
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
-        /// Who may read it.
+        /// The users that may read it.
         readers: Readers,
     },
     /// No key where one should be.

@@ -111,12 +111,12 @@ pub enum OptionsError {
     Zero(&'static str),
 }
 
-/// What is said about single addresses at a listener; `None` for what is right by default.
+/// The limits of single addresses at a listener; `None` for the default.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PerAddress {
     pub(crate) connections: Option<usize>,
     pub(crate) handshakes: Option<usize>,
-    /// So many connections in each period.
+    /// A number of connections in each period.
     pub(crate) rate: Option<(u32, Duration)>,
 }
 

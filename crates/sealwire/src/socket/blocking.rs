@@ -304,9 +304,9 @@ impl Socket {
     /// one lock takes up to 64 that are there, after the first. Each call of `next` waits for up to the receive
     /// timeout.
     ///
-    /// What was taken and not handed out goes back when the iterator is dropped, and stays in front. It is
-    /// in no queue meanwhile, so up to 64 messages may be there beside the high-water mark's. REQ and REP take
-    /// one at a time, and so does everybody as long as others wait for messages of the same socket.
+    /// Dropping the iterator returns undelivered messages to the front of the queue. They are
+    /// in no queue meanwhile, so up to 64 messages may be there beside the high-water mark's. REQ and REP
+    /// take one at a time, and so does everybody as long as others wait for messages of the same socket.
     ///
     /// ```
     /// # use sealwire::{SocketType, blocking::Socket};
@@ -451,7 +451,7 @@ impl Socket {
         }
     }
 
-    /// Lets the callers that wait look again at what they wait for.
+    /// Lets the callers that wait check their conditions again.
     pub(crate) fn wake(&self) {
         if let Ok(core) = self.inner.core() {
             core.notify_readable(usize::MAX);

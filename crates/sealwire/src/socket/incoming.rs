@@ -35,7 +35,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// What comes next, if it is here already.
+    /// The next message, if it is here already.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Result<Message, Error>> {
         if !self.core.is_here() {
@@ -111,7 +111,7 @@ impl<'a> Incoming<'a> {
         loop {
             let received = core.try_receive();
             if !matches!(received, Ok(None)) {
-                // Whoever else waits is not to be taken for this one.
+                // The listener of another waiter must not be taken for this one.
                 self.listener = None;
             }
             match received {

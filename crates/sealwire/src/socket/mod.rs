@@ -366,9 +366,9 @@ impl Socket {
     /// The messages of this socket, one after the other, as a stream: the cheapest way to receive
     /// them, since one lock takes up to 64 that are there, after the first.
     ///
-    /// What was taken and not handed out goes back when the stream is dropped, and stays in front. It is
-    /// in no queue meanwhile, so up to 64 messages may be there beside the high-water mark's. REQ and REP take
-    /// one at a time, and so does everybody as long as others wait for messages of the same socket.
+    /// Dropping the stream returns undelivered messages to the front of the queue. They are
+    /// in no queue meanwhile, so up to 64 messages may be there beside the high-water mark's. REQ and REP
+    /// take one at a time, and so does everybody as long as others wait for messages of the same socket.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -461,7 +461,7 @@ impl Socket {
     pub fn readiness(&self) -> std::io::Result<Readiness> {
         let core = self.core().map_err(std::io::Error::other)?;
         let readiness = Readiness::new(&core.pollers, core.clone())?;
-        // Who reads directly would take what the descriptor is to tell of.
+        // A thread that reads directly would take the messages that the descriptor announces.
         core.end_direct_reading();
         core.fetch_what_is_kept_back();
         Ok(readiness)

@@ -124,13 +124,13 @@ impl Socket {
     /// # Errors
     ///
     /// As [`send`](Socket::send), and only when nothing was sent; the message that it is about is
-    /// the first of the queue. No room is no error.
+    /// the first of the queue. A full queue is not an error.
     pub fn try_send_many(&self, messages: &mut VecDeque<Message>) -> Result<usize, Error> {
         self.core()?.try_send_many(messages)
     }
 
     /// SERVER, PEER: queues payloads for the connection of this [routing id](crate::Peer::connection_routing_id), in
-    /// order and in one go, as long as it has room. What is left stays in `payloads`. Returns how
+    /// order and in one go, as long as it has room. The rest stays in `payloads`. Returns how
     /// many were queued.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! Who reads a socket's only connection: the engine, or a thread that waits for a message of it.
+//! The lease that decides who reads a socket's only connection: the engine, or a thread that waits for a
+//! message of it.
 //!
 //! A hand-over from the I/O thread to a waiting thread costs more than the message, so a thread that
 //! blocks leases the connection and reads it on its own. When it has its message it leaves, and the
@@ -21,8 +22,8 @@
 //! the thread comes and goes and stops while it stays: then the thread, as it leaves, has the engine
 //! start it (`timed`).
 //!
-//! A thread parks, then looks for a message once more, then polls. Who brings a message does so first
-//! and calls [`wake`](Lease::wake) then. Both do so under the same lock, so the thread either finds the
+//! A thread parks, then checks for a message once more, then polls. A thread that brings a message queues it
+//! first and calls [`wake`](Lease::wake) then. Both do so under the same lock, so the thread either finds the
 //! message or is woken.
 
 use super::atomic::{AtomicU8, Ordering};
@@ -93,7 +94,7 @@ pub(crate) enum Begun {
     Shared,
 }
 
-/// What is left to do for who ended a lease.
+/// The duty of the thread that ended a lease.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     /// The connection may be leased: the engine has to be told to read it.
@@ -102,7 +103,7 @@ pub(crate) struct Ended {
     pub(crate) sleeps: bool,
 }
 
-/// What is left to do for a thread that leaves.
+/// The duty of a thread that leaves.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Leaving {
     /// Nothing: the engine looks after the lease.

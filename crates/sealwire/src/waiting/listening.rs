@@ -95,7 +95,7 @@ impl Tasks {
         });
         self.count.store(queue.waiting.len(), Ordering::SeqCst);
         drop(queue);
-        // What is waited for is looked at behind this.
+        // The caller checks its condition behind this.
         fence(Ordering::SeqCst);
         number
     }
@@ -239,7 +239,7 @@ impl Future for Listening {
     }
 }
 
-/// Who was told and does not look passes it on.
+/// A listener that was notified and does not check passes the notification on.
 impl Drop for Listening {
     fn drop(&mut self) {
         if let Some((tasks, number)) = self.take()

@@ -1,4 +1,4 @@
-//! Who keeps a connection, and who gets one at all: server keys under rotation, clients that are
+//! Clients that keep a connection, and clients that get one: server keys under rotation, clients that are
 //! removed, limits per address.
 
 use std::io::Write as _;
@@ -282,7 +282,7 @@ fn an_address_gets_so_many_half_open_handshakes() {
         AddressLimit::Handshakes
     );
     assert!(pull.counters().exceeded(Kind::Handshakes) > 0);
-    // Who speaks is heard meanwhile, from the same address too.
+    // A client that speaks is heard meanwhile, from the same address too.
     let push = options(SocketType::Push).build_blocking().unwrap();
     push.connect(&*endpoint).unwrap();
     push.send("hello").unwrap();

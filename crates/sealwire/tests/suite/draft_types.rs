@@ -108,12 +108,12 @@ fn a_radio_reaches_the_members_of_a_group() {
         };
         let both = tune_in(&["news", "sport"]);
         let news = tune_in(&["news"]);
-        // Whoever hears the last group of its own has joined all of them.
+        // A DISH that hears its last group has joined all of them.
         for (dish, group) in [(&both, "ready both"), (&news, "ready news")] {
             dish.join(group).unwrap();
             eventually("joined", || {
                 radio.send(Message::to_group(group, "")).unwrap();
-                // Not so many of them that the queue is full.
+                // Few enough not to fill the queue.
                 dish.recv_timeout(Duration::from_millis(20)).is_ok()
             });
             dish.leave(group).unwrap();

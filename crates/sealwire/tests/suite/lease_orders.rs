@@ -16,7 +16,7 @@ use lease::{Begun, Ended, Lease, Leaving, Use};
 
 const PREEMPTIONS: usize = 3;
 
-/// Every order with up to so many places at which a thread is interrupted in favour of another: more
+/// Every order with up to this number of places at which a thread is interrupted in favour of another: more
 /// take hours, and find little (Musuvathi and Qadeer, Iterative Context Bounding, 2007).
 fn explore(model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -24,7 +24,7 @@ fn explore(model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
-/// What is written by one thread and slept for by others.
+/// A flag that one thread writes and others sleep for.
 struct Wakeups {
     written: Mutex<bool>,
     changed: Condvar,

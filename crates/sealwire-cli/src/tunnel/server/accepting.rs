@@ -34,7 +34,7 @@ impl Server {
                         continue;
                     }
                     self.events.cannot_accept(&error);
-                    // What is short may be there later.
+                    // Descriptors may be free later.
                     self.tick.get_or_insert(Instant::now() + TICK);
                     return;
                 }

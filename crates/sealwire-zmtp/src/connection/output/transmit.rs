@@ -8,7 +8,7 @@ use super::{Output, Segment};
 
 /// Everything that is ready to be written, in chunks.
 ///
-/// What is advanced over is gone; the rest stays in the connection for the next time. Of a frame that
+/// Bytes that are advanced over are gone; the rest stays in the connection for the next time. Of a frame that
 /// is sealed in pieces (see [`FRAME_IN_PIECES`](crate::limits::FRAME_IN_PIECES)) it holds what is
 /// sealed; more is there once that was advanced over and
 /// [`transmit`](crate::Connection::transmit) is called again.

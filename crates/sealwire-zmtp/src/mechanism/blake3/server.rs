@@ -1,9 +1,9 @@
 //! The server's side of the handshake.
 //!
-//! Source: wire reference, sections 4 and 8. Between WELCOME and INITIATE nothing is kept but the
-//! number of the connection; what is needed then comes back in the cookie, and the WELCOME frame
-//! that was sent is made again, since sealing is deterministic. A few transcripts, of the latest
-//! connections whichever they are, spare most servers that.
+//! Source: wire reference, sections 4 and 8. Between WELCOME and INITIATE nothing is kept but the connection
+//! id; what is needed then comes back in the cookie, and the WELCOME frame that was sent is made again, since
+//! sealing is deterministic. A few transcripts, of the latest connections whichever they are, spare most
+//! servers that.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

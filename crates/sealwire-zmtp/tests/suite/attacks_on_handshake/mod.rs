@@ -44,7 +44,7 @@ fn is_framing(leg: Leg, byte: usize) -> bool {
     byte < size
 }
 
-/// What must come of a flipped bit behind the framing.
+/// The error that a flipped bit behind the framing must cause.
 fn expected(leg: Leg, byte: usize, mask: u8) -> HandshakeError {
     match leg {
         Leg::Hello => match byte - 8 {

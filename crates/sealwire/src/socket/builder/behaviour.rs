@@ -84,7 +84,7 @@ impl SocketBuilder {
     }
 
     /// XPUB, PUB: sending waits while the queue of any subscriber of the message is full, instead
-    /// of dropping for that one. The slowest sets the pace. Default: off.
+    /// of dropping for that one. The slowest subscriber decides the rate. Default: off.
     pub fn xpub_no_drop(mut self, no_drop: bool) -> Self {
         self.options.behaviour.publish_no_drop = no_drop;
         self

@@ -113,7 +113,7 @@ impl SocketBuilder {
     }
 
     /// Messages queued for each peer before sending waits or drops. Default 1,000; 0 for no limit.
-    /// The connection holds up to 128 KiB (or one message) more on its way into the transport. Who
+    /// The connection holds up to 128 KiB (or one message) more on its way into the transport. A sender that
     /// waits for room goes on once half of the queue is free, as in libzmq.
     pub fn send_high_water_mark(mut self, messages: usize) -> Self {
         self.options.send_high_water_mark = messages;
@@ -240,11 +240,11 @@ impl SocketBuilder {
         self
     }
 
-    /// How long a thread that blocks in `recv` on a socket with a single connection looks for a
-    /// message again and again before it sleeps, lending its core to whoever else wants it in
-    /// between. A sleeping thread is woken tens of microseconds late, so this makes ends that answer
-    /// each other at once several times as fast, for CPU time: as long as it pays, that is, and with
-    /// pauses when it does not. Some tens of microseconds are reasonable. Default: not at all.
+    /// How long a thread that blocks in `recv` on a socket with a single connection spins before it sleeps,
+    /// yielding its core to other threads in between. A sleeping thread is woken tens of microseconds late,
+    /// so this makes ends that answer each other at once several times as fast, for CPU time: as long as it
+    /// pays, that is, and with pauses when it does not. Some tens of microseconds are reasonable. Default:
+    /// not at all.
     pub fn spin(mut self, limit: Duration) -> Self {
         self.options.spin = bounded(limit);
         self
@@ -325,7 +325,7 @@ impl SocketBuilder {
         Ok(Socket::open(context, self.options))
     }
 
-    /// Makes the socket with a blocking face.
+    /// Makes the socket with the blocking API.
     ///
     /// # Errors
     ///

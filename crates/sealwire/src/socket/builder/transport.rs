@@ -89,7 +89,7 @@ impl SocketBuilder {
         self
     }
 
-    /// Who may connect to the files of `ipc` endpoints that this socket binds: a mode as of `chmod`,
+    /// Sets who may connect to the files of `ipc` endpoints that this socket binds: a mode as of `chmod`,
     /// whatever the umask says. To connect takes the right to write. Default 0o600: this user alone.
     /// 0o660 lets the file's group in as well, 0o666 everybody who may enter the directory.
     pub fn ipc_mode(mut self, mode: u32) -> Self {

@@ -1,4 +1,4 @@
-//! Who is connected with whom, what is under way, and what time it is.
+//! The simulated network: its connections, the bytes under way, and the time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -70,9 +70,9 @@ pub(super) struct End {
     pub(super) remote: SocketAddr,
     pub(super) watch: Watch,
     pub(super) standing: Standing,
-    /// What comes, with its time: never before what was sent before it.
+    /// Segments under way, with their time of arrival, in the order in which they were sent.
     incoming: VecDeque<(Duration, Segment)>,
-    /// What has come and was not read.
+    /// Bytes that have arrived and were not read.
     pub(super) unread: VecDeque<Bytes>,
     /// No bytes come after these.
     pub(super) ended: bool,
@@ -81,7 +81,7 @@ pub(super) struct End {
     pub(super) finished: bool,
     /// It was told that there is no room.
     pub(super) blocked: bool,
-    /// What it sends is lost, and nobody is told: so many bytes so far.
+    /// Bytes that were lost silently so far, if all that it sends is lost.
     lost: Option<usize>,
 }
 
@@ -324,7 +324,7 @@ impl Network {
         }
     }
 
-    /// A host has no descriptors left for so long.
+    /// A host has no descriptors left for `time`.
     pub(crate) fn exhaust(&self, host: IpAddr, time: Duration) {
         let mut state = self.lock();
         let until = state.now + time;
@@ -338,7 +338,7 @@ impl Network {
         state.listeners.keys().nth(chosen).copied()
     }
 
-    /// Parts all hosts from each other for so long. What is sent meanwhile arrives later.
+    /// Parts all hosts from each other for `time`. Bytes sent meanwhile arrive later.
     pub(crate) fn partition(&self, time: Duration) {
         let mut state = self.lock();
         state.parted_until = state.now + time;

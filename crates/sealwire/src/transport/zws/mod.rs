@@ -37,7 +37,7 @@ use crate::options::WebAccess;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WebSocketError {
-    /// The request or answer of the upgrade is no HTTP.
+    /// The request or answer of the upgrade is not HTTP.
     #[error("the upgrade is not HTTP/1.1")]
     NotHttp,
     /// The peer speaks TLS, and this endpoint does not.
@@ -75,7 +75,7 @@ pub enum WebSocketError {
     /// Clients mask their frames, servers do not.
     #[error("a WebSocket frame is masked where it must not be, or not where it must")]
     Masking,
-    /// A message of text, or one that is no frame of ZMTP.
+    /// A message of text, or one that is not a ZMTP frame.
     #[error("a WebSocket message is no frame of ZMTP")]
     NotZmtp,
     /// More than may be kept of a message that comes in pieces.
@@ -239,7 +239,7 @@ impl Zws {
         self.outbound.held()
     }
 
-    /// Bytes for the transport. Whoever sends some takes them off the front.
+    /// Bytes for the transport. The sender takes them off the front.
     pub(crate) fn pending(&mut self) -> &mut BytesMut {
         self.outbound.buffer()
     }
