@@ -29,7 +29,7 @@ impl MulticastOptions {
                     socket_type,
                 })
             }
-            _ if self.hops == Some(0) => Err(OptionsError::Zero("the hops of multicast")),
+            _ if self.hops == Some(0) => Err(OptionsError::Zero("multicast_hops")),
             _ => Ok(()),
         }
     }

@@ -350,19 +350,3 @@ fn heartbeats_end_a_peer_that_is_connected_and_says_nothing() {
     });
     assert_eq!(pull.recv().unwrap().as_bytes(), b"in its place");
 }
-
-#[test]
-fn limits_of_nothing_are_refused() {
-    for builder in [
-        options(SocketType::Pull).max_connections_per_address(0),
-        options(SocketType::Pull).max_handshakes_per_address(0),
-        options(SocketType::Pull).max_connections_per_key(0),
-        options(SocketType::Pull).connection_rate_per_address(0, Duration::from_secs(1)),
-        options(SocketType::Pull).connection_rate_per_address(1, Duration::ZERO),
-    ] {
-        assert!(matches!(
-            builder.build_blocking(),
-            Err(Error::Options(OptionsError::Zero(_)))
-        ));
-    }
-}

@@ -1,6 +1,7 @@
 //! Options of single socket types.
 
 mod connections;
+mod refused;
 
 use std::time::Duration;
 
