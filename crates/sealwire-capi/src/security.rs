@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use sealwire::auth::{Decision, PasswordFile, PlainClient};
+use sealwire::auth::{Decision, MAX_CREDENTIAL, PasswordFile, PlainClient};
 use sealwire::{Blake3Server, Generate as _, KeyPair, Mechanism, PublicKey, Security};
 
 use crate::auth::{Shared, needed, sealwire_authenticator, sealwire_decision};
@@ -181,9 +181,6 @@ pub extern "C" fn sealwire_security_curve_client_accepting_gaps_unauthenticated_
     curve_client(server_key, keys, out, security)
 }
 
-/// Longest username and longest password, in bytes.
-const MAX_CREDENTIAL: usize = 255;
-
 /// PLAIN, the side that shows a username and a password, in clear, to everybody on the way. For
 /// peers that know nothing better.
 ///
@@ -199,7 +196,9 @@ pub extern "C" fn sealwire_security_plain_client(
         let username = text(username, "username")?;
         let password = bytes(password.cast(), password_size, "password")?;
         if username.len() > MAX_CREDENTIAL || password.len() > MAX_CREDENTIAL {
-            let text = "a username and a password have at most 255 bytes";
+            let text = format!(
+                "the username or password is longer than {MAX_CREDENTIAL} bytes: shorten it"
+            );
             return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
         }
         Ok(Security::plain_client(username, password))

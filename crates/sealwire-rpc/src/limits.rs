@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use sealwire::options::MAX_TIMEOUT;
+
 /// What one side lets the other have, and how long it waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -63,12 +65,9 @@ impl Default for Limits {
     }
 }
 
-/// A hundred years: longer limits are taken for this one, so that no sum of times overflows.
-const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
-
-/// `limit`, or the longest there is.
+/// Returns `limit`, or [`MAX_TIMEOUT`] if that is shorter.
 pub(crate) fn bounded(limit: Duration) -> Duration {
-    limit.min(LONGEST)
+    limit.min(MAX_TIMEOUT)
 }
 
 /// Bytes that an application may put behind SETTINGS, and that a greeter may answer.

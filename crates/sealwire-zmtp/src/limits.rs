@@ -21,6 +21,9 @@ pub const MAX_PROPERTIES: usize = 64;
 /// Longest routing id, in bytes (ZMTP 3.1, metadata property `Identity`).
 pub const MAX_ROUTING_ID: usize = 255;
 
+/// Longest username and longest password for PLAIN, in bytes: HELLO has one octet for their length (RFC 24).
+pub const MAX_CREDENTIAL: usize = 255;
+
 /// Most key pairs that a BLAKE3 server may have beside its first.
 pub const MAX_ADDITIONAL_SERVER_KEYS: usize = 3;
 

@@ -33,7 +33,7 @@ class Driver:
             if future is not None and not future.done():
                 future.set_result(None)
 
-    async def turn(self) -> None:
+    async def yield_now(self) -> None:
         """Lets other tasks run after each ``_IN_A_ROW`` operations that ended at once. To be called before
         something is taken or sent: a coroutine may be cancelled here."""
         self._in_a_row += 1
@@ -97,5 +97,5 @@ def driver() -> Driver:
 async def run(operation: Operation, limit: float | None = None) -> Any:
     """Waits for the end of an operation on the running loop."""
     here = driver()
-    await here.turn()
+    await here.yield_now()
     return await here.run(operation, limit)

@@ -19,10 +19,10 @@ use crate::wire::frame::{COMMAND, Header, MORE};
 #[non_exhaustive]
 pub enum SendError {
     /// The handshake is not done, or the connection is over.
-    #[error("the connection is not ready for messages")]
+    #[error("the connection takes no messages: its handshake is not done, or it has ended")]
     NotReady(Frames),
     /// The message has no frame; an empty message is one with an empty frame.
-    #[error("the message has no frame")]
+    #[error("the message has no frame: an empty message is one empty frame")]
     NoFrame(Frames),
     /// This direction has used all its nonces.
     #[error("2^64 - 1 frames were sealed under one key; open a new connection")]

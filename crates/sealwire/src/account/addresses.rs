@@ -87,9 +87,9 @@ pub enum AddressLimit {
 impl fmt::Display for AddressLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            AddressLimit::Connections => "the limit of connections",
-            AddressLimit::Handshakes => "the limit of handshakes",
-            AddressLimit::Rate => "the rate of connections",
+            AddressLimit::Connections => "connections (max_connections_per_address)",
+            AddressLimit::Handshakes => "handshakes (max_handshakes_per_address)",
+            AddressLimit::Rate => "connections in a period (connection_rate_per_address)",
         })
     }
 }
@@ -162,11 +162,11 @@ impl AddressAccount {
 }
 
 impl Addresses {
-    /// Whether one more connection may begin, and counts it for the rate.
+    /// Checks whether one more connection may begin, and counts it for the rate.
     ///
     /// # Errors
     ///
-    /// The limit that the address has used up. Never that of handshakes: [`began`](Self::began) names one
+    /// The limit that the address has reached. Never that of handshakes: [`began`](Self::began) names one
     /// that gives way.
     pub fn check(
         &mut self,
@@ -224,14 +224,14 @@ impl Addresses {
         })
     }
 
-    /// The handshake of this connection is done.
+    /// Counts the handshake of this connection as done.
     pub fn became_ready(&mut self, connection: u64) {
         if let Some(&source) = self.connections.get(&connection) {
             self.change_handshakes(source, |handshakes| handshakes.remove(&connection));
         }
     }
 
-    /// This connection is over.
+    /// Forgets this connection, which has ended.
     pub fn ended(&mut self, connection: u64) {
         self.became_ready(connection);
         let Some(source) = self.connections.remove(&connection) else {
@@ -256,26 +256,26 @@ impl Addresses {
         Some((oldest, handshakes))
     }
 
-    /// Connections of one address, those in their handshake included.
+    /// Returns the number of connections of one address, those in their handshake included.
     pub fn connections_of(&self, source: Source) -> usize {
         self.accounts
             .get(&source)
             .map_or(0, |account| account.connections)
     }
 
-    /// Connections of all addresses, those in their handshake included.
+    /// Returns the number of connections of all addresses, those in their handshake included.
     pub fn connections(&self) -> usize {
         self.connections.len()
     }
 
-    /// Handshakes of one address.
+    /// Returns the number of handshakes of one address.
     pub fn handshakes_of(&self, source: Source) -> usize {
         self.accounts
             .get(&source)
             .map_or(0, |account| account.handshakes.len())
     }
 
-    /// Handshakes of all addresses.
+    /// Returns the number of handshakes of all addresses.
     pub fn handshakes(&self) -> usize {
         self.handshakes
     }
