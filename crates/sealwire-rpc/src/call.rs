@@ -22,7 +22,7 @@ pub struct CallOptions {
 }
 
 impl CallOptions {
-    /// With this time limit.
+    /// Returns options with this time limit for the answer.
     pub fn within(limit: Duration) -> Self {
         CallOptions { limit: Some(limit) }
     }
@@ -92,11 +92,12 @@ impl Call {
         (&self.link, self.key)
     }
 
-    /// Blocks until the answer is there.
+    /// Blocks until the answer is there, for up to the time limit of the call.
     ///
     /// # Errors
     ///
-    /// As [`Conn::request`](crate::Conn::request).
+    /// Those of [`Conn::request`](crate::Conn::request), and [`Error::WouldDeadlock`] on the thread that
+    /// reads the connection.
     pub fn wait(self) -> Result<Body, Error> {
         if in_batch() {
             return Err(Error::WouldDeadlock);

@@ -189,15 +189,15 @@ impl Peer {
         }
     }
 
-    /// Where the peer is.
+    /// Returns the address of the peer.
     pub fn address(&self) -> &PeerAddress {
         &self.address
     }
 
-    /// What this process holds for the peer. Of the messages in the socket's own queues
+    /// Returns what this process holds for the peer. Of the messages in the socket's own queues
     /// ([`Kind::Received`], [`Kind::Queued`]) it tells the state when
-    /// [`Socket::accounts`](crate::Socket::accounts) or
-    /// [`Socket::peers`](crate::Socket::peers) was last called.
+    /// [`Socket::accounts`](crate::Socket::accounts) or [`Socket::peers`](crate::Socket::peers) was last
+    /// called.
     ///
     /// [`Kind::Received`]: crate::account::Kind::Received
     /// [`Kind::Queued`]: crate::account::Kind::Queued
@@ -238,7 +238,7 @@ impl Peer {
         }
     }
 
-    /// What the peer calls itself, up to 255 bytes. Not verified by anyone.
+    /// Returns the routing id that the peer claims, up to 255 bytes. Nobody verifies it.
     pub fn routing_id(&self) -> &[u8] {
         match &self.identity {
             Identity::Wire(info) => &info.routing_id,
@@ -266,8 +266,8 @@ impl Peer {
         }
     }
 
-    /// Value of a metadata property, by name without case: what the ZAP handler said about the
-    /// peer, or else what the peer itself sent in its handshake, which proves nothing.
+    /// Returns the value of a metadata property, by name without case: the one that the ZAP handler gave to
+    /// the peer, or else the one that the peer itself sent in its handshake, which proves nothing.
     pub fn metadata(&self, name: &str) -> Option<&[u8]> {
         if let Some(value) = self.vouched_metadata(name) {
             return Some(value);
@@ -313,8 +313,8 @@ impl Peer {
         self.process
     }
 
-    /// Value of a metadata property that the ZAP handler gave to the peer, by name without case.
-    /// Nothing in here is the peer's word.
+    /// Returns the value of a metadata property that the ZAP handler gave to the peer, by name without case.
+    /// Never one that the peer sent.
     pub fn vouched_metadata(&self, name: &str) -> Option<&[u8]> {
         self.approval.metadata.as_ref()?.get(name)
     }

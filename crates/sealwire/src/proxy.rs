@@ -93,7 +93,7 @@ pub struct Proxy<'a> {
 }
 
 impl<'a> Proxy<'a> {
-    /// Between these two sockets.
+    /// Makes a proxy between these two sockets.
     pub fn new(frontend: &'a Socket, backend: &'a Socket) -> Self {
         Proxy {
             frontend,
@@ -131,8 +131,11 @@ impl<'a> Proxy<'a> {
     ///
     /// # Errors
     ///
-    /// As [`proxy`]: [`Error::Closed`], [`Error::System`], [`Error::State`]. Then both sockets are
-    /// closed.
+    /// * [`Error::Closed`] if another handle closes one of the sockets.
+    /// * [`Error::System`] if the system refuses a thread, or something that a socket needs.
+    /// * [`Error::State`] for socket types that no device has (REQ, REP).
+    ///
+    /// Both sockets are closed then.
     pub fn run(self) -> Result<(), Error> {
         let steering = Steering::default();
         let (forth, back) = steering.directions();

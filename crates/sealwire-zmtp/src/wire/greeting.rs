@@ -101,7 +101,7 @@ impl Greeting {
         }))
     }
 
-    /// Whether the mechanism is `name`.
+    /// Returns whether the mechanism is `name`.
     pub fn is_mechanism(&self, name: &str) -> bool {
         let (text, padding) = self
             .mechanism

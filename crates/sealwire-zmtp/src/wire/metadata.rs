@@ -93,12 +93,12 @@ impl Metadata {
         self.0.iter().map(|(name, value)| (&**name, &value[..]))
     }
 
-    /// Number of properties.
+    /// Returns the number of properties.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no property.
+    /// Returns whether there is no property.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

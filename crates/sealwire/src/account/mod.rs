@@ -92,7 +92,7 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// When more than `limit` would be held: nothing is charged then, and the excess is counted.
+    /// [`Exceeded`] if more than `limit` would be held: nothing is charged then, and the excess is counted.
     pub fn charge(&self, kind: Kind, amount: usize, limit: usize) -> Result<(), Exceeded> {
         let grow = |held: usize| held.checked_add(amount).filter(|&sum| sum <= limit);
         self.held[kind as usize]
@@ -136,23 +136,23 @@ impl Account {
             .store(before.wrapping_add(bytes as u64), Ordering::Relaxed);
     }
 
-    /// Bytes that the transport has taken for the peer so far: what tells a peer that reads slowly
-    /// from one that does not read. Stays 0 for peers in this process.
+    /// Returns the bytes that the transport has taken for the peer so far, which tells a peer that reads
+    /// slowly from one that does not read. Stays 0 for peers in this process.
     pub fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// Bytes or items held.
+    /// Returns the bytes or items held, of this kind.
     pub fn held(&self, kind: Kind) -> usize {
         self.held[kind as usize].load(Ordering::Relaxed)
     }
 
-    /// How often the bound was reached: pauses, refusals or the disconnection.
+    /// Returns how often the bound was reached: pauses, refusals or the disconnection.
     pub fn exceeded(&self, kind: Kind) -> u64 {
         self.exceeded[kind as usize].load(Ordering::Relaxed)
     }
 
-    /// Bytes held on one side, or items for [`Side::Count`].
+    /// Returns the bytes held on one side, or items for [`Side::Count`].
     pub fn total(&self, side: Side) -> usize {
         let of_side = Kind::ALL.into_iter().filter(|kind| kind.side() == side);
         of_side.map(|kind| self.held(kind)).sum()

@@ -28,12 +28,13 @@ impl<'a> PlainClient<'a> {
         })
     }
 
-    /// What it shows. Compare passwords in constant time, as [`PasswordTable`] does.
+    /// Returns the username and password that the client shows. Compare passwords in constant time, as
+    /// [`PasswordTable`] does.
     pub fn credentials(&self) -> &PlainCredentials {
         self.credentials
     }
 
-    /// Where the connection comes from. Not a proof of anything.
+    /// Returns the address that the connection comes from. It proves nothing.
     pub fn address(&self) -> &PeerAddress {
         self.address
     }

@@ -424,8 +424,7 @@ impl Monitor {
         (self.queue.readable.wait(None, until, attempt)).ok()?.ok()
     }
 
-    /// How many events were dropped because nobody read them in time
-    /// ([`MONITOR_CAPACITY`] are kept).
+    /// Returns how many events were dropped because nobody read them in time ([`MONITOR_CAPACITY`] are kept).
     pub fn lost(&self) -> u64 {
         if !self.queue.birth.is_here() {
             return 0;
@@ -433,12 +432,13 @@ impl Monitor {
         lock(&self.queue.state).lost
     }
 
-    /// A descriptor to wait for events beside others; see [`Readiness`]. [`Ready::receive`] stands
+    /// Returns a descriptor to wait for events beside others; see [`Readiness`]. [`Ready::receive`] stands
     /// for an event, and [`Ready::closed`] says that no more will be added.
     ///
     /// # Errors
     ///
-    /// When the process has no descriptors left; it takes one on Linux, two elsewhere. In a child of a fork.
+    /// An [`io::Error`](std::io::Error) of the system if the process has no descriptors left; it takes one on
+    /// Linux, two elsewhere. In a child of a fork an error that holds [`Error::Forked`].
     #[cfg(unix)]
     pub fn readiness(&self) -> std::io::Result<Readiness> {
         if !self.queue.birth.is_here() {

@@ -95,7 +95,8 @@ impl<'a> Incoming<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Socket::recv`], but for [`Error::Closed`]; the next message may follow.
+    /// Those of [`Socket::recv`] but [`Error::Closed`], which ends the stream. After an error the next
+    /// message may follow.
     pub async fn next(&mut self) -> Option<Result<Message, Error>> {
         std::future::poll_fn(|context| self.poll(context)).await
     }

@@ -19,7 +19,7 @@ impl<'a> Transmit<'a> {
         Self(output)
     }
 
-    /// All chunks in order, none empty, for a vectored write.
+    /// Returns all chunks in order, none empty, for a vectored write.
     pub fn chunks(&self) -> impl Iterator<Item = &[u8]> {
         let mut taken = self.0.taken;
         let parts = self.0.ready_segments().flat_map(Segment::parts);
