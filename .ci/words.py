@@ -184,7 +184,8 @@ PROSE = [
         "6 functions, where there were 61.",
     ),
     Word(
-        r"\bnumber of (?:its|a|the|this|that) connection\b",
+        r"\bnumber of (?:its|a|the|this|that) connection\b|\bconnections? of (?:this|that) number\b"
+        r"|\bconnections?'s? numbers?\b",
         "connection id, routing id",
         "The cookie is bound to the number of its connection.",
         "The number of connections is limited.",
@@ -210,6 +211,16 @@ NAMES = [
     Word(r"(?:^|_)(?:to|no|disconnect|peer)_routes?$", "routing_id", "fn to_route()", "let route = 0;"),
     Word(r"^routes?_(?:beside|of)(?:_|$)", "routing_id", "fn route_of_peer()", "fn routes()"),
     Word(r"^looks?$", "spin, poll, check, read", "fn look()", "fn look_up()"),
+    Word(r"(?:^|_)connection_numbers?(?:_|$)", "connection_id", "connection_number: u64", "connections: u8"),
+    Word(r"(?:^|_)by_numbers?(?:_|$)", "by_routing_id", "fn send_by_number()", "fn by_the_number()"),
+    Word(r"(?:^|_)in_line(?:_|$)", "queued", "fn wait_in_line()", "fn in_lines()"),
+    Word(r"(?:^|_)(?:get|gets|own|other)_turns?(?:_|$)", "iteration, time slice", "fn get_turn()", "fn turns()"),
+    Word(
+        r"(?:^|_)(?:low|high|upper|lower)_marks?$",
+        "limit, high_water_mark",
+        "low_mark: u8",
+        "high_water_mark: u8",
+    ),
     Word(r"(?:^|_)utils?(?:_|$)", "the noun of what it holds", "mod utils;", "let utility = 0;"),
     Word(r"(?:^|_)helpers?(?:_|$)", "the noun of what it does", "fn run_helper()", "fn help()"),
     Word(r"(?:^|_)managers?(?:_|$)", "the noun of what it holds", "struct KeyManager", "fn manage()"),

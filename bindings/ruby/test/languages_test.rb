@@ -5,9 +5,9 @@ require "fiddle"
 require "fiddle/import"
 require "open3"
 
-# The other faces of Sealwire, each with a copy of the library of its own: C's, called from this
+# The APIs of other languages, each with a copy of the library of its own: C's, called from this
 # process, and Python's in another. Each is server and client of BLAKE3 and CURVE.
-class FacesTest < SealwireTest
+class LanguagesTest < SealwireTest
   MECHANISMS = %i[blake3 curve].freeze
 
   def setup

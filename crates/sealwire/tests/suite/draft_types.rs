@@ -14,7 +14,7 @@ fn everywhere(test: impl Fn(&Path)) {
 }
 
 #[test]
-fn a_server_answers_its_clients_by_number() {
+fn a_server_answers_its_clients_by_routing_id() {
     everywhere(|path| {
         let server = path.server(SocketType::Server).build_blocking().unwrap();
         let endpoint = server.bind(path.endpoint()).unwrap();
@@ -46,7 +46,7 @@ fn a_server_answers_its_clients_by_number() {
 }
 
 #[test]
-fn a_server_needs_the_number_of_a_peer_that_is_there() {
+fn a_server_needs_the_routing_id_of_a_connected_peer() {
     let path = Path::encrypted();
     let (server, client) = path.pair(SocketType::Server, SocketType::Client);
     for wrong in [
@@ -293,7 +293,7 @@ fn a_channel_is_a_pair_of_single_frames() {
 }
 
 #[test]
-fn payloads_go_to_a_connection_by_number_and_come_without_it() {
+fn payloads_go_to_a_connection_by_routing_id_and_come_without_it() {
     everywhere(|path| {
         let server = path.server(SocketType::Peer).omit_routing_id(true);
         let server = server.build().unwrap();

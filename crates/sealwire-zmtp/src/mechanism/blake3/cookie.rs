@@ -118,13 +118,13 @@ impl Debug for CookieKey {
     }
 }
 
-/// Where the connections of one server get cookie keys and connection numbers.
+/// Where the connections of one server get cookie keys and connection ids.
 ///
 /// The implementation must replace `K` by the clock, at least every 60 s and whether or not anyone
 /// connects, and keep exactly one predecessor. [`CookieKeys`] in a `std::sync::Mutex` does everything
 /// but the clock.
 pub trait CookieStore: Send + Sync + Debug {
-    /// The current key and a connection number that is never given out again.
+    /// The current key and a connection id that is never given out again.
     fn issue(&self) -> (CookieKey, u64);
 
     /// The keys under which a cookie may open: the current one and its predecessor.
@@ -143,7 +143,7 @@ pub trait CookieStore: Send + Sync + Debug {
 /// Transcripts that are kept, 48 bytes each. With more concurrent handshakes the oldest are forgotten.
 const REMEMBERED: usize = 256;
 
-/// `K`, its predecessor and the connection numbers.
+/// `K`, its predecessor and the connection ids.
 ///
 /// Pure: the caller owns clock, lock and randomness.
 pub struct CookieKeys {
@@ -171,7 +171,7 @@ impl CookieKeys {
         self.previous = Some(core::mem::replace(&mut self.current, CookieKey(fresh)));
     }
 
-    /// The current key and the next connection number.
+    /// The current key and the next connection id.
     ///
     /// # Panics
     ///

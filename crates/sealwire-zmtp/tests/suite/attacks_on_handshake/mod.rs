@@ -146,7 +146,7 @@ fn a_recorded_handshake_is_not_accepted_again() {
         server.feed(&data);
         assert_eq!(server.messages().len(), 1);
 
-        // Also a server whose randomness repeats, which leaves the connection's number alone to
+        // Also a server whose randomness repeats, which leaves the connection id alone to
         // tell the two apart.
         for seed in [3, 2] {
             let mut server = server_side(provider.clone(), &cookies, seed);
