@@ -96,9 +96,13 @@ impl Conn {
     ///
     /// # Errors
     ///
-    /// Those of [`request`](Conn::request) that are known before an answer: [`Error::Congested`],
-    /// [`Error::DeadlineExceeded`], [`Error::TooLarge`], [`Error::ConnectionLost`], [`Error::ShuttingDown`],
-    /// [`Error::Intercepted`] and [`Error::WouldDeadlock`].
+    /// * [`Error::Congested`] if the peer makes no room for the request within the write limit,
+    ///   [`Error::DeadlineExceeded`] if the time limit of the call is over before.
+    /// * [`Error::TooLarge`] if the peer does not take a body of this size.
+    /// * [`Error::ConnectionLost`] if the connection has ended, [`Error::ShuttingDown`] if one of both sides
+    ///   is ending.
+    /// * [`Error::Intercepted`] if an [interceptor](crate::ClientBuilder::intercept) does not let it out.
+    /// * [`Error::WouldDeadlock`] on the thread that reads the connection.
     pub fn open(&self, body: &[u8], options: CallOptions) -> Result<CallStream, Error> {
         let stream = wait(self.conn.link(), self.conn.open(body, options))??;
         Ok(CallStream { stream })
@@ -283,7 +287,19 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Those of [`Conn::request`] and [`conn`](Client::conn).
+    /// [`Error::may_have_run`] tells whether the server may have acted.
+    ///
+    /// * [`Error::Remote`] if the server answers with an error.
+    /// * [`Error::DeadlineExceeded`] if no answer comes in time.
+    /// * [`Error::Connect`] if there is no connection and all [attempts](crate::ClientBuilder::dial_attempts)
+    ///   to make one fail.
+    /// * [`Error::ConnectionLost`] if the connection ends first, [`Error::ShuttingDown`] after
+    ///   [`shutdown`](Client::shutdown).
+    /// * [`Error::Congested`] if the server makes no room for the request within the write limit,
+    ///   [`Error::TooLarge`] if it does not take a body of this size.
+    /// * [`Error::Intercepted`] if an [interceptor](crate::ClientBuilder::intercept) does not let it out.
+    /// * [`Error::WouldDeadlock`] on a thread that reads connections.
+    /// * [`Error::EngineFailed`] if a thread of the client has ended by a fault.
     pub fn request(&self, body: &[u8]) -> Result<Body, Error> {
         self.request_with(body, CallOptions::default())
     }

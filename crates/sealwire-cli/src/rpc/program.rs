@@ -105,7 +105,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// Makes the group of `count` programs, for which this thread waits.
+    /// Starts with `count` of them, for whose end this thread waits.
     pub(super) fn new(count: usize) -> Self {
         Open {
             count: AtomicUsize::new(count),

@@ -161,7 +161,7 @@ impl Conn {
     ///
     /// # Errors
     ///
-    /// Those of [`request`](Conn::request) but [`Error::Remote`], which comes as the answer.
+    /// Those of [`request`](Conn::request); [`Error::Remote`] comes as the answer of the stream instead.
     pub async fn open(&self, body: &[u8], options: CallOptions) -> Result<CallStream, Error> {
         let call = self.begin(body, options, true).await?;
         Ok(CallStream::new(call))

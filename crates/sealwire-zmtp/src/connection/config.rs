@@ -52,7 +52,8 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`], by variant.
+    /// [`ConfigError`] if the heartbeat interval is zero, the routing id or a PLAIN login is too long, or the
+    /// metadata cannot be sent: a name that is invalid or occurs twice, or more than fits into the handshake.
     pub fn validate(&self) -> Result<(), ConfigError> {
         if self.heartbeat.is_some_and(|beat| beat.interval.is_zero()) {
             return Err(ConfigError::HeartbeatInterval);

@@ -46,7 +46,11 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// [`SendError`], by variant; the message comes back in it and nothing was staged.
+    /// The message comes back in it, and nothing was staged.
+    ///
+    /// * [`SendError::NotReady`] if the handshake is not done or the connection is over.
+    /// * [`SendError::NoFrame`] if the message has no frame.
+    /// * [`SendError::CounterExhausted`] if this direction has used all its nonces.
     pub fn send(&mut self, message: Frames) -> Result<(), SendError> {
         if !self.is_ready() {
             return Err(SendError::NotReady(message));

@@ -37,8 +37,10 @@ impl Metadata {
     ///
     /// # Errors
     ///
-    /// [`WireError::TruncatedMetadata`], [`WireError::BadPropertyName`],
-    /// [`WireError::DuplicateProperty`], [`WireError::TooManyProperties`].
+    /// * [`WireError::TruncatedMetadata`] if the bytes end inside a property.
+    /// * [`WireError::BadPropertyName`] if a name is empty or has characters that ZMTP does not allow.
+    /// * [`WireError::DuplicateProperty`] if a name occurs twice.
+    /// * [`WireError::TooManyProperties`] for more than [`MAX_PROPERTIES`].
     pub fn parse(bytes: &[u8]) -> Result<Self, WireError> {
         let mut metadata = Self::default();
         let mut rest = bytes;
@@ -69,8 +71,9 @@ impl Metadata {
     ///
     /// # Errors
     ///
-    /// [`ConfigError::PropertyName`], [`ConfigError::DuplicateProperty`], and
-    /// [`ConfigError::MetadataTooLarge`] for a value beyond 2^32 - 1 bytes.
+    /// * [`ConfigError::PropertyName`] if the name is empty or has characters that ZMTP does not allow.
+    /// * [`ConfigError::DuplicateProperty`] if the name is there already.
+    /// * [`ConfigError::MetadataTooLarge`] for a value beyond 2^32 - 1 bytes.
     pub fn push(&mut self, name: &str, value: &[u8]) -> Result<(), ConfigError> {
         let name = checked_name(name.as_bytes()).ok_or(ConfigError::PropertyName)?;
         if self.get(name).is_some() {

@@ -32,7 +32,7 @@ use super::notifier::Notifier;
 /// 3. Do that: receive once or more often with [`try_recv`](crate::Socket::try_recv), or send with
 ///    [`try_send`](crate::Socket::try_send). Then wait again.
 ///
-/// To send, there is no need to wait first: try, and wait on [`Error::WouldBlock`](crate::Error::WouldBlock).
+/// To send, try first, and wait after [`Error::WouldBlock`](crate::Error::WouldBlock).
 /// A message that was announced and left in its queue is not announced again until another comes or one is
 /// received: this way a program that wants to send, and not yet to receive, can sleep.
 /// [`rearm`](Readiness::rearm) makes the descriptor readable again for those who want to be told once more.
