@@ -262,8 +262,8 @@ impl SocketBuilder {
     }
 
     /// Sends a PING after `interval` without traffic, and ends the connection when nothing at all came back
-    /// within `timeout`. The peer is asked to do the same after `ttl` (rounded to 100 ms). Default: no
-    /// heartbeats; those of peers are answered. An `interval` of zero is
+    /// within `timeout`. The peer is asked to do the same after `ttl` (cut to 100 ms and at most 6,553.5 s).
+    /// Default: no heartbeats; those of peers are answered. An `interval` of zero is
     /// [`OptionsError::Protocol`](crate::options::OptionsError::Protocol).
     pub fn heartbeat(mut self, interval: Duration, timeout: Duration, ttl: Duration) -> Self {
         self.options.heartbeat = Some(Heartbeat {
