@@ -364,7 +364,7 @@ impl SocketCore {
         self.lock().pipes.settle_accounts()
     }
 
-    /// The number of the connection that came of the `connect` with this number; `None` while
+    /// The routing id of the connection that came of the `connect` with this number; `None` while
     /// there is none.
     pub(crate) fn routing_id_of_connector(&self, connector: u64) -> Result<Option<u32>, Error> {
         let state = self.lock();

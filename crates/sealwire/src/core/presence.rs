@@ -5,15 +5,15 @@ use crate::error::{Error, Operation, Presence};
 use crate::peer::PeerAddress;
 
 impl SocketCore {
-    /// Whether at least so many peers are connected: `Some` once that is so.
+    /// Whether at least `peers` peers are connected: `Some` once that is so.
     pub(crate) fn connected(&self, peers: usize) -> Result<Option<()>, Error> {
         let state = self.lock();
         state.open()?;
         Ok((state.connected_peers() >= peers).then_some(()))
     }
 
-    /// Whether a message that begins with this topic, or to this group, would go to at least so many
-    /// peers: `Some` once that is so.
+    /// Whether a message that begins with this topic, or to this group, would go to at least `peers` peers:
+    /// `Some` once that is so.
     pub(crate) fn subscribed(&self, topic: &[u8], peers: usize) -> Result<Option<()>, Error> {
         self.with(|state| {
             state.open()?;

@@ -25,7 +25,7 @@ enum End {
 }
 
 impl SocketCore {
-    /// Sends a message, or leaves it as it was. What is left of one that was sent is of no more use.
+    /// Sends a message, or leaves it as it was. Frames left of a message that was sent are of no more use.
     fn try_send(&self, frames: &mut Frames) -> Result<(), SendFailure> {
         if frames.is_empty() {
             return Err(Error::from(MessageError::Empty).into());
