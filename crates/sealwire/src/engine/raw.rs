@@ -62,12 +62,12 @@ impl Raw {
         self.pending
     }
 
-    /// What is to be written, in order.
+    /// The bytes to write, in order.
     pub(super) fn chunks(&self) -> impl Iterator<Item = &[u8]> {
         self.outgoing.iter().map(|chunk| &chunk[..])
     }
 
-    /// So many of these bytes have been written.
+    /// Notes that `written` of these bytes have been written.
     pub(super) fn advance(&mut self, mut written: usize) {
         self.pending -= written;
         self.written += written as u64;

@@ -99,7 +99,7 @@ impl Wire {
         }
     }
 
-    /// What happened, as far as it is no message.
+    /// The next event that is not a message.
     pub(super) fn poll_event(&mut self) -> Option<Event> {
         match self {
             Wire::Zmtp(protocol) => protocol.poll_event(),

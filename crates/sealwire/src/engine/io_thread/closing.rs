@@ -102,7 +102,7 @@ impl IoThread {
         guard::contain("removing a source", || self.remove_source(slot));
     }
 
-    /// Removes what is no session.
+    /// Removes a source that is not a session.
     pub(super) fn remove_source(&mut self, slot: usize) {
         let number = match self.sources.try_remove(slot) {
             Some(EventSource::Listener(listener)) => {

@@ -46,8 +46,8 @@ impl Session {
         sooner || unwritten || self.phase.has_ended()
     }
 
-    /// Reads once, unless there was something left to deliver. Whoever calls this found the pipe
-    /// empty, so it has room.
+    /// Reads once, unless there was something left to deliver. The caller found the pipe empty, so it has
+    /// room.
     pub(in crate::engine) fn read_directly(&mut self, spare: &mut BytesMut, now: Duration) {
         if self.inbound.paused {
             self.input_wanted(now);
@@ -120,7 +120,7 @@ impl Session {
     pub(in crate::engine) fn end_lease(&mut self, registry: &Registry) -> Result<(), End> {
         self.lease.check_at = None;
         if std::mem::take(&mut self.lease.active) {
-            // What has arrived meanwhile was not told.
+            // The poll has not reported bytes that arrived meanwhile.
             self.transport.readable = true;
             self.stream
                 .reregister(registry, Token(self.key.slot))

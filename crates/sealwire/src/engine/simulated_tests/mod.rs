@@ -34,7 +34,7 @@ use crate::{Context, Error, Generate as _, KeyPair, Message, Security, Socket, S
 /// The application looks after its sockets again before so much time has passed.
 const PAUSE: Duration = Duration::from_millis(1);
 const HOUR: Duration = Duration::from_secs(3_600);
-/// Nothing here takes so many unless somebody waits for ever.
+/// No run here takes this number of steps unless somebody waits for ever.
 const MOST_STEPS: usize = 400_000;
 
 /// A server, clients, and the network between them.
