@@ -1,4 +1,4 @@
-//! Who reads: one thread at a time, on a client preferably one that waits for an answer.
+//! The reader of connections: one thread at a time, on a client preferably one that waits for an answer.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -36,7 +36,7 @@ pub(super) struct Reader {
 }
 
 thread_local! {
-    /// This thread deals with a batch of messages, now with one from this connection, which it
+    /// This thread handles a batch of messages, now with one from this connection, which it
     /// flushes at the batch's end.
     static IN_BATCH: Cell<Option<Dealing>> = const { Cell::new(None) };
     static PARKER: (Arc<Parker>, Waker) = {
@@ -45,7 +45,7 @@ thread_local! {
     };
 }
 
-/// Whose messages a thread deals with.
+/// The owner of the messages that a thread handles.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Dealing {
     /// Where the link is in memory; `None` between two.
@@ -59,12 +59,12 @@ impl Dealing {
     }
 }
 
-/// Whether this thread deals with a batch of messages.
+/// Whether this thread handles a batch of messages.
 pub(crate) fn in_batch() -> bool {
     IN_BATCH.get().is_some()
 }
 
-/// Whether this thread deals with a message of this link, and flushes it later.
+/// Whether this thread handles a message of this link, and flushes it later.
 pub(crate) fn flushes_later(link: &Link) -> bool {
     IN_BATCH.get() == Dealing::with(Some(link))
 }
