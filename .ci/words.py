@@ -228,11 +228,6 @@ NAMES = [
 
 SUFFIXES = (".md", ".rs", ".py", ".rb")
 
-# Temporary: comments in these folders are not checked yet.
-LATER = (
-    "crates/sealwire-rpc/src/proto/",
-)
-
 FENCE = re.compile(r"^[ >]*(?:[*+-] |\d+\. )?[ ]*(```+|~~~+)")
 # A link's text may hold inline code and a picture.
 NOT_PROSE = re.compile(
@@ -327,7 +322,7 @@ def check(path):
     if path.suffix == ".md":
         all_found = list(in_prose(text))
     else:
-        all_found = [] if str(shown).startswith(LATER) else list(in_comments(text, path.suffix))
+        all_found = list(in_comments(text, path.suffix))
         all_found += in_names(text) if path.suffix == ".rs" else []
     for line, found, instead in sorted(all_found):
         yield f'{shown}:{line}: "{found}": write {instead}'
