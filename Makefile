@@ -43,6 +43,7 @@ interop:
 lint:
 	python3 .ci/layers.py
 	python3 .ci/words.py
+	python3 .ci/summaries.py
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 

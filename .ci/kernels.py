@@ -34,7 +34,7 @@ def called(listing):
 
 
 def report(listing):
-    """What is wrong, a line each."""
+    """A line for each fault of the program."""
     calls, kernels = called(listing)
     faults = [
         f"{function} calls {', '.join(sorted(names))}: make it inline(always)"

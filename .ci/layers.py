@@ -255,7 +255,7 @@ def use_tree(code, at):
                 paths.append((prefix, str(name), prefix[-1].line))
                 return at
             else:
-                # What is not an import, or a name that a macro is given.
+                # Neither an import nor a name that a macro is given.
                 return at + (code[at] not in (",", "}", ";", "\0"))
 
     return paths, tree(at, [])
@@ -408,7 +408,7 @@ class Crate:
         return found or {None}
 
     def arrows(self):
-        """Who uses what where: file, line, module, the one it uses (None is the root), the name."""
+        """The uses in the crate: file, line, module, the one it uses (None is the root), the name."""
         found = set()
         for file, module, rest, line in self.paths:
             if module:

@@ -101,6 +101,53 @@ class WhatIsNotProse(unittest.TestCase):
         self.nothing("<!-- whoever\nwhoever -->")
 
 
+def comments(text, suffix=".rs"):
+    """Lines and words that are found in the comments of a source."""
+    return [(line, found) for line, found, _ in words.in_comments(text, suffix)]
+
+
+class Comments(unittest.TestCase):
+    def test_each_kind_of_comment_is_prose(self):
+        for text in ["/// Whoever", "//! Whoever", "// Whoever", "/* Whoever */", "let a = 1; // Whoever"]:
+            self.assertEqual(comments(f"mod a;\n{text}\nfn f() {{}}"), [(2, "Whoever")], text)
+        for text in ["# Whoever", "a = 1  # Whoever", '"""Whoever."""', "r'''Whoever'''", "def f():\n  'Whoever'"]:
+            line = 2 + text.count("\n")
+            self.assertEqual(comments(f"import b\n{text}\n", ".py"), [(line, "Whoever")], text)
+        self.assertEqual(comments("a = 1\n  # Whoever\n", ".rb"), [(2, "Whoever")])
+
+    def test_code_with_the_same_words_is_left_alone(self):
+        for text in ["fn whoever()", '"whoever"', 'r#"// whoever"#', '"\\" // whoever"', "'/'; whoever"]:
+            self.assertEqual(comments(text), [], text)
+        for text in ["whoever = 1", 'a = "whoever"', 'f("""\nwhoever""")', "#!/usr/bin/env whoever"]:
+            self.assertEqual(comments(text + "\n", ".py"), [], text)
+        for text in ["whoever = 1", 'a = "#{whoever}"', "#!/usr/bin/env whoever"]:
+            self.assertEqual(comments(text + "\n", ".rb"), [], text)
+
+    def test_code_in_a_comment_is_left_alone(self):
+        for text in ["/// ```\n/// whoever\n/// ```", "/// `whoever` and [`whoever`](whoever)"]:
+            self.assertEqual(comments(text), [], text)
+
+    def test_a_sentence_goes_on_from_line_to_line(self):
+        for text in ["/// its last\n/// words", "  // its last\n  // words", "/*\n * its last\n * words\n */"]:
+            self.assertEqual([found for _, found in comments(text)], ["last words"], text)
+
+    def test_a_sentence_ends_with_its_comment(self):
+        for between in ["\n\n/// ", "\n//! ", "\n// ", "\nlet ", "\nlet a; // "]:
+            self.assertEqual(comments(f"/// its last{between}words"), [], between)
+        self.assertEqual(comments("a; // its last\nb; // words"), [])
+
+    def test_case_counts_where_it_begins_a_comment(self):
+        self.assertEqual(comments("let a = 1; // What is left."), [(1, "What is")])
+        self.assertEqual(comments("/// Says\n/// what is left."), [])
+
+    def test_the_check_reads_comments_of_files(self):
+        for name, text in [("a.rs", "/// Whoever"), ("a.py", "# Whoever\n"), ("a.rb", "# Whoever")]:
+            with tempfile.TemporaryDirectory() as folder:
+                source = Path(folder) / name
+                source.write_text(text, encoding="utf-8")
+                self.assertEqual(len(list(words.check(source))), 1, name)
+
+
 class Names(unittest.TestCase):
     def test_both_ways_to_join_words(self):
         for text in ["fn obey_all()", "struct ObeyAll;", "const OBEY: u8 = 1;", "let r#obey = 1;"]:
@@ -124,9 +171,9 @@ class Command(unittest.TestCase):
                 list(words.check(page)), [f'{page}:3: "last words": write flush, final error']
             )
 
-    def test_the_repository_has_files_of_both_kinds(self):
+    def test_the_repository_has_files_of_each_kind(self):
         kinds = {path.suffix for path in words.files()}
-        self.assertEqual(kinds, {".md", ".rs"})
+        self.assertEqual(kinds, {".md", ".rs", ".py", ".rb"})
 
     def test_the_glossary_has_what_patterns_find(self):
         glossary = (words.ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")

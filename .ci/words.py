@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Prose and names use the words of the field; docs/glossary.md says which, and why.
 
-    .ci/words.py              checks the Markdown files and the Rust sources of the repository
+    .ci/words.py              checks the Markdown files and the sources of the repository
     .ci/words.py FILE...      checks these
     .ci/words.py --patterns   prints the patterns, checks nothing
 
-Code blocks, inline code, comments of HTML, and links with their text do not count as prose; comments
-and strings do not count as names. A pattern of prose sees one paragraph, list item or table row on
-one line, so a space in it matches a line break too. A pattern of names sees each identifier in
-snake_case. Standard library of Python only, 3.9 or newer.
+Prose is what Markdown files say, and the comments of Rust, Python and Ruby. Code blocks, inline code,
+comments of HTML, and links with their text do not count as prose; comments and strings do not count as
+names. A pattern of prose sees one paragraph, list item or table row on one line, so a space in it
+matches a line break too. A pattern of names sees each identifier of Rust in snake_case. Standard library
+of Python only, 3.9 or newer.
 """
 
 import re
@@ -16,6 +17,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
+
+import comments
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -181,7 +184,8 @@ PROSE = [
         "6 functions, where there were 61.",
     ),
     Word(
-        r"\bnumber of (?:its|a|the|this|that) connection\b",
+        r"\bnumber of (?:its|a|the|this|that) connection\b|\bconnections? of (?:this|that) number\b"
+        r"|\bconnections?'s? numbers?\b",
         "connection id, routing id",
         "The cookie is bound to the number of its connection.",
         "The number of connections is limited.",
@@ -207,10 +211,22 @@ NAMES = [
     Word(r"(?:^|_)(?:to|no|disconnect|peer)_routes?$", "routing_id", "fn to_route()", "let route = 0;"),
     Word(r"^routes?_(?:beside|of)(?:_|$)", "routing_id", "fn route_of_peer()", "fn routes()"),
     Word(r"^looks?$", "spin, poll, check, read", "fn look()", "fn look_up()"),
+    Word(r"(?:^|_)connection_numbers?(?:_|$)", "connection_id", "connection_number: u64", "connections: u8"),
+    Word(r"(?:^|_)by_numbers?(?:_|$)", "by_routing_id", "fn send_by_number()", "fn by_the_number()"),
+    Word(r"(?:^|_)in_line(?:_|$)", "queued", "fn wait_in_line()", "fn in_lines()"),
+    Word(r"(?:^|_)(?:get|gets|own|other)_turns?(?:_|$)", "iteration, time slice", "fn get_turn()", "fn turns()"),
+    Word(
+        r"(?:^|_)(?:low|high|upper|lower)_marks?$",
+        "limit, high_water_mark",
+        "low_mark: u8",
+        "high_water_mark: u8",
+    ),
     Word(r"(?:^|_)utils?(?:_|$)", "the noun of what it holds", "mod utils;", "let utility = 0;"),
     Word(r"(?:^|_)helpers?(?:_|$)", "the noun of what it does", "fn run_helper()", "fn help()"),
     Word(r"(?:^|_)managers?(?:_|$)", "the noun of what it holds", "struct KeyManager", "fn manage()"),
 ]
+
+SUFFIXES = (".md", ".rs", ".py", ".rb")
 
 FENCE = re.compile(r"^[ >]*(?:[*+-] |\d+\. )?[ ]*(```+|~~~+)")
 # A link's text may hold inline code and a picture.
@@ -223,12 +239,6 @@ NOT_PROSE = re.compile(
 )
 # What a paragraph ends at, seen from the next line: nothing, a heading, a list item, a table row.
 BLOCK = re.compile(r"[\s>]*(?:$|#|\||[*+-] |\d+\. )")
-RUST = re.compile(
-    r"""//[^\n]*|/\*.*?\*/
-    |(?:br|cr|r)(\#*)".*?"\1|[bc]?"(?:\\.|[^"\\])*"|b?'(?:\\.[^']*|[^\\'\n])'
-    |(?P<word>(?:r\#)?[A-Za-z_]\w*)""",
-    re.VERBOSE | re.DOTALL,
-)
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -275,9 +285,16 @@ def in_prose(text):
                 yield places[match.start()], match[0], word.instead
 
 
+def in_comments(text, suffix):
+    """Line, word and what to write, of each pattern of prose in the comments of a source."""
+    for first, prose in comments.of(text, suffix):
+        for line, found, instead in in_prose(prose):
+            yield first + line - 1, found, instead
+
+
 def in_names(text):
     """Line, identifier and what to write, of each pattern of names in a Rust file."""
-    for match in RUST.finditer(text):
+    for match in comments.RUST.finditer(text):
         name = match["word"]
         if name:
             snake = HUMP.sub("_", name.removeprefix("r#")).lower()
@@ -291,8 +308,9 @@ PATTERNS_OF_NAMES = [re.compile(word.pattern) for word in NAMES]
 
 
 def files():
-    """Markdown and Rust files of the repository, committed or not."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md", "*.rs"]
+    """Documents and sources of the repository, committed or not."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    command += ["*" + suffix for suffix in SUFFIXES]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return [ROOT / name for name in sorted(set(result.stdout.splitlines())) if (ROOT / name).is_file()]
 
@@ -300,9 +318,13 @@ def files():
 def check(path):
     """A line for each word of a file that the field has another word for."""
     text = path.read_text(encoding="utf-8")
-    find = in_prose if path.suffix == ".md" else in_names
     shown = path.relative_to(ROOT) if ROOT in path.parents else path
-    for line, found, instead in sorted(find(text)):
+    if path.suffix == ".md":
+        all_found = list(in_prose(text))
+    else:
+        all_found = list(in_comments(text, path.suffix))
+        all_found += in_names(text) if path.suffix == ".rs" else []
+    for line, found, instead in sorted(all_found):
         yield f'{shown}:{line}: "{found}": write {instead}'
 
 

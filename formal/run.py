@@ -135,7 +135,7 @@ def broken_queries(code, asked):
 
 
 def differences(row, asked, broken):
-    """What is otherwise than the table says."""
+    """The differences from the table."""
     strangers = row.broken - set(asked)
     if strangers:
         raise Mistake(f"{row.name}: the table names queries that the model does not ask: {sorted(strangers)}")

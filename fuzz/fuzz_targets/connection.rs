@@ -163,7 +163,7 @@ fn apply(halves: &mut [Half; 2], operation: Operation, checked: bool) {
                 .endpoint
                 .connection
                 .send(message.clone());
-            // What is beyond the receiver's limit is refused there.
+            // The receiver refuses a message beyond its limit.
             if sent.is_ok() && message.size() <= 100_000 {
                 halves[usize::from(!side)].expected.push_back(message);
             }

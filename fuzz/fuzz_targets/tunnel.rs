@@ -31,7 +31,7 @@ fn listen() -> Handshake {
     Handshake::listen_with_randomness(&LISTENER, random(4))
 }
 
-/// Gives bytes to a handshake in pieces of this size. What is left behind its end, and its channel.
+/// Gives bytes to a handshake in pieces of this size. Returns the bytes behind its end, and its channel.
 fn give<'b>(
     handshake: &mut Handshake,
     mut bytes: &'b [u8],
@@ -113,7 +113,7 @@ fuzz_target!(|bytes: &[u8]| {
     let (texts, event) = arrived(&mut ours.incoming, bytes, piece);
     assert!(texts.is_empty() && matches!(event, Ok(Event::NeedsMore) | Err(NotAuthentic)));
 
-    // What was sealed, and then something behind it.
+    // The sealed bytes, and then something behind them.
     let mut sealed = Vec::new();
     for text in bytes.chunks(piece) {
         ours.outgoing.room()[..text.len()].copy_from_slice(text);

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// How long to measure.
 #[derive(Clone, Copy)]
 pub(crate) enum Effort {
-    /// A few seconds in all, for a look.
+    /// A few seconds in all: a first impression.
     Quick,
     /// A minute or two, for numbers to be written down.
     Full,

@@ -1,4 +1,4 @@
-//! What is counted: mechanisms, sizes and sides.
+//! The cells that are counted: mechanisms, sizes and sides.
 
 use std::fmt;
 

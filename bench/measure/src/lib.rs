@@ -4,7 +4,7 @@
 //! * [`statistics`]: medians and percentiles;
 //! * [`cores`]: on which cores threads and processes run.
 //!
-//! What is measured, and how it is printed, is not here.
+//! The programs say what is measured, and print it.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What stands for many samples.
+//! The numbers that stand for many samples: medians and percentiles.
 
 use std::time::Duration;
 

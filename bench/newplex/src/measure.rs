@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// How long to measure.
 #[derive(Clone, Copy)]
 pub(crate) enum Effort {
-    /// A second or two in all, for a look.
+    /// A second or two in all: a first impression.
     Quick,
     /// For numbers to be written down.
     Full,

@@ -1,4 +1,4 @@
-//! What is measured.
+//! The workloads that are measured.
 
 use sealwire_newplex::Protocol;
 use sealwire_newplex::schemes::aead::{Aead, OpenJob, SealJob};
@@ -10,7 +10,7 @@ pub(crate) const SIZES: [usize; 6] = [16, 64, 256, 1 << 10, 16 << 10, 1 << 20];
 
 /// One thing to be measured.
 pub(crate) struct Contender {
-    /// Does it so many times.
+    /// Does it this number of times.
     pub(crate) run: Box<dyn FnMut(usize)>,
     /// Messages each time.
     pub(crate) messages: usize,
@@ -124,7 +124,7 @@ fn aead_open(size: usize) -> Contender {
     let mut text = sealed.clone();
     let beside = copies(&sealed, 1);
     let mut contender = one_by_one(move || {
-        // What was opened cannot be opened again.
+        // Opening happens in place, so each round needs the ciphertext anew.
         text.copy_from_slice(&sealed);
         let opened = cipher.open_detached(black_box(&nonce), &ad, black_box(&mut text), &tag);
         assert!(opened.is_ok());

@@ -148,7 +148,7 @@ pub fn measure<E: From<Error>>(
     })
 }
 
-/// What was measured of exchanges.
+/// The measurements of exchanges.
 struct Exchanges {
     times: Vec<Duration>,
     within: Duration,

@@ -69,7 +69,7 @@ impl Client {
         })
     }
 
-    /// Calls a second with so many in flight.
+    /// Calls a second with `depth` of them in flight.
     pub(crate) fn calls(&mut self, depth: usize, turn: Duration) -> Result<f64, Error> {
         let grpc = self.grpc.clone();
         self.runtime.block_on(async move {

@@ -83,7 +83,7 @@ fn between_processes(options: &Options, report: &mut Report) -> Result<(), Error
     let all = cores::allowed();
     let apart = all.first().copied().zip(all.last().copied());
     let (for_side, for_us) = apart.ok_or("no core to run on")?;
-    // What is started now stays on the core that this thread is on now.
+    // Threads that start now stay on the core that this thread is on now.
     cores::pin_to(for_side)?;
     let mut side = Side::start()?;
     let mut processes = options.monte_processes.as_deref();

@@ -122,7 +122,7 @@ impl Server {
     }
 }
 
-/// Calls a second with so many in flight.
+/// Calls a second with `depth` of them in flight.
 pub(crate) fn calls(
     program: &str,
     address: &str,

@@ -31,7 +31,7 @@ impl Client {
         })
     }
 
-    /// Calls a second with so many in flight.
+    /// Calls a second with `depth` of them in flight.
     pub(crate) fn calls(&self, depth: usize, turn: Duration) -> Result<f64, Error> {
         let body = [0x5a; CALL];
         let (started, mut done) = (Instant::now(), 0_u32);

@@ -1,4 +1,4 @@
-//! What is measured: tables of cells, each with its contenders.
+//! The measurements: tables of cells, each with its contenders.
 
 use clap::ValueEnum;
 
@@ -39,7 +39,7 @@ impl Table {
 pub(crate) enum Axis {
     Size,
     Peers,
-    /// Of payloads of so many bytes.
+    /// Of payloads of this size, in bytes.
     PeersAt(usize),
 }
 

@@ -1,4 +1,4 @@
-//! Who takes part.
+//! The libraries that are compared.
 
 use std::fmt;
 use std::str::FromStr;

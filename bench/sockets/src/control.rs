@@ -60,7 +60,7 @@ impl Control {
     }
 }
 
-/// Lets other tasks and threads run for so long.
+/// Lets other tasks and threads run for `time`.
 pub(crate) async fn pause(time: Duration) {
     if Handle::try_current().is_ok() {
         tokio::time::sleep(time).await;

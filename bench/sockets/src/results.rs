@@ -25,7 +25,7 @@ pub(crate) struct Figure {
     pub(crate) contender: String,
     /// One for each round: what the table shows first.
     pub(crate) samples: Vec<f64>,
-    /// What stands behind it: the 99th percentile, or the memory of a used connection.
+    /// The number behind it: the 99th percentile, or the memory of a used connection.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) second: Vec<f64>,
 }

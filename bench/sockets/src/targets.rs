@@ -124,7 +124,7 @@ mod tests {
     use super::TARGETS;
     use crate::cells::PLANS;
 
-    /// A target of what is not measured would be left out of the report without a word.
+    /// The report would silently leave out a target of a cell that nothing measures.
     #[test]
     fn every_target_is_measured() {
         for target in TARGETS {

@@ -13,7 +13,7 @@ pub(crate) enum Work {
     PushPull,
     /// REQ to REP and back, one at a time.
     ReqRep,
-    /// PUB to a number of SUB sockets. What was published waits for the subscribers, so that
+    /// PUB to a number of SUB sockets. Messages wait for the subscribers, so that
     /// nothing is dropped.
     PubSub,
     /// A number of DEALER sockets to one ROUTER and back, one message each under way.

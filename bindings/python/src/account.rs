@@ -1,10 +1,10 @@
-//! What is held for a peer, by kind.
+//! The account of a peer: bytes and objects held for it, by kind.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sealwire::account::{Account as Live, Kind, Side};
 
-/// What is held for a peer, as it was when it was asked for.
+/// The account of a peer, as it was when it was asked for.
 #[pyclass(frozen, module = "sealwire")]
 pub(crate) struct Account {
     held: [usize; Kind::ALL.len()],

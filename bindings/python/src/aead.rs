@@ -195,8 +195,8 @@ impl Cipher {
         Ok(sealed)
     }
 
-    /// Opens messages, each a tuple of nonce, ciphertext and perhaps aad. What is forged is `None`
-    /// in the list.
+    /// Opens messages, each a tuple of nonce, ciphertext and perhaps aad. The list has `None` for a forged
+    /// one.
     fn decrypt_many<'py>(
         &self,
         py: Python<'py>,

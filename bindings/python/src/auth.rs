@@ -1,4 +1,4 @@
-//! Who may connect: sets and files of keys, passwords, or a callable of Python.
+//! Authenticators: sets and files of keys, passwords, or a callable of Python.
 
 use std::path::PathBuf;
 use std::sync::Arc;

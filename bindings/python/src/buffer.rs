@@ -103,7 +103,7 @@ pub(crate) fn copy(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
         return Err(PyBufferError::new_err("the buffer is not contiguous"));
     }
     let mut copied = Vec::with_capacity(buffer.len_bytes());
-    // SAFETY: the buffer is contiguous and has so many bytes, the vector has room for them, and
+    // SAFETY: the buffer is contiguous and has `len_bytes()` bytes, the vector has room for them, and
     // they cannot overlap. Another thread that writes to the buffer meanwhile may make a mixture
     // of old and new bytes, as with every reader of the protocol.
     unsafe {

@@ -83,7 +83,7 @@ fn close_where(belongs: impl Fn(&Opened) -> bool) -> Vec<Ending> {
 
 fn wait_for(py: Python<'_>, endings: Vec<Ending>) -> PyResult<()> {
     for ending in endings {
-        // What was not sent within the linger time was said by the linger time.
+        // The linger time bounds this wait, so it needs no limit of its own.
         crate::wait::block_on(py, ending, None)?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Who may connect at all, by address and process: a callable of Python, under `admit`.
+//! Admission by address and process, before the handshake: a callable of Python, under `admit`.
 
 use std::sync::Arc;
 

@@ -47,7 +47,7 @@ impl Frame {
         builtins.getattr("memoryview")?.call1((slf,))
     }
 
-    /// Who sent it; `None` for a frame made here.
+    /// The peer that sent it; `None` for a frame made here.
     #[getter]
     fn peer(&self) -> Option<Peer> {
         self.peer.clone().map(Peer::from)
@@ -107,7 +107,7 @@ impl From<sealwire::Message> for Message {
 
 #[pymethods]
 impl Message {
-    /// Who sent it, as the handshake proved it.
+    /// The peer that sent it, as the handshake proved it.
     #[getter]
     fn peer(&self) -> Option<Peer> {
         self.inner.peer().cloned().map(Peer::from)

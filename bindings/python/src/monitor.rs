@@ -73,7 +73,7 @@ impl Event {
         }
     }
 
-    /// Number of the connection, the same in all its events.
+    /// The connection id, the same in all events of a connection.
     #[getter]
     fn connection(&self) -> Option<u64> {
         match &self.inner {
@@ -88,7 +88,7 @@ impl Event {
         }
     }
 
-    /// Who is or was there.
+    /// The peer that is or was connected.
     #[getter]
     fn peer(&self) -> Option<Peer> {
         match &self.inner {

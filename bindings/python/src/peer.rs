@@ -1,4 +1,4 @@
-//! Who is at the other end.
+//! The peer at the other end of a connection.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Peer {
         self.inner.address().to_string()
     }
 
-    /// Number of the connection, unique in its context.
+    /// The connection id, unique in its context.
     #[getter]
     fn connection(&self) -> u64 {
         self.inner.connection()
@@ -78,8 +78,8 @@ impl Peer {
         self.inner.process().map(numbers)
     }
 
-    /// What is held for it, and how often it reached a bound. `accounts` of the socket brings it up
-    /// to date.
+    /// Its account: bytes and objects held for it, and how often it reached a bound. `accounts` of the socket
+    /// brings it up to date.
     #[getter]
     fn account(&self) -> Account {
         self.inner.account().into()

@@ -1,9 +1,9 @@
 //! Futures of Rust on an event loop of Python.
 //!
-//! A coroutine looks at its future itself, in its own turn ([`Operation::poll`]), so that a result
-//! is in its hands at once and cannot be lost when it is cancelled. What comes from elsewhere is only
-//! that it should look again: the number of the operation goes on a list, and a descriptor, one for
-//! the whole loop, becomes readable.
+//! A coroutine polls its future itself, while it runs ([`Operation::poll`]), so that it has the result at
+//! once and loses none when it is cancelled. A wake-up from another thread says only that it should
+//! poll: the number of the operation goes on a list, and a descriptor, one for the whole loop,
+//! becomes readable.
 
 use std::future::Future;
 use std::os::fd::{AsFd, AsRawFd as _, RawFd};

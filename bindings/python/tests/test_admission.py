@@ -1,4 +1,5 @@
-"""Who may connect at all, what a ROUTER and a CURVE server ask of clients, and what is held for peers."""
+"""Admission before the handshake, what a ROUTER and a CURVE server ask of clients, and what is held for
+peers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may connect: authenticators of every kind, from threads of Rust, and refusals that are named."""
+"""Authenticators of every kind, called from threads of Rust, and refusals that are named."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def in_c(tmp_path_factory: pytest.TempPathFactory) -> Peer:
 def in_ruby() -> Peer:
     if shutil.which("ruby") is None:
         missing("there is no ruby")
-    # What was built for the tests, in its own place, or an installed gem.
+    # The gem that was built in place for the tests, or an installed one.
     in_place = str(ROOT / "bindings" / "ruby" / "lib")
     command = ["ruby", "-W0", "-I", os.environ.get("SEALWIRE_RUBY_LIB", in_place)]
     if subprocess.run([*command, "-r", "sealwire", "-e", ""], capture_output=True).returncode:

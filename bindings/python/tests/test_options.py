@@ -136,6 +136,21 @@ def test_unknown_options_are_refused() -> None:
         sealwire.Socket(sealwire.PUSH, affinity=1)
 
 
+def test_socket_types_have_the_numbers_of_the_library() -> None:
+    for number in range(64):
+        if number not in list(sealwire.SocketType):
+            with pytest.raises(ValueError, match=f"no socket type {number}$"):
+                sealwire.Socket(number)
+            continue
+        kind = sealwire.SocketType(number)
+        # An option that it does not have makes the library say its name.
+        option = "req_relaxed" if kind == sealwire.RADIO else "multicast_hops"
+        socket = sealwire.Socket(kind)
+        setattr(socket, option, 1)
+        with pytest.raises(sealwire.OptionsError, match=f"a {kind.name} socket has no option"):
+            socket.bind("inproc://numbers")
+
+
 def test_what_a_type_has_no_use_for_is_refused_at_its_first_use() -> None:
     socket = sealwire.Socket(sealwire.PUSH, router_mandatory=True)
     with pytest.raises(sealwire.OptionsError, match="router_mandatory"):

@@ -1,4 +1,4 @@
-"""The annotations: strict for whoever uses them, and true to what is there."""
+"""The annotations: strict for a program that uses them, and true to the module."""
 
 from __future__ import annotations
 

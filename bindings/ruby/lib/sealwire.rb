@@ -14,5 +14,5 @@ require_relative "sealwire/message"
 require_relative "sealwire/monitor"
 require_relative "sealwire/socket"
 
-# What was sent is delivered though the program ends right after it: within the linger times.
+# Messages sent right before the program ends are delivered, within the linger times.
 at_exit { Sealwire.close_all }

@@ -1,4 +1,4 @@
-//! What is held for a peer, by kind.
+//! The account of a peer: bytes and objects held for it, by kind.
 
 use magnus::typed_data::Obj;
 use magnus::{Class as _, Error, IntoValue, Module as _, RHash, RModule, Ruby, method};

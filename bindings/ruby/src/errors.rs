@@ -94,7 +94,7 @@ pub(crate) fn raised(ruby: &Ruby, error: &sealwire::Error) -> Error {
     new(ruby, ruby.get_inner(class(error)), error.to_string())
 }
 
-/// What was waited for did not come within `limit`, with why as far as the socket knows.
+/// The error of a wait that `limit` ended, with the reason as far as the socket knows it.
 pub(crate) fn timed_out(
     ruby: &Ruby,
     operation: Operation,

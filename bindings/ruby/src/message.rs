@@ -41,7 +41,7 @@ fn frame(string: RString) -> Frame {
     bytes::with(string, Frame::copy_from_slice)
 }
 
-/// What can be sent: a string, an array of strings, or a message.
+/// A message from a value that can be sent: a string, an array of strings, or a message.
 pub(crate) fn outgoing(value: Value) -> Result<Inner, Error> {
     if let Some(string) = RString::from_value(value) {
         return Ok(frame(string).into());

@@ -187,7 +187,7 @@ impl Options {
         }
     }
 
-    /// What was given.
+    /// The value that was given for this option.
     pub(crate) fn setting(&self, ruby: &Ruby, name: &str) -> Result<Option<Setting>, Error> {
         let (name, _) = find(ruby, name)?;
         Ok(self.0.get(name).cloned())
@@ -469,7 +469,7 @@ impl Setting {
             Setting::Flag(flag) => ruby.into_value(*flag),
             Setting::Time(time) => in_seconds(ruby, *time).as_value(),
             Setting::Bytes(octets) => ruby.str_from_slice(octets).as_value(),
-            // What was given as a secret stays one.
+            // A secret is not shown.
             Setting::Secret(_) => ruby.qtrue().as_value(),
             Setting::Text(text) => ruby.str_new(text).as_value(),
             Setting::Message(message) => {

@@ -20,13 +20,13 @@ use crate::{bytes, errors};
 #[derive(Clone)]
 #[magnus::wrap(class = "Sealwire::Security", free_immediately, size, frozen_shareable)]
 pub(crate) enum Security {
-    // What has options of its own is kept apart.
+    // Mechanisms with options of their own have a variant each.
     Blake3Client(sealwire::Blake3Client),
     Blake3Server(sealwire::Blake3Server),
     Other(sealwire::Security),
 }
 
-/// Who may connect.
+/// The authenticator of a server.
 #[derive(Clone)]
 #[magnus::wrap(
     class = "Sealwire::Authenticator",

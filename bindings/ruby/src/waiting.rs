@@ -18,13 +18,11 @@ use std::time::{Duration, Instant};
 use magnus::typed_data::Obj;
 use magnus::value::{Lazy, ReprValue as _};
 use magnus::{Class as _, Error, Module as _, RArray, RClass, RModule, Ruby, Value, kwargs};
+use sealwire::options::MAX_TIMEOUT;
 
 use crate::keys::frozen;
 use crate::process::Process;
 use crate::{errors, gvl};
-
-/// A hundred years: longer limits are taken for this one, so that no sum of times overflows.
-const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// Where a Ractor keeps the bells that nobody waits for.
 const POOL: &str = "sealwire_bells";
@@ -65,7 +63,7 @@ where
     F: Future<Output = T>,
     A: FnOnce() -> Option<T> + Send,
 {
-    let deadline = limit.map(|limit| Instant::now() + limit.min(LONGEST));
+    let deadline = limit.map(|limit| Instant::now() + limit.min(MAX_TIMEOUT));
     if !has_scheduler(ruby)?
         && let Some(value) = gvl::lent(ruby, attempt)
     {
@@ -83,7 +81,7 @@ pub(crate) fn within<T, F>(
 where
     F: Future<Output = T>,
 {
-    let deadline = limit.map(|limit| Instant::now() + limit.min(LONGEST));
+    let deadline = limit.map(|limit| Instant::now() + limit.min(MAX_TIMEOUT));
     in_ruby(ruby, future, deadline)
 }
 
@@ -125,8 +123,8 @@ impl Ringing {
         })
     }
 
-    /// Makes the descriptor unreadable again. What rang before this need not ring again: whoever
-    /// calls it looks at everything afterwards.
+    /// Makes the descriptor unreadable again. Wake-ups before this are not repeated: the caller checks
+    /// everything afterwards.
     fn hush(&self) -> io::Result<()> {
         if self.rung.load(Ordering::Acquire) {
             // The byte is there or about to be: it is written right after the flag is set.

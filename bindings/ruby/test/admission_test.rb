@@ -4,7 +4,7 @@ require_relative "helper"
 require "pathname"
 require "tmpdir"
 
-# Who may connect at all, what a ROUTER and a CURVE server ask of clients, and what is held for peers.
+# Admission before the handshake, what a ROUTER and a CURVE server ask of clients, and what is held for peers.
 class AdmissionTest < SealwireTest
   def around_door(mechanism = :null, admit:)
     Dir.mktmpdir do |folder|

@@ -129,7 +129,7 @@ class SecurityTest < SealwireTest
     server { |_client| true }
     before = callbacks.size
     assert_operator before, :>=, 1
-    # What is forgotten is told to the thread of the callbacks, which takes its time. The collector
+    # The thread of the callbacks is told later which objects were collected. The collector
     # may take a word on the stack for a reference, so one of many may stay.
     10.times { server { |_client| true } }
     GC.start

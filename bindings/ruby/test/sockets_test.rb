@@ -110,7 +110,7 @@ class SocketsTest < SealwireTest
     assert_equal "answer", client.receive.to_s
   end
 
-  def test_peers_connect_by_number
+  def test_peers_connect_by_routing_id
     one, other = socket(:PEER), socket(:PEER)
     routing_id = one.connect_peer(other.bind("tcp://127.0.0.1:0"), timeout: TIMEOUT)
     one << Sealwire::Message.with_routing_id(routing_id, "hello")

@@ -56,7 +56,7 @@ fn single(length: usize, forged: bool) {
     for bytes in [&tag[..], &text, &same_tag, &same_text, &node] {
         assert_secret(bytes);
     }
-    // What goes over the wire is public; the plaintext and the keys are not.
+    // The ciphertext and the tag are public; the plaintext and the keys are not.
     declassify(&mut tag);
     declassify(&mut text);
     tag[31] ^= u8::from(forged);

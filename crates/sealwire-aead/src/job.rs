@@ -6,7 +6,7 @@ use subtle::ConstantTimeEq;
 
 /// One message of a batch.
 pub(crate) trait Job {
-    /// Whether the text gets its keystream before it is hashed. What is opened gets it after that, and
+    /// Whether the text gets its keystream before it is hashed. A text that is opened gets it after that, and
     /// only if its tag is right.
     const SEALS: bool;
 

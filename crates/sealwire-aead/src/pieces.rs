@@ -106,7 +106,7 @@ impl fmt::Debug for PieceSealer {
 
 /// BLAKE3's tree over what came so far. Nothing in it is secret but the key, which it is given.
 struct Tree {
-    /// What is not in a run yet, eight bytes or more.
+    /// The bytes that are not in a run yet, eight or more.
     front: Vec<u8>,
     /// The nodes that wait for their right neighbour, the highest first.
     nodes: Vec<Node>,

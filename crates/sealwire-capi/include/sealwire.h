@@ -365,7 +365,7 @@
 #define SEALWIRE_OPTION_HEARTBEAT_INTERVAL_MS 13
 
 /**
- * Ends a connection on which nothing came for so long after a PING, in milliseconds. Default: the
+ * Ends a connection on which nothing came for this time after a PING, in milliseconds. Default: the
  * interval. `ZMQ_HEARTBEAT_TIMEOUT`.
  */
 #define SEALWIRE_OPTION_HEARTBEAT_TIMEOUT_MS 14
@@ -765,7 +765,7 @@ typedef struct sealwire_aead_opener sealwire_aead_opener;
  * The sealing side of a stream of messages under one key and nonce, each with a number of its own,
  * so that no nonce is used twice. The key is wiped when it is freed.
  *
- * Threads: may be used from several at a time, but for freeing it.
+ * Threads: any number may use it at once, but for freeing it.
  */
 typedef struct sealwire_aead_stream sealwire_aead_stream;
 
@@ -787,7 +787,7 @@ typedef struct sealwire_client sealwire_client;
  * The thread that does the I/O of the sockets made with it, and the names of their `inproc`
  * endpoints. Most programs need none: sockets share one unless their options name another.
  *
- * Threads: may be used from several at a time.
+ * Threads: any number may use it at once.
  */
 typedef struct sealwire_context sealwire_context;
 
@@ -800,7 +800,7 @@ typedef struct sealwire_decision sealwire_decision;
 /**
  * Something that happened to an endpoint or a connection.
  *
- * Threads: never changes, so it may be used from several at a time.
+ * Threads: never changes, so any number may use it at once.
  */
 typedef struct sealwire_event sealwire_event;
 
@@ -813,7 +813,7 @@ typedef struct sealwire_guest sealwire_guest;
 /**
  * A key pair for BLAKE3 and CURVE. The secret half is wiped from memory when it is freed.
  *
- * Threads: never changes, so it may be used from several at a time.
+ * Threads: never changes, so any number may use it at once.
  */
 typedef struct sealwire_keys sealwire_keys;
 
@@ -829,37 +829,37 @@ typedef struct sealwire_message sealwire_message;
  * Reads what happens to a socket from the moment it was made on. Every monitor gets every event;
  * 4,096 are kept for one that is slow, then the oldest are lost.
  *
- * Threads: may be used from several at a time, but for `sealwire_monitor_free`.
+ * Threads: any number may use it at once, but for `sealwire_monitor_free`.
  */
 typedef struct sealwire_monitor sealwire_monitor;
 
 /**
  * Options of sockets, clients and servers: a list that may be used for any number of them and freed
- * once they are made. What is not set has the default of libzmq or a safer one.
+ * once they are made. An option that is not set has the default of libzmq or a safer one.
  *
- * Threads: may be used from several at a time, as long as none changes it.
+ * Threads: any number may use it at once, as long as none changes it.
  */
 typedef struct sealwire_options sealwire_options;
 
 /**
- * Who is at the other end of a connection: a key that was proved, a name that the server's
+ * The peer at the other end of a connection: a key that was proved, a name that the server's
  * authenticator gave to it, an address. Never changes.
  *
  * A peer belongs to the message, event or request that it was asked of, and is valid as long as
- * that is. Threads: may be used from several at a time.
+ * that is. Threads: any number may use it at once.
  */
 typedef struct sealwire_peer sealwire_peer;
 
 /**
  * Peers of a socket, as they were when the list was made. They belong to the list.
  *
- * Threads: never changes, so it may be used from several at a time, but for freeing it.
+ * Threads: never changes, so any number may use it at once, but for freeing it.
  */
 typedef struct sealwire_peers sealwire_peers;
 
 /**
- * A file descriptor that tells when a socket or a monitor is worth a look, for `poll(2)`,
- * `epoll(7)`, `kqueue(2)` or an event loop. libzmq's `ZMQ_FD`, with fewer traps.
+ * A file descriptor that becomes readable when a socket or a monitor may have something to do, for
+ * `poll(2)`, `epoll(7)`, `kqueue(2)` or an event loop. libzmq's `ZMQ_FD`, with fewer traps.
  *
  * 1. Wait until the descriptor is readable. It is, from the start, and never to be read or written.
  * 2. Call `sealwire_readiness_take`, which makes it unreadable and says what can be done.
@@ -876,21 +876,21 @@ typedef struct sealwire_readiness sealwire_readiness;
  * Calls a server, and may be called by it. Connects when it is first used, and again when the
  * connection is lost.
  *
- * Threads: may be used from several at a time, but for freeing it.
+ * Threads: any number may use it at once, but for freeing it.
  */
 typedef struct sealwire_rpc_client sealwire_rpc_client;
 
 /**
  * A connection of a client or server: both sides may call through it.
  *
- * Threads: may be used from several at a time, but for freeing it.
+ * Threads: any number may use it at once, but for freeing it.
  */
 typedef struct sealwire_rpc_conn sealwire_rpc_conn;
 
 /**
- * What is known about a call that failed.
+ * The reason why a call failed, as far as it is known.
  *
- * Threads: never changes, so it may be used from several at a time.
+ * Threads: never changes, so any number may use it at once.
  */
 typedef struct sealwire_rpc_error sealwire_rpc_error;
 
@@ -902,7 +902,7 @@ typedef struct sealwire_rpc_message sealwire_rpc_message;
 /**
  * The answer to a call.
  *
- * Threads: never changes, so it may be used from several at a time.
+ * Threads: never changes, so any number may use it at once.
  */
 typedef struct sealwire_rpc_reply sealwire_rpc_reply;
 
@@ -917,7 +917,7 @@ typedef struct sealwire_rpc_request sealwire_rpc_request;
 /**
  * Answers calls, and can call its clients (`sealwire_rpc_request_conn`).
  *
- * Threads: may be used from several at a time, but for freeing it.
+ * Threads: any number may use it at once, but for freeing it.
  */
 typedef struct sealwire_rpc_server sealwire_rpc_server;
 
@@ -925,14 +925,14 @@ typedef struct sealwire_rpc_server sealwire_rpc_server;
  * How a socket protects its connections: a mechanism, and what it needs. May be used for any number
  * of sockets, and freed once they are made.
  *
- * Threads: may be used from several at a time, as long as none changes it.
+ * Threads: any number may use it at once, as long as none changes it.
  */
 typedef struct sealwire_security sealwire_security;
 
 /**
  * A socket. Its types are those of ZeroMQ and have the same numbers.
  *
- * Threads: may be used from several at a time, but for `sealwire_socket_free`.
+ * Threads: any number may use it at once, but for `sealwire_socket_free`.
  */
 typedef struct sealwire_socket sealwire_socket;
 
@@ -951,7 +951,7 @@ typedef struct {
    */
   const uint8_t *nonce;
   /**
-   * What is authenticated and not encrypted; may be NULL with a size of 0.
+   * The bytes that are authenticated and not encrypted; may be NULL with a size of 0.
    */
   const uint8_t *aad;
   /**
@@ -959,7 +959,7 @@ typedef struct {
    */
   size_t aad_size;
   /**
-   * What is encrypted or decrypted where it is. No two jobs share bytes.
+   * The text, encrypted or decrypted in place. No two jobs share bytes.
    */
   uint8_t *buffer;
   /**
@@ -977,9 +977,8 @@ typedef struct {
 } sealwire_aead_job;
 
 /**
- * Decides about one client: calls `sealwire_decision_allow`, or does not. Called on threads of the
- * library, several at a time; it may block, and only the client in question waits. It must not
- * throw.
+ * Decides about one client: calls `sealwire_decision_allow`, or does not. Called on threads of the library,
+ * on several at once; it may block, and only the client in question waits. It must not throw.
  */
 typedef void (*sealwire_authenticate_fn)(const sealwire_client *client,
                                          sealwire_decision *decision,
@@ -994,7 +993,7 @@ typedef void (*sealwire_destroy_fn)(void *user);
 
 /**
  * Decides about one peer: calls `sealwire_decision_allow`, or does not; a name that it gives counts
- * for nothing. Called on threads of the library, several at a time; it may block, and only the peer
+ * for nothing. Called on threads of the library, on several at once; it may block, and only the peer
  * in question waits. It must not throw.
  */
 typedef void (*sealwire_admit_fn)(const sealwire_guest *guest,
@@ -1038,7 +1037,7 @@ typedef struct {
  * Gets each request, which is the callback's from then on: it must be answered, now or later, or
  * freed with `sealwire_rpc_request_free`. Without threads of its own (`sealwire_rpc_handler`) it is
  * called where connections are read, so it must be quick and must not wait for an answer of this
- * client or server. May be called on several threads at a time. It must not throw.
+ * client or server. May be called on several threads at once. It must not throw.
  */
 typedef void (*sealwire_rpc_request_fn)(sealwire_rpc_request *request, void *user);
 
@@ -1079,8 +1078,8 @@ typedef struct {
 
 /**
  * Decides about a client that shows a username and a password: calls `sealwire_decision_allow`, or
- * does not. Compare passwords in constant time. Called on threads of the library, several at a time;
- * it may block. It must not throw. Nothing but `user` is valid after it.
+ * does not. Compare passwords in constant time. Called on threads of the library, on several at once; it may
+ * block. It must not throw. Nothing but `user` is valid after it.
  */
 typedef void (*sealwire_authenticate_plain_fn)(const char *username,
                                                const void *password,
@@ -1807,7 +1806,7 @@ sealwire_status sealwire_public_key_from_text(const char *key_text, uint8_t *pub
 /**
  * Writes a public key of 32 bytes as text in Z85: 40 characters and a zero octet.
  *
- * Errors: `SEALWIRE_ERROR_KEY` for bytes that are no public key, `SEALWIRE_ERROR_NULL`.
+ * Errors: `SEALWIRE_ERROR_KEY` for bytes that are not a public key, `SEALWIRE_ERROR_NULL`.
  */
 sealwire_status sealwire_public_key_to_text(const uint8_t *public_key, char *key_text);
 
@@ -1882,7 +1881,7 @@ sealwire_status sealwire_message_add_buffer(sealwire_message *message,
                                             void *hint);
 
 /**
- * A message for a SERVER or PEER socket to send to the connection of this number
+ * A message for a SERVER or PEER socket to send to the connection of this routing id
  * (`sealwire_message_routing_id`, `sealwire_peer_connection_routing_id`), with a copy of `size` bytes.
  *
  * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
@@ -1941,7 +1940,7 @@ size_t sealwire_message_size(const sealwire_message *message);
 sealwire_status sealwire_message_routing_id(const sealwire_message *message, uint32_t *routing_id);
 
 /**
- * Who sent a message that was received; NULL for other messages. Belongs to the message.
+ * The peer that sent a message; NULL for messages made here. Belongs to the message.
  */
 const sealwire_peer *sealwire_message_peer(const sealwire_message *message);
 
@@ -2008,7 +2007,7 @@ const char *sealwire_event_endpoint(const sealwire_event *event);
 const char *sealwire_event_address(const sealwire_event *event);
 
 /**
- * The number of the connection, the same in all its events and in `sealwire_peer_connection`; 0
+ * The connection id, the same in all events of a connection and in `sealwire_peer_connection`; 0
  * where there is none.
  */
 uint64_t sealwire_event_connection(const sealwire_event *event);
@@ -2239,7 +2238,7 @@ sealwire_status sealwire_peer_process(const sealwire_peer *peer,
                                       uint32_t *group);
 
 /**
- * The number of the connection, the same in the events of a monitor; 0 for NULL.
+ * The connection id, the same in the events of a monitor; 0 for NULL.
  */
 uint64_t sealwire_peer_connection(const sealwire_peer *peer);
 
@@ -2317,7 +2316,7 @@ void sealwire_readiness_free(sealwire_readiness *readiness);
  *
  * It looks at what there is, not at what has changed: a message that is left where it is ends the
  * next call at once. Signals do not interrupt it; put a descriptor of your own among the items for
- * that. The same socket may be polled by several threads at a time.
+ * that. The same socket may be polled by several threads at once.
  *
  * Errors: `SEALWIRE_ERROR_ARGUMENT` for an item without a socket, a monitor and a descriptor, or for
  * unknown `events`; `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
@@ -2491,7 +2490,7 @@ const void *sealwire_rpc_request_data(const sealwire_rpc_request *request);
 size_t sealwire_rpc_request_size(const sealwire_rpc_request *request);
 
 /**
- * Who asks. Belongs to the request. NULL for NULL.
+ * The peer that asks. Belongs to the request. NULL for NULL.
  */
 const sealwire_peer *sealwire_rpc_request_peer(const sealwire_rpc_request *request);
 
@@ -2515,8 +2514,8 @@ sealwire_status sealwire_rpc_request_conn(const sealwire_rpc_request *request,
                                           sealwire_rpc_conn **out);
 
 /**
- * Answers, with a copy of `size` bytes, and frees the request in any case. What comes after the
- * deadline is not sent, as nobody waits for it.
+ * Answers, with a copy of `size` bytes, and frees the request in any case. An answer after the deadline is
+ * not sent, as nobody waits for it.
  *
  * Errors: `SEALWIRE_ERROR_RPC_TOO_LARGE` (the caller gets an error), `SEALWIRE_ERROR_NULL`,
  * `SEALWIRE_ERROR_ARGUMENT` (the caller gets an internal error).
@@ -2554,7 +2553,7 @@ const void *sealwire_rpc_message_data(const sealwire_rpc_message *message);
 size_t sealwire_rpc_message_size(const sealwire_rpc_message *message);
 
 /**
- * Who sent it. Belongs to the message. NULL for NULL.
+ * The peer that sent it. Belongs to the message. NULL for NULL.
  */
 const sealwire_peer *sealwire_rpc_message_peer(const sealwire_rpc_message *message);
 

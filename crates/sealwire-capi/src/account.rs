@@ -1,4 +1,4 @@
-//! What is held for peers, by kind, and how often bounds were reached.
+//! The accounts of peers: bytes and objects held, by kind, and how often bounds were reached.
 
 use std::ffi::{CString, c_char};
 use std::ptr::null;
@@ -146,7 +146,7 @@ pub extern "C" fn sealwire_socket_exceeded(
 
 /// Peers of a socket, as they were when the list was made. They belong to the list.
 ///
-/// Threads: never changes, so it may be used from several at a time, but for freeing it.
+/// Threads: never changes, so any number may use it at once, but for freeing it.
 pub struct sealwire_peers {
     peers: Vec<sealwire_peer>,
 }

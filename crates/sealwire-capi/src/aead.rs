@@ -181,11 +181,11 @@ pub extern "C" fn sealwire_aead_open_detached(
 pub struct sealwire_aead_job {
     /// Its nonce: 24 bytes.
     pub nonce: *const u8,
-    /// What is authenticated and not encrypted; may be NULL with a size of 0.
+    /// The bytes that are authenticated and not encrypted; may be NULL with a size of 0.
     pub aad: *const u8,
     /// Bytes of it.
     pub aad_size: usize,
-    /// What is encrypted or decrypted where it is. No two jobs share bytes.
+    /// The text, encrypted or decrypted in place. No two jobs share bytes.
     pub buffer: *mut u8,
     /// Bytes of it.
     pub size: usize,
@@ -271,7 +271,7 @@ pub extern "C" fn sealwire_aead_open_batch(
 /// The sealing side of a stream of messages under one key and nonce, each with a number of its own,
 /// so that no nonce is used twice. The key is wiped when it is freed.
 ///
-/// Threads: may be used from several at a time, but for freeing it.
+/// Threads: any number may use it at once, but for freeing it.
 pub struct sealwire_aead_stream {
     stream: Stream,
 }

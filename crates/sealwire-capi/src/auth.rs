@@ -1,4 +1,4 @@
-//! Who may connect to a server: anyone, a list of keys, a file of them, or a callback that decides.
+//! The clients that a server lets in: anyone, a list of keys, a file of them, or a callback that decides.
 
 use std::ffi::{CString, c_char, c_void};
 use std::path::PathBuf;
@@ -174,9 +174,8 @@ impl sealwire_decision {
     }
 }
 
-/// Decides about one client: calls `sealwire_decision_allow`, or does not. Called on threads of the
-/// library, several at a time; it may block, and only the client in question waits. It must not
-/// throw.
+/// Decides about one client: calls `sealwire_decision_allow`, or does not. Called on threads of the library,
+/// on several at once; it may block, and only the client in question waits. It must not throw.
 pub type sealwire_authenticate_fn = Option<
     extern "C" fn(
         client: *const sealwire_client<'_>,

@@ -19,7 +19,7 @@ pub(crate) struct User {
 // SAFETY: this library only hands the pointer on; the header asks for callbacks that may be called
 // and destroyed on any thread.
 unsafe impl Send for User {}
-// SAFETY: as above; the header asks for callbacks that may run on several threads at a time.
+// SAFETY: as above; the header asks for callbacks that may run on several threads at once.
 unsafe impl Sync for User {}
 
 impl User {

@@ -9,7 +9,7 @@ use crate::status::sealwire_status;
 /// The thread that does the I/O of the sockets made with it, and the names of their `inproc`
 /// endpoints. Most programs need none: sockets share one unless their options name another.
 ///
-/// Threads: may be used from several at a time.
+/// Threads: any number may use it at once.
 pub struct sealwire_context {
     pub(crate) context: Context,
 }

@@ -1,4 +1,4 @@
-//! Who may connect at all, by address and process, before anything is proved.
+//! Admission by address and process, before anything is proved.
 
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
@@ -82,7 +82,7 @@ pub(crate) fn write_process(
 }
 
 /// Decides about one peer: calls `sealwire_decision_allow`, or does not; a name that it gives counts
-/// for nothing. Called on threads of the library, several at a time; it may block, and only the peer
+/// for nothing. Called on threads of the library, on several at once; it may block, and only the peer
 /// in question waits. It must not throw.
 pub type sealwire_admit_fn = Option<
     extern "C" fn(

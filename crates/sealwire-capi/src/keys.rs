@@ -17,7 +17,7 @@ pub const SEALWIRE_KEY_TEXT_SIZE: usize = 41;
 
 /// A key pair for BLAKE3 and CURVE. The secret half is wiped from memory when it is freed.
 ///
-/// Threads: never changes, so it may be used from several at a time.
+/// Threads: never changes, so any number may use it at once.
 pub struct sealwire_keys {
     pub(crate) keys: KeyPair,
 }
@@ -186,7 +186,7 @@ pub extern "C" fn sealwire_public_key_from_text(
 
 /// Writes a public key of 32 bytes as text in Z85: 40 characters and a zero octet.
 ///
-/// Errors: `SEALWIRE_ERROR_KEY` for bytes that are no public key, `SEALWIRE_ERROR_NULL`.
+/// Errors: `SEALWIRE_ERROR_KEY` for bytes that are not a public key, `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_public_key_to_text(
     public_key: *const u8,

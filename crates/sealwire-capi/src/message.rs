@@ -197,7 +197,7 @@ pub extern "C" fn sealwire_message_add_buffer(
     })
 }
 
-/// A message for a SERVER or PEER socket to send to the connection of this number
+/// A message for a SERVER or PEER socket to send to the connection of this routing id
 /// (`sealwire_message_routing_id`, `sealwire_peer_connection_routing_id`), with a copy of `size` bytes.
 ///
 /// Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
@@ -305,7 +305,7 @@ pub extern "C" fn sealwire_message_routing_id(
     })
 }
 
-/// Who sent a message that was received; NULL for other messages. Belongs to the message.
+/// The peer that sent a message; NULL for messages made here. Belongs to the message.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_message_peer(
     message: Option<&sealwire_message>,

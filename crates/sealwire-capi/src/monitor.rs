@@ -89,7 +89,7 @@ pub const SEALWIRE_CAUSE_CLOSED: i32 = 15;
 /// Reads what happens to a socket from the moment it was made on. Every monitor gets every event;
 /// 4,096 are kept for one that is slow, then the oldest are lost.
 ///
-/// Threads: may be used from several at a time, but for `sealwire_monitor_free`.
+/// Threads: any number may use it at once, but for `sealwire_monitor_free`.
 pub struct sealwire_monitor {
     pub(crate) monitor: Monitor,
     pub(crate) birth: Birth,
@@ -121,7 +121,7 @@ impl sealwire_monitor {
 
 /// Something that happened to an endpoint or a connection.
 ///
-/// Threads: never changes, so it may be used from several at a time.
+/// Threads: never changes, so any number may use it at once.
 pub struct sealwire_event {
     event: Event,
     text: CString,
@@ -344,7 +344,7 @@ pub extern "C" fn sealwire_event_address(event: Option<&sealwire_event>) -> *con
     address.map_or(std::ptr::null(), |address| address.as_ptr())
 }
 
-/// The number of the connection, the same in all its events and in `sealwire_peer_connection`; 0
+/// The connection id, the same in all events of a connection and in `sealwire_peer_connection`; 0
 /// where there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_event_connection(event: Option<&sealwire_event>) -> u64 {

@@ -19,9 +19,9 @@ use crate::status::{Failure, SEALWIRE_ERROR_ARGUMENT, SEALWIRE_ERROR_OPTION, sea
 use crate::time::duration_ms;
 
 /// Options of sockets, clients and servers: a list that may be used for any number of them and freed
-/// once they are made. What is not set has the default of libzmq or a safer one.
+/// once they are made. An option that is not set has the default of libzmq or a safer one.
 ///
-/// Threads: may be used from several at a time, as long as none changes it.
+/// Threads: any number may use it at once, as long as none changes it.
 #[derive(Default)]
 pub struct sealwire_options {
     numbers: BTreeMap<i32, i64>,
@@ -234,7 +234,7 @@ pub extern "C" fn sealwire_options_free(options: Option<Box<sealwire_options>>) 
     free(options);
 }
 
-/// A time that was checked when it was set; -1 is no end.
+/// A time that was checked when it was set; -1 stands for no end.
 fn time(milliseconds: i64) -> Duration {
     u64::try_from(milliseconds).map_or(Duration::MAX, Duration::from_millis)
 }
@@ -281,7 +281,7 @@ impl sealwire_options {
         self.apply_groups(builder)
     }
 
-    /// Options that the builder takes several at a time.
+    /// Options that one method of the builder takes together.
     fn apply_groups(&self, mut builder: SocketBuilder) -> SocketBuilder {
         let number = |option| self.numbers.get(&option).copied();
         let interval = number(SEALWIRE_OPTION_RECONNECT_INTERVAL_MS);

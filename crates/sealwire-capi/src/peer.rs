@@ -1,4 +1,4 @@
-//! Who is at the other end of a connection.
+//! The peer at the other end of a connection.
 
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, OnceLock};
@@ -11,11 +11,11 @@ use crate::panics::{guard, value};
 use crate::pointers::{array_output, c_text, output, required, text};
 use crate::status::{Failure, SEALWIRE_ERROR_UNSUPPORTED, sealwire_status};
 
-/// Who is at the other end of a connection: a key that was proved, a name that the server's
+/// The peer at the other end of a connection: a key that was proved, a name that the server's
 /// authenticator gave to it, an address. Never changes.
 ///
 /// A peer belongs to the message, event or request that it was asked of, and is valid as long as
-/// that is. Threads: may be used from several at a time.
+/// that is. Threads: any number may use it at once.
 pub struct sealwire_peer {
     source: Source,
     address: CString,
@@ -125,7 +125,7 @@ pub extern "C" fn sealwire_peer_process(
     })
 }
 
-/// The number of the connection, the same in the events of a monitor; 0 for NULL.
+/// The connection id, the same in the events of a monitor; 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_peer_connection(peer: Option<&sealwire_peer>) -> u64 {
     peer.map_or(0, |peer| peer.peer().connection())

@@ -1,6 +1,6 @@
-//! The only place where pointers from C are followed. What can be checked is checked: null and
-//! lengths that no memory has. The rest is the caller's word, given in the header for every argument:
-//! that the bytes are there, and that an object was made by this library and not freed.
+//! The only place where pointers from C are followed. Null and lengths that no memory has are refused. The
+//! rest is the caller's word, given in the header for every argument: that the bytes are there, and that an
+//! object was made by this library and not freed.
 
 use std::ffi::{CStr, CString, c_char};
 use std::os::fd::BorrowedFd;

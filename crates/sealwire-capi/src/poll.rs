@@ -42,8 +42,8 @@ pub struct sealwire_poll_item {
     pub ready: u32,
 }
 
-/// A file descriptor that tells when a socket or a monitor is worth a look, for `poll(2)`,
-/// `epoll(7)`, `kqueue(2)` or an event loop. libzmq's `ZMQ_FD`, with fewer traps.
+/// A file descriptor that becomes readable when a socket or a monitor may have something to do, for
+/// `poll(2)`, `epoll(7)`, `kqueue(2)` or an event loop. libzmq's `ZMQ_FD`, with fewer traps.
 ///
 /// 1. Wait until the descriptor is readable. It is, from the start, and never to be read or written.
 /// 2. Call `sealwire_readiness_take`, which makes it unreadable and says what can be done.
@@ -159,7 +159,7 @@ fn bits(ready: Ready) -> u32 {
 ///
 /// It looks at what there is, not at what has changed: a message that is left where it is ends the
 /// next call at once. Signals do not interrupt it; put a descriptor of your own among the items for
-/// that. The same socket may be polled by several threads at a time.
+/// that. The same socket may be polled by several threads at once.
 ///
 /// Errors: `SEALWIRE_ERROR_ARGUMENT` for an item without a socket, a monitor and a descriptor, or for
 /// unknown `events`; `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.

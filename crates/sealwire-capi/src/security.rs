@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use sealwire::auth::{Decision, PasswordFile, PlainClient};
+use sealwire::auth::{Decision, MAX_CREDENTIAL, PasswordFile, PlainClient};
 use sealwire::{Blake3Server, Generate as _, KeyPair, Mechanism, PublicKey, Security};
 
 use crate::auth::{Shared, needed, sealwire_authenticator, sealwire_decision};
@@ -18,10 +18,10 @@ use crate::status::{
 /// How a socket protects its connections: a mechanism, and what it needs. May be used for any number
 /// of sockets, and freed once they are made.
 ///
-/// Threads: may be used from several at a time, as long as none changes it.
+/// Threads: any number may use it at once, as long as none changes it.
 pub struct sealwire_security(Protection);
 
-/// What has options of its own is kept apart.
+/// Mechanisms with options of their own have a variant each.
 enum Protection {
     Blake3Server(Blake3Server),
     Other(Security),
@@ -181,9 +181,6 @@ pub extern "C" fn sealwire_security_curve_client_accepting_gaps_unauthenticated_
     curve_client(server_key, keys, out, security)
 }
 
-/// Longest username and longest password, in bytes.
-const MAX_CREDENTIAL: usize = 255;
-
 /// PLAIN, the side that shows a username and a password, in clear, to everybody on the way. For
 /// peers that know nothing better.
 ///
@@ -199,7 +196,9 @@ pub extern "C" fn sealwire_security_plain_client(
         let username = text(username, "username")?;
         let password = bytes(password.cast(), password_size, "password")?;
         if username.len() > MAX_CREDENTIAL || password.len() > MAX_CREDENTIAL {
-            let text = "a username and a password have at most 255 bytes";
+            let text = format!(
+                "the username or password is longer than {MAX_CREDENTIAL} bytes: shorten it"
+            );
             return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
         }
         Ok(Security::plain_client(username, password))
@@ -207,8 +206,8 @@ pub extern "C" fn sealwire_security_plain_client(
 }
 
 /// Decides about a client that shows a username and a password: calls `sealwire_decision_allow`, or
-/// does not. Compare passwords in constant time. Called on threads of the library, several at a time;
-/// it may block. It must not throw. Nothing but `user` is valid after it.
+/// does not. Compare passwords in constant time. Called on threads of the library, on several at once; it may
+/// block. It must not throw. Nothing but `user` is valid after it.
 pub type sealwire_authenticate_plain_fn = Option<
     extern "C" fn(
         username: *const c_char,

@@ -74,7 +74,7 @@ fn socket_type(number: i32) -> Result<SocketType, Failure> {
 
 /// A socket. Its types are those of ZeroMQ and have the same numbers.
 ///
-/// Threads: may be used from several at a time, but for `sealwire_socket_free`.
+/// Threads: any number may use it at once, but for `sealwire_socket_free`.
 pub struct sealwire_socket {
     pub(crate) socket: Socket,
     pub(crate) birth: Birth,

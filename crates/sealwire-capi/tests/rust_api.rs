@@ -56,7 +56,7 @@ fn received(socket: &sealwire_socket) -> (Vec<u8>, String) {
     let message: Box<sealwire_message> =
         made(|out| sealwire_socket_recv(Some(socket), SEALWIRE_WAIT, out));
     let size = sealwire_message_size(Some(&message));
-    // SAFETY: so many bytes belong to the message, which is there; so does its peer with its name,
+    // SAFETY: the message is alive and has `size` bytes; so does its peer with its name,
     // which is a text with a zero octet at its end.
     let (bytes, name) = unsafe {
         let data = sealwire_message_data(Some(&message)).cast();
@@ -139,7 +139,7 @@ fn rust_serves<S: Into<Security>>(make: MakeClient, server: impl Fn(KeyPair, All
     let message = pull.recv().unwrap();
     assert_eq!(message.as_bytes(), text);
     assert_eq!(message.peer().unwrap().user_id(), Some("alice"));
-    // What is missing is said, here as in C.
+    // A missing argument is reported, here as in C.
     assert_ne!(make(null(), Some(&alice), null_mut()), SEALWIRE_OK);
 
     sealwire_socket_free(Some(push));

@@ -138,7 +138,7 @@ static void addressed(mechanism *with) {
     sealwire_string_free(endpoint);
 }
 
-static void by_number(mechanism *with) {
+static void by_routing_id(mechanism *with) {
     char *endpoint = NULL;
     uint32_t number = 0;
     sealwire_socket *server = make_socket(SEALWIRE_SERVER, with->server);
@@ -378,7 +378,7 @@ int main(void) {
         publish(&with);
         waited_for(&with);
         addressed(&with);
-        by_number(&with);
+        by_routing_id(&with);
         groups(&with);
         many_at_a_time(&with);
         part_of_a_batch(&with);

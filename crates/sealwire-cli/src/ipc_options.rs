@@ -1,4 +1,4 @@
-//! Who may connect to the files of `ipc` endpoints, on the command line.
+//! The mode of the files of `ipc` endpoints, on the command line.
 
 use clap::Args;
 use sealwire::SocketBuilder;

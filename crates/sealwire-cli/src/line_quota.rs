@@ -14,7 +14,7 @@ impl LineQuota {
     }
 }
 
-/// What is put behind a line before which others were left out.
+/// Adds to a line how many were left out before it.
 pub(crate) fn with_left_out(line: String, left_out: u64) -> String {
     match left_out {
         0 => line,

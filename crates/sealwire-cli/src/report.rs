@@ -14,7 +14,7 @@ use crate::exit::{Failure, eprint_json_quietly, eprintln_quietly};
 use crate::line_quota::{LineQuota, with_left_out};
 use crate::threads;
 
-/// What is said about connections, and how.
+/// The options about reports of connections.
 #[derive(Debug, Clone, Copy, Args)]
 #[command(next_help_heading = "Reports")]
 pub(crate) struct ReportOptions {

@@ -8,7 +8,7 @@ pub(crate) use sealwire::text::printable;
 use serde::Serialize;
 
 /// Writes bytes of a message. On a terminal, control characters other than tabs and line ends, and
-/// bytes that are no UTF-8, are escaped.
+/// bytes that are not UTF-8, are escaped.
 pub(crate) fn write_message(
     out: &mut impl Write,
     bytes: &[u8],

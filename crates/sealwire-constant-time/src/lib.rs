@@ -45,7 +45,7 @@
 )]
 mod tool;
 
-/// What can be secret: plain numbers.
+/// A type that can be secret: a plain number.
 pub trait Number: Copy + sealed::Sealed {}
 
 mod sealed {
@@ -82,8 +82,8 @@ impl<T: Number, const N: usize> sealed::Sealed for [T; N] {
     }
 }
 
-/// Marks memory as secret. What is in it afterwards is for the tool to say: who needs to compare it
-/// keeps a copy that is made then.
+/// Marks memory as secret. Only the tool knows its content afterwards: a caller that has to compare it keeps
+/// a copy made then.
 pub fn classify<T: Number>(secret: &mut [T]) {
     tool::classify(secret);
 }

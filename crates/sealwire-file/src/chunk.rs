@@ -111,7 +111,7 @@ impl Sealer {
 pub struct Opener {
     header: Header,
     stream: StreamOpener,
-    /// What was wrong: nothing opens after it.
+    /// The first fault; nothing opens after it.
     failed: Option<InvalidFile>,
 }
 

@@ -13,7 +13,7 @@ use crate::{CHUNK_SIZE, Error, HEADER_SIZE, Opener, SEALED_CHUNK_SIZE, Sealer, T
 ///
 /// # Errors
 ///
-/// [`Error::Read`], [`Error::Write`], [`Error::Random`] and [`Error::TooLong`]. What was written before is not a
+/// [`Error::Read`], [`Error::Write`], [`Error::Random`] and [`Error::TooLong`]. The output is then not a
 /// whole file, and does not open.
 pub fn seal(key: &Key, input: impl Read, output: &mut (impl Write + ?Sized)) -> Result<(), Error> {
     let mut sealer = Sealer::new(key)?;
@@ -48,8 +48,8 @@ pub fn seal(key: &Key, input: impl Read, output: &mut (impl Write + ?Sized)) -> 
 ///
 /// # Errors
 ///
-/// [`Error::Invalid`], [`Error::Read`] and [`Error::Write`]. What was written before is an authentic beginning of
-/// the plaintext, in whole chunks, and no more than that.
+/// [`Error::Invalid`], [`Error::Read`] and [`Error::Write`]. The output is then an authentic beginning of the
+/// plaintext, in whole chunks, and no more than that.
 pub fn open(
     key: &Key,
     mut input: impl Read,

@@ -1,10 +1,10 @@
-//! What can go wrong: with the text of a key, with a sealed file, and around it.
+//! The errors: of the text of a key, of a sealed file, and of reading and writing.
 
 use std::io;
 
 use sealwire_aead::RandomError;
 
-/// What is wrong with a sealed file. Chunks count from 0.
+/// The fault of a sealed file. Chunks count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidFile {
@@ -62,7 +62,7 @@ pub enum Error {
     Invalid(#[from] InvalidFile),
 }
 
-/// What is wrong with the text of a key file.
+/// The fault of the text of a key file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidKey {

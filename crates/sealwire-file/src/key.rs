@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::InvalidKey;
 
-/// What stands in front of the digits.
+/// The label in front of the digits.
 const KEY_LABEL: &str = "sealwire-symmetric-key:";
 
 /// Reads the text of a key file. Empty lines and lines that begin with `#` are skipped.

@@ -2,7 +2,7 @@
 //!
 //! A child of `fork` has a copy of its parent's memory and none of its threads. Keys and nonces are
 //! copied as well, so both would seal with the same ones; locks may be held by threads that the
-//! child does not have. What must not be used there notes its [`Birth`] and asks it.
+//! child does not have. A value that must not be used there notes its [`Birth`] and asks it.
 //!
 //! ```text
 //!   parent   generation 0 ─────────────────────────▶ 0

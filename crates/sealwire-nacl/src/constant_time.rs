@@ -50,7 +50,7 @@ fn batch(lengths: &[usize], forged: bool) {
         .collect();
     seal_batch(&key, &mut jobs);
     tags.iter().for_each(|tag| assert_secret(tag));
-    // What goes over the wire is public; the plaintext and the key are not.
+    // The ciphertexts are public; the plaintext and the key are not.
     texts.iter_mut().for_each(|text| declassify(text));
     declassify(&mut tags);
     tags[0][15] ^= u8::from(forged);

@@ -1,4 +1,4 @@
-//! What can go wrong, and no more about it than may be told.
+//! The errors, with no more detail than may be told.
 
 use core::fmt;
 

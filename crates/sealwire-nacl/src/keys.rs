@@ -94,7 +94,7 @@ impl SecretBox {
     /// [`WeakKey`] when all of them are zero; looked at in constant time.
     pub fn from_agreement(agreed: &[u8; KEY_SIZE]) -> Result<Self, WeakKey> {
         let weak = agreed.ct_eq(&[0; KEY_SIZE]).unwrap_u8();
-        // Whether a key is weak is no secret: the peer is told.
+        // The peer is told whether its key is weak, so this is public.
         #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
         let weak = sealwire_constant_time::declassified(weak);
         if weak == 1 {

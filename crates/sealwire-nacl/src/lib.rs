@@ -38,7 +38,7 @@
 //! Public keys are any 32 bytes, as in libsodium: several encodings may mean the same key. Compare
 //! keys only after making sure that they are canonical.
 //!
-//! Poly1305 does not commit to its key: whoever knows two keys can make a ciphertext that opens
+//! Poly1305 does not commit to its key: anyone who knows two keys can make a ciphertext that opens
 //! under both. The crate `sealwire-aead` does.
 //!
 //! # What is not wiped

@@ -30,7 +30,7 @@ impl SecretBox {
         Self { key }
     }
 
-    /// The key, for whoever has to hand it on.
+    /// The key, for programs that pass it on.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; KEY_SIZE] {
         &self.key

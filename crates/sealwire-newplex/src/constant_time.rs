@@ -44,7 +44,7 @@ fn aead(length: usize, forged: bool) {
     let mut tag = cipher.seal_detached(&nonce, b"header", &mut text);
     assert_secret(&tag);
     assert_secret(&text);
-    // What goes over the wire is public; the plaintext and the key are not.
+    // The ciphertext and the tag are public; the plaintext and the key are not.
     declassify(&mut tag);
     declassify(&mut text);
     tag[15] ^= u8::from(forged);

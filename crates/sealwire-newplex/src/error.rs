@@ -6,7 +6,7 @@ use thiserror::Error;
 /// The ciphertext, its tag, or something that went into the protocol before is not what it was when
 /// the message was sealed.
 ///
-/// Deliberately opaque. What was decrypted has been overwritten with zeros.
+/// Deliberately opaque. The decrypted bytes have been overwritten with zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("invalid ciphertext: the message is not authentic in this state of the protocol")]
 pub struct InvalidCiphertext;

@@ -5,9 +5,9 @@ use crate::{Format, Script};
 /// What came of bytes that someone had in hand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// What goes on.
+    /// The bytes that go on.
     pub forward: Vec<u8>,
-    /// What goes back to where the bytes came from.
+    /// The bytes that go back to the sender.
     pub back: Vec<u8>,
     /// Whether nothing follows, in either direction.
     pub cut: bool,

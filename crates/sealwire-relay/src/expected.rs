@@ -1,4 +1,4 @@
-//! What is expected of a protocol, manipulation by manipulation.
+//! The expectations of a protocol, manipulation by manipulation.
 
 use crate::{Manipulation, Outcome};
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{Act, Script, flip};
 
-/// What is done to a unit, or with a whole connection.
+/// A manipulation of a unit, or of a whole connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Manipulation {
     /// The unit is left out.

@@ -1,4 +1,4 @@
-//! What comes of a manipulation.
+//! The outcome of a manipulation.
 
 use std::fmt;
 

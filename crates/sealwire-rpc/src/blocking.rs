@@ -9,7 +9,11 @@ use crate::handler::Request;
 use crate::proto::Body;
 use crate::status::Error;
 
-/// A connection whose calls block the thread; see [`crate::Conn`].
+/// A connection whose calls block the thread, for programs without an executor. [`crate::Conn`] has the same
+/// calls as futures.
+///
+/// A call that waits for a peer cannot run on the thread that reads the connection, which is where handlers
+/// such as [`Inline`](crate::handler::Inline) run: it gives [`Error::WouldDeadlock`] there.
 #[derive(Clone, Debug)]
 pub struct Conn {
     conn: crate::Conn,
@@ -20,11 +24,18 @@ impl Conn {
         Conn { conn }
     }
 
-    /// See [`crate::Conn::send`].
+    /// Sends a message that nobody answers. Blocks while the connection has no room, for up to the [write
+    /// limit](crate::Limits::write) (default 3 s). The message is handed to the connection when this returns;
+    /// whether it arrives is not known.
     ///
     /// # Errors
     ///
-    /// As there, and [`Error::WouldDeadlock`].
+    /// * [`Error::Congested`] if the peer makes no room within the write limit.
+    /// * [`Error::TooLarge`] if the peer does not take a body of this size.
+    /// * [`Error::ConnectionLost`] if the connection has ended, [`Error::ShuttingDown`] if one of both sides
+    ///   is ending.
+    /// * [`Error::Intercepted`] if an [interceptor](crate::ClientBuilder::intercept) does not let it out.
+    /// * [`Error::WouldDeadlock`] if it would have to wait on the thread that reads the connection.
     pub fn send(&self, body: &[u8]) -> Result<(), Error> {
         match self.conn.send_no_wait(body) {
             Err(Error::WouldBlock) => self.conn.link().hub().block_on(self.conn.send(body))?,
@@ -32,29 +43,40 @@ impl Conn {
         }
     }
 
-    /// See [`crate::Conn::send_no_wait`].
+    /// Sends a message that nobody answers if there is room now, without blocking.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// [`Error::WouldBlock`] if there is no room. Otherwise those of [`send`](Conn::send) but
+    /// [`Error::Congested`] and [`Error::WouldDeadlock`].
     pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
         self.conn.send_no_wait(body)
     }
 
-    /// See [`crate::Conn::request`].
+    /// Calls the peer and blocks until its answer is there, for up to the [request
+    /// limit](crate::Limits::request) (default 30 s).
     ///
     /// # Errors
     ///
-    /// As there, and [`Error::WouldDeadlock`].
+    /// [`Error::may_have_run`] tells whether the peer may have acted.
+    ///
+    /// * [`Error::Remote`] if the peer answers with an error.
+    /// * [`Error::DeadlineExceeded`] if no answer comes in time.
+    /// * [`Error::ConnectionLost`] if the connection ends first, [`Error::ShuttingDown`] if one of both sides
+    ///   is ending.
+    /// * [`Error::Congested`] if the peer makes no room for the request within the write limit,
+    ///   [`Error::TooLarge`] if it does not take a body of this size.
+    /// * [`Error::Intercepted`] if an [interceptor](crate::ClientBuilder::intercept) does not let it out.
+    /// * [`Error::WouldDeadlock`] on the thread that reads the connection.
     pub fn request(&self, body: &[u8]) -> Result<Body, Error> {
         self.request_with(body, CallOptions::default())
     }
 
-    /// Calls the peer and waits no longer than `limit` for its answer.
+    /// Calls the peer and blocks until its answer is there, for up to `limit`.
     ///
     /// # Errors
     ///
-    /// As [`request`](Conn::request).
+    /// Those of [`request`](Conn::request), with [`Error::DeadlineExceeded`] after `limit`.
     pub fn request_timeout(&self, body: &[u8], limit: Duration) -> Result<Body, Error> {
         self.request_with(body, CallOptions::within(limit))
     }
@@ -64,61 +86,75 @@ impl Conn {
         hub.block_on(self.conn.request_with(body, options))?
     }
 
-    /// See [`crate::Conn::open`].
+    /// Opens a call with a stream of items in each direction. Blocks while the connection has no room for the
+    /// request, for up to the [write limit](crate::Limits::write).
     ///
     /// # Errors
     ///
-    /// As there, and [`Error::WouldDeadlock`].
+    /// * [`Error::Congested`] if the peer makes no room for the request within the write limit,
+    ///   [`Error::DeadlineExceeded`] if the time limit of the call is over before.
+    /// * [`Error::TooLarge`] if the peer does not take a body of this size.
+    /// * [`Error::ConnectionLost`] if the connection has ended, [`Error::ShuttingDown`] if one of both sides
+    ///   is ending.
+    /// * [`Error::Intercepted`] if an [interceptor](crate::ClientBuilder::intercept) does not let it out.
+    /// * [`Error::WouldDeadlock`] on the thread that reads the connection.
     pub fn open(&self, body: &[u8], options: CallOptions) -> Result<CallStream, Error> {
         let stream = wait(self.conn.link(), self.conn.open(body, options))??;
         Ok(CallStream { stream })
     }
 
-    /// See [`crate::Conn::start`].
+    /// Starts a call without blocking. [`Call::wait`] blocks for its answer, and dropping the call cancels
+    /// it.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// [`Error::WouldBlock`] if there is no room for the request now; [`Error::TooLarge`],
+    /// [`Error::ConnectionLost`], [`Error::ShuttingDown`] and [`Error::Intercepted`] as for
+    /// [`request`](Conn::request).
     pub fn start(&self, body: &[u8], options: CallOptions) -> Result<Call, Error> {
         self.conn.start(body, options)
     }
 }
 
-/// The caller's end of a call with streams, whose operations block the thread; see
-/// [`crate::CallStream`]. Dropping it cancels the call.
+/// The caller's end of a call with streams, whose operations block the thread. Dropping it cancels the call.
 pub struct CallStream {
     stream: crate::CallStream,
 }
 
 impl CallStream {
-    /// See [`crate::CallStream::send`].
+    /// Sends an item to the peer. Blocks until the peer wants one.
     ///
     /// # Errors
     ///
-    /// As there, and [`Error::WouldDeadlock`].
+    /// * [`Error::StreamEnded`] if the call has ended, for the reason that [`answer`](CallStream::answer)
+    ///   gives, or after [`finish`](CallStream::finish).
+    /// * [`Error::TooLarge`] if the peer does not take an item of this size.
+    /// * [`Error::WouldDeadlock`] on the thread that reads the connection.
     pub fn send(&self, item: &[u8]) -> Result<(), Error> {
         wait(self.stream.link(), self.stream.send(item))?
     }
 
-    /// See [`crate::CallStream::finish`].
+    /// Ends the items of this side. The peer may go on sending its own.
     pub fn finish(&self) {
         self.stream.finish();
     }
 
-    /// See [`crate::CallStream::next`].
+    /// Receives the next item of the peer. Blocks until there is one; `None` after the last, because the call
+    /// has ended.
     ///
     /// # Errors
     ///
-    /// [`Error::WouldDeadlock`].
+    /// [`Error::WouldDeadlock`] on the thread that reads the connection.
     pub fn next(&self) -> Result<Option<Body>, Error> {
         wait(self.stream.link(), self.stream.next())
     }
 
-    /// See [`crate::CallStream::answer`].
+    /// Blocks until the answer that ends the call is there, for up to the time limit of the call. Items that
+    /// were not read are dropped.
     ///
     /// # Errors
     ///
-    /// As there, and [`Error::WouldDeadlock`].
+    /// Those of [`request`](Conn::request).
     pub fn answer(self) -> Result<Body, Error> {
         let link = self.stream.link().clone();
         wait(&link, self.stream.answer())?
@@ -136,20 +172,24 @@ impl<'a> RequestStream<'a> {
         RequestStream { request }
     }
 
-    /// See [`Request::next`].
+    /// Receives the next item of the caller. Blocks until there is one; `None` if the caller sends no more.
+    /// It has said so, or it is gone or has stopped waiting: then [`is_cancelled`](Request::is_cancelled) is
+    /// true, and items may be missing.
     ///
     /// # Errors
     ///
-    /// [`Error::WouldDeadlock`].
+    /// [`Error::WouldDeadlock`] on the thread that reads the connection.
     pub fn next(&self) -> Result<Option<Body>, Error> {
         wait(self.request.conn().link(), self.request.next())
     }
 
-    /// See [`Request::send`].
+    /// Sends an item to the caller. Blocks until the caller wants one.
     ///
     /// # Errors
     ///
-    /// As there, and [`Error::WouldDeadlock`].
+    /// * [`Error::StreamEnded`] if the caller has gone.
+    /// * [`Error::TooLarge`] if the caller does not take an item of this size.
+    /// * [`Error::WouldDeadlock`] on the thread that reads the connection.
     pub fn send(&self, item: &[u8]) -> Result<(), Error> {
         wait(self.request.conn().link(), self.request.send(item))?
     }
@@ -160,7 +200,8 @@ fn wait<F: Future>(link: &Link, future: F) -> Result<F::Output, Error> {
     link.hub().block_on(future)
 }
 
-/// A client whose calls block the thread; see [`crate::Client`].
+/// A client whose calls block the thread, for programs without an executor. [`crate::Client`] has the same
+/// calls as futures.
 #[derive(Clone, Debug)]
 pub struct Client {
     client: crate::Client,
@@ -176,64 +217,91 @@ impl Client {
         self.client.hub()
     }
 
-    /// See [`crate::Client::conn`].
+    /// Returns the least loaded connection. Blocks until one is made if there is none: for each attempt up to
+    /// the [dial limit](crate::ClientBuilder::dial_limit) (default 3 s) and the [handshake
+    /// limit](crate::ClientBuilder::handshake_limit) (default 3 s).
     ///
     /// # Errors
     ///
-    /// As there.
+    /// * [`Error::Connect`] if all [attempts](crate::ClientBuilder::dial_attempts) fail, with the reason of
+    ///   the last.
+    /// * [`Error::ShuttingDown`] after [`shutdown`](Client::shutdown), [`Error::EngineFailed`] if a thread of
+    ///   the client has ended by a fault.
     pub fn conn(&self) -> Result<Conn, Error> {
         let conn = self.client.hub().block_on(self.client.conn())?;
         conn.map(Conn::new)
     }
 
-    /// See [`crate::Client::send`].
+    /// Sends a message that nobody answers. Blocks until a connection is there, as [`conn`](Client::conn),
+    /// and has room, for up to the [write limit](crate::Limits::write).
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Those of [`Conn::send`] and [`conn`](Client::conn), and [`Error::WouldDeadlock`] on a thread that
+    /// reads connections.
     pub fn send(&self, body: &[u8]) -> Result<(), Error> {
         self.client.hub().block_on(self.client.send(body))?
     }
 
-    /// See [`crate::Client::send_timeout`].
+    /// Sends a message that nobody answers. Blocks for up to `limit` until a connection is there and has
+    /// room.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Those of [`send`](Client::send); [`Error::DeadlineExceeded`] if no connection is there within `limit`,
+    /// [`Error::Congested`] if it has no room.
     pub fn send_timeout(&self, body: &[u8], limit: Duration) -> Result<(), Error> {
         let hub = self.client.hub();
         hub.block_on(self.client.send_timeout(body, limit))?
     }
 
-    /// See [`crate::Client::send_no_wait`].
+    /// Sends a message that nobody answers if a connection with room is there, without blocking.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// [`Error::WouldBlock`] if there is none, which also starts connecting. Otherwise those of
+    /// [`Conn::send_no_wait`].
     pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
         self.client.send_no_wait(body)
     }
 
-    /// See [`crate::Client::request`].
+    /// Calls the server and blocks until its answer is there, for up to the [request
+    /// limit](crate::Limits::request) (default 30 s), connecting included. A request that the server says it
+    /// has not started is made again, up to [`retries`](crate::ClientBuilder::retries) times.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// [`Error::may_have_run`] tells whether the server may have acted.
+    ///
+    /// * [`Error::Remote`] if the server answers with an error.
+    /// * [`Error::DeadlineExceeded`] if no answer comes in time.
+    /// * [`Error::Connect`] if there is no connection and all [attempts](crate::ClientBuilder::dial_attempts)
+    ///   to make one fail.
+    /// * [`Error::ConnectionLost`] if the connection ends first, [`Error::ShuttingDown`] after
+    ///   [`shutdown`](Client::shutdown).
+    /// * [`Error::Congested`] if the server makes no room for the request within the write limit,
+    ///   [`Error::TooLarge`] if it does not take a body of this size.
+    /// * [`Error::Intercepted`] if an [interceptor](crate::ClientBuilder::intercept) does not let it out.
+    /// * [`Error::WouldDeadlock`] on a thread that reads connections.
+    /// * [`Error::EngineFailed`] if a thread of the client has ended by a fault.
     pub fn request(&self, body: &[u8]) -> Result<Body, Error> {
         self.request_with(body, CallOptions::default())
     }
 
-    /// See [`crate::Client::request_with`].
+    /// Calls the server as [`request`](Client::request) does, with options. The time limit is for all
+    /// attempts together, and for connecting.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Those of [`request`](Client::request).
     pub fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
         let hub = self.client.hub();
         hub.block_on(self.client.request_with(body, options))?
     }
 
-    /// See [`crate::Client::shutdown`].
+    /// Shuts the client down: it takes no new calls, blocks until those under way have ended, for up to
+    /// `limit`, and closes the connections. Returns whether `limit` was enough; if not, the remaining calls
+    /// ended with an error.
     pub fn shutdown(&self, limit: Duration) -> bool {
         self.client.shutdown_blocking(limit)
     }

@@ -22,17 +22,17 @@ pub struct CallOptions {
 }
 
 impl CallOptions {
-    /// With this time limit.
+    /// Returns options with this time limit for the answer.
     pub fn within(limit: Duration) -> Self {
         CallOptions { limit: Some(limit) }
     }
 }
 
-/// What is about to leave, for [`ClientBuilder::intercept`](crate::ClientBuilder::intercept).
+/// A call or message about to leave, for [`ClientBuilder::intercept`](crate::ClientBuilder::intercept).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outgoing<'a> {
-    /// What is sent; may be replaced.
+    /// The body that is sent; may be replaced.
     pub body: Cow<'a, [u8]>,
     /// The time limit, of calls.
     pub options: CallOptions,
@@ -92,11 +92,12 @@ impl Call {
         (&self.link, self.key)
     }
 
-    /// Blocks until the answer is there.
+    /// Blocks until the answer is there, for up to the time limit of the call.
     ///
     /// # Errors
     ///
-    /// As [`Conn::request`](crate::Conn::request).
+    /// Those of [`Conn::request`](crate::Conn::request), and [`Error::WouldDeadlock`] on the thread that
+    /// reads the connection.
     pub fn wait(self) -> Result<Body, Error> {
         let hub = self.link.hub().clone();
         hub.block_on(self)?

@@ -3,15 +3,17 @@
 
 use std::time::Duration;
 
+use sealwire::options::MAX_TIMEOUT;
+
 /// What one side lets the other have, and how long it waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Calls that the other side may have open at a time on one connection. It is told, and its
-    /// callers wait. Default 4,096, at most 1,048,576.
+    /// Calls that the other side may have open at once on one connection. It is told, and its callers wait.
+    /// Default 4,096, at most 1,048,576.
     pub max_calls: u32,
-    /// One-way messages that may be under way on one connection before some of them have been
-    /// dealt with. Default 1,024.
+    /// One-way messages that may be under way on one connection before some of them have been handled.
+    /// Default 1,024.
     pub one_way_window: u32,
     /// The same for the items of each stream. Default 64.
     pub stream_window: u32,
@@ -21,10 +23,10 @@ pub struct Limits {
     /// counted with 64 bytes more. It is told, and its callers wait; what comes all the same ends
     /// the connection. A single request may always be open. Default 64 MiB.
     pub request_budget: u32,
-    /// Bytes of one-way messages and stream items that may be under way on one connection before
-    /// some of them have been dealt with, each counted with 64 bytes more. It is told, and senders
-    /// wait. Streams share it: one whose items nobody reads takes of it what it holds. A single
-    /// message may always be under way. Default 64 MiB.
+    /// Bytes of one-way messages and stream items that may be under way on one connection before some of them
+    /// have been handled, each counted with 64 bytes more. It is told, and senders wait. Streams share it:
+    /// one whose items nobody reads takes of it what it holds. A single message may always be under way.
+    /// Default 64 MiB.
     pub message_budget: u32,
     /// Bytes of answers and stream items that wait here for one connection's peer to read them,
     /// each counted with 64 bytes more, beside those in the socket (8 MiB). When they are as many,
@@ -38,8 +40,8 @@ pub struct Limits {
     /// How long a caller waits for room, and how long a peer for which answers wait may read
     /// nothing. Default 3 s.
     pub write: Duration,
-    /// A connection on which nothing was heard for so long is given up, though it was asked for a
-    /// sign of life. Default 15 s.
+    /// A connection on which nothing was heard for this time is given up, though it was asked for a sign of
+    /// life. Default 15 s.
     pub read: Duration,
     /// How long what is queued may take to leave when a side closes. Default 3 s.
     pub linger: Duration,
@@ -63,12 +65,9 @@ impl Default for Limits {
     }
 }
 
-/// A hundred years: longer limits are taken for this one, so that no sum of times overflows.
-const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
-
-/// `limit`, or the longest there is.
+/// Returns `limit`, or [`MAX_TIMEOUT`] if that is shorter.
 pub(crate) fn bounded(limit: Duration) -> Duration {
-    limit.min(LONGEST)
+    limit.min(MAX_TIMEOUT)
 }
 
 /// Bytes that an application may put behind SETTINGS, and that a greeter may answer.
@@ -121,7 +120,7 @@ pub(crate) mod monte {
 
     /// Connections at a time of one server whose handshake is done.
     pub(crate) const MAX_CONNECTIONS: usize = 1_024;
-    /// Handshakes at a time; one address has a quarter of them at most.
+    /// Concurrent handshakes; one address has a quarter of them at most.
     pub(crate) const MAX_HANDSHAKES: usize = 256;
     /// Calls at a time on one connection.
     pub(crate) const MAX_CALLS: usize = 65_536;

@@ -44,24 +44,25 @@ pub struct ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// How many connections are served at a time; default 1,024. As many again and 64 wait, at most
-    /// 1,088, and 4 MiB of their greetings; those beyond are turned away.
+    /// Sets how many connections are served at once: 1 or more (0 counts as 1). Default 1,024. As many again
+    /// and 64 wait, at most 1,088, and 4 MiB of their greetings; those beyond are turned away.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections.max(1);
         self
     }
 
-    /// How long a connection waits for its place before it is turned away; default 3 s.
+    /// Sets how long a connection waits for its place before it is turned away. Default 3 s.
     #[must_use]
     pub fn connection_wait(mut self, limit: Duration) -> Self {
         self.connection_wait = bounded(limit);
         self
     }
 
-    /// How long a handshake may take, and after it the greeting; default 3 s. Connections without
-    /// a greeting are at most a quarter of [`max_connections`](ServerBuilder::max_connections), at
-    /// least 16 and at most 256; the oldest gives way.
+    /// Sets how long a handshake may take, and after it the greeting. Default 3 s;
+    /// [`build`](ServerBuilder::build) refuses zero. Connections without a greeting are at most a quarter of
+    /// [`max_connections`](ServerBuilder::max_connections), at least 16 and at most 256; the oldest gives
+    /// way.
     #[must_use]
     pub fn handshake_limit(mut self, limit: Duration) -> Self {
         self.handshake_limit = limit;
@@ -80,15 +81,15 @@ impl ServerBuilder {
         self
     }
 
-    /// Told when a connection is ready and when it is gone. Must not block.
+    /// Calls this hook when a connection is ready and when it is gone. It must not block.
     #[must_use]
     pub fn on_state(mut self, hook: impl Fn(&Conn, ConnState) + Send + Sync + 'static) -> Self {
         self.on_state = Some(Arc::new(hook));
         self
     }
 
-    /// Looks at each request before the handler does and lets it through or answers it with an
-    /// error. In the order in which they are given; must not block.
+    /// Calls this function for each request before the handler, which lets it through or answers it with an
+    /// error. Several run in the order in which they are given. It must not block.
     #[must_use]
     pub fn intercept(
         mut self,
@@ -98,25 +99,26 @@ impl ServerBuilder {
         self
     }
 
-    /// Sizes, windows and time limits.
+    /// Sets sizes, windows and time limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Options of the socket below that have no name here: transport, provider, context.
+    /// Sets options of the socket below that have no method here: transport, provider, context.
     #[must_use]
     pub fn socket(mut self, change: impl FnOnce(SocketBuilder) -> SocketBuilder) -> Self {
         self.socket = change(self.socket);
         self
     }
 
-    /// The server, which listens nowhere yet.
+    /// Makes the server, which listens nowhere yet.
     ///
     /// # Errors
     ///
-    /// For options of the socket that do not fit, and when the system gives no threads.
+    /// [`sealwire::Error::Options`] if an option of the socket is out of its range,
+    /// [`sealwire::Error::System`] if the system gives no threads.
     pub fn build(self, handler: impl Handler) -> Result<Server, sealwire::Error> {
         let settings = Settings::of(&self.limits);
         let door = DoorLimits {
@@ -163,8 +165,8 @@ impl ServerBuilder {
 }
 
 impl Server {
-    /// Starts to set options. `security` is that of the connections:
-    /// [`Security::blake3_server`] with what decides about clients.
+    /// Returns a builder, to set options. `security` is that of the connections: [`Security::blake3_server`]
+    /// with the authenticator of clients.
     pub fn builder(security: impl Into<Security>) -> ServerBuilder {
         ServerBuilder {
             socket: sealwire::Socket::builder(SocketType::Peer)
@@ -184,12 +186,17 @@ impl Server {
         &self.shared.hub
     }
 
-    /// Listens on an endpoint and returns it with the port that was chosen, if that was left open.
-    /// May be called for several endpoints.
+    /// Listens on an endpoint and returns it, with the port that the system chose for port 0. May be called
+    /// for several endpoints.
     ///
     /// # Errors
     ///
-    /// As [`sealwire::Socket::bind`].
+    /// * [`sealwire::Error::Endpoint`] if the endpoint cannot be parsed.
+    /// * [`sealwire::Error::UnusableEndpoint`] if the server cannot use it: `udp`, or one that needs a
+    ///   certificate that is missing.
+    /// * [`sealwire::Error::Bind`] if the system refuses, because the address is in use for example.
+    /// * [`sealwire::Error::Closed`] after a shutdown, [`sealwire::Error::EngineFailed`] if the I/O thread of
+    ///   its context has ended.
     pub fn bind<E>(&self, endpoint: E) -> Result<Endpoint, sealwire::Error>
     where
         E: TryInto<Endpoint>,
@@ -198,17 +205,17 @@ impl Server {
         self.hub().socket.bind(endpoint)
     }
 
-    /// Connections that are served.
+    /// Returns the connections that are served.
     pub fn connections(&self) -> Vec<Conn> {
         self.hub().links().into_iter().map(Conn::new).collect()
     }
 
-    /// What happens to the connections below: handshakes, failures.
+    /// Returns a monitor, which reads the events of the connections below: handshakes, failures.
     pub fn monitor(&self) -> Monitor {
         self.hub().socket.monitor()
     }
 
-    /// What this server has done so far.
+    /// Returns the numbers of calls and messages of this server so far, and how they ended.
     pub fn counters(&self) -> Counters {
         self.hub().counters.snapshot()
     }
@@ -233,7 +240,8 @@ impl Server {
         }
     }
 
-    /// [`closed`](Server::closed) for programs without an executor: blocks the thread.
+    /// Blocks until this server has ended, by a shutdown or by a fault: [`closed`](Server::closed) for
+    /// programs without an executor.
     ///
     /// # Errors
     ///
@@ -244,16 +252,16 @@ impl Server {
         closed.unwrap_or(Err(sealwire::Error::WouldBlock))
     }
 
-    /// Accepts no connections any more, turns new requests away as not started, lets those under
-    /// way end, then closes the connections. `false` when `limit` was not enough for them. Within
-    /// `limit`, answers are sent and endpoints are free again (files of `ipc` gone) when it returns.
+    /// Shuts the server down: it accepts no connections any more, turns new requests away as not started,
+    /// lets those under way end, for up to `limit`, then closes the connections. Returns whether `limit` was
+    /// enough. If so, answers are sent and endpoints are free again (files of `ipc` gone) when it returns.
     pub async fn shutdown(&self, limit: Duration) -> bool {
         let server = self.clone();
         let shut_down = move || server.shutdown_blocking(limit);
         self.hub().shut_down_beside(shut_down).await
     }
 
-    /// [`shutdown`](Server::shutdown) for programs without an executor: blocks the thread.
+    /// Shuts the server down as [`shutdown`](Server::shutdown) does, and blocks the thread for up to `limit`.
     pub fn shutdown_blocking(&self, limit: Duration) -> bool {
         for endpoint in self.hub().socket.bound_endpoints() {
             // Unbound by somebody else is as good.

@@ -34,9 +34,9 @@ codes! {
     INVALID_ARGUMENT = 3, "invalid argument";
     /// The handler ran out of time.
     DEADLINE_EXCEEDED = 4, "deadline exceeded";
-    /// What was asked for is not there.
+    /// The thing that was asked for is missing.
     NOT_FOUND = 5, "not found";
-    /// What was to be made is there.
+    /// The thing that was to be made exists already.
     ALREADY_EXISTS = 6, "already exists";
     /// This caller may not.
     PERMISSION_DENIED = 7, "permission denied";
@@ -92,7 +92,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// With a message for people.
+    /// Returns a status of this code, with a message for people.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Status {
             code,
@@ -102,7 +102,7 @@ impl Status {
         }
     }
 
-    /// With details for programs.
+    /// Adds details for programs, in bytes.
     #[must_use]
     pub fn with_details(mut self, details: impl Into<Vec<u8>>) -> Self {
         self.details = details.into();
@@ -116,7 +116,7 @@ impl Status {
         self
     }
 
-    /// Whether the other side says that it did nothing about the request.
+    /// Returns whether the other side says that it did nothing about the request.
     pub fn is_not_started(&self) -> bool {
         self.not_started
     }
@@ -136,7 +136,7 @@ pub enum Error {
     #[error("{0}")]
     Remote(Status),
     /// The time limit ran out.
-    #[error("no answer in time{}", MayHaveRun(*.may_have_run))]
+    #[error("no answer within the deadline{}", MayHaveRun(*.may_have_run))]
     DeadlineExceeded {
         /// Whether the request had left, so that a handler may have seen it.
         may_have_run: bool,
@@ -151,13 +151,17 @@ pub enum Error {
     #[error("cannot connect: {0}")]
     Connect(String),
     /// There was no room for the message within the write limit.
-    #[error("no room for the message within {0:?}")]
+    #[error("the peer took no message within {0:?}: it reads too slowly (write_limit)")]
     Congested(Duration),
     /// There is no room for the message now; calls that do not wait only.
-    #[error("no room for the message now")]
+    #[error(
+        "the connection has no room for the message now: try again later, or use a call that waits"
+    )]
     WouldBlock,
     /// The message is larger than the other side takes.
-    #[error("a body of {size} bytes is larger than the limit of {limit}")]
+    #[error(
+        "the body has {size} bytes, and the other side takes at most {limit}: split it, or raise its limit"
+    )]
     TooLarge {
         /// Bytes of the body.
         size: usize,
@@ -165,7 +169,7 @@ pub enum Error {
         limit: usize,
     },
     /// One of both sides shuts down and takes nothing new.
-    #[error("shutting down")]
+    #[error("one of both sides is shutting down and takes no new calls")]
     ShuttingDown,
     /// A thread of this side has ended by a fault: the I/O thread of the context, or one of the
     /// client or server. The log says which. Calls that were under way end with
@@ -195,8 +199,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether a handler may have seen the request. `false` is a promise: asking again does
-    /// nothing twice.
+    /// Returns whether a handler may have seen the request. `false` is a promise: asking again does nothing
+    /// twice.
     pub fn may_have_run(&self) -> bool {
         match self {
             Error::Remote(status) => !status.not_started,

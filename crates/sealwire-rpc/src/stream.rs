@@ -37,21 +37,22 @@ impl CallStream {
     ///
     /// # Errors
     ///
-    /// [`Error::StreamEnded`] when the call has ended (its answer says why) or after
-    /// [`finish`](CallStream::finish); [`Error::TooLarge`].
+    /// [`Error::StreamEnded`] if the call has ended (its answer says why) or after
+    /// [`finish`](CallStream::finish); [`Error::TooLarge`] if the other side does not take an item of this
+    /// size.
     pub async fn send(&self, item: &[u8]) -> Result<(), Error> {
         let (link, key) = self.key()?;
         send(link, |proto, waker| proto.send_call_item(key, item, waker)).await
     }
 
-    /// Says that no more items come from this side.
+    /// Ends the items of this side. The other side may go on sending its own.
     pub fn finish(&self) {
         if let Ok((link, key)) = self.key() {
             link.with(|proto| proto.finish_call_items(key));
         }
     }
 
-    /// The next item of the other side; `None` when there are no more, because the call has ended.
+    /// Receives the next item of the other side; `None` after the last, because the call has ended.
     pub async fn next(&self) -> Option<Body> {
         let (link, key) = self.key().ok()?;
         next(link, |proto, waker| proto.poll_call_item(key, waker)).await
@@ -61,7 +62,7 @@ impl CallStream {
     ///
     /// # Errors
     ///
-    /// As [`Conn::request`](crate::Conn::request).
+    /// Those of [`Conn::request`](crate::Conn::request).
     pub fn answer(self) -> impl Future<Output = Result<Body, Error>> + Send {
         self.call
     }

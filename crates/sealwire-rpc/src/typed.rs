@@ -139,7 +139,8 @@ fn value<R: DeserializeOwned>(hub: &Hub, reply: &Body) -> Result<R, Error> {
 ///
 /// # Errors
 ///
-/// As [`Client::request`](crate::Client::request), and [`Error::Malformed`].
+/// Those of [`Client::request`](crate::Client::request), and [`Error::Malformed`] if the arguments cannot be
+/// encoded or the answer cannot be decoded.
 pub async fn call<A: Serialize, R: DeserializeOwned>(
     client: &crate::Client,
     method: u32,
@@ -149,11 +150,11 @@ pub async fn call<A: Serialize, R: DeserializeOwned>(
     value(client.hub(), &reply)
 }
 
-/// Calls a method, blocking the thread.
+/// Calls a method, and blocks until its answer is there.
 ///
 /// # Errors
 ///
-/// As [`call`].
+/// Those of [`call`].
 pub fn call_blocking<A: Serialize, R: DeserializeOwned>(
     client: &blocking::Client,
     method: u32,

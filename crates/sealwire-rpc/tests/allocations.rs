@@ -21,7 +21,7 @@ use sealwire_rpc::{Call, CallOptions, OneWay};
 use support::{Scene, bind, echo, eventually};
 
 const MESSAGES: u64 = 100_000;
-/// A machine that is too slow for so many has its say after this.
+/// A machine that is too slow for this number of calls fails after this time.
 const LONGEST: Duration = Duration::from_secs(10);
 const IN_FLIGHT: usize = 64;
 /// Allocations that belong to no message, however many there are: queues that grow beyond what the

@@ -9,7 +9,7 @@
 //! measuring   holds the choice down, for benchmarks and for tests on every back end
 //! ```
 //!
-//! Algorithms are no part of it, and no secret decides anything in it.
+//! It holds no algorithms, and no secret decides anything in it.
 //!
 //! With the feature `std` or `cpufeatures` the CPU is asked at run time; without both, the features that
 //! the program is compiled for decide. With `--cfg sealwire_portable` no instruction set is found and no vector is

@@ -1,6 +1,6 @@
 //! Holds the choice of a back end down: to measure one that is not the best, and to test each.
 //!
-//! What is chosen holds for the calling thread; others take the best back end that the CPU has.
+//! The choice holds for the calling thread; others take the best back end that the CPU has.
 
 pub use crate::level::{Level, set_limit};
 

@@ -149,7 +149,7 @@ impl Handshake {
         }
     }
 
-    /// What is to be sent next; empty when all was sent.
+    /// The bytes to send next; empty when all was sent.
     #[must_use]
     pub fn unsent(&self) -> &[u8] {
         &self.unsent

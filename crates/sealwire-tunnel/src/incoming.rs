@@ -9,7 +9,7 @@ use zeroize::Zeroize as _;
 
 use crate::{MAX_SEALED_SIZE, Reason};
 
-/// What comes next of what came in.
+/// The next thing in the bytes that came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// Plaintext, to be taken from [`Incoming::text`].
@@ -34,7 +34,7 @@ pub struct Incoming {
     buffer: Vec<u8>,
     /// What came in and was not opened yet.
     sealed: Range<usize>,
-    /// What was opened and not yet taken.
+    /// The bytes that were opened and not yet taken.
     text: Range<usize>,
     /// What ended the direction: nothing follows.
     over: Option<Result<Event, NotAuthentic>>,

@@ -35,7 +35,7 @@ impl Outgoing {
         }
     }
 
-    /// What is to be sent next; empty when all was sent.
+    /// The bytes to send next; empty when all was sent.
     #[must_use]
     pub fn unsent(&self) -> &[u8] {
         &self.buffer[self.unsent.clone()]
@@ -133,7 +133,7 @@ impl Outgoing {
     }
 }
 
-/// What was put into the room and never sealed is plaintext.
+/// The room may hold plaintext that was never sealed.
 impl Drop for Outgoing {
     fn drop(&mut self) {
         self.buffer.zeroize();

@@ -21,6 +21,9 @@ pub const MAX_PROPERTIES: usize = 64;
 /// Longest routing id, in bytes (ZMTP 3.1, metadata property `Identity`).
 pub const MAX_ROUTING_ID: usize = 255;
 
+/// Longest username and longest password for PLAIN, in bytes: HELLO has one octet for their length (RFC 24).
+pub const MAX_CREDENTIAL: usize = 255;
+
 /// Most key pairs that a BLAKE3 server may have beside its first.
 pub const MAX_ADDITIONAL_SERVER_KEYS: usize = 3;
 
@@ -53,7 +56,7 @@ pub const BATCH_FRAMES: usize = 32;
 pub const LARGE_FRAME: usize = 8 * 1024;
 
 /// From this many bytes on, an outgoing frame's payload is sealed in pieces of [`OUTPUT_SEGMENT`]
-/// bytes (BLAKE3, where the provider can), so that it needs no second copy whoever else holds it, and
+/// bytes (BLAKE3, where the provider can), so that it needs no second copy though others hold it, and
 /// its beginning is on its way while the rest is not sealed yet.
 pub const FRAME_IN_PIECES: usize = 512 * 1024;
 

@@ -115,8 +115,8 @@ impl SocketType {
         Self::ALL.into_iter().find(|kind| kind.number() == number)
     }
 
-    /// Whether a socket of this type may be connected to one of type `peer`. Symmetric. STREAM
-    /// speaks no ZMTP and accepts none.
+    /// Returns whether a socket of this type may be connected to one of type `peer`. Symmetric. STREAM speaks
+    /// no ZMTP and accepts none.
     pub const fn accepts(self, peer: Self) -> bool {
         use SocketType::{
             Channel, Client, Dealer, Dish, Gather, Pair, Peer, Pub, Pull, Push, Radio, Rep, Req,
@@ -144,12 +144,12 @@ impl SocketType {
         )
     }
 
-    /// Whether this type receives subscriptions (PUB and XPUB).
+    /// Returns whether this type receives subscriptions (PUB and XPUB).
     pub const fn takes_subscriptions(self) -> bool {
         matches!(self, Self::Pub | Self::XPub)
     }
 
-    /// Whether libzmq has this type only when built with its drafts.
+    /// Returns whether libzmq has this type only when built with its drafts.
     pub const fn is_draft(self) -> bool {
         use SocketType::{Channel, Client, Dish, Gather, Peer, Radio, Scatter, Server};
         matches!(
@@ -158,7 +158,7 @@ impl SocketType {
         )
     }
 
-    /// Whether this type hears of the groups that its peers join (RADIO).
+    /// Returns whether this type hears of the groups that its peers join (RADIO).
     pub const fn takes_groups(self) -> bool {
         matches!(self, Self::Radio)
     }

@@ -147,7 +147,7 @@ fn a_handshake_allocates_what_the_connection_keeps_and_little_else() {
         let server = config(SocketType::Router, server);
         // The first handshake of a server makes room for the transcripts of 256.
         handshake(&client, &server, &provider);
-        // Whoever runs the tests has a thread of its own, which allocates now and then.
+        // The test harness has a thread of its own, which allocates now and then.
         let counts = (0..10).map(|_| handshake(&client, &server, &provider));
         let count = counts.min().expect("there were ten");
         println!("{name}: {count} allocations");

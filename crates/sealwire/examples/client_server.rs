@@ -26,7 +26,7 @@ fn main() -> Result<(), Error> {
         String::from_utf8_lossy(request.as_bytes())
     );
 
-    // A server answers by the number of the connection, as often as it likes.
+    // A server answers by the routing id of the connection, as often as it likes.
     let routing_id = request.routing_id().expect("SERVER puts it in front");
     for answer in ["one", "two", "three"] {
         server.send(Message::with_routing_id(routing_id, answer))?;

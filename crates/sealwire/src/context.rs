@@ -50,11 +50,11 @@ impl Context {
         }
     }
 
-    /// The context of all sockets that were given no other. A child of a fork gets one of its own.
+    /// Returns the context of all sockets that were given no other. A child of a fork gets one of its own.
     ///
     /// # Errors
     ///
-    /// As [`Context::new`], at the first call.
+    /// [`Error::System`] at the first call, if the system has no thread or no file descriptor left.
     pub fn global() -> Result<Self, Error> {
         static GLOBAL: PerProcess<Context> = PerProcess::new();
         // Two threads may race here; the loser's context ends as it is dropped.

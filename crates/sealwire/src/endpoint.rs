@@ -123,7 +123,7 @@ pub enum EndpointError {
     /// Empty or too long.
     #[error("'{}' must have 1 to {limit} bytes after the transport", name.escape_debug())]
     Length {
-        /// What was given.
+        /// The text that was given.
         name: String,
         /// How many bytes are allowed.
         limit: usize,

@@ -1,4 +1,4 @@
-//! What can go wrong for the caller of a socket. Faults of a connection are not here: the socket
+//! The errors that the caller of a socket gets. Faults of a connection are not here: the socket
 //! goes on without that peer, and says so through its [monitor](crate::Monitor).
 
 use std::fmt;
@@ -10,6 +10,7 @@ use crate::endpoint::{Endpoint, EndpointError};
 use crate::failure::ConnectionFailure;
 use crate::message::Message;
 use crate::options::OptionsError;
+use crate::transport::MAX_DATAGRAM;
 
 /// A socket operation failed.
 ///
@@ -25,12 +26,12 @@ use crate::options::OptionsError;
 #[non_exhaustive]
 pub enum Error {
     /// Nothing could be done at once; `try_` methods only.
-    #[error("the operation would have to wait")]
+    #[error("nothing can be sent or received now: try again later, or use a call that waits")]
     WouldBlock,
     /// The time limit ran out. The last failure of a connection often says why.
     #[error("{} within {limit:?}{}", Awaited(*.operation, *.presence), Because(*.operation, *.presence, .last_failure))]
     TimedOut {
-        /// What was waited for.
+        /// The operation that waited.
         operation: Operation,
         /// How long.
         limit: Duration,
@@ -42,7 +43,7 @@ pub enum Error {
     /// A signal handler ran, and the socket was made to tell
     /// ([`interruptible`](crate::SocketBuilder::interruptible)). Nothing was sent or received, so the call can
     /// be repeated; `EINTR` of the system's calls.
-    #[error("a signal handler ran; see to what it noted, or call again")]
+    #[error("a signal handler ran: nothing was sent or received, and the call can be repeated")]
     Interrupted,
     /// The socket was closed, here or through another handle.
     #[error("the socket is closed")]
@@ -54,7 +55,9 @@ pub enum Error {
     /// The thread of the context has ended by a fault: the system refused to poll, or this library
     /// panicked. The log says which. Sockets of other contexts go on, and so do new ones of the
     /// global context, which is made anew.
-    #[error("the I/O thread of the context ended by a fault; make a new context")]
+    #[error(
+        "the I/O thread of the context ended by a fault, which the log names: make a new context"
+    )]
     EngineFailed,
     /// The socket type has no such operation.
     #[error("{0}")]
@@ -66,7 +69,7 @@ pub enum Error {
     /// The socket is ready for the next request.
     #[error("the peer went away before it answered; the request may have been carried out")]
     RequestLost,
-    /// ROUTER with `router_mandatory`, STREAM, SERVER, PEER: no peer has this routing id, or number.
+    /// ROUTER with `router_mandatory`, STREAM, SERVER, PEER: no peer has this routing id.
     #[error("no peer has the routing id {}", Hex(.0))]
     Unroutable(Vec<u8>),
     /// The message has a shape that the socket type does not send.
@@ -83,7 +86,7 @@ pub enum Error {
         reason: Unusable,
     },
     /// A bound that protects this process was reached.
-    #[error("limit reached: {0}")]
+    #[error("the limit of {0} is reached: remove some before adding more")]
     Limit(&'static str),
     /// The endpoint could not be understood.
     #[error(transparent)]
@@ -94,7 +97,7 @@ pub enum Error {
     /// Binding failed.
     #[error("cannot bind to {endpoint}: {source}")]
     Bind {
-        /// What was to be bound.
+        /// The endpoint that was to be bound.
         endpoint: Endpoint,
         /// What the system said.
         source: std::io::Error,
@@ -102,23 +105,29 @@ pub enum Error {
     /// A `udp` endpoint cannot be sent to: its name does not resolve, or its interface is not there.
     #[error("cannot connect to {endpoint}: {source}")]
     Connect {
-        /// What was to be connected to.
+        /// The endpoint that was to be connected to.
         endpoint: Endpoint,
         /// What the system said.
         source: std::io::Error,
     },
     /// `unbind` or `disconnect` of something this socket is not bound or connected to.
-    #[error("this socket has no endpoint {0}")]
+    #[error(
+        "the socket is neither bound nor connected to {0}: give the endpoint as bind returned it"
+    )]
     UnknownEndpoint(Endpoint),
     /// The endpoint that a connection was awaited to was disconnected, or is not tried any more
     /// because of [`ReconnectStop`](crate::options::ReconnectStop).
-    #[error("the endpoint is not connected to any more")]
+    #[error(
+        "the socket stopped connecting: the endpoint was disconnected, or reconnect_stop applies"
+    )]
     GaveUp,
     /// Closing gave up when the linger time was over.
-    #[error("{0} messages were not sent within the linger time")]
+    #[error(
+        "{0} messages were not sent within the linger time: raise linger, or see why no peer takes them"
+    )]
     Unsent(usize),
     /// The system refused something that a context needs (threads, polling).
-    #[error("the system refused: {0}")]
+    #[error("the system refused a thread or a file descriptor: {0}")]
     System(#[from] std::io::Error),
 }
 
@@ -141,7 +150,7 @@ pub enum Operation {
     Subscribe,
     /// Join or leave a group.
     Join,
-    /// Address a connection by its number.
+    /// Address a connection by its routing id.
     RoutingId,
     /// Wait for a connection to be ready.
     Connect,
@@ -208,7 +217,7 @@ pub enum MessageError {
     NoGroup,
     /// RADIO over `udp`: a message goes into one datagram of up to
     /// [`MAX_DATAGRAM`](crate::MAX_DATAGRAM) bytes, with one more byte than group and body have.
-    #[error("the message needs a datagram of {size} bytes, and the largest has 8,192")]
+    #[error("the message needs a datagram of {size} bytes, and the largest has {MAX_DATAGRAM}")]
     DatagramTooLarge {
         /// Bytes that it needs.
         size: usize,
@@ -285,12 +294,12 @@ impl SendError {
         SendError(Box::new((error, message)))
     }
 
-    /// Why it was not sent.
+    /// Returns the reason why it was not sent.
     pub fn error(&self) -> &Error {
         &self.0.0
     }
 
-    /// The message, to be sent again or elsewhere.
+    /// Returns the message, to be sent again or elsewhere.
     pub fn into_message(self) -> Message {
         self.0.1
     }

@@ -20,27 +20,27 @@ pub struct ConnectionFailure {
 }
 
 impl ConnectionFailure {
-    /// Number of the connection; `None` when none came about.
+    /// Returns the connection id; `None` if no connection was made.
     pub fn connection(&self) -> Option<u64> {
         self.connection
     }
 
-    /// The endpoint that was bound or connected to.
+    /// Returns the endpoint that was bound or connected to.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// Where the peer is.
+    /// Returns the address of the peer.
     pub fn address(&self) -> &PeerAddress {
         &self.address
     }
 
-    /// Whether the handshake had been completed.
+    /// Returns whether the handshake had been completed.
     pub fn was_ready(&self) -> bool {
         self.was_ready
     }
 
-    /// Why.
+    /// Returns the cause of the failure.
     pub fn cause(&self) -> &FailureCause {
         &self.cause
     }
@@ -63,7 +63,7 @@ impl fmt::Display for ConnectionFailure {
 #[non_exhaustive]
 pub enum FailureCause {
     /// The name could not be resolved.
-    #[error("the name does not resolve: {0}")]
+    #[error("the host name does not resolve: {0}")]
     Resolve(Arc<io::Error>),
     /// Nothing accepted the connection.
     #[error("cannot connect: {0}")]
@@ -87,10 +87,10 @@ pub enum FailureCause {
     #[error(transparent)]
     Protocol(#[from] sealwire_zmtp::Error),
     /// This socket turned the peer away.
-    #[error("turned away: {0}")]
+    #[error("the socket turned the peer away: {0}")]
     Rejected(&'static str),
     /// The peer made this process hold too much.
-    #[error("turned away: {0}")]
+    #[error("the peer reached a limit and was turned away: {0}")]
     LimitExceeded(#[from] Exceeded),
     /// The ZAP handler refused the peer, gave no answer (status 300), or one that is none (500).
     #[error("refused by ZAP: {status} {text}")]
@@ -103,13 +103,13 @@ pub enum FailureCause {
     },
     /// A panic: in this library, or in what it was given to call, such as a
     /// [`Provider`](crate::Provider) of primitives. The log says which.
-    #[error("internal error")]
+    #[error("a panic ended the connection; the log names its place")]
     Internal,
     /// Too many handshakes at the same time: the oldest of them gave way.
-    #[error("its handshake was the oldest of too many at the same time")]
+    #[error("its handshake was the oldest when the listener reached its limit (max_handshakes)")]
     HandshakeEvicted,
     /// The limit of connections is reached.
-    #[error("the limit of connections is reached")]
+    #[error("the listener has as many connections as it may have (max_connections)")]
     TooManyConnections,
     /// The peer's key, or with PLAIN its user id, has as many connections as it may have.
     #[error("its key has {limit} connections, the most one may have (max_connections_per_key)")]
@@ -121,7 +121,7 @@ pub enum FailureCause {
     #[error("the process has no file descriptors left (see `ulimit -n`)")]
     OutOfDescriptors,
     /// The peer's address has used up what it may have.
-    #[error("{0} of its address is used up")]
+    #[error("its address has reached its limit: {0}")]
     AddressLimit(AddressLimit),
 }
 
@@ -147,7 +147,7 @@ impl FailureCause {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatagramDrop {
-    /// What was received is none of a RADIO.
+    /// The datagram is not one of a RADIO.
     #[error(transparent)]
     Malformed(#[from] DatagramError),
     /// The system did not send it.

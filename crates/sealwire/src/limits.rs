@@ -29,7 +29,7 @@ pub const DEFAULT_MAX_CONNECTIONS: usize = 65_536;
 /// Established connections that one key may have even where a quarter of all is less.
 pub const LEAST_CONNECTIONS_PER_KEY: usize = 64;
 
-// What is remembered of peers, and told of them.
+// Memory of peers, and reports about them.
 
 /// Addresses without a connection that are remembered for their rate. The one that was used least
 /// lately is forgotten first.

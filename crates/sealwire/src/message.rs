@@ -35,8 +35,8 @@ impl Message {
             .into()
     }
 
-    /// A message for a SERVER or PEER socket to send: to the connection of this number, with this
-    /// payload. It is the number in 4 bytes, big-endian, and the payload, in two frames.
+    /// Makes a message for a SERVER or PEER socket to send: to the connection of this routing id, with this
+    /// payload. It has two frames: the routing id in 4 bytes, big-endian, and the payload.
     ///
     /// ```
     /// use sealwire::Message;
@@ -50,8 +50,8 @@ impl Message {
         ])
     }
 
-    /// A message for a RADIO socket to send to this group: the group and the payload, in two
-    /// frames.
+    /// Makes a message for a RADIO socket to send to this group. It has two frames: the group and the
+    /// payload.
     ///
     /// ```
     /// use sealwire::Message;
@@ -62,8 +62,8 @@ impl Message {
         Self::multipart([Frame::copy_from_slice(group.as_ref()), payload.into()])
     }
 
-    /// What a SERVER or PEER socket received: the routing id of the connection that it came through.
-    /// Of use with these types only: it reads the first of two frames.
+    /// Returns the routing id of the connection through which a SERVER or PEER socket received the message;
+    /// `None` if there are not two frames, of which the first has 4 bytes. Of use with these types only.
     pub fn routing_id(&self) -> Option<u32> {
         match self.frames() {
             [routing_id, _] => routing_id
@@ -75,8 +75,8 @@ impl Message {
         }
     }
 
-    /// What a DISH socket received: the group that it was sent to. Of use with this type only: it
-    /// reads the first of two frames.
+    /// Returns the group of a message that a DISH socket received; `None` if there are not two frames. Of use
+    /// with this type only.
     pub fn group(&self) -> Option<&[u8]> {
         match self.frames() {
             [group, _] => Some(group),
@@ -95,34 +95,34 @@ impl Message {
         &mut self.frames
     }
 
-    /// Who sent this message, as the handshake proved it; `None` for a message made here.
+    /// Returns the peer that sent this message, as the handshake proved it; `None` for a message made here.
     ///
     /// Never taken from a routing id: every frame is what a peer chose to send, this is not.
     pub fn peer(&self) -> Option<&Arc<Peer>> {
         self.peer.as_ref()
     }
 
-    /// How many frames there are.
+    /// Returns the number of frames.
     pub fn len(&self) -> usize {
         self.frames.len()
     }
 
-    /// Whether there is no frame at all; such a message cannot be sent.
+    /// Returns whether there is no frame at all; such a message cannot be sent.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// Bytes of payload in all frames together.
+    /// Returns the bytes of payload in all frames together.
     pub fn size(&self) -> usize {
         self.frames.size()
     }
 
-    /// The bytes of frame `index`.
+    /// Returns the bytes of frame `index`, counted from 0.
     pub fn frame(&self, index: usize) -> Option<&[u8]> {
         self.frames.frames().get(index).map(Frame::as_slice)
     }
 
-    /// All frames in order.
+    /// Returns all frames in order.
     pub fn frames(&self) -> &[Frame] {
         self.frames.frames()
     }
@@ -133,11 +133,11 @@ impl Message {
         self.frames.frames().last().map_or(&[], Frame::as_slice)
     }
 
-    /// The last frame as text.
+    /// Returns the last frame as text.
     ///
     /// # Errors
     ///
-    /// When it is not UTF-8.
+    /// A [`Utf8Error`](std::str::Utf8Error) if the frame is not UTF-8.
     pub fn as_str(&self) -> Result<&str, std::str::Utf8Error> {
         std::str::from_utf8(self.as_bytes())
     }

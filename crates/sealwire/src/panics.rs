@@ -26,7 +26,7 @@ pub fn contain<R>(action: impl FnOnce() -> R) -> Result<R, Panic> {
     catch_unwind(AssertUnwindSafe(action)).map_err(Panic::new)
 }
 
-/// What was thrown. Dropping it does not panic, even where that of the payload does.
+/// The payload of a panic. Dropping it does not panic, even where that of the payload does.
 pub struct Panic(Option<Box<dyn Any + Send>>);
 
 impl Panic {

@@ -1,4 +1,4 @@
-//! Who is at the other end of a connection.
+//! The peer at the other end of a connection.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use crate::text::printable;
 pub enum PeerAddress {
     /// IP address and port of the other end.
     Tcp(SocketAddr),
-    /// IP address and port of whoever sent a datagram, as it says, or where they go.
+    /// IP address and port of the sender of datagrams, as they claim it, or of their destination.
     Udp(SocketAddr),
     /// Behind a SOCKS5 proxy: the host and port of the endpoint, which the proxy resolves.
     Proxied {
@@ -85,7 +85,7 @@ impl From<Option<ProcessCredentials>> for Source {
     }
 }
 
-/// What was said about a peer as it was let in.
+/// The answers about a peer as it was let in.
 #[derive(Debug, Default)]
 pub(crate) struct Approval {
     pub(crate) user_id: Option<String>,
@@ -115,7 +115,7 @@ enum Identity {
     },
     /// Whatever is at the other end of a STREAM connection.
     Raw,
-    /// Whoever sends or gets datagrams: a RADIO or a DISH.
+    /// The other end of datagrams: a RADIO or a DISH.
     Datagram(SocketType),
 }
 
@@ -189,15 +189,15 @@ impl Peer {
         }
     }
 
-    /// Where the peer is.
+    /// Returns the address of the peer.
     pub fn address(&self) -> &PeerAddress {
         &self.address
     }
 
-    /// What this process holds for the peer. Of the messages in the socket's own queues
+    /// Returns what this process holds for the peer. Of the messages in the socket's own queues
     /// ([`Kind::Received`], [`Kind::Queued`]) it tells the state when
-    /// [`Socket::accounts`](crate::Socket::accounts) or
-    /// [`Socket::peers`](crate::Socket::peers) was last called.
+    /// [`Socket::accounts`](crate::Socket::accounts) or [`Socket::peers`](crate::Socket::peers) was last
+    /// called.
     ///
     /// [`Kind::Received`]: crate::account::Kind::Received
     /// [`Kind::Queued`]: crate::account::Kind::Queued
@@ -205,7 +205,7 @@ impl Peer {
         &self.account
     }
 
-    /// Number of the connection, unique within the context; the same in monitor events.
+    /// Returns the connection id, unique within the context; the same in monitor events.
     pub fn connection(&self) -> u64 {
         self.connection
     }
@@ -238,7 +238,7 @@ impl Peer {
         }
     }
 
-    /// What the peer calls itself, up to 255 bytes. Not verified by anyone.
+    /// Returns the routing id that the peer claims, up to 255 bytes. Nobody verifies it.
     pub fn routing_id(&self) -> &[u8] {
         match &self.identity {
             Identity::Wire(info) => &info.routing_id,
@@ -266,8 +266,8 @@ impl Peer {
         }
     }
 
-    /// Value of a metadata property, by name without case: what the ZAP handler said about the
-    /// peer, or else what the peer itself sent in its handshake, which is no proof of anything.
+    /// Returns the value of a metadata property, by name without case: the one that the ZAP handler gave to
+    /// the peer, or else the one that the peer itself sent in its handshake, which proves nothing.
     pub fn metadata(&self, name: &str) -> Option<&[u8]> {
         if let Some(value) = self.vouched_metadata(name) {
             return Some(value);
@@ -313,8 +313,8 @@ impl Peer {
         self.process
     }
 
-    /// Value of a metadata property that the ZAP handler gave to the peer, by name without case.
-    /// Nothing in here is the peer's word.
+    /// Returns the value of a metadata property that the ZAP handler gave to the peer, by name without case.
+    /// Never one that the peer sent.
     pub fn vouched_metadata(&self, name: &str) -> Option<&[u8]> {
         self.approval.metadata.as_ref()?.get(name)
     }

@@ -93,7 +93,7 @@ pub struct Proxy<'a> {
 }
 
 impl<'a> Proxy<'a> {
-    /// Between these two sockets.
+    /// Makes a proxy between these two sockets.
     pub fn new(frontend: &'a Socket, backend: &'a Socket) -> Self {
         Proxy {
             frontend,
@@ -120,8 +120,8 @@ impl<'a> Proxy<'a> {
     /// | `TERMINATE` | ends the proxy; its sockets stay open, and what was taken and cannot be sent at once is lost |
     /// | `STATISTICS` | answers with 8 frames of 8 bytes, in the machine's byte order: messages and bytes received, messages and bytes sent, of the frontend, then of the backend |
     ///
-    /// REP answers every command, with an empty message where nothing else is to be said and with
-    /// an error in words to what is no command. PAIR answers `STATISTICS`.
+    /// REP answers every command, with an empty message where nothing else is to be said and with an error in
+    /// words to anything else. PAIR answers `STATISTICS`.
     pub fn control(mut self, control: &'a Socket) -> Self {
         self.control = Some(control);
         self
@@ -131,8 +131,11 @@ impl<'a> Proxy<'a> {
     ///
     /// # Errors
     ///
-    /// As [`proxy`]: [`Error::Closed`], [`Error::System`], [`Error::State`]. Then both sockets are
-    /// closed.
+    /// * [`Error::Closed`] if another handle closes one of the sockets.
+    /// * [`Error::System`] if the system refuses a thread, or something that a socket needs.
+    /// * [`Error::State`] for socket types that no device has (REQ, REP).
+    ///
+    /// Both sockets are closed then.
     pub fn run(self) -> Result<(), Error> {
         let steering = Arc::<Steering>::default();
         let [forth, back] = self.directions(&steering);

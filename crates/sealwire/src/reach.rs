@@ -1,4 +1,4 @@
-//! What can leave the machine: the only place that decides it, for endpoints, addresses and hosts.
+//! Decides whether an endpoint, an address or a host can leave the machine: the only place that does.
 
 use std::net::IpAddr;
 

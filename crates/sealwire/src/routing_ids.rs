@@ -121,7 +121,7 @@ mod tests {
         let [context, of_clients] = [(); 2].map(|()| Context::new().unwrap());
         let socket = |socket_type, context| -> blocking::Socket {
             let builder = crate::Socket::builder(socket_type).context(context);
-            // What is sent to a server that turns the client away is lost.
+            // Messages to a server that turns the client away are lost.
             let builder = builder.receive_timeout(Duration::from_secs(30));
             builder.build_blocking().unwrap()
         };

@@ -51,8 +51,8 @@ pub(crate) enum Kind {
 }
 
 impl Security {
-    /// No encryption and no authentication: anyone on the path reads and writes. Without it, a
-    /// socket that was given no security stays on this machine
+    /// Turns encryption and authentication off: anyone on the path reads and writes. Without it, a socket
+    /// that was given no security stays on this machine
     /// ([`Unusable::NoSecurity`](crate::Unusable::NoSecurity)).
     pub fn plain_text() -> Self {
         Security(Kind::PlainText)
@@ -66,8 +66,8 @@ impl Security {
         matches!(self.0, Kind::Unspecified)
     }
 
-    /// BLAKE3ZMQ client that knows the server by its key and stays anonymous: it makes a key pair
-    /// for each connection.
+    /// Makes a BLAKE3ZMQ client that knows the server by its key and stays anonymous: it makes a key pair for
+    /// each connection.
     pub fn blake3_client(server_key: PublicKey) -> Blake3Client {
         Blake3Client {
             server_key,
@@ -76,7 +76,7 @@ impl Security {
         }
     }
 
-    /// BLAKE3ZMQ client that proves to the server who it is.
+    /// Makes a BLAKE3ZMQ client that proves to the server who it is.
     pub fn blake3_client_with_keys(server_key: PublicKey, keys: KeyPair) -> Blake3Client {
         Blake3Client {
             server_key,
@@ -85,9 +85,8 @@ impl Security {
         }
     }
 
-    /// BLAKE3ZMQ server. The authenticator decides about every client; there is no default, so
-    /// that letting everybody in is something one writes down
-    /// ([`AllowAnyone`](crate::auth::AllowAnyone)).
+    /// Makes a BLAKE3ZMQ server. The authenticator decides about every client; there is no default, so that
+    /// letting everybody in is something one writes down ([`AllowAnyone`](crate::auth::AllowAnyone)).
     pub fn blake3_server(keys: KeyPair, authenticator: impl Authenticator) -> Blake3Server {
         Blake3Server {
             keys,
@@ -97,9 +96,9 @@ impl Security {
         }
     }
 
-    /// CURVE client, for peers that speak libzmq's mechanism: it knows the server by its key and
-    /// proves who it is itself. CURVE has no anonymous clients: one that nobody should tell apart
-    /// makes a pair for itself (`KeyPair::generate()`).
+    /// Makes a CURVE client, for peers that speak libzmq's mechanism: it knows the server by its key and
+    /// proves who it is itself. CURVE has no anonymous clients: one that nobody should tell apart makes a
+    /// pair for itself (`KeyPair::generate()`).
     pub fn curve_client(server_key: PublicKey, keys: KeyPair) -> Self {
         Security(Kind::CurveClient {
             server_key,
@@ -108,8 +107,8 @@ impl Security {
         })
     }
 
-    /// [CURVE client](Security::curve_client) for a server that skips numbers of frames, which
-    /// libzmq does not.
+    /// Makes a [CURVE client](Security::curve_client) for a server that skips numbers of frames, which libzmq
+    /// does not.
     ///
     /// **What it gives up:** someone on the path can drop frames, also parts of a message, and
     /// nobody notices. A warning event says so on every connection.
@@ -124,13 +123,13 @@ impl Security {
         })
     }
 
-    /// CURVE server, for peers that speak libzmq's mechanism. The authenticator decides about every
+    /// Makes a CURVE server, for peers that speak libzmq's mechanism. The authenticator decides about every
     /// client; a fixed set of keys ([`AllowedKeys`](crate::auth::AllowedKeys)) is one.
     pub fn curve_server(keys: KeyPair, authenticator: impl Authenticator) -> Self {
         CurveServer::new(keys, authenticator).into()
     }
 
-    /// [CURVE server](Security::curve_server) for clients that skip numbers of frames, which libzmq
+    /// Makes a [CURVE server](Security::curve_server) for clients that skip numbers of frames, which libzmq
     /// does not.
     ///
     /// **What it gives up:** someone on the path can drop frames, also parts of a message, and
@@ -144,8 +143,8 @@ impl Security {
         server.into()
     }
 
-    /// PLAIN client: it shows a username and a password, each of at most 255 bytes, to whoever
-    /// answers.
+    /// Makes a PLAIN client: it shows a username and a password, each of at most 255 bytes, to any server
+    /// that answers. A socket with longer ones cannot be built.
     ///
     /// **Nothing is encrypted**, the password included: for loopback and Unix sockets only. A
     /// warning event says so on every other connection.
@@ -154,7 +153,7 @@ impl Security {
         Security(Kind::PlainClient { credentials })
     }
 
-    /// PLAIN server. The authenticator decides about every client; a
+    /// Makes a PLAIN server. The authenticator decides about every client; a
     /// [`PasswordTable`](crate::auth::PasswordTable) is one, and so is a
     /// [`PasswordFile`](crate::auth::PasswordFile).
     ///
@@ -171,13 +170,21 @@ impl Security {
         matches!(self.0, Kind::PlainClient { .. } | Kind::PlainServer { .. })
     }
 
-    /// Who decides about the clients of a server that come with this mechanism.
+    /// The username and password of a PLAIN client.
+    pub(crate) fn credentials(&self) -> Option<&PlainCredentials> {
+        match &self.0 {
+            Kind::PlainClient { credentials } => Some(credentials),
+            _ => None,
+        }
+    }
+
+    /// The decider about the clients of a server that come with this mechanism.
     pub(crate) fn decider(&self, mechanism: Mechanism) -> Option<Decider<'_>> {
         let mut deciders = self.deciders();
         deciders.find_map(|(of, decider)| (of == mechanism).then_some(decider))
     }
 
-    /// Who decides about clients, with the mechanism of these.
+    /// The deciders about clients, with the mechanism of these.
     fn deciders(&self) -> impl Iterator<Item = (Mechanism, Decider<'_>)> {
         let of_passwords = match &self.0 {
             Kind::PlainServer { authenticator } => {
@@ -256,7 +263,7 @@ impl Security {
     }
 }
 
-/// Who decides about clients, by what these show.
+/// A decider about clients, by what these show.
 #[derive(Clone, Copy)]
 pub(crate) enum Decider<'a> {
     Keys(&'a SharedAuthenticator),

@@ -21,7 +21,7 @@ use crate::options::SocketOptions;
 const NAME: &str = "zeromq.zap.01";
 const VERSION: &[u8] = b"1.0";
 
-/// Status where the handler's answer is no decision.
+/// Status where the handler's answer is not a decision.
 const INTERNAL_ERROR: u16 = 500;
 /// Status where there was no answer. A handler that comes or comes back is found, so the peer must
 /// not be told anything final.

@@ -61,7 +61,7 @@ fn prose(text: &str) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// What stands between backquotes.
+/// The texts between backquotes.
 fn quoted(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
@@ -315,7 +315,7 @@ fn tables_name_files_and_tests_that_exist() {
     let (_, bounds) = architecture.split_once("## What is bounded").unwrap();
     let (bounds, _) = bounds.split_once("\n## ").unwrap();
     for row in rows(bounds).filter(|row| row.len() > 3) {
-        // What has no folder in front stands in the crate of the one before it.
+        // A path with no folder in front is in the crate of the one before it.
         let mut sources = PathBuf::new();
         let is_path = |name: &&str| name.contains('/') || name.ends_with(".rs");
         for path in quoted(row[2]).into_iter().filter(is_path) {

@@ -374,7 +374,7 @@ fn interrupted_ends_neither_lose_nor_double_a_message() {
     }
 }
 
-/// Who was told of a message and is interrupted leaves it to another.
+/// A waiter that was notified of a message and is interrupted leaves it to another.
 #[test]
 fn an_interrupted_wait_passes_on_what_it_was_told() {
     let _handler = handler();
@@ -415,7 +415,7 @@ fn futures_that_block_end_at_the_deadline_however_often_they_wake() {
     });
     let ended = block_on(restless, Some(Instant::now() + 20 * PERIOD), |_| false);
     assert!(matches!(ended, Ok(None)), "{ended:?}");
-    // What is left of that wakes the next one in vain.
+    // The leftover notification wakes the next one for nothing.
     let nested = block_on(
         async { block_on(async { 7 }, None, |_| false).unwrap() },
         None,

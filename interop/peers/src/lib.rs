@@ -3,7 +3,7 @@
 //!
 //! A program wraps one published implementation in [`PeerSocket`] and hands it to [`run`]. The
 //! programs in C and Python beside this package follow the same script; `interop/README.md`
-//! describes it for whoever drives them.
+//! describes it for programs that drive them.
 
 #![forbid(unsafe_code)]
 

@@ -11,7 +11,7 @@ const SHOWN_WHOLE: usize = 256;
 /// Prints `event`.
 pub fn report(event: &Value) {
     let mut out = std::io::stdout().lock();
-    // Whoever drives the program may have gone; the script ends on its own then.
+    // The driver of the program may have gone; the script ends on its own then.
     let _ = writeln!(out, "{event}");
     let _ = out.flush();
 }

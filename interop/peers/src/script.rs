@@ -137,7 +137,7 @@ impl<S: PeerSocket> Script<'_, S> {
     }
 
     /// A publisher cannot know when a subscription has reached it. It repeats a message of its own
-    /// until whoever drives it has seen one arrive and says so by a line on standard input.
+    /// until its driver has seen one arrive and says so by a line on standard input.
     fn sync_until_told(&mut self) -> Result<(), String> {
         loop {
             self.socket

@@ -2,7 +2,7 @@
 
 use sealwire::SocketType::{self, *};
 
-/// Who sends, and whether it comes back.
+/// The sender, and whether its messages come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// We send, the peer sends everything back.
@@ -22,7 +22,7 @@ pub struct Pairing {
     pub ours: SocketType,
     /// The type of the peer's socket.
     pub theirs: SocketType,
-    /// Who sends.
+    /// The sender.
     pub flow: Flow,
 }
 

@@ -35,7 +35,7 @@ pub enum Protection {
     Null,
     /// BLAKE3ZMQ.
     Blake3 {
-        /// Who is the server.
+        /// The side that is the server.
         server: Side,
         /// Whether the client has no key of its own.
         anonymous: bool,
@@ -44,12 +44,12 @@ pub enum Protection {
     },
     /// CURVE, with a known client.
     Curve {
-        /// Who is the server.
+        /// The side that is the server.
         server: Side,
     },
     /// PLAIN.
     Plain {
-        /// Who is the server.
+        /// The side that is the server.
         server: Side,
     },
     /// Ours is a server with BLAKE3ZMQ and CURVE, the peer a known client.
@@ -239,7 +239,7 @@ pub struct Path {
     pub program: Program,
     /// What carries the bytes.
     pub transport: Transport,
-    /// Who binds; the other connects.
+    /// The side that binds; the other connects.
     pub binds: Side,
     /// The mechanism.
     pub protection: Protection,

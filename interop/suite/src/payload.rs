@@ -1,4 +1,4 @@
-//! What goes into the messages, the same for all peers, and how they report what they received.
+//! The payloads of the messages, the same for all peers, and how they report those that they received.
 
 use sealwire::Frame;
 use serde_json::{Value, json};

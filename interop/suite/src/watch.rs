@@ -10,7 +10,7 @@ use sealwire::{ConnectionFailure, Event, Monitor, Peer, SocketBuilder, SocketTyp
 /// Nothing here takes that long unless it is broken.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Pause between two looks.
+/// Pause between two polls.
 const POLL: Duration = Duration::from_millis(2);
 
 /// Options under which a broken test ends, and a peer that restarts is soon found again.

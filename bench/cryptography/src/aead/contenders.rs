@@ -1,4 +1,4 @@
-//! What is measured of `sealwire-aead`: closures that handle their messages once.
+//! The measurements of `sealwire-aead`: closures that handle their messages once.
 
 use std::array;
 use std::hint::black_box;

@@ -62,7 +62,7 @@ pub struct Record {
     blake3_over_libsodium: Vec<Ratio>,
 }
 
-/// What is measured of each.
+/// The measurements of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Part {

@@ -233,7 +233,7 @@ impl End {
 
     /// Takes what was received: messages and their bytes.
     pub(super) fn take_messages(&mut self) -> (usize, usize) {
-        // What is left of the handshake.
+        // The rest of the handshake.
         while self.protocol.has_events() {
             let taken = self
                 .protocol

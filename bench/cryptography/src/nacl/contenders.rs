@@ -1,4 +1,4 @@
-//! What is measured of `sealwire-nacl`.
+//! The measurements of `sealwire-nacl`.
 
 use std::hint::black_box;
 

@@ -34,7 +34,7 @@ pub use side::run_side;
 /// How long processes wait for each other.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is measured.
+/// A kind of measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
     /// Messages a second.
@@ -121,7 +121,7 @@ impl Mechanism {
 /// What both processes are to do.
 #[derive(Debug, Clone)]
 pub struct Load {
-    /// What is measured.
+    /// The kind of measurement.
     pub kind: Kind,
     /// Which sockets talk.
     pub pattern: Pattern,

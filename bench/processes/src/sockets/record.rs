@@ -1,4 +1,4 @@
-//! What was measured, from the measuring process to the user.
+//! A measurement, on its way from the measuring process to the user.
 
 use std::fmt;
 

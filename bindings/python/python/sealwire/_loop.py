@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from ._sealwire import Operation, Reactor
 
-#: Operations that end at once, before others on the loop get a turn.
+#: Operations that end at once, before other tasks of the loop run.
 _IN_A_ROW = 64
 
 
@@ -33,9 +33,9 @@ class Driver:
             if future is not None and not future.done():
                 future.set_result(None)
 
-    async def turn(self) -> None:
-        """Lets others have a turn now and then, where things end at once again and again. To be
-        called before something is taken or sent: a coroutine may be cancelled here."""
+    async def yield_now(self) -> None:
+        """Lets other tasks run after each ``_IN_A_ROW`` operations that ended at once. To be called before
+        something is taken or sent: a coroutine may be cancelled here."""
         self._in_a_row += 1
         if self._in_a_row >= _IN_A_ROW:
             self._in_a_row = 0
@@ -97,5 +97,5 @@ def driver() -> Driver:
 async def run(operation: Operation, limit: float | None = None) -> Any:
     """Waits for the end of an operation on the running loop."""
     here = driver()
-    await here.turn()
+    await here.yield_now()
     return await here.run(operation, limit)

@@ -96,7 +96,7 @@ class Socket(Options, BlockingSocket):
 
     @property
     def events(self) -> int:
-        """What can be done now: ``POLLIN``, ``POLLOUT``."""
+        """The operations that would not block now: ``POLLIN``, ``POLLOUT``."""
         return _poll.events_of(self._own_readiness(), POLLIN | POLLOUT)
 
     def _own_readiness(self) -> Readiness:

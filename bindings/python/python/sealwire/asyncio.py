@@ -129,13 +129,13 @@ class Socket(Options, SocketCore):
         group: str | bytes | None,
     ) -> None:
         here = driver()
-        await here.turn()
+        await here.yield_now()
         operation = self._start_send(data, multipart, routing_id, group)
         if operation is None:
             return
         if flags & NOBLOCK:
             operation.cancel()
-            raise Again("the operation would have to wait")
+            raise Again("nothing can be sent or received now: try again later, or wait")
         limit = self.sndtimeo
         try:
             await here.run(operation, None if limit < 0 else limit / 1000)
@@ -178,13 +178,13 @@ class Socket(Options, SocketCore):
 
     async def _recv(self, form: int, flags: int) -> Any:
         here = driver()
-        await here.turn()
+        await here.yield_now()
         started = self._start_recv(form)
         if isinstance(started, tuple):
             return started[0]
         if flags & NOBLOCK:
             started.cancel()
-            raise Again("the operation would have to wait")
+            raise Again("nothing can be sent or received now: try again later, or wait")
         limit = self.rcvtimeo
         try:
             return await here.run(started, None if limit < 0 else limit / 1000)
@@ -237,8 +237,7 @@ class Socket(Options, SocketCore):
             self._last_wait_subscribed(topic, peers, float(wait))
 
     async def connect_peer(self, endpoint: str) -> int:
-        """SERVER, PEER: connects, waits for the handshake, and gives the number of the
-        connection."""
+        """SERVER, PEER: connects, waits for the handshake, and returns the routing id of the connection."""
         routing_id: int = await run(self._start_connect_peer(endpoint))
         return routing_id
 

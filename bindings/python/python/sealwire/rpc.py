@@ -407,7 +407,7 @@ class AsyncRequest:
 
     @property
     def body(self) -> bytes:
-        """What is asked."""
+        """The body of the request."""
         return self._request.body
 
     @property

@@ -58,7 +58,7 @@ impl Conn {
         py.detach(|| self.inner.close());
     }
 
-    /// What is held for it, and how often it reached a bound.
+    /// The account of the peer: bytes and objects held for it, and how often it reached a bound.
     #[getter]
     fn account(&self) -> Account {
         self.inner.peer().account().into()

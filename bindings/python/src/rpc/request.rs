@@ -45,7 +45,7 @@ impl Request {
 
 #[pymethods]
 impl Request {
-    /// What is asked.
+    /// The body of the request.
     #[getter]
     fn body<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.get(py)?.body()))

@@ -161,7 +161,7 @@ impl SocketCore {
             .map_err(|error| self.failed(py, error))
     }
 
-    /// What was bound or connected last.
+    /// The endpoint that was bound or connected last.
     #[getter]
     fn last_endpoint(&self) -> Option<String> {
         self.opened.last_endpoint()
@@ -351,7 +351,7 @@ impl SocketCore {
         ))
     }
 
-    /// The operation that waits for so many peers.
+    /// The operation that waits until `peers` peers are connected.
     fn _start_wait_connected(&self, py: Python<'_>, peers: usize) -> PyResult<Operation> {
         let (socket, opened) = (self.socket(py)?.clone(), self.opened.clone());
         Ok(Operation::of(
@@ -363,7 +363,7 @@ impl SocketCore {
         ))
     }
 
-    /// The operation that waits for so many subscribers.
+    /// The operation that waits until `subscribers` peers are subscribed.
     fn _start_wait_subscribed(
         &self,
         py: Python<'_>,
@@ -381,7 +381,7 @@ impl SocketCore {
         ))
     }
 
-    /// After the limit of an operation, in milliseconds: why so many peers are not there.
+    /// After the limit of an operation, in milliseconds: why fewer than `peers` peers are connected.
     fn _last_wait_connected(&self, py: Python<'_>, peers: usize, limit_ms: f64) -> PyResult<()> {
         let limit = crate::wait::milliseconds(limit_ms).unwrap_or_default();
         self.opened.last_connected(py, peers, limit)

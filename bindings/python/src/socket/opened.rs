@@ -254,7 +254,7 @@ impl Opened {
             .map_err(|unsent| self.expired(py, unsent.into(), limit))
     }
 
-    /// After `limit`: whether so many peers are connected by now, or why not.
+    /// After `limit`: whether enough peers are connected by now, or why not.
     pub(super) fn last_connected(
         &self,
         py: Python<'_>,
@@ -266,7 +266,7 @@ impl Opened {
             .map_err(|error| self.expired(py, error, limit))
     }
 
-    /// After `limit`: whether so many peers are subscribed by now, or why not.
+    /// After `limit`: whether enough peers are subscribed by now, or why not.
     pub(super) fn last_subscribed(
         &self,
         py: Python<'_>,

@@ -123,8 +123,8 @@ impl<I: Iterator> Iterator for Counted<I> {
 
 impl<I: Iterator> ExactSizeIterator for Counted<I> {}
 
-/// The only frame, or the one behind what SERVER, PEER and DISH sockets have in front: the number of
-/// a connection, or a group. `None` when there are others.
+/// The only frame, or the one behind what SERVER, PEER and DISH sockets have in front: a routing id, or a
+/// group. `None` when there are others.
 #[inline]
 fn payload(message: &Message, socket_type: SocketType) -> Option<&sealwire::Frame> {
     match message.frames() {

@@ -28,7 +28,7 @@ pub(super) fn outgoing(
     Ok(message)
 }
 
-/// One payload, with the number of a connection (SERVER, PEER) or a group (RADIO) in front.
+/// One payload, with a routing id (SERVER, PEER) or a group (RADIO) in front.
 pub(super) fn single(
     data: &Bound<'_, PyAny>,
     routing_id: Option<u32>,

@@ -48,7 +48,7 @@ module Sealwire
   # threads of the library, which cannot run Ruby.
   #
   # Each question is answered in a thread of its own, so a callback may take its time, and may use
-  # sockets that need other callbacks. The library asks at most four at a time.
+  # sockets that need other callbacks. The library asks at most four at once.
   class Reception # :nodoc:
     KEY = :sealwire_reception
     private_constant :KEY

@@ -3,7 +3,7 @@
 module Sealwire
   # The mechanism of a socket, with its keys.
   #
-  # Who may connect to a server is said with `allow:`, which has no default:
+  # `allow:` says who may connect to a server, and has no default:
   #
   # * `:anyone`: everybody who knows the server's public key;
   # * an Array of public keys, or a Hash of public keys and names (PLAIN: of usernames and passwords);

@@ -20,7 +20,7 @@ impl Socket {
         done(ruby, socket, connected, Operation::Connect, limit)
     }
 
-    /// Waits for so many peers.
+    /// Waits until this number of peers is connected.
     pub(super) fn wait_connected(
         ruby: &Ruby,
         this: Obj<Self>,
@@ -50,7 +50,7 @@ impl Socket {
     }
 }
 
-/// What was done, or why it was not within the limit.
+/// The result of the wait, or why it did not end within the limit.
 fn done<T>(
     ruby: &Ruby,
     socket: &sealwire::Socket,

@@ -62,7 +62,7 @@ impl MacBlocks {
         aad.len() <= MAX_AAD
     }
 
-    /// What stands in front of the text, where the associated data [`fits`](Self::fits).
+    /// The input in front of the text, where the associated data [`fits`](Self::fits).
     #[cfg_attr(
         not(target_arch = "x86_64"),
         allow(
@@ -116,8 +116,8 @@ impl MacBlocks {
         self.edges[TAIL + tail_bytes..][..8].copy_from_slice(&text_len.to_le_bytes());
     }
 
-    /// Block `index` of the concatenation with `text`, filled up with zeros; some other block if
-    /// there are not so many.
+    /// Block `index` of the concatenation with `text`, filled up with zeros; some other block if there are
+    /// fewer.
     #[inline]
     pub(crate) fn block<'a>(&'a self, text: &'a [u8], index: usize) -> &'a [u8; BLOCK_SIZE] {
         const EMPTY: &[u8; BLOCK_SIZE] = &[0; BLOCK_SIZE];

@@ -1,7 +1,7 @@
 //! Which messages of a batch share lanes.
 //!
-//! Lanes run until the longest message among them ends, so messages are grouped by length. Lengths
-//! are no secret; nothing else decides.
+//! Lanes run until the longest message among them ends, so messages are grouped by length. Lengths are
+//! public; nothing else decides.
 
 use super::framing::MacBlocks;
 use super::kernels::Kernels;

@@ -43,7 +43,7 @@ pub const SEALWIRE_OPTION_RECONNECT_MAXIMUM_MS: i32 = 11;
 pub const SEALWIRE_OPTION_RECONNECT_STOP: i32 = 12;
 /// Sends a PING after so long without traffic, in milliseconds. Default: none. `ZMQ_HEARTBEAT_IVL`.
 pub const SEALWIRE_OPTION_HEARTBEAT_INTERVAL_MS: i32 = 13;
-/// Ends a connection on which nothing came for so long after a PING, in milliseconds. Default: the
+/// Ends a connection on which nothing came for this time after a PING, in milliseconds. Default: the
 /// interval. `ZMQ_HEARTBEAT_TIMEOUT`.
 pub const SEALWIRE_OPTION_HEARTBEAT_TIMEOUT_MS: i32 = 14;
 /// After how long the peer should do the same, in milliseconds. Default: the interval.
@@ -222,7 +222,7 @@ pub(super) fn range(option: i32) -> Option<RangeInclusive<i64>> {
     })
 }
 
-/// Sets a number that is in its range. Those that the builder takes several at a time are not here.
+/// Sets a number that is in its range. Those that one method of the builder takes together are not here.
 pub(super) fn set_number(builder: SocketBuilder, option: i32, value: i64) -> SocketBuilder {
     let on = value != 0;
     let count = usize::try_from(value).unwrap_or(usize::MAX);

@@ -10,7 +10,7 @@ use crate::status::{Failure, sealwire_status};
 
 /// The answer to a call.
 ///
-/// Threads: never changes, so it may be used from several at a time.
+/// Threads: never changes, so any number may use it at once.
 pub struct sealwire_rpc_reply {
     body: Body,
 }
@@ -33,9 +33,9 @@ pub extern "C" fn sealwire_rpc_reply_free(reply: Option<Box<sealwire_rpc_reply>>
     free(reply);
 }
 
-/// What is known about a call that failed.
+/// The reason why a call failed, as far as it is known.
 ///
-/// Threads: never changes, so it may be used from several at a time.
+/// Threads: never changes, so any number may use it at once.
 pub struct sealwire_rpc_error {
     status: sealwire_status,
     error: Error,

@@ -18,7 +18,7 @@ use crate::time::{Wait, duration_ms};
 /// Calls a server, and may be called by it. Connects when it is first used, and again when the
 /// connection is lost.
 ///
-/// Threads: may be used from several at a time, but for freeing it.
+/// Threads: any number may use it at once, but for freeing it.
 pub struct sealwire_rpc_client {
     client: Client,
     birth: Birth,

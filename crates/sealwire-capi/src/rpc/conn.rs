@@ -12,7 +12,7 @@ use crate::time::Wait;
 
 /// A connection of a client or server: both sides may call through it.
 ///
-/// Threads: may be used from several at a time, but for freeing it.
+/// Threads: any number may use it at once, but for freeing it.
 pub struct sealwire_rpc_conn {
     conn: Conn,
 }

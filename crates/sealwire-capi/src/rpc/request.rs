@@ -31,7 +31,7 @@ pub struct sealwire_rpc_message {
 /// Gets each request, which is the callback's from then on: it must be answered, now or later, or
 /// freed with `sealwire_rpc_request_free`. Without threads of its own (`sealwire_rpc_handler`) it is
 /// called where connections are read, so it must be quick and must not wait for an answer of this
-/// client or server. May be called on several threads at a time. It must not throw.
+/// client or server. May be called on several threads at once. It must not throw.
 pub type sealwire_rpc_request_fn =
     Option<extern "C" fn(request: *mut sealwire_rpc_request, user: *mut c_void)>;
 
@@ -166,7 +166,7 @@ pub extern "C" fn sealwire_rpc_request_size(request: Option<&sealwire_rpc_reques
     request.map_or(0, |request| request.request.body().len())
 }
 
-/// Who asks. Belongs to the request. NULL for NULL.
+/// The peer that asks. Belongs to the request. NULL for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_rpc_request_peer(
     request: Option<&sealwire_rpc_request>,
@@ -213,8 +213,8 @@ pub extern "C" fn sealwire_rpc_request_conn(
     })
 }
 
-/// Answers, with a copy of `size` bytes, and frees the request in any case. What comes after the
-/// deadline is not sent, as nobody waits for it.
+/// Answers, with a copy of `size` bytes, and frees the request in any case. An answer after the deadline is
+/// not sent, as nobody waits for it.
 ///
 /// Errors: `SEALWIRE_ERROR_RPC_TOO_LARGE` (the caller gets an error), `SEALWIRE_ERROR_NULL`,
 /// `SEALWIRE_ERROR_ARGUMENT` (the caller gets an internal error).
@@ -276,7 +276,7 @@ pub extern "C" fn sealwire_rpc_message_size(message: Option<&sealwire_rpc_messag
     message.map_or(0, |message| message.message.body().len())
 }
 
-/// Who sent it. Belongs to the message. NULL for NULL.
+/// The peer that sent it. Belongs to the message. NULL for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_rpc_message_peer(
     message: Option<&sealwire_rpc_message>,

@@ -18,7 +18,7 @@ use crate::time::duration_ms;
 
 /// Answers calls, and can call its clients (`sealwire_rpc_request_conn`).
 ///
-/// Threads: may be used from several at a time, but for freeing it.
+/// Threads: any number may use it at once, but for freeing it.
 pub struct sealwire_rpc_server {
     server: Server,
     birth: Birth,

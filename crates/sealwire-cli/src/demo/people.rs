@@ -1,4 +1,4 @@
-//! Who takes part, and the conversation that is recorded.
+//! The people who take part, and the conversation that is recorded.
 
 use std::net::SocketAddr;
 
@@ -25,7 +25,7 @@ pub(super) struct People {
     pub(super) mallory: KeyPair,
 }
 
-/// What was said in the clear, between those who may know.
+/// The messages in the clear, between those who may know.
 pub(super) struct Exchange {
     pub(super) question: &'static str,
     pub(super) answer: &'static str,

@@ -30,7 +30,7 @@ pub(super) struct Stage {
 impl Stage {
     pub(super) fn new() -> Self {
         Stage {
-            // Without colour when this is no terminal or NO_COLOR is set.
+            // Without colour when this is not a terminal or NO_COLOR is set.
             out: AutoStream::auto(io::stdout()),
             begun: Instant::now(),
             scenes: 0,
@@ -38,7 +38,7 @@ impl Stage {
         }
     }
 
-    /// What is left of the time for waiting.
+    /// The time that is left for waiting.
     pub(super) fn timeout(&self) -> Duration {
         LONGEST.saturating_sub(self.begun.elapsed())
     }

@@ -20,8 +20,8 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// `total` is the size of the input if it is known. Draws nothing when standard error is no
-    /// terminal, or when the output goes to one, where the two would mix.
+    /// `total` is the size of the input if it is known. Draws nothing when standard error is not a terminal,
+    /// or when the output goes to one, where the two would mix.
     pub(crate) fn new(total: Option<u64>, output_is_terminal: bool) -> Self {
         let started = Instant::now();
         let shown = io::stderr().is_terminal() && !output_is_terminal;
@@ -38,7 +38,7 @@ impl Progress {
         let now = Instant::now();
         if now >= due {
             let line = line(done, self.total, now - self.started);
-            // A terminal that is gone is no reason to stop.
+            // The work goes on without a terminal.
             let _ = io::stderr().write_all(format!("{CLEAR}{line}").as_bytes());
             self.drawn = true;
             self.due = Some(now + INTERVAL);

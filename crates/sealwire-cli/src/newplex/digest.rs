@@ -86,7 +86,7 @@ struct TagRecord<'a> {
     valid: Option<bool>,
 }
 
-/// Files that are read side by side: CPUs with VAES hash several at a time.
+/// Files that are read side by side: CPUs with VAES hash several at once.
 const SIDE_BY_SIDE: usize = 16;
 
 pub(super) fn digest(options: &DigestOptions) -> Result<(), Failure> {

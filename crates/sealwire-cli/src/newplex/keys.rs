@@ -111,12 +111,12 @@ pub(super) fn read_public_text(path: &Path) -> Result<String, Failure> {
     Ok(String::from_utf8(bytes).unwrap_or_default())
 }
 
-/// What is wrong with the text of a file.
+/// The failure for a file whose text is invalid.
 pub(super) fn invalid(path: &Path, problem: InvalidFile) -> Failure {
     at(path, &problem.to_string())
 }
 
-/// What is wrong with a file.
+/// The failure for a file, with the problem.
 pub(crate) fn at(path: &Path, problem: &str) -> Failure {
     failed(format!("{}: {problem}", path.display()))
 }

@@ -26,7 +26,7 @@ The line that comes out holds cost, salt and hash, so that a later change of the
 
 /// Longest password in bytes.
 const MAX_PASSWORD_SIZE: usize = 4 << 10;
-/// Less is no obstacle.
+/// A lower cost hardly slows down an attacker.
 const MIN_COST: u8 = 10;
 
 #[derive(Debug, Args)]

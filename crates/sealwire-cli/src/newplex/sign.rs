@@ -58,7 +58,7 @@ pub(crate) struct SignOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyOptions {
-    /// What was signed; '-' or nothing is standard input
+    /// The signed input; '-' or nothing is standard input
     #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
     input: PathBuf,
 

@@ -105,7 +105,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// So many, for which this thread waits.
+    /// Starts with `count` of them, for whose end this thread waits.
     pub(super) fn new(count: usize) -> Self {
         Open {
             count: AtomicUsize::new(count),
@@ -156,7 +156,7 @@ mod system {
 
         /// Not once the program was waited for.
         pub(super) fn kill(self) {
-            // Who has become somebody else is beyond reach.
+            // A program that has changed its user cannot be killed.
             let _ = kill_process_group(self.0, Signal::KILL);
         }
     }

@@ -188,8 +188,8 @@ impl Sender {
         })
     }
 
-    /// Runs the receiving side, unless nothing is to be received. What stands on the command line
-    /// is sent in any case; standard input may hold more for ever.
+    /// Runs the receiving side, unless nothing is to be received. Messages of the command line are sent in
+    /// any case; standard input may hold more for ever.
     ///
     /// A failure to send comes first: receiving ends because of it.
     fn while_receiving(

@@ -1,4 +1,4 @@
-//! Who may come in at a listener: handshakes by address, descriptors, and the list of allowed keys.
+//! Admission at a listener: handshakes by address, descriptors, and the list of allowed keys.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! Whom a listener lets in: keys, files with keys, and folders of such files, read again and again.
 //!
-//! What is added counts at once. What is taken off counts once it has been missing for a moment, so that
-//! a file that is being written cuts nobody. What cannot be read or understood keeps what it said last,
-//! file by file.
+//! An added key counts at once. A removed key counts once it has been missing for a moment, so that
+//! a file that is being written cuts nobody. A file that cannot be read or understood keeps its last
+//! valid keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -49,7 +49,7 @@ struct Listed {
 /// What a reading of the disk found.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
-    /// Who is let in.
+    /// The keys that are let in.
     pub(super) keys: Keys,
     /// Whether all of the list could be read.
     pub(super) is_complete: bool,

@@ -164,7 +164,7 @@ struct LimitOptions {
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     max_connections: u16,
 
-    /// Handshakes at a time of a listener, a quarter of them from one address; the oldest gives way
+    /// Concurrent handshakes of a listener, a quarter of them from one address; the oldest gives way
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     max_handshakes: u16,
 

@@ -35,8 +35,8 @@ pub(super) struct Relay {
     pub(super) received: u64,
 }
 
-/// What is done about an operation that failed. Whether it is to be tried again without waiting for its
-/// socket: nobody says once more that it is ready.
+/// Handles an operation that failed. Returns whether to try it again without waiting for its socket, which
+/// will not be reported as ready a second time.
 fn later(error: io::Error, broken: impl FnOnce(io::Error) -> Failed) -> Result<bool, Failed> {
     match error.kind() {
         ErrorKind::Interrupted => Ok(true),

@@ -1,4 +1,4 @@
-//! What goes wrong is told, and has an exit code of its own.
+//! Failures are reported, each kind with an exit code of its own.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

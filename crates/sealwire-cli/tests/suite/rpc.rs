@@ -307,7 +307,7 @@ fn a_server_that_refuses_has_the_exit_code_of_the_help() {
     assert_eq!(answered.expect_code(0).text(), "hello");
     // Neither a client that is not let in nor a server with another key is unreachable.
     call("stranger.key", "server.pub", "1h").expect_code(4);
-    // Who has the wrong key of a server tries again: the first attempt has this time.
+    // A client with the wrong key of a server tries again: the first attempt has this time.
     call("client.key", "stranger.pub", "3s").expect_code(4);
 }
 

@@ -1,4 +1,4 @@
-//! What is done to one unit of a sealed file, its header or a chunk, and what `open` says and hands out.
+//! Manipulations of one unit of a sealed file, its header or a chunk, and what `open` says and returns.
 //!
 //! The table is the column of `docs/threats.md`.
 

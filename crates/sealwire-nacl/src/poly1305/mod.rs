@@ -63,7 +63,7 @@ pub(crate) fn tags_equal(expected: &[u8; TAG_SIZE], tag: &[u8; TAG_SIZE]) -> boo
     let (expected, tag) = (expected.as_chunks::<8>().0, tag.as_chunks::<8>().0);
     let words = |bytes: &[[u8; 8]]| [u64::from_ne_bytes(bytes[0]), u64::from_ne_bytes(bytes[1])];
     let equal = words(expected).as_slice().ct_eq(&words(tag)).unwrap_u8();
-    // The verdict is no secret any more.
+    // The verdict is public from here on.
     #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
     let equal = sealwire_constant_time::declassified(equal);
     equal == 1

@@ -1,4 +1,4 @@
-//! What is compiled for each instruction set: the keystream.
+//! The keystream, compiled for each instruction set.
 
 use super::block::{Position, Positions};
 

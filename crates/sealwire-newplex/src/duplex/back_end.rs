@@ -5,8 +5,8 @@ use super::state::{Block, Core, Tag};
 use crate::permutation::portable::Portable;
 use sealwire_simd::dispatch;
 
-/// What is compiled for each instruction set: each begins with the permutation that the state is due
-/// for.
+/// The functions that are compiled for each instruction set. Each begins with the permutation that the state
+/// is due for.
 trait BackEnd {
     /// Absorbs blocks, each after a permutation, and permutes.
     fn absorb(self, core: &mut Core, blocks: &[Block]);

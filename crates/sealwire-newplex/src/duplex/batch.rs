@@ -9,7 +9,7 @@ pub(crate) const GROUP: usize = 16;
 /// for each costs more than the permutations save.
 const BREAK_EVEN: usize = 512;
 
-/// Whether a message of so many bytes is faster in a batch.
+/// Whether a message of this length in bytes is faster in a batch.
 pub(crate) fn pays(length: usize) -> bool {
     #[cfg(test)]
     if super::every_back_end::is_chosen() {
@@ -18,13 +18,13 @@ pub(crate) fn pays(length: usize) -> bool {
     length >= BREAK_EVEN && side_by_side::is_wide()
 }
 
-/// What has a duplex.
+/// A type that has a duplex.
 pub(crate) trait HasDuplex {
     /// The duplex.
     fn duplex(&mut self) -> &mut Duplex;
 }
 
-/// What has a duplex and a text.
+/// A type that has a duplex and a text.
 pub(crate) trait HasText: HasDuplex {
     /// Both.
     fn parts(&mut self) -> (&mut Duplex, &mut [u8]);

@@ -102,7 +102,7 @@ type Word = core::arch::x86_64::__m128i;
 #[cfg(not(target_arch = "x86_64"))]
 type Word = u128;
 
-/// What can be wiped: every pattern of bits is a value.
+/// A type that can be wiped: every pattern of bits is a value.
 pub(super) trait Integer: zeroize::DefaultIsZeroes {}
 impl Integer for u8 {}
 impl Integer for u64 {}

@@ -51,7 +51,7 @@ fn add<R: Registers<1>>(r: R, lanes: &mut [R::Lane; LANES], input: &[R::Lane; RA
     }
 }
 
-/// What is left of a text after its whole blocks, followed by zeros.
+/// The rest of a text after its whole blocks, followed by zeros.
 ///
 /// Loaded before the permutations that come before it, so that it does not wait for them.
 #[inline(always)]

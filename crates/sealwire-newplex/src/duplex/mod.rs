@@ -3,7 +3,7 @@
 //! A state of 128 bytes: a rate of 94 that inputs and outputs go through, two for framing and
 //! padding, and a capacity of 32 that nothing touches but the permutation.
 //!
-//! What goes into the rate is not XORed into the state at once but collected beside it
+//! Input of the rate is not XORed into the state at once but collected beside it
 //! ([`Core::pending`]) until the next permutation. Encryption, decryption and squeezing fit in: each
 //! changes the state by XOR with something. So between permutations the state is only read, short
 //! pieces never wait for each other, and the kernels take everything over in whole registers.
@@ -60,7 +60,7 @@ impl Duplex {
         self.rate_index as usize
     }
 
-    /// What is left of this block.
+    /// The rest of this block.
     #[inline]
     const fn room(&self) -> usize {
         RATE - self.position()

@@ -13,7 +13,7 @@ use core::mem;
 /// A state and its work: blocks, each after a permutation, and a permutation that ends it.
 type Job<'a, W> = (&'a mut Core, W);
 
-/// What is compiled for each instruction set: `count` blocks of each state's work, which has them,
+/// The work that is compiled for each instruction set: `count` blocks of each state's work, which has them,
 /// then the next block of those that have more, while the work of the others ends.
 trait SideBySide<const N: usize>: Copy {
     fn absorb(self, cores: &mut [&mut Core; N], works: &mut [Absorb<'_>; N], count: usize);
@@ -46,7 +46,7 @@ side_by_side! {
     Vaes512: 4 states;
 }
 
-/// What is to be done with the blocks of a state.
+/// The work on the blocks of a state.
 trait Work: Default {
     /// Blocks that are left.
     fn left(&self) -> usize;
@@ -182,7 +182,7 @@ fn leg<P: Permutation<N>, W: Work, const N: usize>(
         for _ in 0..steps {
             lanes = W::step(works, &mut idle, p, lanes, &masks);
         }
-        // What has no block in the last step has zeros.
+        // A state without a block in the last step has zeros.
         wipe(idle.as_flattened_mut());
     }
     end(p, &lanes, cores);

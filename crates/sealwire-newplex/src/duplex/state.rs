@@ -28,7 +28,7 @@ pub(super) type Block = [u8; RATE];
 pub(super) struct Core {
     /// The state as the last permutation left it.
     pub(super) state: [u8; WIDTH],
-    /// What has to be XORed to the state, as little-endian numbers; zero from the rate index on.
+    /// The bytes that have to be XORed to the state, as little-endian numbers; zero from the rate index on.
     ///
     /// Read and written in whole words only: a CPU forwards a store to a load that it covers, and
     /// waits for everything before it to end where several stores make up what is loaded.

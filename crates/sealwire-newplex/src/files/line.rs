@@ -54,7 +54,7 @@ impl Kind {
         line
     }
 
-    /// What stands behind the label, on the one line that is not a comment.
+    /// The text behind the label, on the one line that is not a comment.
     pub(super) fn value(self, text: &str) -> Result<&str, InvalidFile> {
         let mut lines = lines(text);
         let line = lines.next().unwrap_or_default();

@@ -31,7 +31,7 @@ use zeroize::Zeroizing;
 /// Size of a symmetric key in bytes.
 pub const SYMMETRIC_KEY_SIZE: usize = 32;
 
-/// What is wrong with the text of a file.
+/// The fault of the text of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InvalidFile {
@@ -43,7 +43,7 @@ pub enum InvalidFile {
     OtherKind {
         /// What the label says.
         found: Kind,
-        /// What was asked for.
+        /// The kind that was asked for.
         expected: Kind,
     },
     /// The version is not 1.
@@ -55,7 +55,7 @@ pub enum InvalidFile {
     /// The value is not hexadecimal, or too long, or too short.
     #[error("behind its label there must be {0} hexadecimal digits")]
     Digits(usize),
-    /// The digits are no key.
+    /// The digits are not a key.
     #[error(transparent)]
     Key(#[from] InvalidEncoding),
     /// The parts of a password hash are not as they should be.
@@ -100,7 +100,7 @@ pub fn parse_public_key(text: &str) -> Result<PublicKey, InvalidFile> {
 ///
 /// # Errors
 ///
-/// [`InvalidFile`] for the first line that is no key.
+/// [`InvalidFile`] for the first line that is not a key.
 pub fn parse_public_keys(text: &str) -> Result<Vec<PublicKey>, InvalidFile> {
     let words = |line| str::split_whitespace(line).next().unwrap_or_default();
     line::lines(text)

@@ -1,4 +1,4 @@
-//! What is accepted, what is refused and why.
+//! Texts that are accepted, and texts that are refused, with the reason.
 
 use super::sealed::{NONCE_SIZE, SealedFileError, open, seal};
 use super::*;

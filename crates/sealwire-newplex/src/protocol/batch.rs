@@ -30,7 +30,7 @@ pub(crate) fn in_groups<J>(
         }
     }
     let group = &mut group[..count];
-    // What is there once for a group has to be worth it for two or three of them, too.
+    // The cost of a group must pay off for two or three of them, too.
     if count > 1 && pays(total / 4) {
         many(group);
     } else {

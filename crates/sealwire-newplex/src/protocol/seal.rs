@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 /// Compares tags in constant time.
 pub(crate) fn is_equal(expected: &Tag, tag: &Tag) -> bool {
     let equal = expected.ct_eq(tag).unwrap_u8();
-    // The verdict is no secret any more.
+    // The verdict is public from here on.
     #[cfg(all(
         test,
         feature = "std",
@@ -40,7 +40,7 @@ impl Protocol {
     /// # Errors
     ///
     /// [`InvalidCiphertext`]; then `text` is all zeros, and the state has moved on as if the message
-    /// had been opened. Whoever wants to go on after a forgery opens with a clone.
+    /// had been opened. To go on after a forgery, open with a clone.
     #[inline(always)]
     pub fn open_detached(
         &mut self,

@@ -89,7 +89,7 @@ pub enum RatchetError {
     Randomness(#[from] RandomnessError),
 }
 
-/// What is known of the messages of one direction.
+/// The state of the messages of one direction.
 #[derive(Clone)]
 struct Chain {
     protocol: Protocol,

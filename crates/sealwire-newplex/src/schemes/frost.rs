@@ -1,6 +1,6 @@
 //! FROST: signatures that any `threshold` out of a group of signers make together.
 //!
-//! After RFC 9591 (two rounds, Schnorr), in Newplex. What comes out is a signature as of
+//! After RFC 9591 (two rounds, Schnorr), in Newplex. The result is a signature as of
 //! [`sig`](super::sig), under the key of the group.
 //!
 //! ```text

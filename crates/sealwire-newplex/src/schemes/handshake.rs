@@ -193,7 +193,7 @@ impl Responder {
     ///
     /// # Errors
     ///
-    /// [`HandshakeError`] if the request is no ephemeral key, or when the operating system has no
+    /// [`HandshakeError`] if the request is not an ephemeral key, or when the operating system has no
     /// randomness.
     #[cfg(feature = "std")]
     pub fn new(
@@ -208,7 +208,7 @@ impl Responder {
     ///
     /// # Errors
     ///
-    /// [`HandshakeError`] if the request is no ephemeral key.
+    /// [`HandshakeError`] if the request is not an ephemeral key.
     pub fn with_randomness(
         domain: impl AsRef<[u8]>,
         secret: SecretKey,

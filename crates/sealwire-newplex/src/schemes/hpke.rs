@@ -20,10 +20,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Not the HPKE of RFC 9180, which it shares the idea with. Who has neither secret key can neither
-//! read nor forge; who stole the sender's cannot read what the sender sealed. But who has the
-//! receiver's can read all of it, and can forge messages of any sender to that receiver: the
-//! receiver can prove nothing to others. [`signcrypt`](super::signcrypt) has signatures.
+//! Not the HPKE of RFC 9180, which it shares the idea with. An attacker with neither secret key can neither
+//! read nor forge; one with the sender's cannot read what the sender sealed. But one who has the receiver's
+//! can read all of it, and can forge messages of any sender to that receiver: the receiver can prove nothing
+//! to others. [`signcrypt`](super::signcrypt) has signatures.
 
 use super::keys::{PUBLIC_KEY_SIZE, PublicKey, SecretKey};
 use super::randomness::Randomness;

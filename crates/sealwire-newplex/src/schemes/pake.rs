@@ -26,8 +26,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Who does not know the password can try one guess for each exchange that it takes part in, and none
-//! on exchanges that it watches: limit how many may fail.
+//! An attacker can try one guess of the password for each exchange that it takes part in, and none on
+//! exchanges that it watches: limit how many may fail.
 //!
 //! **There is no confirmation.** With different passwords both sides end without an error, but in
 //! different states: the first message that is opened shows it.
@@ -50,7 +50,7 @@ pub const MESSAGE_SIZE: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ExchangeError {
-    /// The peer's message is no element, or the identity.
+    /// The peer's message is not an element, or the identity.
     #[error("the peer's message is invalid: {0}")]
     Message(#[from] InvalidEncoding),
     /// There was no randomness for the message.

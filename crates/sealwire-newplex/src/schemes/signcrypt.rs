@@ -185,7 +185,7 @@ impl Receiver {
         receiving.mix("ephemeral", ephemeral);
         receiving.mix("ecdh", &*self.secret.agree(&key));
         receiving.unmask("message", text);
-        // Both halves identify the sender to whoever knows the message, so they are secret too.
+        // Both halves identify the sender to anyone who knows the message, so they are secret too.
         let mut signature = Zeroizing::new(*signature);
         let (commitment, proof) = signature.split_at_mut(ENCODED_SIZE);
         receiving.unmask("commitment", commitment);

@@ -46,14 +46,14 @@ pub const PROOF_SIZE: usize = 96;
 #[error("invalid proof: not for this input, key, domain and length of output")]
 pub struct InvalidProof;
 
-/// Why bytes are no proof.
+/// The reason why bytes are not a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InvalidProofEncoding {
     /// The length is wrong.
     #[error("a proof has {PROOF_SIZE} bytes, not {0}")]
     Length(usize),
-    /// One of its three parts is no element or no scalar.
+    /// One of its three parts is not an element or not a scalar.
     #[error("part of the proof is invalid: {0}")]
     Part(#[from] InvalidEncoding),
 }

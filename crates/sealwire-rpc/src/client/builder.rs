@@ -56,59 +56,62 @@ impl ClientBuilder {
         }
     }
 
-    /// How many connections there may be; default 4, at least 1.
+    /// Sets the number of connections at most: 1 or more (0 counts as 1). Default 4.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.dial.max_connections = connections.max(1);
         self
     }
 
-    /// Calls in flight on each connection before another connection is opened; default 64. A
-    /// single connection is the fastest way for a few calls at a time.
+    /// Sets the number of calls in flight on each connection before another is opened: 1 or more (0 counts as
+    /// 1). Default 64. A single connection is the fastest way for a few concurrent calls.
     #[must_use]
     pub fn calls_per_connection(mut self, calls: usize) -> Self {
         self.dial.busy = calls.max(1);
         self
     }
 
-    /// How often connecting is tried before those who wait for it get an error; default 1.
+    /// Sets how often connecting is tried before the waiting calls get an error: 1 or more (0 counts as 1).
+    /// Default 1.
     #[must_use]
     pub fn dial_attempts(mut self, attempts: u32) -> Self {
         self.dial.attempts = attempts.max(1);
         self
     }
 
-    /// How long connecting may take, without the handshake; default 3 s.
+    /// Sets how long one attempt to connect may take, without the handshake. Default 3 s.
+    /// [`build`](ClientBuilder::build) refuses zero.
     #[must_use]
     pub fn dial_limit(mut self, limit: Duration) -> Self {
         self.dial_limit = limit;
         self
     }
 
-    /// How long the handshake may take; default 3 s.
+    /// Sets how long the handshake may take. Default 3 s. [`build`](ClientBuilder::build) refuses zero.
     #[must_use]
     pub fn handshake_limit(mut self, limit: Duration) -> Self {
         self.handshake_limit = limit;
         self
     }
 
-    /// How often a request that the server says it has not started is made again, on another
-    /// connection if there is one; default 2.
+    /// Sets how often a request that the server says it has not started is made again, on another connection
+    /// if there is one. Default 2; 0 for never.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
         self.dial.retries = retries;
         self
     }
 
-    /// What answers the server's calls; by default nothing does.
+    /// Sets the handler of the server's calls. Default: [`Nothing`](crate::handler::Nothing), which answers
+    /// that nothing is served.
     #[must_use]
     pub fn handler(mut self, handler: impl Handler) -> Self {
         self.handler = Arc::new(handler);
         self
     }
 
-    /// Bytes for the server's [`greet`](crate::ServerBuilder::greet), inside the encrypted
-    /// connection: a token, a version, whatever the application agrees on. At most 65,536.
+    /// Sets the bytes for the server's [`greet`](crate::ServerBuilder::greet), which go inside the encrypted
+    /// connection: a token, a version, whatever the application agrees on. At most 65,536. Default: none.
     #[must_use]
     pub fn hello(mut self, hello: impl Into<Vec<u8>>) -> Self {
         self.hello = hello.into();
@@ -166,33 +169,33 @@ impl ClientBuilder {
         self
     }
 
-    /// Told when a connection is ready and when it is gone. Must not block.
+    /// Calls this hook when a connection is ready and when it is gone. It must not block.
     #[must_use]
     pub fn on_state(mut self, hook: impl Fn(&Conn, ConnState) + Send + Sync + 'static) -> Self {
         self.on_state = Some(Arc::new(hook));
         self
     }
 
-    /// Sizes, windows and time limits.
+    /// Sets sizes, windows and time limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Options of the socket below that have no name here: transport, provider, context.
+    /// Sets options of the socket below that have no method here: transport, provider, context.
     #[must_use]
     pub fn socket(mut self, change: impl FnOnce(SocketBuilder) -> SocketBuilder) -> Self {
         self.socket = change(self.socket);
         self
     }
 
-    /// The client. Connects when it is first used.
+    /// Makes the client. It connects when it is first used.
     ///
     /// # Errors
     ///
-    /// [`Error::Connect`] for an endpoint that cannot be understood, for options of the socket
-    /// that do not fit, and when the system gives no threads.
+    /// [`Error::Connect`] if the endpoint cannot be parsed, [`hello`](ClientBuilder::hello) has more than
+    /// 65,536 bytes, an option of the socket is out of its range, or the system gives no threads.
     pub fn build<E>(self, endpoint: E) -> Result<Client, Error>
     where
         E: TryInto<Endpoint>,

@@ -43,9 +43,9 @@ impl Drop for Shared {
 }
 
 impl Client {
-    /// Starts to set options. `security` is that of the connection:
-    /// [`Security::blake3_client_with_keys`] where both sides know each other,
-    /// [`Security::blake3_client`] where only the server is known.
+    /// Returns a builder, to set options. `security` is that of the connection:
+    /// [`Security::blake3_client_with_keys`] where both sides know each other, [`Security::blake3_client`]
+    /// where only the server is known.
     pub fn builder(security: impl Into<Security>) -> ClientBuilder {
         ClientBuilder::new(security.into())
     }
@@ -54,22 +54,22 @@ impl Client {
         &self.shared.hub
     }
 
-    /// The same client with calls that block the thread.
+    /// Returns the same client with calls that block the thread.
     pub fn blocking(&self) -> crate::blocking::Client {
         crate::blocking::Client::new(self.clone())
     }
 
-    /// Connections that are ready.
+    /// Returns the connections that are ready.
     pub fn connections(&self) -> Vec<Conn> {
         self.hub().links().into_iter().map(Conn::new).collect()
     }
 
-    /// What happens to the connections below: attempts, handshakes, failures.
+    /// Returns a monitor, which reads the events of the connections below: attempts, handshakes, failures.
     pub fn monitor(&self) -> Monitor {
         self.hub().socket.monitor()
     }
 
-    /// What this client has done so far.
+    /// Returns the numbers of calls and messages of this client so far, and how they ended.
     pub fn counters(&self) -> Counters {
         self.hub().counters.snapshot()
     }
@@ -96,11 +96,14 @@ impl Client {
         Some(Conn::new(link))
     }
 
-    /// The least loaded connection; opens one if there is none.
+    /// Returns the least loaded connection; opens one if there is none.
     ///
     /// # Errors
     ///
-    /// [`Error::Connect`], [`Error::ShuttingDown`], [`Error::EngineFailed`].
+    /// * [`Error::Connect`] if all [attempts](ClientBuilder::dial_attempts) fail, with the reason of the
+    ///   last.
+    /// * [`Error::ShuttingDown`] after [`shutdown`](Client::shutdown).
+    /// * [`Error::EngineFailed`] if a thread of the client has ended by a fault.
     pub async fn conn(&self) -> Result<Conn, Error> {
         self.conn_by(None).await
     }
@@ -134,21 +137,22 @@ impl Client {
         }
     }
 
-    /// Sends a message that nobody answers; see [`Conn::send`].
+    /// Sends a message that nobody answers, over the least loaded connection; waits for one, and for room up
+    /// to the [write limit](crate::Limits::write).
     ///
     /// # Errors
     ///
-    /// As [`Conn::send`] and [`conn`](Client::conn).
+    /// Those of [`Conn::send`], and those of [`conn`](Client::conn) if there is no connection.
     pub async fn send(&self, body: &[u8]) -> Result<(), Error> {
         self.conn().await?.send(body).await
     }
 
-    /// Sends a message that nobody answers, waiting at most `limit` for a connection and for room
-    /// together.
+    /// Sends a message that nobody answers, waiting at most `limit` for a connection and for room together.
     ///
     /// # Errors
     ///
-    /// As [`send`](Client::send), and [`Error::DeadlineExceeded`] where no connection came about.
+    /// Those of [`send`](Client::send); [`Error::DeadlineExceeded`] if no connection is there within `limit`,
+    /// [`Error::Congested`] if it has no room.
     pub async fn send_timeout(&self, body: &[u8], limit: Duration) -> Result<(), Error> {
         let due = self.hub().now() + bounded(limit);
         let conn = self.conn_by(Some(due)).await?;
@@ -162,7 +166,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As [`Conn::send_no_wait`]; without a connection [`Error::WouldBlock`], and one is opened.
+    /// [`Error::WouldBlock`] if there is none, which also starts connecting. Otherwise those of
+    /// [`Conn::send_no_wait`].
     pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
         self.check_open()?;
         match self.ready() {
@@ -174,21 +179,22 @@ impl Client {
         }
     }
 
-    /// Calls the server; see [`Conn::request`]. What the server says it has not started is asked
-    /// again, up to [`retries`](ClientBuilder::retries) times.
+    /// Calls the server and waits for its answer, as [`Conn::request`]. A request that the server says it has
+    /// not started is made again, up to [`retries`](ClientBuilder::retries) times.
     ///
     /// # Errors
     ///
-    /// As [`Conn::request`] and [`conn`](Client::conn).
+    /// Those of [`Conn::request`], and those of [`conn`](Client::conn) if there is no connection.
     pub async fn request(&self, body: &[u8]) -> Result<Body, Error> {
         self.request_with(body, CallOptions::default()).await
     }
 
-    /// The same with options. The time limit is for all attempts together, and for connecting.
+    /// Calls the server as [`request`](Client::request) does, with options. The time limit is for all
+    /// attempts together, and for connecting.
     ///
     /// # Errors
     ///
-    /// As [`request`](Client::request).
+    /// Those of [`request`](Client::request).
     pub async fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
         let due = self.hub().due(self.hub().now(), options);
         let mut retries = self.shared.options.retries;
@@ -207,8 +213,8 @@ impl Client {
         }
     }
 
-    /// Lets calls under way end, takes no new ones, then closes the connections. `false` when
-    /// `limit` was not enough for all calls; what was left ended with an error.
+    /// Shuts the client down: it takes no new calls, lets those under way end, for up to `limit`, then closes
+    /// the connections. Returns whether `limit` was enough; if not, the remaining calls ended with an error.
     pub async fn shutdown(&self, limit: Duration) -> bool {
         let client = self.clone();
         let shut_down = move || client.shutdown_blocking(limit);

@@ -322,7 +322,7 @@ impl Link {
         core.paused
     }
 
-    /// Looks after time limits, and sends what there is to send. Gives when to look again.
+    /// Applies time limits, and sends what is queued. Returns when to call it next.
     pub(crate) fn look_at_clock(&self, now: Duration) -> Result<Option<Duration>, Violation> {
         self.with(|proto| proto.handle_timeout(now));
         let mut core = lock(&self.core);
@@ -340,7 +340,7 @@ impl Link {
         Ok(next)
     }
 
-    /// Whether the peer reads, while too much waits for it. Gives when to look again.
+    /// Checks whether the peer reads, while too much waits for it. Returns when to check next.
     fn check_reading(&self, core: &mut Core, now: Duration) -> Result<Option<Duration>, Violation> {
         if !core.proto.is_over_budget() {
             core.unread = None;
@@ -423,7 +423,7 @@ impl Link {
         .await
     }
 
-    /// Has those who wait for room look again then.
+    /// Wakes the senders that wait for room at this time.
     fn limit_wait(&self, until: Duration) {
         let mut core = lock(&self.core);
         core.room_limit = Some(core.room_limit.map_or(until, |limit| limit.min(until)));

@@ -46,17 +46,17 @@ impl Conn {
         &self.link
     }
 
-    /// Who is at the other end, as the handshake proved it.
+    /// Returns the peer at the other end, as the handshake proved it.
     pub fn peer(&self) -> &Peer {
         &self.link.peer
     }
 
-    /// Calls of this side that have no answer yet.
+    /// Returns the number of calls of this side that have no answer yet.
     pub fn calls_in_flight(&self) -> usize {
         self.link.load()
     }
 
-    /// Entries of both tables of calls: without calls in flight in either direction there are none.
+    /// Returns the number of entries in both tables of calls: 0 without calls in flight in either direction.
     pub fn entries(&self) -> usize {
         if !self.link.hub.is_here() {
             return 0;
@@ -64,13 +64,13 @@ impl Conn {
         lock(&self.link.core).proto.entries()
     }
 
-    /// Whether calls can be made: the connection is there and neither side shuts down.
+    /// Returns whether calls can be made: the connection stands and neither side shuts down.
     pub fn is_open(&self) -> bool {
         self.link.takes_calls() && self.link.hub.is_here()
     }
 
-    /// Ends the connection. What is under way on it ends with [`Error::ConnectionLost`], on both
-    /// sides; a client opens another one when it needs one.
+    /// Ends the connection. Calls under way on it end with [`Error::ConnectionLost`], on both sides; a client
+    /// opens another one when it needs one.
     pub fn close(&self) {
         // Gone already is as good.
         let socket = &self.link.hub.socket;
@@ -83,13 +83,17 @@ impl Conn {
         self.link.has_farewell()
     }
 
-    /// Sends a message that nobody answers, waiting for room up to the write limit. It is handed
-    /// to the connection when this returns; whether it arrives is not known.
+    /// Sends a message that nobody answers, waiting for room up to the [write limit](crate::Limits::write).
+    /// It is handed to the connection when this returns; whether it arrives is not known.
     ///
     /// # Errors
     ///
-    /// [`Error::Congested`], [`Error::ConnectionLost`], [`Error::ShuttingDown`],
-    /// [`Error::TooLarge`].
+    /// * [`Error::Congested`] if the peer makes no room within the write limit.
+    /// * [`Error::TooLarge`] if the peer does not take a body of this size.
+    /// * [`Error::ConnectionLost`] if the connection has ended, [`Error::ShuttingDown`] if one of both sides
+    ///   is ending.
+    /// * [`Error::Intercepted`] if an [interceptor](crate::ClientBuilder::intercept) does not let it out.
+    /// * [`Error::Forked`] in a child of the process that made the connection.
     pub async fn send(&self, body: &[u8]) -> Result<(), Error> {
         self.send_by(body, None).await
     }
@@ -110,7 +114,8 @@ impl Conn {
     ///
     /// # Errors
     ///
-    /// As [`send`](Conn::send), and [`Error::WouldBlock`].
+    /// [`Error::WouldBlock`] if there is no room. Otherwise those of [`send`](Conn::send) but
+    /// [`Error::Congested`].
     pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
         let message = self.outgoing(body, CallOptions::default(), true)?;
         self.link.with(|proto| proto.one_way(&message.body))?;
@@ -118,21 +123,30 @@ impl Conn {
         Ok(())
     }
 
-    /// Calls the peer and waits for its answer. When the future is dropped before, the call is
-    /// cancelled, and the peer's handler can notice.
+    /// Calls the peer and waits for its answer, up to the [request limit](crate::Limits::request) (default 30
+    /// s). Dropping the future cancels the call, which the peer's handler can notice.
     ///
     /// # Errors
     ///
-    /// Any [`Error`]; [`Error::may_have_run`] tells whether the peer may have acted.
+    /// [`Error::may_have_run`] tells whether the peer may have acted.
+    ///
+    /// * [`Error::Remote`] if the peer answers with an error.
+    /// * [`Error::DeadlineExceeded`] if no answer comes in time.
+    /// * [`Error::ConnectionLost`] if the connection ends first, [`Error::ShuttingDown`] if one of both sides
+    ///   is ending.
+    /// * [`Error::Congested`] if the peer makes no room for the request within the write limit,
+    ///   [`Error::TooLarge`] if it does not take a body of this size.
+    /// * [`Error::Intercepted`] if an [interceptor](crate::ClientBuilder::intercept) does not let it out.
+    /// * [`Error::Forked`] in a child of the process that made the connection.
     pub async fn request(&self, body: &[u8]) -> Result<Body, Error> {
         self.request_with(body, CallOptions::default()).await
     }
 
-    /// The same with options.
+    /// Calls the peer as [`request`](Conn::request) does, with options.
     ///
     /// # Errors
     ///
-    /// As [`request`](Conn::request).
+    /// Those of [`request`](Conn::request).
     pub async fn request_with(&self, body: &[u8], options: CallOptions) -> Result<Body, Error> {
         let call = self.begin(body, options, false).await?;
         let outcome = call.await;
@@ -142,11 +156,12 @@ impl Conn {
         outcome
     }
 
-    /// Calls the peer with a stream of items in each direction.
+    /// Opens a call with a stream of items in each direction; waits until there is room for the request, up
+    /// to the [write limit](crate::Limits::write).
     ///
     /// # Errors
     ///
-    /// As [`request`](Conn::request).
+    /// Those of [`request`](Conn::request); [`Error::Remote`] comes as the answer of the stream instead.
     pub async fn open(&self, body: &[u8], options: CallOptions) -> Result<CallStream, Error> {
         let call = self.begin(body, options, true).await?;
         Ok(CallStream::new(call))
@@ -198,12 +213,13 @@ impl Conn {
         Ok(Call::new(self.link.clone(), key, span))
     }
 
-    /// Begins a call that can be waited for later, or cancelled by dropping it, without waiting
-    /// for room.
+    /// Starts a call that can be waited for later, or cancelled by dropping it, without waiting for room.
     ///
     /// # Errors
     ///
-    /// As [`request`](Conn::request), and [`Error::WouldBlock`].
+    /// [`Error::WouldBlock`] if there is no room for the request now; [`Error::TooLarge`],
+    /// [`Error::ConnectionLost`], [`Error::ShuttingDown`], [`Error::Intercepted`] and [`Error::Forked`] as
+    /// for [`request`](Conn::request).
     pub fn start(&self, body: &[u8], options: CallOptions) -> Result<Call, Error> {
         let Outgoing { body, options, .. } = self.outgoing(body, options, false)?;
         let hub = &self.link.hub;
@@ -215,7 +231,7 @@ impl Conn {
         Ok(Call::new(self.link.clone(), key, self.span(body.len())))
     }
 
-    /// The same connection with calls that block the thread.
+    /// Returns the same connection with calls that block the thread.
     pub fn blocking(&self) -> crate::blocking::Conn {
         crate::blocking::Conn::new(self.clone())
     }

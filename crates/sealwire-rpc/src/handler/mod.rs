@@ -12,7 +12,7 @@ pub use self::spawn::{Spawn, Task};
 use crate::guard::Traced;
 use crate::status::{Code, Status};
 
-/// Deals with what a peer asks. Called on the thread that reads the connection, which goes on only
+/// Handles the requests of peers. Called on the thread that reads the connection, which goes on only
 /// when it returns: long work belongs elsewhere ([`Pool`], [`Spawn`]), with the request moved there.
 pub trait Handler: Send + Sync + 'static {
     /// A request; it is answered by [`Request::reply`] or [`Request::fail`], now or later.

@@ -53,12 +53,12 @@ impl PoolQueue {
 }
 
 impl Pool {
-    /// `threads` threads, and `queue` requests that may wait for one. One-way messages are bounded
-    /// by the window of each connection.
+    /// Starts `threads` threads (at least one), with `queue` requests that may wait for one. The window of
+    /// each connection bounds one-way messages.
     ///
     /// # Errors
     ///
-    /// When the system gives no thread.
+    /// An [`io::Error`](std::io::Error) of the system if it gives no thread.
     pub fn new<R: AsRef<[u8]>>(
         threads: usize,
         queue: usize,
@@ -67,11 +67,11 @@ impl Pool {
         Self::with_messages(threads, queue, handle, |_| {})
     }
 
-    /// The same with a function for one-way messages.
+    /// Starts a pool as [`new`](Pool::new) does, with a function for one-way messages.
     ///
     /// # Errors
     ///
-    /// As [`new`](Pool::new).
+    /// An [`io::Error`](std::io::Error) of the system if it gives no thread.
     pub fn with_messages<R: AsRef<[u8]>>(
         threads: usize,
         queue: usize,
@@ -81,13 +81,13 @@ impl Pool {
         Self::start(threads, queue, Functions { handle, messages })
     }
 
-    /// Runs a handler that may answer later, or elsewhere: what its [`request`](Handler::request) waits
-    /// for holds up one thread of the pool instead of the connection. A panic of it ends the call, as
-    /// one of a function does.
+    /// Runs a handler that may answer later, or elsewhere: a wait in its [`request`](Handler::request) holds
+    /// up one thread of the pool instead of the connection. A panic of it ends the call, as one of a function
+    /// does.
     ///
     /// # Errors
     ///
-    /// As [`new`](Pool::new).
+    /// An [`io::Error`](std::io::Error) of the system if it gives no thread.
     pub fn around(threads: usize, queue: usize, handler: impl Handler) -> std::io::Result<Self> {
         Self::start(threads, queue, Guarded(handler))
     }

@@ -37,33 +37,34 @@ impl Request {
         }
     }
 
-    /// What is asked.
+    /// Returns the body of the request.
     pub fn body(&self) -> &Body {
         &self.body
     }
 
-    /// The connection it came through, to call its peer or to see who that is.
+    /// Returns the connection it came through, to call its peer or to see who that is.
     pub fn conn(&self) -> &Conn {
         &self.conn
     }
 
-    /// When the caller stops waiting, if ever. At most an eighth later than the caller said.
+    /// Returns the time at which the caller stops waiting, at most an eighth later than the caller said;
+    /// `None` for never.
     pub fn deadline(&self) -> Option<Instant> {
         self.due
     }
 
-    /// How long the caller still waits; `None` for ever.
+    /// Returns how long the caller still waits, from now; `None` without a limit.
     pub fn time_left(&self) -> Option<Duration> {
         let left = |due: Instant| due.saturating_duration_since(Instant::now());
         self.due.map(left)
     }
 
-    /// Whether the call has streams: [`send`](Request::send) and [`next`](Request::next).
+    /// Returns whether the call has streams: [`send`](Request::send) and [`next`](Request::next).
     pub fn has_streams(&self) -> bool {
         self.streams
     }
 
-    /// Whether the caller has stopped waiting.
+    /// Returns whether the caller has stopped waiting.
     pub fn is_cancelled(&self) -> bool {
         let cancelled = || self.conn.served(|proto| proto.is_cancelled(self.key));
         self.is_overdue() || cancelled().unwrap_or(true)
@@ -78,8 +79,8 @@ impl Request {
         self.conn.cancelled(self.key).await;
     }
 
-    /// The next item of the caller; `None` when it sends no more. It has said so, or it is gone or waits no longer:
-    /// then [`is_cancelled`](Request::is_cancelled) is true, and what came may not be all.
+    /// Receives the next item of the caller; `None` if it sends no more. It has said so, or it is gone or has
+    /// stopped waiting: then [`is_cancelled`](Request::is_cancelled) is true, and items may be missing.
     pub async fn next(&self) -> Option<Body> {
         let key = self.key;
         stream::next(self.conn.link(), |proto, waker| {
@@ -92,7 +93,8 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// [`Error::StreamEnded`] when the caller has gone, [`Error::TooLarge`].
+    /// [`Error::StreamEnded`] if the caller has gone, [`Error::TooLarge`] if it does not take an item of this
+    /// size.
     pub async fn send(&self, item: &[u8]) -> Result<(), Error> {
         let key = self.key;
         let attempt = |proto: &mut Connection, waker: &std::task::Waker| {
@@ -101,19 +103,19 @@ impl Request {
         stream::send(self.conn.link(), attempt).await
     }
 
-    /// The streams of the call, for handlers that may block the thread.
+    /// Returns the streams of the call, for handlers that may block the thread.
     pub fn blocking(&self) -> RequestStream<'_> {
         RequestStream::new(self)
     }
 
-    /// Answers. What comes after the deadline is not sent: nobody waits for it.
+    /// Answers with this body. An answer after the deadline is not sent: nobody waits for it.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLarge`] for a body that the caller does not take, [`Error::WouldBlock`] when it
-    /// does not read what it was answered and too much of that waits already
-    /// ([`answer_budget`](crate::Limits::answer_budget)); the caller gets an error.
-    /// [`Error::Forked`] in a child of the process that got the request.
+    /// * [`Error::TooLarge`] if the caller does not take a body of this size; it gets an error instead.
+    /// * [`Error::WouldBlock`] if the caller reads no answers and too many bytes of them wait already
+    ///   ([`answer_budget`](crate::Limits::answer_budget)); it gets an error instead.
+    /// * [`Error::Forked`] in a child of the process that got the request.
     pub fn reply(mut self, body: &[u8]) -> Result<(), Error> {
         self.answered = true;
         if self.is_overdue() {
@@ -153,7 +155,7 @@ impl Request {
         self.answer_error(&status.into());
     }
 
-    /// Answers with what a handler returned.
+    /// Answers with the outcome of a handler: its body, or its error.
     pub fn answer<R: AsRef<[u8]>>(self, outcome: Result<R, Status>) {
         match outcome {
             // The caller has been told what is wrong with the reply.
@@ -211,12 +213,12 @@ impl OneWay {
         OneWay { conn, body }
     }
 
-    /// What it says.
+    /// Returns the body of the message.
     pub fn body(&self) -> &Body {
         &self.body
     }
 
-    /// The connection it came through.
+    /// Returns the connection it came through.
     pub fn conn(&self) -> &Conn {
         &self.conn
     }

@@ -26,7 +26,8 @@ where
     F: Fn(Request) -> T + Send + Sync + 'static,
     T: Future<Output = ()> + Send + 'static,
 {
-    /// `spawner` runs a future (as `tokio::spawn` does), `handle` makes one that answers.
+    /// Makes a handler whose requests are futures: `handle` makes one that answers, `spawner` runs it (as
+    /// `tokio::spawn` does). Up to `limit` run at once; further requests are turned away as not started.
     pub fn new(spawner: S, limit: usize, handle: F) -> Self {
         Spawn {
             spawner,

@@ -74,7 +74,7 @@ impl Hub {
         limit.map(|limit| now + bounded(limit))
     }
 
-    /// Has those who wait for a change look again then.
+    /// Wakes those that wait for a change at this time.
     pub(crate) fn limit_wait_for_change(&self, until: Duration) {
         let mut limit = lock(&self.change_limit);
         *limit = Some(limit.map_or(until, |limit| limit.min(until)));

@@ -1,4 +1,4 @@
-//! Who is at the door: connections by what has become of them. Pure data; time is an argument.
+//! The connections at the door, by their state. Pure data; time is an argument.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -151,7 +151,7 @@ impl Door {
         }
     }
 
-    /// Those whose time is over, silent ones and those that waited, and when to look again.
+    /// Those whose time is over, silent ones and those that waited, and when to check next.
     pub(super) fn overdue(&mut self, now: Duration) -> (Vec<u32>, Vec<u32>, Option<Duration>) {
         let mut silent = Vec::new();
         while let Some(&(routing_id, since)) = self.silent.front()

@@ -2,8 +2,8 @@
 //!
 //! Messages are read by one thread at a time. On a client that is a thread that waits for an answer
 //! (it saves two hand-overs between threads), and when there is none, a thread of the client's own;
-//! on a server always the server's own. Answers given while a batch of messages is dealt with go
-//! out together at its end.
+//! on a server always the server's own. Answers given while a batch of messages is handled go out together at
+//! its end.
 
 mod admission;
 mod clock;
@@ -173,7 +173,7 @@ impl Hub {
         outcome
     }
 
-    /// Those who wait for a change look again.
+    /// Wakes those that wait for a change.
     pub(crate) fn tell_of_change(&self) {
         self.changed.notify(usize::MAX);
     }
@@ -201,7 +201,7 @@ impl Hub {
         self.end_by(Ending::fail);
     }
 
-    /// Ends everything now. What was queued is still sent, within the socket's linger time.
+    /// Ends everything now. Queued messages are still sent, within the socket's linger time.
     pub(crate) fn end(&self) {
         self.end_by(Ending::end);
     }

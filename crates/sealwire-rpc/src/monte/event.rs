@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Message;
 use crate::guard::{LogGate, contain, log};
 
-/// What is wrong with every connection of this wire, and cannot be put right.
+/// A weakness of every connection of this wire, which cannot be mended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
@@ -28,9 +28,9 @@ impl Warning {
 pub enum Event {
     /// Said of every connection once it is there, before anything else comes through it.
     Warning {
-        /// Who is connected, or claims to be.
+        /// The address that is connected, or claims to be.
         peer: SocketAddr,
-        /// What is wrong.
+        /// The weakness.
         warning: Warning,
     },
     /// A server's peer connected and did not do what it takes.
@@ -40,7 +40,7 @@ pub enum Event {
     },
     /// A connection is over.
     Ended {
-        /// Who was connected.
+        /// The address that was connected.
         peer: SocketAddr,
     },
 }

@@ -1,4 +1,4 @@
-//! Who may come in at a server: handshakes by address, and descriptors.
+//! Admission at a server: handshakes by address, and descriptors.
 
 use std::collections::HashMap;
 use std::net::{Shutdown, SocketAddr, TcpStream};

@@ -4,9 +4,9 @@
 //! # Do not build anything new on this
 //!
 //! * **Nobody is authenticated.** Anyone on the path can be the other side, for both sides.
-//! * **Nonces repeat.** One AES-256-GCM key serves both directions, and both count from zero. Who
-//!   records a connection learns the XOR of the first plaintext of each side, of the second of each
-//!   side and so on, and can compute what it takes to forge frames.
+//! * **Nonces repeat.** One AES-256-GCM key serves both directions, and both count from zero. Anyone who
+//!   records a connection learns the XOR of the first plaintext of each side, of the second of each side and
+//!   so on, and can compute what it takes to forge frames.
 //!
 //! Types say so in their names, every connection says so in the log (target `sealwire::rpc`, level
 //! WARN), and programs hear it as [`Event::Warning`]. Connections of this module have no time limits on the wire, no cancellation, no
@@ -65,8 +65,8 @@ pub enum MonteError {
     /// It was made before the process forked, and this is the child.
     #[error("this was made before the process forked; make a new one in the child")]
     Forked,
-    /// Too many calls at a time.
-    #[error("too many calls at a time")]
+    /// As many calls wait for answers as the numbers of the protocol allow.
+    #[error("too many calls wait for answers on this connection: wait for some of them")]
     TooManyCalls,
 }
 
@@ -76,8 +76,8 @@ pub struct Message<'a> {
     pub conn: &'a UnauthenticatedConn,
     /// What it says.
     pub body: &'a [u8],
-    /// Whether its sender waits for an answer. What is answered to one that does not goes to the
-    /// sender as a message of its own.
+    /// Whether its sender waits for an answer. An answer to one that does not goes to the sender as a message
+    /// of its own.
     pub is_request: bool,
 }
 
@@ -185,11 +185,13 @@ impl Shared {
 }
 
 impl UnauthenticatedConn {
-    /// Connects. `handler` answers what the peer asks, on the thread that reads.
+    /// Connects to the first address that accepts, for up to `limit` for each. `handler` answers the peer's
+    /// requests, on the thread that reads.
     ///
     /// # Errors
     ///
-    /// [`MonteError::Io`], [`MonteError::Frame`].
+    /// * [`MonteError::Io`] if no address accepts in time, or the system gives no thread.
+    /// * [`MonteError::Frame`] if the peer's key gives no secret.
     pub fn connect(
         address: impl ToSocketAddrs,
         limit: Duration,
@@ -198,11 +200,12 @@ impl UnauthenticatedConn {
         Self::connect_with_events(address, limit, handler, |_| {})
     }
 
-    /// The same, with a function that hears what happens to the connection. Must not block.
+    /// Connects as [`connect`](UnauthenticatedConn::connect) does, with a function that is called for the
+    /// events of the connection. It must not block.
     ///
     /// # Errors
     ///
-    /// As [`connect`](UnauthenticatedConn::connect).
+    /// Those of [`connect`](UnauthenticatedConn::connect).
     pub fn connect_with_events(
         address: impl ToSocketAddrs,
         limit: Duration,
@@ -289,16 +292,22 @@ impl UnauthenticatedConn {
     ///
     /// # Errors
     ///
-    /// [`MonteError::Io`], [`MonteError::Frame`] for more than 4,076 bytes.
+    /// [`MonteError::Frame`] for more than 4,076 bytes, [`MonteError::Io`] if the connection breaks,
+    /// [`MonteError::Forked`] in a child of the process that made it.
     pub fn send(&self, body: &[u8]) -> Result<(), MonteError> {
         self.shared.write(0, body)
     }
 
-    /// Calls the peer. Not from a handler: the thread that reads cannot wait for itself.
+    /// Calls the peer, and blocks until its answer is there, for up to `limit`. Not from a handler: the
+    /// thread that reads cannot wait for itself.
     ///
     /// # Errors
     ///
-    /// Any [`MonteError`].
+    /// * [`MonteError::TimedOut`] if no answer comes within `limit`, [`MonteError::Lost`] if the connection
+    ///   ends first. In both cases the peer may have acted.
+    /// * [`MonteError::TooManyCalls`] if too many calls wait for answers.
+    /// * [`MonteError::Frame`] for more than 4,076 bytes, [`MonteError::Io`] if the connection breaks.
+    /// * [`MonteError::Forked`] in a child of the process that made the connection.
     pub fn request(&self, body: &[u8], limit: Duration) -> Result<Vec<u8>, MonteError> {
         self.shared.check()?;
         let (sender, answer) = mpsc::sync_channel(1);

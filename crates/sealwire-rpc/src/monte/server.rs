@@ -30,11 +30,11 @@ pub struct UnauthenticatedServer {
 }
 
 impl UnauthenticatedServer {
-    /// Listens. `handler` answers, on the thread that reads the connection.
+    /// Listens on an address. `handler` answers, on the thread that reads the connection.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// An [`io::Error`] of the system, if the address is in use for example.
     pub fn bind(
         address: impl ToSocketAddrs,
         handler: impl Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
@@ -42,11 +42,12 @@ impl UnauthenticatedServer {
         Self::bind_with_events(address, handler, |_| {})
     }
 
-    /// The same, with a function that hears what happens to connections. Must not block.
+    /// Listens as [`bind`](UnauthenticatedServer::bind) does, with a function that is called for the events
+    /// of connections. It must not block.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// An [`io::Error`] of the system, if the address is in use for example.
     pub fn bind_with_events(
         address: impl ToSocketAddrs,
         handler: impl Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
@@ -85,7 +86,7 @@ impl UnauthenticatedServer {
         Ok(server)
     }
 
-    /// Connections that are there.
+    /// Returns the connections that stand.
     pub fn connections(&self) -> Vec<UnauthenticatedConn> {
         if !self.birth.is_here() {
             return Vec::new();
@@ -95,7 +96,7 @@ impl UnauthenticatedServer {
         conns.clone()
     }
 
-    /// Where it listens.
+    /// Returns the address and port it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -61,30 +61,35 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// With this private key; it is clamped where it is used.
+    /// Makes a key pair from this private key of 32 bytes; it is clamped where it is used.
     pub fn new(private: [u8; KEY]) -> Self {
         Exchange {
             secret: StaticSecret::from(private),
         }
     }
 
-    /// With a random key.
+    /// Makes a key pair from a random private key.
+    ///
+    /// # Errors
+    ///
+    /// A [`getrandom::Error`] if the operating system has no randomness.
     pub fn random() -> Result<Self, getrandom::Error> {
         let mut private = Zeroizing::new([0; KEY]);
         getrandom::fill(&mut private[..])?;
         Ok(Self::new(*private))
     }
 
-    /// What goes to the peer, before all frames.
+    /// Returns the 32 bytes of the public key, which go to the peer before all frames.
     pub fn public(&self) -> [u8; KEY] {
         PublicKey::from(&self.secret).to_bytes()
     }
 
-    /// The session with the peer that has sent this key. Nobody has proved anything.
+    /// Computes the shared key from the peer's public key of 32 bytes.
     ///
     /// # Errors
     ///
-    /// [`FrameError::LowOrderKey`].
+    /// [`FrameError::LowOrderKey`] if the peer's key is of low order, so that everybody would know the shared
+    /// secret.
     pub fn establish(
         &self,
         peer: [u8; KEY],
@@ -148,11 +153,11 @@ impl NonceRepeatingSession {
         Ok(())
     }
 
-    /// Bytes of the frame behind this length field.
+    /// Returns the size in bytes of the frame behind this length field.
     ///
     /// # Errors
     ///
-    /// [`FrameError::TooLarge`].
+    /// [`FrameError::TooLarge`] if the frame would be larger than this session takes.
     pub fn frame_size(&self, length: [u8; 4]) -> Result<usize, FrameError> {
         let size = u32::from_be_bytes(length) as usize;
         if size > self.max_frame {
@@ -162,12 +167,15 @@ impl NonceRepeatingSession {
         Ok(size)
     }
 
-    /// Opens the next frame, without its length field. Gives number and payload.
+    /// Opens the next frame, without its length field. Returns its number and payload.
     ///
     /// # Errors
     ///
-    /// [`FrameError::NotVerified`], [`FrameError::Truncated`], [`FrameError::CounterExhausted`];
-    /// the connection is of no use any more then.
+    /// The connection cannot be used after any of these.
+    ///
+    /// * [`FrameError::NotVerified`] if the tag is wrong or missing.
+    /// * [`FrameError::Truncated`] if the payload has no room for its number.
+    /// * [`FrameError::CounterExhausted`] after 2^64 frames.
     pub fn open(&mut self, frame: &[u8]) -> Result<(u32, Vec<u8>), FrameError> {
         let next = self
             .received

@@ -51,8 +51,8 @@ pub(super) struct Incoming {
     held: u64,
     /// Taken since the peer was told.
     taken: u64,
-    /// What is taken before the peer is told. So little that a message of the largest size fits
-    /// beside what it was not told of.
+    /// Bytes that are taken before the peer is told: so few that a message of the largest size fits beside
+    /// them.
     tell_at: u64,
 }
 

@@ -5,7 +5,7 @@ use std::task::{Poll, Waker};
 
 use super::{Body, Violation, cost};
 
-/// What comes out of a stream.
+/// The next thing that a stream gives.
 #[derive(Debug)]
 pub(crate) enum Item {
     One(Body),

@@ -22,7 +22,7 @@ impl Connection {
         Ok(())
     }
 
-    /// A received one-way message with a body of this size has been dealt with.
+    /// A received one-way message with a body of this size has been handled.
     pub(crate) fn one_way_done(&mut self, body: usize) {
         self.one_way_done += 1;
         let tell = self.incoming.taken(cost(body));

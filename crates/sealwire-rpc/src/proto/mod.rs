@@ -137,7 +137,7 @@ pub(crate) struct Held {
     pub(crate) requests: usize,
     /// One-way messages and items that nobody has taken.
     pub(crate) unhandled: usize,
-    /// What is to be sent.
+    /// Bytes of answers to send.
     pub(crate) answers: usize,
 }
 
@@ -155,7 +155,7 @@ pub(crate) struct Connection {
     one_way_credit: u32,
     /// One-way messages that the peer may still send.
     one_way_granted: u32,
-    /// One-way messages dealt with since the peer was given more.
+    /// One-way messages handled since the peer was given more.
     one_way_done: u32,
     /// One-way messages and items that the peer sends.
     incoming: Incoming,
@@ -174,7 +174,7 @@ pub(crate) struct Connection {
     queued: u64,
     buffers: Buffers,
     wakers: Vec<Waker>,
-    /// Somebody who waits for room may look again.
+    /// Somebody who waits for room may try again.
     room: bool,
     we_go_away: bool,
     /// The peer has heard so and asks nothing more.
@@ -385,7 +385,7 @@ impl Connection {
         Ok(Event::Nothing)
     }
 
-    // ---- for whoever drives this ----------------------------------------------------------------
+    // ---- for the code that drives this ----------------------------------------------------------------
 
     pub(crate) fn handle_timeout(&mut self, now: Duration) {
         let mut expired = std::mem::take(&mut self.calls.expired);
@@ -410,7 +410,7 @@ impl Connection {
         into.append(&mut self.wakers);
     }
 
-    /// Whether somebody who waits for room should look again.
+    /// Whether somebody who waits for room should try again.
     pub(crate) fn take_room(&mut self) -> bool {
         std::mem::take(&mut self.room)
     }

@@ -22,7 +22,7 @@ fn cost(frame: &Frame) -> usize {
     frame.len() + MESSAGE_COST
 }
 
-/// What is neither made nor answered by an application.
+/// The cost of a frame that no application makes or answers.
 fn control(frame: &Frame) -> usize {
     let by_itself =
         frame.len() <= LARGEST_CONTROL && frame.first().is_some_and(|&kind| Kind::is_control(kind));

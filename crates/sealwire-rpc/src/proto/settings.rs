@@ -14,7 +14,7 @@ pub(super) const SETTINGS_BODY: usize = 25;
 /// What one side tells the other at first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// Calls that the other side may have open at a time.
+    /// Calls that the other side may have open at once.
     pub(crate) max_calls: u32,
     /// One-way messages that may be under way before more are asked for.
     pub(crate) one_way_window: u32,

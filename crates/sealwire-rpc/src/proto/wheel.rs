@@ -99,7 +99,7 @@ impl Wheel {
         self.tick = self.tick.max(last + 1);
     }
 
-    /// When to look again; nothing is due before.
+    /// When to check next; nothing is due before.
     pub(super) fn next_timeout(&self) -> Option<Duration> {
         (self.tick..self.tick + BUCKETS as u64)
             .find(|tick| {

@@ -273,7 +273,7 @@ fn a_client_keeps_to_the_bytes_that_the_server_allows() {
             assert_eq!(call.wait().unwrap()[..], body);
         }
     }
-    // More at a time than the budget: they wait for each other, and none is turned away.
+    // More at once than the budget: they wait for each other, and none is turned away.
     let threads: Vec<_> = (0..8)
         .map(|_| {
             let (client, body) = (client.clone(), body.clone());

@@ -252,7 +252,7 @@ fn interceptors_of_the_client_see_and_change_all_that_leaves() {
     assert_eq!(server.counters().requests, 3);
 }
 
-/// What was listened on can be listened on again, and no file is left.
+/// An endpoint can be listened on again, and no file is left.
 #[cfg(unix)]
 #[test]
 fn endpoints_are_free_after_a_shutdown() {

@@ -1,4 +1,4 @@
-//! What goes wrong on the way: each request ends exactly once, and nothing is left behind.
+//! Faults on the way: each request ends exactly once, and nothing is left behind.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
@@ -155,7 +155,7 @@ async fn ten_thousand_requests_over_connections_that_are_cut_at_random_end_once_
     let runs = Arc::new(Mutex::new(vec![0_u32; 10_000]));
     let counter = runs.clone();
     let handle = move |request: &Request| {
-        // What is asked at the end has no number.
+        // The request at the end has no number.
         if let Some(number) = request.body().first_chunk() {
             counter.lock().unwrap()[u32::from_be_bytes(*number) as usize] += 1;
         }

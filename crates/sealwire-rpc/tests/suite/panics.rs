@@ -176,7 +176,7 @@ fn in_handlers_of_one_way_messages() {
     ];
     for make in handlers {
         let trouble = make();
-        // More than the window: each is dealt with.
+        // More than the window: each is handled.
         for _ in 0..3_000 {
             trouble.client.blocking().send(b"trouble").unwrap();
         }

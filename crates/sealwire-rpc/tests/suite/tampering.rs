@@ -1,4 +1,4 @@
-//! What is done to one message of calls, one-way messages and streams, and how that ends on both sides.
+//! Manipulations of one message of calls, one-way messages and streams, and how that ends on both sides.
 //!
 //! Two messages arrive untouched, then someone does something to the third. The receiver, or the sender where its own
 //! message comes back, names the frame; every open call ends with [`Error::ConnectionLost`] and none with the answer
@@ -296,7 +296,7 @@ impl Attempt {
             talk.exchange(said);
         }
         switch.store(true, Ordering::SeqCst);
-        // What comes back is found at once, so that nothing may follow.
+        // A reflected message is found at once, so that nothing may follow.
         let reflected = self.manipulation == Manipulation::Reflect;
         let end = if reflected { UNTOUCHED + 1 } else { MESSAGES };
         for said in &sent[UNTOUCHED..end] {

@@ -1,4 +1,4 @@
-//! Who gets a channel, and what becomes of messages that are not what they should be.
+//! Handshakes that give a channel, and handshakes with invalid messages, which do not.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is done to one block of a channel, or to one message of a handshake, and how that ends.
+//! Manipulations of one block of a channel, or to one message of a handshake, and how that ends.
 //!
 //! The length of a block is masked, so that the attacker knows it from the sizes of what is sent at once. The receiver
 //! trusts it no more: behind a block that is gone it may find any length, and says so once as many bytes are there.
@@ -30,7 +30,7 @@ const EXPECTED: Expected = but(SEALED, [(Manipulation::End, Outcome::CutShort)])
 
 const NOT_AUTHENTIC: HandshakeError = HandshakeError::Invalid(InvalidMessage::NotAuthentic);
 
-/// Who sends what is tampered with.
+/// The sender of the unit that is tampered with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sender {
     Connector,

@@ -72,7 +72,7 @@ fn sends(outgoing: &mut Outgoing, direction: &Value) -> Vec<u8> {
     sent
 }
 
-/// What comes of the bytes of a direction is what was sent.
+/// The bytes of a direction give the payloads that were sent.
 fn receives(incoming: &mut Incoming, bytes_in: &[u8], direction: &Value) {
     incoming.room()[..bytes_in.len()].copy_from_slice(bytes_in);
     incoming.received(bytes_in.len());

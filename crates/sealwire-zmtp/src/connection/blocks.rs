@@ -7,8 +7,8 @@
 //! quiet connection does not need are given back with its heartbeats.
 //!
 //! Payloads may be dropped by any thread: the count of a block's users is atomic, and a block is used
-//! again only by the connection. What was in it is not wiped, as read buffers are not either; nobody
-//! sees it, for a payload is only as long as what was written into it.
+//! again only by the connection. Its old bytes are not wiped, as those of read buffers are not either; nobody
+//! sees them, for a payload is only as long as the bytes written into it.
 
 use alloc::collections::VecDeque;
 
@@ -22,7 +22,7 @@ const SMALLEST: usize = 4 << 10;
 
 #[derive(Default)]
 pub(super) struct Blocks {
-    /// What is left of the current block.
+    /// The rest of the current block.
     current: BytesMut,
     /// Bytes of the whole current block.
     size: usize,
@@ -45,7 +45,7 @@ impl Blocks {
         self.current.split().freeze()
     }
 
-    /// Goes on to a block with room for so many bytes, unless all are in use.
+    /// Goes on to a block with room for `needed` bytes, unless all are in use.
     fn next(&mut self, needed: usize) -> bool {
         if needed > PAYLOAD_BLOCK / 2 {
             return false;

@@ -23,7 +23,7 @@ pub struct Config {
     pub mechanism: MechanismConfig,
     /// Properties of the application, sent in the handshake beside `Socket-Type` and `Identity`.
     pub metadata: Vec<(String, Vec<u8>)>,
-    /// What is accepted from the peer.
+    /// The limits on what the peer sends.
     pub limits: Limits,
     /// Time from the start of the connection to its end of handshake. Default 15 s.
     pub handshake_timeout: Duration,
@@ -52,7 +52,8 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`], by variant.
+    /// [`ConfigError`] if the heartbeat interval is zero, the routing id or a PLAIN login is too long, or the
+    /// metadata cannot be sent: a name that is invalid or occurs twice, or more than fits into the handshake.
     pub fn validate(&self) -> Result<(), ConfigError> {
         if self.heartbeat.is_some_and(|beat| beat.interval.is_zero()) {
             return Err(ConfigError::HeartbeatInterval);

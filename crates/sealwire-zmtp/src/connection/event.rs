@@ -31,7 +31,7 @@ pub enum Event {
     Warning(Warning),
 }
 
-/// Who is at the other end.
+/// The peer at the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeerInfo {
@@ -61,11 +61,11 @@ pub enum Warning {
     /// The numbers of CURVE's frames may have gaps: someone on the path can drop frames unnoticed,
     /// also parts of a message.
     GapsAccepted,
-    /// PLAIN is used over a network: anyone on the path reads the password and all messages. Given
-    /// by whoever knows the addresses, not by a [`Connection`](super::Connection).
+    /// PLAIN is used over a network: anyone on the path reads the password and all messages. Given by the
+    /// code that knows the addresses, not by a [`Connection`](super::Connection).
     PasswordExposed,
     /// Datagrams go over a network: anyone on the path reads and changes them, and anyone can send
-    /// in the name of another. Given by whoever sends or receives them.
+    /// in the name of another. Given by the code that sends or receives them.
     DatagramsExposed,
 }
 

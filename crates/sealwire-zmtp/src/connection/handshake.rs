@@ -20,7 +20,7 @@ use crate::wire::command::error;
 use crate::wire::frame::Header;
 use crate::wire::greeting::{self, Greeting};
 
-/// What is sent of a greeting whose mechanism depends on the peer's: signature and major version, on
+/// The part that is sent of a greeting whose mechanism depends on the peer's: signature and major version, on
 /// which libzmq waits before it says its own mechanism (RFC 37, "version negotiation").
 const PARTIAL_GREETING: usize = 11;
 

@@ -161,7 +161,7 @@ impl Connection {
         self.events.take_messages(into, limit, bytes)
     }
 
-    /// Whether [`poll_event`](Self::poll_event) has something to give.
+    /// Returns whether [`poll_event`](Self::poll_event) has something to give.
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()
     }
@@ -199,7 +199,7 @@ impl Connection {
         self.fail(Error::Refused(Refusal::new(reason)))
     }
 
-    /// Whether the handshake is done and the connection not over.
+    /// Returns whether the handshake is done and the connection not over.
     #[inline]
     pub const fn is_ready(&self) -> bool {
         matches!(self.phase, Phase::Ready)
@@ -211,19 +211,19 @@ impl Connection {
         self.mechanism
     }
 
-    /// Who is at the other end, once the handshake is done.
+    /// Returns the peer at the other end, once the handshake is done.
     pub fn peer(&self) -> Option<&PeerInfo> {
         self.peer.as_deref()
     }
 
-    /// Bytes staged or sealed and not yet taken out of [`transmit`](Self::transmit), the answer owed
-    /// to a PING included.
+    /// Returns the bytes staged or sealed and not yet taken out of [`transmit`](Self::transmit), the answer
+    /// owed to a PING included.
     #[inline]
     pub fn pending_bytes(&self) -> usize {
         self.output.pending() + self.owed_pong_size()
     }
 
-    /// How far the output has come.
+    /// Returns how far the output has come, in bytes.
     pub fn output_progress(&self) -> OutputProgress {
         let taken = self.output.taken_in_all();
         OutputProgress {
@@ -233,7 +233,7 @@ impl Connection {
         }
     }
 
-    /// What is to be written: everything staged, framed and sealed.
+    /// Returns the bytes to write: everything staged, framed and sealed.
     ///
     /// Bytes that are not advanced over stay for the next call. A frame of
     /// [`FRAME_IN_PIECES`](crate::limits::FRAME_IN_PIECES) bytes and more comes over several calls,
@@ -244,7 +244,7 @@ impl Connection {
         Transmit::new(&mut self.output)
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is due, in the caller's epoch.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is due, in the caller's epoch.
     pub fn next_timeout(&self) -> Option<Duration> {
         self.liveness.next_timeout()
     }
@@ -262,8 +262,8 @@ impl Connection {
         self.act_on_time(now).map_err(|error| self.fail(error))
     }
 
-    /// Says whether the caller reads from the transport. While it does not, because its queue is
-    /// full, silence is no fault of the peer and no heartbeat deadline runs.
+    /// Sets whether the caller reads from the transport. While it does not, because its queue is full, the
+    /// peer is not to blame for silence and no heartbeat deadline runs.
     pub fn set_reading(&mut self, reading: bool, now: Duration) {
         self.liveness.set_reading(reading, now);
     }
@@ -275,7 +275,7 @@ impl Connection {
         self.liveness.leave_to_transport();
     }
 
-    /// Whether the transport is to ask for a sign of life; to be called after
+    /// Returns whether the transport is to ask for a sign of life; to be called after
     /// [`handle_timeout`](Self::handle_timeout).
     pub fn take_transport_ping(&mut self) -> bool {
         self.liveness.take_transport_ping()

@@ -1,4 +1,4 @@
-//! What is to be written: staged frames, sealed in batches where they lie.
+//! The bytes to write: staged frames, sealed in batches where they lie.
 //!
 //! ```text
 //! segments  [ packed: h body tag | h body tag | .. ] [ large: h, body, tag ] [ packed: .. ]
@@ -106,7 +106,7 @@ impl Output {
         self.sealer.overhead() == 0 || frames as u64 <= u64::MAX - self.next_index
     }
 
-    /// From here on frames are sealed. What was staged before goes out as it is.
+    /// From here on frames are sealed. Frames staged before go out as they are.
     pub(super) fn protect(&mut self, sealer: Sealer) {
         self.seal();
         if let Some(Segment::Packed(packed)) = self.segments.back_mut() {

@@ -135,15 +135,15 @@ impl Connection {
         result.map_err(|error| self.fail(error))
     }
 
-    /// How many more bytes complete the frame in progress, as far as its length is known: a hint
-    /// for sizing the next read, at most 1 MiB or what is there of it, if that is more; 0 when nothing
-    /// is in progress.
+    /// Returns how many more bytes complete the frame in progress, as far as its length is known: a hint for
+    /// sizing the next read, at most 1 MiB or the bytes of it that are there, if these are more; 0 when
+    /// nothing is in progress.
     pub const fn wanted(&self) -> usize {
         self.receiver.wanted
     }
 
-    /// Bytes of a message that has arrived in part: the payloads of its frames, and what the last
-    /// [`receive`](Self::receive) left in its input. At most
+    /// Returns the bytes of a message that has arrived in part: the payloads of its frames, and those that
+    /// the last [`receive`](Self::receive) left in its input. At most
     /// [`max_message_size`](Limits::max_message_size), and one command or header more.
     pub fn arriving(&self) -> usize {
         self.assembly.size() + self.receiver.left

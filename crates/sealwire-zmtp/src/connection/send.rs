@@ -19,10 +19,10 @@ use crate::wire::frame::{COMMAND, Header, MORE};
 #[non_exhaustive]
 pub enum SendError {
     /// The handshake is not done, or the connection is over.
-    #[error("the connection is not ready for messages")]
+    #[error("the connection takes no messages: its handshake is not done, or it has ended")]
     NotReady(Frames),
     /// The message has no frame; an empty message is one with an empty frame.
-    #[error("the message has no frame")]
+    #[error("the message has no frame: an empty message is one empty frame")]
     NoFrame(Frames),
     /// This direction has used all its nonces.
     #[error("2^64 - 1 frames were sealed under one key; open a new connection")]
@@ -46,7 +46,11 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// [`SendError`], by variant; the message comes back in it and nothing was staged.
+    /// The message comes back in it, and nothing was staged.
+    ///
+    /// * [`SendError::NotReady`] if the handshake is not done or the connection is over.
+    /// * [`SendError::NoFrame`] if the message has no frame.
+    /// * [`SendError::CounterExhausted`] if this direction has used all its nonces.
     pub fn send(&mut self, message: Frames) -> Result<(), SendError> {
         if !self.is_ready() {
             return Err(SendError::NotReady(message));

@@ -2,32 +2,36 @@
 
 use thiserror::Error;
 
+use crate::limits::{MAX_CREDENTIAL, MAX_METADATA, MAX_PROPERTIES, MAX_ROUTING_ID};
+
 /// Why a [`Config`](crate::Config), or metadata of the local side, cannot be used.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The routing id has more than 255 bytes.
-    #[error("the routing id has {size} bytes; at most 255 are allowed")]
+    /// The routing id has more than [`MAX_ROUTING_ID`] bytes.
+    #[error("the routing id has {size} bytes; at most {MAX_ROUTING_ID} are allowed")]
     RoutingIdTooLong {
         /// Its size in bytes.
         size: usize,
     },
-    /// The username or the password for PLAIN has more than 255 bytes.
-    #[error("a PLAIN username and its password may have at most 255 bytes each")]
+    /// The username or the password for PLAIN has more than [`MAX_CREDENTIAL`] bytes.
+    #[error("the PLAIN username or its password is longer than {MAX_CREDENTIAL} bytes: shorten it")]
     CredentialTooLong,
     /// The heartbeat interval is zero.
-    #[error("the heartbeat interval must not be zero; leave heartbeats out to have none")]
+    #[error("the heartbeat interval is zero: give it a value above zero, or set no heartbeats")]
     HeartbeatInterval,
     /// A property name is empty, longer than 255, or has other characters than ZMTP allows.
     #[error(
-        "a metadata name must have 1 to 255 characters, each a letter, a digit or one of '-_.+'"
+        "a metadata name is empty, too long or has other characters: it may have 1 to 255 letters, digits and '-_.+'"
     )]
     PropertyName,
     /// A name occurs twice, or is one of `Socket-Type` and `Identity`, which are set elsewhere.
-    #[error("a metadata name occurs twice; Socket-Type and Identity are added by the connection")]
+    #[error("a metadata name occurs twice (the connection adds Socket-Type and Identity itself)")]
     DuplicateProperty,
     /// The metadata would not fit into the handshake.
-    #[error("the metadata takes {size} bytes; at most 3,584 bytes in 64 properties are allowed")]
+    #[error(
+        "the metadata takes {size} bytes; at most {MAX_METADATA} bytes in {MAX_PROPERTIES} properties are allowed"
+    )]
     MetadataTooLarge {
         /// Its encoded size in bytes.
         size: usize,

@@ -46,7 +46,7 @@ fn alternatives(mechanisms: &[Mechanism]) -> String {
     names.join(" or ")
 }
 
-/// What is wrong with a handshake command.
+/// The fault of a handshake command.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum HandshakeError {

@@ -79,7 +79,7 @@ pub enum Error {
     /// [`Config::handshake_timeout`](crate::connection::Config::handshake_timeout).
     #[error("the handshake did not end in time, waiting for {step}")]
     HandshakeTimeout {
-        /// What was waited for.
+        /// The step that was waited for.
         step: Step,
     },
     /// Nothing arrived for as long as the heartbeat settings allow.
@@ -94,7 +94,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Who has to change something for the next attempt to do better.
+    /// Returns who has to change something for the next attempt to succeed.
     pub const fn blame(&self) -> Blame {
         match self {
             Self::Wire(_)
@@ -136,7 +136,7 @@ fn status_meaning(reason: &str) -> &'static str {
     }
 }
 
-/// Who has to change something for the next attempt to do better.
+/// The party that has to change something for the next attempt to succeed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Blame {
     /// The program or the settings at the other end, or what they say about ours.

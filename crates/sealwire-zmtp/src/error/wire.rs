@@ -2,11 +2,13 @@
 
 use thiserror::Error;
 
-/// What is wrong with the bytes.
+use crate::limits::MAX_ROUTING_ID;
+
+/// The fault of the bytes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// The first bytes are no ZMTP signature.
+    /// The first bytes are not a ZMTP signature.
     #[error("the other end does not speak ZMTP: byte {position} of its greeting is {byte:#04x}")]
     BadSignature {
         /// Position of the wrong byte, counted from 0.
@@ -35,34 +37,38 @@ pub enum WireError {
         limit: u64,
     },
     /// A command is shorter than its own fields say.
-    #[error("a command is truncated")]
+    #[error("the peer sent a command that ends before its fields do")]
     TruncatedCommand,
     /// A command has bytes that belong to none of its fields, or a field of a wrong size.
-    #[error("the command {command} is malformed")]
+    #[error(
+        "the peer sent a malformed {command}: bytes behind its fields, or a field of a wrong size"
+    )]
     MalformedCommand {
         /// Its name.
         command: &'static str,
     },
     /// The metadata end inside a property.
-    #[error("the metadata is truncated")]
+    #[error("the peer's metadata ends inside a property")]
     TruncatedMetadata,
     /// A property name is empty or has characters that ZMTP does not allow.
-    #[error("a metadata name is not valid")]
+    #[error(
+        "the peer's metadata has a name that is empty or has characters other than letters, digits and '-_.+'"
+    )]
     BadPropertyName,
     /// A property is given twice.
-    #[error("a metadata property is given twice")]
+    #[error("the peer's metadata has a property twice")]
     DuplicateProperty,
     /// More properties than are accepted.
-    #[error("more than {limit} metadata properties")]
+    #[error("the peer's metadata has more than {limit} properties")]
     TooManyProperties {
         /// The limit.
         limit: usize,
     },
     /// `Socket-Type` is missing or names no known type.
-    #[error("the peer does not name a known socket type")]
+    #[error("the peer's metadata names no socket type of ZMTP (Socket-Type)")]
     NoSocketType,
-    /// `Identity` has more than 255 bytes.
-    #[error("the peer's routing id has {size} bytes, at most 255 are allowed")]
+    /// `Identity` has more than [`MAX_ROUTING_ID`] bytes.
+    #[error("the peer's routing id has {size} bytes, at most {MAX_ROUTING_ID} are allowed")]
     RoutingIdTooLong {
         /// Its size in bytes.
         size: usize,

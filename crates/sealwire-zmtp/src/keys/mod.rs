@@ -52,7 +52,7 @@ impl PublicKey {
     ///
     /// [`KeyError::NotCanonical`] when the top bit is set or the number is 2^255 - 19 or more.
     pub fn from_bytes(bytes: [u8; KEY_SIZE]) -> Result<Self, KeyError> {
-        // 2^255 - 19 is ed ff .. ff 7f. A public key is no secret, so a plain comparison will do.
+        // 2^255 - 19 is ed ff .. ff 7f. A plain comparison will do for a public key.
         let [low, middle @ .., high] = &bytes;
         let beyond = *high > 0x7f
             || (*high == 0x7f && middle.iter().all(|byte| *byte == 0xff) && *low >= 0xed);

@@ -26,25 +26,25 @@ pub struct MechanismConfig {
 }
 
 impl MechanismConfig {
-    /// No authentication, no encryption.
+    /// Returns NULL: no authentication, no encryption.
     pub fn null() -> Self {
         Null.into()
     }
 
-    /// NULL, the side that decides about its peer, by its address, before it says READY. Either
-    /// side may, and both.
+    /// Returns NULL, the side that decides about its peer, by its address, before it says READY. Either side
+    /// may, and both.
     pub fn null_authorized() -> Self {
         NullAuthorized.into()
     }
 
-    /// PLAIN, the side that is shown passwords. Anyone on the path can read them.
+    /// Returns PLAIN, the side that is shown passwords. Anyone on the path can read them.
     pub fn plain_server() -> Self {
         PlainServer.into()
     }
 
-    /// Several servers at one endpoint: each client is served by the one whose mechanism its greeting names.
-    /// Of two with the same mechanism the first is used, and a client that names none of them is told the
-    /// mechanism of `first`.
+    /// Returns several servers at one endpoint: each client is served by the one whose mechanism its greeting
+    /// names. Of two with the same mechanism the first is used, and a client that names none of them is told
+    /// the mechanism of `first`.
     ///
     /// Only mechanisms that encrypt can be in a set: where plain text is one of them, anyone may choose it.
     ///
@@ -66,7 +66,7 @@ impl MechanismConfig {
         self.all().map(|settings| settings.mechanism())
     }
 
-    /// Whether the local side is the server of the mechanism.
+    /// Returns whether the local side is the server of the mechanism.
     pub fn as_server(&self) -> bool {
         self.first.as_server()
     }
@@ -87,7 +87,7 @@ impl MechanismConfig {
             .find(|settings| theirs.is_mechanism(settings.mechanism().name()))
     }
 
-    /// What stands in the greeting where others have zeros.
+    /// The bytes of the greeting where others have zeros.
     pub(crate) fn greeting_padding(&self, entropy: &Entropy) -> [u8; 8] {
         if self.all().any(|settings| settings.wants_fresh_padding()) {
             entropy.padding()
@@ -172,7 +172,7 @@ pub(crate) trait Settings: fmt::Debug + Send + Sync {
         false
     }
 
-    /// What is weak about the frames after the handshake.
+    /// The weakness of the frames after the handshake.
     fn weakness(&self) -> Option<Weakness> {
         None
     }

@@ -10,7 +10,7 @@ use crate::keys::PublicKey;
 use crate::socket_type::SocketType;
 use crate::wire::metadata::Metadata;
 
-/// Who asks to be let in, with a key that was verified.
+/// A client that asks to be let in, with a key that was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Credentials {

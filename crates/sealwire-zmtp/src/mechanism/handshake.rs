@@ -120,7 +120,7 @@ pub(crate) enum Waiting {
 }
 
 impl Waiting {
-    /// What is waited for.
+    /// The step that is waited for.
     pub(crate) fn step(&self) -> Step {
         match self {
             Self::Command(state) => state.step(),

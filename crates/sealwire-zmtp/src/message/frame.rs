@@ -45,7 +45,7 @@ impl Frame {
         }
     }
 
-    /// Payload size in bytes.
+    /// Returns the payload size in bytes.
     #[inline]
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -54,7 +54,7 @@ impl Frame {
         }
     }
 
-    /// Whether the payload has no byte.
+    /// Returns whether the payload has no byte.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

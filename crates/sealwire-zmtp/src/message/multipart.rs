@@ -110,12 +110,12 @@ impl Frames {
         }
     }
 
-    /// Number of frames.
+    /// Returns the number of frames.
     pub fn len(&self) -> usize {
         self.frames().len()
     }
 
-    /// Whether there is no frame. An empty frame is a frame.
+    /// Returns whether there is no frame. An empty frame is a frame.
     pub fn is_empty(&self) -> bool {
         self.frames().is_empty()
     }
@@ -131,7 +131,7 @@ impl Frames {
         }
     }
 
-    /// Bytes that [`frame_into`](Self::frame_into) appends.
+    /// Returns the number of bytes that [`frame_into`](Self::frame_into) appends.
     pub fn framed_size(&self) -> usize {
         let frames = self.frames().iter();
         frames
@@ -139,7 +139,7 @@ impl Frames {
             .sum()
     }
 
-    /// Payload bytes of all frames together.
+    /// Returns the payload bytes of all frames together.
     #[inline]
     pub fn size(&self) -> usize {
         match &self.0 {

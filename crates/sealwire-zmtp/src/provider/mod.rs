@@ -40,8 +40,8 @@ use crate::keys::{PublicKey, SecretKey};
 /// * `open` and `open_once` compare the tag in constant time, before they decrypt, and leave the
 ///   buffer of what did not verify as it was. Tags have all of their 32 bytes compared.
 /// * Copies of secrets, keystream included, are wiped.
-/// * Nothing blocks or panics: it is called on the I/O thread, for whatever peers send. It is called
-///   from several threads at a time.
+/// * Nothing blocks or panics: it is called on the I/O thread, for whatever peers send. It is called from
+///   several threads at once.
 ///
 /// A provider that keeps less than this gives up the security of every connection.
 pub trait Provider: Send + Sync + Debug {

@@ -74,7 +74,7 @@ impl Header {
         }
     }
 
-    /// Bytes that flags and length take: 2 or 9.
+    /// Returns the number of bytes that flags and length take: 2 or 9.
     #[inline]
     pub const fn size(self) -> usize {
         if self.flags & LONG == 0 {
@@ -84,13 +84,13 @@ impl Header {
         }
     }
 
-    /// Whether another frame of the same message follows.
+    /// Returns whether another frame of the same message follows.
     #[inline]
     pub const fn more(self) -> bool {
         self.flags & MORE != 0
     }
 
-    /// Whether the frame is a command.
+    /// Returns whether the frame is a command.
     #[inline]
     pub const fn command(self) -> bool {
         self.flags & COMMAND != 0

@@ -69,8 +69,8 @@ impl Greeting {
     ///
     /// # Errors
     ///
-    /// [`WireError::BadSignature`] and [`WireError::UnsupportedVersion`], as soon as the byte that
-    /// is wrong is there.
+    /// [`WireError::BadSignature`] if a byte is not one of ZMTP, [`WireError::UnsupportedVersion`] for
+    /// versions before 3.0; each as soon as the wrong byte is there.
     pub fn parse(bytes: &[u8]) -> Result<Option<Self>, WireError> {
         for (position, expected) in [(0, 0xff), (9, 0x7f)] {
             match bytes.get(position) {
@@ -101,7 +101,7 @@ impl Greeting {
         }))
     }
 
-    /// Whether the mechanism is `name`.
+    /// Returns whether the mechanism is `name`.
     pub fn is_mechanism(&self, name: &str) -> bool {
         let (text, padding) = self
             .mechanism

@@ -37,8 +37,10 @@ impl Metadata {
     ///
     /// # Errors
     ///
-    /// [`WireError::TruncatedMetadata`], [`WireError::BadPropertyName`],
-    /// [`WireError::DuplicateProperty`], [`WireError::TooManyProperties`].
+    /// * [`WireError::TruncatedMetadata`] if the bytes end inside a property.
+    /// * [`WireError::BadPropertyName`] if a name is empty or has characters that ZMTP does not allow.
+    /// * [`WireError::DuplicateProperty`] if a name occurs twice.
+    /// * [`WireError::TooManyProperties`] for more than [`MAX_PROPERTIES`].
     pub fn parse(bytes: &[u8]) -> Result<Self, WireError> {
         let mut metadata = Self::default();
         let mut rest = bytes;
@@ -69,8 +71,9 @@ impl Metadata {
     ///
     /// # Errors
     ///
-    /// [`ConfigError::PropertyName`], [`ConfigError::DuplicateProperty`], and
-    /// [`ConfigError::MetadataTooLarge`] for a value beyond 2^32 - 1 bytes.
+    /// * [`ConfigError::PropertyName`] if the name is empty or has characters that ZMTP does not allow.
+    /// * [`ConfigError::DuplicateProperty`] if the name is there already.
+    /// * [`ConfigError::MetadataTooLarge`] for a value beyond 2^32 - 1 bytes.
     pub fn push(&mut self, name: &str, value: &[u8]) -> Result<(), ConfigError> {
         let name = checked_name(name.as_bytes()).ok_or(ConfigError::PropertyName)?;
         if self.get(name).is_some() {
@@ -93,12 +96,12 @@ impl Metadata {
         self.0.iter().map(|(name, value)| (&**name, &value[..]))
     }
 
-    /// Number of properties.
+    /// Returns the number of properties.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no property.
+    /// Returns whether there is no property.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

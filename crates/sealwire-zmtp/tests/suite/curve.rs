@@ -298,7 +298,7 @@ fn dropped_repeated_and_reordered_frames_are_refused_in_both_directions() {
     }
 }
 
-/// What was dropped could join parts of two messages to one that nobody sent.
+/// A dropped frame could join parts of two messages to one that nobody sent.
 #[test]
 fn two_messages_are_not_spliced_to_a_third() {
     let mut pair = pair();

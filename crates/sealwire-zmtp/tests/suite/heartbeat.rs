@@ -95,7 +95,7 @@ fn ping_goes_out_at_every_interval_and_its_answer_keeps_the_connection() {
         assert_eq!(pong, frame(4, &[b"\x04PONG", body[1]].concat()));
         pair.a.now = now + SECOND;
         pair.a.feed(&pong);
-        // What was sent before the PING has arrived.
+        // All bytes before the PING have arrived.
         assert_eq!(pair.a.connection.output_progress().confirmed, before.staged);
         pair.a.pass(now + 3 * SECOND);
         assert_eq!(pair.a.error, None);
@@ -195,7 +195,7 @@ fn any_traffic_is_a_sign_of_life_even_part_of_a_frame() {
     pair.a.feed(&frame(0, b"a message")[..4]);
     pair.a.pass(START + 9 * SECOND);
     assert_eq!(pair.a.error, None);
-    // The same bytes again are no news.
+    // The same bytes again change nothing.
     pair.a.pass(START + 10 * SECOND);
     pair.a.now = START + 12 * SECOND;
     pair.a.feed(b"");

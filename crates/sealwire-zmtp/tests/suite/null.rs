@@ -42,7 +42,7 @@ fn a_peer_that_only_waits_hears_why_it_is_refused() {
     side.feed(&peer.output());
     peer.feed(&side.output()[..64]);
     side.feed(&peer.output());
-    // What comes next is ERROR, and the READY before it is withheld.
+    // ERROR comes next, and the READY before it is withheld.
     peer.feed(&side.output());
     assert_eq!(peer.error, told("the socket types cannot be connected"));
 }

@@ -1,4 +1,4 @@
-//! What is to be written: taken in any portions, bounded by what was staged.
+//! The bytes to write: taken in any portions, bounded by what was staged.
 
 use std::sync::Arc;
 

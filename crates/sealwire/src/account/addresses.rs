@@ -87,9 +87,9 @@ pub enum AddressLimit {
 impl fmt::Display for AddressLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            AddressLimit::Connections => "the limit of connections",
-            AddressLimit::Handshakes => "the limit of handshakes",
-            AddressLimit::Rate => "the rate of connections",
+            AddressLimit::Connections => "connections (max_connections_per_address)",
+            AddressLimit::Handshakes => "handshakes (max_handshakes_per_address)",
+            AddressLimit::Rate => "connections in a period (connection_rate_per_address)",
         })
     }
 }
@@ -97,7 +97,7 @@ impl fmt::Display for AddressLimit {
 /// A handshake that has to give way to a newer one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Eviction {
-    /// The number of its connection.
+    /// The id of its connection.
     pub connection: u64,
     /// Whether its own address has more than its share; otherwise there are too many in all.
     pub over_share: bool,
@@ -162,12 +162,12 @@ impl AddressAccount {
 }
 
 impl Addresses {
-    /// Whether one more connection may begin, and counts it for the rate.
+    /// Checks whether one more connection may begin, and counts it for the rate.
     ///
     /// # Errors
     ///
-    /// What the address has used up. The handshakes are no reason: [`began`](Self::began) names
-    /// one that gives way.
+    /// The limit that the address has reached. Never that of handshakes: [`began`](Self::began) names one
+    /// that gives way.
     pub fn check(
         &mut self,
         source: Source,
@@ -224,14 +224,14 @@ impl Addresses {
         })
     }
 
-    /// The handshake of this connection is done.
+    /// Counts the handshake of this connection as done.
     pub fn became_ready(&mut self, connection: u64) {
         if let Some(&source) = self.connections.get(&connection) {
             self.change_handshakes(source, |handshakes| handshakes.remove(&connection));
         }
     }
 
-    /// This connection is over.
+    /// Forgets this connection, which has ended.
     pub fn ended(&mut self, connection: u64) {
         self.became_ready(connection);
         let Some(source) = self.connections.remove(&connection) else {
@@ -256,26 +256,26 @@ impl Addresses {
         Some((oldest, handshakes))
     }
 
-    /// Connections of one address, those in their handshake included.
+    /// Returns the number of connections of one address, those in their handshake included.
     pub fn connections_of(&self, source: Source) -> usize {
         self.accounts
             .get(&source)
             .map_or(0, |account| account.connections)
     }
 
-    /// Connections of all addresses, those in their handshake included.
+    /// Returns the number of connections of all addresses, those in their handshake included.
     pub fn connections(&self) -> usize {
         self.connections.len()
     }
 
-    /// Handshakes of one address.
+    /// Returns the number of handshakes of one address.
     pub fn handshakes_of(&self, source: Source) -> usize {
         self.accounts
             .get(&source)
             .map_or(0, |account| account.handshakes.len())
     }
 
-    /// Handshakes of all addresses.
+    /// Returns the number of handshakes of all addresses.
     pub fn handshakes(&self) -> usize {
         self.handshakes
     }
@@ -451,7 +451,7 @@ mod tests {
             let source = Source::V4(Ipv4Addr::from(number));
             assert_eq!(book.check(source, &limits, now), Ok(()));
             assert_eq!(book.check(busy, &limits, now), Err(AddressLimit::Rate));
-            // Who keeps trying is not forgotten either.
+            // An address that keeps trying is not forgotten either.
             assert_eq!(book.check(spent, &limits, now), Err(AddressLimit::Rate));
         }
         assert_eq!(book.idle.len(), MAX_IDLE_ADDRESSES);

@@ -29,13 +29,13 @@ impl DescriptorLimit {
         DescriptorLimit(soft.unwrap_or(NO_LIMIT))
     }
 
-    /// Connections that listeners may accept, three quarters of the limit. The last quarter is for
-    /// files, for connections that this process makes, and for whatever else it opens.
+    /// Returns how many connections listeners may accept: three quarters of the limit. The last quarter is
+    /// for files, for connections that this process makes, and for whatever else it opens.
     pub fn connections(self) -> usize {
         (self.0 - self.0 / 4).max(1)
     }
 
-    /// Those of them that may be in their handshake: a quarter of the limit.
+    /// Returns how many of them may be in their handshake: a quarter of the limit.
     pub fn handshakes(self) -> usize {
         (self.0 / 4).max(1)
     }
@@ -51,7 +51,7 @@ impl DescriptorLimit {
         Some(Place { handshaking: true })
     }
 
-    /// Whether more connections are in their handshake than should be.
+    /// Returns whether more connections are in their handshake than may be.
     pub fn has_too_many_handshakes(self) -> bool {
         HANDSHAKES.load(Ordering::Relaxed) > self.handshakes()
     }
@@ -64,7 +64,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The handshake is done.
+    /// Counts the handshake as done.
     pub fn became_ready(&mut self) {
         if std::mem::take(&mut self.handshaking) {
             HANDSHAKES.fetch_sub(1, Ordering::Relaxed);
@@ -79,7 +79,7 @@ impl Drop for Place {
     }
 }
 
-/// Whether the system refused because descriptors or its memory have run out (`EMFILE`, `ENFILE`,
+/// Returns whether the system refused because descriptors or its memory have run out (`EMFILE`, `ENFILE`,
 /// `ENOMEM`, `ENOBUFS`). Closing a connection helps then; trying again at once does not.
 pub fn is_exhaustion(error: &io::Error) -> bool {
     #[cfg(unix)]
@@ -96,9 +96,8 @@ pub fn is_exhaustion(error: &io::Error) -> bool {
     }
 }
 
-/// Whether accepting failed because of the connection that waited, which is gone, or was interrupted: the
-/// next one may be accepted at once. Linux reports what went wrong with a connection as if it went wrong
-/// with accepting it.
+/// Returns whether accepting failed because of the connection that waited, which is gone, or was interrupted:
+/// the next one may be accepted at once. Linux reports faults of a connection as faults of accepting it.
 pub fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{
         ConnectionAborted, ConnectionReset, HostUnreachable, Interrupted, NetworkDown,

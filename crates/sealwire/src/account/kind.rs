@@ -37,22 +37,22 @@ macro_rules! kinds {
             /// All kinds, in the order of the enum.
             pub const ALL: [Kind; [$(Kind::$name),*].len()] = [$(Kind::$name),*];
 
-            /// Name for programs in other languages and for metrics, such as `left_behind`.
+            /// Returns the name for programs in other languages and for metrics, such as `left_behind`.
             pub const fn label(self) -> &'static str {
                 match self { $(Kind::$name => $label,)* }
             }
 
-            /// What is held or repeated, in a few words.
+            /// Returns what is held or repeated, as a noun in the plural.
             pub const fn name(self) -> &'static str {
                 match self { $(Kind::$name => $text,)* }
             }
 
-            /// Which budget it is charged to.
+            /// Returns the budget that it is charged to.
             pub const fn side(self) -> Side {
                 match self { $(Kind::$name => Side::$side,)* }
             }
 
-            /// What happens to what goes over the bound.
+            /// Returns what happens to the excess when the bound is reached.
             pub const fn excess(self) -> Excess {
                 match self { $(Kind::$name => Excess::$excess,)* }
             }

@@ -27,7 +27,7 @@ pub struct LogGates<C> {
 }
 
 impl<C: Eq + Hash> LogGates<C> {
-    /// Nothing was logged yet.
+    /// Returns gates through which nothing has passed.
     pub fn new() -> Self {
         LogGates {
             epoch: Instant::now(),
@@ -54,7 +54,7 @@ impl<C: Eq + Hash> Default for LogGates<C> {
 }
 
 impl LogGate {
-    /// Nothing was logged yet. Usable in a `static`.
+    /// Returns a gate through which nothing has passed. Usable in a `static`.
     pub const fn new() -> Self {
         LogGate(Mutex::new(None))
     }
@@ -69,7 +69,7 @@ impl LogGate {
 }
 
 impl LogLines {
-    /// Nothing was logged yet.
+    /// Returns lines of which none was logged.
     pub const fn new() -> Self {
         LogLines {
             count: 0,

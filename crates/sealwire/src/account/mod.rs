@@ -1,11 +1,11 @@
 //! One account per peer: whatever a peer can make this process hold, repeat or log is charged to
 //! it, bounded and counted.
 //!
-//! An account belongs to a [`Peer`](crate::Peer) and lives as long as it does. What is held for the
-//! peer is charged by [`Kind`], with what it sent ([`Side::Inbound`]) and what it does not read
-//! ([`Side::Outbound`]) apart: a common budget would stop reading because the application sends.
-//! Peers that have not completed a handshake are charged by their address, in the book of
-//! [`Addresses`] that each listener has.
+//! An account belongs to a [`Peer`](crate::Peer) and lives as long as it does. Bytes and objects held for the
+//! peer are charged by [`Kind`], with what it sent ([`Side::Inbound`]) and what it does not read
+//! ([`Side::Outbound`]) apart: a common budget would stop reading because the application sends. Peers that
+//! have not completed a handshake are charged by their address, in the book of [`Addresses`] that each
+//! listener has.
 //!
 //! What all peers together take from the process is bounded beside that: [`DescriptorLimit`] says
 //! how many descriptors connections may have, [`SpareDescriptor`] what to do when there are none,
@@ -61,7 +61,7 @@ impl Excesses {
     }
 }
 
-/// What is held for one peer, by kind, and how often a bound was reached.
+/// The bytes and objects held for one peer, by kind, and how often a bound was reached.
 pub struct Account {
     held: [AtomicUsize; Kind::ALL.len()],
     exceeded: [AtomicU64; Kind::ALL.len()],
@@ -92,7 +92,7 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// When more than `limit` would be held: nothing is charged then, and the excess is counted.
+    /// [`Exceeded`] if more than `limit` would be held: nothing is charged then, and the excess is counted.
     pub fn charge(&self, kind: Kind, amount: usize, limit: usize) -> Result<(), Exceeded> {
         let grow = |held: usize| held.checked_add(amount).filter(|&sum| sum <= limit);
         self.held[kind as usize]
@@ -136,23 +136,23 @@ impl Account {
             .store(before.wrapping_add(bytes as u64), Ordering::Relaxed);
     }
 
-    /// Bytes that the transport has taken for the peer so far: what tells a peer that reads slowly
-    /// from one that does not read. Stays 0 for peers in this process.
+    /// Returns the bytes that the transport has taken for the peer so far, which tells a peer that reads
+    /// slowly from one that does not read. Stays 0 for peers in this process.
     pub fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// Bytes or items held.
+    /// Returns the bytes or items held, of this kind.
     pub fn held(&self, kind: Kind) -> usize {
         self.held[kind as usize].load(Ordering::Relaxed)
     }
 
-    /// How often the bound was reached: pauses, refusals or the disconnection.
+    /// Returns how often the bound was reached: pauses, refusals or the disconnection.
     pub fn exceeded(&self, kind: Kind) -> u64 {
         self.exceeded[kind as usize].load(Ordering::Relaxed)
     }
 
-    /// Bytes held on one side, or items for [`Side::Count`].
+    /// Returns the bytes held on one side, or items for [`Side::Count`].
     pub fn total(&self, side: Side) -> usize {
         let of_side = Kind::ALL.into_iter().filter(|kind| kind.side() == side);
         of_side.map(|kind| self.held(kind)).sum()

@@ -13,7 +13,7 @@ pub struct AllowedKeys {
 }
 
 impl AllowedKeys {
-    /// Nobody is allowed yet.
+    /// Returns an empty list, which allows nobody.
     pub fn new() -> Self {
         Self::default()
     }
@@ -32,12 +32,12 @@ impl AllowedKeys {
         self
     }
 
-    /// How many keys are allowed.
+    /// Returns the number of keys that are allowed.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether nobody is allowed.
+    /// Returns whether nobody is allowed.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }

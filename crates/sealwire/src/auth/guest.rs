@@ -1,4 +1,4 @@
-//! Who may connect at all, whatever the mechanism: by address and process.
+//! Admission by address and process, whatever the mechanism.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub struct Guest<'a> {
 }
 
 impl Guest<'_> {
-    /// Where the connection comes from, or leads to. Not a proof of anything.
+    /// Returns the address that the connection comes from, or leads to. It proves nothing.
     pub fn address(&self) -> &PeerAddress {
         self.address
     }

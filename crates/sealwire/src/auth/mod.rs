@@ -1,5 +1,5 @@
-//! Who may connect to a server: a closure, a set of keys, a file or directory of allowed keys, a
-//! table or file of passwords, or a ZAP handler ([`zap`]).
+//! Authenticators, which decide who may connect to a server: a closure, a set of keys, a file or directory of
+//! allowed keys, a table or file of passwords, or a ZAP handler ([`zap`]).
 
 mod allowed_keys;
 mod allowed_keys_file;
@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sealwire_zmtp::PublicKey;
+pub use sealwire_zmtp::limits::MAX_CREDENTIAL;
 use sealwire_zmtp::wire::metadata::Metadata;
 
 pub use allowed_keys::AllowedKeys;
@@ -56,7 +57,7 @@ impl<'a> Client<'a> {
         self.public_key
     }
 
-    /// Where the connection comes from. Not a proof of anything.
+    /// Returns the address that the connection comes from. It proves nothing.
     pub fn address(&self) -> &PeerAddress {
         self.address
     }
@@ -66,7 +67,8 @@ impl<'a> Client<'a> {
         self.process
     }
 
-    /// What the client says of itself (`Socket-Type`, `Identity` and its own properties).
+    /// Returns a property that the client states about itself (`Socket-Type`, `Identity` and its own), by
+    /// name.
     pub fn metadata(&self, name: &str) -> Option<&[u8]> {
         self.metadata.get(name)
     }
@@ -92,9 +94,9 @@ pub enum Decision {
 /// What kind of refusal it is: the status codes of ZAP (RFC 27). libzmq's clients know no other
 /// reasons, and report them as `ZMQ_EVENT_HANDSHAKE_FAILED_AUTH`.
 ///
-/// Peers over NULL, PLAIN and CURVE are told 400 and 500; with 300 the connection is closed without
-/// a word (ZMTP 3.1, RFC 37). libzmq's clients take a closed connection for something that passes
-/// and connect again, and never come back after the other two.
+/// Peers over NULL, PLAIN and CURVE are told 400 and 500; with 300 the connection is closed silently (ZMTP
+/// 3.1, RFC 37). libzmq's clients take a closed connection for something that passes and connect again, and
+/// never come back after the other two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// 300: nothing was decided; to try again later may help.
@@ -106,7 +108,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The three digits.
+    /// Returns the three digits.
     pub const fn code(self) -> u16 {
         match self {
             Status::Temporary => 300,
@@ -117,19 +119,19 @@ impl Status {
 }
 
 impl Decision {
-    /// Let the client in under this name.
+    /// Returns the decision to let the client in under this name.
     pub fn allow_as(user_id: impl Into<String>) -> Self {
         Decision::Allow {
             user_id: Some(user_id.into()),
         }
     }
 
-    /// Turn the client away.
+    /// Returns the decision to turn the client away.
     pub fn refuse(reason: impl Into<String>) -> Self {
         Decision::refuse_as(Status::Refused, reason)
     }
 
-    /// Turn the client away with another status than [`Status::Refused`].
+    /// Returns the decision to turn the client away with another status than [`Status::Refused`].
     pub fn refuse_as(status: Status, reason: impl Into<String>) -> Self {
         Decision::Refuse {
             reason: reason.into(),
@@ -221,7 +223,7 @@ where
     }
 }
 
-/// Lets in whoever knows the server's public key. Connections are encrypted, clients are not
+/// Lets in every client that knows the server's public key. Connections are encrypted, clients are not
 /// told apart. A PLAIN server lets in everybody with it, so it wants a ZAP handler ([`zap`]).
 ///
 /// Where a ZAP handler is or was bound in the context, it is asked about each client, with an empty

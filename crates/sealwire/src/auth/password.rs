@@ -1,4 +1,4 @@
-//! Who may connect to a PLAIN server: a closure, or a table of usernames with their passwords.
+//! Authenticators of PLAIN servers: a closure, or a table of usernames with their passwords.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,12 +28,13 @@ impl<'a> PlainClient<'a> {
         })
     }
 
-    /// What it shows. Compare passwords in constant time, as [`PasswordTable`] does.
+    /// Returns the username and password that the client shows. Compare passwords in constant time, as
+    /// [`PasswordTable`] does.
     pub fn credentials(&self) -> &PlainCredentials {
         self.credentials
     }
 
-    /// Where the connection comes from. Not a proof of anything.
+    /// Returns the address that the connection comes from. It proves nothing.
     pub fn address(&self) -> &PeerAddress {
         self.address
     }

@@ -8,13 +8,10 @@ use std::time::Instant;
 
 use super::allowed_keys_file::{SETTLE, SETTLE_AT_MOST};
 use super::password::decide;
-use super::{Decision, PasswordTable, PlainAuthenticator, PlainClient, Status};
+use super::{Decision, MAX_CREDENTIAL, PasswordTable, PlainAuthenticator, PlainClient, Status};
 use crate::account::LOG_PERIOD;
 use crate::guard;
 use crate::keys::{self, KeyFileError, Readers, read_opened_secret};
-
-/// Longest username and longest password, in bytes.
-const MAX: usize = 255;
 
 /// A file of usernames and passwords for PLAIN servers, read again when it changes.
 ///
@@ -169,7 +166,9 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<PasswordTable, KeyFileError> {
         let (username, password) = line
             .split_once(char::is_whitespace)
             .map(|(username, password)| (username, password.trim_start()))
-            .filter(|(username, password)| username.len() <= MAX && password.len() <= MAX)
+            .filter(|(username, password)| {
+                username.len() <= MAX_CREDENTIAL && password.len() <= MAX_CREDENTIAL
+            })
             .ok_or_else(|| bad(number))?;
         table.insert(username, password);
     }
@@ -222,7 +221,7 @@ impl Watch {
         self.problem.is_some() || self.next.is_some()
     }
 
-    /// What is different from what the log said last.
+    /// The difference from what the log said last.
     fn remark(&mut self, now: Instant) -> Option<Remark> {
         let early = |before| now.duration_since(before) < LOG_PERIOD;
         if self.told == self.problem.is_some() || self.remarked.is_some_and(early) {
@@ -294,7 +293,7 @@ mod tests {
         assert!(lets_in(&table, "alice", "s3cret"));
         assert!(lets_in(&table, "bob", "with white space"));
         assert!(!lets_in(&table, "bob", "with"));
-        let long = "x".repeat(MAX + 1);
+        let long = "x".repeat(MAX_CREDENTIAL + 1);
         for (text, wrong) in [
             ("alice\n".into(), 1),
             ("# comment\nalice".into(), 2),

@@ -72,7 +72,7 @@ impl SocketCore {
             (dropped, state.queues.pattern.readable())
         });
         add(&self.counters.dropped_unsent, dropped);
-        // Whoever reads from this peer directly has to look elsewhere.
+        // A thread that reads from this peer directly has to read elsewhere.
         self.readable.wake_direct_reader();
         if readable {
             self.notify_readable(1);

@@ -22,7 +22,7 @@ use crate::pattern::DirectReader;
 use crate::waiting::Waker;
 use crate::waiting::{Ended, Lease, Listening, Signal, Spinning};
 
-/// Who is told that there is something to receive.
+/// The waiters, tasks and descriptors that are told that there is something to receive.
 pub(crate) struct Readable {
     pub(super) signal: Signal,
     pub(super) lease: Arc<Lease>,
@@ -53,7 +53,7 @@ impl Readable {
         self.wake_direct_reader();
     }
 
-    /// Tells up to `count` waiters that were not told yet, so that whoever takes one of several
+    /// Tells up to `count` waiters that were not told yet, so that a receiver that takes one of several
     /// messages need not tell of the others.
     pub(crate) fn notify_more(&self, count: usize) {
         self.signal.notify_more(count);
@@ -80,7 +80,7 @@ impl Readable {
 }
 
 impl SocketCore {
-    /// Who reads its only connection.
+    /// The lease that decides who reads its only connection.
     pub(crate) fn lease(&self) -> &Arc<Lease> {
         &self.readable.lease
     }

@@ -17,7 +17,7 @@ use crate::peer::PeerAddress;
 use crate::transport::socks::{Handshake, MAX_ANSWER};
 use crate::transport::{SocksError, SocksRefusal, Stream, Target};
 
-/// A connection that was of use for so long starts the waits anew.
+/// A connection that was ready for this time starts the waits anew.
 const PROVEN_AFTER: Duration = Duration::from_secs(1);
 
 pub(super) struct Connector {

@@ -51,7 +51,7 @@ pub(crate) struct Datagrams {
     finishing: bool,
 }
 
-/// What is still to do after a time slice.
+/// The work that is left after a time slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     /// Nothing until the system, the pipe or the clock says so.

@@ -174,8 +174,8 @@ impl Link for SharedSession {
         {
             self.act(session, |session| {
                 session.input_wanted(self.now());
-                // Whoever reads directly goes on as soon as it has read what there is. It may have
-                // been about to and not be able to: then there is no lease.
+                // A thread that reads directly goes on as soon as it has read all. It may have been about
+                // to read and not be able to: then there is no lease.
                 read_by_others = session.is_leased();
             });
         }
@@ -245,7 +245,7 @@ impl Bursts {
     }
 
     fn is_single(&self, now: Duration) -> bool {
-        // Never zero, so that the first message is no burst.
+        // Never zero, so that the first message does not count as a burst.
         let now = now.as_micros() as u64 + BURST.as_micros() as u64 + 1;
         let last = self.last.swap(now, Ordering::Relaxed);
         let answered = self.answered.swap(false, Ordering::Relaxed);

@@ -253,7 +253,7 @@ impl Registry {
                 return;
             }
         }
-        // What was queued before both ends were there has not been moved yet.
+        // Messages queued before both ends were there have not been moved yet.
         connection.pump(CLIENT);
         connection.pump(SERVER);
     }

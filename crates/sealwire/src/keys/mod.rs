@@ -12,6 +12,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use sealwire_zmtp::limits::MAX_CREDENTIAL;
 use sealwire_zmtp::{KeyPair, PublicKey, SecretKey};
 use zeroize::Zeroizing;
 
@@ -46,7 +47,7 @@ pub enum KeyFileError {
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
-        /// Who may read it.
+        /// The users that may read it.
         readers: Readers,
     },
     /// No key where one should be.
@@ -58,7 +59,7 @@ pub enum KeyFileError {
         line: usize,
     },
     /// The file has no key of the wanted kind.
-    #[error("{} has no {wanted} key", .path.display())]
+    #[error("{} holds no {wanted} key: give the file that has it", .path.display())]
     Missing {
         /// The file.
         path: PathBuf,
@@ -66,19 +67,19 @@ pub enum KeyFileError {
         wanted: &'static str,
     },
     /// The two halves of a certificate do not belong together.
-    #[error("{}: the public key does not belong to the secret key", .path.display())]
+    #[error("{}: public and secret key do not belong together: make the certificate again", .path.display())]
     Mismatch {
         /// The file.
         path: PathBuf,
     },
     /// Not text.
-    #[error("{} is not a key file", .path.display())]
+    #[error("{} is not a key file: it is not text", .path.display())]
     NotText {
         /// The file.
         path: PathBuf,
     },
     /// A line of a file of passwords is not understood.
-    #[error("{}, line {line}: expected a username and a password of at most 255 bytes each", .path.display())]
+    #[error("{}, line {line}: expected a username and a password of at most {MAX_CREDENTIAL} bytes each", .path.display())]
     NotAPassword {
         /// The file.
         path: PathBuf,
@@ -256,8 +257,8 @@ fn pair_of(path: &Path, certificate: &Certificate<'_>) -> Result<Option<KeyPair>
 ///
 /// # Errors
 ///
-/// [`KeyFileError`]; a line that is neither key nor comment is an error, so that a slip of the
-/// pen does not silently keep someone out.
+/// [`KeyFileError`] if the file cannot be read, or a line is neither a key nor a comment, so that a slip of
+/// the pen does not silently keep someone out.
 pub fn read_key_list(
     path: impl AsRef<Path>,
 ) -> Result<Vec<(PublicKey, Option<String>)>, KeyFileError> {

@@ -12,7 +12,7 @@ use super::KeyFileError;
 /// Size of the largest file that is read as keys, passwords or certificates, in bytes.
 pub(crate) const MAX_FILE_SIZE: u64 = 16 << 20;
 
-/// Who may read a file that holds a secret. Nobody but the owner may change it.
+/// The users that may read a file that holds a secret. Nobody but the owner may change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
     /// The owner alone: secret keys and passwords (`chmod 600`).
@@ -51,8 +51,7 @@ pub(super) fn advice(mode: u32, readers: Readers) -> &'static str {
 }
 
 /// Reads a file that holds a secret: a key or passwords, up to 16 MiB. Its mode is that of the file
-/// that was opened, wherever a symbolic link led. What is not a regular file (a pipe, a terminal)
-/// has no mode to check.
+/// that was opened, wherever a symbolic link led. A pipe or a terminal has no mode to check.
 ///
 /// # Errors
 ///

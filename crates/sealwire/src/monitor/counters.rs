@@ -51,8 +51,8 @@ crate::counters! {
 }
 
 impl Counters {
-    /// How often peers of this socket reached the bound of a kind, also those that are gone:
-    /// pauses, refusals and disconnections, as [`Kind::excess`] says.
+    /// Returns how often peers of this socket, also those that are gone, reached the bound of a kind: pauses,
+    /// refusals and disconnections, as [`Kind::excess`] says.
     pub fn exceeded(&self, kind: Kind) -> u64 {
         self.exceeded[kind as usize]
     }

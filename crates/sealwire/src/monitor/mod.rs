@@ -44,9 +44,9 @@ pub enum Event {
     },
     /// A peer connected to us; the handshake begins.
     Accepted {
-        /// Number of the connection.
+        /// The connection id.
         connection: u64,
-        /// Who connected.
+        /// The address that connected.
         address: PeerAddress,
     },
     /// Accepting failed, for example for want of file descriptors. It is tried again. There is one
@@ -61,7 +61,7 @@ pub enum Event {
     },
     /// We connected to a peer; the handshake begins.
     Connected {
-        /// Number of the connection.
+        /// The connection id.
         connection: u64,
         /// Where.
         endpoint: Endpoint,
@@ -70,19 +70,19 @@ pub enum Event {
     },
     /// The handshake is done: messages flow.
     Ready {
-        /// Who is there.
+        /// The peer that is connected.
         peer: Arc<Peer>,
     },
     /// PUB, XPUB, RADIO: the first topic or group that the peer asks for. Once for a connection.
     Subscribed {
-        /// Who is there.
+        /// The peer that is connected.
         peer: Arc<Peer>,
     },
     /// A connection failed: it could not be made, its handshake failed, or it broke later.
     Failed(ConnectionFailure),
     /// A connection ended as it should: the peer closed it between two messages, or we did.
     Disconnected {
-        /// Who was there.
+        /// The peer that was connected.
         peer: Arc<Peer>,
     },
     /// Another attempt to connect follows.
@@ -100,9 +100,9 @@ pub enum Event {
         /// Where.
         endpoint: Endpoint,
     },
-    /// Something to worry about that is no failure.
+    /// A weakness of a connection that goes on.
     Warning {
-        /// Number of the connection.
+        /// The connection id.
         connection: u64,
         /// Where the peer is.
         address: PeerAddress,
@@ -261,7 +261,7 @@ impl Queue {
         self.pollers.signal();
     }
 
-    /// Takes an event; whoever polls is told of those that are left.
+    /// Takes an event, and wakes the next poller if more are left.
     fn next(&self) -> Poll {
         if !self.birth.is_here() {
             return Poll::Ended;
@@ -424,8 +424,7 @@ impl Monitor {
         (self.queue.readable.wait(None, until, attempt)).ok()?.ok()
     }
 
-    /// How many events were dropped because nobody read them in time
-    /// ([`MONITOR_CAPACITY`] are kept).
+    /// Returns how many events were dropped because nobody read them in time ([`MONITOR_CAPACITY`] are kept).
     pub fn lost(&self) -> u64 {
         if !self.queue.birth.is_here() {
             return 0;
@@ -433,12 +432,13 @@ impl Monitor {
         lock(&self.queue.state).lost
     }
 
-    /// A descriptor to wait for events beside others; see [`Readiness`]. [`Ready::receive`] stands
+    /// Returns a descriptor to wait for events beside others; see [`Readiness`]. [`Ready::receive`] stands
     /// for an event, and [`Ready::closed`] says that no more will be added.
     ///
     /// # Errors
     ///
-    /// When the process has no descriptors left; it takes one on Linux, two elsewhere. In a child of a fork.
+    /// An [`io::Error`](std::io::Error) of the system if the process has no descriptors left; it takes one on
+    /// Linux, two elsewhere. In a child of a fork an error that holds [`Error::Forked`].
     #[cfg(unix)]
     pub fn readiness(&self) -> std::io::Result<Readiness> {
         if !self.queue.birth.is_here() {

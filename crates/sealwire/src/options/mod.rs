@@ -14,8 +14,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sealwire_zmtp::connection::Heartbeat;
+pub use sealwire_zmtp::error::ConfigError;
 use sealwire_zmtp::limits::MAX_ADDITIONAL_SERVER_KEYS;
-use sealwire_zmtp::{Mechanism, Provider, SocketType};
+pub use sealwire_zmtp::limits::MAX_ROUTING_ID;
+use sealwire_zmtp::mechanism::PlainClient;
+use sealwire_zmtp::{Config, Mechanism, MechanismConfig, Provider, SocketType};
 
 pub(crate) use behaviour::Behaviour;
 pub(crate) use multicast::MulticastOptions;
@@ -39,12 +42,13 @@ pub use crate::limits::{
 use crate::security::Security;
 use crate::waiting::Interrupt;
 
-/// A hundred years: longer limits are taken for this one, so that no sum of times overflows.
-const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+/// Longest time that an option or a `_timeout` method takes: a hundred years. Longer ones count as this, so that no
+/// sum of times overflows.
+pub const MAX_TIMEOUT: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// `limit`, or the longest there is.
+/// Returns `limit`, or [`MAX_TIMEOUT`] if that is shorter.
 pub(crate) fn bounded(limit: Duration) -> Duration {
-    limit.min(LONGEST)
+    limit.min(MAX_TIMEOUT)
 }
 
 /// When `limit` is over that begins now.
@@ -59,18 +63,24 @@ pub const DEFAULT_LINGER: Duration = Duration::from_secs(5);
 pub const DEFAULT_RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
 /// Longest wait between attempts to connect.
 pub const DEFAULT_RECONNECT_MAXIMUM: Duration = Duration::from_secs(10);
-/// Longest routing id, in bytes (RFC 23).
-pub const MAX_ROUTING_ID: usize = 255;
 
 /// Options that cannot work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionsError {
-    /// Longer than [`MAX_ROUTING_ID`] bytes, or starting with a zero octet.
-    #[error("a routing id has at most 255 bytes and does not start with a zero octet")]
-    RoutingId,
+    /// A routing id of more than [`MAX_ROUTING_ID`] bytes, or one that starts with a zero octet.
+    #[error(
+        "the routing id has {size} bytes{}: it may have up to {MAX_ROUTING_ID}, and not a zero octet in front",
+        if *.leading_zero { " and starts with a zero octet" } else { "" }
+    )]
+    RoutingId {
+        /// Its size in bytes.
+        size: usize,
+        /// Whether it starts with a zero octet.
+        leading_zero: bool,
+    },
     /// No socket can be made of this type.
-    #[error("socket type {0} is not supported")]
+    #[error("this version has no {0} sockets")]
     SocketType(SocketType),
     /// The option means nothing to this socket type.
     #[error("a {socket_type} socket has no option {option}")]
@@ -106,17 +116,20 @@ pub enum OptionsError {
     /// A name for `Host` with a port, brackets or other characters that names do not have.
     #[error("'{}' is not a host: write a name or address without port and brackets", .0.escape_debug())]
     HostName(String),
-    /// Zero where a size or time is needed.
-    #[error("{0} must not be zero")]
+    /// Zero for an option that takes a size, count or time of at least 1.
+    #[error("the option {0} is zero: give it a value above zero, or leave it out for the default")]
     Zero(&'static str),
+    /// No connection can begin its handshake with this metadata, login or heartbeat.
+    #[error(transparent)]
+    Protocol(#[from] ConfigError),
 }
 
-/// What is said about single addresses at a listener; `None` for what is right by default.
+/// The limits of single addresses at a listener; `None` for the default.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PerAddress {
     pub(crate) connections: Option<usize>,
     pub(crate) handshakes: Option<usize>,
-    /// So many connections in each period.
+    /// A number of connections in each period.
     pub(crate) rate: Option<(u32, Duration)>,
 }
 
@@ -251,8 +264,9 @@ impl SocketOptions {
         if !SocketType::ALL.contains(&self.socket_type) {
             return Err(OptionsError::SocketType(self.socket_type));
         }
-        if self.routing_id.len() > MAX_ROUTING_ID || self.routing_id.first() == Some(&0) {
-            return Err(OptionsError::RoutingId);
+        let (size, leading_zero) = (self.routing_id.len(), self.routing_id.first() == Some(&0));
+        if size > MAX_ROUTING_ID || leading_zero {
+            return Err(OptionsError::RoutingId { size, leading_zero });
         }
         self.behaviour.check(self.socket_type)?;
         if self.socket_type == SocketType::Stream {
@@ -268,39 +282,47 @@ impl SocketOptions {
             return Err(OptionsError::ServerKeys);
         }
         let limits = &self.per_address;
+        let connect_timeout = self.reconnect.connect_timeout;
+        let none_in = |(count, period): (u32, Duration)| count == 0 || period.is_zero();
         let positive = [
-            ("the maximum message size", self.max_message_size == 0),
-            ("the handshake timeout", self.handshake_timeout.is_zero()),
-            ("the reconnect interval", self.reconnect.interval.is_zero()),
+            ("max_message_size", self.max_message_size == 0),
+            ("handshake_timeout", self.handshake_timeout.is_zero()),
+            ("reconnect", self.reconnect.interval.is_zero()),
+            ("connect_timeout", connect_timeout == Some(Duration::ZERO)),
+            ("zap_timeout", self.zap_timeout.is_zero()),
+            ("max_connections_per_address", limits.connections == Some(0)),
+            ("max_handshakes_per_address", limits.handshakes == Some(0)),
             (
-                "the connect timeout",
-                self.reconnect
-                    .connect_timeout
-                    .is_some_and(|limit| limit.is_zero()),
+                "connection_rate_per_address",
+                limits.rate.is_some_and(none_in),
             ),
-            ("the ZAP timeout", self.zap_timeout.is_zero()),
+            ("backlog", self.tcp.backlog == 0),
+            ("max_handshakes", self.max_handshakes == 0),
+            ("max_connections", self.max_connections == 0),
             (
-                "the connections of an address",
-                limits.connections == Some(0),
-            ),
-            ("the handshakes of an address", limits.handshakes == Some(0)),
-            (
-                "the rate of connections",
-                limits
-                    .rate
-                    .is_some_and(|(count, period)| count == 0 || period.is_zero()),
-            ),
-            ("the backlog", self.tcp.backlog == 0),
-            ("the number of handshakes", self.max_handshakes == 0),
-            ("the number of connections", self.max_connections == 0),
-            (
-                "the connections of a key",
+                "max_connections_per_key",
                 self.max_connections_per_key == Some(0),
             ),
         ];
         match positive.iter().find(|(_, zero)| *zero) {
             Some((name, _)) => Err(OptionsError::Zero(name)),
-            None => Ok(()),
+            None => self.check_protocol(),
         }
+    }
+
+    /// Refuses options with which no connection could begin its handshake.
+    fn check_protocol(&self) -> Result<(), OptionsError> {
+        let mechanism = match self.security.credentials().cloned() {
+            Some(credentials) => MechanismConfig::from(PlainClient { credentials }),
+            None => MechanismConfig::null(),
+        };
+        let config = Config {
+            routing_id: self.routing_id.clone(),
+            mechanism,
+            metadata: self.metadata.clone(),
+            heartbeat: self.heartbeat,
+            ..Config::new(self.socket_type)
+        };
+        Ok(config.validate()?)
     }
 }

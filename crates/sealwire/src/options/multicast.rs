@@ -4,7 +4,7 @@ use sealwire_zmtp::SocketType;
 
 use super::OptionsError;
 
-/// What is `None` has its default.
+/// `None` stands for the default.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MulticastOptions {
     pub(crate) hops: Option<u8>,
@@ -29,7 +29,7 @@ impl MulticastOptions {
                     socket_type,
                 })
             }
-            _ if self.hops == Some(0) => Err(OptionsError::Zero("the hops of multicast")),
+            _ if self.hops == Some(0) => Err(OptionsError::Zero("multicast_hops")),
             _ => Ok(()),
         }
     }

@@ -17,7 +17,7 @@ pub const DEFAULT_BACKLOG: u32 = 4_096;
 const UNSENT: u32 = 128 << 10;
 
 /// TCP keep-alive: probes that the system sends on an idle connection (libzmq's `TCP_KEEPALIVE`,
-/// `TCP_KEEPALIVE_IDLE`, `_INTVL` and `_CNT`). What is `None` is left to the system.
+/// `TCP_KEEPALIVE_IDLE`, `_INTVL` and `_CNT`). `None` leaves a value to the system.
 ///
 /// [Heartbeats](crate::SocketBuilder::heartbeat) see a dead *process* too, and are what most
 /// programs want.
@@ -31,7 +31,7 @@ pub struct TcpKeepAlive {
     pub count: Option<u32>,
 }
 
-/// What is set where nobody says otherwise: a peer that vanished is found out within eight minutes,
+/// The default: a peer that vanished is found out within eight minutes,
 /// and its connection takes no place for ever.
 pub const DEFAULT_KEEP_ALIVE: TcpKeepAlive = TcpKeepAlive {
     idle: Some(Duration::from_secs(300)),

@@ -45,8 +45,9 @@ impl TlsIdentity {
     ///
     /// # Errors
     ///
-    /// [`TlsConfigError::Certificate`], [`TlsConfigError::PrivateKey`],
-    /// [`TlsConfigError::KeyMismatch`].
+    /// * [`TlsConfigError::Certificate`] if the chain has no certificate, or one that cannot be read.
+    /// * [`TlsConfigError::PrivateKey`] if there is no private key of a known kind.
+    /// * [`TlsConfigError::KeyMismatch`] if the key does not belong to the first certificate.
     pub fn from_pem(
         chain: impl AsRef<[u8]>,
         key: impl AsRef<[u8]>,
@@ -93,17 +94,17 @@ pub struct TlsTrust {
 }
 
 impl TlsTrust {
-    /// Believes these authorities, or this very certificate if it may sign itself.
+    /// Trusts these authorities, or this very certificate if it may sign itself.
     ///
     /// # Errors
     ///
-    /// [`TlsConfigError::Certificate`].
+    /// [`TlsConfigError::Certificate`] if there is no certificate, or one that cannot be read.
     pub fn from_pem(authorities: impl AsRef<[u8]>) -> Result<Self, TlsConfigError> {
         Self::of(RootCertStore::empty()).and_pem(authorities)
     }
 
-    /// Believes the authorities that the system does. Reads files; `SSL_CERT_FILE` and
-    /// `SSL_CERT_DIR` say which, where they are set.
+    /// Trusts the authorities that the system does. Reads files; `SSL_CERT_FILE` and `SSL_CERT_DIR` say
+    /// which, where they are set.
     ///
     /// # Errors
     ///
@@ -112,11 +113,11 @@ impl TlsTrust {
         Self::of(RootCertStore::empty()).and_system()
     }
 
-    /// Believes these authorities as well.
+    /// Trusts these authorities as well.
     ///
     /// # Errors
     ///
-    /// [`TlsConfigError::Certificate`].
+    /// [`TlsConfigError::Certificate`] if there is no certificate, or one that cannot be read.
     pub fn and_pem(mut self, authorities: impl AsRef<[u8]>) -> Result<Self, TlsConfigError> {
         for certificate in certificates(authorities.as_ref())? {
             self.roots
@@ -126,7 +127,7 @@ impl TlsTrust {
         Ok(self.renewed())
     }
 
-    /// Believes the system's authorities as well.
+    /// Trusts the system's authorities as well.
     ///
     /// # Errors
     ///
@@ -142,12 +143,11 @@ impl TlsTrust {
         Ok(self.renewed())
     }
 
-    /// Wants the certificate to be for this DNS name or IP address, instead of the host of the
-    /// endpoint.
+    /// Requires that the certificate is for this DNS name or IP address, instead of the host of the endpoint.
     ///
     /// # Errors
     ///
-    /// [`TlsConfigError::HostName`].
+    /// [`TlsConfigError::HostName`] if it is neither a DNS name nor an IP address.
     pub fn with_host_name(mut self, name: impl Into<String>) -> Result<Self, TlsConfigError> {
         let name = name.into();
         if ServerName::try_from(name.as_str()).is_err() {

@@ -146,7 +146,7 @@ impl Announcements {
         true
     }
 
-    /// What comes next.
+    /// The next arrival.
     pub(super) fn next(&mut self) -> Option<Arrival> {
         let (_, arrival) = self.waiting.pop_first()?;
         if let Arrival::Change(change) = &arrival {

@@ -43,7 +43,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Any number of messages, until they have so many bytes.
+    /// Any number of messages, until they have this number of bytes.
     pub(crate) fn of_bytes(bytes: usize) -> Self {
         Room {
             messages: usize::MAX,

@@ -22,7 +22,7 @@ pub(crate) enum Item {
     Changes(Group),
 }
 
-/// What so many messages or changes of subscriptions cost of a budget, in bytes: more than their
+/// The cost of messages or changes of subscriptions in a budget, in bytes: more than their
 /// payload, so that empty ones count too.
 #[inline]
 pub(super) fn cost_of(count: usize, payload: usize) -> usize {

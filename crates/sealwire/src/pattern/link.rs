@@ -100,8 +100,8 @@ impl Signal {
 /// Most entries of a list whose memory is kept.
 const MOST_KEPT: usize = 1_024;
 
-/// What is left to be done once the lock is released: links are told, and what was discarded is
-/// dropped. A single signal takes no memory; the rest takes some, which is kept.
+/// The work that is left once the lock is released: links are told, and discarded frames are dropped. A
+/// single signal takes no memory; the rest takes some, which is kept.
 #[derive(Default)]
 pub(crate) struct Signals {
     first: Option<Signal>,

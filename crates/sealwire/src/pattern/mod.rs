@@ -156,7 +156,7 @@ pub(crate) trait Pattern: Send {
     /// A peer completed its handshake. An error turns it away; the text is for both sides.
     fn attached(&mut self, pipes: &mut Pipes, id: PipeId) -> Result<(), &'static str>;
 
-    /// The peer is gone. What was queued for it and never left is in `unsent`. Messages that are
+    /// The peer is gone. Messages that were queued for it and never left are in `unsent`. Messages that are
     /// left there are lost.
     fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: &mut Vec<Frames>);
 
@@ -234,7 +234,7 @@ pub(crate) trait Pattern: Send {
     /// what is left of the message then is of no more use.
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure>;
 
-    /// Queues payloads for the connection of this number as long as it has room, and says how
+    /// Queues payloads for the connection of this routing id as long as it has room, and says how
     /// many.
     fn send_many_to(
         &mut self,
@@ -245,7 +245,7 @@ pub(crate) trait Pattern: Send {
         Err(Error::Unsupported(Operation::RoutingId))
     }
 
-    /// Ends the connection of this number.
+    /// Ends the connection of this routing id.
     fn disconnect(
         &mut self,
         _pipes: &mut Pipes,
@@ -287,7 +287,7 @@ pub(crate) trait Pattern: Send {
         false
     }
 
-    /// Whether [`Pattern::send`] takes a message now, whoever it goes to. Where that depends on the
+    /// Whether [`Pattern::send`] takes a message now, for any addressee. Where that depends on the
     /// addressee, whether it may.
     fn writable(&self, pipes: &Pipes) -> bool;
 

@@ -26,7 +26,7 @@ pub(super) struct Pipe {
     /// Number of the `connect` that the pipe came from.
     pub(super) connector: Option<u64>,
     pub(super) inbound: VecDeque<Frames>,
-    /// Who sent each of these, where the pipe is not one peer's (datagrams).
+    /// The sender of each of these, if the pipe has several (datagrams).
     pub(super) senders: VecDeque<Arc<Peer>>,
     pub(super) inbound_bytes: usize,
     pub(super) outbound: VecDeque<Item>,

@@ -3,7 +3,7 @@
 //! round-robin strategy").
 //!
 //! libzmq queues early messages per endpoint, so that they stay behind on an endpoint that never
-//! answers. Here they wait in one backlog and go to whoever connects first; messages that were
+//! answers. Here they wait in one backlog and go to the peer that connects first; messages that were
 //! queued for a peer that left are put back in front.
 
 use std::collections::VecDeque;

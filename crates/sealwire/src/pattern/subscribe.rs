@@ -43,7 +43,7 @@ const SELF: PipeId = 0;
 
 pub(crate) struct Subscribe {
     upstream: Upstream,
-    /// What was subscribed to is dropped, the rest delivered.
+    /// Messages that were subscribed to are dropped, the rest delivered.
     invert: bool,
     /// How often each topic was subscribed to.
     counts: BTreeMap<Vec<u8>, usize>,

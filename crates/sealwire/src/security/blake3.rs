@@ -72,10 +72,10 @@ impl Blake3Client {
 }
 
 impl Blake3Server {
-    /// Also talks to clients that know the server by another key, while keys are changed. May be
-    /// called for [`MAX_ADDITIONAL_SERVER_KEYS`] (3) keys; a socket with more cannot be built
-    /// ([`OptionsError::ServerKeys`]). Put the key first that most clients know: each one before
-    /// the right one costs the server an X25519 agreement.
+    /// Adds a key by which clients may know the server, while keys are changed. May be called for
+    /// [`MAX_ADDITIONAL_SERVER_KEYS`] (3) keys; a socket with more cannot be built
+    /// ([`OptionsError::ServerKeys`]). Put the key first that most clients know: each one before the right
+    /// one costs the server an X25519 agreement.
     ///
     /// [`MAX_ADDITIONAL_SERVER_KEYS`]: sealwire_zmtp::limits::MAX_ADDITIONAL_SERVER_KEYS
     /// [`OptionsError::ServerKeys`]: crate::options::OptionsError::ServerKeys

@@ -1,4 +1,4 @@
-//! What stands behind a listener: one server, or several from which each client has chosen one.
+//! The servers behind a listener: one server, or several from which each client has chosen one.
 
 use std::{fmt, iter, slice};
 

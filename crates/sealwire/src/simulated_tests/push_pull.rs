@@ -7,7 +7,7 @@ const MESSAGES: u64 = 1_000;
 /// What a run came to. Two runs of a seed have the same in all.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
-    /// What was received, and when.
+    /// The messages that were received, and when.
     received: Vec<(Duration, u64)>,
     /// Messages that the sender says it could not send as it closed.
     unsent: usize,

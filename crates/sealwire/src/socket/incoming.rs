@@ -35,7 +35,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// What comes next, if it is here already.
+    /// The next message, if it is here already.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Result<Message, Error>> {
         if !self.core.is_here() {
@@ -95,7 +95,8 @@ impl<'a> Incoming<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Socket::recv`], but for [`Error::Closed`]; the next message may follow.
+    /// Those of [`Socket::recv`] but [`Error::Closed`], which ends the stream. After an error the next
+    /// message may follow.
     pub async fn next(&mut self) -> Option<Result<Message, Error>> {
         std::future::poll_fn(|context| self.poll(context)).await
     }
@@ -111,7 +112,7 @@ impl<'a> Incoming<'a> {
         loop {
             let received = core.try_receive();
             if !matches!(received, Ok(None)) {
-                // Whoever else waits is not to be taken for this one.
+                // The listener of another waiter must not be taken for this one.
                 self.listener = None;
             }
             match received {

@@ -4,6 +4,7 @@ pub mod blocking;
 mod builder;
 mod handle;
 mod incoming;
+mod receiving;
 mod sending;
 
 use std::sync::Arc;
@@ -19,7 +20,6 @@ use crate::core::{RegistrationKind, SocketCore};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::error::{Error, Operation, Presence};
 use crate::failure::ConnectionFailure;
-use crate::message::Message;
 use crate::monitor::{Counters, Monitor};
 use crate::peer::Peer;
 use crate::waiting::Listening;
@@ -63,17 +63,17 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// A socket with default options: no encryption, 1,000 messages of queue per peer and
-    /// direction.
+    /// Returns a socket with default options: no encryption, and a high-water mark of 1,000 messages per peer
+    /// and direction.
     ///
     /// # Errors
     ///
-    /// [`Error::System`] when the first context cannot start its thread.
+    /// [`Error::System`] if the first context of the process cannot start its thread.
     pub fn new(socket_type: SocketType) -> Result<Self, Error> {
         Self::builder(socket_type).build()
     }
 
-    /// Starts to set options.
+    /// Returns a builder, to set options before the socket is made.
     pub fn builder(socket_type: SocketType) -> SocketBuilder {
         SocketBuilder::new(socket_type)
     }
@@ -100,7 +100,7 @@ impl Socket {
         }
     }
 
-    /// The type this socket was made with.
+    /// Returns the type that this socket was made with.
     pub fn socket_type(&self) -> SocketType {
         self.handle.core.options().socket_type
     }
@@ -116,7 +116,12 @@ impl Socket {
     ///
     /// # Errors
     ///
-    /// [`Error::Endpoint`], [`Error::Bind`], [`Error::Closed`].
+    /// * [`Error::Endpoint`] if the endpoint cannot be parsed.
+    /// * [`Error::UnusableEndpoint`] if this socket cannot use it: its type does not have the transport, or
+    ///   the endpoint leads off the machine and the socket has no [security](SocketBuilder::security).
+    /// * [`Error::Bind`] if the system refuses, because the address is in use for example.
+    /// * [`Error::Closed`] if another handle has closed the socket, [`Error::EngineFailed`] if its I/O thread
+    ///   has ended.
     pub fn bind<E>(&self, endpoint: E) -> Result<Endpoint, Error>
     where
         E: TryInto<Endpoint>,
@@ -128,13 +133,17 @@ impl Socket {
     }
 
     /// Connects to an endpoint, now and whenever the connection is lost, until
-    /// [`disconnect`](Socket::disconnect). Returns at once; nobody needs to be there yet. May be
-    /// called for several endpoints. What happens is told by the [`monitor`](Socket::monitor).
+    /// [`disconnect`](Socket::disconnect). Returns at once: the peer need not be there yet. May be called for
+    /// several endpoints. The [`monitor`](Socket::monitor) reports connections and failures.
     ///
     /// # Errors
     ///
-    /// [`Error::Endpoint`], [`Error::Closed`]; over `udp`, where a name is resolved here and now,
-    /// [`Error::Connect`].
+    /// * [`Error::Endpoint`] if the endpoint cannot be parsed or has a wildcard in place of a host or port.
+    /// * [`Error::UnusableEndpoint`] if this socket cannot use it: its type does not have the transport, or
+    ///   the endpoint leads off the machine and the socket has no [security](SocketBuilder::security).
+    /// * [`Error::Connect`] over `udp` only, if the name does not resolve or the interface is missing.
+    /// * [`Error::Closed`] if another handle has closed the socket, [`Error::EngineFailed`] if its I/O thread
+    ///   has ended.
     pub fn connect<E>(&self, endpoint: E) -> Result<(), Error>
     where
         E: TryInto<Endpoint>,
@@ -153,20 +162,22 @@ impl Socket {
         self.handle.connect(endpoint)
     }
 
-    /// SERVER, PEER: connects to an endpoint, waits until the handshake is done, and gives the
-    /// [routing id](Peer::connection_routing_id) of the connection, to be the first to send
-    /// ([`Message::with_routing_id`]). libzmq's `zmq_connect_peer`.
+    /// Connects a SERVER or PEER socket to an endpoint, waits until the handshake is done, and returns the
+    /// [routing id](Peer::connection_routing_id) of the connection, for [`Message::with_routing_id`](crate::Message::with_routing_id).
+    /// libzmq's `zmq_connect_peer`.
     ///
-    /// A connection that is made again later has another number, which comes with what the peer
-    /// sends.
+    /// A later connection to the same endpoint has another routing id, which comes with the messages of the
+    /// peer.
     ///
     /// **Cancel-safe:** when the future is dropped the socket goes on connecting, as after
     /// [`connect`](Socket::connect).
     ///
     /// # Errors
     ///
-    /// As [`connect`](Socket::connect); [`Error::Unsupported`] for other types, and
-    /// [`Error::GaveUp`] when the endpoint is disconnected before.
+    /// * Those of [`connect`](Socket::connect).
+    /// * [`Error::Unsupported`] for other socket types.
+    /// * [`Error::GaveUp`] if the endpoint is disconnected meanwhile, or
+    ///   [`ReconnectStop`](crate::options::ReconnectStop) ends the attempts.
     pub async fn connect_peer<E>(&self, endpoint: E) -> Result<u32, Error>
     where
         E: TryInto<Endpoint>,
@@ -190,12 +201,13 @@ impl Socket {
         }
     }
 
-    /// Stops listening on an endpoint, as [`bind`](Socket::bind) returned it. Connections that
+    /// Stops listening on an endpoint, which is given as [`bind`](Socket::bind) returned it. Connections that
     /// came through it stay.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEndpoint`], [`Error::Endpoint`].
+    /// [`Error::UnknownEndpoint`] if the socket is not bound to the endpoint, [`Error::Endpoint`] if it
+    /// cannot be parsed.
     pub fn unbind<E>(&self, endpoint: E) -> Result<(), Error>
     where
         E: TryInto<Endpoint>,
@@ -206,12 +218,13 @@ impl Socket {
         self.handle.unbind(&endpoint)
     }
 
-    /// Ends the connection to an endpoint, once what is queued for it has been sent, and does not
-    /// connect again.
+    /// Ends the connection to an endpoint once the messages queued for it are sent, and does not connect
+    /// again. Does not wait for that.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEndpoint`], [`Error::Endpoint`].
+    /// [`Error::UnknownEndpoint`] if the socket is not connected to the endpoint, [`Error::Endpoint`] if it
+    /// cannot be parsed.
     pub fn disconnect<E>(&self, endpoint: E) -> Result<(), Error>
     where
         E: TryInto<Endpoint>,
@@ -222,20 +235,21 @@ impl Socket {
         self.handle.disconnect(&endpoint)
     }
 
-    /// Endpoints this socket is bound to. None in a child of a fork.
+    /// Returns the endpoints that this socket is bound to. None in a child of a fork.
     pub fn bound_endpoints(&self) -> Vec<Endpoint> {
         let of_core = |core: &Arc<SocketCore>| core.endpoints(RegistrationKind::Bound);
         self.core().map(of_core).unwrap_or_default()
     }
 
-    /// Endpoints this socket is, or is trying to be, connected to.
+    /// Returns the endpoints that this socket is connected to, or tries to connect to. None in a child of a
+    /// fork.
     pub fn connected_endpoints(&self) -> Vec<Endpoint> {
         let of_core = |core: &Arc<SocketCore>| core.endpoints(RegistrationKind::Connected);
         self.core().map(of_core).unwrap_or_default()
     }
 
-    /// Peers that this socket holds something for, their accounts ([`Peer::account`]) brought up to
-    /// date: those that are connected, and those that have left messages to be read.
+    /// Returns the peers for which this socket holds something, and brings their accounts ([`Peer::account`])
+    /// up to date: connected peers, and those whose messages are still to be read.
     pub fn accounts(&self) -> Vec<Arc<Peer>> {
         self.core().map(|core| core.accounts()).unwrap_or_default()
     }
@@ -253,9 +267,9 @@ impl Socket {
         self.wait_for_peers(|core| core.connected(peers)).await
     }
 
-    /// PUB, XPUB: waits until a message that begins with `topic` would go to at least `peers` peers. RADIO: the same
-    /// for messages to the group `topic`; members over `udp` tell nobody and do not count. With
-    /// [`xpub_manual`](SocketBuilder::xpub_manual) what was granted counts.
+    /// Waits on a PUB or XPUB socket until a message that begins with `topic` would go to at least `peers`
+    /// peers. On a RADIO socket, `topic` is a group; members over `udp` do not announce themselves and do not
+    /// count. With [`xpub_manual`](SocketBuilder::xpub_manual) only granted subscriptions count.
     ///
     /// **Cancel-safe.**
     ///
@@ -299,153 +313,34 @@ impl Socket {
         }
     }
 
-    /// Which peers are there now.
+    /// Returns whether peers are connected or in their handshakes now, with their number.
     pub fn presence(&self) -> Presence {
         self.core().map_or(Presence::Nobody, |core| core.presence())
     }
 
-    /// The latest failed connection of this socket that has not been made good by another since: why
-    /// nothing comes. [`Error::TimedOut`] has it too; this is for time limits of an executor.
+    /// Returns the latest failed connection of this socket, unless another connection has succeeded since:
+    /// the reason why no messages come. [`Error::TimedOut`] has it too; this is for time limits of an
+    /// executor.
     pub fn last_failure(&self) -> Option<ConnectionFailure> {
         self.core().ok()?.hub.last_failure()
     }
 
-    /// Peers whose handshake is complete. Brings their accounts up to date.
+    /// Returns the peers whose handshakes are done, and brings their accounts up to date.
     pub fn peers(&self) -> Vec<Arc<Peer>> {
         self.core().map(|core| core.peers()).unwrap_or_default()
     }
 
-    /// SERVER, PEER: ends the connection of this [routing id](Peer::connection_routing_id), with what is queued for it
-    /// dropped. The reason is for the monitors of both sides.
+    /// Ends the connection of this [routing id](Peer::connection_routing_id) of a SERVER or PEER socket, and
+    /// drops the messages queued for it. The monitors of both sides report the reason.
     ///
     /// # Errors
     ///
-    /// [`Error::Unroutable`] when there is no such connection, [`Error::Unsupported`] for other
-    /// types.
+    /// [`Error::Unroutable`] if there is no such connection, [`Error::Unsupported`] for other socket types.
     pub fn disconnect_peer(&self, routing_id: u32, reason: &'static str) -> Result<(), Error> {
         self.core()?.disconnect_peer(routing_id, reason)
     }
 
-    /// Receives a message, waiting for one.
-    ///
-    /// **Cancel-safe:** when the future is dropped before it is ready no message was taken.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::State`], [`Error::Unsupported`], [`Error::RequestLost`], [`Error::Closed`].
-    pub async fn recv(&self) -> Result<Message, Error> {
-        loop {
-            if let Some(message) = self.core()?.try_receive()? {
-                return Ok(message);
-            }
-            let listener = self.core()?.share_readable();
-            if let Some(message) = self.core()?.try_receive()? {
-                return Ok(message);
-            }
-            listener.await;
-        }
-    }
-
-    /// Waits for at least one message, then takes up to `limit` that are there, in one go, and
-    /// puts them behind what `into` holds. Returns how many were taken.
-    ///
-    /// **Cancel-safe** like [`recv`](Socket::recv).
-    ///
-    /// # Errors
-    ///
-    /// As [`recv`](Socket::recv).
-    pub async fn recv_many(&self, into: &mut Vec<Message>, limit: usize) -> Result<usize, Error> {
-        loop {
-            let taken = self.core()?.try_receive_many(into, limit)?;
-            if taken > 0 || limit == 0 {
-                return Ok(taken);
-            }
-            let listener = self.core()?.share_readable();
-            let taken = self.core()?.try_receive_many(into, limit)?;
-            if taken > 0 {
-                return Ok(taken);
-            }
-            listener.await;
-        }
-    }
-
-    /// The messages of this socket, one after the other, as a stream: the cheapest way to receive
-    /// them, since one lock takes up to 64 that are there, after the first.
-    ///
-    /// What was taken and not handed out goes back when the stream is dropped, and stays in front. It is
-    /// in no queue meanwhile, so up to 64 messages may be there beside the high-water mark's. REQ and REP take
-    /// one at a time, and so does everybody as long as others wait for messages of the same socket.
-    ///
-    /// ```
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # use sealwire::{Socket, SocketType};
-    /// # let (pull, push) = (Socket::new(SocketType::Pull)?, Socket::new(SocketType::Push)?);
-    /// # push.connect(pull.bind("tcp://127.0.0.1:0")?)?;
-    /// # push.send("work").await?;
-    /// let mut incoming = pull.incoming();
-    /// while let Some(message) = incoming.next().await {
-    ///     assert_eq!(message?.as_bytes(), b"work");
-    /// #   break;
-    /// }
-    /// # Ok::<(), sealwire::Error>(()) }).unwrap();
-    /// ```
-    pub fn incoming(&self) -> Incoming<'_> {
-        Incoming::new(self)
-    }
-
-    /// Receives a message if there is one.
-    ///
-    /// # Errors
-    ///
-    /// As [`recv`](Socket::recv), and [`Error::WouldBlock`].
-    pub fn try_recv(&self) -> Result<Message, Error> {
-        if let Some(message) = self.core()?.try_receive()? {
-            return Ok(message);
-        }
-        self.core()?.read_leased();
-        self.core()?.try_receive()?.ok_or(Error::WouldBlock)
-    }
-
-    /// Asks all publishers, present and future, for messages whose first frame starts with
-    /// `topic`. The empty topic asks for all.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unsupported`] unless this is SUB or XSUB.
-    pub fn subscribe(&self, topic: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.core()?.subscribe(topic.as_ref())
-    }
-
-    /// Takes one [`subscribe`](Socket::subscribe) of the same topic back.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unsupported`] unless this is SUB or XSUB and has subscribed to the topic.
-    pub fn unsubscribe(&self, topic: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.core()?.unsubscribe(topic.as_ref())
-    }
-
-    /// DISH: asks all radios, present and future, for messages to this group: 1 to 255 bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unsupported`] unless this is DISH, [`MessageError::NoGroup`](crate::MessageError::NoGroup) for a name that is none,
-    /// [`Error::State`] when the socket has joined it already.
-    pub fn join(&self, group: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.core()?.join(group.as_ref())
-    }
-
-    /// DISH: takes [`join`](Socket::join) back.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unsupported`] unless this is DISH, [`Error::State`] when the socket has not
-    /// joined the group.
-    pub fn leave(&self, group: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.core()?.leave(group.as_ref())
-    }
-
-    /// Reads what happens to this socket's connections from now on.
+    /// Returns a monitor, which reads the events of this socket's connections from now on.
     pub fn monitor(&self) -> Monitor {
         match self.core() {
             Ok(core) => core.hub.monitor(),
@@ -453,37 +348,38 @@ impl Socket {
         }
     }
 
-    /// A descriptor to wait for this socket with `poll(2)`, `epoll(7)` or an event loop, beside
-    /// others. See [`Readiness`] for how.
+    /// Returns a descriptor that becomes readable when this socket may have something to do, for `poll(2)`,
+    /// `epoll(7)` or an event loop. [`Readiness`] says how to use it.
     ///
     /// From now on the thread of the context reads for this socket, also while a thread blocks in
     /// [`blocking::Socket::recv`].
     ///
     /// # Errors
     ///
-    /// When the process has no descriptors left; it takes one on Linux, two elsewhere. [`Error::Forked`]
-    /// inside, in a child of a fork.
+    /// An [`io::Error`](std::io::Error) of the system if the process has no descriptors left; it takes one on
+    /// Linux, two elsewhere. In a child of a fork an error that holds [`Error::Forked`].
     #[cfg(unix)]
     pub fn readiness(&self) -> std::io::Result<Readiness> {
         let core = self.core().map_err(std::io::Error::other)?;
         let readiness = Readiness::new(&core.pollers, core.clone())?;
-        // Who reads directly would take what the descriptor is to tell of.
+        // A thread that reads directly would take the messages that the descriptor announces.
         core.end_direct_reading();
         core.fetch_what_is_kept_back();
         Ok(readiness)
     }
 
-    /// What this socket has done so far.
+    /// Returns the numbers of messages, bytes and connections of this socket so far.
     pub fn counters(&self) -> Counters {
         self.handle.core.counters()
     }
 
-    /// Closes the socket for all its handles and waits until what is queued has been sent, but no
-    /// longer than the linger time.
+    /// Closes the socket for all its handles, and waits until the queued messages are sent, for up to the
+    /// [linger time](SocketBuilder::linger).
     ///
     /// # Errors
     ///
-    /// [`Error::Unsent`] when the linger time was not enough.
+    /// * [`Error::Unsent`] with the number of messages that the linger time was too short for.
+    /// * [`Error::EngineFailed`] if the I/O thread of the context has ended.
     pub async fn close(self) -> Result<(), Error> {
         self.core()?;
         self.handle.close();

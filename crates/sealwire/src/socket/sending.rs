@@ -10,18 +10,27 @@ use crate::message::Message;
 use crate::waiting::Listening;
 
 impl Socket {
-    /// Sends a message: hands it to the queue of the peer or peers it goes to, and waits while
-    /// there is no room, where the socket type waits (all but PUB, XPUB, XSUB, REP and ROUTER,
-    /// which drop and count).
+    /// Sends a message: hands it to the queues of the peers that it goes to, and waits while these are full.
+    /// PUB, XPUB, XSUB, REP and ROUTER do not wait: they drop the message for a peer without room, and count
+    /// it. ROUTER waits with [`router_mandatory`](crate::SocketBuilder::router_mandatory), PUB and XPUB with
+    /// [`xpub_no_drop`](crate::SocketBuilder::xpub_no_drop).
     ///
-    /// **Cancel-safe:** when the future is dropped before it is ready the message was not sent,
-    /// not even in part.
+    /// **Cancel-safe:** when the future is dropped before it is ready the message was not sent, not even in
+    /// part.
     ///
     /// # Errors
     ///
-    /// [`SendError`] with the message in it, for [`Error::State`], [`Error::Unsupported`],
-    /// [`Error::Unroutable`], [`Error::Message`],
-    /// [`Error::Closed`].
+    /// [`SendError`], which holds the message, with one of these:
+    ///
+    /// * [`Error::Unsupported`] for types that only receive: PULL, SUB, DISH, GATHER.
+    /// * [`Error::State`] if a REQ socket has not received its answer yet, or a REP socket has no request to
+    ///   answer.
+    /// * [`Error::Unroutable`] if no peer has the routing id: SERVER, PEER, STREAM, and ROUTER with
+    ///   [`router_mandatory`](crate::SocketBuilder::router_mandatory).
+    /// * [`Error::Message`] if the socket type does not send messages of this shape.
+    /// * [`Error::Closed`] if another handle closes the socket, [`Error::EngineFailed`] if its I/O thread
+    ///   ends.
+    /// * [`Error::Forked`] in a child of the process that made the socket.
     pub async fn send(&self, message: impl Into<Message>) -> Result<(), SendError> {
         let mut frames = message.into().into_frames();
         loop {
@@ -41,11 +50,11 @@ impl Socket {
         }
     }
 
-    /// Sends a message if that can be done at once.
+    /// Sends a message if there is room for it.
     ///
     /// # Errors
     ///
-    /// As [`send`](Socket::send), and [`Error::WouldBlock`].
+    /// [`Error::WouldBlock`] if there is no room. Otherwise those of [`send`](Socket::send).
     pub fn try_send(&self, message: impl Into<Message>) -> Result<(), SendError> {
         let message = message.into();
         let core = match self.core() {
@@ -59,25 +68,19 @@ impl Socket {
         }
     }
 
-    /// Sends all these messages, in order, each as [`send`](Socket::send) would: the cheapest way
-    /// to send many, since one lock takes up to 256 of them and the connection is told once. Waits
-    /// while there is no room. Each message leaves the queue when it is sent; the queue keeps its
-    /// memory.
+    /// Sends all messages of the queue, in order, each as [`send`](Socket::send) would: the cheapest way to
+    /// send many, since one lock takes up to 256 of them and the connection is told once. Waits while there
+    /// is no room. Each message leaves the queue when it is sent; the queue keeps its memory. Returns how
+    /// many there were. Other handles may send in between.
     ///
-    /// Returns how many messages there were. All of them were sent then, and the queue is empty.
-    ///
-    /// After an error those that are gone from the queue were sent, and those that are left were
-    /// not, the first of them being the one that the error is about. Nothing is lost, so the call may
-    /// be repeated; where that message can never go, take it out before.
-    ///
-    /// Other handles may send in between, also while this one does not wait.
-    ///
-    /// **Cancel-safe:** when the future is dropped before it is ready, what was not sent is in the
-    /// queue.
+    /// **Cancel-safe:** when the future is dropped before it is ready, the messages that were not sent are in
+    /// the queue.
     ///
     /// # Errors
     ///
-    /// As [`send`](Socket::send), without the message, which is in the queue.
+    /// Those of [`send`](Socket::send), without the message. The queue then holds the messages that were not
+    /// sent; the error is about the first. Nothing is lost, so the call may be repeated. Remove a message
+    /// that can never be sent before that.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -114,29 +117,29 @@ impl Socket {
         }
     }
 
-    /// Sends messages from the front of the queue, in order, as long as that can be done at once,
-    /// and returns how many. Each leaves the queue when it is sent; the queue keeps its memory.
+    /// Sends messages from the front of the queue, in order, as long as there is room, and returns how many
+    /// were sent. Each leaves the queue when it is sent; the queue keeps its memory.
     ///
-    /// When fewer were sent than there were, there is no room for the next, or it cannot be sent:
-    /// the next call says why, by an error, or has sent none for want of room. To wait, ask for
-    /// [`room`](Socket::room) before trying, or call [`send_many`](Socket::send_many).
+    /// If fewer were sent than there were, either there is no room for the next, or it cannot be sent: the
+    /// next call returns its error, or 0 for want of room. To wait, ask for [`room`](Socket::room) before
+    /// trying, or call [`send_many`](Socket::send_many).
     ///
     /// # Errors
     ///
-    /// As [`send`](Socket::send), and only when nothing was sent; the message that it is about is
-    /// the first of the queue. No room is no error.
+    /// Those of [`send`](Socket::send), and only if nothing was sent. The error is about the first message of
+    /// the queue, which stays there. A full queue is not an error.
     pub fn try_send_many(&self, messages: &mut VecDeque<Message>) -> Result<usize, Error> {
         self.core()?.try_send_many(messages)
     }
 
-    /// SERVER, PEER: queues payloads for the connection of this [routing id](crate::Peer::connection_routing_id), in
-    /// order and in one go, as long as it has room. What is left stays in `payloads`. Returns how
-    /// many were queued.
+    /// Queues payloads for the connection of this [routing id](crate::Peer::connection_routing_id) of a
+    /// SERVER or PEER socket, in order and in one go, as long as it has room. The rest stays in `payloads`.
+    /// Returns how many were queued.
     ///
     /// # Errors
     ///
-    /// [`Error::Unroutable`] when there is no such connection, [`Error::Unsupported`] for other
-    /// types, [`Error::Closed`]; then all payloads are left.
+    /// [`Error::Unroutable`] if there is no such connection, [`Error::Unsupported`] for other socket types,
+    /// [`Error::Closed`] if another handle has closed the socket. All payloads are left then.
     pub fn try_send_many_to(
         &self,
         routing_id: u32,

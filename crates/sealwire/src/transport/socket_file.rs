@@ -140,7 +140,7 @@ impl Lock {
                 .custom_flags(OFlags::NOFOLLOW.bits() as i32)
                 .open(&path)?;
             match file.try_lock() {
-                // Who had it before has removed the file meanwhile: then others lock another one.
+                // The previous owner has removed the file meanwhile: then others lock another one.
                 Ok(()) if !is_at(&file, &path) => continue,
                 Ok(()) => return Ok(Lock { path, _file: file }),
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {

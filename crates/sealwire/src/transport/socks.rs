@@ -175,7 +175,7 @@ impl Handshake {
         &self.outgoing[self.sent..]
     }
 
-    /// So many of these have been sent.
+    /// Notes that this number of bytes has been sent.
     pub(crate) fn sent(&mut self, bytes: usize) {
         self.sent += bytes;
     }

@@ -430,7 +430,7 @@ impl Stream {
         }
     }
 
-    /// Ends both directions, whoever else holds a descriptor of the stream.
+    /// Ends both directions, even if others hold a descriptor of the stream.
     pub(crate) fn shut_down(&self) {
         let _ = on_stream!(self, stream => stream.shutdown(Shutdown::Both));
     }

@@ -18,7 +18,7 @@ const SEAL_AT_ONCE: usize = 128 << 10;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// What came first is no TLS: a `ws` peer, or another program.
+    /// The first bytes are not TLS: a `ws` peer, or another program.
     #[error("the peer does not speak TLS")]
     NotTls,
     /// Nobody whom this socket [trusts](crate::options::TlsTrust) has signed the certificate.
@@ -77,7 +77,7 @@ impl TlsError {
     }
 }
 
-/// One connection. What is kept of a handshake is at most 64 KiB, and one record of 16 KiB after it.
+/// One connection. It keeps at most 64 KiB of a handshake, and one record of 16 KiB after it.
 pub(super) struct Tls {
     connection: Connection,
     /// The peer has sent something that is TLS.

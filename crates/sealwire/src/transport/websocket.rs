@@ -12,7 +12,7 @@ use super::zws::{Address, Ready, Role, Terms, Zws};
 use crate::entropy;
 use crate::limits::MAX_WEBSOCKET_PENDING;
 
-/// What is between the WebSocket and TCP.
+/// The layer between the WebSocket and TCP.
 pub(super) enum Carrier {
     Nothing,
     #[cfg(feature = "wss")]

@@ -199,7 +199,7 @@ impl Signal {
                     let _ = Pin::new(&mut listening).poll(&mut context);
                 }
                 Slept::TimedOut => return attempt(Next::Attempt).map(or_timed_out),
-                // Who was told of something leaves it to others, or to the next call.
+                // The event stays for other waiters, or for the next call.
                 Slept::Interrupted => return Ok(Err(Unfinished::Interrupted)),
             }
         }

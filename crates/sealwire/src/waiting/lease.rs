@@ -1,8 +1,8 @@
 //! Who reads a socket's only connection, as one state in one atomic: each step of
 //! [`State`] is a compare-and-exchange.
 //!
-//! A thread parks, then looks for a message once more, then polls. Who brings a message does so first
-//! and calls [`wake`](Lease::wake) then. Both do so under the same lock, so the thread either finds the
+//! A thread parks, then checks for a message once more, then polls. A thread that brings a message queues it
+//! first and calls [`wake`](Lease::wake) then. Both do so under the same lock, so the thread either finds the
 //! message or is woken.
 
 use super::lease_state::{State, Step};

@@ -103,7 +103,7 @@ impl Future for Listening {
     }
 }
 
-/// Who was told and does not look passes it on.
+/// A listener that was notified and does not check passes the notification on.
 impl Drop for Listening {
     fn drop(&mut self) {
         if let Some((tasks, number)) = self.take()

@@ -1,5 +1,5 @@
-//! How threads, tasks and event loops wait: for a signal, for a descriptor, and whether to look again
-//! before they sleep. What they wait for is nothing to this module.
+//! How threads, tasks and event loops wait: for a signal, for a descriptor, and whether to spin before they
+//! sleep. This module does not know what they wait for.
 
 mod blocking;
 #[cfg(unix)]

@@ -1,9 +1,9 @@
 //! Waiting for a socket with the system's means: a descriptor that becomes readable when something
 //! may have changed.
 //!
-//! The descriptor is a [`Waker`]; that it is readable means that somebody should look. Whoever changes
-//! something writes it after the change is visible, and only if it is not written yet. Whoever looks
-//! clears it before it looks. So no change goes unnoticed, and most cost no system call.
+//! The descriptor is a [`Waker`]; it is readable when the owner should check the socket. A thread that
+//! changes something writes it after the change is visible, and only if it is not written yet. A thread that
+//! checks clears it first. So no change goes unnoticed, and most cost no system call.
 
 use std::fmt;
 use std::io;
@@ -32,11 +32,10 @@ use super::sync::{AtomicBool, Mutex, MutexGuard, Ordering};
 /// 3. Do that: receive once or more often with [`try_recv`](crate::Socket::try_recv), or send with
 ///    [`try_send`](crate::Socket::try_send). Then wait again.
 ///
-/// Who wants to send need not wait first: try, and wait when it says
-/// [`Error::WouldBlock`](crate::Error::WouldBlock). Who was told of a message and leaves it where it
-/// is will not be told of it again until another comes or one is received: this way a program that
-/// wants to send, and not yet to receive, can sleep. [`rearm`](Readiness::rearm) makes the
-/// descriptor readable again for those who want to be told once more.
+/// To send, try first, and wait after [`Error::WouldBlock`](crate::Error::WouldBlock).
+/// A message that was announced and left in its queue is not announced again until another comes or one is
+/// received: this way a program that wants to send, and not yet to receive, can sleep.
+/// [`rearm`](Readiness::rearm) makes the descriptor readable again for those who want to be told once more.
 ///
 /// A wake-up may be spurious. A `Readiness` is for one waiter, as `take` empties it; several waiters
 /// make one each. It does not keep the socket open, and outlives it.
@@ -62,7 +61,7 @@ pub struct Readiness {
     source: Arc<dyn Pollable>,
 }
 
-/// What can be done now without waiting.
+/// The operations that would not block now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
     /// A receive gives a message, or an error that is news (a lost request).
@@ -90,7 +89,7 @@ impl Pollers {
     /// To be called after every change, once it can be seen.
     #[inline]
     pub(crate) fn signal(&self) {
-        // Changes are made under the lock that a look takes: a look which misses a change took
+        // Changes are made under the lock that a check takes: a check that misses a change took
         // that lock before, and its notifier was there before that.
         if self.any.load(Ordering::Relaxed) {
             self.signal_all();

@@ -23,7 +23,7 @@ impl Spinning {
     const FAILED_ATTEMPTS: i32 = 4;
     /// Short waits without an attempt after those.
     const PAUSE: i32 = -64;
-    /// A wait is short, and spinning may have ended it sooner, up to so many times the limit: a
+    /// A wait is short, and spinning may have ended it sooner, up to this multiple of the limit: a
     /// sleeping thread is woken late.
     const SHORT: u32 = 4;
 
@@ -95,7 +95,7 @@ impl Spinning {
         self.credit.store(Self::FAILED_ATTEMPTS, Ordering::Relaxed);
     }
 
-    /// It did not, or the core was lent to others for so long that it was late all the same.
+    /// It did not, or other threads had the core until it was late all the same.
     fn failed(&self) {
         let left = self.credit.load(Ordering::Relaxed) - 1;
         let credit = if left > 0 { left } else { Self::PAUSE };

@@ -1,4 +1,4 @@
-//! A descriptor that becomes readable when whoever polls it has to look up.
+//! A descriptor that becomes readable to wake the thread that polls it.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -14,7 +14,7 @@ use crate::scene::{Mechanism, Scene, address_of};
 use crate::support::{await_event, options};
 use sealwire_relay::{Act, Format, Relay, Script, honest};
 
-/// What is done, how, and the number of the frame that then does not verify.
+/// The name of the manipulation, its script, and the number of the frame that then does not verify.
 type Misplacing = (&'static str, fn() -> Script, u64);
 
 const MISPLACED: [Misplacing; 5] = [
@@ -102,7 +102,7 @@ fn parts_of_two_messages_do_not_make_a_third() {
     assert_eq!(scene.received(), Vec::<Vec<String>>::new());
 }
 
-/// Who says by name that gaps are accepted gets what is left, and a warning.
+/// A server that explicitly accepts gaps gets the remaining messages, and a warning.
 #[test]
 fn gaps_are_accepted_by_name_alone() {
     let _shared = memory::shared();

@@ -51,7 +51,7 @@ fn not_verified(index: u64) -> ProtocolError {
 /// The tampering, and the number of the frame that then does not verify.
 type Tampering = (&'static str, fn() -> Script, u64);
 
-/// What can be done to frame 2 of five that changes its order or content.
+/// The manipulations of frame 2 of five that change its order or content.
 const TAMPERINGS: [Tampering; 9] = [
     ("drop", || frame(2, |_| Act::drop()), 2),
     ("drop the first", || frame(0, |_| Act::drop()), 0),
@@ -95,7 +95,7 @@ fn flipped(mut unit: Vec<u8>, bit: usize) -> Act {
     Act::forward(unit)
 }
 
-/// Five messages of one frame each, then some more, so that whoever waits for bytes gets them.
+/// Five messages of one frame each, then some more, so that a relay that waits for bytes gets them.
 fn send_all(client: &Socket) -> Vec<Vec<String>> {
     let bodies: Vec<String> = (0..5).map(|number| format!("message {number}")).collect();
     for body in &bodies {
@@ -341,7 +341,7 @@ fn no_part_of_an_unfinished_message_is_delivered() {
     }
 }
 
-/// Delay is no forgery: whatever the pieces are, the same messages come out.
+/// Delay is not a forgery: whatever the pieces are, the same messages come out.
 #[test]
 fn bytes_that_come_one_by_one_are_put_together() {
     let _shared = memory::shared();

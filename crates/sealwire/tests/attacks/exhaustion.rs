@@ -161,11 +161,11 @@ fn ten_thousand_half_open_connections() {
 /// What one attacker does with a connection on which it has sent HELLO.
 #[derive(Clone, Copy)]
 enum Afterwards {
-    /// Closes it at once, as the server works on HELLO all the same. After so many waits for one
-    /// answer: where the system's queue of connections is full, the next attempt to connect takes
-    /// a second, and that is no flood.
+    /// Closes it at once, as the server works on HELLO all the same. After this number it waits for one
+    /// answer: where the system's queue of connections is full, the next attempt to connect takes a second,
+    /// which would end the flood.
     Forget(usize),
-    /// Keeps it until it has made so many more, and reads what came then.
+    /// Keeps it until it has made this number of others, and reads the answers then.
     Keep(usize),
 }
 
@@ -245,7 +245,7 @@ impl Drop for EndOfFlood<'_> {
     }
 }
 
-/// Prints how long round trips took. How long they may take is no part of the promise.
+/// Prints how long round trips took. There is no promise about their time.
 fn print_round_trips(when: &str, trips: &mut [Duration]) {
     trips.sort_unstable();
     println!(
@@ -256,8 +256,8 @@ fn print_round_trips(when: &str, trips: &mut [Duration]) {
     );
 }
 
-/// Who is established is served while others make the server compute, whatever they do with what
-/// it computed, and who completes its handshake gets in.
+/// Established clients are served while others make the server compute, whatever they do with the
+/// results, and a client that completes its handshake gets in.
 fn hellos_without_end(mechanism: Mechanism) {
     const HELLOS: usize = 10_000;
     const ANSWERS: usize = HELLOS / 4;
@@ -276,7 +276,7 @@ fn hellos_without_end(mechanism: Mechanism) {
     allow_open_files(OPEN_FILES);
     let scene = Scene::protected_by(mechanism, |server| server.backlog(BACKLOG));
     let flood = HelloFlood::against(&scene);
-    // With one peer, whoever waits for its messages would read them and the I/O thread would not.
+    // With one peer, the thread that waits for its messages would read them and the I/O thread would not.
     let _second = newcomer_is_served(&scene);
     let growth = Growth::start();
     let round_trip = || {

@@ -147,7 +147,7 @@ impl Publisher {
             publisher.socket.send("news").unwrap();
             publisher.subscriber.try_recv().is_ok()
         });
-        // What was sent before it was heard of.
+        // Sent before the publisher knows of it.
         publisher.socket.send("news: the last").unwrap();
         while publisher.subscriber.recv().unwrap().as_bytes() != b"news: the last" {}
         publisher

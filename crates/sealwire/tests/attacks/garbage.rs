@@ -296,7 +296,7 @@ fn metadata_of_a_server() {
     let scene = Scene::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     for (metadata, expected) in bad_metadata() {
-        // What is wrong for a DEALER to say is as wrong for anyone else.
+        // Commands that are wrong for a DEALER are as wrong for other types.
         let (_client, monitor) = scene.victim_of(&listener);
         let mut forger = Forger::accept(&listener);
         let ephemeral = *forger.ephemeral.public().as_bytes();

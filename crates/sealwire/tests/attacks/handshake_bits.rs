@@ -131,7 +131,7 @@ fn attempt(scene: &Scene, target: Target) {
     );
 }
 
-/// Who notices a flipped bit, and what the fault is called. `unit` is the message as it arrives.
+/// The side that notices a flipped bit, and the error that it reports. `unit` is the message as it arrives.
 fn expectation(target: Target, unit: &[u8]) -> (Side, ProtocolError) {
     let receiver = match target.sender {
         Side::Client => Side::Server,

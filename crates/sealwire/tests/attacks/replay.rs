@@ -102,7 +102,7 @@ fn a_recorded_server_is_not_believed() {
     assert!(client.try_recv().is_err());
 }
 
-/// A connection takes one INITIATE: the second is no message either.
+/// A connection takes one INITIATE: the second is not a message either.
 #[test]
 fn initiate_is_taken_once() {
     let _shared = memory::shared();

@@ -164,7 +164,7 @@ impl Scene {
         }
     }
 
-    /// Waits until the server has accepted so many connections.
+    /// Waits until the server has accepted `count` connections.
     pub(crate) fn await_accepted(&self, count: usize) {
         self.chronicle.await_accepted(count);
     }
@@ -174,7 +174,7 @@ impl Scene {
         self.chronicle.end_of(address)
     }
 
-    /// Waits for so many ends among the connections from these addresses.
+    /// Waits for `least` ends among the connections from these addresses.
     pub(crate) fn ends_of(&self, addresses: &HashSet<SocketAddr>, least: usize) -> Vec<End> {
         self.chronicle.ends_of(addresses, least)
     }
@@ -352,7 +352,7 @@ impl Chronicle {
         )
     }
 
-    /// Waits for so many ends among the connections from these addresses.
+    /// Waits for `least` ends among the connections from these addresses.
     pub(crate) fn ends_of(&self, addresses: &HashSet<SocketAddr>, least: usize) -> Vec<End> {
         self.wait(&format!("{least} connections that ended"), |pages| {
             let have_ended = |address: &&SocketAddr| pages.ends.contains_key(address);
@@ -368,8 +368,8 @@ impl Chronicle {
         })
     }
 
-    /// Waits until so many connections were accepted. Who makes more than a monitor keeps events of has
-    /// to wait in between.
+    /// Waits until `count` connections were accepted. A test that makes more than a monitor keeps events of
+    /// has to wait in between.
     pub(crate) fn await_accepted(&self, count: usize) {
         self.wait(&format!("{count} connections accepted"), |pages| {
             (pages.accepted >= count).then_some(())

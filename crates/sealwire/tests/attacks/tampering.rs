@@ -1,4 +1,4 @@
-//! What is done to one unit of each protocol, in each pattern and direction, and how that ends.
+//! Manipulations of one unit of each protocol, in each pattern and direction, and how that ends.
 //!
 //! Two messages arrive untouched. Then someone does something to the third, and others follow it where the pattern
 //! sends them. The receiver, or the sender where its own unit comes back, must end the connection with the
@@ -56,7 +56,7 @@ fn every_unit_of_curve() {
     page::agrees("CURVE", &SEALED, "tampering::every_unit_of_curve");
 }
 
-/// Without subscriptions, which are no messages: XPUB tells of a repeated one once.
+/// Without subscriptions, which are not messages: XPUB tells of a repeated one once.
 #[test]
 fn every_unit_in_the_clear() {
     let mut users = PasswordTable::new();

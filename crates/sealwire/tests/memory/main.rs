@@ -15,7 +15,7 @@ mod websocket_pieces;
 
 use std::sync::{Mutex, PoisonError};
 
-/// What may be left of one test for another: less than any of them measures.
+/// Bytes that one test may leave for the next: less than any of them measures.
 const LEFT: usize = 2 << 20;
 
 /// Runs a test while no other does, then waits until it has given back what it took.

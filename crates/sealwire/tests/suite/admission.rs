@@ -161,7 +161,7 @@ fn a_routing_id_belongs_to_its_user_before_it_comes() {
         },
         _ => None,
     });
-    // Who claims its own gets it, and so does who claims none.
+    // A client that claims its own id gets it, and so does one that claims none.
     for claimed in ["alice", ""] {
         let owner = dealer(&alice, claimed);
         owner.send("hello").unwrap();

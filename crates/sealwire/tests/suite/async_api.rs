@@ -1,4 +1,4 @@
-//! The async face: any executor, and calls that may be dropped at any point.
+//! The async API: any executor, and calls that may be dropped at any point.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

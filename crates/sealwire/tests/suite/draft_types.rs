@@ -14,7 +14,7 @@ fn everywhere(test: impl Fn(&Path)) {
 }
 
 #[test]
-fn a_server_answers_its_clients_by_number() {
+fn a_server_answers_its_clients_by_routing_id() {
     everywhere(|path| {
         let server = path.server(SocketType::Server).build_blocking().unwrap();
         let endpoint = server.bind(path.endpoint()).unwrap();
@@ -46,7 +46,7 @@ fn a_server_answers_its_clients_by_number() {
 }
 
 #[test]
-fn a_server_needs_the_number_of_a_peer_that_is_there() {
+fn a_server_needs_the_routing_id_of_a_connected_peer() {
     let path = Path::encrypted();
     let (server, client) = path.pair(SocketType::Server, SocketType::Client);
     for wrong in [
@@ -108,12 +108,12 @@ fn a_radio_reaches_the_members_of_a_group() {
         };
         let both = tune_in(&["news", "sport"]);
         let news = tune_in(&["news"]);
-        // Whoever hears the last group of its own has joined all of them.
+        // A DISH that hears its last group has joined all of them.
         for (dish, group) in [(&both, "ready both"), (&news, "ready news")] {
             dish.join(group).unwrap();
             eventually("joined", || {
                 radio.send(Message::to_group(group, "")).unwrap();
-                // Not so many of them that the queue is full.
+                // Few enough not to fill the queue.
                 dish.recv_timeout(Duration::from_millis(20)).is_ok()
             });
             dish.leave(group).unwrap();
@@ -293,7 +293,7 @@ fn a_channel_is_a_pair_of_single_frames() {
 }
 
 #[test]
-fn payloads_go_to_a_connection_by_number_and_come_without_it() {
+fn payloads_go_to_a_connection_by_routing_id_and_come_without_it() {
     everywhere(|path| {
         let server = path.server(SocketType::Peer).omit_routing_id(true);
         let server = server.build().unwrap();

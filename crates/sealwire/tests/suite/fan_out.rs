@@ -95,7 +95,7 @@ fn all_subscribed(publisher: &Socket, count: usize) {
     }
 }
 
-/// Two who read nothing for now, and a publisher with room for so many messages for each.
+/// Two who read nothing for now, and a publisher with room for `room` messages for each.
 fn idle_subscribers(room: usize) -> (Socket, [Socket; 2]) {
     let publisher = options(SocketType::XPub).xpub_verbose(true);
     let publisher = publisher.send_high_water_mark(room).linger(Duration::ZERO);
@@ -146,7 +146,7 @@ fn full_queues_drop_and_count_each_message() {
     assert_eq!(received, copies);
 }
 
-/// What is queued for somebody who leaves is lost, and counted.
+/// Messages queued for a subscriber that leaves are lost, and counted.
 #[test]
 fn who_leaves_takes_a_queue_of_shared_messages_along() {
     const MESSAGES: u32 = 20_000;

@@ -30,7 +30,7 @@ fn push_waits_when_nobody_reads_and_loses_nothing() {
             match push.send_timeout(body(sent), Duration::from_millis(100)) {
                 Ok(()) => sent += 1,
                 Err(_) if sent >= 20 => break,
-                // A thread that moves messages on may not have run for so long.
+                // The thread that moves messages may not have run during this time.
                 Err(_) => assert!(
                     Instant::now() < deadline,
                     "{}: both queues are used",

@@ -1,4 +1,4 @@
-//! Who sent a message, and who decides who may.
+//! The sender of a message, and the authenticator that decides about it.
 
 use std::fs;
 use std::sync::mpsc;

@@ -1,5 +1,5 @@
-//! Messages one after the other, taken in batches: nothing is lost, doubled or out of order, whoever else
-//! receives.
+//! Messages one after the other, taken in batches: nothing is lost, doubled or out of order, though others
+//! receive too.
 
 use std::collections::BTreeSet;
 use std::pin::{Pin, pin};

@@ -51,7 +51,7 @@ fn nobody_connects_to_a_wildcard() {
     ));
 }
 
-/// What is made without parsing is refused where it would be used, by every transport.
+/// Every transport refuses an endpoint that was made without parsing when it is used.
 #[test]
 fn endpoints_made_by_hand_are_checked_where_they_are_used() {
     let (host, port) = ("127.0.0.1\r\nX: y".to_owned(), 1);

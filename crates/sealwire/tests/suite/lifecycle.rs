@@ -76,7 +76,7 @@ fn a_socket_file_left_behind_is_replaced() {
     let endpoint = socket.bind(format!("ipc://{}", path.display())).unwrap();
     socket.unbind(&endpoint).unwrap();
     eventually("tidied up", || !path.exists());
-    // Something that is no socket is never removed.
+    // A file that is not a socket is never removed.
     std::fs::write(&path, "precious").unwrap();
     assert!(matches!(socket.bind(endpoint), Err(Error::Bind { .. })));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
@@ -246,7 +246,7 @@ fn heartbeats_keep_a_silent_connection() {
         await_event(&monitor, "connected", |event| {
             matches!(event, Event::Ready { .. }).then_some(())
         });
-        // Twenty heartbeats pass without a word from either application.
+        // Twenty heartbeats pass while both applications are silent.
         let Some(ended) = monitor.wait_next_timeout(20 * TICK) else {
             break;
         };

@@ -76,7 +76,7 @@ impl Trap {
         self.disarm();
     }
 
-    /// What is dropped from now on calls nothing, and keeps no socket.
+    /// Payloads dropped from now on call nothing, and keep no socket.
     fn disarm(&self) {
         self.socket.lock().unwrap().take();
     }

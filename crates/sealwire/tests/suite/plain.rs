@@ -101,7 +101,7 @@ fn users_who_leave_the_file_or_change_their_password_are_disconnected() {
     let [alice, ..] = &users;
     says(alice, "alice");
     assert_eq!(alice.counters().handshakes_completed, 1);
-    // Who has the new password gets in.
+    // A client with the new password gets in.
     says(&user(&endpoint, "carol", "four"), "carol");
 }
 

@@ -1,4 +1,4 @@
-//! A descriptor tells when a socket or a monitor is worth a look.
+//! A descriptor is readable when a socket or a monitor has something to do.
 
 #![cfg(unix)]
 

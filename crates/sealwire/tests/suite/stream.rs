@@ -49,7 +49,7 @@ fn greeted(socket: &Socket) -> Frame {
     id
 }
 
-/// Reads until so many bytes have come from this connection.
+/// Reads until `length` bytes have come from this connection.
 fn receive_bytes(socket: &Socket, from: &Frame, length: usize) -> Vec<u8> {
     let mut all = Vec::new();
     while all.len() < length {
@@ -75,7 +75,7 @@ fn a_plain_client_is_served() {
     assert_eq!(receive_bytes(&socket, &id, 18), b"GET / HTTP/1.0\r\n\r\n");
     send(&socket, &id, "HTTP/1.0 200 OK\r\n\r\n");
     send(&socket, &id, "hello");
-    // What is queued goes out before the connection ends.
+    // Queued messages go out before the connection ends.
     send(&socket, &id, "");
     let mut answer = String::new();
     plain.read_to_string(&mut answer).unwrap();

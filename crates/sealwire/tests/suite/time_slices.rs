@@ -102,7 +102,7 @@ fn a_connection_that_can_always_write_lets_others_have_the_thread() {
     });
 }
 
-/// What was written is not told as unsent, however many writes it took.
+/// Written messages are not reported as unsent, however many writes they took.
 #[test]
 fn a_socket_that_closes_has_sent_what_its_last_write_carried() {
     for count in 1..=60 {

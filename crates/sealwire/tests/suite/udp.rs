@@ -66,7 +66,7 @@ fn messages_of_joined_groups_arrive_with_their_sender() {
         let (dish, bound) = dish(&format!("udp://{host}:*"), &["news"]);
         let radio = socket(SocketType::Radio);
         radio.connect(&bound).unwrap();
-        // What is sent at once is not lost: nobody has to be there first.
+        // A message that is sent at once is not lost: nobody has to be there first.
         radio.send(Message::to_group("weather", "sun")).unwrap();
         radio.send(Message::to_group("news", "first")).unwrap();
         let body: Vec<u8> = (0..MAX_DATAGRAM - 5).map(|n| n as u8).collect();

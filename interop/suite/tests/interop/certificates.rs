@@ -1,4 +1,4 @@
-//! Certificates in czmq's format: whoever makes them, everybody reads them and they open
+//! Certificates in czmq's format: every library reads those of the others, and they open
 //! connections in both directions.
 
 use std::fs::{self, Permissions};
@@ -15,7 +15,7 @@ use sealwire::{Generate as _, KeyPair, Security, SocketType};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Who makes certificates.
+/// The maker of certificates.
 #[derive(Debug, Clone, Copy)]
 enum Maker {
     /// The library's function.

@@ -63,7 +63,7 @@ fn each(ours: SocketType, script: &[&str], test: impl Fn(&Path, &mut Link)) {
     }
 }
 
-/// What comes back from the peer is what was sent; `address` says to whom.
+/// The peer sends back what it was sent; `address` says to whom.
 fn ask(path: &Path, link: &mut Link, address: impl Fn(Vec<u8>) -> Message) {
     for body in messages() {
         link.ours.send(address(body.clone())).unwrap();
@@ -73,7 +73,7 @@ fn ask(path: &Path, link: &mut Link, address: impl Fn(Vec<u8>) -> Message) {
     }
 }
 
-/// What the peer sends goes back to it, with the number of its connection if it has one.
+/// Sends each message of the peer back to it, with its routing id if it has one.
 fn answer(path: &Path, link: &mut Link, frames: usize) {
     for body in messages() {
         let question = link.ours.recv().unwrap();
@@ -180,7 +180,7 @@ fn our_dish_and_a_radio_of_libzmq() {
     });
 }
 
-/// Whoever connects speaks first: it alone knows a number to send to.
+/// The connecting side speaks first: it alone knows a routing id to send to.
 #[test]
 fn peers() {
     for path in paths() {

@@ -1,5 +1,5 @@
 //! Wrong keys, wrong passwords, wrong mechanisms and no keys against libzmq: our monitor names each,
-//! within a second, for every socket type, whoever is bound.
+//! within a second, for every socket type, whichever side is bound.
 
 use std::time::{Duration, Instant};
 
@@ -81,7 +81,7 @@ impl Case {
         }
     }
 
-    /// Every pairing of socket types, whoever is bound, against libzmq.
+    /// Every pairing of socket types, whichever side is bound, against libzmq.
     fn check_all(&self, cause_is: impl Fn(&FailureCause)) {
         if !LIBZMQ.is_there() {
             return;

@@ -64,7 +64,7 @@ fn to(routing_id: &'static str, mut message: Message) -> Message {
 fn overflow(link: &Link, mut send: impl FnMut(u32)) -> Vec<u32> {
     let deadline = Instant::now() + TIMEOUT;
     let mut accepted = Vec::new();
-    // What was handed to the connection is counted after it was taken off the queue, so this is
+    // Messages handed to the connection are counted after they were taken off the queue, so this is
     // never less than what waits.
     let waiting = |accepted: &[u32]| accepted.len() as u64 - link.ours.counters().messages_sent;
     for number in 0.. {
@@ -234,7 +234,7 @@ fn what_waited_for_a_peer_that_was_killed_goes_to_the_next() {
         await_ready(&link.monitor);
         link.peer.signal("STOP");
         let accepted = blocked(&link, numbered);
-        // What was handed to the connection is lost with it.
+        // Messages handed to the connection are lost with it.
         let lost = u32::try_from(link.ours.counters().messages_sent).unwrap();
         link.restart_peer();
         link.ours.send(numbered(accepted)).unwrap();

@@ -109,7 +109,7 @@ fn our_client_is_not_allowed() {
         let path = Path::blake3(program, Theirs, Theirs);
         let link = path.open_with(options(SocketType::Push), &PULL, sides);
         let (_, text) = failed(&link);
-        // These servers close without a word.
+        // These servers close silently.
         assert!(text.contains("waiting for READY"), "{text}");
         await_event(&link.monitor, "another attempt", |event| {
             matches!(event, Event::Retrying { .. }).then_some(())

@@ -85,7 +85,7 @@ fn of_a_subscriber(path: Path) {
     }
 }
 
-/// Who asks crashes and asks again; who is asked crashes with a request, which is told.
+/// The client crashes and asks again; the server crashes with a request, which is reported.
 fn of_a_request(path: Path) {
     if !path.program.is_there() {
         return;

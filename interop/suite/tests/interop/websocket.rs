@@ -67,7 +67,7 @@ fn port(endpoint: &str) -> u16 {
     }
 }
 
-/// One question and its answer, with whoever binds and with TLS in between or not.
+/// One question and its answer, with either side bound and with TLS in between or not.
 fn converse(protection: Protection, binds: Side, certificates: Option<&Certificates>) {
     let sides = protection.sides();
     let mut ours = options(SocketType::Req).security(sides.ours);

@@ -197,7 +197,7 @@ fn path(binds: Side, protection: Protection) -> Path {
     Path::tcp(LIBZMQ, binds, protection)
 }
 
-/// libzmq's socket with a handler that gives this status to whoever shows what is expected.
+/// libzmq's socket with a handler that gives this status to a client with the expected credentials.
 fn asking_theirs(protection: Protection, status: &str) -> Sides {
     let mut sides = protection.sides();
     sides.theirs.extend(["--zap".into(), status.into()]);

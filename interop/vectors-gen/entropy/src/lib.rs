@@ -1,4 +1,4 @@
-//! Scripted entropy with the face of getrandom 0.2.
+//! Scripted entropy with the API of getrandom 0.2.
 //!
 //! It replaces that crate in the vector generator, and only there, so that the ephemeral keys a
 //! published peer draws are known and the same on every run. Every thread installs its own script;

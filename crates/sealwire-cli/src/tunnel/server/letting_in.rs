@@ -1,4 +1,4 @@
-//! Who is let in, and who has to go when the list of allowed keys changes.
+//! Lets connections in, and ends them when the list of allowed keys changes.
 
 use sealwire_tunnel::PublicKey;
 

@@ -92,7 +92,7 @@ pub(crate) fn handshakes() {
     let evicted = (strangers.len() - OF_ONE) as u64;
     assert_eq!(router.counters().exceeded(Kind::Handshakes), evicted);
     bystander.works(|| drop(answer_the_bystander(&router)));
-    // Who goes on with its handshake is let in, from the same address too.
+    // A client that goes on with its handshake is let in, from the same address too.
     drop(bystander);
     let mut late = server.bystander(&endpoint);
     late.works(|| drop(answer_the_bystander(&router)));

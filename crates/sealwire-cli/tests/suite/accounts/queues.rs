@@ -133,7 +133,7 @@ pub(crate) fn left_behind() {
         "{held} bytes held"
     );
 
-    // Who was there before works on, and once all was read everybody is let in again.
+    // The earlier client works on, and once all was read everybody is let in again.
     let mut others = 0;
     bystander.works(|| others += answer_the_bystander(&router).len() as u64);
     assert_eq!(others, left, "what was left behind is delivered");

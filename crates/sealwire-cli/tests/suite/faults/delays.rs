@@ -21,7 +21,7 @@ const CALLS: [&str; 8] = [
 /// Of each exchange; a failure names its own.
 const SEEDS: std::ops::Range<u64> = 1..4;
 
-/// Delays of up to two milliseconds, by a seed: of each call every so many.
+/// Delays of up to two milliseconds, for calls that the seed chooses.
 fn delays(seed: u64) -> Vec<String> {
     let mut state = seed;
     let mut random = |limit: u64| {

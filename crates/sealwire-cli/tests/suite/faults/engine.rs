@@ -17,7 +17,7 @@ fn commands_that_wait_for_others_end() {
         &["rpc", "serve", "-b", ANY, "--exec", "cat"],
         &[&proxy[..], &backend].concat(),
     ] {
-        // After so many waits, which are few before somebody comes.
+        // After `number` waits; there are few before somebody connects.
         for number in [1, 2, 3, 4] {
             let rule = format!("epoll_wait:error=EBADF:when={number}+");
             let Some(mut command) = failing(&[&rule], arguments) else {

@@ -204,7 +204,7 @@ fn ends_with_interrupt(tunnel: Tunnel) {
     }
 }
 
-/// One of them vanishes without a word, in the middle of a connection: the rest notices, and new ones work.
+/// One of them vanishes silently, in the middle of a connection: the rest notices, and new ones work.
 #[test]
 fn peers_that_vanish_end_their_connections() {
     let (keys, service) = (Keys::new(), service(echo));

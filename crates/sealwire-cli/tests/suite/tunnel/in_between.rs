@@ -12,7 +12,7 @@ use super::ends::{Keys, TIMEOUT, content, dial, exchange, service};
 const FROM_CONNECTOR: usize = 32 + 48;
 const FROM_LISTENER: usize = 80;
 
-/// What is done to one direction.
+/// A manipulation of one direction.
 #[derive(Debug, Clone, Copy)]
 enum Attack {
     /// Changes a bit of the byte at this place.
@@ -21,11 +21,11 @@ enum Attack {
     Cut(usize),
     /// Leaves out this many bytes at the end, and ends it properly.
     CutLast(usize),
-    /// Sends the bytes of this place, so many, twice.
+    /// Sends bytes twice: place and count.
     Repeat(usize, usize),
-    /// Leaves so many bytes out here.
+    /// Leaves bytes out: place and count.
     Skip(usize, usize),
-    /// Swaps two neighbouring runs of so many bytes here.
+    /// Swaps two neighbouring runs: place, and bytes of each.
     Swap(usize, usize),
 }
 
@@ -51,7 +51,7 @@ impl Attack {
         let mut before = 0;
         Box::new(move |index, mut unit| {
             if index < handshake.len() {
-                // What is changed in a message is changed before it goes on.
+                // A message is changed before it goes on.
                 if let Attack::Flip(place) = self
                     && let Some(byte) = place.checked_sub(before).and_then(|at| unit.get_mut(at))
                 {

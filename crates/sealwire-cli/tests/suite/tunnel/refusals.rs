@@ -14,7 +14,7 @@ fn is_cut_off(connector: &mut Running) {
 fn is_cut_off_at(entry: &str) {
     let mut socket = dial(entry);
     let mut received = Vec::new();
-    // A reset is told once, to whoever asks first.
+    // The system reports a reset once, to the first call.
     let outcome = socket
         .write_all(b"hello")
         .and_then(|()| socket.read_to_end(&mut received));

@@ -1,4 +1,4 @@
-//! What goes in comes out, on both sides, many at a time.
+//! The bytes that go in come out, on both sides, over many connections at once.
 
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;

@@ -60,7 +60,7 @@ fn begin<'t, N: ArraySize, J>(
 
 impl<N: ArraySize> Aead<N> {
     /// Encrypts each text in place and gives each its tag: the same bytes as
-    /// [`seal_detached`](Self::seal_detached), but on CPUs with VAES several at a time if they are
+    /// [`seal_detached`](Self::seal_detached), but on CPUs with VAES several at once if they are
     /// long enough for that to be faster, best if they are about equally long.
     pub fn seal_many(&self, jobs: &mut [SealJob<'_, N>]) {
         let length = |job: &&mut SealJob<'_, N>| job.associated_data.len() + job.text.len();
@@ -82,7 +82,7 @@ impl<N: ArraySize> Aead<N> {
     }
 
     /// Decrypts each text in place and tells each whether it is authentic: the same as
-    /// [`open_detached`](Self::open_detached), but on CPUs with VAES several at a time if they are
+    /// [`open_detached`](Self::open_detached), but on CPUs with VAES several at once if they are
     /// long enough for that to be faster, best if they are about equally long. A text that is not is all zeros; the others are not affected.
     pub fn open_many(&self, jobs: &mut [OpenJob<'_, N>]) {
         let length = |job: &&mut OpenJob<'_, N>| job.associated_data.len() + job.text.len();

@@ -125,7 +125,7 @@ impl Opener {
     /// # Errors
     ///
     /// [`InvalidCiphertext`] if the block is not what comes next in the stream, if it is not as long
-    /// as its header says, and always after the end or an error. What was decrypted is all zeros.
+    /// as its header says, and always after the end or an error. The decrypted bytes are then all zeros.
     pub fn open<'b>(&mut self, block: &'b mut [u8]) -> Result<&'b mut [u8], InvalidCiphertext> {
         let header = *block.first_chunk().ok_or(InvalidCiphertext)?;
         let size = self.block_size(header);

@@ -69,8 +69,8 @@ fn update(digests: &mut [impl HasDuplex], pieces: &[&[u8]]) {
 }
 
 impl Digest {
-    /// The digest of each message: the same as [`of`](Self::of), but on CPUs with VAES several at a
-    /// time, best if they are about equally long.
+    /// The digest of each message: the same as [`of`](Self::of), but on CPUs with VAES several at once, best
+    /// if they are about equally long.
     ///
     /// # Panics
     ///
@@ -84,7 +84,7 @@ impl Digest {
     }
 
     /// Writes a piece to each digest, as for several files that are read side by side; pieces may be
-    /// empty. On CPUs with VAES several at a time, best if they are about equally long.
+    /// empty. On CPUs with VAES several at once, best if they are about equally long.
     ///
     /// # Panics
     ///
@@ -95,8 +95,8 @@ impl Digest {
 }
 
 impl KeyedDigest {
-    /// The tag of each message: the same as [`of`](Self::of), but on CPUs with VAES several at a
-    /// time, best if they are about equally long.
+    /// The tag of each message: the same as [`of`](Self::of), but on CPUs with VAES several at once, best if
+    /// they are about equally long.
     ///
     /// # Panics
     ///
@@ -108,7 +108,7 @@ impl KeyedDigest {
     }
 
     /// Writes a piece to each digest, as for several files that are read side by side; pieces may be
-    /// empty. On CPUs with VAES several at a time, best if they are about equally long.
+    /// empty. On CPUs with VAES several at once, best if they are about equally long.
     ///
     /// # Panics
     ///

@@ -44,7 +44,7 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// [`FrostError`] if it is no group.
+    /// [`FrostError`] if the bytes are not a group.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FrostError> {
         let [key @ .., t0, t1, m0, m1] = sized::<GROUP_SIZE>(bytes)?;
         let parameters = Parameters {
@@ -99,7 +99,7 @@ impl Commitment {
     ///
     /// # Errors
     ///
-    /// [`FrostError`] if it is no commitment, or the identifier is 0.
+    /// [`FrostError`] if the bytes are not a commitment, or the identifier is 0.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FrostError> {
         let [i0, i1, points @ ..] = sized::<COMMITMENT_SIZE>(bytes)?;
         let identifier = u16::from_be_bytes([*i0, *i1]);
@@ -126,7 +126,7 @@ impl SignatureShare {
     ///
     /// # Errors
     ///
-    /// [`FrostError`] if it is no scalar.
+    /// [`FrostError`] if the bytes are not a scalar.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FrostError> {
         Ok(Self(decode_scalar(bytes)?))
     }

@@ -1,4 +1,4 @@
-//! What can go wrong between signers.
+//! The errors of signers.
 
 use crate::schemes::keys::InvalidEncoding;
 #[cfg(feature = "std")]
@@ -26,7 +26,7 @@ pub enum FrostError {
     /// The seed gives a key that is zero: it is not random.
     #[error("the seed gives a key that is zero; take another")]
     Degenerate,
-    /// What was to be decoded has another length.
+    /// The bytes to decode have another length.
     #[error("{expected} bytes are needed, not {actual}")]
     Length {
         /// Bytes that it must have.

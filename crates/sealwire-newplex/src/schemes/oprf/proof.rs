@@ -28,7 +28,7 @@ pub const PROOF_SIZE: usize = 64;
 #[error("invalid proof: the server used another key, or the proof is for something else")]
 pub struct InvalidProof;
 
-/// Why bytes are no proof.
+/// The reason why bytes are not a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ProofError {

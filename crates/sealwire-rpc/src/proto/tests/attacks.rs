@@ -95,7 +95,7 @@ fn open_calls_are_bounded_in_number_and_in_bytes() {
     let mut small = server(|local| local.request_budget = 2_000, ANSWERS);
     small.asked(1, &[0; 900]);
     let second = small.asked(3, &[0; 900]);
-    // What was taken back and its handler has not let go of is held, though the peer cannot know.
+    // A cancelled call is held until its handler lets go of it, though the peer cannot know.
     small.get(CANCEL, 3, b"").unwrap();
     assert!(matches!(
         small.get(REQUEST, 5, &[0; 900]),

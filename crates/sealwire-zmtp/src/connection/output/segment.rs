@@ -254,7 +254,7 @@ impl Large {
 /// The rest of a frame that is sealed a piece at a time, into buffers that go out before it.
 pub(super) struct InPieces {
     header: ArrayVec<u8, MAX_HEADER>,
-    /// What is not sealed yet.
+    /// The bytes that are not sealed yet.
     payload: Bytes,
     /// `None` before the first piece.
     sealer: Option<Box<dyn PieceSealer>>,

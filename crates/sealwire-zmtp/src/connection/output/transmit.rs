@@ -8,7 +8,7 @@ use super::{Output, Segment};
 
 /// Everything that is ready to be written, in chunks.
 ///
-/// What is advanced over is gone; the rest stays in the connection for the next time. Of a frame that
+/// Bytes that are advanced over are gone; the rest stays in the connection for the next time. Of a frame that
 /// is sealed in pieces (see [`FRAME_IN_PIECES`](crate::limits::FRAME_IN_PIECES)) it holds what is
 /// sealed; more is there once that was advanced over and
 /// [`transmit`](crate::Connection::transmit) is called again.
@@ -19,7 +19,7 @@ impl<'a> Transmit<'a> {
         Self(output)
     }
 
-    /// All chunks in order, none empty, for a vectored write.
+    /// Returns all chunks in order, none empty, for a vectored write.
     pub fn chunks(&self) -> impl Iterator<Item = &[u8]> {
         let mut taken = self.0.taken;
         let parts = self.0.ready_segments().flat_map(Segment::parts);

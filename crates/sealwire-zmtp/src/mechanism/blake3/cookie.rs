@@ -87,7 +87,7 @@ impl Cookie {
     }
 }
 
-/// `"COOKIE"` and the number of the connection.
+/// `"COOKIE"` and the connection id.
 fn associated_data(number: u64) -> [u8; 14] {
     let mut data = [0; 14];
     let (name, rest) = data.split_at_mut(AAD.len());
@@ -118,32 +118,32 @@ impl Debug for CookieKey {
     }
 }
 
-/// Where the connections of one server get cookie keys and connection numbers.
+/// Where the connections of one server get cookie keys and connection ids.
 ///
 /// The implementation must replace `K` by the clock, at least every 60 s and whether or not anyone
 /// connects, and keep exactly one predecessor. [`CookieKeys`] in a `std::sync::Mutex` does everything
 /// but the clock.
 pub trait CookieStore: Send + Sync + Debug {
-    /// The current key and a connection number that is never given out again.
+    /// The current key and a connection id that is never given out again.
     fn issue(&self) -> (CookieKey, u64);
 
     /// The keys under which a cookie may open: the current one and its predecessor.
     fn candidates(&self) -> [Option<CookieKey>; 2];
 
-    /// Notes the transcript of a connection up to WELCOME. It is no secret, and may be forgotten:
+    /// Notes the transcript of a connection up to WELCOME. It is public, and may be forgotten:
     /// a server that remembers it is spared two X25519 multiplications of ten.
     fn remember(&self, _connection: u64, _transcript: [u8; 32]) {}
 
-    /// What was noted of this connection, unless it is forgotten.
+    /// The transcript that was noted of this connection, unless it is forgotten.
     fn recall(&self, _connection: u64) -> Option<[u8; 32]> {
         None
     }
 }
 
-/// Transcripts that are kept, 48 bytes each. Of more handshakes at a time the oldest are forgotten.
+/// Transcripts that are kept, 48 bytes each. With more concurrent handshakes the oldest are forgotten.
 const REMEMBERED: usize = 256;
 
-/// `K`, its predecessor and the connection numbers.
+/// `K`, its predecessor and the connection ids.
 ///
 /// Pure: the caller owns clock, lock and randomness.
 pub struct CookieKeys {
@@ -171,7 +171,7 @@ impl CookieKeys {
         self.previous = Some(core::mem::replace(&mut self.current, CookieKey(fresh)));
     }
 
-    /// The current key and the next connection number.
+    /// The current key and the next connection id.
     ///
     /// # Panics
     ///
@@ -189,7 +189,7 @@ impl CookieKeys {
         self.transcripts[place(connection)] = Some((connection, transcript));
     }
 
-    /// What was noted of this connection, unless it is forgotten.
+    /// Returns the transcript that was noted of this connection, unless it is forgotten.
     pub fn recall(&self, connection: u64) -> Option<[u8; 32]> {
         let (noted, transcript) = (*self.transcripts.get(place(connection))?)?;
         (noted == connection).then_some(transcript)

@@ -7,7 +7,7 @@
 //!    |  HELLO     C', hello_box                    |   knows only its own keys
 //!    | ------------------------------------------> |
 //!    |  WELCOME   welcome_box(S', cookie)          |   forgets everything but the
-//!    | <------------------------------------------ |   number of the connection
+//!    | <------------------------------------------ |   connection id
 //!    |  INITIATE  cookie, initiate_box(C, vouch,   |
 //!    |            metadata)                        |   recovers it from the cookie,
 //!    | ------------------------------------------> |   verifies, asks the authenticator

@@ -1,9 +1,9 @@
 //! The server's side of the handshake.
 //!
-//! Source: wire reference, sections 4 and 8. Between WELCOME and INITIATE nothing is kept but the
-//! number of the connection; what is needed then comes back in the cookie, and the WELCOME frame
-//! that was sent is made again, since sealing is deterministic. A few transcripts, of the latest
-//! connections whichever they are, spare most servers that.
+//! Source: wire reference, sections 4 and 8. Between WELCOME and INITIATE nothing is kept but the connection
+//! id; what is needed then comes back in the cookie, and the WELCOME frame that was sent is made again, since
+//! sealing is deterministic. A few transcripts, of the latest connections whichever they are, spare most
+//! servers that.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -41,7 +41,7 @@ pub(super) struct AwaitHello {
 /// All that is kept of a connection between WELCOME and INITIATE, beside the server's own settings.
 struct AwaitInitiate {
     settings: Arc<Blake3Server>,
-    connection_number: u64,
+    connection_id: u64,
     /// Which of the server's keys the client knows.
     key: u8,
 }
@@ -69,15 +69,14 @@ impl AwaitCommand for AwaitHello {
     ) -> Result<Progress, Error> {
         frame.expect(HELLO, Step::Hello)?;
         let settings = self.settings.clone();
-        let (cookie_key, connection_number) = settings.cookies.issue();
-        let seal_cookie = |cookie: &Cookie, nonce| {
-            cookie.seal(local.provider, &cookie_key, connection_number, nonce)
-        };
+        let (cookie_key, connection_id) = settings.cookies.issue();
+        let seal_cookie =
+            |cookie: &Cookie, nonce| cookie.seal(local.provider, &cookie_key, connection_id, nonce);
         let (frame, h2, key) = self.answer(local.provider, frame, seal_cookie)?;
-        settings.cookies.remember(connection_number, *h2.as_bytes());
+        settings.cookies.remember(connection_id, *h2.as_bytes());
         let next = AwaitInitiate {
             settings,
-            connection_number,
+            connection_id,
             key,
         };
         Ok(Progress::Reply {
@@ -101,7 +100,7 @@ impl AwaitCommand for AwaitInitiate {
         frame.expect(INITIATE, Step::Initiate)?;
         let Self {
             settings,
-            connection_number,
+            connection_id,
             key,
         } = *self;
         let initiate = Initiate::parse(frame.data)?;
@@ -110,10 +109,10 @@ impl AwaitCommand for AwaitInitiate {
             .candidates()
             .iter()
             .flatten()
-            .find_map(|key| Cookie::open(local.provider, key, connection_number, initiate.cookie))
+            .find_map(|key| Cookie::open(local.provider, key, connection_id, initiate.cookie))
             .ok_or(HandshakeError::CookieRejected)?;
         let keys = settings.key(key);
-        let h2 = match settings.cookies.recall(connection_number) {
+        let h2 = match settings.cookies.recall(connection_id) {
             Some(h2) => Transcript::from_bytes(h2),
             None => up_to_welcome(local.provider, keys, &initiate, &cookie)?,
         };

@@ -32,7 +32,7 @@ pub struct Blake3Server {
     /// [`MAX_ADDITIONAL_SERVER_KEYS`](crate::limits::MAX_ADDITIONAL_SERVER_KEYS), others are not used.
     /// Each costs one X25519 for every HELLO that none before it opened.
     pub additional_keys: Vec<KeyPair>,
-    /// Where cookie keys and connection numbers come from; shared by all connections of a server.
+    /// Where cookie keys and connection ids come from; shared by all connections of a server.
     pub cookies: Arc<dyn CookieStore>,
     /// How frames are sealed after the handshake; both sides must be set alike.
     pub data_phase: DataPhase,

@@ -2,7 +2,7 @@
 //! phases. Where the vectors come from is said in the files themselves.
 //!
 //! The server's role is checked here rather than from outside, since only the cookie keeps a server
-//! from giving the same bytes: its associated data hold the number of the connection, which those
+//! from giving the same bytes: its associated data hold the connection id, which those
 //! peers do not have (wire reference, section 8).
 
 use alloc::vec;
@@ -281,7 +281,7 @@ fn the_server_sends_what_the_peers_server_sent() {
         let hello = recording.wire("hello");
         let mut carried = None;
         let seal_cookie = |cookie: &Cookie, nonce| {
-            // As the recorded peers make it: without the number of the connection.
+            // As the recorded peers make it: without the connection id.
             let key: [u8; 32] = recording.array("/server/cookie_secret");
             let aad = recording.text("/server/cookie_aad_ascii").as_bytes();
             let sealing = SealedBox::with_nonce(provider, KEY_CONTEXT, &[&key], nonce, aad);

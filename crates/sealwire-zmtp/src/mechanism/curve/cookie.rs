@@ -2,7 +2,7 @@
 //!
 //! Source: CurveZMQ (RFC 26), which leaves the cookie to the server and fixes its size. The keys are
 //! those of [`CookieKeys`](crate::mechanism::blake3::CookieKeys), replaced by the clock. A box of NaCl
-//! has no associated data, so the number of the connection goes into the key: a cookie is good for
+//! has no associated data, so the connection id goes into the key: a cookie is good for
 //! one connection only.
 //!
 //! ```text

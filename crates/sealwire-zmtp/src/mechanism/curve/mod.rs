@@ -8,7 +8,7 @@
 //!    |  HELLO     C', Box[zeros](c', S)              |   knows only its own keys
 //!    | --------------------------------------------> |
 //!    |  WELCOME   Box[S', cookie](s, C')             |   forgets everything but the
-//!    | <-------------------------------------------- |   number of the connection
+//!    | <-------------------------------------------- |   connection id
 //!    |  INITIATE  cookie, Box[C, vouch,              |
 //!    |            metadata](c', S')                  |   recovers it from the cookie,
 //!    | --------------------------------------------> |   verifies, asks the authenticator

@@ -1,7 +1,7 @@
 //! The server's side of the handshake.
 //!
-//! Source: CurveZMQ (RFC 26). Between WELCOME and INITIATE nothing is kept but the number of the
-//! connection; what is needed then comes back in the cookie.
+//! Source: CurveZMQ (RFC 26). Between WELCOME and INITIATE nothing is kept but the connection id; what is
+//! needed then comes back in the cookie.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -41,7 +41,7 @@ struct AwaitHello {
 /// All that is kept of a connection between WELCOME and INITIATE, beside the server's own settings.
 struct AwaitInitiate {
     settings: Arc<CurveServer>,
-    connection_number: u64,
+    connection_id: u64,
 }
 
 // The settings, the number, and no room for anything else.
@@ -126,13 +126,13 @@ impl AwaitHello {
         let hello_box = agree(provider, &settings.keys, &client_ephemeral)?;
         let opened = open_array(&hello_box, &nonce(HELLO_NONCE, hello.nonce), hello.sealed);
         if opened.is_some_and(|opened| *opened == HELLO_PLAINTEXT) {
-            let (cookie_key, connection_number) = settings.cookies.issue();
+            let (cookie_key, connection_id) = settings.cookies.issue();
             let server_ephemeral = provider.public_key(&self.ephemeral);
             let cookie = Cookie {
                 client_ephemeral,
                 server_ephemeral: self.ephemeral,
             }
-            .seal(provider, &cookie_key, connection_number, &self.cookie_nonce);
+            .seal(provider, &cookie_key, connection_id, &self.cookie_nonce);
             let size = self.welcome_nonce.len() + TAG_SIZE + 32 + COOKIE_SIZE;
             let mut frame = command::begin(WELCOME.as_bytes(), size);
             frame.extend_from_slice(&self.welcome_nonce);
@@ -143,7 +143,7 @@ impl AwaitHello {
             seal_from(&hello_box, &nonce, welcome_box, &mut frame);
             let next = AwaitInitiate {
                 settings,
-                connection_number,
+                connection_id,
             };
             Ok((next, frame))
         } else {
@@ -185,7 +185,7 @@ impl AwaitInitiate {
         let cookie = candidates
             .iter()
             .flatten()
-            .find_map(|key| Cookie::open(provider, key, self.connection_number, initiate.cookie))
+            .find_map(|key| Cookie::open(provider, key, self.connection_id, initiate.cookie))
             .ok_or(HandshakeError::CookieRejected)?;
         let ephemeral = KeyPair::with_provider(cookie.server_ephemeral, provider);
 

@@ -26,7 +26,7 @@ pub struct CurveClient {
 pub struct CurveServer {
     /// The server's identity.
     pub keys: KeyPair,
-    /// Where cookie keys and connection numbers come from; shared by all connections of a server.
+    /// Where cookie keys and connection ids come from; shared by all connections of a server.
     pub cookies: Arc<dyn CookieStore>,
     /// Which numbers the client's frames may have.
     pub frame_order: FrameOrder,

@@ -44,7 +44,7 @@ impl Side {
     }
 }
 
-/// What stands before the payload of a frame with these flags until it is sealed.
+/// The bytes before the payload of a frame with these flags until it is sealed.
 #[inline]
 pub(crate) fn unsealed_prefix(flags: u8) -> [u8; OVERHEAD] {
     let mut prefix = [0; OVERHEAD];

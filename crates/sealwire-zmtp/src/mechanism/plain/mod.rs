@@ -26,11 +26,9 @@ pub(crate) use self::settings::PlainServer;
 
 use alloc::vec::Vec;
 
+pub use crate::limits::MAX_CREDENTIAL;
 use crate::mechanism::{Established, Opener, PeerMetadata, Sealer};
 use crate::wire::frame::{COMMAND, Header};
-
-/// Longest username and longest password, in bytes.
-pub const MAX_CREDENTIAL: usize = 255;
 
 const HELLO: &str = "HELLO";
 const WELCOME: &str = "WELCOME";

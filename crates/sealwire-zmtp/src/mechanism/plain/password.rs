@@ -138,7 +138,7 @@ impl PasswordTable {
         self.0.insert(username, Padded::new(&password));
     }
 
-    /// Whether the table has this user with this password.
+    /// Returns whether the table has this user with this password.
     pub fn verifies(&self, shown: &PlainCredentials) -> bool {
         let nobody = Padded::new(b"");
         let entry = self.0.get(shown.username());
@@ -149,12 +149,12 @@ impl PasswordTable {
         bool::from(equal) & entry.is_some()
     }
 
-    /// How many users there are.
+    /// Returns the number of users.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nobody is in the table.
+    /// Returns whether nobody is in the table.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

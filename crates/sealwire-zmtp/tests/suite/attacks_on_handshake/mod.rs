@@ -44,7 +44,7 @@ fn is_framing(leg: Leg, byte: usize) -> bool {
     byte < size
 }
 
-/// What must come of a flipped bit behind the framing.
+/// The error that a flipped bit behind the framing must cause.
 fn expected(leg: Leg, byte: usize, mask: u8) -> HandshakeError {
     match leg {
         Leg::Hello => match byte - 8 {
@@ -146,7 +146,7 @@ fn a_recorded_handshake_is_not_accepted_again() {
         server.feed(&data);
         assert_eq!(server.messages().len(), 1);
 
-        // Also a server whose randomness repeats, which leaves the connection's number alone to
+        // Also a server whose randomness repeats, which leaves the connection id alone to
         // tell the two apart.
         for seed in [3, 2] {
             let mut server = server_side(provider.clone(), &cookies, seed);

@@ -2,7 +2,7 @@
 
 use super::Side;
 
-/// What goes over the wire until both sides are ready, in order.
+/// The commands on the wire until both sides are ready, in order.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Leg {
     ClientGreeting,

@@ -59,7 +59,7 @@ pub(super) enum Content {
     Failed(KeyFileError),
 }
 
-/// What was read before.
+/// The files as they were read before.
 #[derive(Debug, Default)]
 pub(super) struct Memory(HashMap<PathBuf, Known>);
 

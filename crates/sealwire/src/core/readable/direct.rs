@@ -114,7 +114,7 @@ impl<'a> Reading<'a> {
             Polled::TimedOut => None,
             polled => Some(polled),
         };
-        // Whoever is to send may need this core for it.
+        // The sender may need this core.
         let spun = spinning.spin(until.deadline, thread::yield_now, attempt);
         spun.unwrap_or_else(|| spinning.sleep(|| self.waker.poll_until(connection, until)))
     }

@@ -15,7 +15,7 @@ pub(super) const EXTRA: usize = 3;
 /// A thread without work ends after this time.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// What is asked.
+/// A question.
 pub(super) trait Ask: Send + 'static {
     /// Answers, on a thread that may block. Does not panic.
     fn answer(self);
@@ -193,7 +193,7 @@ impl<Q: Ask> State<Q> {
                 self.sockets.remove(&socket);
             }
         }
-        // Who gets a thread now is the last to get the next.
+        // The asker that gets a thread now is the last to get the next.
         let mut served = VecDeque::new();
         for socket in std::mem::take(&mut self.order) {
             let Some(share) = self.sockets.get_mut(&socket) else {

@@ -81,7 +81,7 @@ impl Inquiry {
     }
 }
 
-/// Who asks to be let in, and whom to ask about it.
+/// A peer that asks to be let in, and the authenticator to ask about it.
 pub(super) enum Applicant {
     Key(SharedAuthenticator, Box<Credentials>),
     Password(SharedPlainAuthenticator, Box<PlainCredentials>),

@@ -1,4 +1,4 @@
-//! Who waits to get in: listeners, and sessions whose handshake is not done. They are served behind
+//! The queue before the door: listeners, and sessions whose handshake is not done. They are served behind
 //! all others: a flood of handshakes, each of them more work than a hundred small messages,
 //! must not hold up established peers.
 

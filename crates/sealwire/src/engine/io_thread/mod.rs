@@ -101,7 +101,7 @@ pub(super) struct IoThread {
     faults: Faults,
 }
 
-/// What goes wrong next, as a test asked for.
+/// The fault to make next, as a test asked for.
 #[cfg(test)]
 #[derive(Default)]
 struct Faults {
@@ -194,7 +194,7 @@ impl IoThread {
         let mut commands = std::mem::take(&mut self.commands);
         self.reactor.mailbox.take(&mut commands);
         if let [Command::Output(_)] = commands[..] {
-            // The first of many: whoever sends them gets ahead where both share a core, and
+            // The first of many: the sender gets ahead where both share a core, and
             // the next write carries more than one.
             thread::yield_now();
         }

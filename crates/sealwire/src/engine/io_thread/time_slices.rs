@@ -21,7 +21,7 @@ impl TimeSlices {
         self.asked.push(slot);
     }
 
-    /// Who asked until now gets one in this iteration.
+    /// The sources that asked until now get one in this iteration.
     pub(super) fn begin(&mut self) {
         self.due.append(&mut self.asked);
         self.due.sort_unstable();

@@ -101,8 +101,8 @@ impl Session {
         sooner || unwritten || self.phase.has_ended()
     }
 
-    /// Reads once, unless there was something left to deliver. Whoever calls this found the pipe
-    /// empty, so it has room.
+    /// Reads once, unless there was something left to deliver. The caller found the pipe empty, so it has
+    /// room.
     pub(in crate::engine) fn read_directly(&mut self, spare: &mut BytesMut, now: Duration) {
         if self.inbound.paused {
             self.input_wanted(now);

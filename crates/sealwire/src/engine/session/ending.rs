@@ -104,7 +104,7 @@ impl Session {
                 cause,
             })),
             (End::Clean, Some(peer)) => core.hub.emit(Event::Disconnected { peer }),
-            // A socket that closes gives up its unfinished handshakes without a word.
+            // A socket that closes gives up its unfinished handshakes silently.
             (End::Clean, None) => {}
         }
         core.remove_attachment();

@@ -1,4 +1,4 @@
-//! What was read and is not used yet, and the memory to read into.
+//! The bytes that were read and are not used yet, and the memory to read into.
 //!
 //! The system writes bytes to where the protocol parses them, and a large payload stays there: it
 //! becomes a slice of the buffer. Buffers belong to the thread that reads and pass from session to
@@ -123,7 +123,7 @@ impl Input {
             buffer.extend_from_slice(&bytes);
             return buffer;
         }
-        // What is still shared comes out as an empty buffer.
+        // A buffer that is still shared comes out empty.
         let mut buffer = match spare.try_reclaim(size) {
             true => Vec::from(mem::take(spare)),
             false => Vec::new(),

@@ -33,7 +33,7 @@ pub(super) struct Undelivered {
 }
 
 impl Ledger {
-    /// So many messages were staged, at this place of the output.
+    /// Notes that `messages` messages were staged, at this place of the output.
     pub(super) fn staged(&mut self, messages: usize, begin: u64, output: OutputProgress) {
         if messages == 0 {
             return;

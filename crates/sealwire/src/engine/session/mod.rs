@@ -46,7 +46,7 @@ use crate::monitor::Event;
 use crate::peer::PeerAddress;
 use crate::transport::Stream;
 
-/// Names a session: its slot, and the connection's number because slots are used again.
+/// Names a session: its slot, and the connection id because slots are used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SessionKey {
     pub(in crate::engine) slot: usize,
@@ -94,7 +94,7 @@ impl From<sealwire_zmtp::Error> for End {
     }
 }
 
-/// What is still to do after a time slice.
+/// The work that is left after a time slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum Progress {
     /// Nothing until the transport, the pipe or the clock says so.
@@ -288,7 +288,7 @@ impl Session {
         }
         let progress = self.read(reactor)?;
         if self.write(WRITES_PER_TIME_SLICE)? {
-            // What was written last may have been all, which only the next write finds.
+            // The last write may have taken all, which only the next one finds.
             return Ok(Progress::Again);
         }
         if self.phase.is_finishing() && self.nothing_to_send() {

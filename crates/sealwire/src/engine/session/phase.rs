@@ -51,7 +51,7 @@ impl Phase {
         matches!(self, Phase::Ended(_) | Phase::Over)
     }
 
-    /// Who asks first sets the time.
+    /// The first caller sets the time.
     pub(super) fn finish(&mut self, until: Duration) {
         if self.is_open() {
             *self = Phase::Finishing(until);

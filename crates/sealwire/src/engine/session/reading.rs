@@ -15,7 +15,7 @@ use crate::engine::wire::Wire;
 use crate::limits::READS_PER_TIME_SLICE;
 use crate::pattern::{Arrivals, Item, Room};
 
-/// What comes from the peer.
+/// The side of the peer's bytes.
 #[derive(Default)]
 pub(super) struct Inbound {
     pub(super) input: Input,
@@ -27,7 +27,7 @@ impl Session {
     pub(super) fn read(&mut self, reactor: &mut Reactor) -> Result<Progress, End> {
         for _ in 0..READS_PER_TIME_SLICE {
             self.take_events(reactor)?;
-            // Whoever holds a lease reads, or it ends before long.
+            // The holder of a lease reads, or it ends before long.
             let left_to_others = self.is_leased() && self.is_usable();
             if left_to_others || !self.wants_to_read() {
                 return Ok(Progress::Idle);
@@ -53,7 +53,7 @@ impl Session {
         spare: &mut BytesMut,
         now: Duration,
     ) -> Result<Option<Result<(), sealwire_zmtp::Error>>, End> {
-        // What was read may be what writing had to wait for.
+        // Writing may have waited for the bytes that were read.
         self.transport.writable |= self.stream.buffers();
         let wanted = self.protocol.wanted();
         let outcome = self.inbound.input.read(&mut self.stream, wanted, spare);

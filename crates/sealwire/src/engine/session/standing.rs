@@ -25,7 +25,7 @@ pub(super) struct Review {
     pub(super) question: Option<Pending>,
     /// How often the socket had decided again about its clients when this one was decided about.
     pub(super) decided_at: u64,
-    /// What was said about it as it was let in.
+    /// The answers about it as it was let in.
     pub(super) approval: Option<Approval>,
     /// What a PLAIN client showed, until it is decided about.
     pub(super) shown: Option<PlainCredentials>,
@@ -69,7 +69,7 @@ impl Standing {
         self.attached().is_some()
     }
 
-    /// What is being decided; `None` once the socket has the peer.
+    /// The decision under way; `None` once the socket has the peer.
     pub(super) fn review(&mut self) -> Option<&mut Review> {
         match self {
             Standing::Reviewed(review) => Some(review),

@@ -8,7 +8,7 @@ use super::{End, Session};
 use crate::limits::WRITE_BUDGET;
 use crate::pattern::{Item, Room};
 
-/// What goes to the peer.
+/// The side of the bytes for the peer.
 #[derive(Default)]
 pub(super) struct Outbound {
     /// The pipe said that it has something to send.

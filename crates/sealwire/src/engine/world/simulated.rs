@@ -71,7 +71,7 @@ impl World for Host {
     fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
         let told = self.network.take_ready(self.address);
         let mut next = self.next();
-        // What comes of what is told now, or of timers that are due, is known with the poll behind it.
+        // The results of notifications told now, and of timers that are due, are known with the next poll.
         let is_idle = *next == Next::Poll && told.is_empty() && !self.take_woken();
         *next = match timeout {
             _ if !is_idle => Next::Poll,

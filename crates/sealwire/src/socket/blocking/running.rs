@@ -54,7 +54,7 @@ pub fn block_on<F: Future>(
     deadline: Option<Instant>,
     interrupted: impl FnMut(bool) -> bool,
 ) -> Result<Option<F::Output>, Error> {
-    // What cannot wait gets one poll.
+    // A thread that must not wait polls once.
     let must_not_wait = guard::must_not_wait();
     let deadline = match must_not_wait {
         true => Some(Instant::now()),

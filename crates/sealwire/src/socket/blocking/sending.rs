@@ -8,22 +8,37 @@ use crate::error::{Error, SendError};
 use crate::message::Message;
 
 impl Socket {
-    /// Sends a message, blocking while there is no room (as [`Socket::send`](crate::Socket::send))
-    /// for up to the send timeout.
+    /// Sends a message: hands it to the queues of the peers that it goes to. Blocks while these are full, for
+    /// up to the [send timeout](crate::SocketBuilder::send_timeout). PUB, XPUB, XSUB, REP and ROUTER do not
+    /// block: they drop the message for a peer without room, and count it. ROUTER blocks with
+    /// [`router_mandatory`](crate::SocketBuilder::router_mandatory), PUB and XPUB with
+    /// [`xpub_no_drop`](crate::SocketBuilder::xpub_no_drop).
     ///
     /// # Errors
     ///
-    /// As [`Socket::send`](crate::Socket::send), and [`Error::TimedOut`].
+    /// [`SendError`], which holds the message, with one of these:
+    ///
+    /// * [`Error::TimedOut`] if there is no room within the send timeout.
+    /// * [`Error::Unsupported`] for types that only receive: PULL, SUB, DISH, GATHER.
+    /// * [`Error::State`] if a REQ socket has not received its answer yet, or a REP socket has no request to
+    ///   answer.
+    /// * [`Error::Unroutable`] if no peer has the routing id: SERVER, PEER, STREAM, and ROUTER with
+    ///   [`router_mandatory`](crate::SocketBuilder::router_mandatory).
+    /// * [`Error::Message`] if the socket type does not send messages of this shape.
+    /// * [`Error::Closed`] if another handle closes the socket, [`Error::EngineFailed`] if its I/O thread
+    ///   ends.
+    /// * [`Error::Interrupted`] if a signal handler ran and the socket is
+    ///   [interruptible](crate::SocketBuilder::interruptible).
     pub fn send(&self, message: impl Into<Message>) -> Result<(), SendError> {
         let limit = self.inner.handle.core.options().send_timeout;
         self.send_within(message.into(), limit)
     }
 
-    /// Sends a message, waiting no longer than `limit`.
+    /// Sends a message. Blocks while there is no room, for up to `limit`.
     ///
     /// # Errors
     ///
-    /// As [`send`](Socket::send).
+    /// Those of [`send`](Socket::send), with [`Error::TimedOut`] after `limit`.
     pub fn send_timeout(
         &self,
         message: impl Into<Message>,
@@ -32,34 +47,29 @@ impl Socket {
         self.send_within(message.into(), Some(limit))
     }
 
-    /// See [`Socket::try_send`](crate::Socket::try_send).
+    /// Sends a message if there is room for it, without blocking.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// [`Error::WouldBlock`] if there is no room. Otherwise those of [`send`](Socket::send) but
+    /// [`Error::TimedOut`] and [`Error::Interrupted`].
     pub fn try_send(&self, message: impl Into<Message>) -> Result<(), SendError> {
         self.inner.try_send(message)
     }
 
-    /// Sends all these messages, in order, each as [`send`](Socket::send) would: the cheapest way
-    /// to send many, since one lock takes up to 256 of them and the connection is told once. Each
-    /// message leaves the queue when it is sent; the queue keeps its memory.
+    /// Sends all messages of the queue, in order, each as [`send`](Socket::send) would: the cheapest way to
+    /// send many, since one lock takes up to 256 of them and the connection is told once. Each message leaves
+    /// the queue when it is sent; the queue keeps its memory. Returns how many there were.
     ///
-    /// Blocks while there is no room, each time for up to the send timeout: it counts from when
-    /// there was room for no more, and anew after each time that some went. So all together may
-    /// take longer, as with `send` in a loop.
-    ///
-    /// Returns how many messages there were. All of them were sent then, and the queue is empty.
-    ///
-    /// After an error those that are gone from the queue were sent, and those that are left were
-    /// not, the first of them being the one that the error is about. Nothing is lost, so the call may
-    /// be repeated; where that message can never go, take it out before.
-    ///
-    /// Other handles may send in between, also while this one does not wait.
+    /// Blocks while there is no room, each time for up to the [send timeout](crate::SocketBuilder::send_timeout),
+    /// which starts anew after each batch that was sent. So the whole call may take longer, as `send` in a
+    /// loop does. Other handles may send in between.
     ///
     /// # Errors
     ///
-    /// As [`Socket::send_many`](crate::Socket::send_many), and [`Error::TimedOut`].
+    /// Those of [`send`](Socket::send), without the message. The queue then holds the messages that were not
+    /// sent; the error is about the first. Nothing is lost, so the call may be repeated. Remove a message
+    /// that can never be sent before that.
     ///
     /// ```
     /// # use sealwire::{Message, SocketType, blocking::Socket};
@@ -84,12 +94,12 @@ impl Socket {
         core.send_many_within(messages, core.options().send_timeout)
     }
 
-    /// As [`send_many`](Socket::send_many), waiting no longer than `limit` each time that there is
-    /// no room.
+    /// Sends all messages of the queue, in order, as [`send_many`](Socket::send_many), and blocks for up to
+    /// `limit` each time that there is no room.
     ///
     /// # Errors
     ///
-    /// As [`send_many`](Socket::send_many).
+    /// Those of [`send_many`](Socket::send_many), with [`Error::TimedOut`] after `limit`.
     pub fn send_many_timeout(
         &self,
         messages: &mut VecDeque<Message>,
@@ -98,11 +108,16 @@ impl Socket {
         self.inner.core()?.send_many_within(messages, Some(limit))
     }
 
-    /// See [`Socket::try_send_many`](crate::Socket::try_send_many).
+    /// Sends messages from the front of the queue, in order, as long as there is room, without blocking.
+    /// Returns how many were sent. Each leaves the queue when it is sent; the queue keeps its memory.
+    ///
+    /// If fewer were sent than there were, either there is no room for the next, or it cannot be sent: the
+    /// next call returns its error, or 0 for want of room.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Those of [`try_send`](Socket::try_send) but [`Error::WouldBlock`], and only if nothing was sent. The
+    /// error is about the first message of the queue, which stays there.
     pub fn try_send_many(&self, messages: &mut VecDeque<Message>) -> Result<usize, Error> {
         self.inner.try_send_many(messages)
     }

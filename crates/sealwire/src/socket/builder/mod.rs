@@ -34,9 +34,13 @@ impl SocketBuilder {
         }
     }
 
-    /// Mechanism and keys. Default: none. Such a socket talks in plain text, and only over `inproc`,
-    /// `ipc`, `wss` and loopback addresses; other endpoints are [`Unusable::NoSecurity`](crate::Unusable::NoSecurity).
-    /// [`Security::plain_text`] admits them.
+    /// Sets the mechanism and its keys. Default: none. Such a socket talks in plain text, and only over
+    /// `inproc`, `ipc`, `wss` and loopback addresses; other endpoints are
+    /// [`Unusable::NoSecurity`](crate::Unusable::NoSecurity). [`Security::plain_text`] admits them.
+    /// [`build`](SocketBuilder::build) refuses a mechanism for STREAM
+    /// ([`OptionsError::Unprotected`](crate::options::OptionsError::Unprotected)), more than three additional
+    /// keys ([`OptionsError::ServerKeys`](crate::options::OptionsError::ServerKeys)), and a PLAIN username or
+    /// password of more than 255 bytes ([`OptionsError::Protocol`](crate::options::OptionsError::Protocol)).
     pub fn security(mut self, security: impl Into<Security>) -> Self {
         self.options.security = security.into();
         self
@@ -74,98 +78,104 @@ impl SocketBuilder {
         self
     }
 
-    /// How long the ZAP handler may take for one peer, which is refused then. Default 5 s.
+    /// Sets how long the ZAP handler may take for one peer, which is refused then. Default 5 s; zero is
+    /// [`OptionsError::Zero`](crate::options::OptionsError::Zero).
     pub fn zap_timeout(mut self, limit: Duration) -> Self {
         self.options.zap_timeout = bounded(limit);
         self
     }
 
-    /// The cryptographic primitives to use. Default: [`default_provider`](crate::default_provider),
-    /// the fastest that there are on this processor.
+    /// Sets the cryptographic primitives. Default: [`default_provider`](crate::default_provider), the fastest
+    /// that there are on this processor.
     ///
-    /// All connections use it: X25519 of BLAKE3ZMQ and CURVE, and BLAKE3 and ChaCha20-BLAKE3 of
-    /// BLAKE3ZMQ. It does not replace CURVE's Salsa20 and Poly1305, the random number generator, the
-    /// public keys of [`KeyPair`](crate::KeyPair)s, and TLS. What it must guarantee is listed at
-    /// [`Provider`](crate::Provider).
+    /// All connections use it: X25519 of BLAKE3ZMQ and CURVE, and BLAKE3 and ChaCha20-BLAKE3 of BLAKE3ZMQ. It
+    /// does not replace CURVE's Salsa20 and Poly1305, the random number generator, the public keys of
+    /// [`KeyPair`](crate::KeyPair)s, and TLS. [`Provider`](crate::Provider) lists its duties.
     pub fn provider(mut self, provider: Arc<dyn Provider>) -> Self {
         self.options.provider = provider;
         self
     }
 
-    /// The context whose I/O thread serves the socket. Default: one for the whole process.
+    /// Sets the context whose I/O thread serves the socket. Default: one for the whole process.
     pub fn context(mut self, context: &Context) -> Self {
         self.context = Some(context.clone());
         self
     }
 
-    /// How ROUTER peers are to call this socket: 1 to 255 bytes, not starting with a zero octet.
-    /// Default: they invent a name. It is a name, not a proof.
+    /// Sets the name by which ROUTER peers address this socket, in bytes: up to 255, not starting with a zero
+    /// octet, or [`OptionsError::RoutingId`](crate::options::OptionsError::RoutingId). Default: empty, and
+    /// each peer invents a name. It is a name, not a proof.
     pub fn routing_id(mut self, routing_id: impl Into<Vec<u8>>) -> Self {
         self.options.routing_id = routing_id.into();
         self
     }
 
-    /// A property for the peers to read ([`Peer::metadata`](crate::Peer::metadata)). Names start
-    /// with `X-` by convention (RFC 23). Encrypted where the mechanism encrypts.
+    /// Adds a property for the peers to read ([`Peer::metadata`](crate::Peer::metadata)). Names start with
+    /// `X-` by convention (RFC 23). Encrypted where the mechanism encrypts.
+    ///
+    /// A name has 1 to 255 letters, digits and `-_.+`, and occurs once; `Socket-Type` and `Identity` are
+    /// taken. All together take up to 3,584 bytes, with up to 64 properties. Anything else is
+    /// [`OptionsError::Protocol`](crate::options::OptionsError::Protocol).
     pub fn metadata(mut self, name: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
         self.options.metadata.push((name.into(), value.into()));
         self
     }
 
-    /// Messages queued for each peer before sending waits or drops. Default 1,000; 0 for no limit.
-    /// The connection holds up to 128 KiB (or one message) more on its way into the transport. Who
-    /// waits for room goes on once half of the queue is free, as in libzmq.
+    /// Sets how many messages are queued for each peer before sending waits or drops. Default 1,000; 0 for no
+    /// limit. The connection holds up to 128 KiB (or one message) more on its way into the transport. A
+    /// sender that waits for room goes on once half of the queue is free, as in libzmq.
     pub fn send_high_water_mark(mut self, messages: usize) -> Self {
         self.options.send_high_water_mark = messages;
         self
     }
 
-    /// Messages queued from each peer before its connection is no longer read, so that the
+    /// Sets how many messages are queued from each peer before its connection is no longer read, so that the
     /// peer's own queue fills up. Default 1,000; 0 for no limit.
     pub fn receive_high_water_mark(mut self, messages: usize) -> Self {
         self.options.receive_high_water_mark = messages;
         self
     }
 
-    /// Payload bytes queued for each peer before sending waits or drops, beside the
-    /// [message count](SocketBuilder::send_high_water_mark). A message is taken as long as the
-    /// queue holds fewer, so that one always fits. Default 1 GiB; 0 for no limit.
+    /// Sets how many payload bytes are queued for each peer before sending waits or drops, beside the
+    /// [message count](SocketBuilder::send_high_water_mark). A message is taken as long as the queue holds
+    /// fewer, so that one always fits. Default 1 GiB; 0 for no limit.
     pub fn send_byte_budget(mut self, bytes: usize) -> Self {
         self.options.send_byte_budget = bytes;
         self
     }
 
-    /// Payload bytes queued from each peer before its connection is no longer read, beside the
-    /// [message count](SocketBuilder::receive_high_water_mark). A message is taken as long as the
-    /// queue holds fewer, so that one always fits. Default 1 GiB; 0 for no limit.
+    /// Sets how many payload bytes are queued from each peer before its connection is no longer read, beside
+    /// the [message count](SocketBuilder::receive_high_water_mark). A message is taken as long as the queue
+    /// holds fewer, so that one always fits. Default 1 GiB; 0 for no limit.
     pub fn receive_byte_budget(mut self, bytes: usize) -> Self {
         self.options.receive_byte_budget = bytes;
         self
     }
 
-    /// Sending waits for a peer whose handshake is done, even where an endpoint is being
-    /// connected to; without it, messages wait in the queue. Default: off.
+    /// Makes sending wait for a peer whose handshake is done, even while an endpoint is being connected to;
+    /// without it, messages wait in the queue. Default: off.
     pub fn immediate(mut self, immediate: bool) -> Self {
         self.options.immediate = immediate;
         self
     }
 
-    /// Largest message accepted from a peer, all frames together, in bytes. Default 64 MiB. A
-    /// peer that sends a larger one is disconnected.
+    /// Sets the size of the largest message accepted from a peer, all frames together, in bytes. A peer that
+    /// sends a larger one is disconnected. Default 64 MiB; zero is
+    /// [`OptionsError::Zero`](crate::options::OptionsError::Zero).
     pub fn max_message_size(mut self, bytes: usize) -> Self {
         self.options.max_message_size = bytes;
         self
     }
 
-    /// How long a blocking send waits. Default: for ever. Async callers use their executor's
-    /// timers.
+    /// Sets how long a blocking send, and a wait for peers, may take. Default: any time; zero attempts once.
+    /// Async callers use their executor's timers.
     pub fn send_timeout(mut self, limit: Duration) -> Self {
         self.options.send_timeout = Some(limit);
         self
     }
 
-    /// How long a blocking receive waits. Default: for ever. Async callers use their executor's
-    /// timers.
+    /// Sets how long a blocking receive may take. Default: any time; zero attempts once. Async callers use
+    /// their executor's timers.
     pub fn receive_timeout(mut self, limit: Duration) -> Self {
         self.options.receive_timeout = Some(limit);
         self
@@ -228,31 +238,33 @@ impl SocketBuilder {
         self
     }
 
-    /// How long closing waits for unsent messages. Default 5 s. Zero drops them.
+    /// Sets how long closing waits for unsent messages. Default 5 s. Zero drops them.
     pub fn linger(mut self, limit: Duration) -> Self {
         self.options.linger = bounded(limit);
         self
     }
 
-    /// How long a handshake may take, from the connection to its end. Default 15 s.
+    /// Sets how long a handshake may take, from the connection to its end. Default 15 s; zero is
+    /// [`OptionsError::Zero`](crate::options::OptionsError::Zero).
     pub fn handshake_timeout(mut self, limit: Duration) -> Self {
         self.options.handshake_timeout = bounded(limit);
         self
     }
 
-    /// How long a thread that blocks in `recv` on a socket with a single connection looks for a
-    /// message again and again before it sleeps, lending its core to whoever else wants it in
-    /// between. A sleeping thread is woken tens of microseconds late, so this makes ends that answer
-    /// each other at once several times as fast, for CPU time: as long as it pays, that is, and with
-    /// pauses when it does not. Some tens of microseconds are reasonable. Default: not at all.
+    /// Sets how long a thread that blocks in `recv` on a socket with a single connection spins before it
+    /// sleeps, yielding its core to other threads in between. A sleeping thread is woken tens of microseconds
+    /// late, so spinning makes ends that answer each other at once several times as fast, for CPU time. It
+    /// stops spinning for a while when that does not pay. Some tens of microseconds are reasonable. Default:
+    /// zero, no spinning.
     pub fn spin(mut self, limit: Duration) -> Self {
         self.options.spin = bounded(limit);
         self
     }
 
-    /// Sends a PING after `interval` without traffic and ends the connection when nothing at all
-    /// came back within `timeout`; the peer is asked to do the same after `ttl` (rounded to
-    /// 100 ms). Default: no heartbeats; those of peers are answered.
+    /// Sends a PING after `interval` without traffic, and ends the connection when nothing at all came back
+    /// within `timeout`. The peer is asked to do the same after `ttl` (cut to 100 ms and at most 6,553.5 s).
+    /// Default: no heartbeats; those of peers are answered. An `interval` of zero is
+    /// [`OptionsError::Protocol`](crate::options::OptionsError::Protocol).
     pub fn heartbeat(mut self, interval: Duration, timeout: Duration, ttl: Duration) -> Self {
         self.options.heartbeat = Some(Heartbeat {
             interval: bounded(interval),
@@ -262,48 +274,55 @@ impl SocketBuilder {
         self
     }
 
-    /// Handshakes one listener serves at the same time; one more ends the oldest of the address that
-    /// has most. Default 1,024, and never more than a quarter of the process's soft limit of file
-    /// descriptors, which all listeners share.
+    /// Sets how many handshakes one listener serves at the same time; one more ends the oldest of the address
+    /// that has most. Default 1,024, and never more than a quarter of the process's soft limit of file
+    /// descriptors, which all listeners share. Zero is
+    /// [`OptionsError::Zero`](crate::options::OptionsError::Zero).
     pub fn max_handshakes(mut self, connections: usize) -> Self {
         self.options.max_handshakes = connections;
         self
     }
 
-    /// Connections one listener keeps at the same time. When there are as many, a new one ends a
-    /// handshake, and is turned away when there is none. Default 65,536, and never more than three
-    /// quarters of the process's soft limit of file descriptors, which all listeners share.
+    /// Sets how many connections one listener keeps at the same time. A new one beyond that ends a handshake,
+    /// and is turned away if there is none. Default 65,536, and never more than three quarters of the
+    /// process's soft limit of file descriptors, which all listeners share. Zero is
+    /// [`OptionsError::Zero`](crate::options::OptionsError::Zero).
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.options.max_connections = connections;
         self
     }
 
-    /// Established connections that one public key, or with PLAIN one user id, has at this socket;
-    /// one more is turned away ([`FailureCause::KeyLimit`](crate::FailureCause::KeyLimit)). Those that
-    /// this socket made are not counted. Default: a quarter of
-    /// [`max_connections`](SocketBuilder::max_connections), at least 64.
+    /// Sets how many established connections one public key, or with PLAIN one user id, has at this socket;
+    /// one more is turned away ([`FailureCause::KeyLimit`](crate::FailureCause::KeyLimit)). Those that this
+    /// socket made are not counted. Default: a quarter of
+    /// [`max_connections`](SocketBuilder::max_connections), at least 64. Zero is
+    /// [`OptionsError::Zero`](crate::options::OptionsError::Zero).
     pub fn max_connections_per_key(mut self, connections: usize) -> Self {
         self.options.max_connections_per_key = Some(connections);
         self
     }
 
-    /// Connections from one IP address (IPv6: one /64 network; `ipc`: one user) that a listener keeps
-    /// at the same time; more are turned away. Default: only [`max_connections`](SocketBuilder::max_connections) counts.
+    /// Sets how many connections from one IP address (IPv6: one /64 network; `ipc`: one user) a listener
+    /// keeps at the same time; more are turned away. Default: no limit of its own beside
+    /// [`max_connections`](SocketBuilder::max_connections). Zero is
+    /// [`OptionsError::Zero`](crate::options::OptionsError::Zero).
     pub fn max_connections_per_address(mut self, connections: usize) -> Self {
         self.options.per_address.connections = Some(connections);
         self
     }
 
-    /// Handshakes from one IP address (IPv6: one /64 network; `ipc`: one user) that a listener serves
-    /// at the same time; one more ends the oldest of them. Default: a quarter of
-    /// [`max_handshakes`](SocketBuilder::max_handshakes), at least one.
+    /// Sets how many handshakes from one IP address (IPv6: one /64 network; `ipc`: one user) a listener
+    /// serves at the same time; one more ends the oldest of them. Default: a quarter of
+    /// [`max_handshakes`](SocketBuilder::max_handshakes), at least one. Zero is
+    /// [`OptionsError::Zero`](crate::options::OptionsError::Zero).
     pub fn max_handshakes_per_address(mut self, connections: usize) -> Self {
         self.options.per_address.handshakes = Some(connections);
         self
     }
 
-    /// Connections that one IP address (IPv6: one /64 network) may make to a listener in each
-    /// period, with as many at once; more are turned away. Default: no limit.
+    /// Sets how many connections one IP address (IPv6: one /64 network) may make to a listener in each
+    /// period, all of them at once if it likes; more are turned away. Default: no limit. Zero connections, or
+    /// a period of zero, are [`OptionsError::Zero`](crate::options::OptionsError::Zero).
     pub fn connection_rate_per_address(mut self, connections: u32, period: Duration) -> Self {
         self.options.per_address.rate = Some((connections, period));
         self
@@ -313,9 +332,10 @@ impl SocketBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::Options`] for options that cannot work, [`Error::System`] when the first context
-    /// of the process cannot be started, [`Error::Forked`] for a context that was made before a
-    /// fork.
+    /// * [`Error::Options`] for an option out of its range, or one that the socket type does not have; each
+    ///   method says which.
+    /// * [`Error::System`] if the first context of the process cannot start its thread.
+    /// * [`Error::Forked`] for a context that was made before a fork.
     pub fn build(self) -> Result<Socket, Error> {
         self.options.validate()?;
         let context = match self.context {
@@ -325,11 +345,11 @@ impl SocketBuilder {
         Ok(Socket::open(context, self.options))
     }
 
-    /// Makes the socket with a blocking face.
+    /// Makes the socket with the blocking API.
     ///
     /// # Errors
     ///
-    /// As [`build`](SocketBuilder::build).
+    /// Those of [`build`](SocketBuilder::build).
     pub fn build_blocking(self) -> Result<blocking::Socket, Error> {
         self.build().map(Into::into)
     }

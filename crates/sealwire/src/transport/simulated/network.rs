@@ -1,4 +1,4 @@
-//! Who is connected with whom, what is under way, and what time it is.
+//! The simulated network: its connections, the bytes under way, and the time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -72,9 +72,9 @@ pub(super) struct End {
     pub(super) remote: SocketAddr,
     pub(super) watch: Watch,
     pub(super) standing: Standing,
-    /// What comes, with its time: never before what was sent before it.
+    /// Segments under way, with their time of arrival, in the order in which they were sent.
     incoming: VecDeque<(Duration, Segment)>,
-    /// What has come and was not read.
+    /// Bytes that have arrived and were not read.
     pub(super) unread: VecDeque<Bytes>,
     /// No bytes come after these.
     pub(super) ended: bool,
@@ -83,7 +83,7 @@ pub(super) struct End {
     pub(super) finished: bool,
     /// It was told that there is no room.
     pub(super) blocked: bool,
-    /// What it sends is lost, and nobody is told: so many bytes so far.
+    /// Bytes that were lost silently so far, if all that it sends is lost.
     lost: Option<usize>,
     /// How soon it notices that.
     pub(super) keep_alive: Option<Duration>,

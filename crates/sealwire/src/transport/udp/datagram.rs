@@ -17,8 +17,8 @@ pub enum DatagramError {
     /// It ends within the group.
     #[error("the datagram ends within the name of its group")]
     GroupCut,
-    /// More than 8,192 bytes.
-    #[error("the datagram has more than 8,192 bytes")]
+    /// More than [`MAX_DATAGRAM`] bytes.
+    #[error("the datagram has more than {MAX_DATAGRAM} bytes")]
     TooLarge,
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Inbound {
     /// Most bytes that are kept of a message in pieces.
     pub(super) limit: usize,
     state: State,
-    /// What has come of a message in pieces; `None` outside one.
+    /// The pieces of a message that have come; `None` outside one.
     pieces: Option<Pieces>,
     /// The peer has sent CLOSE.
     pub(super) closed: bool,

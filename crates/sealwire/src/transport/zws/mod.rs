@@ -30,34 +30,39 @@ pub(crate) use ready::Ready;
 pub(crate) use upgrade::Address;
 use upgrade::Upgrade;
 
-use crate::limits::MAX_BYTES_OF_UNKNOWN_PEER;
+use crate::limits::{
+    MAX_BYTES_OF_UNKNOWN_PEER, MAX_UPGRADE_FIELDS, MAX_UPGRADE_HEAD, MAX_WEBSOCKET_PIECES,
+};
 use crate::options::WebAccess;
 
 /// A peer broke the rules of WebSocket, or cannot be talked to over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WebSocketError {
-    /// The request or answer of the upgrade is no HTTP.
+    /// The request or answer of the upgrade is not HTTP.
     #[error("the upgrade is not HTTP/1.1")]
     NotHttp,
     /// The peer speaks TLS, and this endpoint does not.
     #[error("the peer speaks TLS: use wss on both sides, or ws on both")]
     Tls,
-    /// The head of the upgrade is longer than 8 KiB, or has more than 64 fields.
-    #[error("the head of the upgrade has more than 8 KiB or 64 fields")]
+    /// The head of the upgrade is longer than [`MAX_UPGRADE_HEAD`](crate::limits::MAX_UPGRADE_HEAD) bytes, or has
+    /// more than [`MAX_UPGRADE_FIELDS`](crate::limits::MAX_UPGRADE_FIELDS) fields.
+    #[error(
+        "the head of the upgrade has more than {MAX_UPGRADE_HEAD} bytes or {MAX_UPGRADE_FIELDS} fields"
+    )]
     HeadTooLarge,
     /// HTTP, but no request for a WebSocket of version 13.
-    #[error("the request asks for no WebSocket of version 13")]
+    #[error("the HTTP request does not ask for a WebSocket of version 13")]
     NoUpgrade,
     /// The peer asks for another path than the endpoint's.
-    #[error("the request asks for another path")]
+    #[error("the request asks for another path than the one that is bound")]
     WrongPath,
     /// A web page asks, and pages of its origin are not allowed.
-    #[error("the request comes from a web page whose origin is not allowed")]
+    #[error("the request comes from a web page whose origin is not allowed: see ws_allow_origin")]
     OriginNotAllowed,
     /// The request asks a loopback address under another name, as pages do that had their own name
     /// resolved to one.
-    #[error("the request names a host that is neither loopback nor allowed")]
+    #[error("the Host of the request is neither a loopback name nor allowed: see ws_allow_host")]
     HostNotAllowed,
     /// The peer knows ZWS 2.0 with other mechanisms, or not at all.
     #[error("no common subprotocol: the mechanisms differ, or the peer knows no ZWS 2.0")]
@@ -75,14 +80,14 @@ pub enum WebSocketError {
     /// Clients mask their frames, servers do not.
     #[error("a WebSocket frame is masked where it must not be, or not where it must")]
     Masking,
-    /// A message of text, or one that is no frame of ZMTP.
-    #[error("a WebSocket message is no frame of ZMTP")]
+    /// A message of text, or one that is not a ZMTP frame.
+    #[error("a WebSocket message is not a ZMTP frame")]
     NotZmtp,
     /// More than may be kept of a message that comes in pieces.
     #[error("a WebSocket message in pieces is larger than allowed")]
     TooLarge,
-    /// More than 65,536 pieces of one message.
-    #[error("a WebSocket message comes in more than 65,536 pieces")]
+    /// More pieces of one message than [`MAX_WEBSOCKET_PIECES`](crate::limits::MAX_WEBSOCKET_PIECES).
+    #[error("a WebSocket message comes in more than {MAX_WEBSOCKET_PIECES} pieces")]
     TooManyPieces,
 }
 
@@ -239,7 +244,7 @@ impl Zws {
         self.outbound.held()
     }
 
-    /// Bytes for the transport. Whoever sends some takes them off the front.
+    /// Bytes for the transport. The sender takes them off the front.
     pub(crate) fn pending(&mut self) -> &mut BytesMut {
         self.outbound.buffer()
     }

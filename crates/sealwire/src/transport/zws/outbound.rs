@@ -126,7 +126,7 @@ impl Outbound {
         self.put(payload);
     }
 
-    /// Answers a PING; of several at a time the last one, as section 5.5.3 allows.
+    /// Answers a PING; of several that wait, the last one, as section 5.5.3 allows.
     pub(super) fn pong(&mut self, payload: Bytes) {
         self.owed_pong = Some(payload);
         self.settle();

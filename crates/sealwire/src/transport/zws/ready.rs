@@ -98,7 +98,7 @@ impl Ready {
     }
 }
 
-/// What has come of a message in pieces.
+/// The pieces of a message that have come.
 pub(super) struct Pieces {
     /// Room for the rest of a header, the flags, then the body.
     bytes: Vec<u8>,

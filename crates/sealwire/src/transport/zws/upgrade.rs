@@ -104,7 +104,7 @@ impl Upgrade {
         input: &mut BytesMut,
         output: &mut BytesMut,
     ) -> Result<bool, WebSocketError> {
-        // What cannot become a head is told at once.
+        // Bytes that cannot become a head are refused at once.
         let start: &[u8] = match self.role {
             Role::Server => b"GET ",
             Role::Client => b"HTTP/1.1 ",

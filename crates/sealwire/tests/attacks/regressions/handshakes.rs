@@ -194,7 +194,7 @@ fn rustsec_2024_0373_decisions_for_connections_that_are_gone() {
         let answer = forger.read();
         let body = &answer[zmtp::header_size(&answer)..];
         assert!(body.starts_with(b"\x05ERROR"), "{body:?}");
-        // What was refused says everything again.
+        // The refused client repeats all that it sent.
         let hello = forger.hello(&keys.public());
         forger.write_ignoring_errors(&[initiate, hello].concat());
     }

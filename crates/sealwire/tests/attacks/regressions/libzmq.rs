@@ -296,7 +296,7 @@ fn cve_2021_20236_topics_as_long_as_they_may_be() {
             }
         }
         subscriber.write_all(&zmtp::frame(0, b"\x01last")).unwrap();
-        // What comes last comes through, so all before it was dealt with.
+        // The last one comes through, so all before it were handled.
         eventually("the last subscription counts", || {
             publisher.socket.send("last").unwrap();
             begins_with(&subscriber, &zmtp::frame(0, b"last"))

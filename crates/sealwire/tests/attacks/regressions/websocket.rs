@@ -130,8 +130,8 @@ fn cve_2026_27571_compression_is_not_spoken() {
     assert_eq!(websocket(&server, &stream), WebSocketError::BadFrame);
 }
 
-/// The milder kind: as much memory as was sent, before authentication and without bound. What is not
-/// bounded by its size is bounded by its number.
+/// The milder kind: as much memory as was sent, before authentication and without bound. Where the size has
+/// no bound, the number has one.
 #[test]
 fn cve_2026_33219_memory_of_strangers() {
     let _alone = memory::alone();

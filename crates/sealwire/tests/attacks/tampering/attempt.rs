@@ -262,7 +262,7 @@ impl Attempt<'_> {
         usize::from(to_content && self.flow.takes_turns())
     }
 
-    /// What is delivered where tampering is noticed: what is whole before it.
+    /// The messages delivered where tampering is noticed: those that are whole before it.
     fn honest_part(&self) -> Vec<String> {
         let has_envelope = self.flow.takes_turns();
         let whole = match self.manipulation {
@@ -293,7 +293,7 @@ impl Attempt<'_> {
         matches!(self.protocol.format, Format::Tls)
     }
 
-    /// What is delivered where nothing is protected.
+    /// The messages delivered where nothing is protected.
     fn forgery(&self) -> Vec<String> {
         let takes_turns = self.flow.takes_turns();
         let mut rest: Vec<_> = texts("message").skip(UNTOUCHED).collect();

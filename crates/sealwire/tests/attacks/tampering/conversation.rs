@@ -133,7 +133,7 @@ impl<'s> Conversation<'s> {
         }
     }
 
-    /// What was delivered and not taken yet, if anything.
+    /// A message that was delivered and not taken yet, if there is one.
     pub(super) fn try_next(&self) -> Option<String> {
         loop {
             let message = self.receiver().try_recv().ok()?;
@@ -186,7 +186,7 @@ impl<'s> Conversation<'s> {
         }
     }
 
-    /// `None` for what a subscriber says that is no subscription.
+    /// `None` for a message of a subscriber that is not a subscription.
     fn text_of(&self, message: &Message) -> Option<String> {
         let text = texts(message).pop().unwrap();
         match self.flow {

@@ -123,7 +123,7 @@ impl Attempt<'_> {
         assert!(has_ready || !is_ready(&at_client), "{}", what());
     }
 
-    /// A client with a message for whoever lets it in.
+    /// A client with a message for the server that lets it in.
     fn client(&self) -> Socket {
         let options = self.protocol.client_options(SocketType::Push);
         options.hello_message("early").build_blocking().unwrap()

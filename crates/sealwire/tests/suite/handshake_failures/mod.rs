@@ -103,7 +103,7 @@ fn server_of(keys: &KeyPair) -> Security {
     Security::blake3_server(keys.clone(), AllowAnyone).into()
 }
 
-/// Whether the other side left the handshake without a word.
+/// Whether the other side left the handshake silently.
 fn is_closed(failure: &ConnectionFailure) -> bool {
     let error = protocol(failure);
     matches!(error, ProtocolError::Closed(CloseKind::DuringHandshake(_)))
@@ -264,7 +264,7 @@ fn socket_types_that_do_not_fit() {
     let [server, client] = explained.causes();
     let told = refused("the socket types cannot be connected");
     let (ours, theirs) = (SocketType::Pull, SocketType::Dealer);
-    // Whoever is first tells the other one, which may have found out by itself.
+    // The first side tells the other one, which may have found out by itself.
     assert!(
         [types(ours, theirs), told.clone()].contains(&server),
         "{server}"
@@ -393,7 +393,7 @@ fn a_refused_client_reports_each_attempt_and_gets_in_later() {
     assert!(client.counters().reconnects >= 6);
 }
 
-/// The failure of one peer is no failure of the socket.
+/// The failure of one peer is not a failure of the socket.
 #[test]
 fn others_are_not_concerned() {
     let keys = KeyPair::generate();

@@ -1,4 +1,4 @@
-//! At the other end is no socket of ours: somebody silent, another protocol, or nobody.
+//! The other end is not a Sealwire socket: a silent one, another protocol, or nobody.
 
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
@@ -78,7 +78,7 @@ fn garbage() {
 fn a_peer_that_closes() {
     let keys = KeyPair::generate();
     let closed = ProtocolError::Closed(CloseKind::DuringHandshake(Step::Greeting));
-    // What is unread when one side closes makes the system say "reset".
+    // Bytes that are unread when one side closes make the system say "reset".
     let closed_or_reset = |failure: &ConnectionFailure| match failure.cause() {
         FailureCause::Protocol(error) => *error == closed,
         FailureCause::Transport(error) => error.kind() == std::io::ErrorKind::ConnectionReset,

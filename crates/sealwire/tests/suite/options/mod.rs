@@ -1,6 +1,7 @@
 //! Options of single socket types.
 
 mod connections;
+mod refused;
 
 use std::time::Duration;
 
@@ -221,8 +222,8 @@ fn a_verbose_xpub_reads_repeated_subscriptions_and_a_verboser_one_cancellations_
     }
 }
 
-/// What one peer asks for and takes back, another may ask for right after. What was not read and is
-/// over leaves nothing to read.
+/// A subscription that one peer cancels, another may make right after. One that was cancelled before it was
+/// read leaves nothing to read.
 #[test]
 fn an_xpub_reads_what_has_changed_since_it_last_read() {
     for path in both() {

@@ -132,7 +132,7 @@ fn a_time_limit_ends_the_wait_and_not_what_goes_on() {
         "{error}"
     );
     assert_eq!(numbers(&queue), [3, 4]);
-    // What was left goes with the next call.
+    // The rest goes with the next call.
     let pull = pull_for(&push);
     assert_eq!(push.send_many(&mut queue).unwrap(), 2);
     for expected in 0..5 {

@@ -117,7 +117,7 @@ fn told(event: &Event) -> Option<String> {
     }
 }
 
-/// The server has left the handshake without a word.
+/// The server has left the handshake silently.
 fn closed(event: &Event) -> Option<()> {
     match event {
         Event::Failed(failure) => match failure.cause() {
@@ -225,7 +225,7 @@ fn null_is_asked_about_with_a_domain_and_not_without() {
         let _handler = handler(&context, SocketType::Rep, move |request| {
             assert!(asked, "an empty domain leaves NULL alone");
             assert_eq!((request.len(), &request[5][..]), (6, &b"NULL"[..]));
-            // Whoever is asked about has said nothing yet.
+            // The client in question has said nothing yet.
             assert_eq!(request[4], b"");
             reply(request, "200", "bob", b"")
         });

@@ -5,9 +5,9 @@ require "fiddle"
 require "fiddle/import"
 require "open3"
 
-# The other faces of Sealwire, each with a copy of the library of its own: C's, called from this
+# The APIs of other languages, each with a copy of the library of its own: C's, called from this
 # process, and Python's in another. Each is server and client of BLAKE3 and CURVE.
-class FacesTest < SealwireTest
+class LanguagesTest < SealwireTest
   MECHANISMS = %i[blake3 curve].freeze
 
   def setup
@@ -24,7 +24,7 @@ class FacesTest < SealwireTest
     Sealwire::Security.public_send(:"#{mechanism}_client", server_key: @server_keys.public_key, keys: @client_keys)
   end
 
-  # What is used of sealwire.h.
+  # The part of sealwire.h that the tests use.
   module C
     extend Fiddle::Importer
     LIBRARY = ENV["SEALWIRE_C_LIBRARY"] || File.join(ROOT, "target/release/libsealwire_c.so")

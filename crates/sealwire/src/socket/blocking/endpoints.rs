@@ -1,0 +1,229 @@
+//! Endpoints and peers: binding, connecting, and waiting for peers and subscribers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Socket;
+use crate::endpoint::Endpoint;
+use crate::error::{Error, Operation, Presence};
+use crate::failure::ConnectionFailure;
+use crate::peer::Peer;
+
+impl Socket {
+    /// Binds to an endpoint and returns it, with the port that the system chose for port 0. Does not wait for
+    /// peers. May be called for several endpoints.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::Endpoint`] if the endpoint cannot be parsed.
+    /// * [`Error::UnusableEndpoint`] if this socket cannot use it: its type does not have the transport, or
+    ///   the endpoint leads off the machine and the socket has no [security](crate::SocketBuilder::security).
+    /// * [`Error::Bind`] if the system refuses, because the address is in use for example.
+    /// * [`Error::Closed`] if another handle has closed the socket, [`Error::EngineFailed`] if its I/O thread
+    ///   has ended.
+    pub fn bind<E>(&self, endpoint: E) -> Result<Endpoint, Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        self.inner.bind(endpoint)
+    }
+
+    /// Connects to an endpoint, now and whenever the connection is lost, until
+    /// [`disconnect`](Socket::disconnect). Returns at once: the peer need not be there yet. May be called for
+    /// several endpoints. The [`monitor`](Socket::monitor) reports connections and failures.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::Endpoint`] if the endpoint cannot be parsed or has a wildcard in place of a host or port.
+    /// * [`Error::UnusableEndpoint`] if this socket cannot use it: its type does not have the transport, or
+    ///   the endpoint leads off the machine and the socket has no [security](crate::SocketBuilder::security).
+    /// * [`Error::Connect`] over `udp` only, if the name does not resolve or the interface is missing.
+    /// * [`Error::Closed`] if another handle has closed the socket, [`Error::EngineFailed`] if its I/O thread
+    ///   has ended.
+    pub fn connect<E>(&self, endpoint: E) -> Result<(), Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        self.inner.connect(endpoint)
+    }
+
+    /// Connects a SERVER or PEER socket to an endpoint, blocks until the handshake is done, and returns the
+    /// [routing id](Peer::connection_routing_id) of the connection, for [`Message::with_routing_id`](crate::Message::with_routing_id).
+    /// libzmq's `zmq_connect_peer`.
+    ///
+    /// Blocks for up to the [send timeout](crate::SocketBuilder::send_timeout). The socket goes on connecting after
+    /// an error of time. A later connection to the same endpoint has another routing id, which comes with the
+    /// messages of the peer.
+    ///
+    /// # Errors
+    ///
+    /// * Those of [`connect`](Socket::connect).
+    /// * [`Error::Unsupported`] for other socket types.
+    /// * [`Error::TimedOut`] if the handshake is not done within the send timeout.
+    /// * [`Error::GaveUp`] if the endpoint is disconnected meanwhile, or
+    ///   [`ReconnectStop`](crate::options::ReconnectStop) ends the attempts.
+    /// * [`Error::Interrupted`] if a signal handler ran and the socket is
+    ///   [interruptible](crate::SocketBuilder::interruptible).
+    pub fn connect_peer<E>(&self, endpoint: E) -> Result<u32, Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        let endpoint = endpoint.try_into().map_err(Into::into)?;
+        let connector = self.inner.start_connecting_to_peer(endpoint)?;
+        let core = self.inner.core()?;
+        let limit = core.options().send_timeout;
+        let attempt = |_| core.routing_id_of_connector(connector);
+        let routing_id = core.writable.wait(None, core.until(limit), attempt)?;
+        routing_id.map_err(|why| core.unfinished(why, Operation::Connect, limit))
+    }
+
+    /// Stops listening on an endpoint, which is given as [`bind`](Socket::bind) returned it. Connections that
+    /// came through it stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEndpoint`] if the socket is not bound to the endpoint, [`Error::Endpoint`] if it
+    /// cannot be parsed.
+    pub fn unbind<E>(&self, endpoint: E) -> Result<(), Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        self.inner.unbind(endpoint)
+    }
+
+    /// Ends the connection to an endpoint once the messages queued for it are sent, and does not connect
+    /// again. Does not wait for that.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEndpoint`] if the socket is not connected to the endpoint, [`Error::Endpoint`] if it
+    /// cannot be parsed.
+    pub fn disconnect<E>(&self, endpoint: E) -> Result<(), Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<Error>,
+    {
+        self.inner.disconnect(endpoint)
+    }
+
+    /// Returns the endpoints that this socket is bound to. None in a child of a fork.
+    pub fn bound_endpoints(&self) -> Vec<Endpoint> {
+        self.inner.bound_endpoints()
+    }
+
+    /// Returns the endpoints that this socket is connected to, or tries to connect to. None in a child of a
+    /// fork.
+    pub fn connected_endpoints(&self) -> Vec<Endpoint> {
+        self.inner.connected_endpoints()
+    }
+
+    /// Returns the peers for which this socket holds something, and brings their accounts ([`Peer::account`])
+    /// up to date: connected peers, and those whose messages are still to be read.
+    pub fn accounts(&self) -> Vec<Arc<Peer>> {
+        self.inner.accounts()
+    }
+
+    /// Blocks until at least `peers` peers are connected, with their handshakes done, for up to the [send
+    /// timeout](crate::SocketBuilder::send_timeout). Returns at once if they are. A publisher waits for
+    /// [subscribers](Socket::wait_subscribed) instead, since a subscription comes after the handshake.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::TimedOut`] if fewer are connected within the send timeout.
+    /// * [`Error::Closed`] if another handle closes the socket, [`Error::EngineFailed`] if its I/O thread
+    ///   ends.
+    /// * [`Error::Interrupted`] if a signal handler ran and the socket is
+    ///   [interruptible](crate::SocketBuilder::interruptible).
+    pub fn wait_connected(&self, peers: usize) -> Result<(), Error> {
+        let limit = self.inner.core()?.options().send_timeout;
+        self.wait_connected_within(peers, limit)
+    }
+
+    /// Blocks until at least `peers` peers are connected, with their handshakes done, for up to `limit`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`wait_connected`](Socket::wait_connected), with [`Error::TimedOut`] after `limit`.
+    pub fn wait_connected_timeout(&self, peers: usize, limit: Duration) -> Result<(), Error> {
+        self.wait_connected_within(peers, Some(limit))
+    }
+
+    fn wait_connected_within(&self, peers: usize, limit: Option<Duration>) -> Result<(), Error> {
+        let core = self.inner.core()?;
+        self.wait_for_peers(Operation::Connect, limit, || core.connected(peers))
+    }
+
+    /// Blocks a PUB or XPUB socket until a message that begins with `topic` would go to at least `peers`
+    /// peers, for up to the [send timeout](crate::SocketBuilder::send_timeout). On a RADIO socket, `topic` is a
+    /// group; members over `udp` do not announce themselves and do not count. With
+    /// [`xpub_manual`](crate::SocketBuilder::xpub_manual) only granted subscriptions count.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::TimedOut`] if there are fewer subscribers within the send timeout.
+    /// * [`Error::Unsupported`] for other socket types.
+    /// * [`Error::Closed`] if another handle closes the socket, [`Error::EngineFailed`] if its I/O thread
+    ///   ends.
+    /// * [`Error::Interrupted`] if a signal handler ran and the socket is
+    ///   [interruptible](crate::SocketBuilder::interruptible).
+    pub fn wait_subscribed(&self, topic: impl AsRef<[u8]>, peers: usize) -> Result<(), Error> {
+        let limit = self.inner.core()?.options().send_timeout;
+        self.wait_subscribed_within(topic.as_ref(), peers, limit)
+    }
+
+    /// Blocks until a message that begins with `topic` would go to at least `peers` peers, for up to `limit`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`wait_subscribed`](Socket::wait_subscribed), with [`Error::TimedOut`] after `limit`.
+    pub fn wait_subscribed_timeout(
+        &self,
+        topic: impl AsRef<[u8]>,
+        peers: usize,
+        limit: Duration,
+    ) -> Result<(), Error> {
+        self.wait_subscribed_within(topic.as_ref(), peers, Some(limit))
+    }
+
+    fn wait_subscribed_within(
+        &self,
+        topic: &[u8],
+        peers: usize,
+        limit: Option<Duration>,
+    ) -> Result<(), Error> {
+        let core = self.inner.core()?;
+        let attempt = || core.subscribed(topic, peers);
+        self.wait_for_peers(Operation::AwaitSubscribers, limit, attempt)
+    }
+
+    fn wait_for_peers(
+        &self,
+        operation: Operation,
+        limit: Option<Duration>,
+        attempt: impl Fn() -> Result<Option<()>, Error>,
+    ) -> Result<(), Error> {
+        let core = self.inner.core()?;
+        let done = core.writable.wait(None, core.until(limit), |_| attempt())?;
+        done.map_err(|why| core.unfinished(why, operation, limit))
+    }
+
+    /// Returns whether peers are connected or in their handshakes now, with their number.
+    pub fn presence(&self) -> Presence {
+        self.inner.presence()
+    }
+
+    /// Returns the latest failed connection of this socket, unless another connection has succeeded since:
+    /// the reason why no messages come. [`Error::TimedOut`] has it too.
+    pub fn last_failure(&self) -> Option<ConnectionFailure> {
+        self.inner.last_failure()
+    }
+
+    /// Returns the peers whose handshakes are done, and brings their accounts up to date.
+    pub fn peers(&self) -> Vec<Arc<Peer>> {
+        self.inner.peers()
+    }
+}
