@@ -477,7 +477,7 @@ class Crate:
 
 
 def check(folder, floors, may_have_circles=True):
-    """What is wrong with the crate in this folder, a line each."""
+    """Faults of the crate in this folder, a line each."""
     crate = Crate(folder)
     failures = list(crate.failures)
     if not may_have_circles:

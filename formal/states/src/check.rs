@@ -63,7 +63,7 @@ pub(crate) fn header() {
     );
 }
 
-/// What is to be checked.
+/// The choice of what to check.
 pub(crate) struct Run {
     /// With small bounds.
     pub(crate) quick: bool,

@@ -63,7 +63,7 @@ enum Without {
     TellingOfMessages,
     /// Messages that a connection holds as it ends are counted.
     Counting,
-    /// What was given to a connection is not sent on the next one.
+    /// A message that was given to a connection is not sent on the next one.
     SentOnce,
     /// An ended pipe goes with its last message.
     Release,
@@ -82,7 +82,7 @@ pub(crate) struct PipeModel {
     /// Every second message has two bytes.
     large: bool,
     cuts: u8,
-    /// The receiver closes after so many messages, if there are.
+    /// The receiver closes after this number of messages, if they come.
     receives: u8,
     without: Option<Without>,
 }

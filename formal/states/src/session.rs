@@ -15,8 +15,8 @@
 //! `writing.rs`, `ending.rs`, `direct.rs`), `engine/io_thread` (`sessions.rs`, `closing.rs`, `lingering.rs`),
 //! `engine/connector.rs`, `engine/decisions`, `core/closing.rs` and the permits of accepted connections.
 //!
-//! Time goes by in ticks. What is due happens before the next tick, and what can be written is; what is
-//! under way may take any time. Frames have one byte.
+//! Time goes by in ticks. Before the next tick, due timers fire and writable bytes are written;
+//! bytes under way may take any time. Frames have one byte.
 //!
 //! Left out: mechanisms (a handshake is one command each way), a transport that is full, several peers,
 //! queues and their limits (the model `pipe`), threads that read directly (`lease`) but for the end that
@@ -110,7 +110,7 @@ pub(crate) struct SessionModel {
     /// How often B's application stops to read for some time.
     pauses: u8,
     refusals: u8,
-    /// What is under way arrives before the next tick; else it may take any time.
+    /// Bytes under way arrive before the next tick; else they may take any time.
     prompt: bool,
     /// The applications may close at any time; else they do at last.
     closes_early: bool,

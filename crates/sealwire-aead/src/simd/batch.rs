@@ -251,8 +251,8 @@ pub(crate) fn tags<I: Isa, V: Vector<Isa = I>>(
 }
 
 impl<'a> Lanes<'a> {
-    /// Block `index` of each lane as word vectors, some other where a lane has not so many. What
-    /// cannot be read from a text is put together in `edges`.
+    /// Block `index` of each lane as word vectors, some other block where a lane is shorter. A block
+    /// that does not lie inside a text is put together in `edges`.
     #[inline(always)]
     fn words<I: Isa, V: Vector<Isa = I>>(
         &self,

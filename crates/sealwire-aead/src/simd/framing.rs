@@ -10,7 +10,7 @@ const MAX_AAD: usize = BLOCK_SIZE - 8;
 /// Where the tail starts in [`MacBlocks::edges`].
 const TAIL: usize = 2 * BLOCK_SIZE;
 
-/// What stands in front of the text, in a block of its own.
+/// The bytes in front of the text, in a block of their own.
 #[cfg_attr(
     not(target_arch = "x86_64"),
     allow(

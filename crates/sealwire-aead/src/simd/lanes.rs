@@ -17,7 +17,7 @@ pub(crate) enum TagKeys<'a, V> {
     Own(&'a [V; 8]),
 }
 
-/// What is authenticated in each lane. Lanes that are left over do what the first does.
+/// The input that each lane authenticates. Lanes that are left over do what the first does.
 pub(crate) struct Lanes<'a> {
     pub(super) aads: [&'a [u8]; MAX_LANES],
     pub(super) texts: [&'a [u8]; MAX_LANES],

@@ -63,7 +63,7 @@ struct Dial {
 /// A connection and its two sockets.
 #[derive(Debug)]
 pub(super) struct Connection<S> {
-    /// Who was accepted.
+    /// The address of the program or peer that was accepted.
     pub(super) address: SocketAddr,
     /// Known after the handshake.
     pub(super) peer: Option<PublicKey>,

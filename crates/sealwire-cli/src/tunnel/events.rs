@@ -54,7 +54,7 @@ impl Events {
         }
     }
 
-    /// Without a word, where thousands of connections fail on purpose.
+    /// Reports nothing, where thousands of connections fail on purpose.
     #[cfg(test)]
     pub(super) fn silent() -> Self {
         Events {

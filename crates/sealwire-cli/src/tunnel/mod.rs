@@ -4,7 +4,7 @@
 //! program ── plain TCP ── connector ══ handshake, then blocks ══ listener ── plain TCP ── service
 //! ```
 //!
-//! What is on the wire is that of [`sealwire_tunnel`], bytes in and bytes out. [`connection`] and
+//! The protocol on the wire is that of [`sealwire_tunnel`], bytes in and bytes out. [`connection`] and
 //! [`relay`] move them through sockets that never block, [`server`] decides for all of them in one thread, and
 //! [`world`] is what they have of the system: the tests have another one.
 

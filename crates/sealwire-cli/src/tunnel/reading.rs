@@ -12,7 +12,7 @@ use super::allow::{AllowList, Snapshot};
 use crate::exit::{Code, Failure};
 use crate::threads;
 
-/// Who reads the list of allowed keys, and takes its time for it.
+/// Reads the list of allowed keys, which may take its time.
 pub(super) trait ReadList: Debug {
     /// Asks for a reading.
     fn begin(&mut self);

@@ -154,7 +154,7 @@ fn end(
 }
 
 /// Programs exchange streams with the service through the tunnel, each until both directions have come to
-/// their end. What comes is a prefix of what was sent, an end is an end only if all came before it, and nobody
+/// their end. A receiver gets a prefix of what was sent, an end is an end only if all came before it, and nobody
 /// waits for ever. Says how many attempts were cut.
 fn exchange(plan: Plan) -> u32 {
     let mut scene = Scene::new(plan.seed, plan.trouble);

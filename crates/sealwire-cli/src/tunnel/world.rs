@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 pub(super) use system::System;
 
-/// What is ready for something it was not ready for before.
+/// A source that is ready for something it was not ready for before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ready {
     /// Somebody may wait to be accepted.

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 /// Size of an encoded element or scalar in bytes.
 pub(crate) const ENCODED_SIZE: usize = 32;
 
-/// Why bytes are no element or no scalar.
+/// Why bytes are not an element, or not a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InvalidEncoding {

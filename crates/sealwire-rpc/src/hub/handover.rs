@@ -1,4 +1,5 @@
-//! Who reads, for all who wait: one thread, which hands the reading over to another when it leaves.
+//! The choice of the thread that reads for all who wait: one, which hands the reading over to another when it
+//! leaves.
 //!
 //! On a client that is a thread that waits for an answer, which saves two hand-overs between threads for
 //! each. When there is none it is a thread of the client's own, but not at once: the next call mostly comes
@@ -13,12 +14,13 @@
 //!         share, alone: Own     │
 //! ```
 //!
-//! The tests of this module try all orders of its steps (`tests/suite/handover_orders.rs`). Who is chosen has to be woken by the caller of [`leave`](Handover::leave) and [`share`](Handover::share). A
-//! thread that was chosen and has its answer already chooses the next as it leaves.
+//! The tests of this module try all orders of its steps (`tests/suite/handover_orders.rs`). The caller of
+//! [`leave`](Handover::leave) and [`share`](Handover::share) has to wake the thread that is chosen. A thread
+//! that was chosen and has its answer already chooses the next as it leaves.
 
 use super::sync::{Mutex, MutexGuard};
 
-/// Who reads; each that waits is known by what wakes it.
+/// The reader and those that wait, each known by what wakes it.
 pub(super) struct Handover<W> {
     state: Mutex<State<W>>,
 }

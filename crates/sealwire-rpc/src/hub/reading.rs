@@ -66,7 +66,7 @@ pub(crate) fn flushes_later(link: &Link) -> bool {
     IN_BATCH.get() == Processing::with(Some(link))
 }
 
-/// Who reads, and what reading takes.
+/// The choice of the reader, and what reading takes.
 pub(super) struct Reading {
     socket: blocking::Socket,
     reader: Mutex<Reader>,

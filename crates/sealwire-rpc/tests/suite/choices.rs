@@ -307,7 +307,7 @@ impl Drop for Calling {
     }
 }
 
-/// Whoever writes a message drops its payload while the connection is locked.
+/// The thread that writes a message drops its payload while the connection is locked.
 #[test]
 fn what_is_dropped_while_a_connection_is_driven_waits_for_no_answer() {
     let (_server, client) = Scene::new().pair(Inline::new(echo));

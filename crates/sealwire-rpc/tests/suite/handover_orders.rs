@@ -1,5 +1,5 @@
-//! Who reads, under every order in which threads can take their steps, as loom tells them. The hand-over is
-//! the library's own file; socket and seats are the least that stand for the library's.
+//! The choice of the reader, under every order in which threads can take their steps, as loom tells them. The
+//! hand-over is the library's own file; socket and seats are the least that stand for the library's.
 
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;

@@ -104,7 +104,7 @@ impl SocketCore {
 
     // ---- sending ---------------------------------------------------------------------------------
 
-    /// Sends a message, or leaves it as it was. What is left of one that was sent is of no more use.
+    /// Sends a message, or leaves it as it was. After a success, `frames` holds nothing of use.
     fn try_send(&self, frames: &mut Frames) -> Result<(), SendFailure> {
         if frames.is_empty() {
             return Err(Error::from(MessageError::Empty).into());
@@ -214,8 +214,8 @@ impl SocketCore {
         self.lock().queues.pipes.settle_accounts()
     }
 
-    /// The number of the connection that came of the `connect` with this number; `None` while
-    /// there is none.
+    /// The routing id of the connection that the connector with this id made; `None` while there
+    /// is none.
     pub(crate) fn routing_id_of_connector(&self, connector: u64) -> Result<Option<u32>, Error> {
         let state = self.lock();
         state.life.open()?;
@@ -241,7 +241,7 @@ impl SocketCore {
         })
     }
 
-    /// Whether at least so many peers are connected: `Some` once that is so.
+    /// Whether at least `peers` peers are connected: `Some` once that is so.
     pub(crate) fn connected(&self, peers: usize) -> Result<Option<()>, Error> {
         let state = self.lock();
         state.life.open()?;
@@ -250,8 +250,8 @@ impl SocketCore {
         Ok((live.filter(is_connected).count() >= peers).then_some(()))
     }
 
-    /// Whether a message that begins with this topic, or to this group, would go to at least so many
-    /// peers: `Some` once that is so.
+    /// Whether a message that begins with this topic, or to this group, would go to at least
+    /// `peers` peers: `Some` once that is so.
     pub(crate) fn subscribed(&self, topic: &[u8], peers: usize) -> Result<Option<()>, Error> {
         self.with(|state| {
             state.life.open()?;

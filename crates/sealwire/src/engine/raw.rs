@@ -85,7 +85,7 @@ impl Wire for Raw {
 }
 
 impl Raw {
-    /// So many bytes have been written.
+    /// Removes the first `written` bytes from the output.
     fn advance(&mut self, mut written: usize) {
         self.pending -= written;
         self.written += written as u64;
@@ -106,7 +106,7 @@ impl Raw {
 mod tests {
     use super::*;
 
-    /// What it writes, if the transport takes so many bytes with each call.
+    /// What it writes, if the transport takes `step` bytes with each call.
     fn write_all(raw: &mut Raw, step: usize) -> (Vec<u8>, Vec<usize>) {
         let (mut bytes, mut calls) = (Vec::new(), Vec::new());
         let write = &mut |slices: &[io::IoSlice<'_>]| {

@@ -20,8 +20,8 @@ const SLICES_PER_WRITE: usize = 16;
 /// Handed to [`Wire::write_with`]: one call of the transport.
 pub(super) type Write<'a> = dyn FnMut(&[IoSlice<'_>]) -> io::Result<usize> + 'a;
 
-/// The two ends of a conversation over a byte stream: bytes on one side, items of a pipe on the other. What is
-/// not said here needs a clock or a handshake, which raw bytes do not have.
+/// The two ends of a conversation over a byte stream: bytes on one side, items of a pipe on the other. The
+/// rest of a session needs a clock or a handshake, which raw bytes do not have.
 ///
 /// A session calls it for batches, so a dynamic call costs nothing for each message (decision 20).
 pub(super) trait Wire: Send {
@@ -60,7 +60,7 @@ pub(super) trait Wire: Send {
         None
     }
 
-    /// What happened, as far as it is no message.
+    /// The next event other than a message.
     fn poll_event(&mut self) -> Option<Event> {
         None
     }

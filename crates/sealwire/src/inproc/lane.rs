@@ -1,6 +1,6 @@
 //! One direction of a connection: what moves from the pipe of one end to that of the other.
 //!
-//! Whoever makes progress possible, by sending, receiving or ending, asks the lane to move on. One thread
+//! A thread that makes progress possible, by sending, receiving or ending, asks the lane to move on. One thread
 //! moves it; what others ask for meanwhile, it does as well. Nobody waits for anybody.
 
 use std::collections::VecDeque;

@@ -27,7 +27,7 @@ pub(crate) struct Forwarding<'a> {
     capture: Option<&'a Socket>,
     way: Direction,
     refusals: Refusals,
-    /// What was taken and not yet shown to anybody, the next one last.
+    /// Messages that were taken and not yet shown to anybody, the next one last.
     taken: Vec<Message>,
     /// The one that is to go out now, and its size.
     next: Option<(Message, usize)>,

@@ -98,7 +98,7 @@ impl Steering {
         }
         let tells = answer.len() > 1 || control.socket_type() == SocketType::Rep;
         if tells && !matches!(control.socket_type(), SocketType::Pull | SocketType::Sub) {
-            // Whoever asked may have left.
+            // The peer that asked may have left.
             let _ = control.try_send(answer);
         }
         Ok(true)

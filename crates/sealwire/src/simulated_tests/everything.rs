@@ -461,7 +461,7 @@ fn news(plan: Plan) {
                 change(&clients[client], client, subscribed[client]);
             }
             3 if publisher == SocketType::XPub => {
-                // What is subscribed to, which the application of an XPUB may read.
+                // Subscriptions, which the application of an XPUB may read.
                 drop(server.open(&mut scene).and_then(try_recv));
             }
             _ => scene.step(),

@@ -23,7 +23,7 @@ const TYPES: [(SocketType, SocketType); 4] = [
 /// A queue takes a message while it holds less than its budget.
 const MAX_QUEUE: usize = BUDGET + MAX_MESSAGE + COST * MESSAGES;
 
-/// What is held for each peer stays within its bound. How many kinds were near to it.
+/// Checks that the memory held for each peer stays within its bound. Returns how many kinds were near to it.
 fn check_accounts(socket: &Socket) -> usize {
     let mut full = 0;
     for peer in socket.accounts() {
@@ -95,7 +95,7 @@ fn flood(plan: Plan) -> usize {
                 socket.subscribe(topic).unwrap();
             }
             3..20 if !subscribes && socket.socket_type() != SocketType::Pull => {
-                // What is subscribed to begins with a few equal bytes, if with any.
+                // A subscription consists of a few equal bytes, if of any.
                 let length = scene.below(MAX_MESSAGE as u64) as usize;
                 match socket.try_send(vec![scene.below(4) as u8; length]) {
                     Err(error) if !matches!(error.error(), Error::WouldBlock) => panic!("{error}"),

@@ -12,7 +12,7 @@ use crate::proxy::{Forwarding, Proxy, Steering, Step};
 /// On each side.
 const CLIENTS: u64 = 3;
 const WORKERS: u64 = 2;
-/// A request that is not answered for so long is asked again.
+/// A client repeats a request that had no answer for this time.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A proxy on a host of its own, with those who watch and steer it.
@@ -157,7 +157,7 @@ impl Sockets {
             [types[1], types[2], SocketType::Push].map(|socket_type| server(scene, socket_type));
         let [front, back, watched] = [(&frontend, 5001), (&backend, 5002), (&capture, 5003)]
             .map(|(socket, port)| socket.bind(format!("tcp://{}:{port}", address(1))).unwrap());
-        // Whoever steers it is in the same process.
+        // The application that steers it is in the same process.
         let [control, operator] = [SocketType::Rep, SocketType::Req].map(|socket_type| {
             Socket::builder(socket_type)
                 .context(&context)
@@ -300,7 +300,7 @@ fn what_a_streamer_moves_is_accounted_for() {
     check(&[], seeds(40), streamer);
 }
 
-/// REQ - ROUTER/DEALER - REP. What is not answered is asked again, until it is; no answer is another's.
+/// REQ - ROUTER/DEALER - REP. A client repeats a request until it is answered; no answer is another's.
 fn queue(plan: Plan) {
     let mut scene = scene(plan.seed, plan.trouble);
     let securities = Securities::new(plan.seed);

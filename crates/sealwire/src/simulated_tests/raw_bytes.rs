@@ -1,5 +1,5 @@
-//! STREAM to STREAM: bytes without a protocol, which nobody counts. What comes over a connection is a prefix of
-//! what was sent over it.
+//! STREAM to STREAM: bytes without a protocol, which nobody counts. A connection delivers a prefix of what was
+//! sent over it.
 
 use std::collections::BTreeMap;
 

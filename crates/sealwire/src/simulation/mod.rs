@@ -5,7 +5,7 @@
 //! anywhere else, and used with calls that do not wait; between those calls the scene makes steps. A [`Plan`]
 //! is what a seed makes of a run, and [`check`] runs plans and makes the first that fails smaller.
 //!
-//! What stands above a context asks it for the time ([`Context::now`]) and is served between two steps.
+//! A layer above a context asks it for the time ([`Context::now`]) and is served between two steps.
 //!
 //! ```
 //! use sealwire::simulation::{Scene, Trouble};

@@ -109,7 +109,7 @@ impl Plan {
     }
 }
 
-/// So many seeds, or as many as the environment variable `SEALWIRE_SEEDS` says: `make simulate`.
+/// `count` seeds, or as many as the environment variable `SEALWIRE_SEEDS` says: `make simulate`.
 pub fn seeds(count: u64) -> Range<u64> {
     let wanted = std::env::var("SEALWIRE_SEEDS").ok();
     0..wanted.map_or(count, |wanted| wanted.parse().expect("a number"))

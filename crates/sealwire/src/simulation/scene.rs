@@ -8,7 +8,7 @@ use crate::context::Context;
 
 /// The application looks after its sockets again before so much time has passed.
 pub const PAUSE: Duration = Duration::from_millis(1);
-/// Nothing takes so many unless somebody waits for ever.
+/// A run takes fewer steps, unless somebody waits for ever.
 const MOST_STEPS: usize = 400_000;
 
 /// Contexts, the network between them, and what goes wrong.
@@ -17,7 +17,7 @@ pub struct Scene {
     pub seed: u64,
     /// Between the hosts.
     pub network: Network,
-    /// What may still go wrong.
+    /// The kinds of faults that may still happen.
     pub trouble: Trouble,
     /// Steps so far.
     pub steps: usize,

@@ -188,7 +188,7 @@ impl Socket {
         Ok(waited.unwrap_or(0))
     }
 
-    /// Lets the callers that wait look again at what they wait for.
+    /// Lets the callers that wait check again what they wait for.
     pub(crate) fn wake(&self) {
         if let Ok(core) = self.inner.core() {
             core.notify_readable(usize::MAX);

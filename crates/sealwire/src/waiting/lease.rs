@@ -1,4 +1,4 @@
-//! Who reads a socket's only connection, as one state in one atomic: each step of
+//! The reader of a socket's only connection, as one state in one atomic: each step of
 //! [`State`] is a compare-and-exchange.
 //!
 //! A thread parks, then checks for a message once more, then polls. A thread that brings a message queues it

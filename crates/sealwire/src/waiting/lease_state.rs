@@ -1,4 +1,4 @@
-//! Who reads a socket's only connection: the engine, or a thread that waits for a message of it. The states
+//! The reader of a socket's only connection: the engine, or a thread that waits for a message of it. The states
 //! and the steps between them, as values; [`Lease`](super::lease::Lease) takes the steps.
 //!
 //! A hand-over from the I/O thread to a waiting thread costs more than the message, so a thread that
@@ -56,7 +56,7 @@ pub(crate) enum Begun {
     Shared,
 }
 
-/// What is left to do for who ended a lease.
+/// The work that is left to the thread that ended a lease.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     /// The connection may be leased: the engine has to be told to read it.
@@ -65,7 +65,7 @@ pub(crate) struct Ended {
     pub(crate) sleeps: bool,
 }
 
-/// What is left to do for a thread that leaves.
+/// The work that is left to a thread that leaves.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Leaving {
     /// Nothing: the engine looks after the lease.

@@ -55,7 +55,7 @@ impl Tasks {
         });
         self.count.store(queue.waiting.len(), Ordering::SeqCst);
         drop(queue);
-        // What is waited for is looked at behind this.
+        // The task checks its condition behind this.
         fence(Ordering::SeqCst);
         number
     }

@@ -65,7 +65,7 @@ impl AsRef<[u8]> for Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         self.dropped.fetch_add(1, Ordering::SeqCst);
-        // Whoever panics while another panic unwinds ends the process, in all of Rust.
+        // A panic while another panic unwinds ends the process, in all of Rust.
         if !thread::panicking() {
             self.whims.follow();
         }

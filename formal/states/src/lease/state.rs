@@ -54,7 +54,7 @@ pub(super) struct Waiter {
     pub(super) errands: VecDeque<Errand>,
 }
 
-/// What is left to do for an actor before its next step.
+/// The work that is left to an actor before its next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Errand {
     Notify { count: u8, more: bool },

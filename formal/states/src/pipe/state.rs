@@ -33,7 +33,7 @@ pub(super) enum Receiving {
     Closed,
 }
 
-/// What is left to do once the socket's lock is released.
+/// The state of both sockets, and the errands left for when their locks are released.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     pub(super) senders: Vec<Sender>,
@@ -104,7 +104,7 @@ impl State {
         }
     }
 
-    /// The number of the connection whose pipe messages go to.
+    /// The index of the connection whose pipe messages go to.
     pub(super) fn open(&self) -> Option<usize> {
         self.connections.iter().position(|it| it.a.is_some())
     }

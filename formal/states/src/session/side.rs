@@ -12,7 +12,7 @@ use super::liveness::Liveness;
 use super::phase::Phase;
 use super::{End, SessionModel};
 
-/// What is under way. Each has one byte.
+/// A unit of the protocol under way. Each has one byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Unit {
     Hello,

@@ -159,7 +159,7 @@ impl State {
     }
 
     pub(super) fn actions(&self, model: &SessionModel, actions: &mut Vec<Action>) {
-        // What is due, or can be done at once, comes before the next tick.
+        // Timers that are due, and work that can be done at once, come before the next tick.
         let before = actions.len();
         for (socket, slot, side) in self.sides() {
             let cut = self.link(side.id).is_none_or(|link| link.cut);
@@ -321,7 +321,7 @@ impl State {
     pub(super) fn ends_when_silent(&self) -> bool {
         self.sides().all(|(socket, _, side)| {
             let since = self.link(side.id).and_then(|link| link.half_open);
-            // While it is not read, silence is no fault of the peer.
+            // While it is not read, silence is not a fault of the peer.
             let excused = socket == B && self.paused;
             excused || since.is_none_or(|since| self.now <= since + SILENCE)
         })

@@ -33,7 +33,7 @@ impl<W: World> Server<W> {
                         continue;
                     }
                     self.events.cannot_accept(&error);
-                    // What is short may be there later.
+                    // The resource that is short may be there later.
                     self.tick.get_or_insert(self.world.now() + TICK);
                     return;
                 }

@@ -71,7 +71,7 @@ impl World for Simulated {
 
     fn poll(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
         let told = self.network.take_ready(self.host);
-        // What comes of what is told now, or of what is due, is known with the poll behind it.
+        // The effect of events told now, or of timers that are due, is known with the next poll.
         let is_idle = self.next == Next::Poll && told.is_empty();
         self.next = match timeout {
             _ if !is_idle => Next::Poll,

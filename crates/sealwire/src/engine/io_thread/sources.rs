@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_are_found_by_number_by_socket_and_by_kind() {
+    fn sources_are_found_by_id_by_socket_and_by_kind() {
         let [one, other] = [SocketType::Push, SocketType::Pull].map(|it| Socket::new(it).unwrap());
         let mut sources = Sources::default();
         let slots = [(&one, 71), (&other, 72), (&one, 73)]

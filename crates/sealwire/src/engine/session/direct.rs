@@ -13,7 +13,7 @@ use crate::waiting::Use;
 /// How long nobody may have waited for a session's bytes before the I/O thread reads again.
 const LEASE: Duration = Duration::from_millis(10);
 
-/// Who reads a session, and what a thread of the application polls for that.
+/// The reader of a session, and what a thread of the application polls for that.
 #[derive(Default)]
 pub(super) struct DirectReading {
     reader: Reader,
@@ -172,7 +172,7 @@ impl Session {
 
     pub(in crate::engine) fn end_lease(&mut self, registry: &Registry) -> Result<(), End> {
         if self.direct.end() {
-            // What has arrived meanwhile was not told.
+            // No event told of the bytes that have arrived meanwhile.
             self.transport.readable = true;
             self.stream
                 .reregister(registry, Token(self.key.slot))

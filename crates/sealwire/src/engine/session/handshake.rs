@@ -187,7 +187,7 @@ impl Session {
             None => Peer::raw(address, connection, routing_id, process),
         });
         self.hold(&peer)?;
-        // Whoever drives a session holds it.
+        // The thread that drives a session holds it.
         let Some(link) = self.shared.upgrade() else {
             return Err(End::Failed(FailureCause::Internal));
         };

@@ -335,7 +335,7 @@ impl Network {
         }
     }
 
-    /// A host has no descriptors left for so long.
+    /// Leaves a host without descriptors for this time.
     pub fn exhaust(&self, host: IpAddr, time: Duration) {
         let mut state = self.lock();
         let until = state.now + time;
@@ -349,7 +349,7 @@ impl Network {
         state.listeners.keys().nth(chosen).copied()
     }
 
-    /// Parts all hosts from each other for so long. What is sent meanwhile arrives later.
+    /// Parts all hosts from each other for this time. Bytes that are sent meanwhile arrive later.
     pub fn partition(&self, time: Duration) {
         let mut state = self.lock();
         state.parted_until = state.now + time;

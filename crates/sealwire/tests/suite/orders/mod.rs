@@ -18,8 +18,8 @@ use loom::sync::{Condvar, Mutex};
 
 const PREEMPTIONS: usize = 3;
 
-/// Every order with up to so many places at which a thread is interrupted in favour of another: more
-/// take hours, and find little (Musuvathi and Qadeer, Iterative Context Bounding, 2007).
+/// Tries every order with up to [`PREEMPTIONS`] places at which a thread is interrupted in favour of
+/// another: more take hours, and find little (Musuvathi and Qadeer, Iterative Context Bounding, 2007).
 fn explore(model: impl Fn() + Sync + Send + 'static) {
     explore_up_to(PREEMPTIONS, model);
 }
@@ -30,7 +30,7 @@ fn explore_up_to(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
-/// What is written by one thread and slept for by others.
+/// A flag that one thread writes and others sleep for.
 struct Wakeups {
     written: Mutex<bool>,
     changed: Condvar,

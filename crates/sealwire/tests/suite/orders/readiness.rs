@@ -37,7 +37,7 @@ impl Pollable for Socket {
     }
 }
 
-/// Takes so many messages, and polls before each attempt.
+/// Takes this number of messages, and polls before each attempt.
 fn receive(socket: &Arc<Socket>, mut messages: usize) {
     let readiness = socket.readiness();
     let descriptor = latest_descriptor();

@@ -160,7 +160,7 @@ fn a_waker_that_panics_as_it_is_dropped_costs_nobody_a_message() {
     beside_a_waker_that(Panics::Dropped);
 }
 
-/// What is waited for need not be under a lock, as it is told behind a fence.
+/// The condition of a wait need not be under a lock, as a fence stands before it is told.
 #[test]
 fn a_task_sees_what_changes_without_a_lock_as_it_begins_to_wait() {
     explore(|| {

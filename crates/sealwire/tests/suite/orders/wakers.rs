@@ -22,7 +22,7 @@ impl Wake for Executor {
     }
 }
 
-/// What is done with a waker that panics.
+/// The use of a waker that panics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Panics {
     Woken,
@@ -30,8 +30,8 @@ pub(super) enum Panics {
     Dropped,
 }
 
-/// The waker of this executor, with a panic behind what it does. What is made of `Wake` cannot panic as it is
-/// cloned, so it has a table of its own.
+/// The waker of this executor, with a panic behind what it does. A waker made of `Wake` cannot panic as it is
+/// cloned, so this one has a table of its own.
 pub(super) fn panicking(executor: &Arc<Executor>, at: Panics) -> Waker {
     let hostile = Arc::new(Hostile(executor.clone(), at));
     // SAFETY: the functions of the table take its pointers for what they come from, `Arc::into_raw`, and

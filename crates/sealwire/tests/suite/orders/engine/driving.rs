@@ -76,8 +76,8 @@ impl Socket {
         });
     }
 
-    /// What the I/O thread does until so many threads of the application are done. Gives the session that
-    /// it has ended, if it has.
+    /// Does what the I/O thread does until this number of threads of the application are done. Returns the
+    /// session that it has ended, if it has.
     fn serve(&self, mut threads: usize) -> Option<Session> {
         let mut ended = None;
         while threads > 0 {

@@ -55,7 +55,7 @@ pub(crate) struct Session {
     /// Messages that the peer has sent.
     pub(crate) arrived: usize,
     pub(crate) written: usize,
-    /// Something foreign panics as so many are written.
+    /// The number of written messages at which something foreign panics.
     pub(crate) panics_at: Option<usize>,
     output_waiting: bool,
     input_paused: bool,
