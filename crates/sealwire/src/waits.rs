@@ -7,7 +7,7 @@ use crate::guard;
 use crate::message::Message;
 use crate::socket::blocking::Socket;
 
-/// Whether this thread does the I/O of a context, or holds the lock of a connection: then no call waits.
+/// Returns whether this thread does the I/O of a context, or holds the lock of a connection: then no call waits.
 pub fn must_not_wait() -> bool {
     guard::must_not_wait()
 }
@@ -28,7 +28,7 @@ pub fn recv_many_unless(
     socket.recv_many_unless(into, limit, deadline, over)
 }
 
-/// Has all threads that wait to receive from this socket ask again what ends their wait.
+/// Wakes all threads that wait to receive from this socket, which then ask again what ends their wait.
 pub fn wake_receivers(socket: &Socket) {
     socket.wake();
 }

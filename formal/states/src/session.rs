@@ -13,7 +13,7 @@
 //! have not arrived (`engine/session/ledger.rs`), and all deadlines of a connection (`connection/liveness.rs` of
 //! `sealwire-zmtp`). Around them the model abstracts `engine/session` (`handshake.rs`, `reading.rs`,
 //! `writing.rs`, `ending.rs`, `direct.rs`), `engine/io_thread` (`sessions.rs`, `closing.rs`, `lingering.rs`),
-//! `engine/connector.rs`, `engine/decisions`, `core/closing.rs` and the permits of accepted connections.
+//! `engine/connector.rs`, `engine/decisions`, `core/lifecycle.rs` and the permits of accepted connections.
 //!
 //! Time goes by in ticks. Before the next tick, due timers fire and writable bytes are written;
 //! bytes under way may take any time. Frames have one byte.

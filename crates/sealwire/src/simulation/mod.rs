@@ -60,7 +60,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// With no hosts.
+    /// Makes one without hosts.
     pub fn new(seed: u64, conditions: Conditions) -> Self {
         Simulation {
             network: Network::new(seed, conditions),

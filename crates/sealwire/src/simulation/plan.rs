@@ -77,7 +77,7 @@ impl Trouble {
 }
 
 impl Plan {
-    /// With everything that a seed decides about.
+    /// Makes a plan with everything that a seed decides about.
     pub fn any(seed: u64) -> Self {
         let mut random = Random::new(seed);
         Plan {
@@ -109,7 +109,7 @@ impl Plan {
     }
 }
 
-/// `count` seeds, or as many as the environment variable `SEALWIRE_SEEDS` says: `make simulate`.
+/// Returns `count` seeds, or as many as the environment variable `SEALWIRE_SEEDS` says: `make simulate`.
 pub fn seeds(count: u64) -> Range<u64> {
     let wanted = std::env::var("SEALWIRE_SEEDS").ok();
     0..wanted.map_or(count, |wanted| wanted.parse().expect("a number"))

@@ -34,7 +34,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Without hosts. Strangers send nothing but noise.
+    /// Makes a scene without hosts. Strangers send nothing but noise.
     pub fn new(seed: u64, trouble: Trouble) -> Self {
         let conditions = Conditions {
             delay: 10..=20_000,
@@ -55,7 +55,7 @@ impl Scene {
         }
     }
 
-    /// Has strangers begin with this, as somebody who knows the protocol would.
+    /// Makes strangers begin with this, as somebody who knows the protocol would.
     #[must_use]
     pub fn with_opening(mut self, opening: fn(&Network) -> Vec<u8>) -> Self {
         self.opening = opening;
@@ -133,14 +133,14 @@ impl Scene {
         }
     }
 
-    /// From here on there is no more trouble.
+    /// Ends all trouble, from here on.
     pub fn calm(&mut self) {
         self.trouble = Trouble::NONE;
         self.strangers.clear();
         self.stalled_until = Duration::ZERO;
     }
 
-    /// Whether applications receive nothing now.
+    /// Returns whether applications receive nothing now.
     pub fn is_stalled(&self) -> bool {
         self.network.now() < self.stalled_until
     }

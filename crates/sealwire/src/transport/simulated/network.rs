@@ -43,7 +43,7 @@ pub(super) struct State {
 pub struct Random(u64);
 
 impl Random {
-    /// With the numbers that this seed gives.
+    /// Makes a generator of the numbers that this seed gives.
     pub const fn new(seed: u64) -> Self {
         Random(seed)
     }
@@ -160,7 +160,7 @@ impl Network {
         }
     }
 
-    /// When something happens next.
+    /// Returns when something happens next.
     pub fn next(&self) -> Option<Duration> {
         let state = self.lock();
         let connecting = state.ends.values().filter_map(|end| match end.standing {
@@ -214,7 +214,7 @@ impl Network {
         }
     }
 
-    /// Whether a poll of this host would tell anything.
+    /// Returns whether a poll of this host would tell anything.
     pub fn has_ready(&self, host: IpAddr) -> bool {
         let state = self.lock();
         let tells = |watch: &Watch| watch.token.is_some() && (watch.readable || watch.writable);
@@ -226,7 +226,7 @@ impl Network {
                 .any(|listening| listening.host == Some(host) && tells(&listening.watch))
     }
 
-    /// What a poll of this host tells, each change once, in an order that the seed decides.
+    /// Takes the events that a poll of this host tells, each change once, in an order that the seed decides.
     pub fn take_ready(&self, host: IpAddr) -> Vec<Told> {
         let mut state = self.lock();
         let mut told = Vec::new();
@@ -320,8 +320,8 @@ impl Network {
         }
     }
 
-    /// From now on nothing comes through one of the connections, if there are any, and neither end is told
-    /// before it has [asked](SimulatedStream::keep_alive).
+    /// Silences one of the connections, if there are any: nothing comes through it from now on, and neither
+    /// end is told before it has [asked](SimulatedStream::keep_alive).
     pub fn leave_half_open(&self) {
         let mut state = self.lock();
         let now = state.now;
@@ -342,7 +342,7 @@ impl Network {
         state.exhausted.insert(host, until);
     }
 
-    /// Where somebody listens, chosen by the seed.
+    /// Returns an address where somebody listens, chosen by the seed.
     pub fn any_listener(&self) -> Option<SocketAddr> {
         let mut state = self.lock();
         let chosen = state.random.draw() as usize % state.listeners.len().max(1);
@@ -355,7 +355,7 @@ impl Network {
         state.parted_until = state.now + time;
     }
 
-    /// Connections of which an end is still held.
+    /// Returns the number of connections of which an end is still held.
     pub fn connections(&self) -> usize {
         let state = self.lock();
         let mut numbers: Vec<_> = state.ends.keys().map(|number| number / 2).collect();

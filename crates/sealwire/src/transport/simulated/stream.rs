@@ -26,7 +26,7 @@ impl SimulatedStream {
         action(&mut self.network.lock(), self.number)
     }
 
-    /// Whether the connection stands; `None` while that is not known.
+    /// Returns whether the connection stands; `None` while that is not known.
     pub fn connected(&self) -> Option<io::Result<()>> {
         self.with(|state, number| match state.ends.get(&number)?.standing {
             Standing::Connecting { .. } => None,
@@ -122,7 +122,7 @@ impl SimulatedStream {
         });
     }
 
-    /// Has polls of its host tell with this token when it is ready.
+    /// Makes polls of its host tell with this token when it is ready.
     pub fn watch(&self, token: Option<usize>) {
         self.with(|state, number| {
             let room = state.room(number).is_some_and(|room| room > 0);
@@ -172,7 +172,7 @@ impl SimulatedListener {
         SimulatedListener { network, address }
     }
 
-    /// Where it listens, with the port.
+    /// Returns the address at which it listens, with the port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -196,7 +196,7 @@ impl SimulatedListener {
         Ok((SimulatedStream::new(self.network.clone(), number), remote))
     }
 
-    /// Has polls of its host tell of connections with this token.
+    /// Makes polls of its host tell of connections with this token.
     pub fn register(&self, token: Token) {
         let mut state = self.network.lock();
         let listening = state.listeners.get_mut(&self.address).expect("it is held");
