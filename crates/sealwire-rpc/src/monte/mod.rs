@@ -5,8 +5,8 @@
 //!
 //! * **Nobody is authenticated.** Anyone on the path can be the other side, for both sides.
 //! * **Nonces repeat.** One AES-256-GCM key serves both directions, and both count from zero. Anyone who
-//!   records a connection learns the XOR of the first plaintext of each side, of the second of each side and
-//! so on, and can compute what it takes to forge frames.
+//!   records a connection learns the XOR of the first plaintext of each side, of the second of each side
+//!   and so on, and can compute what it takes to forge frames.
 //!
 //! Types say so in their names, every connection says so in the log (target `sealwire::rpc`, level
 //! WARN), and programs hear it as [`Event::Warning`]. Connections of this module have no time limits on the wire, no cancellation, no
