@@ -1,6 +1,6 @@
 //! What the handles of one socket and its connections share: the pattern and the pipes under one
 //! lock, and the means to wait for them. Handles and the engine stand above and know the core; it
-//! reaches them as [`Link`]s, signals and its [`Engine`].
+//! reaches them as [`Link`](crate::pattern::Link)s, signals and its [`Engine`].
 //!
 //! ```text
 //!   handles.rs    what handles ask and is done at once      blocking.rs    what they wait for

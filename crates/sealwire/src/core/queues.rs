@@ -9,7 +9,8 @@ use crate::error::{Error, MessageError};
 use crate::message::Message;
 use crate::options::SocketOptions;
 use crate::pattern::{
-    Delivery, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, Room, SendFailure, Sole, pattern,
+    Delivery, FromPeer, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, Room, SendFailure,
+    Sole, pattern,
 };
 use crate::peer::Peer;
 
@@ -156,9 +157,10 @@ impl Queues {
     /// lost with it.
     pub(super) fn detach(&mut self, id: PipeId, farewell: Option<Frames>) -> usize {
         if let Some(frames) = farewell {
-            let item = Item::Message(frames);
-            if let Delivery::Ignored(item) = self.pattern.delivered(&mut self.pipes, id, item) {
-                self.pipes.discard_item(item);
+            let arrival = FromPeer::Message(frames);
+            if let Delivery::Ignored(ignored) = self.pattern.delivered(&mut self.pipes, id, arrival)
+            {
+                self.pipes.discard_from_peer(ignored);
             }
         }
         let (mut unsent, framed) = self.pipes.end(id);

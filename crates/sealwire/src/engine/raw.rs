@@ -10,7 +10,7 @@ use sealwire_zmtp::connection::OutputProgress;
 use sealwire_zmtp::{Error, Event, Frame, Frames};
 
 use super::wire::{Wire, Write, write_chunks};
-use crate::pattern::Item;
+use crate::pattern::{FromPeer, Item};
 
 /// Part of the buffer's size from which on a message is a slice of it instead of a copy.
 const SLICE_FRACTION: usize = 16;
@@ -45,8 +45,8 @@ impl Wire for Raw {
         self.received.is_some()
     }
 
-    fn next_item(&mut self, _other: &mut dyn FnMut(Event)) -> Option<Item> {
-        self.received.take().map(Item::Message)
+    fn next_from_peer(&mut self, _other: &mut dyn FnMut(Event)) -> Option<FromPeer> {
+        self.received.take().map(FromPeer::Message)
     }
 
     fn stage(&mut self, items: &mut VecDeque<Item>) {
@@ -129,8 +129,10 @@ mod tests {
         input.extend_from_slice(b"second");
         raw.receive(&mut input, Duration::ZERO).unwrap();
         assert_eq!(&input[..], b"second");
-        let item = raw.next_item(&mut |_| panic!("no event"));
-        assert!(matches!(item, Some(Item::Message(frames)) if frames == Frames::from("first")));
+        let arrival = raw.next_from_peer(&mut |_| panic!("no event"));
+        assert!(
+            matches!(arrival, Some(FromPeer::Message(frames)) if frames == Frames::from("first"))
+        );
         assert!(!raw.has_events());
         raw.receive(&mut input, Duration::ZERO).unwrap();
         assert_eq!(raw.drop_messages(), 1);

@@ -12,7 +12,7 @@ use sealwire_zmtp::{Connection, Error, Event, Frames, Mechanism, SocketType};
 use super::raw::Raw;
 use super::world::World;
 use crate::core::SocketCore;
-use crate::pattern::{Item, Room};
+use crate::pattern::{FromPeer, Item, Room};
 
 /// Slices handed to one write call.
 const SLICES_PER_WRITE: usize = 16;
@@ -93,7 +93,7 @@ pub(super) trait Wire: Send {
     fn has_events(&self) -> bool;
 
     /// What there is for the socket. `other` gets what is not.
-    fn next_item(&mut self, other: &mut dyn FnMut(Event)) -> Option<Item>;
+    fn next_from_peer(&mut self, other: &mut dyn FnMut(Event)) -> Option<FromPeer>;
 
     /// Moves messages that come next into a queue, as many as it has room for. Returns their
     /// bytes.
@@ -103,9 +103,9 @@ pub(super) trait Wire: Send {
 
     /// Drops the messages that nobody will take any more, and says how many they were.
     fn drop_messages(&mut self) -> usize {
-        let messages = std::iter::from_fn(|| self.next_item(&mut drop));
+        let messages = std::iter::from_fn(|| self.next_from_peer(&mut drop));
         messages
-            .filter(|item| matches!(item, Item::Message(_)))
+            .filter(|arrival| matches!(arrival, FromPeer::Message(_)))
             .count()
     }
 

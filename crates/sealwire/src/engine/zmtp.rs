@@ -10,7 +10,7 @@ use sealwire_zmtp::error::Refusal;
 use sealwire_zmtp::{Connection, Error, Event, Frames, Mechanism};
 
 use super::wire::{Wire, Write, write_chunks};
-use crate::pattern::{Framed, Item, Room};
+use crate::pattern::{Framed, FromPeer, Item, Room};
 
 impl Wire for Connection {
     fn next_timeout(&self) -> Option<Duration> {
@@ -77,12 +77,12 @@ impl Wire for Connection {
         Connection::has_events(self)
     }
 
-    fn next_item(&mut self, other: &mut dyn FnMut(Event)) -> Option<Item> {
+    fn next_from_peer(&mut self, other: &mut dyn FnMut(Event)) -> Option<FromPeer> {
         loop {
             match Connection::poll_event(self)? {
-                Event::Message(frames) => return Some(Item::Message(frames)),
-                Event::Subscribe(topic) => return Some(Item::Subscribe(topic)),
-                Event::Cancel(topic) => return Some(Item::Cancel(topic)),
+                Event::Message(frames) => return Some(FromPeer::Message(frames)),
+                Event::Subscribe(topic) => return Some(FromPeer::Subscribe(topic)),
+                Event::Cancel(topic) => return Some(FromPeer::Cancel(topic)),
                 event => other(event),
             }
         }

@@ -3,7 +3,7 @@
 use sealwire_zmtp::Frames;
 
 use super::fair_queue::FairQueue;
-use super::item::Item;
+use super::item::FromPeer;
 use super::pipes::{PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
@@ -34,9 +34,9 @@ impl Pattern for Dealer {
         self.outbound.detach(pipes, id, unsent);
     }
 
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         let frames = match item {
-            Item::Message(frames) => frames,
+            FromPeer::Message(frames) => frames,
             other => return Delivery::Ignored(other),
         };
         self.inbound.push(pipes, id, frames);

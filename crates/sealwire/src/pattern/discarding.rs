@@ -3,7 +3,7 @@
 
 use sealwire_zmtp::{Frame, Frames};
 
-use super::item::Item;
+use super::item::{FromPeer, Item};
 use super::link::Signals;
 use super::pipe::Pipe;
 use super::pipes::Pipes;
@@ -71,6 +71,13 @@ impl Pipes {
     /// The same for an item that no peer or pattern wanted.
     pub(crate) fn discard_item(&mut self, item: Item) {
         self.signals.discard_item(item);
+    }
+
+    /// The same for what a peer sent. Topics are memory of ours.
+    pub(crate) fn discard_from_peer(&mut self, arrival: FromPeer) {
+        if let FromPeer::Message(frames) = arrival {
+            self.discard(frames);
+        }
     }
 
     /// The same for several messages.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use sealwire_zmtp::Frames;
 
 use super::fair_queue::FairQueue;
-use super::item::Item;
+use super::item::FromPeer;
 use super::pipes::{PipeId, Pipes};
 use super::radio::{group, is_group};
 use super::subscriptions::cost_of_topic;
@@ -33,10 +33,10 @@ impl Pattern for Dish {
 
     fn detached(&mut self, _pipes: &mut Pipes, _id: PipeId, _unsent: &mut Vec<Frames>) {}
 
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         match item {
             // A radio may be slow to hear that a group was left.
-            Item::Message(frames)
+            FromPeer::Message(frames)
                 if group(&frames).is_some_and(|name| self.groups.contains(name)) =>
             {
                 self.inbound.push(pipes, id, frames);

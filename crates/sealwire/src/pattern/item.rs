@@ -22,6 +22,14 @@ pub(crate) enum Item {
     Changes(Group),
 }
 
+/// A message, subscription or cancellation that came from a peer.
+#[derive(Debug)]
+pub(crate) enum FromPeer {
+    Message(Frames),
+    Subscribe(Bytes),
+    Cancel(Bytes),
+}
+
 /// The cost of messages or changes of subscriptions in a budget, in bytes: more than their
 /// payload, so that empty ones count too.
 #[inline]
@@ -30,6 +38,17 @@ pub(super) fn cost_of(count: usize, payload: usize) -> usize {
 }
 
 impl Item {
+    /// As the other end of a pipe gets it that has no connection between: what the other socket made itself is
+    /// a message like any other there. Only connections get messages that were framed for many.
+    pub(super) fn arrive(self) -> Option<FromPeer> {
+        match self {
+            Item::Message(frames) | Item::OwnMessage(frames) => Some(FromPeer::Message(frames)),
+            Item::Subscribe(topic) => Some(FromPeer::Subscribe(topic)),
+            Item::Cancel(topic) => Some(FromPeer::Cancel(topic)),
+            Item::FramedRange(_) | Item::Framed(_) | Item::Changes(_) => None,
+        }
+    }
+
     /// What it costs of a budget, in bytes.
     #[inline]
     pub(super) fn cost(&self) -> usize {

@@ -57,7 +57,7 @@ use sealwire_zmtp::{Frame, Frames, SocketType};
 
 pub(crate) use framing::Framed;
 pub(crate) use high_water_mark::{HighWaterMarks, Room};
-pub(crate) use item::Item;
+pub(crate) use item::{FromPeer, Item};
 pub(crate) use link::{DirectReader, Dismissal, Link, Signals};
 pub(crate) use pipes::{PipeId, Pipes, Sole};
 
@@ -92,7 +92,7 @@ pub(crate) enum Delivery {
     /// The application can read it.
     Queued,
     /// The socket type has no use for it (a message to PUB, a topic nobody subscribed to).
-    Ignored(Item),
+    Ignored(FromPeer),
     /// It was handled inside the socket (a subscription).
     Handled,
 }
@@ -113,7 +113,7 @@ pub(crate) struct Delivered {
 
 /// Where received items come from.
 pub(crate) trait Arrivals {
-    fn next(&mut self) -> Option<Item>;
+    fn next(&mut self) -> Option<FromPeer>;
 
     /// Moves messages that come next into a queue, as many as it has room for, and stops before
     /// anything else. Returns their bytes.
@@ -124,8 +124,8 @@ pub(crate) trait Arrivals {
 
 /// Items that lie ready.
 impl Arrivals for VecDeque<Item> {
-    fn next(&mut self) -> Option<Item> {
-        self.pop_front()
+    fn next(&mut self) -> Option<FromPeer> {
+        std::iter::from_fn(|| self.pop_front()).find_map(Item::arrive)
     }
 
     fn take_messages(&mut self, into: &mut VecDeque<Frames>, room: Room) -> usize {
@@ -161,7 +161,7 @@ pub(crate) trait Pattern: Send {
     fn detached(&mut self, pipes: &mut Pipes, id: PipeId, unsent: &mut Vec<Frames>);
 
     /// An item arrived from a peer. There is room for it.
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery;
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery;
 
     /// Where messages go as they are, where the socket type has use for all of them.
     fn queue_of_all(&mut self) -> Option<&mut FairQueue> {
@@ -194,16 +194,8 @@ pub(crate) trait Pattern: Send {
                 return delivered;
             };
             let (message, size) = match &item {
-                Item::Message(frames) | Item::OwnMessage(frames) => (true, frames.size()),
-                Item::Subscribe(_) | Item::Cancel(_) => (false, 0),
-                Item::FramedRange(_) | Item::Framed(_) | Item::Changes(_) => {
-                    unreachable!("nothing that a link gets from a peer")
-                }
-            };
-            // What the other socket made itself is a message like any other here (inproc).
-            let item = match item {
-                Item::OwnMessage(frames) => Item::Message(frames),
-                item => item,
+                FromPeer::Message(frames) => (true, frames.size()),
+                FromPeer::Subscribe(_) | FromPeer::Cancel(_) => (false, 0),
             };
             delivered.changed |= !message;
             match self.delivered(pipes, id, item) {
@@ -213,7 +205,7 @@ pub(crate) trait Pattern: Send {
                 }
                 Delivery::Ignored(item) => {
                     delivered.ignored += usize::from(message);
-                    pipes.discard_item(item);
+                    pipes.discard_from_peer(item);
                 }
                 Delivery::Handled => {}
             }

@@ -3,7 +3,7 @@
 use sealwire_zmtp::Frames;
 
 use super::dealer::Dealer;
-use super::item::Item;
+use super::item::FromPeer;
 use super::pipes::{PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
@@ -39,7 +39,7 @@ impl Pattern for Pair {
         self.dealer.detached(pipes, id, unsent);
     }
 
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         self.dealer.delivered(pipes, id, item)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sealwire_zmtp::{Frame, Frames};
 
 use super::announcements::{Announcements, Arrival};
-use super::item::Item;
+use super::item::FromPeer;
 use super::pipes::{PipeId, Pipes};
 use super::subscriptions::{Added, Subscriptions};
 use super::{Delivery, Pattern, Received, SendFailure};
@@ -63,20 +63,20 @@ impl Publish {
     }
 
     /// Takes a subscription or cancellation of a peer.
-    fn change(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn change(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         let outcome = match &item {
-            Item::Subscribe(topic) => match self.ask(id, topic) {
+            FromPeer::Subscribe(topic) => match self.ask(id, topic) {
                 Ok(added) => Some((true, added.topic, added.first)),
                 Err(exceeded) => {
                     pipes.exceeded(id, exceeded);
                     return Delivery::Handled;
                 }
             },
-            Item::Cancel(topic) => {
+            FromPeer::Cancel(topic) => {
                 let cancelled = self.asked().cancel(id, topic);
                 cancelled.map(|(topic, last)| (false, topic, last))
             }
-            _ => None,
+            FromPeer::Message(_) => None,
         };
         self.note_held(pipes, id);
         let (Some((subscribes, topic, only)), Some(peer), Upstream::Readable) =
@@ -166,21 +166,15 @@ impl Pattern for Publish {
         }
     }
 
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         match item {
-            Item::Subscribe(_) | Item::Cancel(_) => self.change(pipes, id, item),
-            Item::Message(frames) | Item::OwnMessage(frames)
-                if self.upstream == Upstream::Readable =>
-            {
+            FromPeer::Subscribe(_) | FromPeer::Cancel(_) => self.change(pipes, id, item),
+            FromPeer::Message(frames) if self.upstream == Upstream::Readable => {
                 pipes.push_inbound(id, frames);
                 self.announcements.message(id);
                 Delivery::Queued
             }
-            Item::Message(_)
-            | Item::FramedRange(_)
-            | Item::Framed(_)
-            | Item::OwnMessage(_)
-            | Item::Changes(_) => Delivery::Ignored(item),
+            FromPeer::Message(_) => Delivery::Ignored(item),
         }
     }
 
@@ -275,7 +269,7 @@ mod tests {
 
     fn subscribe(scene: &mut Scene, xpub: &mut Publish, end: &End, topics: std::ops::Range<u32>) {
         for topic in topics {
-            let item = Item::Subscribe(Bytes::copy_from_slice(&topic.to_be_bytes()));
+            let item = FromPeer::Subscribe(Bytes::copy_from_slice(&topic.to_be_bytes()));
             let _ = xpub.delivered(&mut scene.pipes, end.id, item);
         }
     }
@@ -286,11 +280,11 @@ mod tests {
         let end = scene.attach(&mut xpub, "192.0.2.1:1");
         let topic = Bytes::from_static(b"A");
         for _ in 0..2 {
-            let _ = xpub.delivered(&mut scene.pipes, end.id, Item::Subscribe(topic.clone()));
+            let _ = xpub.delivered(&mut scene.pipes, end.id, FromPeer::Subscribe(topic.clone()));
         }
         assert_eq!(read(&mut scene, &mut xpub), [b"\x01A"]);
         assert_eq!(end.held(Kind::Subscriptions), cost_of_topic(b"A"));
-        let _ = xpub.delivered(&mut scene.pipes, end.id, Item::Cancel(topic));
+        let _ = xpub.delivered(&mut scene.pipes, end.id, FromPeer::Cancel(topic));
         assert_eq!(read(&mut scene, &mut xpub), [b"\x00A"]);
         assert_eq!(end.held(Kind::Subscriptions), 0);
     }

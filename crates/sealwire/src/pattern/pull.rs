@@ -3,7 +3,7 @@
 use sealwire_zmtp::Frames;
 
 use super::fair_queue::FairQueue;
-use super::item::Item;
+use super::item::FromPeer;
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, Operation};
@@ -20,9 +20,9 @@ impl Pattern for Pull {
 
     fn detached(&mut self, _pipes: &mut Pipes, _id: PipeId, _unsent: &mut Vec<Frames>) {}
 
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         let frames = match item {
-            Item::Message(frames) => frames,
+            FromPeer::Message(frames) => frames,
             other => return Delivery::Ignored(other),
         };
         self.inbound.push(pipes, id, frames);

@@ -2,7 +2,7 @@
 
 use sealwire_zmtp::Frames;
 
-use super::item::Item;
+use super::item::FromPeer;
 use super::pipes::{PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
@@ -31,7 +31,7 @@ impl Pattern for Push {
         self.outbound.detach(pipes, id, unsent);
     }
 
-    fn delivered(&mut self, _pipes: &mut Pipes, _id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, _pipes: &mut Pipes, _id: PipeId, item: FromPeer) -> Delivery {
         Delivery::Ignored(item)
     }
 

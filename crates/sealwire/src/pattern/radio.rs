@@ -4,7 +4,7 @@
 use sealwire_zmtp::limits::MAX_GROUP;
 use sealwire_zmtp::{Frame, Frames};
 
-use super::item::Item;
+use super::item::FromPeer;
 use super::pipes::{PipeId, Pipes};
 use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
@@ -46,9 +46,9 @@ impl Pattern for Radio {
         self.datagrams.retain(|&other| other != id);
     }
 
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         match item {
-            Item::Subscribe(group) => {
+            FromPeer::Subscribe(group) => {
                 if let Err(exceeded) = self.groups.add(id, &group) {
                     pipes.exceeded(id, exceeded);
                     return Delivery::Handled;
@@ -56,16 +56,12 @@ impl Pattern for Radio {
                 pipes.note_held(id, Kind::Subscriptions, self.groups.bytes_of(id));
                 Delivery::Handled
             }
-            Item::Cancel(group) => {
+            FromPeer::Cancel(group) => {
                 self.groups.cancel(id, &group);
                 pipes.note_held(id, Kind::Subscriptions, self.groups.bytes_of(id));
                 Delivery::Handled
             }
-            Item::Message(_)
-            | Item::FramedRange(_)
-            | Item::Framed(_)
-            | Item::OwnMessage(_)
-            | Item::Changes(_) => Delivery::Ignored(item),
+            FromPeer::Message(_) => Delivery::Ignored(item),
         }
     }
 

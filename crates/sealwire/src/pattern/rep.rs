@@ -5,7 +5,7 @@ use std::mem;
 use sealwire_zmtp::{Frame, Frames};
 
 use super::fair_queue::FairQueue;
-use super::item::Item;
+use super::item::{FromPeer, Item};
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, StateError};
@@ -43,14 +43,14 @@ impl Pattern for Rep {
         }
     }
 
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         let frames = match item {
-            Item::Message(frames) => frames,
+            FromPeer::Message(frames) => frames,
             other => return Delivery::Ignored(other),
         };
         // Without a delimiter there is no telling the envelope from the request.
         if !frames.frames().iter().any(|frame| frame.is_empty()) {
-            return Delivery::Ignored(Item::Message(frames));
+            return Delivery::Ignored(FromPeer::Message(frames));
         }
         self.inbound.push(pipes, id, frames);
         Delivery::Queued

@@ -8,7 +8,7 @@ use std::mem;
 
 use sealwire_zmtp::{Frame, Frames};
 
-use super::item::Item;
+use super::item::FromPeer;
 use super::pipes::{PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
@@ -85,9 +85,9 @@ impl Pattern for Req {
         pipes.replace_all(mem::take(unsent));
     }
 
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         let mut frames = match item {
-            Item::Message(frames) => frames,
+            FromPeer::Message(frames) => frames,
             other => return Delivery::Ignored(other),
         };
         let expected = matches!(self.state, State::Sent(sent) if sent == id);
@@ -100,7 +100,7 @@ impl Pattern for Req {
             _ => false,
         };
         if !expected || !answers {
-            return Delivery::Ignored(Item::Message(frames));
+            return Delivery::Ignored(FromPeer::Message(frames));
         }
         for _ in 0..1 + usize::from(self.correlate) {
             frames.pop_front();
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use crate::options::Behaviour;
     use crate::pattern::silent::Scene;
-    use crate::pattern::{Room, pattern};
+    use crate::pattern::{Item, Room, pattern};
 
     #[test]
     fn the_first_request_has_the_number_after_the_one_that_was_drawn() {

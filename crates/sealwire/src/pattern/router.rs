@@ -10,7 +10,7 @@ use std::mem;
 use sealwire_zmtp::{Frame, Frames};
 
 use super::fair_queue::FairQueue;
-use super::item::Item;
+use super::item::{FromPeer, Item};
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, MessageError};
@@ -116,9 +116,9 @@ impl Pattern for Router {
         }
     }
 
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         let frames = match item {
-            Item::Message(frames) => frames,
+            FromPeer::Message(frames) => frames,
             other => return Delivery::Ignored(other),
         };
         self.inbound.push(pipes, id, frames);

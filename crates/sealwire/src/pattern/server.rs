@@ -10,7 +10,7 @@ use std::mem;
 use sealwire_zmtp::{Frame, Frames};
 
 use super::fair_queue::FairQueue;
-use super::item::Item;
+use super::item::{FromPeer, Item};
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, MessageError};
@@ -69,9 +69,9 @@ impl Pattern for Server {
         self.tell(pipes, id);
     }
 
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         match item {
-            Item::Message(frames) if frames.len() == 1 => {
+            FromPeer::Message(frames) if frames.len() == 1 => {
                 self.inbound.push(pipes, id, frames);
                 Delivery::Queued
             }

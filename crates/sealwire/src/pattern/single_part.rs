@@ -3,7 +3,7 @@
 
 use sealwire_zmtp::Frames;
 
-use super::item::Item;
+use super::item::FromPeer;
 use super::pipes::{PipeId, Pipes};
 use super::round_robin::RoundRobin;
 use super::{Delivery, Pattern, Received, SendFailure};
@@ -20,9 +20,9 @@ impl<P: Pattern> Pattern for SinglePart<P> {
         self.0.detached(pipes, id, unsent);
     }
 
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         match &item {
-            Item::Message(frames) if frames.len() == 1 => self.0.delivered(pipes, id, item),
+            FromPeer::Message(frames) if frames.len() == 1 => self.0.delivered(pipes, id, item),
             _ => Delivery::Ignored(item),
         }
     }

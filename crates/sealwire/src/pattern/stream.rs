@@ -7,7 +7,7 @@ use std::mem;
 use sealwire_zmtp::{Frame, Frames};
 
 use super::fair_queue::FairQueue;
-use super::item::Item;
+use super::item::{FromPeer, Item};
 use super::pipes::{PipeId, Pipes};
 use super::{Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, MessageError};
@@ -75,9 +75,9 @@ impl Pattern for Stream {
         }
     }
 
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         match item {
-            Item::Message(frames) if self.is_open(id) => {
+            FromPeer::Message(frames) if self.is_open(id) => {
                 self.inbound.push(pipes, id, frames);
                 Delivery::Queued
             }

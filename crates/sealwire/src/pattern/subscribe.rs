@@ -17,7 +17,7 @@ use bytes::Bytes;
 use sealwire_zmtp::{Frame, Frames};
 
 use super::fair_queue::FairQueue;
-use super::item::Item;
+use super::item::{FromPeer, Item};
 use super::pipes::{PipeId, Pipes};
 use super::subscriptions::Subscriptions;
 use super::{Delivery, Pattern, Received, SendFailure};
@@ -114,15 +114,15 @@ impl Pattern for Subscribe {
 
     fn detached(&mut self, _pipes: &mut Pipes, _id: PipeId, _unsent: &mut Vec<Frames>) {}
 
-    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: Item) -> Delivery {
+    fn delivered(&mut self, pipes: &mut Pipes, id: PipeId, item: FromPeer) -> Delivery {
         let frames = match item {
-            Item::Message(frames) => frames,
+            FromPeer::Message(frames) => frames,
             other => return Delivery::Ignored(other),
         };
         let head = frames.frames().first().map_or(&[][..], Frame::as_slice);
         self.filter.matching(head, &mut self.matching);
         if self.matching.is_empty() != self.invert {
-            return Delivery::Ignored(Item::Message(frames));
+            return Delivery::Ignored(FromPeer::Message(frames));
         }
         self.inbound.push(pipes, id, frames);
         Delivery::Queued
@@ -306,7 +306,7 @@ mod tests {
         let late = scene.attach(&mut xsub, "192.0.2.1:2");
         assert_eq!(scene.take(&late), ["+"]);
         // What nobody asked for is dropped here.
-        let message = |head: &[u8]| Item::Message(Frames::single(Frame::copy_from_slice(head)));
+        let message = |head: &[u8]| FromPeer::Message(Frames::single(Frame::copy_from_slice(head)));
         let id = publisher.id;
         let unwanted = xsub.delivered(&mut scene.pipes, id, message(b"unwanted"));
         assert!(matches!(unwanted, Delivery::Ignored(_)));

@@ -13,7 +13,7 @@ use super::{End, Progress, Session};
 use crate::engine::io_thread::Reactor;
 use crate::engine::wire::Wire;
 use crate::limits::READS_PER_TIME_SLICE;
-use crate::pattern::{Arrivals, Item, Room};
+use crate::pattern::{Arrivals, FromPeer, Room};
 
 /// The side of the peer's bytes.
 #[derive(Default)]
@@ -133,9 +133,9 @@ struct Received<'a> {
 }
 
 impl Arrivals for Received<'_> {
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<FromPeer> {
         let warnings = &mut self.warnings;
-        self.protocol.next_item(&mut |event| {
+        self.protocol.next_from_peer(&mut |event| {
             if let ProtocolEvent::Warning(warning) = event {
                 warnings.push(warning);
             }
