@@ -319,7 +319,7 @@ fn what_is_dropped_while_a_connection_is_driven_waits_for_no_answer() {
     let (outcome, outcomes) = mpsc::channel();
     let payload = Bytes::from_owner(Calling { client, outcome });
     push.send(payload).unwrap();
-    assert_eq!(pull.recv().unwrap().len(), 1 << 20);
+    assert_eq!(pull.recv().unwrap().as_bytes().len(), 1 << 20);
     let outcome = outcomes.recv_timeout(TIMEOUT).unwrap();
     assert!(matches!(outcome, Err(Error::WouldDeadlock)), "{outcome:?}");
 }
