@@ -13,8 +13,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-
-use crate::wait::Wakeup;
+use sealwire::waits::Notifier;
 
 /// What the end of a future becomes in Python.
 pub(crate) type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
@@ -94,7 +93,7 @@ impl Operation {
 
 struct Woken {
     tokens: Mutex<Vec<u64>>,
-    wakeup: Wakeup,
+    notifier: Notifier,
 }
 
 struct TokenWaker {
@@ -113,7 +112,7 @@ impl Wake for TokenWaker {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(self.token);
-        self.woken.wakeup.notify();
+        self.woken.notifier.signal();
     }
 }
 
@@ -126,23 +125,24 @@ pub(crate) struct Reactor {
 #[pymethods]
 impl Reactor {
     #[new]
-    fn new() -> PyResult<Self> {
+    fn new(py: Python<'_>) -> PyResult<Self> {
+        let notifier = Notifier::new().map_err(|error| crate::error::of_socket(py, error))?;
         Ok(Reactor {
             woken: Arc::new(Woken {
                 tokens: Mutex::default(),
-                wakeup: Wakeup::new()?,
+                notifier,
             }),
         })
     }
 
     /// Readable while there is something to take.
     fn fileno(&self) -> RawFd {
-        self.woken.wakeup.as_fd().as_raw_fd()
+        self.woken.notifier.as_fd().as_raw_fd()
     }
 
     /// The operations to look at; some may be named twice, or be over.
     fn take(&self) -> Vec<u64> {
-        self.woken.wakeup.clear();
+        self.woken.notifier.clear();
         std::mem::take(
             &mut *self
                 .woken

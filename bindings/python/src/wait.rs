@@ -3,129 +3,12 @@
 //! comes back for them before each sleep and after each signal.
 
 use std::future::Future;
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::fd::{AsFd, BorrowedFd, RawFd};
-use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io;
+use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags};
-use nix::sys::signal::{SigSet, SigmaskHow};
 use pyo3::prelude::*;
-
-/// A descriptor that becomes readable when a future should be looked at again.
-pub(crate) struct Wakeup {
-    write: UnixStream,
-    read: UnixStream,
-    /// A byte is in it, or about to be.
-    notified: AtomicBool,
-}
-
-impl Wakeup {
-    pub(crate) fn new() -> io::Result<Self> {
-        let (write, read) = UnixStream::pair()?;
-        write.set_nonblocking(true)?;
-        read.set_nonblocking(true)?;
-        Ok(Wakeup {
-            write,
-            read,
-            notified: AtomicBool::new(false),
-        })
-    }
-
-    pub(crate) fn notify(&self) {
-        if !self.notified.swap(true, Ordering::SeqCst) {
-            // It can be full only of such bytes, and one is enough.
-            while let Err(error) = (&self.write).write(&[1])
-                && error.kind() == ErrorKind::Interrupted
-            {}
-        }
-    }
-
-    /// Takes out what is in it. To be called before looking.
-    pub(crate) fn clear(&self) {
-        if !self.notified.load(Ordering::SeqCst) {
-            return;
-        }
-        let mut bytes = [0; 8];
-        loop {
-            match (&self.read).read(&mut bytes) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // The byte is still about to be: it stays announced, or nobody would take it out.
-                Err(_) => return,
-                Ok(_) => break,
-            }
-        }
-        self.notified.store(false, Ordering::SeqCst);
-    }
-}
-
-impl AsFd for Wakeup {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.read.as_fd()
-    }
-}
-
-/// For descriptors that Python names: while it lives no signal reaches this thread, except in
-/// [`Held::sleep`].
-struct Held {
-    before: Option<SigSet>,
-}
-
-impl Held {
-    fn hold() -> Self {
-        let before = is_main_thread()
-            .then(|| SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK))
-            .and_then(Result::ok);
-        Held { before }
-    }
-
-    /// Sleeps until one of them is readable, a signal comes, or the time is over.
-    fn sleep(&self, polled: &mut [PollFd<'_>], deadline: Option<Instant>) -> Slept {
-        let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-        match self.poll(polled, left) {
-            Err(Errno::EINTR) => Slept::Interrupted,
-            // Whatever is readable: who is woken all the time has an end too.
-            _ if deadline.is_some_and(|at| at <= Instant::now()) => Slept::TimedOut,
-            // Errors of a descriptor show when it is used; a wait of more than a day goes on.
-            Ok(_) | Err(_) => Slept::Woken,
-        }
-    }
-
-    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
-    fn poll(&self, polled: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
-        let left = left.map(|left| left.min(Duration::from_secs(86_400)).into());
-        nix::poll::ppoll(polled, left, self.before)
-    }
-
-    /// Without `ppoll` a signal that comes between the look and the sleep ends the next sleep.
-    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
-    fn poll(&self, polled: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
-        use nix::poll::PollTimeout;
-        let left = left.map_or(PollTimeout::NONE, |left| {
-            // Rounded up, or the last millisecond would be spent awake.
-            let milliseconds = left.as_millis() + u128::from(left.subsec_nanos() % 1_000_000 != 0);
-            PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
-        });
-        nix::poll::poll(polled, left)
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        if let Some(before) = &self.before {
-            // It was a valid mask a moment ago.
-            let _ = before.thread_set_mask();
-        }
-    }
-}
-
-enum Slept {
-    Woken,
-    Interrupted,
-    TimedOut,
-}
+use sealwire::waits::{self, Polled};
 
 /// Python handles signals on this thread and no other.
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -136,6 +19,13 @@ fn is_main_thread() -> bool {
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn is_main_thread() -> bool {
     false
+}
+
+/// What a handler of Python's raised, once those of the signals that came have run.
+fn raised_by_a_handler() -> Option<PyErr> {
+    is_main_thread()
+        .then(|| Python::attach(|py| py.check_signals().err()))
+        .flatten()
 }
 
 /// So much later, or never when that is beyond all clocks.
@@ -161,9 +51,7 @@ where
     let mut raised = None;
     let ended = py.detach(|| {
         sealwire::blocking::block_on(future, deadline, |_| {
-            raised = is_main_thread()
-                .then(|| Python::attach(|py| py.check_signals().err()))
-                .flatten();
+            raised = raised_by_a_handler();
             raised.is_some()
         })
     });
@@ -183,36 +71,31 @@ pub(crate) fn poll_descriptors(
     timeout_ms: f64,
 ) -> PyResult<Vec<(RawFd, i16)>> {
     let deadline = deadline(milliseconds(timeout_ms));
-    loop {
-        let held = Held::hold();
-        py.check_signals()?;
-        let ended = py.detach(|| {
-            let mut polled = Vec::with_capacity(descriptors.len());
-            for (descriptor, events) in &descriptors {
-                let descriptor = crate::buffer::borrow_descriptor(*descriptor)?;
-                polled.push(PollFd::new(
-                    descriptor,
-                    PollFlags::from_bits_truncate(*events),
-                ));
-            }
-            Ok::<_, io::Error>(match held.sleep(&mut polled, deadline) {
-                Slept::Interrupted => None,
-                Slept::Woken | Slept::TimedOut => Some(
-                    polled
-                        .iter()
-                        .zip(&descriptors)
-                        .filter_map(|(polled, (descriptor, _))| {
-                            let events = polled.revents()?.bits();
-                            (events != 0).then_some((*descriptor, events))
-                        })
-                        .collect(),
-                ),
-            })
-        })?;
-        drop(held);
-        if let Some(ended) = ended {
-            return Ok(ended);
+    let mut raised = None;
+    let found = py.detach(|| {
+        let mut polled = Vec::with_capacity(descriptors.len());
+        for &(descriptor, events) in &descriptors {
+            polled.push(Polled {
+                descriptor: crate::buffer::borrow_descriptor(descriptor)?,
+                events,
+                ready: 0,
+            });
         }
+        let mut interrupted = |_| {
+            raised = raised_by_a_handler();
+            raised.is_some()
+        };
+        let found = waits::poll(&mut polled, deadline, Some(&mut interrupted));
+        let ready = polled
+            .iter()
+            .zip(&descriptors)
+            .filter(|(polled, _)| polled.ready != 0);
+        let ready = ready.map(|(polled, &(descriptor, _))| (descriptor, polled.ready));
+        Ok::<_, io::Error>(found.map(|_| ready.collect()))
+    })?;
+    match raised {
+        Some(raised) => Err(raised),
+        None => found.map_err(|error| crate::error::of_socket(py, error)),
     }
 }
 

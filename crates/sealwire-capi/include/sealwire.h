@@ -2315,11 +2315,11 @@ void sealwire_readiness_free(sealwire_readiness *readiness);
  * which is not an error. libzmq's `zmq_poll`.
  *
  * It looks at what there is, not at what has changed: a message that is left where it is ends the
- * next call at once. Signals do not interrupt it; put a descriptor of your own among the items for
- * that. The same socket may be polled by several threads at once.
+ * next call at once. A signal handler ends it where one of the items is a socket, or a monitor of one, with
+ * `SEALWIRE_OPTION_INTERRUPTIBLE`. The same socket may be polled by several threads at once.
  *
  * Errors: `SEALWIRE_ERROR_ARGUMENT` for an item without a socket, a monitor and a descriptor, or for
- * unknown `events`; `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ * unknown `events`; `SEALWIRE_ERROR_INTERRUPTED`, `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
  */
 sealwire_status sealwire_poll(sealwire_poll_item *items,
                               size_t count,

@@ -93,7 +93,7 @@ pub const SEALWIRE_CAUSE_CLOSED: i32 = 15;
 pub struct sealwire_monitor {
     pub(crate) monitor: Monitor,
     pub(crate) birth: Birth,
-    interruptible: bool,
+    pub(crate) interruptible: bool,
 }
 
 impl sealwire_monitor {

@@ -1,11 +1,10 @@
 //! Waiting for several sockets, monitors and file descriptors.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
+use sealwire::waits::{self, Polled};
 use sealwire::{Readiness, Ready};
 use sealwire_fork::Birth;
 
@@ -158,11 +157,11 @@ fn bits(ready: Ready) -> u32 {
 /// which is not an error. libzmq's `zmq_poll`.
 ///
 /// It looks at what there is, not at what has changed: a message that is left where it is ends the
-/// next call at once. Signals do not interrupt it; put a descriptor of your own among the items for
-/// that. The same socket may be polled by several threads at once.
+/// next call at once. A signal handler ends it where one of the items is a socket, or a monitor of one, with
+/// `SEALWIRE_OPTION_INTERRUPTIBLE`. The same socket may be polled by several threads at once.
 ///
 /// Errors: `SEALWIRE_ERROR_ARGUMENT` for an item without a socket, a monitor and a descriptor, or for
-/// unknown `events`; `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+/// unknown `events`; `SEALWIRE_ERROR_INTERRUPTED`, `SEALWIRE_ERROR_SYSTEM`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_poll(
     items: *mut sealwire_poll_item,
@@ -182,7 +181,8 @@ pub extern "C" fn sealwire_poll(
             .iter()
             .map(Watched::new)
             .collect::<Result<Vec<_>, _>>()?;
-        let ready = wait(&watched, limit)?;
+        let interruptible = watched.iter().any(|each| each.interruptible);
+        let ready = wait(&watched, limit, interruptible)?;
         for (item, &ready) in items.iter_mut().zip(&ready) {
             item.ready = ready;
         }
@@ -197,6 +197,8 @@ pub extern "C" fn sealwire_poll(
 struct Watched<'a> {
     target: Target<'a>,
     events: u32,
+    /// Whether signal handlers end a wait for it.
+    interruptible: bool,
 }
 
 enum Target<'a> {
@@ -234,7 +236,9 @@ impl<'a> Watched<'a> {
             let text = format!("nobody knows the events {:#x}", item.events);
             return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
         }
+        let mut interruptible = false;
         let target = if let Some(socket) = object::<sealwire_socket>(item.socket) {
+            interruptible = socket.interruptible;
             here(socket.birth)?;
             let idle = lock(&socket.idle).pop();
             let readiness = match idle {
@@ -247,6 +251,7 @@ impl<'a> Watched<'a> {
             })
         } else if let Some(monitor) = object::<sealwire_monitor>(item.monitor) {
             here(monitor.birth)?;
+            interruptible = monitor.interruptible;
             Target::Library(Borrowed {
                 readiness: Some(monitor.monitor.readiness().map_err(system)?),
                 home: None,
@@ -257,6 +262,7 @@ impl<'a> Watched<'a> {
         Ok(Watched {
             target,
             events: item.events,
+            interruptible,
         })
     }
 
@@ -271,62 +277,59 @@ impl<'a> Watched<'a> {
         }
     }
 
-    fn poll_fd(&self) -> Option<PollFd<'_>> {
-        match &self.target {
-            Target::Library(borrowed) => borrowed
-                .readiness
-                .as_ref()
-                .map(|readiness| PollFd::new(readiness, PollFlags::IN)),
-            Target::Descriptor(fd) => {
-                let mut flags = PollFlags::empty();
-                flags.set(PollFlags::IN, self.events & SEALWIRE_POLL_IN != 0);
-                flags.set(PollFlags::OUT, self.events & SEALWIRE_POLL_OUT != 0);
-                Some(PollFd::from_borrowed_fd(*fd, flags))
+    fn polled(&self) -> Option<Polled<'_>> {
+        let (descriptor, events) = match &self.target {
+            Target::Library(borrowed) => (borrowed.readiness.as_ref()?.as_fd(), libc::POLLIN),
+            Target::Descriptor(descriptor) => {
+                let asked = |event, bit| if self.events & event != 0 { bit } else { 0 };
+                let events = asked(SEALWIRE_POLL_IN, libc::POLLIN);
+                (
+                    *descriptor,
+                    events | asked(SEALWIRE_POLL_OUT, libc::POLLOUT),
+                )
             }
-        }
+        };
+        Some(Polled {
+            descriptor,
+            events,
+            ready: 0,
+        })
     }
 
     /// What there is, of descriptors.
-    fn found(&self, flags: PollFlags) -> Result<u32, Failure> {
+    fn found(&self, ready: i16) -> Result<u32, Failure> {
         if let Target::Library(_) = self.target {
             return Ok(0);
         }
-        if flags.contains(PollFlags::NVAL) {
+        if ready & libc::POLLNVAL != 0 {
             let text = "fd is not an open file descriptor";
             return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
         }
-        let bit = |flag, bit| if flags.intersects(flag) { bit } else { 0 };
-        Ok(bit(PollFlags::IN, SEALWIRE_POLL_IN)
-            | bit(PollFlags::OUT, SEALWIRE_POLL_OUT)
-            | bit(PollFlags::HUP | PollFlags::ERR, SEALWIRE_POLL_CLOSED))
+        let bit = |bits, bit| if ready & bits != 0 { bit } else { 0 };
+        Ok(bit(libc::POLLIN, SEALWIRE_POLL_IN)
+            | bit(libc::POLLOUT, SEALWIRE_POLL_OUT)
+            | bit(libc::POLLHUP | libc::POLLERR, SEALWIRE_POLL_CLOSED))
     }
 }
 
-fn wait(watched: &[Watched<'_>], limit: Option<Duration>) -> Result<Vec<u32>, Failure> {
+fn wait(
+    watched: &[Watched<'_>],
+    limit: Option<Duration>,
+    interruptible: bool,
+) -> Result<Vec<u32>, Failure> {
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+    let mut handler_ran = |ran| ran;
     loop {
         let mut ready: Vec<u32> = watched.iter().map(Watched::ready_events).collect();
         let now = Instant::now();
         let late = deadline.is_some_and(|deadline| deadline <= now);
-        let left = if late || ready.iter().any(|&ready| ready != 0) {
-            Some(Duration::ZERO)
-        } else {
-            deadline.map(|deadline| deadline - now)
-        };
-        let mut polled: Vec<_> = watched.iter().filter_map(Watched::poll_fd).collect();
-        let timeout = left.map(|left| Timespec {
-            // Woken once a day there is nothing to gain from larger numbers.
-            tv_sec: left.as_secs().min(86_400) as i64,
-            tv_nsec: left.subsec_nanos().into(),
-        });
-        match rustix::event::poll(&mut polled, timeout.as_ref()) {
-            Ok(_) => {}
-            Err(Errno::INTR) if !late => continue,
-            Err(Errno::INTR) => return Ok(ready),
-            Err(error) => return Err(system(error)),
-        }
+        let found = late || ready.iter().any(|&ready| ready != 0);
+        let until = if found { Some(now) } else { deadline };
+        let mut polled: Vec<_> = watched.iter().filter_map(Watched::polled).collect();
+        let interrupted = (interruptible && !found).then_some(&mut handler_ran as _);
+        waits::poll(&mut polled, until, interrupted)?;
         for ((ready, watched), polled) in ready.iter_mut().zip(watched).zip(&polled) {
-            *ready |= watched.found(polled.revents())?;
+            *ready |= watched.found(polled.ready)?;
         }
         if late || ready.iter().any(|&ready| ready != 0) {
             return Ok(ready);

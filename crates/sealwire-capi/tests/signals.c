@@ -61,8 +61,19 @@ int main(void) {
     RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_socket_send_bytes(push, "x", 1, SEALWIRE_WAIT));
     RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_monitor_next(monitor, SEALWIRE_WAIT, &event));
     RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_monitor_next(monitor, TIMEOUT, &event));
+    sealwire_poll_item items[2];
+    memset(items, 0, sizeof items);
+    items[0].socket = pull;
+    items[0].events = SEALWIRE_POLL_IN;
+    items[1].monitor = monitor;
+    items[1].events = SEALWIRE_POLL_IN;
+    RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_poll(items, 2, SEALWIRE_WAIT, NULL));
+    RETURNS(SEALWIRE_ERROR_INTERRUPTED, sealwire_poll(items + 1, 1, TIMEOUT, NULL));
+    /* What waits for nothing is not interrupted. */
+    for (int times = 0; times < 100; times++)
+        OK(sealwire_poll(items, 2, SEALWIRE_NO_WAIT, NULL));
     stop_beating();
-    CHECK(handled >= 4 && message == NULL && event == NULL);
+    CHECK(handled >= 6 && message == NULL && event == NULL);
     RETURNS(SEALWIRE_ERROR_TIMED_OUT, sealwire_monitor_next(monitor, 1, &event));
 
     /* Closing goes on after a signal, and is waited for by another call. */

@@ -11,7 +11,7 @@
 //! ```
 
 #[cfg(unix)]
-pub(crate) use unix::{Held, Slept};
+pub(crate) use unix::{Held, Slept, poll};
 
 /// Runs it while no signal reaches this thread, nor the threads that it starts, for good. Those that a
 /// fault of the thread itself raises (`SIGSEGV` and its like), `SIGABRT` and `SIGPROF` do. No effect
@@ -60,6 +60,42 @@ mod unix {
         /// A signal handler ran.
         Interrupted,
         TimedOut,
+    }
+
+    /// Sleeps until one of them has what it is asked for, or the deadline. `interrupted`, where there is one, is
+    /// asked before each sleep and after each signal handler, which it is told of, and may end the sleep. Returns
+    /// how many have something, 0 at the deadline; `None` where it was interrupted.
+    ///
+    /// # Errors
+    ///
+    /// Those of poll(2).
+    pub(crate) fn poll(
+        polled: &mut [PollFd<'_>],
+        deadline: Option<Instant>,
+        mut interrupted: Option<&mut dyn FnMut(bool) -> bool>,
+    ) -> nix::Result<Option<usize>> {
+        loop {
+            let held = match interrupted {
+                Some(_) => Held::hold(),
+                None => Held { before: None },
+            };
+            let is_over = |asked: &mut Option<&mut dyn FnMut(bool) -> bool>, handler_ran| {
+                asked.as_mut().is_some_and(|asked| asked(handler_ran))
+            };
+            if is_over(&mut interrupted, false) {
+                return Ok(None);
+            }
+            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            let found = held.poll(polled, left.map(|left| left.min(LONGEST_SLEEP)));
+            drop(held);
+            match found {
+                Ok(0) if deadline.is_none_or(|at| at > Instant::now()) => {}
+                Ok(found) => return Ok(Some(found.unsigned_abs() as usize)),
+                Err(Errno::EINTR) if is_over(&mut interrupted, true) => return Ok(None),
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     impl Held {

@@ -1,11 +1,20 @@
 //! How threads of the crates above sockets wait: as the sockets' own do.
 
+#[cfg(unix)]
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
+
+#[cfg(unix)]
+use nix::poll::{PollFd, PollFlags};
 
 use crate::error::Error;
 use crate::guard;
 use crate::message::Message;
+#[cfg(unix)]
+use crate::signals;
 use crate::socket::blocking::Socket;
+#[cfg(unix)]
+use crate::waiting;
 
 /// Returns whether this thread does the I/O of a context, or holds the lock of a connection: then no call waits.
 pub fn must_not_wait() -> bool {
@@ -31,4 +40,82 @@ pub fn recv_many_unless(
 /// Wakes all threads that wait to receive from this socket, which then ask again what ends their wait.
 pub fn wake_receivers(socket: &Socket) {
     socket.wake();
+}
+
+/// A descriptor that is polled: which of the bits of poll(2) it is asked for, and which it has.
+#[cfg(unix)]
+#[derive(Debug)]
+pub struct Polled<'a> {
+    pub descriptor: BorrowedFd<'a>,
+    pub events: i16,
+    pub ready: i16,
+}
+
+#[cfg(unix)]
+impl<'a> Polled<'a> {
+    fn of_system(&self) -> PollFd<'a> {
+        PollFd::new(self.descriptor, PollFlags::from_bits_truncate(self.events))
+    }
+}
+
+/// Sleeps until a descriptor has what it is asked for, or the deadline. `interrupted` is asked before each sleep,
+/// and after each signal handler, which it is told of, and may end the sleep; without it no signal does. Returns
+/// how many descriptors have something.
+///
+/// # Errors
+///
+/// * [`Error::Interrupted`] where `interrupted` ended it.
+/// * [`Error::System`] where the system refuses to poll.
+#[cfg(unix)]
+pub fn poll(
+    polled: &mut [Polled<'_>],
+    deadline: Option<Instant>,
+    interrupted: Option<&mut dyn FnMut(bool) -> bool>,
+) -> Result<usize, Error> {
+    let mut descriptors: Vec<_> = polled.iter().map(Polled::of_system).collect();
+    let deadline = match must_not_wait() {
+        true => Some(Instant::now()),
+        false => deadline,
+    };
+    let found = signals::poll(&mut descriptors, deadline, interrupted);
+    let found = found.map_err(|error| Error::System(error.into()))?;
+    for (polled, descriptor) in polled.iter_mut().zip(&descriptors) {
+        polled.ready = descriptor.revents().map_or(0, |ready| ready.bits());
+    }
+    found.ok_or(Error::Interrupted)
+}
+
+/// A descriptor that is readable from a signal on until it is cleared.
+#[cfg(unix)]
+pub struct Notifier(waiting::Notifier);
+
+#[cfg(unix)]
+impl Notifier {
+    /// Makes one that is not readable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::System`] where the process has no descriptors left.
+    pub fn new() -> Result<Self, Error> {
+        waiting::Notifier::new()
+            .map(Notifier)
+            .map_err(Error::System)
+    }
+
+    /// Makes it readable. A system call only where it is not readable yet.
+    pub fn signal(&self) {
+        self.0.signal();
+    }
+
+    /// Makes it unreadable. To be called before the look for what was signalled.
+    pub fn clear(&self) {
+        self.0.clear();
+    }
+}
+
+#[cfg(unix)]
+impl AsFd for Notifier {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }

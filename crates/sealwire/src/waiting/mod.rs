@@ -27,6 +27,8 @@ pub(crate) use lease::{Begun, Leaving};
 pub(crate) use lease::{Ended, Lease};
 pub(crate) use listening::{Listening, Signal};
 #[cfg(unix)]
+pub(crate) use notifier::Notifier;
+#[cfg(unix)]
 pub(crate) use readiness::{Pollable, Pollers};
 #[cfg(unix)]
 pub use readiness::{Readiness, Ready};

@@ -8,7 +8,7 @@ use std::task::Wake;
 use super::sync::{AtomicBool, Ordering};
 use super::waker::Waker;
 
-pub(super) struct Notifier {
+pub(crate) struct Notifier {
     waker: Waker,
     /// It is written, or about to be.
     signalled: AtomicBool,
@@ -18,7 +18,7 @@ impl Notifier {
     /// # Errors
     ///
     /// When the process has no descriptors left: it takes one on Linux, two elsewhere.
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         Ok(Notifier {
             waker: Waker::new()?,
             signalled: AtomicBool::new(false),
@@ -26,7 +26,7 @@ impl Notifier {
     }
 
     /// Makes it readable.
-    pub(super) fn signal(&self) {
+    pub(crate) fn signal(&self) {
         if !self.signalled.swap(true, Ordering::AcqRel) {
             self.waker.wake();
         }
@@ -34,7 +34,7 @@ impl Notifier {
 
     /// Makes it unreadable. A signal after that makes it readable again; one before it was for a change
     /// that can be seen by now.
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         self.waker.clear();
         // Exchanged and not stored: what was changed before a signal that this takes can be seen.
         self.signalled.swap(false, Ordering::AcqRel);
