@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::ledger::{Ledger, check_time};
 use super::service::{Kind, answer, item, question};
 use super::world::Tasks;
-use crate::{Body, CallOptions, Client, Error};
+use crate::{Body, CallOptions, Client, Conn, Error};
 
 /// Without a limit of its own.
-pub(super) const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(30);
 /// Items of a stream that were sent and have not come back, at most.
 const UNDER_WAY: u64 = 2;
 
@@ -138,32 +138,30 @@ impl Caller {
     async fn stream(&mut self) {
         let items = self.tasks.below(10);
         let (call, question) = self.question(Kind::Stream, items);
-        let (options, _) = self.limit();
+        // Connecting has no limit: a connection that was there and has ended counts as made.
+        let conn = self.client.conn().await;
+        let (options, limit) = self.limit();
         let begun = self.tasks.now();
-        let (outcome, came) = self.exchange(call, &question, items, options).await;
+        let (outcome, came) = match conn {
+            Ok(conn) => self.exchange(&conn, call, &question, items, options).await,
+            Err(error) => (Err(error), 0),
+        };
         if outcome.is_ok() {
             assert_eq!(came, items, "call {call}: items are missing");
         }
-        self.ledger.ended(call, &outcome, &answer(&question));
-        if !self.time_jumps {
-            // Connecting, which has no limit of the call, comes before.
-            check_time(call, self.tasks.now() - begun, LIMIT + LIMIT);
-        }
+        self.end(call, &outcome, &question, begun, limit);
     }
 
     /// Sends items and receives them again. Gives the answer, and how many came back.
     async fn exchange(
         &self,
+        conn: &Conn,
         call: u64,
         question: &[u8],
         items: u64,
         options: CallOptions,
     ) -> (Result<Body, Error>, u64) {
-        let opened = match self.client.conn().await {
-            Ok(conn) => conn.open(question, options).await,
-            Err(error) => Err(error),
-        };
-        let stream = match opened {
+        let stream = match conn.open(question, options).await {
             Ok(stream) => stream,
             Err(error) => return (Err(error), 0),
         };
