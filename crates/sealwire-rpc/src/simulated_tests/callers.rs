@@ -47,7 +47,7 @@ impl Caller {
     }
 
     /// Makes a call and sends a message, both of which succeed.
-    pub(super) async fn is_answered(mut self) {
+    pub(super) async fn get_answer(mut self) {
         let (call, question) = self.question(Kind::Now, 0);
         let outcome = self.client.request(&question).await;
         assert!(

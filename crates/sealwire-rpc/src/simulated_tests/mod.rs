@@ -216,7 +216,7 @@ fn calls(plan: Plan) {
     // Once there is quiet, everybody is answered.
     for (number, client) in (100..).zip(&clients) {
         let caller = caller(client, number, false);
-        world.tasks.spawn(async move { caller.is_answered().await });
+        world.tasks.spawn(async move { caller.get_answer().await });
     }
     world.settle(DELIVERY);
     assert_eq!(world.waiting(), 0, "somebody is not answered");
