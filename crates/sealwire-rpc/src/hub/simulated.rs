@@ -25,7 +25,7 @@ impl Driver {
         lock(&self.begun).push(Box::pin(task));
     }
 
-    /// What was begun since the last time.
+    /// Takes the tasks begun since the last time.
     pub(crate) fn take(&self) -> Vec<Task> {
         std::mem::take(&mut lock(&self.begun))
     }

@@ -28,7 +28,7 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Does so many things.
+    /// Does this number of things.
     pub(super) async fn run(mut self, things: u64) {
         for _ in 0..things {
             match self.tasks.below(12) {

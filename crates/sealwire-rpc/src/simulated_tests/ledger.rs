@@ -1,4 +1,4 @@
-//! What was asked, handled and answered, as both sides saw it.
+//! A record of calls and messages as both sides saw them: asked, handled, answered.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};

@@ -27,7 +27,7 @@ const CALLERS: u64 = 2;
 const RETRIES: u32 = 2;
 /// Longer than anybody waits for anything.
 const QUIET: Duration = Duration::from_secs(120);
-/// What can be delivered takes no longer.
+/// Longer than any delivery takes.
 const DELIVERY: Duration = Duration::from_secs(5);
 
 fn limits(scene: &Scene) -> Limits {

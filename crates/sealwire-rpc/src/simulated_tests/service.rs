@@ -10,7 +10,7 @@ use crate::{Code, Status};
 pub(super) enum Kind {
     /// An answer at once.
     Now,
-    /// An answer after so many milliseconds.
+    /// An answer after its argument in milliseconds.
     Late,
     /// No answer.
     Never,
@@ -18,7 +18,7 @@ pub(super) enum Kind {
     TurnAway,
     /// A call to the client, then an answer.
     CallBack,
-    /// The items of the stream once more, so many of them.
+    /// The items of the stream once more; their number is its argument.
     Stream,
 }
 
@@ -84,7 +84,7 @@ impl Handler for Service {
         self.tasks.spawn(async move {
             match kind {
                 Kind::Late => service.tasks.sleep(argument).await,
-                // Whoever goes away is noticed.
+                // The end of the caller is noticed.
                 Kind::Never => return request.cancelled().await,
                 Kind::CallBack => service.call_back(&request, call).await,
                 Kind::Stream => echo(&request, call, argument).await,

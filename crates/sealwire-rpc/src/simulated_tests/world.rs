@@ -60,7 +60,7 @@ impl Tasks {
         self.network.below(bound)
     }
 
-    /// Sleeps for so many milliseconds.
+    /// Sleeps for this time, in milliseconds.
     pub(super) async fn sleep(&self, milliseconds: u64) {
         let until = self.now() + Duration::from_millis(milliseconds);
         poll_fn(|context| {
@@ -136,7 +136,7 @@ impl World {
         self.hubs.retain(|steps| !steps.is_over());
     }
 
-    /// Lets everybody do everything, and then time pass, for so long.
+    /// Lets everybody do everything, and time pass, until `time` is over.
     pub(super) fn settle(&mut self, time: Duration) {
         let until = self.scene.network.now() + time;
         while self.scene.network.now() < until {
