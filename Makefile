@@ -101,11 +101,12 @@ miri:
 minimum-rust:
 	.ci/minimum-rust
 
-## Sockets, proxies and tunnels in the simulated world, with many more seeds than the tests have.
+## Sockets, proxies, tunnels and calls in the simulated world, with many more seeds than the tests have.
 SEEDS ?= 10000
 simulate:
 	SEALWIRE_SEEDS=$(SEEDS) cargo test -p sealwire --lib simulated_tests
 	SEALWIRE_SEEDS=$(SEEDS) cargo test -p sealwire-cli --bin sealwire simulated_tests
+	SEALWIRE_SEEDS=$(SEEDS) cargo test -p sealwire-rpc --lib simulated_tests
 
 ## The models of the state machines and the symbolic ones of the handshakes: all rows.
 formal:

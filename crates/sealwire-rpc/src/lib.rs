@@ -54,6 +54,8 @@ pub mod monte;
 mod proto;
 mod seat;
 mod server;
+#[cfg(test)]
+mod simulated_tests;
 mod sockets;
 mod status;
 mod stream;

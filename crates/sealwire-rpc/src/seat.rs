@@ -95,6 +95,20 @@ impl Wake for Seat {
     }
 }
 
+/// Runs a future on this thread.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    Seat::of_this_thread(|seat, waker| {
+        let mut context = Context::from_waker(waker);
+        loop {
+            if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+                return output;
+            }
+            seat.sleep(None);
+        }
+    })
+}
+
 /// Runs a future on this thread, and gives up at the deadline.
 pub(crate) fn block_until<F: Future>(deadline: Instant, future: F) -> Option<F::Output> {
     let mut future = pin!(future);

@@ -1,5 +1,6 @@
 //! The answering side.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -120,6 +121,15 @@ impl ServerBuilder {
     /// [`sealwire::Error::Options`] if an option of the socket is out of its range,
     /// [`sealwire::Error::System`] if the system gives no threads.
     pub fn build(self, handler: impl Handler) -> Result<Server, sealwire::Error> {
+        self.build_with(handler, Hub::start)
+    }
+
+    /// Makes it of a hub that is started so.
+    pub(crate) fn build_with(
+        self,
+        handler: impl Handler,
+        start: impl FnOnce(HubOptions, sealwire::Socket) -> io::Result<Arc<Hub>>,
+    ) -> Result<Server, sealwire::Error> {
         let settings = Settings::of(&self.limits);
         let door = DoorLimits {
             silent: (self.max_connections / 4).clamp(16, 256),
@@ -157,7 +167,7 @@ impl ServerBuilder {
             request_limit: self.limits.request,
             interceptors: Vec::new(),
         };
-        let hub = Hub::start(options, socket)?;
+        let hub = start(options, socket)?;
         Ok(Server {
             shared: Arc::new(Shared { hub }),
         })
@@ -182,7 +192,7 @@ impl Server {
         }
     }
 
-    fn hub(&self) -> &Arc<Hub> {
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
         &self.shared.hub
     }
 

@@ -1,5 +1,6 @@
 //! What a client is made with.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -201,6 +202,19 @@ impl ClientBuilder {
         E: TryInto<Endpoint>,
         E::Error: Into<sealwire::Error>,
     {
+        self.build_with(endpoint, Hub::start)
+    }
+
+    /// Makes it of a hub that is started so.
+    pub(crate) fn build_with<E>(
+        self,
+        endpoint: E,
+        start: impl FnOnce(HubOptions, sealwire::Socket) -> io::Result<Arc<Hub>>,
+    ) -> Result<Client, Error>
+    where
+        E: TryInto<Endpoint>,
+        E::Error: Into<sealwire::Error>,
+    {
         let failed = |error: sealwire::Error| Error::Connect(error.to_string());
         let endpoint = endpoint.try_into().map_err(|error| failed(error.into()))?;
         if self.hello.len() > MAX_HELLO {
@@ -240,7 +254,7 @@ impl ClientBuilder {
             request_limit: self.limits.request,
             interceptors: self.interceptors,
         };
-        let hub = Hub::start(options, socket).map_err(|error| Error::Connect(error.to_string()))?;
+        let hub = start(options, socket).map_err(|error| Error::Connect(error.to_string()))?;
         let shared = Shared {
             hub,
             endpoint,

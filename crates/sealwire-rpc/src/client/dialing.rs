@@ -1,19 +1,15 @@
 //! How a client comes to connections.
 
-use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::Mutex;
-use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use sealwire::{Endpoint, Event, Monitor};
 
 use super::Shared;
-use crate::hub::Hub;
+use crate::hub::{First, Hub, first};
 use crate::limits::bounded;
 use crate::lock::lock;
-use crate::seat::block_until;
-use crate::threads;
 
 #[derive(Clone, Copy)]
 pub(super) struct DialOptions {
@@ -50,10 +46,10 @@ impl Shared {
         drop(attempts);
         let (hub, dialing) = (self.hub.clone(), self.dialing.clone());
         let (endpoint, options) = (self.endpoint.clone(), self.options);
-        let spawned = threads::start("sealwire-rpc-dial", move || {
+        let spawned = self.hub.spawn("sealwire-rpc-dial", async move {
             let mut outcome = Ok(());
             for _ in 0..options.attempts {
-                outcome = connect(&hub, &endpoint, options.limit);
+                outcome = connect(&hub, &endpoint, options.limit).await;
                 if outcome.is_ok() || hub.has_ended() {
                     break;
                 }
@@ -80,27 +76,30 @@ fn finish(dialing: &Mutex<Dialing>, outcome: Result<(), String>) {
 /// One attempt: from connecting to a connection that takes calls.
 ///
 /// Events of earlier connections may still come, so what decides is the number of this one.
-fn connect(hub: &Hub, endpoint: &Endpoint, limit: Duration) -> Result<(), String> {
-    let deadline = Instant::now() + bounded(limit);
+async fn connect(hub: &Arc<Hub>, endpoint: &Endpoint, limit: Duration) -> Result<(), String> {
+    let deadline = hub.now() + bounded(limit);
     let monitor = hub.socket.monitor();
     let admitted_before = hub.last_admitted();
     let mut reason = String::from("no answer in time");
     let mut connecting = pin!(hub.socket.connect_peer(endpoint.clone()));
     let routing_id = loop {
-        let outcome = match block_until(deadline, first(connecting.as_mut(), monitor.next())) {
+        let outcome = match hub
+            .by(deadline, first(connecting.as_mut(), monitor.next()))
+            .await
+        {
             Some(First::That(Some(event))) => {
                 note_failure(&event, &mut reason);
                 continue;
             }
             // The socket has ended, and so does the attempt, which knows why.
-            Some(First::That(None)) => block_until(deadline, connecting.as_mut()),
+            Some(First::That(None)) => hub.by(deadline, connecting.as_mut()).await,
             Some(First::This(outcome)) => Some(outcome),
             None => None,
         };
         match outcome {
             Some(Ok(routing_id)) => break routing_id,
             Some(Err(sealwire::Error::GaveUp)) => {
-                // One connection is dialed at a time: this one was taken, used and ended before this thread
+                // One connection is dialed at a time: this one was taken, used and ended before this task
                 // came to look.
                 if hub.last_admitted() != admitted_before {
                     return Ok(());
@@ -120,9 +119,9 @@ fn connect(hub: &Hub, endpoint: &Endpoint, limit: Duration) -> Result<(), String
             None => return Err(reason),
         }
     };
-    let taken = wait_to_be_taken(hub, &monitor, routing_id, deadline);
+    let taken = wait_to_be_taken(hub, &monitor, routing_id, deadline).await;
     if taken.is_err() {
-        // It may have been taken, used and ended before this thread came to look.
+        // It may have been taken, used and ended before this task came to look.
         if hub.has_admitted(routing_id) {
             return Ok(());
         }
@@ -134,11 +133,11 @@ fn connect(hub: &Hub, endpoint: &Endpoint, limit: Duration) -> Result<(), String
     taken
 }
 
-fn wait_to_be_taken(
-    hub: &Hub,
+async fn wait_to_be_taken(
+    hub: &Arc<Hub>,
     monitor: &Monitor,
     routing_id: u32,
-    deadline: Instant,
+    deadline: Duration,
 ) -> Result<(), String> {
     if hub.has_admitted(routing_id) {
         return Ok(());
@@ -156,7 +155,7 @@ fn wait_to_be_taken(
         if hub.has_admitted(routing_id) {
             return Ok(());
         }
-        match block_until(deadline, first(monitor.next(), changed)) {
+        match hub.by(deadline, first(monitor.next(), changed)).await {
             Some(First::This(Some(event))) => check_for_end(&event, connection)?,
             Some(First::That(())) if !hub.has_ended() => {}
             _ => return Err("the server did not take the connection in time".into()),
@@ -184,19 +183,4 @@ fn check_for_end(event: &Event, connection: u64) -> Result<(), String> {
         }
         _ => Ok(()),
     }
-}
-
-enum First<A, B> {
-    This(A),
-    That(B),
-}
-
-/// Whichever is done first.
-async fn first<A, B>(this: impl Future<Output = A>, that: impl Future<Output = B>) -> First<A, B> {
-    let (mut this, mut that) = (pin!(this), pin!(that));
-    poll_fn(|context| match this.as_mut().poll(context) {
-        Poll::Ready(output) => Poll::Ready(First::This(output)),
-        Poll::Pending => that.as_mut().poll(context).map(First::That),
-    })
-    .await
 }

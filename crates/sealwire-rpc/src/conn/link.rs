@@ -301,7 +301,6 @@ impl Link {
             due,
             streams,
         } = asked;
-        let due = due.map(|due| self.hub.at(due));
         let request = Request::new(Conn::new(self.clone()), key, body, due, streams);
         // Dropped without an answer it is answered with an error.
         let handler = &self.hub.options.handler;

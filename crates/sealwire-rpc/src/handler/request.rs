@@ -14,7 +14,8 @@ pub struct Request {
     conn: Conn,
     key: ServedKey,
     body: Body,
-    due: Option<Instant>,
+    /// By the clock of the hub.
+    due: Option<Duration>,
     streams: bool,
     answered: bool,
 }
@@ -24,7 +25,7 @@ impl Request {
         conn: Conn,
         key: ServedKey,
         body: Body,
-        due: Option<Instant>,
+        due: Option<Duration>,
         streams: bool,
     ) -> Self {
         Request {
@@ -50,12 +51,12 @@ impl Request {
     /// Returns the time at which the caller stops waiting, at most an eighth later than the caller said;
     /// `None` for never.
     pub fn deadline(&self) -> Option<Instant> {
-        self.due
+        self.due.map(|due| self.conn.link().hub().at(due))
     }
 
     /// Returns how long the caller still waits, from now; `None` without a limit.
     pub fn time_left(&self) -> Option<Duration> {
-        let left = |due: Instant| due.saturating_duration_since(Instant::now());
+        let left = |due: Duration| due.saturating_sub(self.now());
         self.due.map(left)
     }
 
@@ -71,7 +72,11 @@ impl Request {
     }
 
     fn is_overdue(&self) -> bool {
-        self.due.is_some_and(|due| due <= Instant::now())
+        self.due.is_some_and(|due| due <= self.now())
+    }
+
+    fn now(&self) -> Duration {
+        self.conn.link().hub().now()
     }
 
     /// Waits until the caller has taken its request back.

@@ -16,7 +16,7 @@ use crate::seat::Seat;
 
 /// When to look next; arming it for later than that costs one load.
 pub(super) struct Clock {
-    /// Microseconds since the epoch; the maximum for never.
+    /// Microseconds of the context's clock; the maximum for never.
     next: AtomicU64,
     /// Some link has messages that the socket had no room for. While this is set the clock's
     /// thread listens for room.
@@ -47,7 +47,7 @@ impl Clock {
     }
 
     /// When it is due; `None` for never.
-    fn next(&self) -> Option<Duration> {
+    pub(super) fn next(&self) -> Option<Duration> {
         let next = self.next.load(Ordering::SeqCst);
         (next < u64::MAX).then(|| Duration::from_micros(next))
     }
@@ -59,6 +59,19 @@ impl Clock {
             self.next.store(u64::MAX, Ordering::SeqCst);
         }
         is_due
+    }
+}
+
+/// Room in the socket, for which the clock's thread listens while a link waits for it.
+#[derive(Default)]
+pub(super) struct Room {
+    listening: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl Room {
+    fn is_there(&mut self, context: &mut Context<'_>) -> bool {
+        let listening = self.listening.as_mut();
+        listening.is_some_and(|room| room.as_mut().poll(context).is_ready())
     }
 }
 
@@ -104,32 +117,37 @@ impl Hub {
     }
 
     fn keep_time_at(&self, seat: &Seat, context: &mut Context<'_>) {
-        let mut room: Option<Pin<Box<dyn Future<Output = ()> + Send>>> = None;
+        let mut room = Room::default();
         while !self.has_ended() {
-            let has_room = room
-                .as_mut()
-                .is_some_and(|room| room.as_mut().poll(context).is_ready());
-            let now = self.now();
-            if !has_room && !self.clock.is_due(now) {
+            if !self.process_due(&mut room, context) {
                 seat.sleep(self.clock.next().map(|next| self.at(next)));
-                continue;
-            }
-            // Listening comes before the attempt, or a signal could slip through.
-            let full = self.clock.full.load(Ordering::SeqCst);
-            if !full {
-                room = None;
-            } else if has_room || room.is_none() {
-                room = Some(Box::pin(self.socket.room()));
-            }
-            self.look_at_links();
-            if full {
-                self.clock.full.store(false, Ordering::SeqCst);
-                // A thread that finds no room from here on says so.
-                if self.links().iter().any(|link| link.has_output()) {
-                    self.clock.full.store(true, Ordering::SeqCst);
-                }
             }
         }
+    }
+
+    /// Does what is due, and what there is room for again. `false` where that is nothing: then the waker of
+    /// `context` is woken when there is room, and the clock says when to ask next.
+    pub(super) fn process_due(&self, room: &mut Room, context: &mut Context<'_>) -> bool {
+        let has_room = room.is_there(context);
+        if !has_room && !self.clock.is_due(self.now()) {
+            return false;
+        }
+        // Listening comes before the attempt, or a signal could slip through.
+        let full = self.clock.full.load(Ordering::SeqCst);
+        if !full {
+            room.listening = None;
+        } else if has_room || room.listening.is_none() {
+            room.listening = Some(Box::pin(self.socket.room()));
+        }
+        self.look_at_links();
+        if full {
+            self.clock.full.store(false, Ordering::SeqCst);
+            // A thread that finds no room from here on says so.
+            if self.links().iter().any(|link| link.has_output()) {
+                self.clock.full.store(true, Ordering::SeqCst);
+            }
+        }
+        true
     }
 
     fn look_at_links(&self) {

@@ -13,8 +13,12 @@ mod handover;
 mod reading;
 mod shield;
 mod shutdown;
+#[cfg(test)]
+mod simulated;
+mod waiting;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -32,12 +36,16 @@ use self::ending::Ending;
 use self::reading::Reading;
 pub(crate) use self::reading::{flushes_later, must_not_wait};
 pub(crate) use self::shield::shielded;
+#[cfg(test)]
+pub(crate) use self::simulated::{Driver, Steps, Task};
+pub(crate) use self::waiting::{First, first};
 use crate::call::Interceptor;
 use crate::conn::{Conn, ConnState, Link};
 use crate::counters::{LiveCounters, count};
 use crate::guard::{LogGate, contain};
 use crate::handler::Handler;
 use crate::proto::{Settings, Side};
+use crate::seat::block_on;
 use crate::status::Error;
 use crate::threads;
 
@@ -65,9 +73,12 @@ pub(crate) struct HubOptions {
 pub(crate) struct Hub {
     birth: Birth,
     pub(crate) options: HubOptions,
-    pub(crate) socket: sealwire::Socket,
+    /// Dropped before the socket: the last handle would block until that has ended, for up to the linger time,
+    /// on whichever thread lets go of this last.
     reading: Reading,
-    links: RwLock<HashMap<u32, Arc<Link>>>,
+    pub(crate) socket: sealwire::Socket,
+    /// By routing id.
+    links: RwLock<BTreeMap<u32, Arc<Link>>>,
     door: Mutex<Door>,
     /// Lines in the log about peers that violate the protocol, and about those that are refused.
     complaints: LogGate,
@@ -79,9 +90,13 @@ pub(crate) struct Hub {
     /// Those who wait for that have time limits; the earliest.
     change_limit: Mutex<Option<Duration>>,
     pub(crate) counters: LiveCounters,
+    /// When the clock of the context began.
     epoch: Instant,
     clock: Clock,
     ending: Ending,
+    /// What would run on threads of its own, where a test runs it instead.
+    #[cfg(test)]
+    driver: Option<Arc<Driver>>,
 }
 
 /// What the hand-over is made of: the tests put those of loom in their place.
@@ -102,7 +117,21 @@ impl Hub {
         options: HubOptions,
         socket: sealwire::Socket,
     ) -> std::io::Result<Arc<Hub>> {
-        let hub = Arc::new(Hub {
+        let hub = Arc::new(Hub::new(options, socket));
+        let (reader, clock) = (hub.clone(), hub.clone());
+        threads::start("sealwire-rpc", move || {
+            reader.run("the thread that reads", Hub::read_until_end);
+        })?;
+        threads::start("sealwire-rpc-clock", move || {
+            clock.run("the thread that keeps the time", Hub::keep_time);
+        })?;
+        Ok(hub)
+    }
+
+    fn new(options: HubOptions, socket: sealwire::Socket) -> Hub {
+        let now = Instant::now();
+        let epoch = now.checked_sub(socket.context().now()).unwrap_or(now);
+        Hub {
             birth: Birth::now(),
             reading: Reading::of(&socket),
             door: Mutex::new(Door::new(options.door)),
@@ -115,18 +144,30 @@ impl Hub {
             changed: Signal::new(),
             change_limit: Mutex::default(),
             counters: LiveCounters::default(),
-            epoch: Instant::now(),
+            epoch,
             clock: Clock::default(),
             ending: Ending::default(),
-        });
-        let (reader, clock) = (hub.clone(), hub.clone());
-        threads::start("sealwire-rpc", move || {
-            reader.run("the thread that reads", Hub::read_until_end);
-        })?;
-        threads::start("sealwire-rpc-clock", move || {
-            clock.run("the thread that keeps the time", Hub::keep_time);
-        })?;
-        Ok(hub)
+            #[cfg(test)]
+            driver: None,
+        }
+    }
+
+    /// Runs a future on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives none.
+    pub(crate) fn spawn(
+        &self,
+        name: &str,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> std::io::Result<()> {
+        #[cfg(test)]
+        if let Some(driver) = &self.driver {
+            driver.add(future);
+            return Ok(());
+        }
+        threads::start(name, move || block_on(future))
     }
 
     /// Whether it was made in this process, and not before a fork. If not, nothing of it may be
@@ -156,8 +197,9 @@ impl Hub {
         }
     }
 
+    /// The time since the context began.
     pub(crate) fn now(&self) -> Duration {
-        self.epoch.elapsed()
+        self.socket.context().now()
     }
 
     pub(crate) fn at(&self, time: Duration) -> Instant {
@@ -223,8 +265,8 @@ impl Hub {
     }
 
     fn close_all_links(&self) {
-        let links: Vec<_> = write(&self.links).drain().map(|(_, link)| link).collect();
-        for link in links {
+        let links = std::mem::take(&mut *write(&self.links));
+        for link in links.into_values() {
             self.link_ended(&link);
         }
     }
@@ -253,7 +295,7 @@ impl Hub {
         self.last_admitted.load(Ordering::SeqCst)
     }
 
-    /// The connection with the fewest calls that takes more.
+    /// The connection with the fewest calls that takes more, of several the one with the lowest routing id.
     pub(crate) fn least_loaded(&self) -> Option<Arc<Link>> {
         let links = read(&self.links);
         let open = links.values().filter(|link| link.takes_calls());

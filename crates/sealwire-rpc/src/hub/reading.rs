@@ -29,7 +29,7 @@ const CHECK_FOR_ROOM: Duration = Duration::from_millis(2);
 /// What reading needs; the thread that holds it reads.
 #[derive(Default)]
 pub(super) struct Reader {
-    batch: Vec<Message>,
+    pub(super) batch: Vec<Message>,
     touched: Vec<Arc<Link>>,
     /// Those whose requests wait for them to read.
     paused: Vec<Arc<Link>>,
@@ -69,7 +69,7 @@ pub(crate) fn flushes_later(link: &Link) -> bool {
 /// The choice of the reader, and what reading takes.
 pub(super) struct Reading {
     socket: blocking::Socket,
-    reader: Mutex<Reader>,
+    pub(super) reader: Mutex<Reader>,
     handover: Handover<Arc<Seat>>,
     /// Where the hub's own thread sleeps while callers read.
     own: OnceLock<Arc<Seat>>,
@@ -191,8 +191,18 @@ impl Hub {
                 waits::recv_many_unless(socket, batch, BATCH, deadline, || seat.is_woken())
             }),
         };
+        self.process_taken(reader, taken.map(drop))
+    }
+
+    /// What follows each attempt to receive, and waits for nothing: processes what was taken, and gives those
+    /// requests to the handler that waited and may go. `false` when the socket is closed.
+    pub(super) fn process_taken(
+        self: &Arc<Self>,
+        reader: &mut Reader,
+        taken: Result<(), SocketError>,
+    ) -> bool {
         match taken {
-            Ok(_) => self.process(reader),
+            Ok(()) => self.process(reader),
             Err(SocketError::EngineFailed) => {
                 self.fail();
                 return false;
@@ -219,6 +229,11 @@ impl Hub {
                 }
             }
         });
+        self.reading_is_over();
+    }
+
+    /// Nothing is read any more.
+    pub(super) fn reading_is_over(&self) {
         self.end();
         self.close_all_links();
     }

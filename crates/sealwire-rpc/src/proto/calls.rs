@@ -359,7 +359,7 @@ impl Connection {
         Poll::Ready(item)
     }
 
-    /// Sends an item to the peer. `Full` registers the waker for more credit, and asks for another
+    /// Sends an item to the peer. `Full` registers the waker for the end of the call, and asks for another
     /// try when there is room.
     pub(crate) fn send_call_item(
         &mut self,
@@ -367,22 +367,23 @@ impl Connection {
         body: &[u8],
         waker: &Waker,
     ) -> Poll<Result<(), NotSent>> {
-        if let Err(error) = self.check(body.len()) {
-            return Poll::Ready(Err(error));
-        }
+        let has_room = match self.check_item(body.len()) {
+            Ok(has_room) => has_room,
+            Err(error) => return Poll::Ready(Err(error)),
+        };
         let number = self.calls.number(key.slot, self.side);
         let call = &mut self.calls.slots.0[key.slot as usize];
         let open = call.open && call.outcome.is_none();
         match &mut call.flow {
             Some(flow) if open && !flow.finished => {
-                let cost = cost(body.len());
-                if !self.outgoing.admits(cost) {
+                if !has_room {
+                    flow.wait_to_send(waker);
                     return Poll::Ready(Err(NotSent::Full));
                 }
                 if flow.poll_credit(waker).is_pending() {
                     return Poll::Pending;
                 }
-                self.outgoing.take(cost);
+                self.outgoing.take(cost(body.len()));
                 self.push(Kind::Item, 0, number, body, &[]);
                 Poll::Ready(Ok(()))
             }

@@ -101,10 +101,15 @@ impl Flow {
     /// Takes one credit, or waits for some.
     pub(super) fn poll_credit(&mut self, waker: &Waker) -> Poll<()> {
         if self.credit == 0 {
-            self.writer = Some(waker.clone());
+            self.wait_to_send(waker);
             return Poll::Pending;
         }
         self.credit -= 1;
         Poll::Ready(())
+    }
+
+    /// Has somebody woken who waits to send, also where the end is what ends the wait.
+    pub(super) fn wait_to_send(&mut self, waker: &Waker) {
+        self.writer = Some(waker.clone());
     }
 }

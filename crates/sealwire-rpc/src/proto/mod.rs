@@ -270,6 +270,15 @@ impl Connection {
         Ok(())
     }
 
+    /// Whether there is room for an item of this size, or why it can never be sent.
+    fn check_item(&self, size: usize) -> Result<bool, NotSent> {
+        match self.check(size) {
+            Ok(()) => Ok(self.outgoing.admits(cost(size))),
+            Err(NotSent::Full) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Swaps what is to be sent with an empty queue.
     pub(crate) fn take_outbox(&mut self, into: &mut VecDeque<Frame>) {
         self.room |= self.outbox.is_congested();

@@ -339,24 +339,24 @@ impl Connection {
         body: &[u8],
         waker: &Waker,
     ) -> Poll<Result<(), NotSent>> {
-        if let Err(error) = self.check(body.len()) {
-            return Poll::Ready(Err(error));
-        }
-        let cost = cost(body.len());
-        let admitted = self.outgoing.admits(cost);
+        let has_room = match self.check_item(body.len()) {
+            Ok(has_room) => has_room,
+            Err(error) => return Poll::Ready(Err(error)),
+        };
         let Some((number, flow)) = self
             .served_mut(key)
             .and_then(|served| Some((served.number?, served.flow.as_mut()?)))
         else {
             return Poll::Ready(Err(NotSent::Closed));
         };
-        if !admitted {
+        if !has_room {
+            flow.wait_to_send(waker);
             return Poll::Ready(Err(NotSent::Full));
         }
         if flow.poll_credit(waker).is_pending() {
             return Poll::Pending;
         }
-        self.outgoing.take(cost);
+        self.outgoing.take(cost(body.len()));
         self.push(Kind::Item, 0, number, body, &[]);
         Poll::Ready(Ok(()))
     }

@@ -404,3 +404,26 @@ fn garbage_neither_panics_nor_stays() {
         pair.assert_empty_client();
     }
 }
+
+#[test]
+fn a_sender_that_waits_for_room_is_woken_by_the_end_of_its_call() {
+    let mut pair = Pair::new();
+    let small = Settings {
+        message_budget: 1,
+        ..SETTINGS
+    };
+    pair.client = Connection::new(Side::Client, SETTINGS, small, ANSWERS);
+    let due = pair.now + Duration::from_secs(1);
+    let key = pair.client.call(b"", pair.now, Some(due), true).unwrap();
+    let count = Arc::new(Count::default());
+    let waker = count.clone().into();
+    let send = |client: &mut Connection| client.send_call_item(key, b"", &waker);
+    assert_eq!(send(&mut pair.client), Poll::Ready(Ok(())));
+    assert_eq!(send(&mut pair.client), Poll::Ready(Err(NotSent::Full)));
+    pair.client.handle_timeout(due + TICK);
+    let mut wakers = Vec::new();
+    pair.client.take_wakers(&mut wakers);
+    wakers.into_iter().for_each(Waker::wake);
+    assert_eq!(count.0.load(Ordering::SeqCst), 1);
+    assert_eq!(send(&mut pair.client), Poll::Ready(Err(NotSent::Closed)));
+}

@@ -1,0 +1,132 @@
+//! What the server serves, and what clients serve when it calls them.
+
+use super::ledger::Ledger;
+use super::world::Tasks;
+use crate::handler::{Handler, OneWay, Request};
+use crate::{Code, Status};
+
+/// What a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An answer at once.
+    Now,
+    /// An answer after its argument in milliseconds.
+    Late,
+    /// No answer.
+    Never,
+    /// To be turned away as not started.
+    TurnAway,
+    /// A call to the client, then an answer.
+    CallBack,
+    /// The items of the stream once more; their number is its argument.
+    Stream,
+}
+
+const KINDS: [Kind; 6] = [
+    Kind::Now,
+    Kind::Late,
+    Kind::Never,
+    Kind::TurnAway,
+    Kind::CallBack,
+    Kind::Stream,
+];
+/// Added to the number of a call for that of the call back.
+const BACK: u64 = 1 << 40;
+
+/// The body of a request: its number, kind and argument, and as many bytes more.
+pub(super) fn question(call: u64, kind: Kind, argument: u64, fill: u64) -> Vec<u8> {
+    let mut body: Vec<u8> = [call, kind as u64, argument]
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
+    body.resize(body.len() + fill as usize, call as u8);
+    body
+}
+
+/// The answer to a request.
+pub(super) fn answer(question: &[u8]) -> Vec<u8> {
+    question.iter().map(|byte| byte ^ 0xa5).collect()
+}
+
+/// The numbers that a body begins with.
+pub(super) fn numbers<const N: usize>(body: &[u8]) -> [u64; N] {
+    let mut numbers = body.as_chunks::<8>().0.iter();
+    std::array::from_fn(|_| u64::from_le_bytes(*numbers.next().expect("as many")))
+}
+
+/// An item of the stream of a call.
+pub(super) fn item(call: u64, number: u64) -> Vec<u8> {
+    [call, number]
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect()
+}
+
+#[derive(Clone)]
+pub(super) struct Service {
+    pub(super) tasks: Tasks,
+    pub(super) ledger: Ledger,
+}
+
+impl Handler for Service {
+    fn request(&self, request: Request) {
+        let [call, kind, argument] = numbers(request.body());
+        let kind = KINDS[kind as usize];
+        if kind == Kind::TurnAway {
+            self.ledger.turned_away(call);
+            return request.fail(Status::from(Code::UNAVAILABLE).not_started());
+        }
+        self.ledger.handled(call);
+        if kind == Kind::Now {
+            return reply(request);
+        }
+        let service = self.clone();
+        self.tasks.spawn(async move {
+            match kind {
+                Kind::Late => service.tasks.sleep(argument).await,
+                // The end of the caller is noticed.
+                Kind::Never => return request.cancelled().await,
+                Kind::CallBack => service.call_back(&request, call).await,
+                Kind::Stream => echo(&request, call, argument).await,
+                Kind::Now | Kind::TurnAway => unreachable!("done"),
+            }
+            reply(request);
+        });
+    }
+
+    fn message(&self, message: OneWay) {
+        let [sender, number] = numbers(message.body());
+        let connection = message.conn().peer().connection();
+        self.ledger.came(connection, sender, number);
+    }
+}
+
+impl Service {
+    async fn call_back(&self, request: &Request, call: u64) {
+        let call = call + BACK;
+        let question = question(call, Kind::Now, 0, 0);
+        let outcome = request.conn().request(&question).await;
+        self.ledger.ended(call, &outcome, &answer(&question));
+    }
+}
+
+fn reply(request: Request) {
+    let answer = answer(request.body());
+    request.reply(&answer).expect("it is small");
+}
+
+/// Sends each item of a stream back. Unless the caller has gone, all come, in their order.
+async fn echo(request: &Request, call: u64, items: u64) {
+    let mut came = 0;
+    while let Some(one) = request.next().await {
+        assert_eq!(&one[..], item(call, came), "call {call}");
+        came += 1;
+        if request.send(&one).await.is_err() {
+            return;
+        }
+    }
+    assert!(
+        request.is_cancelled() || came == items,
+        "call {call}: {came} of {items} items"
+    );
+}
