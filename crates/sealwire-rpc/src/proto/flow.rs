@@ -39,8 +39,33 @@ pub(super) struct Flow {
     credit: u32,
     /// This side sends no more.
     pub(super) finished: bool,
-    reader: Option<Waker>,
-    writer: Option<Waker>,
+    readers: Waiting,
+    writers: Waiting,
+}
+
+/// Tasks that wait for the same: mostly one, for which nothing is allocated.
+#[derive(Default)]
+struct Waiting {
+    first: Option<Waker>,
+    more: Vec<Waker>,
+}
+
+impl Waiting {
+    fn add(&mut self, waker: &Waker) {
+        let mut known = self.first.iter().chain(&self.more);
+        if known.any(|known| known.will_wake(waker)) {
+            return;
+        }
+        match self.first {
+            None => self.first = Some(waker.clone()),
+            Some(_) => self.more.push(waker.clone()),
+        }
+    }
+
+    fn take(&mut self) -> impl Iterator<Item = Waker> + use<> {
+        let more = std::mem::take(&mut self.more);
+        self.first.take().into_iter().chain(more)
+    }
 }
 
 impl Flow {
@@ -54,14 +79,17 @@ impl Flow {
     }
 
     /// Whether the item is kept, and whom to wake.
-    pub(super) fn received(&mut self, body: Body) -> Result<(bool, Option<Waker>), Violation> {
+    pub(super) fn received(
+        &mut self,
+        body: Body,
+    ) -> Result<(bool, impl Iterator<Item = Waker> + use<>), Violation> {
         self.granted = self.granted.checked_sub(1).ok_or(Violation::BeyondCredit)?;
         let kept = !self.ended;
         if kept {
             self.unread += cost(body.len());
             self.incoming.push_back(body);
         }
-        Ok((kept, self.reader.take()))
+        Ok((kept, self.readers.take()))
     }
 
     /// What the items cost that nobody has read.
@@ -70,14 +98,14 @@ impl Flow {
     }
 
     /// Nothing more comes.
-    pub(super) fn end(&mut self) -> impl Iterator<Item = Waker> {
+    pub(super) fn end(&mut self) -> impl Iterator<Item = Waker> + use<> {
         self.ended = true;
-        self.reader.take().into_iter().chain(self.writer.take())
+        self.readers.take().chain(self.writers.take())
     }
 
-    pub(super) fn credited(&mut self, amount: u32) -> Option<Waker> {
+    pub(super) fn credited(&mut self, amount: u32) -> impl Iterator<Item = Waker> + use<> {
         self.credit = self.credit.saturating_add(amount);
-        self.writer.take()
+        self.writers.take()
     }
 
     /// The next item, and how many more the peer is to be asked for.
@@ -86,7 +114,7 @@ impl Flow {
             if self.ended {
                 return Poll::Ready((Item::End, None));
             }
-            self.reader = Some(waker.clone());
+            self.readers.add(waker);
             return Poll::Pending;
         };
         self.consumed += 1;
@@ -110,6 +138,6 @@ impl Flow {
 
     /// Has somebody woken who waits to send, also where the end is what ends the wait.
     pub(super) fn wait_to_send(&mut self, waker: &Waker) {
-        self.writer = Some(waker.clone());
+        self.writers.add(waker);
     }
 }

@@ -54,8 +54,8 @@ impl Connection {
         }
         let woken = self
             .flow_mut(number, ours)
-            .and_then(|flow| flow.credited(amount));
-        self.wakers.extend(woken);
+            .map(|flow| flow.credited(amount));
+        self.wakers.extend(woken.into_iter().flatten());
     }
 
     fn flow_mut(&mut self, number: u32, ours: bool) -> Option<&mut Flow> {

@@ -427,3 +427,27 @@ fn a_sender_that_waits_for_room_is_woken_by_the_end_of_its_call() {
     assert_eq!(count.0.load(Ordering::SeqCst), 1);
     assert_eq!(send(&mut pair.client), Poll::Ready(Err(NotSent::Closed)));
 }
+
+#[test]
+fn all_who_wait_on_one_stream_are_woken() {
+    let mut pair = Pair::new();
+    let key = pair.client.call(b"", pair.now, None, true).unwrap();
+    let counts = [(); 4].map(|()| Arc::new(Count::default()));
+    let wakers = counts.clone().map(Waker::from);
+    for waker in &wakers[..2] {
+        // A task that asks again is woken once.
+        assert!(pair.client.poll_call_item(key, waker).is_pending());
+        assert!(pair.client.poll_call_item(key, waker).is_pending());
+    }
+    while pair.client.send_call_item(key, b"", &wakers[2]).is_ready() {}
+    assert!(
+        pair.client
+            .send_call_item(key, b"", &wakers[3])
+            .is_pending()
+    );
+    pair.client.close();
+    let mut woken = Vec::new();
+    pair.client.take_wakers(&mut woken);
+    woken.into_iter().for_each(Waker::wake);
+    assert_eq!(counts.map(|count| count.0.load(Ordering::SeqCst)), [1; 4]);
+}
