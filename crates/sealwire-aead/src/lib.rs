@@ -26,9 +26,33 @@
 //! ```
 //!
 //! The tag of 256 bits commits to the key, the nonce, the associated data and the message: nobody
-//! can make one ciphertext that opens under two keys, which AES-GCM and ChaCha20-Poly1305 allow.
-//! Random nonces of 192 bits do not collide. The construction is not a standard, and this
-//! implementation has not been audited.
+//! can make one ciphertext that opens under two keys, which AES-GCM and ChaCha20-Poly1305 allow,
+//! without a collision of BLAKE3 (2^128 steps).
+//!
+//! # Nonces
+//!
+//! Two messages sealed under the same key and nonce share their derived keys. Anyone who sees both has
+//! the XOR of the plaintexts, as far as the shorter one goes, so who knows one plaintext reads the
+//! other; and each opens where the other is expected. The key of the tags repeats too, which
+//! enables no forgery: keyed BLAKE3 is a pseudorandom function, unlike Poly1305 and GHASH, whose
+//! keys a repeated nonce reveals. The user's key and messages under other nonces stay secret.
+//!
+//! What rules it out:
+//!
+//! - a random nonce for each message ([`generate_nonce`]): after 2^64 messages under a key two are
+//!   equal with a chance below 2^-64, after 2^80 below 2^-32;
+//! - [`Stream`], which counts nonces; each stream needs a key or a random nonce of its own.
+//!
+//! [`Session`] takes no nonce for a message: each needs keys of its own.
+//!
+//! # What it is not
+//!
+//! - A standard, or audited.
+//! - Resistant to the misuse of nonces: see above.
+//! - A guard against messages that are dropped, repeated or reordered: [`Cipher`] opens what it
+//!   opened before, and only [`StreamOpener`] takes messages in their order. Lengths are not hidden.
+//! - Committing in a [`Session`]: its tag commits to the key of the tags, not to that of the
+//!   keystream.
 //!
 //! # What to use
 //!

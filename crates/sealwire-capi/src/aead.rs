@@ -61,7 +61,7 @@ pub extern "C" fn sealwire_aead_generate_key(key: *mut u8) -> sealwire_status {
     })
 }
 
-/// Writes a fresh random nonce: 24 bytes. Random nonces do not collide.
+/// Writes a fresh random nonce: 24 bytes. `sealwire_aead_seal` says why that is enough.
 ///
 /// Errors: `SEALWIRE_ERROR_RANDOM`, `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
@@ -77,6 +77,20 @@ pub extern "C" fn sealwire_aead_generate_nonce(nonce: *mut u8) -> sealwire_statu
 /// message under that key. `aad` is authenticated, not encrypted; it may be NULL with a size of 0.
 /// Writes `size` + 32 bytes to `sealed`: the ciphertext, then the tag. `sealed` may start where
 /// `plaintext` does; otherwise the two must not overlap, nor `sealed` and `aad`.
+///
+/// Nonces: two messages sealed under the same key and nonce share their derived keys. Anyone who sees
+/// both has the XOR of the plaintexts, as far as the shorter one goes, so who knows one plaintext
+/// reads the other; and each opens where the other is expected. The key of the tags repeats too,
+/// which enables no forgery: keyed BLAKE3 is a pseudorandom function, unlike Poly1305 and GHASH. The
+/// key itself and messages under other nonces stay secret. What rules it out: a random nonce for each
+/// message (`sealwire_aead_generate_nonce`; after 2^64 messages under a key two are equal with a chance
+/// below 2^-64, after 2^80 below 2^-32), or a `sealwire_aead_stream`, which counts nonces; each stream
+/// needs a key or a random nonce of its own.
+///
+/// The tag commits to key, nonce, associated data and message, short of a collision of BLAKE3 (2^128
+/// steps). What this is not: a standard, or audited; resistant to the misuse of nonces; a guard
+/// against messages that are dropped, repeated or reordered, but for `sealwire_aead_opener`. Lengths
+/// are not hidden.
 ///
 /// Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
 #[unsafe(no_mangle)]

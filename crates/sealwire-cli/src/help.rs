@@ -10,6 +10,8 @@ Examples:
   sealwire req --connect tcp://HOST:5555 --server-key server.pub --secret-key-file alice.key \\
     --data hello
 
+A text, key or path may begin with a hyphen. One that is itself an option needs '=': --data=--json
+
 Experimental and not audited.";
 
 pub(crate) const PUSH: &str = "\

@@ -10,6 +10,7 @@ mod exit;
 mod file;
 mod file_size;
 mod help;
+mod hyphens;
 mod interrupt;
 mod ipc_options;
 mod keygen;
@@ -32,7 +33,7 @@ mod web_options;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::{Code, EXIT_CODES, Failure};
 use crate::sockets::{answer, duplex, receive, request, send};
@@ -164,7 +165,10 @@ impl Command {
 
 fn main() -> ExitCode {
     file_size::tell_of_its_limit();
-    let command = match Cli::try_parse() {
+    let mut cli = Cli::command();
+    cli.build();
+    let arguments = hyphens::attach(&cli, std::env::args_os());
+    let command = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli.command,
         Err(usage) if usage.use_stderr() => usage.exit(),
         Err(help) => {

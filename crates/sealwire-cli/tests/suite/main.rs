@@ -10,6 +10,7 @@ mod failures;
 mod faults;
 mod file;
 mod help;
+mod hyphens;
 mod keygen;
 mod messages;
 #[cfg(unix)]
