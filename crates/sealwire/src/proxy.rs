@@ -23,7 +23,7 @@ pub(crate) use steering::Steering;
 /// what nobody subscribed to) is dropped, counted in [`Counters::dropped_at_send`] of that side and
 /// logged; the device goes on.
 ///
-/// Messages keep their frames, not their [peer](Message::peer): the other side sees this process.
+/// Messages keep their frames, not their [peer](crate::Message::peer): the other side sees this process.
 ///
 /// # Errors
 ///
