@@ -102,6 +102,7 @@ minimum-rust:
 	.ci/minimum-rust
 
 ## Sockets, proxies, tunnels and calls in the simulated world, with many more seeds than the tests have.
+## `SEEDS=2000..4000` is a part of them, for one of several processes.
 SEEDS ?= 10000
 simulate:
 	SEALWIRE_SEEDS=$(SEEDS) cargo test -p sealwire --lib simulated_tests

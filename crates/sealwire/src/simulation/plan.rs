@@ -109,10 +109,18 @@ impl Plan {
     }
 }
 
-/// Returns `count` seeds, or as many as the environment variable `SEALWIRE_SEEDS` says: `make simulate`.
+/// Returns `count` seeds, or those that the environment variable `SEALWIRE_SEEDS` asks for: as many as it
+/// says, or a range (`2000..4000`), so that several processes can share them.
 pub fn seeds(count: u64) -> Range<u64> {
-    let wanted = std::env::var("SEALWIRE_SEEDS").ok();
-    0..wanted.map_or(count, |wanted| wanted.parse().expect("a number"))
+    let Ok(wanted) = std::env::var("SEALWIRE_SEEDS") else {
+        return 0..count;
+    };
+    range(&wanted).expect("SEALWIRE_SEEDS is a number or a range such as 2000..4000")
+}
+
+fn range(wanted: &str) -> Option<Range<u64>> {
+    let (first, end) = wanted.split_once("..").unwrap_or(("0", wanted));
+    Some(first.parse().ok()?..end.parse().ok()?)
 }
 
 /// Runs what failed once, and then a plan for each seed. The first that fails is made smaller as long as it
@@ -180,4 +188,18 @@ fn what_fails_is_made_smaller_and_named() {
         text.starts_with("planted\n") && text.ends_with(&format!("{expected:?}")),
         "{text}"
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_a_number_or_a_range() {
+        assert_eq!(range("10000"), Some(0..10_000));
+        assert_eq!(range("2000..4000"), Some(2_000..4_000));
+        for wrong in ["", "many", "..", "1..", "2000-4000"] {
+            assert_eq!(range(wrong), None, "{wrong}");
+        }
+    }
 }
