@@ -50,7 +50,7 @@ FLOORS = {
         ["back_end"],
         # The reference is a back end, and gives the others its constants and its small functions.
         ["portable"],
-        ["engine", "simd"],
+        ["derive", "engine", "simd"],
         ["aarch64", "pieces", "x86"],
         ["cipher", "session"],
         ["stream", "traits"],

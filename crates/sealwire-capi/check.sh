@@ -60,7 +60,9 @@ nm -D --defined-only "$prefix/lib/libsealwire.so" | awk '{ print $3 }' | sort -u
 diff "$work/declared" "$work/exported" || fail "declared and exported functions differ"
 echo "library: $(wc -l <"$work/exported") functions, all of them declared"
 
-python3 tests/vectors.py "$root/vectors/chacha20-blake3.json" "$work/aead_vectors.h"
+python3 tests/vectors.py "$root/vectors/chacha20-blake3.json" "$root/vectors/blake3-derive-key.json" \
+    "$work/aead_vectors.h"
+python3 tests/session_vectors.py "$root/vectors/blake3zmq-continuous.json" "$work/session_vectors.h"
 warnings="-Wall -Wextra -Wpedantic -Werror"
 common="-O1 -g -pthread -D_XOPEN_SOURCE=700 $warnings -I$work"
 libraries() {
@@ -70,7 +72,7 @@ libraries() {
         *) pkg-config --cflags --libs sealwire ;;
     esac
 }
-tests="sockets messages errors auth guests accounts engine poll signals aead nacl libzmq rpc fork"
+tests="sockets messages errors auth guests accounts engine poll signals aead session nacl libzmq rpc fork"
 # shellcheck disable=SC2046,SC2086
 for test in $tests leak; do
     cc -std=c99 $common -o "$work/$test" "tests/$test.c" $(libraries "$test")

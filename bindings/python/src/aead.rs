@@ -3,7 +3,7 @@
 //! The result is made in place in the `bytes` object that is given back, with the GIL released for
 //! all but short messages.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -75,6 +75,33 @@ pub(crate) fn generate_key(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
 pub(crate) fn generate_nonce(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
     let nonce = sealwire_aead::generate_nonce().map_err(no_randomness)?;
     Ok(PyBytes::new(py, &nonce))
+}
+
+/// Longest key that is derived. BLAKE3 would give more, and nobody has a use for it.
+const LONGEST_DERIVED: usize = 65_535;
+
+/// A key of `length` bytes from secret `material`, for the purpose that `context` names: BLAKE3's key
+/// derivation mode. The context is a constant of the program, and the material never a password.
+#[pyfunction]
+// A literal: of a constant the signature shows an ellipsis.
+#[pyo3(signature = (context, material, length = 32))]
+pub(crate) fn derive_key<'py>(
+    py: Python<'py>,
+    context: &str,
+    material: &Bound<'_, PyAny>,
+    length: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let material = Zeroizing::new(crate::buffer::copy(material)?);
+    if !(1..=LONGEST_DERIVED).contains(&length) {
+        let problem = format!("a derived key has 1 to {LONGEST_DERIVED} bytes, not {length}");
+        return Err(PyValueError::new_err(problem));
+    }
+    PyBytes::new_with(py, length, |key| {
+        work(py, material.len() + length, || {
+            sealwire_aead::derive_key_into(context, &material, key);
+        });
+        Ok(())
+    })
 }
 
 fn no_randomness(error: sealwire_aead::RandomError) -> PyErr {
@@ -407,8 +434,41 @@ impl StreamOpener {
 
 /// **Weak: whole messages can be dropped, repeated or reordered unnoticed.** One keystream that runs
 /// on through all messages, for peers that speak nothing else. Use `Stream` everywhere else.
+///
+/// One side of one direction. The first message says which: one that sealed and opened would use its
+/// keystream twice.
 #[pyclass(frozen, module = "sealwire.aead")]
-pub(crate) struct Session(Mutex<sealwire_aead::Session>);
+pub(crate) struct Session(Mutex<Side>);
+
+struct Side {
+    session: sealwire_aead::Session,
+    direction: Option<Direction>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Sealing,
+    Opening,
+}
+
+impl Side {
+    /// `None` when the session is of the other direction.
+    fn in_direction(&mut self, direction: Direction) -> Option<&mut sealwire_aead::Session> {
+        let settled = *self.direction.get_or_insert(direction);
+        (settled == direction).then_some(&mut self.session)
+    }
+}
+
+fn other_direction(py: Python<'_>) -> PyErr {
+    let problem = "one session seals and another opens: make one for each direction";
+    crate::error::plain(py, "DirectionError", problem)
+}
+
+impl Session {
+    fn side(&self) -> MutexGuard<'_, Side> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 #[pymethods]
 impl Session {
@@ -424,7 +484,14 @@ impl Session {
             &*key_of(authentication_key)?,
             &sized(nonce, "the nonce of a session")?,
         );
-        Ok(Session(Mutex::new(session)))
+        let direction = None;
+        Ok(Session(Mutex::new(Side { session, direction })))
+    }
+
+    /// Number of blocks of the keystream, of 64 bytes each, that messages have used so far.
+    #[getter]
+    fn block_counter(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.side().session.block_counter())
     }
 
     /// Seals the next message; the tag is at the end.
@@ -440,10 +507,12 @@ impl Session {
             py.detach(|| {
                 let (text, tag) = sealed.split_at_mut(plaintext.len());
                 text.copy_from_slice(&plaintext);
-                let mut session = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut side = self.side();
+                let session = side.in_direction(Direction::Sealing)?;
                 tag.copy_from_slice(&session.seal(&aad, text));
-            });
-            Ok(())
+                Some(())
+            })
+            .ok_or_else(|| other_direction(py))
         })
     }
 
@@ -460,9 +529,11 @@ impl Session {
         PyBytes::new_with(py, ciphertext.len(), |text| {
             text.copy_from_slice(ciphertext);
             py.detach(|| {
-                let mut session = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                session.open(&aad, text, tag)
+                let mut side = self.side();
+                let session = side.in_direction(Direction::Opening)?;
+                Some(session.open(&aad, text, tag))
             })
+            .ok_or_else(|| other_direction(py))?
             .map_err(|_| forged(py))
         })
     }

@@ -38,6 +38,7 @@ fn _sealwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<aead::Stream>()?;
     module.add_class::<aead::StreamOpener>()?;
     module.add_class::<aead::Session>()?;
+    module.add_function(wrap_pyfunction!(aead::derive_key, module)?)?;
     module.add_function(wrap_pyfunction!(aead::generate_key, module)?)?;
     module.add_function(wrap_pyfunction!(aead::generate_nonce, module)?)?;
     module.add_class::<account::Account>()?;

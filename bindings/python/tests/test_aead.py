@@ -12,6 +12,8 @@ from conftest import ROOT
 from sealwire import aead
 
 VECTORS = json.loads((ROOT / "vectors" / "chacha20-blake3.json").read_text())["cases"]
+CONTINUOUS = json.loads((ROOT / "vectors" / "blake3zmq-continuous.json").read_text())
+DERIVED = json.loads((ROOT / "vectors" / "blake3-derive-key.json").read_text())
 
 
 def parts(case: dict[str, str]) -> tuple[bytes, bytes, bytes, bytes, bytes, bytes]:
@@ -138,3 +140,53 @@ def test_a_session_goes_on() -> None:
 def test_what_is_made_is_random() -> None:
     assert len({aead.generate_key() for _ in range(10)}) == 10
     assert len(aead.generate_nonce()) == aead.NONCE_SIZE
+
+
+def test_derived_keys_are_those_of_blake3() -> None:
+    assert len(DERIVED["cases"]) == 35
+    for case in DERIVED["cases"]:
+        material = bytes(i % 251 for i in range(case["material_size"]))
+        derived = bytes.fromhex(case["derived"])
+        assert aead.derive_key(DERIVED["context"], material, len(derived)) == derived
+        assert aead.derive_key(DERIVED["context"], bytearray(material)) == derived[: aead.KEY_SIZE]
+    assert len(aead.derive_key("context", b"material", length=65_535)) == 65_535
+    for length in (0, 65_536):
+        with pytest.raises(ValueError, match=f"1 to 65535 bytes, not {length}"):
+            aead.derive_key("context", b"material", length)
+    with pytest.raises(TypeError):
+        aead.derive_key("context", "material")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        aead.derive_key(b"context", b"material")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("side", ["client_to_server", "server_to_client"])
+def test_a_session_is_what_another_implementation_recorded(side: str) -> None:
+    recorded = CONTINUOUS[side]
+    names = ["enc_key", "auth_key", "nonce"]
+    encryption_key, authentication_key, nonce = (bytes.fromhex(recorded[name]) for name in names)
+    sealing = aead.Session(encryption_key, authentication_key, nonce)
+    opening = aead.Session(encryption_key, authentication_key, nonce)
+    assert len(recorded["frames"]) == 10
+    for frame in recorded["frames"]:
+        plaintext, wire = bytes.fromhex(frame["plaintext"]), bytes.fromhex(frame["wire"])
+        # Flags and length, which the tag covers.
+        header = wire[: len(wire) - len(plaintext) - aead.TAG_SIZE]
+        sealed = wire[len(header) :]
+        assert sealing.block_counter == frame["first_block_decimal"]
+        assert sealing.seal(plaintext, header) == sealed
+        with pytest.raises(aead.DecryptionError):
+            opening.open(sealed, header + b"x")
+        assert opening.block_counter == frame["first_block_decimal"]
+        assert opening.open(sealed, header) == plaintext
+
+
+def test_a_session_has_one_direction() -> None:
+    keys = (b"e" * 32, b"a" * 32, b"n" * 8)
+    sealing, opening = aead.Session(*keys), aead.Session(*keys)
+    sealed = sealing.seal(b"text")
+    with pytest.raises(aead.DirectionError, match="make one for each direction"):
+        sealing.open(sealed)
+    assert opening.open(sealed) == b"text"
+    with pytest.raises(aead.DirectionError):
+        opening.seal(b"text")
+    assert opening.block_counter == 1

@@ -13,7 +13,7 @@ use sealwire_simd::measuring::{Level, on_every};
 
 pub(crate) use sealwire_constant_time::declassified;
 
-/// Seals and opens messages of many lengths, alone and in batches, with secret keys and texts.
+/// Seals and opens messages of many lengths, alone and in batches, and derives keys, with secret keys and texts.
 fn has_no_secret_branches(name: &str) {
     // Made here: a division takes a time that depends on what is divided.
     let batches: [Vec<usize>; 4] =
@@ -39,6 +39,9 @@ fn single(length: usize, forged: bool) {
     classify(&mut text);
     let mut original = text.clone();
     let mut same_text = text.clone();
+    let mut purpose_key = [0; 100];
+    crate::derive_key_into("purpose", &[&key[..], &text].concat(), &mut purpose_key);
+    assert_secret(&purpose_key);
     let nonce = &[3; 24];
     let same_tag = engine::seal(
         Keying::Nonce { key: &key, nonce },

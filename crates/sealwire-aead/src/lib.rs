@@ -62,6 +62,7 @@
 //! | [`PieceSealer`] | a single message that is too large to be sealed at once |
 //! | [`Stream`], [`StreamOpener`] | a sequence of messages; nonces are counted and cannot repeat |
 //! | [`Session`] | peers that speak the weaker continuous keystream, and nothing else |
+//! | [`derive_key`] | keys for several purposes from one secret (BLAKE3) |
 //!
 //! # What is not wiped
 //!
@@ -92,6 +93,7 @@ pub mod batch;
 mod cipher;
 #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod constant_time;
+mod derive;
 mod engine;
 mod error;
 mod job;
@@ -119,6 +121,7 @@ mod traits;
 mod x86;
 
 pub use cipher::Cipher;
+pub use derive::{derive_key, derive_key_into};
 #[cfg(feature = "measuring")]
 #[doc(hidden)]
 pub use engine::{limit_back_end, seal_in_two_passes};

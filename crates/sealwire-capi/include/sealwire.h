@@ -110,6 +110,11 @@
 #define SEALWIRE_AEAD_TAG_SIZE 32
 
 /**
+ * Bytes of the longest key that is derived.
+ */
+#define SEALWIRE_AEAD_DERIVED_SIZE_MAX 65535
+
+/**
  * Bytes of a public key, and of a secret one.
  */
 #define SEALWIRE_KEY_SIZE 32
@@ -644,6 +649,11 @@
 #define SEALWIRE_POLL_CLOSED 4
 
 /**
+ * Bytes of the nonce of a session.
+ */
+#define SEALWIRE_AEAD_SESSION_NONCE_SIZE 8
+
+/**
  * A timeout: as long as the options of the socket say, which is for ever unless set.
  */
 #define SEALWIRE_WAIT -1
@@ -760,6 +770,18 @@
  * Threads: one at a time.
  */
 typedef struct sealwire_aead_opener sealwire_aead_opener;
+
+/**
+ * Weak: whole messages can be dropped, repeated or reordered unnoticed, because the tag does not cover
+ * a message's place in the keystream; the receiver accepts such a message and decrypts it to noise. It
+ * is for peers that speak nothing else: use `sealwire_aead_stream` everywhere else.
+ *
+ * One side of one direction. The first message says whether it seals or opens: one that did both would
+ * use its keystream twice. The keys are wiped when it is freed.
+ *
+ * Threads: one at a time.
+ */
+typedef struct sealwire_aead_session sealwire_aead_session;
 
 /**
  * The sealing side of a stream of messages under one key and nonce, each with a number of its own,
@@ -1215,7 +1237,7 @@ typedef struct {
 #define SEALWIRE_ERROR_UNSUPPORTED 13
 
 /**
- * Not now: REQ and REP take turns; DISH joins a group once.
+ * Not now: REQ and REP take turns; DISH joins a group once; a session of the AEAD seals or opens.
  */
 #define SEALWIRE_ERROR_STATE 14
 
@@ -1445,6 +1467,22 @@ sealwire_status sealwire_aead_generate_key(uint8_t *key);
  * Errors: `SEALWIRE_ERROR_RANDOM`, `SEALWIRE_ERROR_NULL`.
  */
 sealwire_status sealwire_aead_generate_nonce(uint8_t *nonce);
+
+/**
+ * Derives a key of `size` bytes, 1 to 65,535, from secret material, for the purpose that `context`
+ * names: BLAKE3's key derivation mode. Keys of different contexts are independent of each other and of
+ * the material; a shorter key is the beginning of a longer one. The context, a text, is a constant of
+ * the program that no other purpose shares, such as "example.com 2026-11-25 backups v1". The material
+ * is as hard to guess as a key, so never a password; where it has several parts of any length, write
+ * the length of each before it. The key is yours to wipe.
+ *
+ * Errors: `SEALWIRE_ERROR_ARGUMENT`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_aead_derive_key(const char *context,
+                                         const uint8_t *material,
+                                         size_t material_size,
+                                         uint8_t *key,
+                                         size_t size);
 
 /**
  * Seals a message under a key (32 bytes) and a nonce (24 bytes) that is never used for another
@@ -2735,6 +2773,54 @@ sealwire_status sealwire_security_add_keys(sealwire_security *security,
  * Frees it. Sockets that were made with it keep what they need. NULL is fine.
  */
 void sealwire_security_free(sealwire_security *security);
+
+/**
+ * Starts a session at the first block of its keystream, with a key for the keystream (32 bytes), one
+ * for the tags (32 bytes) and a nonce (8 bytes), which no other session of the same keys has.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_aead_session_new(const uint8_t *encryption_key,
+                                          const uint8_t *authentication_key,
+                                          const uint8_t *nonce,
+                                          sealwire_aead_session **out);
+
+/**
+ * Encrypts `buffer` where it is as the next message, and writes the tag (32 bytes).
+ *
+ * Errors: `SEALWIRE_ERROR_STATE` if the session opens; `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_aead_session_seal(sealwire_aead_session *session,
+                                           const uint8_t *aad,
+                                           size_t aad_size,
+                                           uint8_t *buffer,
+                                           size_t size,
+                                           uint8_t *tag);
+
+/**
+ * Decrypts `buffer` where it is, if the tag (32 bytes) is right; otherwise it still holds the
+ * ciphertext, and the keystream has not moved.
+ *
+ * Errors: `SEALWIRE_ERROR_NOT_AUTHENTIC`; `SEALWIRE_ERROR_STATE` if the session seals;
+ * `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_aead_session_open(sealwire_aead_session *session,
+                                           const uint8_t *aad,
+                                           size_t aad_size,
+                                           uint8_t *buffer,
+                                           size_t size,
+                                           const uint8_t *tag);
+
+/**
+ * The number of blocks of the keystream, of 64 bytes each, that messages have used so far. 0 for NULL.
+ */
+uint64_t sealwire_aead_session_block_counter(const sealwire_aead_session *session);
+
+/**
+ * Wipes and frees it. NULL is fine.
+ */
+void sealwire_aead_session_free(sealwire_aead_session *session);
 
 /**
  * Makes a socket of a type (`SEALWIRE_REQ` and others) with its protection, which must be named:

@@ -1,5 +1,7 @@
 //! ChaCha20-BLAKE3: an AEAD with tags of 256 bits.
 
+use std::ffi::c_char;
+
 use sealwire_aead::batch::{OpenJob, SealJob, Verdict};
 use sealwire_aead::{
     Cipher, DecryptionError, OpenError, RandomError, Stream, StreamExhausted, StreamOpener,
@@ -8,11 +10,12 @@ use zeroize::Zeroizing;
 
 use crate::panics::{free, guard};
 use crate::pointers::{
-    array, array_output, bytes, bytes_mut, copy, give, items_mut, optional_output, output, required,
+    array, array_output, bytes, bytes_mut, copy, give, items_mut, optional_output, output,
+    required, text,
 };
 use crate::status::{
-    Failure, SEALWIRE_ERROR_NOT_AUTHENTIC, SEALWIRE_ERROR_RANDOM, SEALWIRE_ERROR_STREAM_EXHAUSTED,
-    sealwire_status,
+    Failure, SEALWIRE_ERROR_ARGUMENT, SEALWIRE_ERROR_NOT_AUTHENTIC, SEALWIRE_ERROR_RANDOM,
+    SEALWIRE_ERROR_STREAM_EXHAUSTED, sealwire_status,
 };
 
 /// Bytes of a key.
@@ -21,6 +24,8 @@ pub const SEALWIRE_AEAD_KEY_SIZE: usize = 32;
 pub const SEALWIRE_AEAD_NONCE_SIZE: usize = 24;
 /// Bytes of a tag: what sealing adds to a message.
 pub const SEALWIRE_AEAD_TAG_SIZE: usize = 32;
+/// Bytes of the longest key that is derived.
+pub const SEALWIRE_AEAD_DERIVED_SIZE_MAX: usize = 65_535;
 
 impl From<DecryptionError> for Failure {
     fn from(error: DecryptionError) -> Self {
@@ -70,6 +75,37 @@ pub extern "C" fn sealwire_aead_generate_nonce(nonce: *mut u8) -> sealwire_statu
         let out = array_output::<SEALWIRE_AEAD_NONCE_SIZE>(nonce, "nonce")?;
         out.write(sealwire_aead::generate_nonce()?);
         Ok(())
+    })
+}
+
+/// Derives a key of `size` bytes, 1 to 65,535, from secret material, for the purpose that `context`
+/// names: BLAKE3's key derivation mode. Keys of different contexts are independent of each other and of
+/// the material; a shorter key is the beginning of a longer one. The context, a text, is a constant of
+/// the program that no other purpose shares, such as "example.com 2026-11-25 backups v1". The material
+/// is as hard to guess as a key, so never a password; where it has several parts of any length, write
+/// the length of each before it. The key is yours to wipe.
+///
+/// Errors: `SEALWIRE_ERROR_ARGUMENT`, `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_aead_derive_key(
+    context: *const c_char,
+    material: *const u8,
+    material_size: usize,
+    key: *mut u8,
+    size: usize,
+) -> sealwire_status {
+    guard(|| {
+        let context = text(context, "context")?;
+        let material = bytes(material, material_size, "material")?;
+        if !(1..=SEALWIRE_AEAD_DERIVED_SIZE_MAX).contains(&size) {
+            let problem = format!(
+                "a derived key has 1 to {SEALWIRE_AEAD_DERIVED_SIZE_MAX} bytes, not {size}"
+            );
+            return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, problem));
+        }
+        let mut derived = Zeroizing::new(vec![0; size]);
+        sealwire_aead::derive_key_into(context, material, &mut derived);
+        copy(&derived, key, "key")
     })
 }
 

@@ -34,6 +34,7 @@ pub mod poll;
 pub mod proxy;
 pub mod rpc;
 pub mod security;
+pub mod session;
 pub mod socket;
 pub mod status;
 mod time;

@@ -38,7 +38,7 @@ pub const SEALWIRE_ERROR_TIMED_OUT: sealwire_status = 11;
 pub const SEALWIRE_ERROR_CLOSED: sealwire_status = 12;
 /// The type of the socket does not do that.
 pub const SEALWIRE_ERROR_UNSUPPORTED: sealwire_status = 13;
-/// Not now: REQ and REP take turns; DISH joins a group once.
+/// Not now: REQ and REP take turns; DISH joins a group once; a session of the AEAD seals or opens.
 pub const SEALWIRE_ERROR_STATE: sealwire_status = 14;
 /// REQ: the peer went away before it answered; the request may have been carried out.
 pub const SEALWIRE_ERROR_REQUEST_LOST: sealwire_status = 15;

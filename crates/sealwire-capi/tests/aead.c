@@ -1,7 +1,7 @@
 /* The AEAD against the published vectors, in every form that it has. */
 #include "test.h"
 
-/* Made of vectors/chacha20-blake3.json by check.sh. */
+/* Made of vectors/chacha20-blake3.json and blake3-derive-key.json by check.sh. */
 #include "aead_vectors.h"
 
 static void one_by_one(const vector *v) {
@@ -132,9 +132,42 @@ static void stream(void) {
     sealwire_aead_opener_free(opening);
 }
 
+static void derived_keys(void) {
+    static uint8_t material[102400], long_key[SEALWIRE_AEAD_DERIVED_SIZE_MAX];
+    uint8_t key[256];
+    for (size_t i = 0; i < sizeof material; i++) {
+        material[i] = (uint8_t)(i % 251);
+    }
+    CHECK(DERIVATIONS == 35);
+    for (size_t i = 0; i < DERIVATIONS; i++) {
+        const derivation *d = &derivations[i];
+        CHECK(d->size < sizeof key && d->material_size <= sizeof material);
+        memset(key, 0xaa, sizeof key);
+        OK(sealwire_aead_derive_key(derivation_context, material, d->material_size, key, d->size));
+        CHECK(memcmp(key, d->derived, d->size) == 0 && key[d->size] == 0xaa);
+    }
+    OK(sealwire_aead_derive_key(derivation_context, NULL, 0, long_key, sizeof long_key));
+    CHECK(memcmp(long_key, derivations[0].derived, derivations[0].size) == 0);
+    /* Where the material is. */
+    OK(sealwire_aead_derive_key(derivation_context, material, 64, material, 64));
+    CHECK(memcmp(material, derivations[10].derived, 64) == 0);
+
+    memset(key, 0xaa, sizeof key);
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_aead_derive_key("context", material, 8, key, 0));
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_aead_derive_key("context", material, 8, key, 65536));
+    RETURNS(SEALWIRE_ERROR_ARGUMENT, sealwire_aead_derive_key("\xff", material, 8, key, 32));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_aead_derive_key(NULL, material, 8, key, 32));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_aead_derive_key("context", NULL, 8, key, 32));
+    RETURNS(SEALWIRE_ERROR_NULL, sealwire_aead_derive_key("context", material, 8, NULL, 32));
+    for (size_t i = 0; i < sizeof key; i++) {
+        CHECK(key[i] == 0xaa);
+    }
+}
+
 int main(void) {
     uint8_t bytes[64] = {0};
     CHECK(VECTORS > 10);
+    derived_keys();
     for (size_t i = 0; i < VECTORS; i++) {
         one_by_one(&vectors[i]);
     }

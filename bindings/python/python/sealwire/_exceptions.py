@@ -108,6 +108,10 @@ class StreamExhausted(Error, OverflowError):
     """A sealed stream has no position left."""
 
 
+class DirectionError(Error, ValueError):
+    """A session was to seal after it has opened, or the other way round."""
+
+
 class Refused(Exception):
     """For authenticators to raise: the client is turned away with this reason, which the server's
     monitor has and BLAKE3 clients are told. ``status`` is ZAP's: 300 later perhaps, 400 no, 500

@@ -16,10 +16,21 @@ The tag commits to key, nonce, associated data and message, short of a collision
 steps); that of a ``Session`` commits to the key of the tags alone. What this is not: a standard, or
 audited; resistant to the misuse of nonces; a guard against messages that are dropped, repeated or
 reordered, but for ``StreamOpener``. Lengths are not hidden.
+
+``derive_key`` makes keys for several purposes from one secret, with BLAKE3. The context is a constant of
+the program that no other purpose shares; the material is as hard to guess as a key, so never a password.
 """
 
-from ._exceptions import DecryptionError, StreamExhausted
-from ._sealwire import Cipher, Session, Stream, StreamOpener, generate_key, generate_nonce
+from ._exceptions import DecryptionError, DirectionError, StreamExhausted
+from ._sealwire import (
+    Cipher,
+    Session,
+    Stream,
+    StreamOpener,
+    derive_key,
+    generate_key,
+    generate_nonce,
+)
 
 KEY_SIZE = 32
 NONCE_SIZE = 24
@@ -31,10 +42,12 @@ __all__ = [
     "TAG_SIZE",
     "Cipher",
     "DecryptionError",
+    "DirectionError",
     "Session",
     "Stream",
     "StreamExhausted",
     "StreamOpener",
+    "derive_key",
     "generate_key",
     "generate_nonce",
 ]

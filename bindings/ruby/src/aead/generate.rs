@@ -54,17 +54,17 @@ fn derive_key(ruby: &Ruby, args: &[Value]) -> Result<RString, Error> {
         let problem = format!("length must be 1 to {LONGEST_KEY}, this is {length}");
         return Err(errors::new(ruby, ruby.exception_arg_error(), problem));
     }
-    let hasher = bytes::with(context, |context| {
-        std::str::from_utf8(context).map(blake3::Hasher::new_derive_key)
+    let mut key = Zeroizing::new(vec![0; length]);
+    let derived = bytes::with(context, |context| {
+        let context = std::str::from_utf8(context)?;
+        bytes::with(material, |material| {
+            sealwire_aead::derive_key_into(context, material, &mut key);
+        });
+        Ok::<_, std::str::Utf8Error>(())
     });
-    let Ok(mut hasher) = hasher else {
+    if derived.is_err() {
         let problem = "the context is not valid UTF-8";
         return Err(errors::new(ruby, ruby.exception_arg_error(), problem));
-    };
-    bytes::with(material, |material| {
-        hasher.update(material);
-    });
-    let mut key = Zeroizing::new(vec![0; length]);
-    hasher.finalize_xof().fill(&mut key);
+    }
     Ok(frozen(ruby, &key))
 }

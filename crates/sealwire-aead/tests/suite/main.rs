@@ -3,6 +3,7 @@
 mod random;
 
 mod batch;
+mod derive;
 mod every_length;
 mod forgery;
 #[cfg(feature = "aead")]
