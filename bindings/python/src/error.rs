@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use sealwire::{Error, FailureCause, Unusable};
+use sealwire::{Error, Unusable};
 
 static EXCEPTIONS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
@@ -73,30 +73,15 @@ pub(crate) fn timed_out(py: Python<'_>, limit: Duration, error: &Error) -> PyErr
     let Some(failure) = last_failure else {
         return exception(py, "TimedOut", (text,));
     };
-    let name = if failure.was_ready() || !is_of_handshake(failure.cause()) {
-        "TimedOut"
-    } else {
+    let name = if failure.is_handshake_failure() {
         "HandshakeError"
+    } else {
+        "TimedOut"
     };
     exception(
         py,
         name,
         (text, failure.to_string(), failure.address().to_string()),
-    )
-}
-
-/// Whether the peers met and did not agree.
-pub(crate) fn is_of_handshake(cause: &FailureCause) -> bool {
-    matches!(
-        cause,
-        FailureCause::Protocol(_)
-            | FailureCause::Rejected(_)
-            | FailureCause::RefusedByZap { .. }
-            | FailureCause::HandshakeEvicted
-            | FailureCause::TooManyConnections
-            | FailureCause::KeyLimit { .. }
-            | FailureCause::OutOfDescriptors
-            | FailureCause::AddressLimit(_)
     )
 }
 

@@ -115,14 +115,12 @@ impl Event {
     #[getter]
     fn is_handshake_failure(&self) -> bool {
         match &self.inner {
-            Happened::Failed(failure) => {
-                !failure.was_ready() && crate::error::is_of_handshake(failure.cause())
-            }
+            Happened::Failed(failure) => failure.is_handshake_failure(),
             _ => false,
         }
     }
 
-    /// How many attempts in a row failed, or how many datagrams were dropped.
+    /// Which attempt in a row to connect again it is, or how many datagrams were dropped.
     #[getter]
     fn count(&self) -> Option<u64> {
         match &self.inner {

@@ -1222,7 +1222,8 @@ typedef struct {
 #define SEALWIRE_ERROR_WOULD_BLOCK 10
 
 /**
- * It was not done in time. The text ends with why the last connection failed, if one did.
+ * It was not done in time. The text ends with why the last connection failed, if one did. Where its
+ * handshake did, the number is `SEALWIRE_ERROR_HANDSHAKE`.
  */
 #define SEALWIRE_ERROR_TIMED_OUT 11
 
@@ -1312,6 +1313,12 @@ typedef struct {
  * or received.
  */
 #define SEALWIRE_ERROR_INTERRUPTED 28
+
+/**
+ * It was not done in time, and the last connection failed in its handshake: a wrong key, a client that is
+ * not let in, another mechanism. The text has the reason. The socket goes on trying.
+ */
+#define SEALWIRE_ERROR_HANDSHAKE 29
 
 /**
  * The text is not a key, or the bytes are not a public key in canonical form.
@@ -2861,7 +2868,7 @@ sealwire_status sealwire_socket_connect(const sealwire_socket *socket,
  * SERVER, PEER: connects, waits for the handshake up to the send timeout of the options, and writes
  * the routing id of the connection, for `sealwire_message_with_routing_id`. libzmq's `zmq_connect_peer`.
  *
- * Errors: as `sealwire_socket_connect`, and `SEALWIRE_ERROR_TIMED_OUT` and `SEALWIRE_ERROR_INTERRUPTED` (the
+ * Errors: as `sealwire_socket_connect`, and `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_HANDSHAKE` and `SEALWIRE_ERROR_INTERRUPTED` (the
  * socket goes on connecting: disconnect it before you call again), `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_GAVE_UP`.
  */
 sealwire_status sealwire_socket_connect_peer(const sealwire_socket *socket,
@@ -2896,7 +2903,7 @@ size_t sealwire_socket_peers(const sealwire_socket *socket);
  * `SEALWIRE_OPTION_INTERRUPTIBLE` only;
  * `sealwire_socket_close` on another thread does.
  *
- * Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_STATE`,
+ * Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_HANDSHAKE`, `SEALWIRE_ERROR_STATE`,
  * `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_REQUEST_LOST`, `SEALWIRE_ERROR_CLOSED`,
  * `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
  */
@@ -2985,8 +2992,8 @@ void sealwire_socket_free(sealwire_socket *socket);
  * `SEALWIRE_WAIT` (the send timeout of the options) or `SEALWIRE_NO_WAIT`. A publisher waits for
  * subscribers instead.
  *
- * Errors: `SEALWIRE_ERROR_TIMED_OUT`, whose text says why where that is known, `SEALWIRE_ERROR_INTERRUPTED`,
- * `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ * Errors: `SEALWIRE_ERROR_TIMED_OUT` and `SEALWIRE_ERROR_HANDSHAKE`, whose texts say why where that is known,
+ * `SEALWIRE_ERROR_INTERRUPTED`, `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
  */
 sealwire_status sealwire_socket_wait_connected(const sealwire_socket *socket,
                                                size_t peers,
@@ -3013,7 +3020,7 @@ sealwire_status sealwire_socket_wait_subscribed(const sealwire_socket *socket,
  * After success the message belongs to the library: do not use or free it. After an error it is
  * the caller's as before.
  *
- * Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_STATE`,
+ * Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_HANDSHAKE`, `SEALWIRE_ERROR_STATE`,
  * `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_UNROUTABLE`, `SEALWIRE_ERROR_MESSAGE`,
  * `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
  */

@@ -156,7 +156,7 @@ pub extern "C" fn sealwire_socket_connect(
 /// SERVER, PEER: connects, waits for the handshake up to the send timeout of the options, and writes
 /// the routing id of the connection, for `sealwire_message_with_routing_id`. libzmq's `zmq_connect_peer`.
 ///
-/// Errors: as `sealwire_socket_connect`, and `SEALWIRE_ERROR_TIMED_OUT` and `SEALWIRE_ERROR_INTERRUPTED` (the
+/// Errors: as `sealwire_socket_connect`, and `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_HANDSHAKE` and `SEALWIRE_ERROR_INTERRUPTED` (the
 /// socket goes on connecting: disconnect it before you call again), `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_GAVE_UP`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_socket_connect_peer(
@@ -214,7 +214,7 @@ pub extern "C" fn sealwire_socket_peers(socket: Option<&sealwire_socket>) -> usi
 /// `SEALWIRE_OPTION_INTERRUPTIBLE` only;
 /// `sealwire_socket_close` on another thread does.
 ///
-/// Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_STATE`,
+/// Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_HANDSHAKE`, `SEALWIRE_ERROR_STATE`,
 /// `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_REQUEST_LOST`, `SEALWIRE_ERROR_CLOSED`,
 /// `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
 #[unsafe(no_mangle)]

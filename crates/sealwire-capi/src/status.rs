@@ -32,7 +32,8 @@ pub const SEALWIRE_ERROR_FORKED: sealwire_status = 6;
 pub const SEALWIRE_ERROR_ENGINE_FAILED: sealwire_status = 7;
 /// The operation would have to wait, and was told not to.
 pub const SEALWIRE_ERROR_WOULD_BLOCK: sealwire_status = 10;
-/// It was not done in time. The text ends with why the last connection failed, if one did.
+/// It was not done in time. The text ends with why the last connection failed, if one did. Where its
+/// handshake did, the number is `SEALWIRE_ERROR_HANDSHAKE`.
 pub const SEALWIRE_ERROR_TIMED_OUT: sealwire_status = 11;
 /// The socket is closed.
 pub const SEALWIRE_ERROR_CLOSED: sealwire_status = 12;
@@ -70,6 +71,9 @@ pub const SEALWIRE_ERROR_ENDED: sealwire_status = 27;
 /// A signal handler ran, and the socket was made to tell: `EINTR` of the system's calls. Nothing was sent
 /// or received.
 pub const SEALWIRE_ERROR_INTERRUPTED: sealwire_status = 28;
+/// It was not done in time, and the last connection failed in its handshake: a wrong key, a client that is
+/// not let in, another mechanism. The text has the reason. The socket goes on trying.
+pub const SEALWIRE_ERROR_HANDSHAKE: sealwire_status = 29;
 /// The text is not a key, or the bytes are not a public key in canonical form.
 pub const SEALWIRE_ERROR_KEY: sealwire_status = 30;
 /// A key file cannot be read or written, or is none.
@@ -188,6 +192,7 @@ pub extern "C" fn sealwire_status_text(status: sealwire_status) -> *const c_char
         SEALWIRE_ERROR_UNSENT => c"messages were not sent within the linger time: raise it, or see why no peer takes them",
         SEALWIRE_ERROR_ENDED => c"no more events will come",
         SEALWIRE_ERROR_INTERRUPTED => c"a signal handler ran",
+        SEALWIRE_ERROR_HANDSHAKE => c"the time limit ran out, and the last connection failed in its handshake",
         SEALWIRE_ERROR_KEY => c"not a key",
         SEALWIRE_ERROR_KEY_FILE => c"a key file cannot be used",
         SEALWIRE_ERROR_KEY_FILE_PERMISSIONS => c"others may read the secret key",
@@ -221,6 +226,10 @@ impl Failure {
         use sealwire::Error;
         match error {
             Error::WouldBlock => SEALWIRE_ERROR_WOULD_BLOCK,
+            Error::TimedOut {
+                last_failure: Some(failure),
+                ..
+            } if failure.is_handshake_failure() => SEALWIRE_ERROR_HANDSHAKE,
             Error::TimedOut { .. } => SEALWIRE_ERROR_TIMED_OUT,
             Error::Interrupted => SEALWIRE_ERROR_INTERRUPTED,
             Error::Closed => SEALWIRE_ERROR_CLOSED,

@@ -132,6 +132,9 @@ static void wrong_key(const char *name) {
     CHECK(sealwire_event_cause(event) == SEALWIRE_CAUSE_CLOSED_IN_HANDSHAKE);
     CHECK(strstr(sealwire_event_text(event), "key") != NULL);
     sealwire_event_free(event);
+    RETURNS(SEALWIRE_ERROR_HANDSHAKE, sealwire_socket_wait_connected(client, 1, 1));
+    CHECK(strstr(sealwire_last_error(), "key") != NULL);
+    RETURNS(SEALWIRE_ERROR_HANDSHAKE, sealwire_socket_wait_connected(server, 1, SEALWIRE_NO_WAIT));
     event = await_event(of_client, SEALWIRE_EVENT_RETRYING);
     CHECK(strcmp(sealwire_event_endpoint(event), endpoint) == 0);
     sealwire_event_free(event);

@@ -40,6 +40,24 @@ impl ConnectionFailure {
         self.was_ready
     }
 
+    /// Returns whether the peers met and did not agree: a wrong key, a client that is not let in, another
+    /// mechanism, or a limit that kept the peer out. Trying again helps only where one side changes something.
+    /// `false` where nothing answered, where the transport broke, and after the handshake.
+    pub fn is_handshake_failure(&self) -> bool {
+        !self.was_ready
+            && matches!(
+                self.cause,
+                FailureCause::Protocol(_)
+                    | FailureCause::Rejected(_)
+                    | FailureCause::RefusedByZap { .. }
+                    | FailureCause::HandshakeEvicted
+                    | FailureCause::TooManyConnections
+                    | FailureCause::KeyLimit { .. }
+                    | FailureCause::OutOfDescriptors
+                    | FailureCause::AddressLimit(_)
+            )
+    }
+
     /// Returns the cause of the failure.
     pub fn cause(&self) -> &FailureCause {
         &self.cause

@@ -13,8 +13,8 @@ use crate::time::Wait;
 /// `SEALWIRE_WAIT` (the send timeout of the options) or `SEALWIRE_NO_WAIT`. A publisher waits for
 /// subscribers instead.
 ///
-/// Errors: `SEALWIRE_ERROR_TIMED_OUT`, whose text says why where that is known, `SEALWIRE_ERROR_INTERRUPTED`,
-/// `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+/// Errors: `SEALWIRE_ERROR_TIMED_OUT` and `SEALWIRE_ERROR_HANDSHAKE`, whose texts say why where that is known,
+/// `SEALWIRE_ERROR_INTERRUPTED`, `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_socket_wait_connected(
     socket: Option<&sealwire_socket>,

@@ -28,7 +28,7 @@ fn send(socket: &Socket, message: Message, wait: Wait) -> Result<(), SendError> 
 /// After success the message belongs to the library: do not use or free it. After an error it is
 /// the caller's as before.
 ///
-/// Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_STATE`,
+/// Errors: `SEALWIRE_ERROR_WOULD_BLOCK`, `SEALWIRE_ERROR_TIMED_OUT`, `SEALWIRE_ERROR_HANDSHAKE`, `SEALWIRE_ERROR_STATE`,
 /// `SEALWIRE_ERROR_UNSUPPORTED`, `SEALWIRE_ERROR_UNROUTABLE`, `SEALWIRE_ERROR_MESSAGE`,
 /// `SEALWIRE_ERROR_CLOSED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
 #[unsafe(no_mangle)]

@@ -89,7 +89,8 @@ pub enum Event {
     Retrying {
         /// Where.
         endpoint: Endpoint,
-        /// How many attempts in a row failed.
+        /// Number of the attempt that follows: 1 after a connection that had been of use, one more for each
+        /// attempt in a row that failed.
         attempt: u32,
         /// Wait until the next.
         delay: Duration,
@@ -185,7 +186,7 @@ impl fmt::Display for Event {
             } => {
                 write!(
                     f,
-                    "connecting to {endpoint} again in {delay:.1?} (attempt {attempt} failed)"
+                    "connecting to {endpoint} again in {delay:.1?} (retry {attempt})"
                 )
             }
             Event::GaveUp { endpoint } => write!(f, "not connecting to {endpoint} any more"),

@@ -185,7 +185,23 @@ fn a_wrong_key_is_why_nobody_comes() {
         panic!("it knows why: {error:?}")
     };
     assert!(error.to_string().contains(&failure.to_string()), "{error}");
+    assert!(failure.is_handshake_failure(), "{failure:?}");
     assert!(push.last_failure().is_some());
+}
+
+#[test]
+fn nobody_at_the_endpoint_is_no_handshake_failure() {
+    let name = format!("sealwire-nobody-{}", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let push = Socket::new(SocketType::Push).unwrap();
+    let monitor = push.monitor();
+    push.connect(format!("ipc://{}", path.display())).unwrap();
+    let retrying = await_event(&monitor, "retrying", |event| {
+        matches!(event, Event::Retrying { .. }).then(|| event.to_string())
+    });
+    assert!(retrying.ends_with("(retry 1)"), "{retrying}");
+    let failure = push.last_failure().expect("it comes before");
+    assert!(!failure.is_handshake_failure(), "{failure:?}");
 }
 
 #[test]
