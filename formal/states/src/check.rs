@@ -1,4 +1,4 @@
-//! Rows of the table: a model, what it is expected to say, and what it said.
+//! The table of a model: what each row is expected to say, and what it said.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -11,16 +11,25 @@ use stateright::{Checker, HasDiscoveries, Model, Property};
 
 use crate::endless;
 
-/// A model that the table has.
-pub(crate) trait Checked: Model + Clone + Send + Sync + 'static
-where
-    Self::State: Debug + Hash + PartialEq + Clone + Send + Sync + 'static,
-    Self::Action: Debug + Clone + PartialEq + Send + Sync + 'static,
+/// A model that has a table.
+pub(crate) trait Checked:
+    Model<
+        State: Debug + Hash + PartialEq + Clone + Send + Sync + 'static,
+        Action: Debug + Clone + PartialEq + Send + Sync + 'static,
+    > + Clone
+    + Send
+    + Sync
+    + 'static
 {
     const NAME: &'static str;
+    /// What a control takes away.
+    type Protection;
 
-    /// Its rows; with small bounds where it has to be quick.
-    fn rows(quick: bool) -> Vec<Row<Self>>;
+    /// Fills its table.
+    fn fill(table: &mut Table<Self>);
+
+    /// The same model without a protection.
+    fn without(&self, protection: Self::Protection) -> Self;
 
     /// Whether nothing can happen any more.
     fn is_over(&self, state: &Self::State) -> bool {
@@ -31,27 +40,56 @@ where
 }
 
 /// A claim, or a control that takes one protection away and has to break a property.
-pub(crate) struct Row<M> {
+struct Row<M> {
     name: &'static str,
     model: M,
     breaks: Option<&'static str>,
 }
 
-impl<M> Row<M> {
-    pub(crate) fn claim(name: &'static str, model: M) -> Self {
-        Row {
+/// The rows of a model.
+pub(crate) struct Table<M> {
+    /// Without the claims that take long.
+    quick: bool,
+    rows: Vec<Row<M>>,
+}
+
+impl<M: Checked> Table<M> {
+    fn of(quick: bool) -> Self {
+        let rows = Vec::new();
+        let mut table = Table { quick, rows };
+        M::fill(&mut table);
+        table
+    }
+
+    fn add(&mut self, name: &'static str, model: M, breaks: Option<&'static str>) {
+        self.rows.push(Row {
             name,
             model,
-            breaks: None,
+            breaks,
+        });
+    }
+
+    /// The model has all its properties.
+    pub(crate) fn claim(&mut self, name: &'static str, model: M) {
+        self.add(name, model, None);
+    }
+
+    /// The same, with bounds that take long.
+    pub(crate) fn long_claim(&mut self, name: &'static str, model: M) {
+        if !self.quick {
+            self.claim(name, model);
         }
     }
 
-    pub(crate) fn control(name: &'static str, model: M, breaks: &'static str) -> Self {
-        Row {
-            name,
-            model,
-            breaks: Some(breaks),
-        }
+    /// Without this protection the model breaks the property.
+    pub(crate) fn control(
+        &mut self,
+        name: &'static str,
+        model: &M,
+        without: M::Protection,
+        breaks: &'static str,
+    ) {
+        self.add(name, model.without(without), Some(breaks));
     }
 }
 
@@ -81,11 +119,7 @@ pub(crate) struct Checks {
 }
 
 impl Run {
-    fn has<M: Checked>(&self, row: &Row<M>) -> bool
-    where
-        M::State: Debug + Hash + PartialEq + Clone + Send + Sync + 'static,
-        M::Action: Debug + Clone + PartialEq + Send + Sync + 'static,
-    {
+    fn has<M: Checked>(&self, row: &Row<M>) -> bool {
         let full = format!("{}:{}", M::NAME, row.name);
         let named = |name: &String| *name == M::NAME || *name == full;
         self.names.is_empty() || self.names.iter().any(named)
@@ -93,12 +127,8 @@ impl Run {
 }
 
 /// Checks the rows of a model.
-pub(crate) fn check<M: Checked>(run: &Run) -> Checks
-where
-    M::State: Debug + Hash + PartialEq + Clone + Send + Sync + 'static,
-    M::Action: Debug + Clone + PartialEq + Send + Sync + 'static,
-{
-    let rows = M::rows(run.quick);
+pub(crate) fn check<M: Checked>(run: &Run) -> Checks {
+    let Table { rows, .. } = Table::<M>::of(run.quick);
     let mut checks = Checks { rows: 0, wrong: 0 };
     for property in uncontrolled(&rows) {
         println!("{:8} no control breaks: {property}", M::NAME);
@@ -125,11 +155,7 @@ fn uncontrolled<M: Model>(rows: &[Row<M>]) -> BTreeSet<&'static str> {
 }
 
 /// Whether a row says what is expected of it.
-fn holds<M: Checked>(row: Row<M>, explain: bool) -> bool
-where
-    M::State: Debug + Hash + PartialEq + Clone + Send + Sync + 'static,
-    M::Action: Debug + Clone + PartialEq + Send + Sync + 'static,
-{
+fn holds<M: Checked>(row: Row<M>, explain: bool) -> bool {
     let Row {
         name,
         model,

@@ -26,7 +26,7 @@
 
 use stateright::{Model, Property};
 
-use crate::check::{Checked, Row};
+use crate::check::{Checked, Table};
 
 mod state;
 mod steps;
@@ -39,7 +39,7 @@ use state::{At, Second, Waiter};
 
 /// What a control takes away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Without {
+pub(crate) enum Without {
     /// A thread parks before it looks for a message again.
     ParkingFirst,
     /// A delivery wakes the thread that reads.
@@ -144,7 +144,16 @@ const LEASES_END: &str = "a lease that nobody uses ends";
 impl Checked for LeaseModel {
     const NAME: &'static str = "lease";
 
-    fn rows(quick: bool) -> Vec<Row<Self>> {
+    type Protection = Without;
+
+    fn without(&self, protection: Without) -> Self {
+        LeaseModel {
+            without: Some(protection),
+            ..self.clone()
+        }
+    }
+
+    fn fill(table: &mut Table<Self>) {
         let least = LeaseModel {
             wants: vec![1, 1],
             task: false,
@@ -172,89 +181,70 @@ impl Checked for LeaseModel {
             timeouts: 1,
             ..model
         };
-        let mut rows = vec![
-            Row::claim(
-                "two threads, one may give up",
-                may_give_up(with(&[2, 1], 4)),
-            ),
-            Row::claim("another peer comes", second(with(&[1, 1], 2))),
-            Row::claim("a cut, and back", cut(with(&[1, 1], 3))),
-            Row::claim("a task beside them", task(with(&[1, 1], 3))),
-        ];
-        if !quick {
-            rows.extend([
-                Row::claim("another peer, and more messages", second(with(&[2, 1], 3))),
-                Row::claim("a cut, and more messages", cut(with(&[2, 1], 4))),
-                Row::claim("a cut, another peer", second(cut(with(&[1, 1], 2)))),
-                Row::claim(
-                    "a cut, another peer, a task",
-                    second(cut(task(with(&[1], 2)))),
-                ),
-                Row::claim("three threads", with(&[1, 1, 1], 4)),
-            ]);
-        }
-        let control = |name, model: &Self, without, breaks| {
-            let without = Some(without);
-            Row::control(
-                name,
-                LeaseModel {
-                    without,
-                    ..model.clone()
-                },
-                breaks,
-            )
-        };
+        table.claim(
+            "two threads, one may give up",
+            may_give_up(with(&[2, 1], 4)),
+        );
+        table.claim("another peer comes", second(with(&[1, 1], 2)));
+        table.claim("a cut, and back", cut(with(&[1, 1], 3)));
+        table.claim("a task beside them", task(with(&[1, 1], 3)));
+
+        table.long_claim("another peer, and more messages", second(with(&[2, 1], 3)));
+        table.long_claim("a cut, and more messages", cut(with(&[2, 1], 4)));
+        table.long_claim("a cut, another peer", second(cut(with(&[1, 1], 2))));
+        table.long_claim(
+            "a cut, another peer, a task",
+            second(cut(task(with(&[1], 2)))),
+        );
+        table.long_claim("three threads", with(&[1, 1, 1], 4));
         let (one, pair) = (with(&[1], 2), with(&[1, 1], 3));
         let (other, back) = (second(with(&[1, 1], 2)), cut(with(&[1, 1], 3)));
-        rows.extend([
-            control(
-                "looks before it parks",
-                &other,
-                Without::ParkingFirst,
-                NOBODY_SLEEPS,
-            ),
-            control("no wake", &other, Without::Wake, NOBODY_SLEEPS),
-            control("no timer", &one, Without::Watch, LEASES_END),
-            control("no timer, more arrives", &one, Without::Watch, ALL_IS_READ),
-            control(
-                "the last connection's timer",
-                &cut(with(&[2], 3)),
-                Without::NewConnection,
-                LEASES_END,
-            ),
-            control(
-                "does not ask before it sleeps",
-                &other,
-                Without::AskingFirst,
-                EVERYBODY_GETS,
-            ),
-            control(
-                "ends a lease and does not wake",
-                &other,
-                Without::WakingTheEnded,
-                EVERYBODY_GETS,
-            ),
-            control(
-                "gives up and does not tell",
-                &other,
-                Without::EndLease,
-                LEASES_END,
-            ),
-            control(
-                "tells the connection that is gone",
-                &back,
-                Without::EndAllLeases,
-                ALL_IS_READ,
-            ),
-            control(
-                "wake-ups are kept",
-                &may_give_up(task(with(&[1], 1))),
-                Without::HandingOn,
-                NOBODY_SLEEPS,
-            ),
-            control("two read", &pair, Without::OneReader, ONE_READER),
-            control("no lock", &pair, Without::Lock, EACH_ONCE),
-        ]);
-        rows
+        table.control(
+            "looks before it parks",
+            &other,
+            Without::ParkingFirst,
+            NOBODY_SLEEPS,
+        );
+        table.control("no wake", &other, Without::Wake, NOBODY_SLEEPS);
+        table.control("no timer", &one, Without::Watch, LEASES_END);
+        table.control("no timer, more arrives", &one, Without::Watch, ALL_IS_READ);
+        table.control(
+            "the last connection's timer",
+            &cut(with(&[2], 3)),
+            Without::NewConnection,
+            LEASES_END,
+        );
+        table.control(
+            "does not ask before it sleeps",
+            &other,
+            Without::AskingFirst,
+            EVERYBODY_GETS,
+        );
+        table.control(
+            "ends a lease and does not wake",
+            &other,
+            Without::WakingTheEnded,
+            EVERYBODY_GETS,
+        );
+        table.control(
+            "gives up and does not tell",
+            &other,
+            Without::EndLease,
+            LEASES_END,
+        );
+        table.control(
+            "tells the connection that is gone",
+            &back,
+            Without::EndAllLeases,
+            ALL_IS_READ,
+        );
+        table.control(
+            "wake-ups are kept",
+            &may_give_up(task(with(&[1], 1))),
+            Without::HandingOn,
+            NOBODY_SLEEPS,
+        );
+        table.control("two read", &pair, Without::OneReader, ONE_READER);
+        table.control("no lock", &pair, Without::Lock, EACH_ONCE);
     }
 }

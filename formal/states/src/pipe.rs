@@ -26,7 +26,7 @@
 
 use stateright::{Model, Property};
 
-use crate::check::{Checked, Row};
+use crate::check::{Checked, Table};
 
 mod connection;
 mod receiving;
@@ -42,7 +42,7 @@ pub(crate) use state::{Action, State};
 
 /// What a control takes away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Without {
+pub(crate) enum Without {
     /// A queue that is swapped away counts as empty.
     ClearedCount,
     /// Finding the queue empty has the next message signal again.
@@ -152,7 +152,16 @@ impl Model for PipeModel {
 impl Checked for PipeModel {
     const NAME: &'static str = "pipe";
 
-    fn rows(quick: bool) -> Vec<Row<Self>> {
+    type Protection = Without;
+
+    fn without(&self, protection: Without) -> Self {
+        PipeModel {
+            without: Some(protection),
+            ..self.clone()
+        }
+    }
+
+    fn fill(table: &mut Table<Self>) {
         let messages = |messages| Mark { messages, bytes: 0 };
         let one = PipeModel {
             sends: vec![4],
@@ -191,128 +200,109 @@ impl Checked for PipeModel {
             large: true,
             ..one.clone()
         };
-        let mut rows = vec![
-            Row::claim("one sender", one.clone()),
-            Row::claim("two senders", two.clone()),
-            Row::claim("a cut, and another connection", cut.clone()),
-            Row::claim("the receiver closes early", stops.clone()),
-            Row::claim("budgets of bytes", bytes.clone()),
-        ];
-        if !quick {
-            let wide = |model: &Self| PipeModel {
-                send: messages(3),
-                receive: messages(3),
-                budget: 2,
-                wire: 2,
-                ..model.clone()
-            };
-            rows.extend([
-                Row::claim(
-                    "two senders, longer queues",
-                    wide(&PipeModel {
-                        sends: vec![3, 2],
-                        receives: 5,
-                        ..one.clone()
-                    }),
-                ),
-                Row::claim(
-                    "two cuts, longer queues",
-                    wide(&PipeModel {
-                        sends: vec![3],
-                        cuts: 2,
-                        receives: 3,
-                        ..one.clone()
-                    }),
-                ),
-                Row::claim(
-                    "two senders, a cut",
-                    PipeModel {
-                        sends: vec![2, 1],
-                        cuts: 1,
-                        ..one.clone()
-                    },
-                ),
-                Row::claim(
-                    "a cut, closes early",
-                    PipeModel {
-                        sends: vec![3],
-                        cuts: 1,
-                        receives: 1,
-                        ..one.clone()
-                    },
-                ),
-            ]);
-        }
-        let control = |name, model: &Self, without, breaks| {
-            let without = Some(without);
-            Row::control(
-                name,
-                PipeModel {
-                    without,
-                    ..model.clone()
-                },
-                breaks,
-            )
+        table.claim("one sender", one.clone());
+        table.claim("two senders", two.clone());
+        table.claim("a cut, and another connection", cut.clone());
+        table.claim("the receiver closes early", stops.clone());
+        table.claim("budgets of bytes", bytes.clone());
+        let wide = |model: &Self| PipeModel {
+            send: messages(3),
+            receive: messages(3),
+            budget: 2,
+            wire: 2,
+            ..model.clone()
         };
+
+        table.long_claim(
+            "two senders, longer queues",
+            wide(&PipeModel {
+                sends: vec![3, 2],
+                receives: 5,
+                ..one.clone()
+            }),
+        );
+        table.long_claim(
+            "two cuts, longer queues",
+            wide(&PipeModel {
+                sends: vec![3],
+                cuts: 2,
+                receives: 3,
+                ..one.clone()
+            }),
+        );
+        table.long_claim(
+            "two senders, a cut",
+            PipeModel {
+                sends: vec![2, 1],
+                cuts: 1,
+                ..one.clone()
+            },
+        );
+        table.long_claim(
+            "a cut, closes early",
+            PipeModel {
+                sends: vec![3],
+                cuts: 1,
+                receives: 1,
+                ..one.clone()
+            },
+        );
         let swap = PipeModel {
             budget: 4,
             wire: 4,
             ..one.clone()
         };
-        rows.extend([
-            control(
-                "a swap leaves the count",
-                &swap,
-                Without::ClearedCount,
-                SENDERS,
-            ),
-            control(
-                "signals once for ever",
-                &one,
-                Without::SignallingAgain,
-                OUTPUT,
-            ),
-            control(
-                "a lock that is taken ends it",
-                &one,
-                Without::Mailbox,
-                OUTPUT,
-            ),
-            control("what is left is not told", &one, Without::Revisit, OUTPUT),
-            control("room is not told", &one, Without::TellingOfRoom, SENDERS),
-            control(
-                "sleeps without another attempt",
-                &one,
-                Without::Retry,
-                SENDERS,
-            ),
-            control(
-                "half a queue is not told",
-                &one,
-                Without::TellingOfInput,
-                PAUSED,
-            ),
-            control(
-                "a pipe forgets that it is full",
-                &one,
-                Without::PausedPipe,
-                PAUSED,
-            ),
-            control(
-                "messages are not told",
-                &one,
-                Without::TellingOfMessages,
-                RECEIVER,
-            ),
-            control(
-                "a connection's are not counted",
-                &cut,
-                Without::Counting,
-                COUNTED,
-            ),
-            control("sends again what was sent", &cut, Without::SentOnce, ONCE),
-            control("ended pipes stay", &cut, Without::Release, EMPTY),
-        ]);
-        rows
+        table.control(
+            "a swap leaves the count",
+            &swap,
+            Without::ClearedCount,
+            SENDERS,
+        );
+        table.control(
+            "signals once for ever",
+            &one,
+            Without::SignallingAgain,
+            OUTPUT,
+        );
+        table.control(
+            "a lock that is taken ends it",
+            &one,
+            Without::Mailbox,
+            OUTPUT,
+        );
+        table.control("what is left is not told", &one, Without::Revisit, OUTPUT);
+        table.control("room is not told", &one, Without::TellingOfRoom, SENDERS);
+        table.control(
+            "sleeps without another attempt",
+            &one,
+            Without::Retry,
+            SENDERS,
+        );
+        table.control(
+            "half a queue is not told",
+            &one,
+            Without::TellingOfInput,
+            PAUSED,
+        );
+        table.control(
+            "a pipe forgets that it is full",
+            &one,
+            Without::PausedPipe,
+            PAUSED,
+        );
+        table.control(
+            "messages are not told",
+            &one,
+            Without::TellingOfMessages,
+            RECEIVER,
+        );
+        table.control(
+            "a connection's are not counted",
+            &cut,
+            Without::Counting,
+            COUNTED,
+        );
+        table.control("sends again what was sent", &cut, Without::SentOnce, ONCE);
+        table.control("ended pipes stay", &cut, Without::Release, EMPTY);
     }
 }

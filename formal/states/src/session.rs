@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use stateright::{Model, Property};
 
-use crate::check::{Checked, Row};
+use crate::check::{Checked, Table};
 
 mod side;
 mod state;
@@ -78,7 +78,7 @@ fn ticks(ticks: u8) -> Duration {
 
 /// What a control takes away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Without {
+pub(crate) enum Without {
     /// Messages that were written are not counted as unsent.
     WrittenApart,
     /// A PING's context says what was sent before it, and no more.
@@ -183,7 +183,16 @@ impl Model for SessionModel {
 impl Checked for SessionModel {
     const NAME: &'static str = "session";
 
-    fn rows(quick: bool) -> Vec<Row<Self>> {
+    type Protection = Without;
+
+    fn without(&self, protection: Without) -> Self {
+        SessionModel {
+            without: Some(protection),
+            ..self.clone()
+        }
+    }
+
+    fn fill(table: &mut Table<Self>) {
         let none = SessionModel {
             sends: 1,
             ticks: 2,
@@ -223,84 +232,65 @@ impl Checked for SessionModel {
             refusals: 1,
             ..none.clone()
         };
-        let mut rows = vec![
-            Row::claim("nothing happens to it", short(&none)),
-            Row::claim("a cut", short(&cut)),
-            Row::claim("half open", half_open.clone()),
-            Row::claim("the receiver pauses", short(&pause)),
-            Row::claim("a refusal", short(&refused)),
-        ];
-        if !quick {
-            rows.extend([
-                Row::claim("nothing happens to it, longer", none.clone()),
-                Row::claim("two messages", two(&none)),
-                Row::claim(
-                    "half open, a message",
-                    SessionModel {
-                        sends: 1,
-                        ..half_open.clone()
-                    },
-                ),
-                Row::claim("a cut, longer", cut.clone()),
-                Row::claim("a cut, two messages", short(&two(&cut))),
-                Row::claim(
-                    "a cut, half open",
-                    SessionModel {
-                        half_opens: 1,
-                        ..short(&cut)
-                    },
-                ),
-                Row::claim("the receiver pauses, longer", pause.clone()),
-                Row::claim("a refusal, longer", refused.clone()),
-            ]);
-        }
-        let control = |name, model: &Self, without, breaks| {
-            let without = Some(without);
-            Row::control(
-                name,
-                SessionModel {
-                    without,
-                    ..model.clone()
-                },
-                breaks,
-            )
-        };
-        rows.extend([
-            control(
-                "what was written is unsent",
-                &cut,
-                Without::WrittenApart,
-                NO_MORE,
-            ),
-            control(
-                "a PING vouches for what follows",
-                &cut,
-                Without::Context,
-                NO_LESS,
-            ),
-            control(
-                "what was staged is not counted",
-                &cut,
-                Without::Counting,
-                NO_LESS,
-            ),
-            control("verdicts by slot", &cut, Without::ConnectionId, BY_NAME),
-            control("an ended session stays", &none, Without::Taking, ENDS_ONCE),
-            control("a place is kept", &cut, Without::Permit, GIVES_BACK),
-            control("no heartbeats", &half_open, Without::Heartbeats, SILENT),
-            control(
-                "lingers without end",
-                &half_open,
-                Without::LingerEnds,
-                CLOSES,
-            ),
-            control(
-                "heartbeats of one that is finished",
-                &pause,
-                Without::HeardWhileAwaited,
-                HEARD,
-            ),
-        ]);
-        rows
+        table.claim("nothing happens to it", short(&none));
+        table.claim("a cut", short(&cut));
+        table.claim("half open", half_open.clone());
+        table.claim("the receiver pauses", short(&pause));
+        table.claim("a refusal", short(&refused));
+
+        table.long_claim("nothing happens to it, longer", none.clone());
+        table.long_claim("two messages", two(&none));
+        table.long_claim(
+            "half open, a message",
+            SessionModel {
+                sends: 1,
+                ..half_open.clone()
+            },
+        );
+        table.long_claim("a cut, longer", cut.clone());
+        table.long_claim("a cut, two messages", short(&two(&cut)));
+        table.long_claim(
+            "a cut, half open",
+            SessionModel {
+                half_opens: 1,
+                ..short(&cut)
+            },
+        );
+        table.long_claim("the receiver pauses, longer", pause.clone());
+        table.long_claim("a refusal, longer", refused.clone());
+        table.control(
+            "what was written is unsent",
+            &cut,
+            Without::WrittenApart,
+            NO_MORE,
+        );
+        table.control(
+            "a PING vouches for what follows",
+            &cut,
+            Without::Context,
+            NO_LESS,
+        );
+        table.control(
+            "what was staged is not counted",
+            &cut,
+            Without::Counting,
+            NO_LESS,
+        );
+        table.control("verdicts by slot", &cut, Without::ConnectionId, BY_NAME);
+        table.control("an ended session stays", &none, Without::Taking, ENDS_ONCE);
+        table.control("a place is kept", &cut, Without::Permit, GIVES_BACK);
+        table.control("no heartbeats", &half_open, Without::Heartbeats, SILENT);
+        table.control(
+            "lingers without end",
+            &half_open,
+            Without::LingerEnds,
+            CLOSES,
+        );
+        table.control(
+            "heartbeats of one that is finished",
+            &pause,
+            Without::HeardWhileAwaited,
+            HEARD,
+        );
     }
 }

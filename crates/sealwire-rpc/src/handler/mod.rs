@@ -7,6 +7,8 @@ mod spawn;
 use std::sync::Arc;
 
 pub use self::pool::Pool;
+#[cfg(test)]
+pub(crate) use self::pool::PoolSteps;
 pub use self::request::{OneWay, Request};
 pub use self::spawn::{Spawn, Task};
 use crate::guard::Traced;

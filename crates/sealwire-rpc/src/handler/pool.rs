@@ -28,20 +28,45 @@ struct PoolState {
     over: bool,
 }
 
+impl PoolState {
+    fn pop(&mut self) -> Option<Work> {
+        let request = self.requests.pop_front().map(Work::Request);
+        request.or_else(|| self.messages.pop_front().map(Work::Message))
+    }
+}
+
 enum Work {
     Request(Request),
     Message(OneWay),
 }
 
+impl Work {
+    fn run(self, handler: &impl Handler) {
+        match self {
+            // Nobody waits for it any more.
+            Work::Request(request) if request.is_cancelled() => {
+                request.fail(Status::from(Code::DEADLINE_EXCEEDED).not_started());
+            }
+            Work::Request(request) => handler.request(request),
+            Work::Message(message) => handler.message(message),
+        }
+    }
+}
+
 impl PoolQueue {
+    fn of(limit: usize) -> Arc<Self> {
+        Arc::new(PoolQueue {
+            state: Mutex::default(),
+            work: Condvar::new(),
+            limit,
+        })
+    }
+
     fn next(&self) -> Option<Work> {
         let mut state = lock(&self.state);
         loop {
-            if let Some(request) = state.requests.pop_front() {
-                return Some(Work::Request(request));
-            }
-            if let Some(message) = state.messages.pop_front() {
-                return Some(Work::Message(message));
+            if let Some(work) = state.pop() {
+                return Some(work);
             }
             if state.over {
                 return None;
@@ -95,11 +120,7 @@ impl Pool {
     /// The handler must not panic.
     fn start(threads: usize, queue: usize, handler: impl Handler) -> std::io::Result<Self> {
         let pool = Pool {
-            shared: Arc::new(PoolQueue {
-                state: Mutex::default(),
-                work: Condvar::new(),
-                limit: queue,
-            }),
+            shared: PoolQueue::of(queue),
         };
         let handler = Arc::new(handler);
         for _ in 0..threads.max(1) {
@@ -108,18 +129,48 @@ impl Pool {
                 .name("sealwire-rpc-pool".into())
                 .spawn(move || {
                     while let Some(work) = queue.next() {
-                        match work {
-                            // Nobody waits for it any more.
-                            Work::Request(request) if request.is_cancelled() => {
-                                request.fail(Status::from(Code::DEADLINE_EXCEEDED).not_started());
-                            }
-                            Work::Request(request) => handler.request(request),
-                            Work::Message(message) => handler.message(message),
-                        }
+                        work.run(&*handler);
                     }
                 })?;
         }
         Ok(pool)
+    }
+
+    /// A pool whose only thread is the caller, a step at a time.
+    #[cfg(test)]
+    pub(crate) fn without_threads<H: Handler>(queue: usize, handler: H) -> (Self, PoolSteps<H>) {
+        let shared = PoolQueue::of(queue);
+        let steps = PoolSteps {
+            queue: shared.clone(),
+            handler,
+        };
+        (Pool { shared }, steps)
+    }
+}
+
+/// What a thread of a pool would do.
+#[cfg(test)]
+pub(crate) struct PoolSteps<H> {
+    queue: Arc<PoolQueue>,
+    handler: H,
+}
+
+#[cfg(test)]
+impl<H: Handler> PoolSteps<H> {
+    /// Runs what is first in the queue. Whether there was something.
+    pub(crate) fn run_next(&self) -> bool {
+        let next = lock(&self.queue.state).pop();
+        let is_there = next.is_some();
+        if let Some(work) = next {
+            work.run(&self.handler);
+        }
+        is_there
+    }
+
+    /// Whether the thread would have ended.
+    pub(crate) fn is_over(&self) -> bool {
+        let state = lock(&self.queue.state);
+        state.over && state.requests.is_empty() && state.messages.is_empty()
     }
 }
 

@@ -5,9 +5,11 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
+use sealwire::simulation::Plan;
+
 use super::ledger::{Ledger, check_time};
 use super::service::{Kind, answer, item, question};
-use super::world::Tasks;
+use super::world::{Tasks, World};
 use crate::{Body, CallOptions, Client, Conn, Error};
 
 /// Without a limit of its own.
@@ -16,18 +18,36 @@ const LIMIT: Duration = Duration::from_secs(30);
 const UNDER_WAY: u64 = 2;
 
 pub(super) struct Caller {
-    pub(super) client: Client,
-    pub(super) tasks: Tasks,
-    pub(super) ledger: Ledger,
+    client: Client,
+    tasks: Tasks,
+    ledger: Ledger,
     /// Its number, and with it those of its calls.
-    pub(super) number: u64,
-    pub(super) calls: u64,
-    pub(super) messages: u64,
+    number: u64,
+    calls: u64,
+    messages: u64,
     /// Whether the time may jump, so that calls take longer than they may.
-    pub(super) time_jumps: bool,
+    time_jumps: bool,
 }
 
 impl Caller {
+    pub(super) fn new(
+        world: &World,
+        ledger: &Ledger,
+        client: &Client,
+        number: u64,
+        plan: Plan,
+    ) -> Self {
+        Caller {
+            client: client.clone(),
+            tasks: world.tasks.clone(),
+            ledger: ledger.clone(),
+            number,
+            calls: 0,
+            messages: 0,
+            time_jumps: plan.trouble.jumps > 0,
+        }
+    }
+
     /// Does this number of things.
     pub(super) async fn run(mut self, things: u64) {
         for _ in 0..things {

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use sealwire::simulation::{Network, Scene};
 
+use super::service::Service;
+use crate::handler::PoolSteps;
 use crate::hub::{Driver, Hub, Steps, Task};
 use crate::lock::lock;
 
@@ -19,6 +21,7 @@ pub(super) struct World {
     pub(super) scene: Scene,
     pub(super) tasks: Tasks,
     hubs: Vec<Steps>,
+    pub(super) pools: Vec<PoolSteps<Service>>,
     running: Vec<Running>,
     /// All hubs that there ever were.
     made: Vec<Weak<Hub>>,
@@ -96,6 +99,7 @@ impl World {
             scene,
             tasks,
             hubs: Vec::new(),
+            pools: Vec::new(),
             running: Vec::new(),
             made: Vec::new(),
         }
@@ -107,7 +111,7 @@ impl World {
         self.made.push(Arc::downgrade(hub));
     }
 
-    /// Lets somebody do something, by the seed: the network, a hub or a task.
+    /// Lets somebody do something, by the seed: the network, a hub, a pool or a task.
     pub(super) fn step(&mut self) {
         self.take_begun();
         let scene = &mut self.scene;
@@ -123,6 +127,10 @@ impl World {
                 let chosen = scene.below(self.hubs.len() as u64) as usize;
                 keep_time(&mut self.hubs[chosen]);
             }
+            6 if !self.pools.is_empty() => {
+                let chosen = scene.below(self.pools.len() as u64) as usize;
+                self.pools[chosen].run_next();
+            }
             _ => {
                 let is_woken = |running: &Running| running.alarm.0.load(Ordering::Relaxed);
                 let woken = self.running.iter().enumerate();
@@ -133,7 +141,12 @@ impl World {
                 }
             }
         }
+        self.forget_ended();
+    }
+
+    fn forget_ended(&mut self) {
         self.hubs.retain(|steps| !steps.is_over());
+        self.pools.retain(|steps| !steps.is_over());
     }
 
     /// Lets everybody do everything, and time pass, until `time` is over.
@@ -153,10 +166,13 @@ impl World {
             busy |= steps.read(usize::MAX);
             busy |= keep_time(steps);
         }
+        for pool in &self.pools {
+            busy |= pool.run_next();
+        }
         for index in (0..self.running.len()).rev() {
             busy |= self.poll(index);
         }
-        self.hubs.retain(|steps| !steps.is_over());
+        self.forget_ended();
         busy
     }
 
@@ -201,6 +217,7 @@ impl World {
     pub(super) fn end(mut self, time: Duration) {
         self.settle(time);
         assert!(self.hubs.is_empty(), "a hub goes on");
+        assert!(self.pools.is_empty(), "a pool goes on");
         assert!(self.running.is_empty(), "a task goes on");
         let left = self.made.iter().filter(|hub| hub.strong_count() > 0);
         assert_eq!(left.count(), 0, "a hub is still there");

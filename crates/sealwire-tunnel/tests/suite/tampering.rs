@@ -112,8 +112,8 @@ fn outcome_of(over: Result<Event, NotAuthentic>) -> Outcome {
     }
 }
 
-/// The outcome for who gets the bytes, and that only what was whole before arrives.
-fn tampered(pair: &Pair, sender: Sender, manipulation: Manipulation) -> Outcome {
+/// What a sender's bytes become on the way, and both sides.
+fn passed(pair: &Pair, sender: Sender, manipulation: Manipulation) -> (Passed, Channel, Channel) {
     let format = Format::Sized {
         first: Vec::new(),
         then: BLOCK_SIZE,
@@ -125,15 +125,24 @@ fn tampered(pair: &Pair, sender: Sender, manipulation: Manipulation) -> Outcome 
     };
     let script = manipulation.script(UNTOUCHED, material);
     let mut script = script.expect("it is done to a block");
-    let (mut from, mut to) = pair.channels(sender);
-    let Passed { forward, back, .. } = through(&format, &sent(&mut from.outgoing), &mut script);
+    let (mut from, to) = pair.channels(sender);
+    let passed = through(&format, &sent(&mut from.outgoing), &mut script);
+    (passed, from, to)
+}
 
-    let (arrived, over) = arrives(&mut to.incoming, &forward);
-    let whole = match manipulation {
+/// Blocks that are whole before the tampering.
+fn whole(manipulation: Manipulation) -> usize {
+    match manipulation {
         Manipulation::Repeat | Manipulation::End => UNTOUCHED + 1,
         _ => UNTOUCHED,
-    };
-    let expected: Vec<_> = texts().take(whole).collect();
+    }
+}
+
+/// The outcome for who gets the bytes, and that only what was whole before arrives.
+fn tampered(pair: &Pair, sender: Sender, manipulation: Manipulation) -> Outcome {
+    let (Passed { forward, back, .. }, mut from, mut to) = passed(pair, sender, manipulation);
+    let (arrived, over) = arrives(&mut to.incoming, &forward);
+    let expected: Vec<_> = texts().take(whole(manipulation)).collect();
     assert!(arrived == expected, "{sender:?}: {manipulation}");
     if manipulation != Manipulation::Reflect {
         return outcome_of(over);
@@ -159,6 +168,31 @@ fn every_block_of_a_channel() {
         }
     }
     page::agrees("tunnel", &EXPECTED, "tampering::every_block_of_a_channel");
+}
+
+/// A length that is not the sender's says how many bytes are waited for, which may never come.
+#[test]
+fn a_stream_that_ends_before_a_wrong_length_does_is_cut_short() {
+    const LENGTH_SIZE: usize = 2;
+    let pair = Pair::new();
+    for sender in [Sender::Connector, Sender::Listener] {
+        for manipulation in [
+            Manipulation::Drop,
+            Manipulation::Repeat,
+            Manipulation::Reorder,
+        ] {
+            let (Passed { mut forward, .. }, _, mut to) = passed(&pair, sender, manipulation);
+            let whole = whole(manipulation);
+            forward.truncate(whole * BLOCK_SIZE + LENGTH_SIZE);
+            let (arrived, over) = arrives(&mut to.incoming, &forward);
+            assert!(arrived == texts().take(whole).collect::<Vec<_>>());
+            assert_eq!(
+                outcome_of(over),
+                Outcome::CutShort,
+                "{sender:?}: {manipulation}"
+            );
+        }
+    }
 }
 
 #[test]

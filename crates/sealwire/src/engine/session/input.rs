@@ -142,6 +142,8 @@ impl Input {
 mod tests {
     use std::io::Write as _;
     use std::os::unix::net::UnixStream;
+    use std::sync::mpsc;
+    use std::thread;
 
     use bytes::{Buf as _, Bytes};
     use mio::net::UnixStream as Mio;
@@ -211,6 +213,47 @@ mod tests {
             }
             assert!(input.is_empty());
         }
+    }
+
+    /// Keeps frames for a while, drops them in an order of its own, and compares each with what was sent.
+    fn keep(seed: usize, frames: impl IntoIterator<Item = (usize, Bytes)>) {
+        let compare = |(number, bytes): (usize, Bytes)| {
+            assert!(bytes == frame(number, bytes.len())[4..], "frame {number}");
+        };
+        let mut kept = Vec::new();
+        for (turn, received) in frames.into_iter().enumerate() {
+            kept.push(received);
+            if turn % 3 == seed || kept.len() > 20 {
+                compare(kept.swap_remove(turn * seed % kept.len()));
+            }
+        }
+        kept.into_iter().for_each(compare);
+    }
+
+    #[test]
+    fn frames_are_dropped_by_other_threads_while_their_buffer_passes_between_sessions() {
+        let mut spare = BytesMut::new();
+        let mut sessions = [(); 2].map(|()| (pair(), Input::default()));
+        thread::scope(|scope| {
+            let threads = [0, 1, 2].map(|seed| {
+                let (to, frames) = mpsc::sync_channel(10);
+                scope.spawn(move || keep(seed, frames));
+                to
+            });
+            for number in 0..3_000 {
+                let ((write, stream), input) = &mut sessions[number % 2];
+                let size = [10, 2_000, 9_000, 60_000][number % 11 % 4];
+                write.write_all(&frame(number, size)).unwrap();
+                let (mut frames, mut wanted) = (Vec::new(), 0);
+                while frames.is_empty() {
+                    input.read(stream, wanted, &mut spare).unwrap();
+                    wanted = take_frames(input.bytes(), &mut frames);
+                    input.settle(wanted, &mut spare);
+                }
+                let received = frames.pop().unwrap();
+                threads[number % 3].send((number, received)).unwrap();
+            }
+        });
     }
 
     #[test]

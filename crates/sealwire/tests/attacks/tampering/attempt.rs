@@ -317,7 +317,6 @@ impl Attempt<'_> {
             Manipulation::Flip => rest[0] = "message 3".to_owned(),
             // What the client says before the server does.
             Manipulation::Replay if self.flow == Flow::Route => rest = vec!["hello".to_owned()],
-            Manipulation::Replay if self.flow == Flow::Publish => rest = vec!["\x01".to_owned()],
             Manipulation::Replay if self.flow == Flow::Reply => {
                 rest = vec!["request".to_owned(); UNTOUCHED + 1];
             }

@@ -1,10 +1,12 @@
 //! One direction of one pattern, message by message, so that someone can tamper with a known one.
 
+use std::time::Duration;
+
 use sealwire::blocking::Socket;
 use sealwire::{Frame, Message, SocketType};
-use sealwire_relay::Direction;
+use sealwire_relay::{Direction, Manipulation, Outcome};
 
-use crate::support::texts;
+use crate::support::{eventually, texts};
 
 /// A pattern, and which of its directions is tampered with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +15,7 @@ pub(super) enum Flow {
     Push,
     /// PUB to SUB.
     Publish,
-    /// SUB to PUB: subscriptions.
+    /// SUB to XPUB, which tells of subscriptions.
     Subscribe,
     /// REQ to REP.
     Request,
@@ -47,8 +49,8 @@ impl Flow {
     pub(super) fn types(self) -> (SocketType, SocketType) {
         match self {
             Flow::Push => (SocketType::Pull, SocketType::Push),
-            // XPUB tells of subscriptions.
-            Flow::Publish | Flow::Subscribe => (SocketType::XPub, SocketType::Sub),
+            Flow::Publish => (SocketType::Pub, SocketType::Sub),
+            Flow::Subscribe => (SocketType::XPub, SocketType::Sub),
             Flow::Request | Flow::Reply => (SocketType::Rep, SocketType::Req),
             Flow::Deal | Flow::Route => (SocketType::Router, SocketType::Dealer),
         }
@@ -58,6 +60,11 @@ impl Flow {
     /// its envelope is one.
     pub(super) fn takes_turns(self) -> bool {
         matches!(self, Flow::Request | Flow::Reply)
+    }
+
+    /// Whether this shows such an outcome. PUB says nothing of a client that is played again and believed; XPUB does.
+    pub(super) fn shows(self, manipulation: Manipulation, outcome: Outcome) -> bool {
+        (self, manipulation, outcome) != (Flow::Publish, Manipulation::Replay, Outcome::Delivered)
     }
 }
 
@@ -88,8 +95,9 @@ impl<'s> Conversation<'s> {
     pub(super) fn begin(&mut self) {
         match self.flow {
             Flow::Publish => {
-                let heard = self.server.recv().unwrap();
-                assert_eq!(heard.as_bytes(), b"\x01");
+                self.publish_until_heard("probe", &self.client);
+                self.send("ready");
+                while self.next() != "ready" {}
             }
             Flow::Route => {
                 self.client.send("hello").unwrap();
@@ -98,6 +106,15 @@ impl<'s> Conversation<'s> {
             }
             _ => {}
         }
+    }
+
+    /// A publisher does not know when a subscription has arrived.
+    fn publish_until_heard(&self, text: &str, subscriber: &Socket) {
+        eventually("a subscriber hears", || {
+            self.server.send(text).unwrap();
+            let heard = subscriber.recv_timeout(Duration::from_millis(10));
+            heard.is_ok_and(|heard| heard.as_bytes() == text.as_bytes())
+        });
     }
 
     /// Sends a message. The connection may be over by now; then there is nobody to send to.
@@ -157,9 +174,11 @@ impl<'s> Conversation<'s> {
     /// receives nothing, or no such thing.
     pub(super) fn returned(&self) -> Option<String> {
         let sender = match self.flow {
-            Flow::Publish | Flow::Route => self.server,
+            Flow::Route => self.server,
             Flow::Deal => &self.client,
-            Flow::Push | Flow::Subscribe | Flow::Request | Flow::Reply => return None,
+            Flow::Push | Flow::Publish | Flow::Subscribe | Flow::Request | Flow::Reply => {
+                return None;
+            }
         };
         texts(&sender.recv().unwrap()).pop()
     }
@@ -168,7 +187,6 @@ impl<'s> Conversation<'s> {
     /// then.
     pub(super) fn leave(self, messages: usize) {
         let subscriptions = match self.flow {
-            Flow::Publish => 1,
             Flow::Subscribe => messages,
             _ => 0,
         };
@@ -207,6 +225,10 @@ impl<'s> Conversation<'s> {
             other.subscribe("honest").unwrap();
         }
         other.connect(endpoint).unwrap();
+        if flow == Flow::Publish {
+            self.publish_until_heard("honest", other);
+            return Vec::new();
+        }
         if !subscribes {
             other.send("honest").unwrap();
         }
