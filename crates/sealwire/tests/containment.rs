@@ -2,8 +2,6 @@
 //!
 //! A binary of its own: its subscriber of `tracing` panics, and hears the whole process.
 
-#[path = "support/primitives.rs"]
-mod primitives;
 #[expect(dead_code, reason = "the suite uses the rest")]
 mod support;
 
@@ -13,10 +11,81 @@ use std::task::{Context as TaskContext, Wake, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
-use primitives::Primitives;
 use sealwire::blocking::Socket;
-use sealwire::{Context, Event, FailureCause, Frame, Message, SocketType};
+use sealwire::provider::{
+    ContinuousCipher, MessageCipher, OpenJob, Provider, SealJob, SharedSecret, WeakKey,
+};
+use sealwire::{
+    Context, DefaultProvider, Event, FailureCause, Frame, Message, PublicKey, SecretKey, SocketType,
+};
 use support::{Path, TIMEOUT, await_event, eventually, options};
+
+/// Panics once, at the call with this number.
+#[derive(Debug)]
+struct Fuse(Arc<AtomicI64>);
+
+impl Fuse {
+    fn burn(&self) {
+        assert!(
+            self.0.fetch_sub(1, Ordering::SeqCst) != 0,
+            "a provider that panics"
+        );
+    }
+}
+
+struct Cipher(Box<dyn MessageCipher>, Arc<AtomicI64>);
+
+impl MessageCipher for Cipher {
+    fn seal(&self, jobs: &mut [SealJob<'_>]) {
+        Fuse(self.1.clone()).burn();
+        self.0.seal(jobs);
+    }
+
+    fn open(&self, jobs: &mut [OpenJob<'_>]) {
+        Fuse(self.1.clone()).burn();
+        self.0.open(jobs);
+    }
+}
+
+impl Provider for Fuse {
+    fn public_key(&self, secret: &SecretKey) -> PublicKey {
+        self.burn();
+        DefaultProvider.public_key(secret)
+    }
+
+    fn diffie_hellman(
+        &self,
+        ours: &SecretKey,
+        theirs: &PublicKey,
+    ) -> Result<SharedSecret, WeakKey> {
+        self.burn();
+        DefaultProvider.diffie_hellman(ours, theirs)
+    }
+
+    fn hash(&self, parts: &[&[u8]]) -> [u8; 32] {
+        self.burn();
+        DefaultProvider.hash(parts)
+    }
+
+    fn derive_key(&self, context: &str, material: &[&[u8]], output: &mut [u8]) {
+        self.burn();
+        DefaultProvider.derive_key(context, material, output);
+    }
+
+    fn cipher(&self, key: &[u8; 32]) -> Box<dyn MessageCipher> {
+        self.burn();
+        Box::new(Cipher(DefaultProvider.cipher(key), self.0.clone()))
+    }
+
+    fn continuous_cipher(
+        &self,
+        encryption_key: &[u8; 32],
+        authentication_key: &[u8; 32],
+        nonce: &[u8; 8],
+    ) -> Box<dyn ContinuousCipher> {
+        DefaultProvider.continuous_cipher(encryption_key, authentication_key, nonce)
+    }
+}
 
 /// Sends until something arrives: a connection that ends takes messages with it.
 fn gets_through(pull: &Socket, push: &Socket) {
@@ -33,20 +102,15 @@ fn a_provider_may_panic_at_any_call_of_either_side() {
         for at_server in [false, true] {
             let context = Context::new().unwrap();
             let path = Path::encrypted();
-            // The calls of the provider until the one that panics. Below zero: never.
+            // Below zero: never.
             let fuse = Arc::new(AtomicI64::new(i64::MIN / 2));
-            let counted = fuse.clone();
-            let provider = Primitives::new(move || {
-                let left = counted.fetch_sub(1, Ordering::SeqCst);
-                assert!(left != 0, "a provider that panics");
-            });
             let [mut server, mut client] =
                 [path.server(SocketType::Pull), path.client(SocketType::Push)]
                     .map(|builder| builder.context(&context).linger(Duration::ZERO));
             if at_server {
-                server = server.provider(provider);
+                server = server.provider(Arc::new(Fuse(fuse.clone())));
             } else {
-                client = client.provider(provider);
+                client = client.provider(Arc::new(Fuse(fuse.clone())));
             }
             let (pull, push) = (
                 server.build_blocking().unwrap(),

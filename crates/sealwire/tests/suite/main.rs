@@ -3,8 +3,6 @@
 //! They share one process: what one changes of it, all others would see. A test that changes the
 //! process, or measures it, has a binary of its own beside this folder and says why.
 
-#[path = "../support/primitives.rs"]
-mod primitives;
 #[path = "../support/mod.rs"]
 mod support;
 
