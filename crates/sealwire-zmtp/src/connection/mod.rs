@@ -48,7 +48,7 @@ pub use self::send::SendError;
 use self::trace::Trace;
 pub use self::trace::{Direction, HandshakeStep};
 use crate::error::{CloseKind, Error, Refusal, Step};
-use crate::mechanism::Entropy;
+use crate::mechanism::{Entropy, NotSealed};
 use crate::mechanism_type::Mechanism;
 use crate::message::Frames;
 use crate::provider::Provider;
@@ -238,15 +238,23 @@ impl Connection {
     /// Bytes that are not advanced over stay for the next call. A frame of
     /// [`FRAME_IN_PIECES`](crate::limits::FRAME_IN_PIECES) bytes and more comes over several calls,
     /// so call again until nothing [remains](bytes::Buf::has_remaining).
+    ///
+    /// Should a message not be sealed ([`Error::NotSealed`]), nothing of it is in the bytes and the connection is
+    /// over: [`handle_timeout`](Self::handle_timeout) is due at once and gives the error.
     pub fn transmit(&mut self) -> Transmit<'_> {
         self.stage_owed_pong();
-        self.output.seal();
+        if let Err(NotSealed) = self.output.seal() {
+            self.fail(Error::NotSealed);
+        }
         Transmit::new(&mut self.output)
     }
 
     /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is due, in the caller's epoch.
     pub fn next_timeout(&self) -> Option<Duration> {
-        self.liveness.next_timeout()
+        match self.phase {
+            Phase::Over(Error::NotSealed) => Some(Duration::ZERO),
+            _ => self.liveness.next_timeout(),
+        }
     }
 
     /// Acts on everything that is due at `now`: deadlines, and PING.
@@ -254,7 +262,7 @@ impl Connection {
     /// # Errors
     ///
     /// [`Error::HandshakeTimeout`], [`Error::HeartbeatTimeout`], or the error that ended the
-    /// connection before.
+    /// connection before, [`Error::NotSealed`] among them.
     pub fn handle_timeout(&mut self, now: Duration) -> Result<(), Error> {
         if let Phase::Over(error) = &self.phase {
             return Err(error.clone());
@@ -337,5 +345,40 @@ impl fmt::Debug for Connection {
             .field("peer", &self.peer)
             .field("pending_bytes", &self.pending_bytes())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Frame;
+    use crate::mechanism::blake3;
+    use crate::mechanism::blake3::traffic::Sealer;
+    use crate::provider::DefaultProvider;
+    use crate::socket_type::SocketType;
+
+    const NOW: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_message_that_cannot_be_sealed_ends_the_connection_with_its_error() {
+        let config = Arc::new(Config::new(SocketType::Push));
+        let entropy = Entropy::new([0; Entropy::SIZE]);
+        let mut connection = Connection::new(config, Arc::new(DefaultProvider), entropy, NOW);
+        let sealer = Sealer::new(DefaultProvider.cipher(&[1; 32]), [2; 24]).skipped_to(u64::MAX);
+        connection
+            .output
+            .protect(blake3::Sealer::PerMessage(sealer).into());
+        connection.phase = Phase::Ready;
+        let greeting = connection.pending_bytes();
+
+        connection.output.stage_slice(0, b"plain text");
+        for chunk in connection.transmit().chunks() {
+            assert!(!chunk.windows(10).any(|part| part == b"plain text"));
+        }
+        assert_eq!(connection.pending_bytes(), greeting);
+        assert_eq!(connection.next_timeout(), Some(Duration::ZERO));
+        assert_eq!(connection.handle_timeout(NOW), Err(Error::NotSealed));
+        let refused = connection.send(Frame::from(b"more".to_vec()).into());
+        assert!(matches!(refused, Err(SendError::NotReady(_))));
     }
 }

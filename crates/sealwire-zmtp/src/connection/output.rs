@@ -10,6 +10,8 @@
 //! one is sealed in pieces, only as far ahead as it is taken: each piece is a segment before the rest.
 
 mod segment;
+#[cfg(test)]
+mod tests;
 mod transmit;
 
 use alloc::collections::VecDeque;
@@ -21,8 +23,7 @@ use bytes::Bytes;
 use self::segment::{InPieces, Large, Packed, Piece, Segment};
 pub use self::transmit::Transmit;
 use crate::limits::{FRAME_IN_PIECES, LARGE_FRAME, OUTPUT_SEGMENT, PIECES_AHEAD};
-use crate::mechanism::Sealer;
-use crate::mechanism::curve::traffic::unsealed_prefix;
+use crate::mechanism::{NotSealed, Sealer, Shape};
 use crate::message::Frame;
 use crate::wire::frame::Header;
 
@@ -48,6 +49,8 @@ pub(super) struct Output {
     /// Buffers of segments that were taken, to be used again.
     spares: ArrayVec<Vec<u8>, SPARES>,
     sealer: Sealer,
+    /// Of the frames that it seals.
+    shape: Shape,
     /// Number of the next frame to be staged; those staged and not sealed are counted.
     next_index: u64,
 }
@@ -62,7 +65,8 @@ impl Default for Output {
             taken_in_all: 0,
             in_pieces: 0,
             spares: ArrayVec::new(),
-            sealer: Sealer::Plain,
+            sealer: Sealer::PLAIN,
+            shape: Shape::PLAIN,
             next_index: 0,
         }
     }
@@ -97,22 +101,23 @@ impl Output {
     /// Bytes that a frame grows by when it is sealed.
     #[inline]
     pub(super) fn overhead(&self) -> usize {
-        self.sealer.overhead()
+        self.shape.overhead()
     }
 
     /// Whether `frames` more can be staged. Number 2^64 - 1 and on are refused.
     #[inline]
     pub(super) fn has_nonces_for(&self, frames: usize) -> bool {
-        self.sealer.overhead() == 0 || frames as u64 <= u64::MAX - self.next_index
+        self.shape.is_plain() || frames as u64 <= u64::MAX - self.next_index
     }
 
     /// From here on frames are sealed. Frames staged before go out as they are.
     pub(super) fn protect(&mut self, sealer: Sealer) {
-        self.seal();
+        self.pass_plain();
         if let Some(Segment::Packed(packed)) = self.segments.back_mut() {
             packed.finish();
         }
         self.next_index = sealer.next_index();
+        self.shape = sealer.shape();
         self.sealer = sealer;
     }
 
@@ -135,18 +140,11 @@ impl Output {
     /// Stages one frame with a copy of `payload`.
     #[inline]
     pub(super) fn stage_slice(&mut self, flags: u8, payload: &[u8]) {
-        let overhead = self.sealer.overhead();
-        let header = if let Sealer::Wrapped(_) = self.sealer {
-            let header = Header::new(0, payload.len() + overhead);
-            let prefix = unsealed_prefix(flags);
-            self.packed().push_wrapped_frame(header, &prefix, payload);
-            header
-        } else {
-            let header = Header::new(flags, payload.len() + overhead);
-            self.packed().push_frame(header, payload, overhead);
-            header
-        };
-        self.staged(header, payload.len() + overhead);
+        let shape = self.shape;
+        let body = payload.len() + shape.overhead();
+        let header = Header::new(shape.header_flags(flags), body);
+        self.packed().push_frame(header, flags, payload, shape);
+        self.staged(header, body);
     }
 
     /// Stages one frame; a large payload is not copied, unless it must be sealed at once and is
@@ -156,68 +154,93 @@ impl Output {
         if frame.len() < LARGE_FRAME {
             self.stage_slice(flags, &frame);
         } else {
-            let overhead = self.sealer.overhead();
-            let body = frame.len() + overhead;
-            if frame.len() >= FRAME_IN_PIECES && self.sealer.seals_in_pieces() {
-                let header = Header::new(flags, body);
-                self.staged(header, body);
-                let rest = InPieces::new(header, frame.into_bytes());
-                self.segments.push_back(Segment::InPieces(rest));
+            let shape = self.shape;
+            let body = frame.len() + shape.overhead();
+            let header = Header::new(shape.header_flags(flags), body);
+            self.staged(header, body);
+            let in_pieces = frame.len() >= FRAME_IN_PIECES && self.sealer.seals_in_pieces();
+            let payload = frame.into_bytes();
+            self.segments.push_back(if in_pieces {
                 self.in_pieces += 1;
-                return;
-            }
-            let large = if let Sealer::Wrapped(_) = self.sealer {
-                let header = Header::new(0, body);
-                self.staged(header, body);
-                Large::wrapped(header, &unsealed_prefix(flags), &frame)
+                Segment::InPieces(InPieces::new(header, payload, shape))
             } else {
-                let header = Header::new(flags, body);
-                self.staged(header, body);
-                Large::new(header, frame.into_bytes(), overhead > 0)
-            };
-            self.segments.push_back(Segment::Large(large));
+                Segment::Large(Large::new(header, flags, payload, shape))
+            });
         }
     }
 
     /// Seals everything staged, in order, up to a frame in pieces that has enough ready.
-    pub(super) fn seal(&mut self) {
-        if self.sealer.overhead() == 0 {
-            // The last one may still grow.
-            self.sealed_segments = self.segments.len().saturating_sub(1);
-            return;
+    ///
+    /// # Errors
+    ///
+    /// [`NotSealed`] for a frame that cannot be sealed. It is dropped, and those behind it; what stands before it
+    /// is ready.
+    pub(super) fn seal(&mut self) -> Result<(), NotSealed> {
+        if self.shape.is_plain() {
+            self.pass_plain();
+            return Ok(());
         }
+        self.seal_segments()
+            .inspect_err(|NotSealed| self.discard_unsealed())
+    }
+
+    /// Frames go out as they are. The last segment may still grow.
+    #[inline]
+    fn pass_plain(&mut self) {
+        self.sealed_segments = self.segments.len().saturating_sub(1);
+    }
+
+    fn seal_segments(&mut self) -> Result<(), NotSealed> {
         let mut index = self.sealed_segments;
         while let Some(segment) = self.segments.get_mut(index) {
             self.sealed_segments = index;
             match segment {
-                Segment::Packed(packed) => packed.seal(&mut self.sealer),
-                Segment::Large(large) => large.seal(&mut self.sealer),
+                Segment::Packed(packed) => packed.seal(&mut self.sealer, self.shape)?,
+                Segment::Large(large) => large.seal(&mut self.sealer)?,
                 Segment::InPieces(_) => {
                     if self.ready() >= PIECES_AHEAD {
-                        return;
+                        return Ok(());
                     }
-                    self.seal_piece(index);
+                    self.seal_piece(index)?;
                 }
             }
             index += 1;
         }
+        Ok(())
+    }
+
+    /// Drops what is not sealed, as it must not go out.
+    fn discard_unsealed(&mut self) {
+        let mut kept = self.sealed_segments;
+        if let Some(Segment::Packed(packed)) = self.segments.get_mut(kept) {
+            packed.discard_unsealed();
+            kept += 1;
+        }
+        self.segments.truncate(kept);
+        // Each of them stood behind what was sealed.
+        self.in_pieces = 0;
+        self.pending = self.segments.iter().map(Segment::len).sum::<usize>() - self.taken;
     }
 
     /// Puts the next piece of a frame before its rest.
-    fn seal_piece(&mut self, index: usize) {
+    fn seal_piece(&mut self, index: usize) -> Result<(), NotSealed> {
         let Some(Segment::InPieces(rest)) = self.segments.get_mut(index) else {
-            return;
+            return Ok(());
         };
         let buffer = self.spares.pop().unwrap_or_default();
         self.segments[index] = match rest.next(buffer, &mut self.sealer) {
-            Piece::More(piece) => return self.segments.insert(index, Segment::Packed(piece)),
+            Piece::More(piece) => {
+                self.segments.insert(index, Segment::Packed(piece));
+                return Ok(());
+            }
             Piece::Last(piece) => Segment::Packed(piece),
             Piece::Whole(mut frame) => {
-                frame.seal(&mut self.sealer);
+                frame.seal(&mut self.sealer)?;
                 Segment::Large(frame)
             }
         };
         self.in_pieces -= 1;
+        Ok(())
     }
 
     #[inline]
@@ -277,91 +300,5 @@ impl Output {
             buffer.clear();
             self.spares.push(buffer);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use alloc::vec;
-
-    use super::*;
-    use crate::mechanism::blake3::{self, traffic};
-    use crate::provider::{DefaultProvider, Provider};
-
-    fn sealed_at(next: u64) -> Output {
-        let sealer = traffic::Sealer::new(DefaultProvider.cipher(&[1; 32]), [2; 24]);
-        let mut output = Output::default();
-        let sealer = blake3::Sealer::PerMessage(sealer.skipped_to(next));
-        output.protect(Sealer::Tagged(sealer));
-        output
-    }
-
-    #[test]
-    fn nonces_are_counted_when_staging() {
-        let mut output = sealed_at(u64::MAX - 3);
-        assert!(output.has_nonces_for(3) && !output.has_nonces_for(4));
-        output.stage_slice(0, b"one");
-        output.stage_frame(0, Frame::from(vec![2; LARGE_FRAME]));
-        assert!(output.has_nonces_for(1) && !output.has_nonces_for(2));
-        output.seal();
-        output.stage_slice(0, b"three");
-        output.seal();
-        assert!(!output.has_nonces_for(1));
-    }
-
-    #[test]
-    fn what_is_taken_leaves_few_buffers_of_bounded_size() {
-        let mut output = sealed_at(0);
-        for _ in 0..3 {
-            for _ in 0..10_000 {
-                output.stage_slice(0, &[3; 100]);
-            }
-            output.seal();
-            assert!(output.segments.len() > 10);
-            output.advance(output.pending());
-            assert!(output.segments.is_empty());
-            assert!((1..=SPARES).contains(&output.spares.len()));
-            for spare in &output.spares {
-                assert!((1..=LARGEST_SPARE).contains(&spare.capacity()));
-            }
-        }
-    }
-
-    #[test]
-    fn a_buffer_is_kept_whatever_the_frames_that_it_grew_for() {
-        for size in 1..LARGE_FRAME {
-            let mut output = Output::default();
-            output.stage_raw(&vec![0; size]);
-            while output.pending() < OUTPUT_SEGMENT {
-                output.stage_raw(&[0; LARGE_FRAME - 1]);
-            }
-            output.advance(output.pending());
-            assert_eq!(output.spares.len(), 1, "{size} bytes first");
-        }
-    }
-
-    #[test]
-    fn what_is_sealed_once_is_not_sealed_again() {
-        let mut output = sealed_at(0);
-        output.stage_slice(0, b"first");
-        output.stage_frame(0, Frame::from(vec![2; LARGE_FRAME]));
-        output.stage_slice(0, b"second");
-        output.seal();
-        let before: Vec<u8> = bytes(&output);
-        output.seal();
-        assert_eq!(bytes(&output), before);
-        output.stage_slice(0, b"third");
-        output.seal();
-        assert_eq!(bytes(&output)[..before.len()], before);
-    }
-
-    fn bytes(output: &Output) -> Vec<u8> {
-        output
-            .segments
-            .iter()
-            .flat_map(Segment::parts)
-            .flatten()
-            .copied()
-            .collect()
     }
 }

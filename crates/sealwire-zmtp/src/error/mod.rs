@@ -75,6 +75,11 @@ pub enum Error {
     /// A direction has used all its nonces.
     #[error("2^64 - 1 frames were sealed under one key; open a new connection")]
     CounterExhausted,
+    /// A message that was staged could not be sealed, so neither it nor what was staged after it was sent.
+    #[error(
+        "a staged message could not be sealed and was not sent: this is a defect of Sealwire, please report it"
+    )]
+    NotSealed,
     /// The handshake took longer than
     /// [`Config::handshake_timeout`](crate::connection::Config::handshake_timeout).
     #[error("the handshake did not end in time, waiting for {step}")]
@@ -104,7 +109,7 @@ impl Error {
             | Self::Incompatible(_)
             | Self::MessageTooLarge { .. }
             | Self::TooManyFrames { .. } => Blame::Peer,
-            Self::CounterExhausted | Self::Config(_) => Blame::Local,
+            Self::CounterExhausted | Self::NotSealed | Self::Config(_) => Blame::Local,
             Self::FrameNotVerified { .. }
             | Self::HandshakeTimeout { .. }
             | Self::HeartbeatTimeout

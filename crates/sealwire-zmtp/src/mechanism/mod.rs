@@ -2,10 +2,10 @@
 //! are protected from then on.
 //!
 //! A mechanism is a folder: its settings with what a connection has to know of them (`Settings`), the
-//! states of its handshake, which are fed whole command frames and answer with `Progress`, and one of the
-//! shapes of `Sealer` and `Opener` for the frames after it. Outside of the folder there are its name
-//! ([`Mechanism`](crate::Mechanism)) and how its settings become a `MechanismConfig` (`config.rs`), and
-//! nothing in the connection.
+//! states of its handshake, which are fed whole command frames and answer with `Progress`, and the frames after
+//! it: their `Shape`, which is data, a sealer and an opener. Outside of the folder there are its name
+//! ([`Mechanism`](crate::Mechanism)), how its settings become a `MechanismConfig` (`config.rs`), an arm for
+//! its frames (`protection.rs`), and nothing in the connection.
 
 pub mod blake3;
 mod config;
@@ -16,6 +16,7 @@ mod handshake;
 mod null;
 pub mod plain;
 mod protection;
+mod shape;
 
 pub use self::blake3::{Blake3Client, Blake3Server, DataPhase};
 pub use self::config::{EncryptedServer, MechanismConfig};
@@ -29,3 +30,4 @@ pub(crate) use self::handshake::{
 };
 pub use self::plain::PlainClient;
 pub(crate) use self::protection::{Opener, Sealer};
+pub(crate) use self::shape::{MAX_BEHIND, NotSealed, SealedFrame, Shape, UnsealedFrame};

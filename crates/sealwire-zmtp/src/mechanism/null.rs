@@ -137,8 +137,8 @@ fn done(reply: Option<(&'static str, Vec<u8>)>, metadata: PeerMetadata) -> Progr
     let established = Established {
         metadata,
         public_key: None,
-        sealer: Sealer::Plain,
-        opener: Opener::Plain,
+        sealer: Sealer::PLAIN,
+        opener: Opener::PLAIN,
     };
     Progress::Done { reply, established }
 }

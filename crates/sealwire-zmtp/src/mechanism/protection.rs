@@ -1,66 +1,143 @@
-//! What a mechanism does to frames after the handshake, for each direction: three shapes.
+//! What a mechanism does to frames after the handshake, one direction each. Which mechanism it is, is not to
+//! be seen from outside: only the [`Shape`] of its frames.
 
-use sealwire_aead::TAG_SIZE;
+use alloc::boxed::Box;
 
+use super::shape::{NotSealed, SealedFrame, Shape, UnsealedFrame};
 use super::{blake3, curve};
+use crate::provider::PieceSealer;
 
 /// Protects outgoing frames. It owns its counter and cannot be cloned, so no nonce comes twice.
-pub(crate) enum Sealer {
-    /// Frames go out as they are.
+pub(crate) struct Sealer(Sealing);
+
+enum Sealing {
     Plain,
-    /// A payload is encrypted where it lies, and a tag follows it. The header is authenticated.
-    Tagged(blake3::Sealer),
-    /// Payload and flags are encrypted, with a nonce and a tag before them.
-    Wrapped(curve::traffic::Sealer),
+    Blake3(blake3::Sealer),
+    Curve(curve::Sealer),
 }
 
 impl Sealer {
-    /// Bytes that a frame grows by.
-    pub(crate) const fn overhead(&self) -> usize {
-        match self {
-            Self::Plain => 0,
-            Self::Tagged(_) => TAG_SIZE,
-            Self::Wrapped(_) => curve::traffic::OVERHEAD,
+    /// Frames go out as they are.
+    pub(crate) const PLAIN: Self = Self(Sealing::Plain);
+
+    pub(crate) const fn shape(&self) -> Shape {
+        match self.0 {
+            Sealing::Plain => Shape::PLAIN,
+            Sealing::Blake3(_) => blake3::SHAPE,
+            Sealing::Curve(_) => curve::SHAPE,
         }
     }
 
     /// Number of the next frame in this direction.
     pub(crate) fn next_index(&self) -> u64 {
-        match self {
-            Self::Plain => 0,
-            Self::Tagged(sealer) => sealer.next_index(),
-            Self::Wrapped(sealer) => sealer.next_index(),
+        match &self.0 {
+            Sealing::Plain => 0,
+            Sealing::Blake3(sealer) => sealer.next_index(),
+            Sealing::Curve(sealer) => sealer.next_index(),
+        }
+    }
+
+    /// Seals frames of this shape, in order and in batches.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `frames`, or [`NotSealed`] if a frame is of another shape or fewer nonces are left than
+    /// there are frames, which staging refuses before. Frames before it may still be plain text: none may go out.
+    pub(crate) fn seal<'a>(
+        &mut self,
+        frames: impl Iterator<Item = Result<UnsealedFrame<'a>, NotSealed>>,
+    ) -> Result<(), NotSealed> {
+        match &mut self.0 {
+            Sealing::Plain => Ok(()),
+            Sealing::Blake3(sealer) => sealer.seal(frames),
+            Sealing::Curve(sealer) => sealer.seal(frames),
         }
     }
 
     /// Whether a frame can be sealed in pieces, which go out before the rest is sealed. A tag that
     /// stands before what it covers forbids that.
     pub(crate) const fn seals_in_pieces(&self) -> bool {
-        matches!(self, Self::Tagged(sealer) if sealer.seals_in_pieces())
+        matches!(&self.0, Sealing::Blake3(sealer) if sealer.seals_in_pieces())
+    }
+
+    /// Begins to seal the next frame in pieces, where the provider can do that. The tag that it
+    /// finishes with stands behind the payload.
+    pub(crate) fn seal_in_pieces(&mut self, header: &[u8]) -> Option<Box<dyn PieceSealer>> {
+        match &mut self.0 {
+            Sealing::Blake3(sealer) => sealer.seal_in_pieces(header),
+            Sealing::Plain | Sealing::Curve(_) => None,
+        }
+    }
+}
+
+impl From<blake3::Sealer> for Sealer {
+    fn from(sealer: blake3::Sealer) -> Self {
+        Self(Sealing::Blake3(sealer))
+    }
+}
+
+impl From<curve::Sealer> for Sealer {
+    fn from(sealer: curve::Sealer) -> Self {
+        Self(Sealing::Curve(sealer))
     }
 }
 
 /// Verifies and opens incoming frames.
-pub(crate) enum Opener {
-    /// Frames come as they are.
+pub(crate) struct Opener(Opening);
+
+enum Opening {
     Plain,
-    /// See [`Sealer::Tagged`].
-    Tagged(blake3::Opener),
-    /// See [`Sealer::Wrapped`].
-    Wrapped(curve::traffic::Opener),
+    Blake3(blake3::Opener),
+    Curve(curve::Opener),
 }
 
 impl Opener {
-    /// Whether frames are verified.
-    pub(crate) const fn verifies(&self) -> bool {
-        !matches!(self, Self::Plain)
+    /// Frames come as they are.
+    pub(crate) const PLAIN: Self = Self(Opening::Plain);
+
+    pub(crate) const fn shape(&self) -> Shape {
+        match self.0 {
+            Opening::Plain => Shape::PLAIN,
+            Opening::Blake3(_) => blake3::SHAPE,
+            Opening::Curve(_) => curve::SHAPE,
+        }
     }
 
-    /// Bytes behind a frame's payload.
-    pub(crate) const fn behind_payload(&self) -> usize {
-        match self {
-            Self::Tagged(_) => TAG_SIZE,
-            Self::Plain | Self::Wrapped(_) => 0,
+    /// Number of the next frame in this direction.
+    pub(crate) fn next_index(&self) -> u64 {
+        match &self.0 {
+            Opening::Plain => 0,
+            Opening::Blake3(opener) => opener.next_index(),
+            Opening::Curve(opener) => opener.next_index(),
         }
+    }
+
+    /// Whether the first frame may fail because the peer is set to another data phase, of which the
+    /// handshake says nothing.
+    pub(crate) const fn has_data_phases(&self) -> bool {
+        matches!(self.0, Opening::Blake3(_))
+    }
+
+    /// Opens frames of this shape in order, at most
+    /// [`BATCH_FRAMES`](crate::limits::BATCH_FRAMES) and no more than have numbers, and gives the
+    /// number of those that verified before the first that did not; the counter moves by as many.
+    pub(crate) fn open<'a>(&mut self, frames: impl Iterator<Item = SealedFrame<'a>>) -> usize {
+        match &mut self.0 {
+            Opening::Plain => frames.count(),
+            Opening::Blake3(opener) => opener.open(frames),
+            Opening::Curve(opener) => opener.open(frames),
+        }
+    }
+}
+
+impl From<blake3::Opener> for Opener {
+    fn from(opener: blake3::Opener) -> Self {
+        Self(Opening::Blake3(opener))
+    }
+}
+
+impl From<curve::Opener> for Opener {
+    fn from(opener: curve::Opener) -> Self {
+        Self(Opening::Curve(opener))
     }
 }

@@ -2,14 +2,14 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::{iter, mem};
 
 use arrayvec::ArrayVec;
 use bytes::{Buf, Bytes, BytesMut};
-use sealwire_aead::TAG_SIZE;
 
-use crate::limits::{BATCH_FRAMES, OUTPUT_SEGMENT};
-use crate::mechanism::{Sealer, blake3, curve};
-use crate::provider::{PieceSealer, SealJob};
+use crate::limits::OUTPUT_SEGMENT;
+use crate::mechanism::{MAX_BEHIND, NotSealed, Sealer, Shape, UnsealedFrame};
+use crate::provider::PieceSealer;
 use crate::wire::frame::{Header, MAX_HEADER};
 
 pub(super) enum Segment {
@@ -35,7 +35,7 @@ impl Segment {
     pub(super) fn parts(&self) -> [&[u8]; 3] {
         match self {
             Self::Packed(packed) => [&packed.bytes, &[], &[]],
-            Self::Large(large) => [&large.header, large.body.as_slice(), &large.tag],
+            Self::Large(large) => [&large.header, large.body.as_slice(), &large.behind],
             Self::InPieces(_) => [&[], &[], &[]],
         }
     }
@@ -83,80 +83,85 @@ impl Packed {
         self.sealed = self.bytes.len();
     }
 
-    /// Adds a frame, with room for its tag.
+    /// Adds a frame, with room for what stands around its payload.
     #[inline]
-    pub(super) fn push_frame(&mut self, header: Header, payload: &[u8], overhead: usize) {
-        self.bytes.reserve(MAX_HEADER + payload.len() + overhead);
+    pub(super) fn push_frame(&mut self, header: Header, flags: u8, payload: &[u8], shape: Shape) {
+        self.bytes
+            .reserve(MAX_HEADER + payload.len() + shape.overhead());
         if header.size() == 2 {
             self.bytes
                 .extend_from_slice(&[header.flags, header.body_len as u8]);
         } else {
             self.bytes.extend_from_slice(&header.encode());
         }
+        if shape.before() > 0 {
+            let last = self.bytes.len() + shape.before() - 1;
+            self.bytes.resize(last, 0);
+            self.bytes.push(shape.unsealed_flags(flags));
+        }
         self.bytes.extend_from_slice(payload);
-        self.bytes.extend_from_slice(&[0; TAG_SIZE][..overhead]);
-    }
-
-    /// Adds a frame that is wrapped: `prefix` stands before its payload until it is sealed.
-    #[inline]
-    pub(super) fn push_wrapped_frame(&mut self, header: Header, prefix: &[u8], payload: &[u8]) {
         self.bytes
-            .reserve(MAX_HEADER + prefix.len() + payload.len());
-        self.bytes.extend_from_slice(&header.encode());
-        self.bytes.extend_from_slice(prefix);
-        self.bytes.extend_from_slice(payload);
+            .extend_from_slice(&[0; MAX_BEHIND][..shape.behind()]);
     }
 
-    /// Seals every frame behind `sealed`, a batch at a time.
-    pub(super) fn seal(&mut self, sealer: &mut Sealer) {
-        let rest = &mut self.bytes[self.sealed..];
-        match sealer {
-            Sealer::Plain => {}
-            Sealer::Tagged(sealer) => seal_tagged(rest, sealer),
-            Sealer::Wrapped(sealer) => seal_wrapped(rest, sealer),
-        }
+    /// Seals every frame behind `sealed`.
+    pub(super) fn seal(&mut self, sealer: &mut Sealer, shape: Shape) -> Result<(), NotSealed> {
+        sealer.seal(PackedFrames {
+            rest: &mut self.bytes[self.sealed..],
+            behind: shape.behind(),
+        })?;
         self.finish();
+        Ok(())
+    }
+
+    /// Overwrites the first header behind `sealed`.
+    #[cfg(test)]
+    pub(super) fn damage_unsealed(&mut self, flags_and_size: [u8; 2]) {
+        self.bytes[self.sealed..][..2].copy_from_slice(&flags_and_size);
+    }
+
+    /// Drops the frames behind `sealed`.
+    pub(super) fn discard_unsealed(&mut self) {
+        self.bytes.truncate(self.sealed);
     }
 }
 
-/// Splits the first frame off: header, body, what follows.
-fn split_frame(frames: &mut [u8]) -> (&mut [u8], &mut [u8], &mut [u8]) {
-    let header = Header::parse(frames)
-        .ok()
-        .flatten()
-        .expect("a header written here");
-    let (first, behind) = frames.split_at_mut(header.size());
-    let (body, behind) = behind.split_at_mut(header.body_len as usize);
-    (first, body, behind)
+/// The frames of a packed segment, one after the other.
+struct PackedFrames<'a> {
+    rest: &'a mut [u8],
+    /// Bytes behind each payload.
+    behind: usize,
 }
 
-fn seal_wrapped(mut rest: &mut [u8], sealer: &mut curve::traffic::Sealer) {
-    while !rest.is_empty() {
-        let mut bodies = ArrayVec::<&mut [u8], BATCH_FRAMES>::new();
-        while !bodies.is_full() && !rest.is_empty() {
-            let (_, body, behind) = split_frame(rest);
-            bodies.push(body);
-            rest = behind;
+impl<'a> Iterator for PackedFrames<'a> {
+    type Item = Result<UnsealedFrame<'a>, NotSealed>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
         }
-        sealer.seal(bodies);
+        // A list of the sizes beside the bytes would say again what the headers say, for each message. To end
+        // here instead of with an error would let the rest out as plain text.
+        Some(self.split_first().ok_or(NotSealed))
     }
 }
 
-fn seal_tagged(mut rest: &mut [u8], sealer: &mut blake3::Sealer) {
-    while !rest.is_empty() {
-        let mut jobs = ArrayVec::<SealJob<'_>, BATCH_FRAMES>::new();
-        while !jobs.is_full() && !rest.is_empty() {
-            let (aad, body, behind) = split_frame(rest);
-            let (buffer, tag) = body.split_last_chunk_mut().expect("room left for the tag");
-            jobs.push(SealJob {
-                nonce: [0; 24],
-                aad,
-                buffer,
-                tag,
-            });
-            rest = behind;
-        }
-        sealer.seal(&mut jobs);
+impl<'a> PackedFrames<'a> {
+    #[inline]
+    fn split_first(&mut self) -> Option<UnsealedFrame<'a>> {
+        let header = Header::parse(self.rest).ok().flatten()?;
+        let body = usize::try_from(header.body_len).ok()?;
+        let rest = mem::take(&mut self.rest);
+        let (header, rest) = rest.split_at_mut_checked(header.size())?;
+        let (body, rest) = rest.split_at_mut_checked(body.checked_sub(self.behind)?)?;
+        let (behind, rest) = rest.split_at_mut_checked(self.behind)?;
+        self.rest = rest;
+        Some(UnsealedFrame {
+            header,
+            body,
+            behind,
+        })
     }
 }
 
@@ -164,10 +169,11 @@ fn seal_tagged(mut rest: &mut [u8], sealer: &mut blake3::Sealer) {
 pub(super) struct Large {
     header: ArrayVec<u8, MAX_HEADER>,
     body: Body,
-    /// Empty where frames are not sealed, or wrapped.
-    tag: ArrayVec<u8, TAG_SIZE>,
+    /// The bytes behind the body.
+    behind: ArrayVec<u8, MAX_BEHIND>,
 }
 
+/// The bytes before a payload, and the payload.
 enum Body {
     Ready(Bytes),
     Unsealed(BytesMut),
@@ -188,66 +194,57 @@ impl Large {
         Self {
             header: ArrayVec::new(),
             body: Body::Ready(frames),
-            tag: ArrayVec::new(),
+            behind: ArrayVec::new(),
         }
     }
 
-    pub(super) fn new(header: Header, payload: Bytes, sealed: bool) -> Self {
+    pub(super) fn new(header: Header, flags: u8, payload: Bytes, shape: Shape) -> Self {
         let header = header.encode();
-        if !sealed {
+        if shape.is_plain() {
             return Self {
                 header,
                 body: Body::Ready(payload),
-                tag: ArrayVec::new(),
+                behind: ArrayVec::new(),
             };
         }
-        Self::with_header(header, payload)
+        if shape.before() == 0 {
+            return Self::behind_header(header, payload, shape);
+        }
+        let mut body = BytesMut::with_capacity(shape.before() + payload.len());
+        body.resize(shape.before(), 0);
+        body[shape.before() - 1] = shape.unsealed_flags(flags);
+        body.extend_from_slice(&payload);
+        Self::unsealed(header, body, shape)
     }
 
-    /// A frame that is sealed with a tag behind it.
-    fn with_header(header: ArrayVec<u8, MAX_HEADER>, payload: Bytes) -> Self {
+    /// A frame with nothing before its payload.
+    fn behind_header(header: ArrayVec<u8, MAX_HEADER>, payload: Bytes, shape: Shape) -> Self {
         // Nobody else may see the payload turn into ciphertext.
         let own = payload
             .try_into_mut()
             .unwrap_or_else(|shared| BytesMut::from(&shared[..]));
+        Self::unsealed(header, own, shape)
+    }
+
+    fn unsealed(header: ArrayVec<u8, MAX_HEADER>, body: BytesMut, shape: Shape) -> Self {
         Self {
             header,
-            body: Body::Unsealed(own),
-            tag: ArrayVec::from([0; TAG_SIZE]),
-        }
-    }
-
-    /// A frame that is wrapped: `prefix` stands before its payload until it is sealed.
-    pub(super) fn wrapped(header: Header, prefix: &[u8], payload: &[u8]) -> Self {
-        let mut body = BytesMut::with_capacity(prefix.len() + payload.len());
-        body.extend_from_slice(prefix);
-        body.extend_from_slice(payload);
-        Self {
-            header: header.encode(),
             body: Body::Unsealed(body),
-            tag: ArrayVec::new(),
+            behind: iter::repeat_n(0, shape.behind()).collect(),
         }
     }
 
-    pub(super) fn seal(&mut self, sealer: &mut Sealer) {
+    pub(super) fn seal(&mut self, sealer: &mut Sealer) -> Result<(), NotSealed> {
         if let Body::Unsealed(body) = &mut self.body {
-            let mut body = core::mem::take(body);
-            match sealer {
-                Sealer::Plain => {}
-                Sealer::Tagged(sealer) => {
-                    let mut tag = [0; TAG_SIZE];
-                    sealer.seal(&mut [SealJob {
-                        nonce: [0; 24],
-                        aad: &self.header,
-                        buffer: &mut body,
-                        tag: &mut tag,
-                    }]);
-                    self.tag = ArrayVec::from(tag);
-                }
-                Sealer::Wrapped(sealer) => sealer.seal([&mut body[..]]),
-            }
-            self.body = Body::Ready(body.freeze());
+            let frame = UnsealedFrame {
+                header: &self.header,
+                body,
+                behind: &mut self.behind,
+            };
+            sealer.seal(iter::once(Ok(frame)))?;
+            self.body = Body::Ready(mem::take(body).freeze());
         }
+        Ok(())
     }
 }
 
@@ -256,6 +253,7 @@ pub(super) struct InPieces {
     header: ArrayVec<u8, MAX_HEADER>,
     /// The bytes that are not sealed yet.
     payload: Bytes,
+    shape: Shape,
     /// `None` before the first piece.
     sealer: Option<Box<dyn PieceSealer>>,
 }
@@ -269,10 +267,11 @@ pub(super) enum Piece {
 }
 
 impl InPieces {
-    pub(super) fn new(header: Header, payload: Bytes) -> Self {
+    pub(super) fn new(header: Header, payload: Bytes, shape: Shape) -> Self {
         Self {
             header: header.encode(),
             payload,
+            shape,
             sealer: None,
         }
     }
@@ -282,23 +281,19 @@ impl InPieces {
             Some(_) => 0,
             None => self.header.len(),
         };
-        header + self.payload.len() + TAG_SIZE
+        header + self.payload.len() + self.shape.behind()
     }
 
     /// Seals the next piece, in a buffer that is empty.
     pub(super) fn next(&mut self, mut buffer: Vec<u8>, sealer: &mut Sealer) -> Piece {
-        buffer.reserve(MAX_HEADER + OUTPUT_SEGMENT + TAG_SIZE);
+        buffer.reserve(MAX_HEADER + OUTPUT_SEGMENT + self.shape.behind());
         let mut pieces = match self.sealer.take() {
             Some(pieces) => pieces,
             None => {
-                let begun = match sealer {
-                    Sealer::Tagged(sealer) => sealer.seal_in_pieces(&self.header),
-                    Sealer::Plain | Sealer::Wrapped(_) => None,
-                };
-                let Some(pieces) = begun else {
-                    let payload = core::mem::take(&mut self.payload);
-                    let header = core::mem::take(&mut self.header);
-                    return Piece::Whole(Large::with_header(header, payload));
+                let Some(pieces) = sealer.seal_in_pieces(&self.header) else {
+                    let payload = mem::take(&mut self.payload);
+                    let header = mem::take(&mut self.header);
+                    return Piece::Whole(Large::behind_header(header, payload, self.shape));
                 };
                 buffer.extend_from_slice(&self.header);
                 pieces

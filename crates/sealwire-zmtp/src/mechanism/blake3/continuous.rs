@@ -5,6 +5,7 @@
 
 use alloc::boxed::Box;
 
+use crate::mechanism::NotSealed;
 use crate::provider::{ContinuousCipher, OpenJob, SealJob, Verdict};
 
 /// Seals the frames of one direction.
@@ -22,12 +23,11 @@ impl Sealer {
         self.next
     }
 
-    pub(crate) fn seal(&mut self, jobs: &mut [SealJob<'_>]) {
+    pub(crate) fn seal(&mut self, jobs: &mut [SealJob<'_>]) -> Result<(), NotSealed> {
+        let next = self.next.checked_add(jobs.len() as u64).ok_or(NotSealed)?;
         self.cipher.seal(jobs);
-        self.next = self
-            .next
-            .checked_add(jobs.len() as u64)
-            .expect("staging counts ahead");
+        self.next = next;
+        Ok(())
     }
 }
 

@@ -4,12 +4,18 @@
 
 use alloc::boxed::Box;
 
+use arrayvec::ArrayVec;
+use sealwire_aead::TAG_SIZE;
 use zeroize::Zeroizing;
 
 use super::transcript::Transcript;
 use super::{continuous, traffic};
-use crate::mechanism::{self, DataPhase};
+use crate::limits::BATCH_FRAMES;
+use crate::mechanism::{self, DataPhase, NotSealed, SealedFrame, Shape, UnsealedFrame};
 use crate::provider::{OpenJob, PieceSealer, Provider, SealJob, SharedSecret};
+
+/// A tag follows each payload, which is encrypted where it lies. The header is authenticated.
+pub(crate) const SHAPE: Shape = Shape::tagged(TAG_SIZE);
 
 /// Seals frames, each with a tag behind its payload.
 pub(crate) enum Sealer {
@@ -26,15 +32,35 @@ impl Sealer {
         }
     }
 
-    /// Seals frames in order.
+    /// Seals frames in order, a batch at a time.
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// When fewer nonces are left than there are jobs: staging counts ahead and refuses first.
-    pub(crate) fn seal(&mut self, jobs: &mut [SealJob<'_>]) {
-        match self {
-            Self::PerMessage(sealer) => sealer.seal(jobs),
-            Self::Continuous(sealer) => sealer.seal(jobs),
+    /// As [`mechanism::Sealer::seal`].
+    pub(crate) fn seal<'a>(
+        &mut self,
+        mut frames: impl Iterator<Item = Result<UnsealedFrame<'a>, NotSealed>>,
+    ) -> Result<(), NotSealed> {
+        loop {
+            let mut jobs = ArrayVec::<SealJob<'_>, BATCH_FRAMES>::new();
+            while !jobs.is_full()
+                && let Some(frame) = frames.next()
+            {
+                let frame = frame?;
+                jobs.push(SealJob {
+                    nonce: [0; 24],
+                    aad: frame.header,
+                    buffer: frame.body,
+                    tag: frame.behind.try_into().map_err(|_| NotSealed)?,
+                });
+            }
+            if jobs.is_empty() {
+                return Ok(());
+            }
+            match self {
+                Self::PerMessage(sealer) => sealer.seal(&mut jobs)?,
+                Self::Continuous(sealer) => sealer.seal(&mut jobs)?,
+            }
         }
     }
 
@@ -66,12 +92,23 @@ impl Opener {
         }
     }
 
-    /// Opens frames in order and gives the number of those that verified before the first that did not;
-    /// the counter moves by as many. At most `u64::MAX - next_index()` jobs are allowed.
-    pub(crate) fn open(&mut self, jobs: &mut [OpenJob<'_>]) -> usize {
+    /// Opens up to a batch of frames in order and gives the number of those that verified before the first
+    /// that did not; the counter moves by as many. At most `u64::MAX - next_index()` frames are allowed.
+    pub(crate) fn open<'a>(&mut self, frames: impl Iterator<Item = SealedFrame<'a>>) -> usize {
+        let mut jobs = ArrayVec::<OpenJob<'_>, BATCH_FRAMES>::new();
+        for frame in frames {
+            // One without a whole tag is one that cannot verify.
+            let Ok(tag) = frame.behind.try_into() else {
+                break;
+            };
+            jobs.push(OpenJob::new([0; 24], frame.header, frame.body, tag));
+        }
+        if jobs.is_empty() {
+            return 0;
+        }
         match self {
-            Self::PerMessage(opener) => opener.open(jobs),
-            Self::Continuous(opener) => opener.open(jobs),
+            Self::PerMessage(opener) => opener.open(&mut jobs),
+            Self::Continuous(opener) => opener.open(&mut jobs),
         }
     }
 }
@@ -124,10 +161,7 @@ pub(super) fn derive(
             )
         }
     };
-    (
-        mechanism::Sealer::Tagged(sealer),
-        mechanism::Opener::Tagged(opener),
-    )
+    (sealer.into(), opener.into())
 }
 
 /// The context strings of one direction.

@@ -30,5 +30,5 @@ mod transcript;
 mod vectors;
 
 pub use self::cookie::{CookieKey, CookieKeys, CookieStore};
-pub(crate) use self::data_phase::{Opener, Sealer};
+pub(crate) use self::data_phase::{Opener, SHAPE, Sealer};
 pub use self::settings::{Blake3Client, Blake3Server, DataPhase};

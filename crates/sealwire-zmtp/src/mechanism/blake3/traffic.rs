@@ -11,6 +11,7 @@
 
 use alloc::boxed::Box;
 
+use crate::mechanism::NotSealed;
 use crate::provider::{MessageCipher, OpenJob, PieceSealer, SealJob, Verdict};
 
 /// The nonces of one direction, in order, each once.
@@ -39,11 +40,10 @@ impl Nonces {
         nonce
     }
 
-    fn advance(&mut self, count: usize) {
-        self.next = self
-            .next
-            .checked_add(count as u64)
-            .expect("staging counts ahead");
+    /// `None` when fewer than `count` are left, none of which is used then.
+    fn advance(&mut self, count: usize) -> Option<()> {
+        self.next = self.next.checked_add(count as u64)?;
+        Some(())
     }
 }
 
@@ -65,19 +65,20 @@ impl Sealer {
         self.nonces.next
     }
 
-    pub(crate) fn seal(&mut self, jobs: &mut [SealJob<'_>]) {
+    pub(crate) fn seal(&mut self, jobs: &mut [SealJob<'_>]) -> Result<(), NotSealed> {
         for (ahead, job) in jobs.iter_mut().enumerate() {
             job.nonce = self.nonces.peek(ahead);
         }
         // Before the cipher runs, so that no panic in there can make a nonce come again.
-        self.nonces.advance(jobs.len());
+        self.nonces.advance(jobs.len()).ok_or(NotSealed)?;
         self.cipher.seal(jobs);
+        Ok(())
     }
 
     /// Begins to seal the next frame in pieces, where the provider can.
     pub(crate) fn seal_in_pieces(&mut self, aad: &[u8]) -> Option<Box<dyn PieceSealer>> {
         let sealer = self.cipher.seal_in_pieces(&self.nonces.peek(0), aad)?;
-        self.nonces.advance(1);
+        self.nonces.advance(1)?;
         Some(sealer)
     }
 }
@@ -109,8 +110,8 @@ impl Opener {
             .iter()
             .take_while(|job| job.verdict == Verdict::Verified)
             .count();
-        self.nonces.advance(verified);
-        verified
+        // Nothing verifies beyond the last number.
+        self.nonces.advance(verified).map_or(0, |()| verified)
     }
 }
 
@@ -135,16 +136,16 @@ mod tests {
         sealer
     }
 
-    fn seal(sealer: &mut Sealer, count: usize) {
-        for _ in 0..count {
+    fn seal(sealer: &mut Sealer, count: usize) -> Result<(), NotSealed> {
+        (0..count).try_for_each(|_| {
             let job = SealJob {
                 nonce: [0; 24],
                 aad: b"",
                 buffer: &mut [],
                 tag: &mut [0; 32],
             };
-            sealer.seal(&mut [job]);
-        }
+            sealer.seal(&mut [job])
+        })
     }
 
     #[test]
@@ -161,14 +162,16 @@ mod tests {
     #[test]
     fn the_last_number_is_two_to_the_64_minus_two() {
         let mut sealer = sealer_at(u64::MAX - 2);
-        seal(&mut sealer, 2);
+        assert_eq!(seal(&mut sealer, 2), Ok(()));
         assert_eq!(sealer.next_index(), u64::MAX);
     }
 
     #[test]
-    #[should_panic(expected = "staging counts ahead")]
     fn no_number_beyond_is_ever_used() {
-        seal(&mut sealer_at(u64::MAX), 1);
+        let mut sealer = sealer_at(u64::MAX);
+        assert_eq!(seal(&mut sealer, 1), Err(NotSealed));
+        assert_eq!(sealer.next_index(), u64::MAX);
+        assert!(sealer.seal_in_pieces(b"").is_none());
     }
 
     #[test]
@@ -185,7 +188,7 @@ mod tests {
                 tag,
             })
             .collect();
-        sealer.seal(&mut jobs);
+        sealer.seal(&mut jobs).unwrap();
         tags[1][0] ^= 1;
 
         let mut opener = Opener::new(DefaultProvider.cipher(&[1; 32]), BASE);

@@ -7,6 +7,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::iter;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -22,9 +23,9 @@ use crate::key_pair::KeyPair;
 use crate::keys::{SecretKey, hex};
 use crate::mechanism::{
     Blake3Client, Blake3Server, DataPhase, Entropy, Established, Greetings, HandshakeFrame,
-    MechanismConfig, Opener, Progress, Sealer, Settings as _,
+    MechanismConfig, Opener, Progress, SealedFrame, Sealer, Settings as _, UnsealedFrame,
 };
-use crate::provider::{DefaultProvider, OpenJob, Provider, SealJob, Verdict};
+use crate::provider::{DefaultProvider, Provider};
 use crate::wire::frame::Header;
 
 const PER_MESSAGE: &str = include_str!(concat!(
@@ -180,28 +181,24 @@ fn seal(sealer: &mut Sealer, frame: &Value) -> Vec<u8> {
     let flags = unhex(&frame["flags"])[0] & !crate::wire::frame::LONG;
     let header = Header::new(flags, body.len() + 32).encode();
     let mut tag = [0; 32];
-    let Sealer::Tagged(sealer) = sealer else {
-        panic!("frames of BLAKE3ZMQ have a tag behind them");
+    let frame = UnsealedFrame {
+        header: &header,
+        body: &mut body,
+        behind: &mut tag,
     };
-    sealer.seal(&mut [SealJob {
-        nonce: [0; 24],
-        aad: &header,
-        buffer: &mut body,
-        tag: &mut tag,
-    }]);
+    sealer.seal(iter::once(Ok(frame))).unwrap();
     [&header[..], &body, &tag].concat()
 }
 
 fn open(opener: &mut Opener, wire: &[u8]) -> Option<Vec<u8>> {
     let (header, body) = wire.split_at(Header::parse(wire).unwrap().unwrap().size());
-    let (ciphertext, tag) = body.split_last_chunk()?;
+    let (ciphertext, behind) = body.split_at_checked(body.len().checked_sub(32)?)?;
     let mut buffer = ciphertext.to_vec();
-    let mut jobs = [OpenJob::new([0; 24], header, &mut buffer, tag)];
-    let Opener::Tagged(opener) = opener else {
-        panic!("frames of BLAKE3ZMQ have a tag behind them");
-    };
-    let verified = opener.open(&mut jobs);
-    assert_eq!(verified == 1, jobs[0].verdict == Verdict::Verified);
+    let verified = opener.open(iter::once(SealedFrame {
+        header,
+        body: &mut buffer,
+        behind,
+    }));
     (verified == 1).then_some(buffer)
 }
 

@@ -18,8 +18,7 @@ use super::{agree, begin_box, nonce, open_array, public_key, seal_from};
 use crate::error::{Error, HandshakeError, Incompatible, Step};
 use crate::key_pair::KeyPair;
 use crate::mechanism::{
-    AwaitCommand, CurveClient, Entropy, Established, HandshakeFrame, Local, Opener, Progress,
-    Sealer,
+    AwaitCommand, CurveClient, Entropy, Established, HandshakeFrame, Local, Progress,
 };
 use crate::wire::command;
 
@@ -185,8 +184,8 @@ impl AwaitReady {
         Ok(Established {
             metadata,
             public_key: Some(self.settings.server_key),
-            sealer: Sealer::Wrapped(sealer),
-            opener: Opener::Wrapped(opener),
+            sealer: sealer.into(),
+            opener: opener.into(),
         })
     }
 }

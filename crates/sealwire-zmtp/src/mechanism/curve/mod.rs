@@ -24,9 +24,10 @@ mod commands;
 mod cookie;
 mod server;
 mod settings;
-pub(crate) mod traffic;
+mod traffic;
 
 pub use self::settings::{CurveClient, CurveServer, FrameOrder};
+pub(crate) use self::traffic::{Opener, SHAPE, Sealer};
 
 use alloc::vec::Vec;
 

@@ -23,7 +23,7 @@ use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
     AwaitCommand, AwaitDecision, Claim, CurveServer, Entropy, Established, HandshakeFrame, Local,
-    Opener, PeerMetadata, Progress, Sealer, Waiting,
+    PeerMetadata, Progress, Waiting,
 };
 use crate::wire::command;
 
@@ -168,8 +168,8 @@ impl AwaitAnswer {
         let established = Established {
             metadata: self.metadata,
             public_key: Some(self.public_key),
-            sealer: Sealer::Wrapped(sealer),
-            opener: Opener::Wrapped(opener),
+            sealer: sealer.into(),
+            opener: opener.into(),
         };
         (frame, established)
     }

@@ -17,16 +17,12 @@ use arrayvec::ArrayVec;
 use sealwire_nacl::{CounterBox, OpenJob, SealJob, SecretBox, TAG_SIZE};
 
 use crate::limits::BATCH_FRAMES;
-use crate::mechanism::FrameOrder;
-use crate::wire::frame::{COMMAND, MORE};
+use crate::mechanism::{FrameOrder, NotSealed, SealedFrame, Shape, UnsealedFrame};
 
-/// Bytes of a frame's body before its payload.
-pub(crate) const OVERHEAD: usize = NAME.len() + 8 + TAG_SIZE + 1;
+/// Name, number, tag and the flags, of which COMMAND is 0x02.
+pub(crate) const SHAPE: Shape = Shape::wrapped(NAME.len() + 8 + TAG_SIZE + 1, 0x02);
 
 const NAME: &[u8; 8] = b"\x07MESSAGE";
-
-/// The bit that means COMMAND inside a box; MORE is where it is outside.
-const SEALED_COMMAND: u8 = 0x02;
 
 /// Which side of the handshake a box is from.
 #[derive(Copy, Clone)]
@@ -44,40 +40,27 @@ impl Side {
     }
 }
 
-/// The bytes before the payload of a frame with these flags until it is sealed.
-#[inline]
-pub(crate) fn unsealed_prefix(flags: u8) -> [u8; OVERHEAD] {
-    let mut prefix = [0; OVERHEAD];
-    prefix[..NAME.len()].copy_from_slice(NAME);
-    let command = if flags & COMMAND == 0 {
-        0
-    } else {
-        SEALED_COMMAND
-    };
-    prefix[OVERHEAD - 1] = flags & MORE | command;
-    prefix
+struct Parts<'a> {
+    name: &'a mut [u8; NAME.len()],
+    number: &'a mut [u8; 8],
+    tag: &'a mut [u8; TAG_SIZE],
+    /// Flags and payload.
+    sealed: &'a mut [u8],
 }
 
-/// The flags in the last byte of an opened prefix, as they would be outside; `None` for others than
-/// MORE or COMMAND.
-#[inline]
-pub(crate) const fn opened_flags(sealed: u8) -> Option<u8> {
-    match sealed {
-        0 => Some(0),
-        MORE => Some(MORE),
-        SEALED_COMMAND => Some(COMMAND),
-        _ => None,
+impl<'a> Parts<'a> {
+    /// `None` for a body that is too short for [`SHAPE`].
+    fn of(body: &'a mut [u8]) -> Option<Self> {
+        let (name, rest) = body.split_first_chunk_mut()?;
+        let (number, rest) = rest.split_first_chunk_mut()?;
+        let (tag, sealed) = rest.split_first_chunk_mut()?;
+        Some(Self {
+            name,
+            number,
+            tag,
+            sealed,
+        })
     }
-}
-
-/// The parts of a body of at least [`OVERHEAD`] bytes: name, number, tag, and what is sealed. Both
-/// callers, scanning and staging, measure that before; a type for it would be parsed from the same bytes
-/// once more.
-fn parts(body: &mut [u8]) -> (&mut [u8; 8], &mut [u8; 8], &mut [u8; TAG_SIZE], &mut [u8]) {
-    let (name, rest) = body.split_first_chunk_mut().expect("a body holds its name");
-    let (number, rest) = rest.split_first_chunk_mut().expect("and a number");
-    let (tag, sealed) = rest.split_first_chunk_mut().expect("and a tag");
-    (name, number, tag, sealed)
 }
 
 /// Seals the frames of one direction. It owns its counter and cannot be cloned, so no nonce comes
@@ -100,24 +83,36 @@ impl Sealer {
         self.next
     }
 
-    /// Seals bodies that begin with an [`unsealed_prefix`], in order.
+    /// Seals frames in order, a batch at a time.
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// When fewer numbers are left than there are bodies: staging counts ahead and refuses first.
-    pub(crate) fn seal<'a>(&mut self, bodies: impl IntoIterator<Item = &'a mut [u8]>) {
-        let mut jobs = ArrayVec::<SealJob<'_>, BATCH_FRAMES>::new();
-        for body in bodies {
-            let (_, number, tag, sealed) = parts(body);
-            *number = self.next.to_be_bytes();
-            self.next = self.next.checked_add(1).expect("staging counts ahead");
-            jobs.push(SealJob {
-                nonce: *number,
-                buffer: sealed,
-                tag,
-            });
+    /// As [`mechanism::Sealer::seal`](crate::mechanism::Sealer::seal).
+    pub(crate) fn seal<'a>(
+        &mut self,
+        mut frames: impl Iterator<Item = Result<UnsealedFrame<'a>, NotSealed>>,
+    ) -> Result<(), NotSealed> {
+        loop {
+            let mut jobs = ArrayVec::<SealJob<'_>, BATCH_FRAMES>::new();
+            while !jobs.is_full()
+                && let Some(frame) = frames.next()
+            {
+                let parts = Parts::of(frame?.body).ok_or(NotSealed)?;
+                let next = self.next.checked_add(1).ok_or(NotSealed)?;
+                *parts.name = *NAME;
+                *parts.number = self.next.to_be_bytes();
+                self.next = next;
+                jobs.push(SealJob {
+                    nonce: *parts.number,
+                    buffer: parts.sealed,
+                    tag: parts.tag,
+                });
+            }
+            if jobs.is_empty() {
+                return Ok(());
+            }
+            self.cipher.seal_batch(&mut jobs);
         }
-        self.cipher.seal_batch(&mut jobs);
     }
 }
 
@@ -146,23 +141,26 @@ impl Opener {
         self.opened
     }
 
-    /// Opens bodies of at least [`OVERHEAD`] bytes in order, at most [`BATCH_FRAMES`], and gives the
-    /// number of those that verified before the first that did not.
-    pub(crate) fn open<'a>(&mut self, bodies: impl IntoIterator<Item = &'a mut [u8]>) -> usize {
+    /// Opens up to a batch of frames in order, and gives the number of those that verified before the first
+    /// that did not.
+    pub(crate) fn open<'a>(&mut self, frames: impl Iterator<Item = SealedFrame<'a>>) -> usize {
         let mut jobs = ArrayVec::<OpenJob<'_>, BATCH_FRAMES>::new();
         let mut last = self.last;
-        for body in bodies {
-            let (name, number, tag, sealed) = parts(body);
-            let counter = u64::from_be_bytes(*number);
+        for frame in frames {
+            // One without room for its parts is one that cannot verify.
+            let Some(parts) = Parts::of(frame.body) else {
+                break;
+            };
+            let counter = u64::from_be_bytes(*parts.number);
             let follows = match self.order {
                 FrameOrder::Consecutive => last.checked_add(1) == Some(counter),
                 FrameOrder::GapsUnauthenticatedOrder => counter > last,
             };
-            if name != NAME || !follows {
+            if parts.name != NAME || !follows {
                 break;
             }
             last = counter;
-            jobs.push(OpenJob::new(*number, sealed, tag));
+            jobs.push(OpenJob::new(*parts.number, parts.sealed, parts.tag));
         }
         self.cipher.open_batch(&mut jobs);
         let verified = jobs.iter().take_while(|job| job.verified).count();

@@ -55,7 +55,7 @@ fn established(metadata: PeerMetadata) -> Established {
     Established {
         metadata,
         public_key: None,
-        sealer: Sealer::Plain,
-        opener: Opener::Plain,
+        sealer: Sealer::PLAIN,
+        opener: Opener::PLAIN,
     }
 }
