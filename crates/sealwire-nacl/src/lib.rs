@@ -35,6 +35,15 @@
 //! | [`CounterBox`] | | a sequence of messages whose nonces share 16 bytes, in batches |
 //! | [`KeyPair::seal`], [`KeyPair::open`] | `crypto_box` | a single message: X25519 every time |
 //!
+//! These are parts of the above, for protocols that combine them in their own way. None of them alone protects a
+//! message:
+//!
+//! | item | NaCl's name | is not |
+//! |---|---|---|
+//! | [`x25519`], [`x25519_base`] | `crypto_scalarmult`, `crypto_scalarmult_base` | a key: its result has to be hashed |
+//! | [`OneTimeKey`] | `crypto_onetimeauth`, `crypto_onetimeauth_verify` | for two messages: they give the key away |
+//! | [`XSalsa20`] | `crypto_stream`, `crypto_stream_xor` | authenticated: a bit that is flipped stays flipped |
+//!
 //! Public keys are any 32 bytes, as in libsodium: several encodings may mean the same key. Compare
 //! keys only after making sure that they are canonical.
 //!
@@ -60,17 +69,23 @@ mod counter_box;
 mod error;
 mod job;
 mod keys;
+mod one_time_key;
 mod poly1305;
 mod salsa20;
 mod secret_box;
 mod sizes;
+mod x25519;
+mod xsalsa20;
 
 pub use counter_box::CounterBox;
 pub use error::{OpenError, WeakKey};
 pub use job::{OpenJob, SealJob};
 pub use keys::KeyPair;
+pub use one_time_key::OneTimeKey;
 pub use secret_box::SecretBox;
 pub use sizes::{KEY_SIZE, NONCE_SIZE, PREFIX_SIZE, TAG_SIZE};
+pub use x25519::{x25519, x25519_base};
+pub use xsalsa20::XSalsa20;
 
 /// The README's example is compiled and run as printed.
 #[cfg(doctest)]
