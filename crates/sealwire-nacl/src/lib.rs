@@ -47,8 +47,26 @@
 //! Public keys are any 32 bytes, as in libsodium: several encodings may mean the same key. Compare
 //! keys only after making sure that they are canonical.
 //!
-//! Poly1305 does not commit to its key: anyone who knows two keys can make a ciphertext that opens
-//! under both. The crate `sealwire-aead` does.
+//! # Nonces
+//!
+//! Two messages sealed under the same key and nonce give anyone who sees both the XOR of the plaintexts, as far
+//! as the shorter one goes, and the key of their tags, with which other messages are forged under that nonce.
+//! The key itself and messages under other nonces stay secret.
+//!
+//! What rules it out:
+//!
+//! - a random nonce for each message: after 2^64 messages under a key two are equal with a chance below 2^-64;
+//! - a counter, where the nonces of both directions differ, as those of CurveZMQ do in their first 16 bytes: two
+//!   key pairs share one key.
+//!
+//! # What it is not
+//!
+//! - A proof to others: the receiver could have sealed it.
+//! - A guard against messages that are dropped, repeated, reordered or sent back to who sealed them.
+//! - Forward secret: either secret key opens all that was recorded.
+//! - Committing: anyone who knows two keys can make a ciphertext that opens under both. The crate
+//!   `sealwire-aead` commits to its key, and binds associated data.
+//! - Audited. Lengths are not hidden.
 //!
 //! # What is not wiped
 //!

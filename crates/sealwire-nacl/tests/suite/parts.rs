@@ -89,6 +89,28 @@ fn xsalsa20_gives_the_keystream_of_the_paper() {
     assert_eq!(text[32..], hex(CIPHERTEXT));
 }
 
+/// C and Python read the same answers from a file.
+#[test]
+fn the_file_has_these_answers() {
+    let file = include_str!("../../../../vectors/nacl.json");
+    for (name, answer) in [
+        ("alice_secret", ALICE),
+        ("alice_public", ALICE_PUBLIC),
+        ("bob_secret", BOB),
+        ("bob_public", BOB_PUBLIC),
+        ("agreed", AGREED),
+        ("shared", SHARED),
+        ("nonce", NONCE),
+        ("message", MESSAGE),
+        ("authentication_key", AUTHENTICATION_KEY),
+        ("tag", TAG),
+        ("ciphertext", CIPHERTEXT),
+    ] {
+        let field = format!("\"{name}\": \"{answer}\"");
+        assert!(file.contains(&field), "{name}");
+    }
+}
+
 #[test]
 fn debug_shows_no_secret() {
     let (key, stream) = (OneTimeKey::new(&[0xab; 32]), XSalsa20::new(&[0xab; 32]));
