@@ -63,8 +63,8 @@ FLOORS = {
     ],
     "crates/sealwire-nacl": [
         ["error", "salsa20", "sizes"],
-        ["job", "poly1305"],
-        ["batch"],
+        ["job", "poly1305", "x25519", "xsalsa20"],
+        ["batch", "one_time_key"],
         ["counter_box"],
         ["secret_box"],
         ["keys"],

@@ -37,25 +37,34 @@ if [ "$("${cbindgen:-false}" --version 2>/dev/null)" != "cbindgen $CBINDGEN" ]; 
     cbindgen=$root/target/cbindgen/bin/cbindgen
 fi
 
-"$cbindgen" --quiet --config cbindgen.toml --output "$work/sealwire.h" . 2>"$work/log" \
-    || fail "cbindgen: $(cat "$work/log")"
-if ! cmp -s "$work/sealwire.h" include/sealwire.h; then
-    if [ "${1:-}" = --update ]; then
-        cp "$work/sealwire.h" include/sealwire.h
-        echo "header: updated"
-    else
-        diff -u include/sealwire.h "$work/sealwire.h" | head -n 40 || true
-        fail "include/sealwire.h is not what the crate says: run $0 --update"
+# Makes header $1 from the cbindgen arguments behind it, and compares it with what is there.
+header() {
+    name=$1
+    shift
+    "$cbindgen" --quiet --output "$work/$name" "$@" 2>"$work/log" \
+        || fail "cbindgen: $(cat "$work/log")"
+    if ! cmp -s "$work/$name" "include/$name"; then
+        if [ "$update" = --update ]; then
+            cp "$work/$name" "include/$name"
+            echo "$name: updated"
+        else
+            diff -u "include/$name" "$work/$name" | head -n 40 || true
+            fail "include/$name is not what the crate says: run $0 --update"
+        fi
     fi
-fi
-echo "header: as the crate has it"
+}
+update=${1:-}
+header sealwire.h --config cbindgen.toml .
+header sealwire_nacl.h --config cbindgen-nacl.toml src/nacl/names.rs
+echo "headers: as the crate has them"
 
 prefix=$work/prefix
 ./install.sh "$prefix"
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
 
 # Every function that is declared is there, and nothing else is.
-grep -o 'sealwire_[a-z0-9_]*(' include/sealwire.h | tr -d '(' | sort -u >"$work/declared"
+grep -oh 'sealwire_[a-z0-9_]*(' include/sealwire.h include/sealwire_nacl.h | tr -d '(' | sort -u \
+    >"$work/declared"
 nm -D --defined-only "$prefix/lib/libsealwire.so" | awk '{ print $3 }' | sort -u >"$work/exported"
 diff "$work/declared" "$work/exported" || fail "declared and exported functions differ"
 echo "library: $(wc -l <"$work/exported") functions, all of them declared"
@@ -63,16 +72,19 @@ echo "library: $(wc -l <"$work/exported") functions, all of them declared"
 python3 tests/vectors.py "$root/vectors/chacha20-blake3.json" "$root/vectors/blake3-derive-key.json" \
     "$work/aead_vectors.h"
 python3 tests/session_vectors.py "$root/vectors/blake3zmq-continuous.json" "$work/session_vectors.h"
+python3 tests/nacl_vectors.py "$root/vectors/nacl.json" "$work/nacl_vectors.h"
 warnings="-Wall -Wextra -Wpedantic -Werror"
 common="-O1 -g -pthread -D_XOPEN_SOURCE=700 $warnings -I$work"
 libraries() {
     case $1 in
-        nacl) pkg-config --cflags --libs sealwire libsodium ;;
+        nacl | nacl_sodium) pkg-config --cflags --libs sealwire libsodium ;;
+        nacl_names) pkg-config --cflags --libs sealwire-nacl ;;
         libzmq) pkg-config --cflags --libs sealwire libzmq ;;
         *) pkg-config --cflags --libs sealwire ;;
     esac
 }
-tests="sockets messages errors auth guests accounts engine poll signals aead session nacl libzmq rpc fork"
+tests="sockets messages errors auth guests accounts engine poll signals aead session
+    nacl nacl_names nacl_sodium libzmq rpc fork"
 # shellcheck disable=SC2046,SC2086
 for test in $tests leak; do
     cc -std=c99 $common -o "$work/$test" "tests/$test.c" $(libraries "$test")
@@ -84,9 +96,25 @@ for test in $tests; do
 done
 echo "pkg-config: $(echo "$tests" | wc -w) tests in C99 and C++17"
 
+# NaCl's headers of what is not offered say so, and what to do.
+for name in sign hash auth; do
+    echo "#include \"crypto_$name.h\"" >"$work/refused.c"
+    # shellcheck disable=SC2046
+    if cc -fsyntax-only $(pkg-config --cflags sealwire-nacl) "$work/refused.c" 2>"$work/log"; then
+        fail "crypto_$name.h compiles"
+    fi
+    grep -q "crypto_$name is not offered: Sealwire has no " "$work/log" \
+        || fail "crypto_$name.h fails for another reason: $(cat "$work/log")"
+done
+# shellcheck disable=SC2046,SC2086
+cc -std=c99 $warnings -o "$work/nacl_box" examples/nacl_box.c \
+    $(pkg-config --cflags --libs sealwire-nacl)
+[ "$("$work/nacl_box")" = "hello from NaCl" ] || fail "a program for NaCl says something else"
+echo "NaCl: a program for it compiles unchanged; crypto_sign, crypto_hash and crypto_auth say why not"
+
 cmake -S tests/cmake -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 \
     && cmake --build "$work/cmake" >>"$work/log" 2>&1 || fail "CMake: $(cat "$work/log")"
-for test in sockets sockets_static rpc rpc_static; do
+for test in sockets sockets_static rpc rpc_static nacl_box; do
     timeout 300 env -u LD_LIBRARY_PATH "$work/cmake/$test" || fail "$test (CMake) failed"
 done
 echo "CMake: shared and static library"

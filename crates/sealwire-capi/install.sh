@@ -1,7 +1,8 @@
 #!/bin/sh
-# Builds libsealwire and installs it with its header under PREFIX:
+# Builds libsealwire and installs it with its headers under PREFIX:
 #
 #   include/sealwire.h   lib/libsealwire.{so,a}   lib/pkgconfig/sealwire.pc   lib/cmake/Sealwire/
+#   include/sealwire_nacl.h   include/sealwire/nacl/   lib/pkgconfig/sealwire-nacl.pc
 #
 # Needs a Rust toolchain. The files find each other wherever PREFIX is moved to; DESTDIR goes in front
 # of it, for packages.
@@ -22,8 +23,10 @@ version=$(cargo pkgid --quiet --package sealwire-capi | sed 's/.*[#@]//')
 major=${version%%.*}
 target=${CARGO_TARGET_DIR:-../../target}/release
 
-mkdir -p "$root/include" "$root/lib/pkgconfig" "$root/lib/cmake/Sealwire"
-install -m 644 include/sealwire.h "$root/include/"
+mkdir -p "$root/include/sealwire/nacl" "$root/lib/pkgconfig" "$root/lib/cmake/Sealwire"
+install -m 644 include/sealwire.h include/sealwire_nacl.h "$root/include/"
+# Not in include/nacl, where packages of NaCl itself have theirs.
+install -m 644 include/nacl/*.h "$root/include/sealwire/nacl/"
 install -m 644 "$target/libsealwire_c.a" "$root/lib/libsealwire.a"
 case $(uname) in
     Darwin)
@@ -58,8 +61,20 @@ Libs.private: $system
 Cflags: -I\${includedir}
 END
 
+cat > "$root/lib/pkgconfig/sealwire-nacl.pc" <<END
+prefix=\${pcfiledir}/../..
+includedir=\${prefix}/include
+
+Name: sealwire-nacl
+Description: NaCl's headers and names for libsealwire
+Version: $version
+Requires: sealwire = $version
+Cflags: -I\${includedir}/sealwire/nacl
+END
+
 cat > "$root/lib/cmake/Sealwire/SealwireConfig.cmake" <<END
-# Sealwire::sealwire is the shared library, Sealwire::sealwire_static the other.
+# Sealwire::sealwire is the shared library, Sealwire::sealwire_static the other. Sealwire::nacl is the shared
+# one with NaCl's headers.
 get_filename_component(_sealwire_prefix "\${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 if(NOT TARGET Sealwire::sealwire)
     add_library(Sealwire::sealwire SHARED IMPORTED)
@@ -72,6 +87,10 @@ if(NOT TARGET Sealwire::sealwire)
         IMPORTED_LOCATION "\${_sealwire_prefix}/lib/libsealwire.a"
         INTERFACE_INCLUDE_DIRECTORIES "\${_sealwire_prefix}/include"
         INTERFACE_LINK_LIBRARIES "$system")
+    add_library(Sealwire::nacl INTERFACE IMPORTED)
+    set_target_properties(Sealwire::nacl PROPERTIES
+        INTERFACE_INCLUDE_DIRECTORIES "\${_sealwire_prefix}/include/sealwire/nacl"
+        INTERFACE_LINK_LIBRARIES Sealwire::sealwire)
 endif()
 unset(_sealwire_prefix)
 END

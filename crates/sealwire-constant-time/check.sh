@@ -114,11 +114,11 @@ has_nightly() {
 }
 
 under_valgrind sealwire-aead portable,sse41,avx2
-under_valgrind sealwire-nacl portable,sse2,avx2,agreement
+under_valgrind sealwire-nacl portable,sse2,avx2,parts,agreement
 under_valgrind sealwire-newplex "portable,aesni,aesni with avx"
 if has_emulator; then
     under_emulation sealwire-aead portable,neon
-    under_emulation sealwire-nacl portable,agreement
+    under_emulation sealwire-nacl portable,parts,agreement
     under_emulation sealwire-newplex portable,armv8
 elif [ "${CI:-}" = true ]; then
     fail "no emulator with plugins and no C compiler for AArch64 (qemu-user, gcc-aarch64-linux-gnu)"
@@ -127,7 +127,7 @@ else
 fi
 if has_nightly; then
     under_memory_sanitizer sealwire-aead portable portable,sse41,avx2,avx512 avx512bw
-    under_memory_sanitizer sealwire-nacl portable,agreement portable,sse2,avx2,avx512,ifma,agreement \
+    under_memory_sanitizer sealwire-nacl portable,parts,agreement portable,sse2,avx2,avx512,ifma,parts,agreement \
         "avx512vl avx512ifma"
     under_memory_sanitizer sealwire-newplex portable \
         "portable,aesni,aesni with avx,vaes256,vaes512" "vaes avx512bw"

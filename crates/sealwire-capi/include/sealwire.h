@@ -2111,6 +2111,17 @@ sealwire_status sealwire_box_shared(const uint8_t *public_key,
  * another message between the two. Writes `size` + 16 bytes to `sealed`: the tag, then the
  * ciphertext. The two may overlap. NaCl's `crypto_box_easy`.
  *
+ * Nonces: two messages sealed under the same key and nonce give anyone who sees both the XOR of the
+ * plaintexts, as far as the shorter one goes, and the key of their tags, with which other messages are
+ * forged under that nonce. The key itself and messages under other nonces stay secret. What rules it out:
+ * a random nonce for each message (`sealwire_aead_generate_nonce` writes 24 bytes; after 2^64 messages under a
+ * key two are equal with a chance below 2^-64). The two directions between two key pairs have one key, so
+ * nonces that count have to differ between them as well.
+ *
+ * What this is not: a proof to others, as the receiver could have sealed it; a guard against messages that
+ * are dropped, repeated, reordered or sent back to who sealed them; forward secrecy; committing to a key,
+ * as `sealwire_aead_seal` is. Lengths are not hidden.
+ *
  * Errors: `SEALWIRE_ERROR_WEAK_KEY`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
  */
 sealwire_status sealwire_box_seal(const uint8_t *public_key,

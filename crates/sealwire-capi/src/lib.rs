@@ -1,5 +1,5 @@
 //! Sealwire for C and for every language that calls C. The header `include/sealwire.h` is made from
-//! this crate, comments and all; `docs/c.md` tells how to build and use it.
+//! this crate, comments and all, and `include/sealwire_nacl.h` from `nacl/names.rs`; `docs/c.md` tells how to build and use it.
 //!
 //! ```text
 //!   C ──▶ extern "C" functions ──▶ pointers (checked) ──▶ sealwire, sealwire-rpc, -aead, -nacl

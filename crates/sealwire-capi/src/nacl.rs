@@ -1,5 +1,8 @@
 //! NaCl's `box` and `secretbox`, byte for byte as libsodium computes them.
 
+/// cbindgen:ignore
+pub mod names;
+
 use sealwire_nacl::{KeyPair, OpenError, SecretBox, WeakKey};
 use zeroize::Zeroizing;
 
@@ -29,6 +32,14 @@ impl From<WeakKey> for Failure {
     }
 }
 
+/// A key pair from the randomness of the operating system.
+fn fresh() -> Result<KeyPair, Failure> {
+    let mut secret = Zeroizing::new([0; SEALWIRE_BOX_KEY_SIZE]);
+    getrandom::fill(&mut secret[..])
+        .map_err(|error| Failure::new(SEALWIRE_ERROR_RANDOM, error.to_string()))?;
+    Ok(KeyPair::from_secret(*secret))
+}
+
 /// Writes a fresh key pair: 32 bytes each; wipe the secret one. NaCl's `crypto_box_keypair`.
 ///
 /// Errors: `SEALWIRE_ERROR_RANDOM`, `SEALWIRE_ERROR_NULL`.
@@ -40,11 +51,9 @@ pub extern "C" fn sealwire_box_generate(
     guard(|| {
         let public_key = array_output(public_key, "public_key")?;
         let secret_key = array_output(secret_key, "secret_key")?;
-        let mut secret = Zeroizing::new([0; SEALWIRE_BOX_KEY_SIZE]);
-        getrandom::fill(&mut secret[..])
-            .map_err(|error| Failure::new(SEALWIRE_ERROR_RANDOM, error.to_string()))?;
-        public_key.write(*KeyPair::from_secret(*secret).public());
-        secret_key.write(*secret);
+        let keys = fresh()?;
+        public_key.write(*keys.public());
+        secret_key.write(*keys.secret());
         Ok(())
     })
 }
@@ -121,6 +130,17 @@ fn open(
 /// Seals a message for the owner of `public_key`, under a nonce (24 bytes) that is never used for
 /// another message between the two. Writes `size` + 16 bytes to `sealed`: the tag, then the
 /// ciphertext. The two may overlap. NaCl's `crypto_box_easy`.
+///
+/// Nonces: two messages sealed under the same key and nonce give anyone who sees both the XOR of the
+/// plaintexts, as far as the shorter one goes, and the key of their tags, with which other messages are
+/// forged under that nonce. The key itself and messages under other nonces stay secret. What rules it out:
+/// a random nonce for each message (`sealwire_aead_generate_nonce` writes 24 bytes; after 2^64 messages under a
+/// key two are equal with a chance below 2^-64). The two directions between two key pairs have one key, so
+/// nonces that count have to differ between them as well.
+///
+/// What this is not: a proof to others, as the receiver could have sealed it; a guard against messages that
+/// are dropped, repeated, reordered or sent back to who sealed them; forward secrecy; committing to a key,
+/// as `sealwire_aead_seal` is. Lengths are not hidden.
 ///
 /// Errors: `SEALWIRE_ERROR_WEAK_KEY`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
 #[unsafe(no_mangle)]

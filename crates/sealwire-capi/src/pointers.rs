@@ -75,6 +75,20 @@ pub(crate) fn bytes_mut<'a>(
     Ok(unsafe { std::slice::from_raw_parts_mut(data, size) })
 }
 
+/// Room for bytes, which are zero afterwards. Without any the pointer may be null.
+pub(crate) fn zeroed<'a>(out: *mut u8, size: usize, name: &str) -> Result<&'a mut [u8], Failure> {
+    if size > 0 {
+        if out.is_null() {
+            return Err(null(name));
+        }
+        check_size(size, name)?;
+        // SAFETY: not null; the caller says that there is room for `size` bytes, which may hold
+        // nothing yet.
+        unsafe { out.write_bytes(0, size) };
+    }
+    bytes_mut(out, size, name)
+}
+
 /// An array of objects to change.
 pub(crate) fn items_mut<'a, T>(
     items: *mut T,

@@ -11,7 +11,9 @@ use sealwire_simd::measuring::{Level, on_every};
 use crate::batch::{open_batch, seal_batch};
 use crate::job::{OpenJob, SealJob};
 use crate::keys::KeyPair;
+use crate::one_time_key::OneTimeKey;
 use crate::secret_box::SecretBox;
+use crate::xsalsa20::XSalsa20;
 
 /// Seals and opens messages of many lengths, alone and in batches, with secret keys and texts.
 fn has_no_secret_branches(name: &str) {
@@ -78,6 +80,26 @@ fn every_back_end_is_constant_time() {
         Level::Ifma,
     ];
     on_every(&levels, |level| has_no_secret_branches(level.name()));
+}
+
+/// A tag and a keystream by themselves, of lengths that fill lanes, leave some empty, and end in a block.
+#[test]
+fn each_part_is_constant_time() {
+    finds_nothing("parts", || {
+        for length in [0, 33, 64, 200, 1_100, 3_000] {
+            let (mut key, mut text) = ([5; 32], vec![1; length]);
+            classify(&mut key);
+            classify(&mut text);
+            let mut tag = OneTimeKey::new(&key).tag(&text);
+            assert_secret(&tag);
+            declassify(&mut tag);
+            assert_eq!(OneTimeKey::new(&key).verify(&text, &tag), Ok(()));
+            tag[0] ^= 1;
+            assert!(OneTimeKey::new(&key).verify(&text, &tag).is_err());
+            XSalsa20::new(&key).xor_unauthenticated(&[3; 24], &mut text);
+            assert_secret(&text);
+        }
+    });
 }
 
 /// X25519 on both sides, and the derivation of the shared key and of a subkey.

@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 
 use crate::batch;
 use crate::job::{OpenJob, SealJob};
-use crate::salsa20::portable::hsalsa20;
+use crate::salsa20::portable::subkey;
 use crate::sizes::{KEY_SIZE, PREFIX_SIZE};
 
 /// XSalsa20-Poly1305 under one key and one prefix of 16 bytes, such as `CurveZMQMESSAGEC`.
@@ -20,10 +20,8 @@ pub struct CounterBox {
 
 impl CounterBox {
     pub(crate) fn new(key: &[u8; KEY_SIZE], prefix: &[u8; PREFIX_SIZE]) -> Self {
-        let subkey = hsalsa20(key, prefix);
-        let words = subkey.as_chunks::<4>().0;
         Self {
-            subkey: core::array::from_fn(|i| u32::from_le_bytes(words[i])),
+            subkey: subkey(key, prefix),
         }
     }
 

@@ -3,14 +3,13 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use subtle::ConstantTimeEq;
-use x25519_dalek::{X25519_BASEPOINT_BYTES, x25519};
-use zeroize::{ZeroizeOnDrop, Zeroizing};
+use zeroize::ZeroizeOnDrop;
 
 use crate::error::{OpenError, WeakKey};
 use crate::salsa20::portable::hsalsa20;
 use crate::secret_box::SecretBox;
 use crate::sizes::{KEY_SIZE, NONCE_SIZE};
+use crate::x25519::{check_agreed, x25519, x25519_base};
 
 /// An X25519 secret key with its public key. The secret is wiped on drop; `Debug` shows none of it.
 #[derive(Clone, ZeroizeOnDrop)]
@@ -25,7 +24,7 @@ impl KeyPair {
     #[must_use]
     pub fn from_secret(secret: [u8; KEY_SIZE]) -> Self {
         Self {
-            public: x25519(secret, X25519_BASEPOINT_BYTES),
+            public: x25519_base(&secret),
             secret,
         }
     }
@@ -49,8 +48,8 @@ impl KeyPair {
     ///
     /// [`WeakKey`] when X25519 gives zeros.
     pub fn shared_with(&self, public: &[u8; KEY_SIZE]) -> Result<SecretBox, WeakKey> {
-        let agreed = Zeroizing::new(x25519(self.secret, *public));
-        SecretBox::from_agreement(&agreed)
+        let agreed = x25519(&self.secret, public)?;
+        Ok(SecretBox::derived(&agreed))
     }
 
     /// Seals for the owner of `public` in one step (`crypto_box_easy`): tag, then ciphertext.
@@ -93,14 +92,12 @@ impl SecretBox {
     ///
     /// [`WeakKey`] when all of them are zero; looked at in constant time.
     pub fn from_agreement(agreed: &[u8; KEY_SIZE]) -> Result<Self, WeakKey> {
-        let weak = agreed.ct_eq(&[0; KEY_SIZE]).unwrap_u8();
-        // The peer is told whether its key is weak, so this is public.
-        #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
-        let weak = sealwire_constant_time::declassified(weak);
-        if weak == 1 {
-            return Err(WeakKey);
-        }
-        Ok(Self::from_zeroizing(hsalsa20(agreed, &[0; 16])))
+        check_agreed(agreed)?;
+        Ok(Self::derived(agreed))
+    }
+
+    fn derived(agreed: &[u8; KEY_SIZE]) -> Self {
+        Self::from_zeroizing(hsalsa20(agreed, &[0; 16]))
     }
 }
 

@@ -62,6 +62,13 @@ pub(crate) fn hsalsa20(key: &[u8; 32], input: &[u8; 16]) -> Zeroizing<[u8; 32]> 
     derived
 }
 
+/// The key of Salsa20 for nonces that begin with `prefix`, in words: what XSalsa20 starts with.
+pub(crate) fn subkey(key: &[u8; 32], prefix: &[u8; 16]) -> [u32; 8] {
+    let subkey = hsalsa20(key, prefix);
+    let words = subkey.as_chunks::<4>().0;
+    core::array::from_fn(|i| u32::from_le_bytes(words[i]))
+}
+
 const fn state(key: &[u32; 8], input: [u32; 4]) -> [u32; 16] {
     let [c0, c1, c2, c3] = CONSTANTS;
     let [k0, k1, k2, k3, k4, k5, k6, k7] = *key;
