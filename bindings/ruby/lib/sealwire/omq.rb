@@ -2,12 +2,14 @@
 
 require "uri"
 require "sealwire"
-require_relative "chacha20blake3"
 
 # The names that users of the gems omq, protocol-zmtp and omq-blake3zmq know, on sockets of Sealwire.
 # They cannot be loaded together with those gems, whose names these are.
 module OMQ
   raise LoadError, "sealwire/omq has the names of the gem omq, which is loaded already" if const_defined?(:Socket, false)
+  if defined?(::Protocol::ZMTP::Mechanism)
+    raise LoadError, "sealwire/omq has the names of the gem protocol-zmtp, which is loaded already"
+  end
 
   # What an authenticator gets to see of a client.
   PeerInfo = Struct.new(:public_key, :identity, keyword_init: true)
@@ -26,12 +28,12 @@ module OMQ
     alias rcvbuf= recv_buffer=
 
     class << self
-      def bind(endpoint, **options)
-        new("@#{endpoint}", **options)
+      def bind(endpoint, **options, &block)
+        new("@#{endpoint}", **options, &block)
       end
 
-      def connect(endpoint, **options)
-        new(">#{endpoint}", **options)
+      def connect(endpoint, **options, &block)
+        new(">#{endpoint}", **options, &block)
       end
     end
 
@@ -118,11 +120,11 @@ module OMQ
   module Blake3ZMQ
     # Keys as 32 raw bytes.
     module Crypto
-      CryptoError = ChaCha20Blake3::DecryptionError
-      TAG_SIZE = ChaCha20Blake3::TAG_SIZE
-      Cipher = ChaCha20Blake3::Cipher
-      Stream = ChaCha20Blake3::Stream
-      Session = ChaCha20Blake3::Session
+      CryptoError = Sealwire::AEAD::DecryptionError
+      TAG_SIZE = Sealwire::AEAD::TAG_SIZE
+      Cipher = Sealwire::AEAD::Cipher
+      Stream = Sealwire::AEAD::Stream
+      Session = Sealwire::AEAD::Session
 
       # The half of a pair that peers may know.
       class PublicKey
@@ -257,3 +259,8 @@ module Protocol
     end
   end
 end
+
+# As the documents of omq write it.
+ØMQ = OMQ
+
+require_relative "chacha20blake3" unless defined?(ChaCha20Blake3)
