@@ -6,6 +6,7 @@
 mod account;
 mod aead;
 mod bytes;
+mod context;
 mod desk;
 mod errors;
 mod gvl;
@@ -29,6 +30,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     errors::define(ruby, sealwire)?;
     account::define(ruby, sealwire)?;
     waiting::define(ruby, sealwire)?;
+    context::define(ruby, sealwire)?;
     aead::define(ruby, sealwire)?;
     keys::define(ruby, sealwire)?;
     message::define(ruby, sealwire)?;
