@@ -15,14 +15,14 @@ class GemNamesTest < SealwireTest
       sink = OMQ::PULL.bind('tcp://127.0.0.1:0')
       source = OMQ::PUSH.connect(sink.bound_endpoints.first)
       source << 'one'
-      source << 'two' << ['three', 'four']
+      source.push('two', ['three', 'four'])
       3.times { p sink.receive }
       source.close
       sink.close
 
       OMQ::PAIR.bind('inproc://pair') do |pair|
         OMQ::PAIR.connect('inproc://pair') { |other| other << 'inside' }
-        p pair.receive
+        p pair.wait
       end
     RUBY
     assert_equal %(["one"]\n["two"]\n["three", "four"]\n["inside"]\n), output
