@@ -8,6 +8,7 @@ end
 
 require "sealwire/sealwire"
 require_relative "sealwire/errors"
+require_relative "sealwire/telling"
 require_relative "sealwire/authentication"
 require_relative "sealwire/security"
 require_relative "sealwire/message"

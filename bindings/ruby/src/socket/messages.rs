@@ -52,7 +52,12 @@ impl Socket {
         let deadline = waiting::deadline(limit);
         let message = refused.into_message();
         // Copies no payload.
-        let sent = waiting::before(ruby, socket.send(message.clone()), deadline)?;
+        let sent = self.wait(
+            ruby,
+            socket,
+            async || socket.send(message.clone()).await,
+            deadline,
+        )?;
         // Another attempt for want of time tells why there was no room.
         let sent = sent.unwrap_or_else(|| blocking(socket).send_timeout(message, Duration::ZERO));
         sent.map_err(|refused| raised_within(ruby, refused.into(), limit.unwrap_or_default()))
@@ -96,7 +101,12 @@ impl Socket {
         let tried = gvl::lent(ruby, || socket.try_send_many(&mut queue));
         let outcome = match tried {
             Ok(_) if queue.is_empty() => return Ok(count),
-            Ok(_) => waiting::before(ruby, socket.send_many(&mut queue), deadline)?,
+            Ok(_) => this.wait(
+                ruby,
+                socket,
+                async || socket.send_many(&mut queue).await,
+                deadline,
+            )?,
             Err(error) => Some(Err(error)),
         };
         match (outcome, count - queue.len()) {
@@ -123,7 +133,12 @@ impl Socket {
                 let received = match waiting::attempt(ruby, own_service(socket, limit))? {
                     Some(received) => received,
                     None => {
-                        match waiting::before(ruby, this.reading.open(socket.recv()), deadline)? {
+                        match this.wait(
+                            ruby,
+                            socket,
+                            async || this.reading.open(socket.recv()).await,
+                            deadline,
+                        )? {
                             Some(Some(received)) => received,
                             Some(None) => return Err(errors::read_closed(ruby)),
                             // Another attempt for want of time tells why nothing came.
@@ -154,8 +169,12 @@ impl Socket {
         let socket = this.socket(ruby)?;
         let mut messages = Vec::new();
         let received = {
-            let taken = this.reading.open(socket.recv_many(&mut messages, most.0));
-            waiting::before(ruby, taken, waiting::deadline(limit))?
+            let taken = async || {
+                this.reading
+                    .open(socket.recv_many(&mut messages, most.0))
+                    .await
+            };
+            this.wait(ruby, socket, taken, waiting::deadline(limit))?
         };
         let received = match received {
             Some(Some(received)) => received,

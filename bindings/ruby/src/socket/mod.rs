@@ -6,6 +6,7 @@
 mod messages;
 mod presence;
 mod readiness;
+mod telling;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -22,6 +23,7 @@ use sealwire::account::Kind;
 use sealwire::{Endpoint, Error as Failed, SocketType};
 
 use self::readiness::Reading;
+use self::telling::Telling;
 use crate::account::by_kind;
 use crate::context::{Context, Owned};
 use crate::monitor::Monitor;
@@ -40,6 +42,7 @@ pub(crate) struct Socket {
     send_timeout: Limit,
     recv_timeout: Limit,
     reading: Reading,
+    telling: Telling,
 }
 
 /// What the socket will be.
