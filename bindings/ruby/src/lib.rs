@@ -8,6 +8,7 @@ mod aead;
 mod bytes;
 mod context;
 mod desk;
+mod digest;
 mod errors;
 mod gvl;
 mod keys;
@@ -33,6 +34,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     context::define(ruby, sealwire)?;
     aead::define(ruby, sealwire)?;
     keys::define(ruby, sealwire)?;
+    digest::define(sealwire)?;
     message::define(ruby, sealwire)?;
     peer::define(ruby, sealwire)?;
     monitor::define(ruby, sealwire)?;

@@ -70,9 +70,9 @@ class ProcessTest < SealwireTest
       require "sealwire"
       push = Sealwire::PUSH.new(context: Sealwire::Context.new)
       push.connect(ARGV[0])
-      50.times { |number| push << number.to_s }
+      50.times { |number| push << number.to_s + "x" * 200_000 }
     RUBY
-    assert_equal(50.times.map(&:to_s), Array.new(50) { pull.receive.to_s })
+    assert_equal(50.times.map { |number| number.to_s + "x" * 200_000 }, Array.new(50) { pull.receive.to_s })
   end
 
   def test_a_context_stays_with_the_process_that_made_it

@@ -13,7 +13,7 @@ module OMQ
 end
 
 require_relative "omq/crypto"
-require_relative "omq/mechanism"
+require_relative "omq/protocol"
 require_relative "omq/presence"
 require_relative "omq/monitor"
 require_relative "omq/socket"

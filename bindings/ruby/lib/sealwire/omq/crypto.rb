@@ -1,8 +1,11 @@
 # frozen_string_literal: true
 
+require "securerandom"
+
 module OMQ
   module Blake3ZMQ
-    # Keys as 32 raw bytes.
+    # The primitives of BLAKE3ZMQ, with keys as 32 raw bytes. `crypto:` takes this module, or another with
+    # its names, for connections over an IO.
     module Crypto
       CryptoError = Sealwire::AEAD::DecryptionError
       TAG_SIZE = Sealwire::AEAD::TAG_SIZE
@@ -52,10 +55,40 @@ module OMQ
           @keys.secret_key.to_bytes
         end
 
+        # X25519 with a peer's public key, a PublicKey or its 32 bytes: the 32 bytes that both sides get.
+        # They are input for `Hash.derive_key`, and not a key yet. A key of low order is an ArgumentError.
+        def diffie_hellman(peer)
+          @keys.diffie_hellman(peer.to_s.b)
+        end
+
         def inspect
           "#<#{self.class}>"
         end
       end
+
+      # BLAKE3.
+      module Hash
+        module_function
+
+        # 32 bytes.
+        def digest(input)
+          Sealwire.blake3(input)
+        end
+
+        # Derives `size` bytes for one purpose, which `context` names.
+        def derive_key(context, material, size: 32)
+          Sealwire::AEAD.derive_key(context, material, length: size)
+        end
+      end
+
+      module_function
+
+      # Bytes of the system's generator.
+      def random_bytes(size)
+        SecureRandom.random_bytes(size)
+      end
+      alias random random_bytes
+      module_function :random
     end
   end
 end
