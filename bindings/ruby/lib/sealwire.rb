@@ -8,11 +8,13 @@ end
 
 require "sealwire/sealwire"
 require_relative "sealwire/errors"
+require_relative "sealwire/telling"
 require_relative "sealwire/authentication"
 require_relative "sealwire/security"
 require_relative "sealwire/message"
 require_relative "sealwire/monitor"
 require_relative "sealwire/socket"
+require_relative "sealwire/readiness"
 
 # Messages sent right before the program ends are delivered, within the linger times.
 at_exit { Sealwire.close_all }

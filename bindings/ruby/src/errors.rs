@@ -137,6 +137,12 @@ pub(crate) fn closed(ruby: &Ruby) -> Error {
     raised(ruby, &sealwire::Error::Closed)
 }
 
+/// A receive found nothing after `close_read`.
+pub(crate) fn read_closed(ruby: &Ruby) -> Error {
+    let problem = "nothing to receive, and close_read has ended receiving";
+    new(ruby, ruby.get_inner(&CLOSED), problem)
+}
+
 pub(crate) fn state(ruby: &Ruby, problem: String) -> Error {
     new(ruby, ruby.get_inner(&STATE), problem)
 }

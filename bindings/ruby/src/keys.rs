@@ -9,7 +9,7 @@ use magnus::{
     Error, Module as _, Object as _, RArray, RModule, RString, Ruby, TryConvert as _, Value,
     function, method,
 };
-use sealwire::Generate as _;
+use sealwire::{DefaultProvider, Generate as _, Provider as _};
 use sealwire::{KeyPair as Pair, PublicKey as Public, SecretKey as Secret};
 use zeroize::Zeroizing;
 
@@ -58,6 +58,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     let pair = sealwire.define_class("KeyPair", ruby.class_object())?;
     pair.define_singleton_method("new", function!(KeyPair::new, 1))?;
     pair.define_singleton_method("generate", function!(KeyPair::generate, 0))?;
+    pair.define_method("diffie_hellman", method!(KeyPair::diffie_hellman, 1))?;
     pair.define_singleton_method("read", function!(KeyPair::read, 1))?;
     pair.define_method("write", method!(KeyPair::write, 1))?;
     pair.define_method("write_czmq", method!(KeyPair::write_czmq, 1))?;
@@ -206,6 +207,16 @@ impl KeyPair {
 
     fn secret_key(ruby: &Ruby, this: &Self) -> Obj<SecretKey> {
         frozen(ruby, SecretKey(this.0.secret().clone()))
+    }
+
+    /// X25519 with the public key of another pair: 32 bytes that both sides get.
+    fn diffie_hellman(ruby: &Ruby, this: &Self, other: Value) -> Result<RString, Error> {
+        let other = public_key(ruby, other)?;
+        let shared = DefaultProvider.diffie_hellman(this.0.secret(), &other);
+        let shared = shared.map_err(|error| errors::argument(ruby, error.to_string()))?;
+        let string = ruby.str_from_slice(shared.as_bytes());
+        string.freeze();
+        Ok(string)
     }
 
     fn inspect(&self) -> String {

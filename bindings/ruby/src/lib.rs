@@ -6,7 +6,9 @@
 mod account;
 mod aead;
 mod bytes;
+mod context;
 mod desk;
+mod digest;
 mod errors;
 mod gvl;
 mod keys;
@@ -29,8 +31,10 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     errors::define(ruby, sealwire)?;
     account::define(ruby, sealwire)?;
     waiting::define(ruby, sealwire)?;
+    context::define(ruby, sealwire)?;
     aead::define(ruby, sealwire)?;
     keys::define(ruby, sealwire)?;
+    digest::define(sealwire)?;
     message::define(ruby, sealwire)?;
     peer::define(ruby, sealwire)?;
     monitor::define(ruby, sealwire)?;

@@ -45,7 +45,8 @@ type Closing = Pin<Box<dyn Future<Output = Result<(), sealwire::Error>> + Send>>
 /// What sockets of one process share.
 struct Shared {
     process: Process,
-    context: sealwire::Context,
+    /// The one of sockets that were given none.
+    context: Option<sealwire::Context>,
     /// Sockets in use, to be closed when the program ends.
     open: Vec<std::sync::Weak<Open>>,
     /// Sockets that the garbage collector found, which still send what they have.
@@ -58,24 +59,30 @@ fn shared() -> MutexGuard<'static, Option<Shared>> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What this process shares. What a parent shared is left as it is: its threads are not here to finish
+/// anything.
+fn of_this_process(shared: &mut Option<Shared>) -> &mut Shared {
+    if !matches!(shared, Some(shared) if shared.process.is_current()) {
+        let fresh = Shared {
+            process: Process::current(),
+            context: None,
+            open: Vec::new(),
+            closing: Vec::new(),
+        };
+        std::mem::forget(shared.replace(fresh));
+    }
+    shared.as_mut().expect("filled above")
+}
+
 /// The context of this process.
 pub(crate) fn context() -> Result<sealwire::Context, sealwire::Error> {
     let mut shared = shared();
-    if let Some(shared) = &*shared
-        && shared.process.is_current()
-    {
-        return Ok(shared.context.clone());
+    let shared = of_this_process(&mut shared);
+    if let Some(context) = &shared.context {
+        return Ok(context.clone());
     }
     let context = sealwire::Context::new()?;
-    let fresh = Shared {
-        process: Process::current(),
-        context: context.clone(),
-        open: Vec::new(),
-        closing: Vec::new(),
-    };
-    // What a parent shared is left as it is: its threads are not here to finish anything.
-    std::mem::forget(shared.replace(fresh));
-    Ok(context)
+    Ok(shared.context.insert(context).clone())
 }
 
 /// A socket of this process, closed in the background when nobody has it any more.
@@ -91,10 +98,10 @@ impl Open {
             socket: Some(socket),
             process: Process::current(),
         });
-        if let Some(shared) = &mut *shared() {
-            shared.open.retain(|open| open.strong_count() > 0);
-            shared.open.push(Arc::downgrade(&open));
-        }
+        let mut shared = shared();
+        let shared = of_this_process(&mut shared);
+        shared.open.retain(|open| open.strong_count() > 0);
+        shared.open.push(Arc::downgrade(&open));
         open
     }
 

@@ -44,35 +44,45 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     Ok(())
 }
 
-/// Waits until the future is ready, or `limit` is over: `None` then.
-///
-/// A thread first does `attempt`, which may take a moment and cannot be interrupted; in a fiber it
-/// would keep the others waiting.
+/// Does what may take a moment and cannot be interrupted, before a wait. A fiber does not: it would
+/// keep the others waiting.
+pub(crate) fn attempt<T, A>(ruby: &Ruby, attempt: A) -> Result<Option<T>, Error>
+where
+    T: Send,
+    A: FnOnce() -> Option<T> + Send,
+{
+    if has_scheduler(ruby)? {
+        return Ok(None);
+    }
+    Ok(gvl::lent(ruby, attempt))
+}
+
+/// The end of a wait that begins now.
+pub(crate) fn deadline(limit: Option<Duration>) -> Option<Instant> {
+    limit.map(|limit| Instant::now() + limit.min(MAX_TIMEOUT))
+}
+
+/// Waits until the future is ready, or the deadline is over: `None` then.
 ///
 /// # Errors
 ///
 /// What Ruby raises in the thread or fiber meanwhile.
-pub(crate) fn until<T, F, A>(
+pub(crate) fn before<T, F>(
     ruby: &Ruby,
-    attempt: A,
     future: F,
-    limit: Option<Duration>,
+    deadline: Option<Instant>,
 ) -> Result<Option<T>, Error>
 where
-    T: Send,
     F: Future<Output = T>,
-    A: FnOnce() -> Option<T> + Send,
 {
-    let deadline = limit.map(|limit| Instant::now() + limit.min(MAX_TIMEOUT));
-    if !has_scheduler(ruby)?
-        && let Some(value) = gvl::lent(ruby, attempt)
-    {
-        return Ok(Some(value));
-    }
-    in_ruby(ruby, future, deadline)
+    let pool = pool(ruby)?;
+    let place = take_place(ruby, pool)?;
+    let waited = wait(ruby, &place, future, deadline);
+    pool.push((place.bell, place.io))?;
+    waited
 }
 
-/// As [`until`] for what nobody attempts first.
+/// As [`before`], with the time from now on.
 pub(crate) fn within<T, F>(
     ruby: &Ruby,
     future: F,
@@ -81,8 +91,7 @@ pub(crate) fn within<T, F>(
 where
     F: Future<Output = T>,
 {
-    let deadline = limit.map(|limit| Instant::now() + limit.min(MAX_TIMEOUT));
-    in_ruby(ruby, future, deadline)
+    before(ruby, future, deadline(limit))
 }
 
 /// As [`within`] without a limit.
@@ -92,7 +101,7 @@ where
 {
     let mut future = pin!(future);
     loop {
-        if let Some(value) = in_ruby(ruby, future.as_mut(), None)? {
+        if let Some(value) = before(ruby, future.as_mut(), None)? {
             return Ok(value);
         }
     }
@@ -186,17 +195,6 @@ fn take_place(ruby: &Ruby, pool: RArray) -> Result<Place, Error> {
 fn refused(ruby: &Ruby, error: &io::Error) -> Error {
     let problem = format!("the system has no pipe to wait with: {error}");
     errors::new(ruby, ruby.exception_io_error(), problem)
-}
-
-fn in_ruby<T, F>(ruby: &Ruby, future: F, deadline: Option<Instant>) -> Result<Option<T>, Error>
-where
-    F: Future<Output = T>,
-{
-    let pool = pool(ruby)?;
-    let place = take_place(ruby, pool)?;
-    let waited = wait(ruby, &place, future, deadline);
-    pool.push((place.bell, place.io))?;
-    waited
 }
 
 fn wait<T, F>(

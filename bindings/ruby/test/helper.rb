@@ -80,9 +80,9 @@ class SealwireTest < Minitest::Test
   end
 
   # Runs a script in another Ruby and gives what it prints. Nothing it leaves behind lives on.
-  def in_another_ruby(script, *arguments)
+  def in_another_ruby(script, *arguments, environment: {})
     paths = $LOAD_PATH.flat_map { |path| ["-I", path] }
-    output = IO.popen([RbConfig.ruby, "-W:no-experimental", *paths, "-", *arguments], "r+", err: %i[child out]) do |ruby|
+    output = IO.popen([environment, RbConfig.ruby, "-W:no-experimental", *paths, "-", *arguments], "r+", err: %i[child out]) do |ruby|
       ruby.write(script)
       ruby.close_write
       Timeout.timeout(TIMEOUT) { ruby.read }

@@ -50,6 +50,46 @@ class ProcessTest < SealwireTest
     assert_equal "done\n", output
   end
 
+  def test_contexts_have_inproc_names_and_threads_of_their_own
+    other = Sealwire::Context.new
+    here, there = socket(:PULL), socket(:PULL, context: other)
+    [here, there].each { |pull| pull.bind("inproc://one-name") }
+    push = socket(:PUSH, context: other)
+    push.connect("inproc://one-name")
+    push << "to the other context"
+    assert_equal "to the other context", there.receive.to_s
+    assert_nil here.try_receive
+    assert_raises(Sealwire::StateError) { here.context = other }
+    assert_raises(TypeError) { Sealwire::PULL.new(context: "other") }
+  end
+
+  def test_a_program_with_a_context_of_its_own_may_send_and_return
+    pull = socket(:PULL)
+    endpoint = pull.bind("tcp://127.0.0.1:0")
+    in_another_ruby(<<~RUBY, endpoint)
+      require "sealwire"
+      push = Sealwire::PUSH.new(context: Sealwire::Context.new)
+      push.connect(ARGV[0])
+      50.times { |number| push << number.to_s + "x" * 200_000 }
+    RUBY
+    assert_equal(50.times.map { |number| number.to_s + "x" * 200_000 }, Array.new(50) { pull.receive.to_s })
+  end
+
+  def test_a_context_stays_with_the_process_that_made_it
+    skip "this system cannot fork" unless Process.respond_to?(:fork)
+    output = in_another_ruby(<<~RUBY)
+      require "sealwire"
+      context = Sealwire::Context.new
+      Process.wait(fork do
+        Sealwire::PULL.new(context: context)
+      rescue Sealwire::ForkedError
+        puts "made before the fork"
+        $stdout.flush
+      end)
+    RUBY
+    assert_equal "made before the fork\n", output
+  end
+
   def test_a_child_says_that_sockets_stay_with_their_parent_and_makes_its_own
     skip "this system cannot fork" unless Process.respond_to?(:fork)
     output = in_another_ruby(<<~RUBY)

@@ -24,9 +24,7 @@ module Sealwire
       left_out = @lock.synchronize { note(::Process.clock_gettime(::Process::CLOCK_MONOTONIC)) }
       return unless left_out
 
-      # It may hold what a client chose, and goes to a terminal.
-      text = text.scrub.gsub(/[[:cntrl:]]/) { |character| character.dump[1..-2] }
-      warn(left_out.zero? ? text : "#{text} (#{left_out} like it were not told)")
+      Sealwire.tell(left_out.zero? ? text : "#{text} (#{left_out} like it were not told)")
     end
 
     private
@@ -103,7 +101,7 @@ module Sealwire
       Thread.new { decide(callback, reports, pending) }.report_on_exception = false
     rescue ThreadError => error
       pending.fail
-      reports.tell("sealwire: no thread for an authenticator: #{error.message}; client refused")
+      reports.tell("no thread for an authenticator: #{error.message}; client refused")
     end
 
     def decide(callback, reports, pending)
@@ -117,7 +115,7 @@ module Sealwire
       end
     rescue Exception => error
       role = asking.is_a?(Guest) ? "admit" : "an authenticator"
-      reports.tell("sealwire: #{role} raised #{error.class}: #{error.message}; client refused")
+      reports.tell("#{role} raised #{error.class}: #{error.message}; client refused")
     ensure
       # Does nothing when there is an answer; a thread that is killed gives this one.
       pending.fail

@@ -1,10 +1,11 @@
 //! Sending and receiving.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use magnus::typed_data::Obj;
 use magnus::{Error, RArray, Ruby, Value};
-use sealwire::{Error as Failed, Message as Inner, blocking};
+use sealwire::{Error as Failed, Message as Inner, Operation, blocking};
 
 use super::{Socket, with_timeout};
 use crate::message::{Message, outgoing};
@@ -48,16 +49,18 @@ impl Socket {
             return Err(errors::raised(ruby, refused.error()));
         };
         let limit = limit.unwrap_or_else(|| self.send_timeout.get());
+        let deadline = waiting::deadline(limit);
         let message = refused.into_message();
-        let Some(time) = limit else {
-            let sent = waiting::forever(ruby, socket.send(message))?;
-            return sent.map_err(|refused| errors::raised(ruby, refused.error()));
-        };
         // Copies no payload.
-        let sent = waiting::within(ruby, socket.send(message.clone()), limit)?;
+        let sent = self.wait(
+            ruby,
+            socket,
+            async || socket.send(message.clone()).await,
+            deadline,
+        )?;
         // Another attempt for want of time tells why there was no room.
         let sent = sent.unwrap_or_else(|| blocking(socket).send_timeout(message, Duration::ZERO));
-        sent.map_err(|refused| raised_within(ruby, refused.into(), time))
+        sent.map_err(|refused| raised_within(ruby, refused.into(), limit.unwrap_or_default()))
     }
 
     fn try_once(
@@ -84,6 +87,38 @@ impl Socket {
         }
     }
 
+    /// Sends messages in order and gives their number: fewer than there were where the time ran out
+    /// or the next cannot be sent, an error where none was sent.
+    pub(super) fn send_many(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<usize, Error> {
+        let (messages, limit) = with_timeout::<(RArray,)>(ruby, args)?;
+        let mut queue =
+            (messages.0.into_iter().map(outgoing)).collect::<Result<VecDeque<Inner>, Error>>()?;
+        let count = queue.len();
+        let socket = this.socket(ruby)?;
+        let limit = limit.unwrap_or_else(|| this.send_timeout.get());
+        let deadline = waiting::deadline(limit);
+        // Large ones are sealed here.
+        let tried = gvl::lent(ruby, || socket.try_send_many(&mut queue));
+        let outcome = match tried {
+            Ok(_) if queue.is_empty() => return Ok(count),
+            Ok(_) => this.wait(
+                ruby,
+                socket,
+                async || socket.send_many(&mut queue).await,
+                deadline,
+            )?,
+            Err(error) => Some(Err(error)),
+        };
+        match (outcome, count - queue.len()) {
+            (_, sent @ 1..) => Ok(sent),
+            (Some(outcome), _) => outcome.map_err(|error| errors::raised(ruby, &error)),
+            (None, _) => {
+                let limit = limit.unwrap_or_default();
+                Err(errors::timed_out(ruby, Operation::Send, limit, socket))
+            }
+        }
+    }
+
     pub(super) fn receive(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<Obj<Message>, Error> {
         let limit = if args.is_empty() {
             None
@@ -94,11 +129,23 @@ impl Socket {
         let message = match socket.try_recv() {
             Err(Failed::WouldBlock) => {
                 let limit = limit.unwrap_or_else(|| this.recv_timeout.get());
-                let first = own_service(socket, limit);
-                let received = waiting::until(ruby, first, socket.recv(), limit)?;
-                // Another attempt for want of time tells why nothing came.
-                let received =
-                    received.unwrap_or_else(|| blocking(socket).recv_timeout(Duration::ZERO));
+                let deadline = waiting::deadline(limit);
+                let received = match waiting::attempt(ruby, own_service(socket, limit))? {
+                    Some(received) => received,
+                    None => {
+                        match this.wait(
+                            ruby,
+                            socket,
+                            async || this.reading.open(socket.recv()).await,
+                            deadline,
+                        )? {
+                            Some(Some(received)) => received,
+                            Some(None) => return Err(errors::read_closed(ruby)),
+                            // Another attempt for want of time tells why nothing came.
+                            None => blocking(socket).recv_timeout(Duration::ZERO),
+                        }
+                    }
+                };
                 received.map_err(|error| raised_within(ruby, error, limit.unwrap_or_default()))?
             }
             tried => tried.map_err(|error| errors::raised(ruby, &error))?,
@@ -122,12 +169,18 @@ impl Socket {
         let socket = this.socket(ruby)?;
         let mut messages = Vec::new();
         let received = {
-            let taken = socket.recv_many(&mut messages, most.0);
-            waiting::within(ruby, taken, limit)?
+            let taken = async || {
+                this.reading
+                    .open(socket.recv_many(&mut messages, most.0))
+                    .await
+            };
+            this.wait(ruby, socket, taken, waiting::deadline(limit))?
         };
-        let received = received.unwrap_or_else(|| {
-            blocking(socket).recv_many_timeout(&mut messages, most.0, Duration::ZERO)
-        });
+        let received = match received {
+            Some(Some(received)) => received,
+            Some(None) => return Err(errors::read_closed(ruby)),
+            None => blocking(socket).recv_many_timeout(&mut messages, most.0, Duration::ZERO),
+        };
         received.map_err(|error| raised_within(ruby, error, limit.unwrap_or_default()))?;
         let messages = messages.into_iter();
         Ok(ruby.ary_from_iter(messages.map(|message| Message::wrap(ruby, message))))

@@ -5,6 +5,8 @@
 
 mod messages;
 mod presence;
+mod readiness;
+mod telling;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,7 +22,10 @@ use magnus::{
 use sealwire::account::Kind;
 use sealwire::{Endpoint, Error as Failed, SocketType};
 
+use self::readiness::Reading;
+use self::telling::Telling;
 use crate::account::by_kind;
+use crate::context::{Context, Owned};
 use crate::monitor::Monitor;
 use crate::options::{Options, names_of_options, seconds};
 use crate::peer::{Peer, type_symbol};
@@ -36,6 +41,8 @@ pub(crate) struct Socket {
     open: OnceLock<Arc<Open>>,
     send_timeout: Limit,
     recv_timeout: Limit,
+    reading: Reading,
+    telling: Telling,
 }
 
 /// What the socket will be.
@@ -43,6 +50,8 @@ pub(crate) struct Socket {
 struct Plan {
     options: Options,
     security: Option<Security>,
+    /// Its context, unless that is the one of the process.
+    context: Option<Arc<Owned>>,
     /// Closed before it was made, or after.
     closed: bool,
 }
@@ -72,6 +81,7 @@ impl Limit {
 }
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
+    readiness::define(ruby, sealwire)?;
     let class = sealwire.define_class("Socket", ruby.class_object())?;
     class.define_alloc_func::<Socket>();
     let options = ruby.ary_from_iter(names_of_options().map(|name| ruby.sym_new(name)));
@@ -81,6 +91,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_private_method("initialize_copy", method!(Socket::copy, 1))?;
     class.define_private_method("set_option", method!(Socket::set_option, 2))?;
     class.define_private_method("get_option", method!(Socket::get_option, 1))?;
+    class.define_method("context=", method!(Socket::set_context, 1))?;
     class.define_method("security=", method!(Socket::set_security, 1))?;
     class.define_method("security", method!(Socket::security, 0))?;
     class.define_method("send_timeout=", method!(Socket::set_send_timeout, 1))?;
@@ -107,6 +118,10 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     class.define_method("receive", method!(Socket::receive, -1))?;
     class.define_method("try_receive", method!(Socket::try_receive, 0))?;
     class.define_method("receive_many", method!(Socket::receive_many, -1))?;
+    class.define_method("send_many", method!(Socket::send_many, -1))?;
+    class.define_method("close_read", method!(Socket::close_read, 0))?;
+    class.define_method("read_closed?", method!(Socket::is_read_closed, 0))?;
+    class.define_method("readiness", method!(Socket::readiness, 0))?;
     class.define_method("subscribe", method!(Socket::subscribe, 1))?;
     class.define_method("unsubscribe", method!(Socket::unsubscribe, 1))?;
     class.define_method("join", method!(Socket::join, 1))?;
@@ -175,6 +190,13 @@ impl Socket {
         Ok(setting.map_or_else(|| ruby.qnil().as_value(), |setting| setting.shown(ruby)))
     }
 
+    fn set_context(ruby: &Ruby, this: &Self, context: &Context) -> Result<(), Error> {
+        this.check_unmade(ruby, "context")?;
+        let context = context.checked(ruby)?;
+        this.plan().context = Some(context);
+        Ok(())
+    }
+
     fn set_security(ruby: &Ruby, this: &Self, security: &Security) -> Result<(), Error> {
         this.check_unmade(ruby, "security")?;
         this.plan().security = Some(security.clone());
@@ -223,7 +245,10 @@ impl Socket {
         if let Some(security) = &plan.security {
             builder = builder.security(security.inner());
         }
-        let context = process::context().map_err(raised)?;
+        let context = match &plan.context {
+            Some(context) => context.get(ruby)?.clone(),
+            None => process::context().map_err(raised)?,
+        };
         let socket = builder.context(&context).build().map_err(raised)?;
         Ok(self.open.get_or_init(|| Open::new(socket)))
     }

@@ -1,5 +1,6 @@
 //! Waiting for peers and for subscribers.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use magnus::typed_data::Obj;
@@ -14,9 +15,14 @@ impl Socket {
     pub(super) fn connect_peer(ruby: &Ruby, this: &Self, args: &[Value]) -> Result<u32, Error> {
         let (text, limit) = with_timeout::<(String,)>(ruby, args)?;
         let limit = limit.unwrap_or_else(|| this.send_timeout.get());
+        let deadline = waiting::deadline(limit);
         let socket = this.socket(ruby)?;
         let endpoint = endpoint(ruby, &text.0)?;
-        let connected = waiting::within(ruby, socket.connect_peer(endpoint), limit)?;
+        let connected = {
+            let mut connecting = pin!(socket.connect_peer(endpoint));
+            // The same one again: another would make another connection.
+            this.wait(ruby, socket, async || connecting.as_mut().await, deadline)?
+        };
         done(ruby, socket, connected, Operation::Connect, limit)
     }
 
@@ -28,8 +34,14 @@ impl Socket {
     ) -> Result<Obj<Self>, Error> {
         let (peers, limit) = with_timeout::<(usize,)>(ruby, args)?;
         let limit = limit.unwrap_or_else(|| this.send_timeout.get());
+        let deadline = waiting::deadline(limit);
         let socket = this.socket(ruby)?;
-        let connected = waiting::within(ruby, socket.wait_connected(peers.0), limit)?;
+        let connected = this.wait(
+            ruby,
+            socket,
+            async || socket.wait_connected(peers.0).await,
+            deadline,
+        )?;
         done(ruby, socket, connected, Operation::Connect, limit)?;
         Ok(this)
     }
@@ -42,9 +54,15 @@ impl Socket {
     ) -> Result<Obj<Self>, Error> {
         let ((topic, peers), limit) = with_timeout::<(RString, usize)>(ruby, args)?;
         let limit = limit.unwrap_or_else(|| this.send_timeout.get());
+        let deadline = waiting::deadline(limit);
         let socket = this.socket(ruby)?;
         let topic = bytes::with(topic, <[u8]>::to_vec);
-        let subscribed = waiting::within(ruby, socket.wait_subscribed(topic, peers), limit)?;
+        let subscribed = this.wait(
+            ruby,
+            socket,
+            async || socket.wait_subscribed(topic.clone(), peers).await,
+            deadline,
+        )?;
         done(ruby, socket, subscribed, Operation::AwaitSubscribers, limit)?;
         Ok(this)
     }

@@ -1,0 +1,6 @@
+# frozen_string_literal: true
+
+# The name of a file of the gem omq, which is loaded where it is there.
+
+require "sealwire/original_gems"
+Sealwire::OriginalGems.load("omq", "omq/client_server", instead: "sealwire/omq")

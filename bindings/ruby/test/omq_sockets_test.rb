@@ -1,0 +1,201 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+require "sealwire/omq"
+
+# What sockets of omq have around their messages.
+class OmqSocketsTest < SealwireTest
+  def omq(type, *arguments, **options)
+    socket = OMQ.const_get(type).new(*arguments, linger: 0, recv_timeout: TIMEOUT, send_timeout: TIMEOUT, **options)
+    @sockets << socket
+    socket
+  end
+
+  # The block's value in a thread, once that thread sleeps.
+  def while_it_waits(&block)
+    thread = Thread.new(&block)
+    thread.report_on_exception = false
+    Timeout.timeout(TIMEOUT) { Thread.pass until thread.status == "sleep" || !thread.alive? }
+    thread
+  end
+
+  def test_the_first_peer
+    %w[tcp://127.0.0.1:0 inproc://the-first-peer].each do |endpoint|
+      pull = omq(:PULL)
+      uri = pull.bind(endpoint)
+      promise = pull.peer_connected
+      refute_predicate promise, :resolved?
+      assert_equal 0, pull.connection_count
+      waiting = while_it_waits { promise.wait }
+      push = omq(:PUSH, uri.to_s)
+      assert_equal :PUSH, waiting.value.socket_type
+      assert_predicate promise, :resolved?
+      assert_equal 1, pull.connection_count
+      assert_equal :PULL, push.peer_connected.wait.socket_type
+      # It has happened, whatever comes later.
+      push.close
+      pull.all_peers_gone.wait
+      assert_equal :PUSH, pull.peer_connected.wait.socket_type
+      pull.close
+    end
+  end
+
+  def test_all_peers_have_gone
+    pull = omq(:PULL)
+    uri = pull.bind("tcp://127.0.0.1:0")
+    gone = pull.all_peers_gone
+    refute_predicate gone, :resolved?
+    pushes = Array.new(2) { omq(:PUSH, uri.to_s) }
+    pull.wait_connected(2)
+    pushes[0].close
+    waiting = while_it_waits { gone.wait }
+    refute_predicate gone, :resolved?
+    pushes[1].close
+    assert_equal true, waiting.value
+    assert_equal 0, pull.connection_count
+  end
+
+  def test_promises_do_not_wait_for_each_other
+    pull = omq(:PULL)
+    uri = pull.bind("tcp://127.0.0.1:0")
+    gone = while_it_waits { pull.all_peers_gone.wait }
+    connected = while_it_waits { pull.peer_connected.wait }
+    push = omq(:PUSH, uri.to_s)
+    assert_equal :PUSH, connected.value.socket_type
+    assert_predicate gone, :alive?
+    push.close
+    assert_equal true, gone.value
+  end
+
+  def test_a_wait_that_is_ended_leaves_the_others
+    pull = omq(:PULL)
+    uri = pull.bind("tcp://127.0.0.1:0")
+    reader = while_it_waits { pull.peer_connected.wait }
+    other = while_it_waits { pull.peer_connected.wait }
+    reader.kill.join
+    omq(:PUSH, uri.to_s)
+    assert_equal :PUSH, other.value.socket_type
+  end
+
+  def test_a_promise_of_a_socket_that_is_closed
+    publisher = omq(:PUB)
+    publisher.bind("tcp://127.0.0.1:0")
+    waiting = %i[peer_connected subscriber_joined all_peers_gone].map { |name| while_it_waits { [publisher.public_send(name).wait] } }
+    publisher.close
+    assert_equal [[nil]] * 3, waiting.map(&:value)
+  end
+
+  def test_a_subscriber_that_joined_before_anyone_asked
+    publisher = omq(:PUB)
+    subscriber = omq(:SUB, publisher.bind("tcp://127.0.0.1:0").to_s, subscribe: "weather.")
+    publisher.wait_subscribed("weather.", 1)
+    assert_equal :SUB, publisher.subscriber_joined.wait.socket_type
+    publisher << "weather.today sunny"
+    publisher << "sports"
+    publisher << "weather.tomorrow rain"
+    assert_equal [["weather.today sunny"], ["weather.tomorrow rain"]], Array.new(2) { subscriber.receive }
+  end
+
+  def test_the_first_topic
+    publisher = omq(:XPUB)
+    uri = publisher.bind("tcp://127.0.0.1:0").to_s
+    omq(:XSUB, uri, subscribe: "a")
+    assert_equal ["\x01a".b], publisher.receive
+    omq(:SUB, uri, subscribe: OMQ::SUB::EVERYTHING)
+    assert_equal ["\x01".b], publisher.receive
+    assert_match(/subscribe: is for SUB and XSUB, this is PULL/, assert_raises(ArgumentError) { OMQ::PULL.new(subscribe: "a") }.message)
+  end
+
+  def test_the_end_of_receiving
+    pull = omq(:PULL)
+    push = omq(:PUSH, pull.bind("tcp://127.0.0.1:0").to_s)
+    push << "first"
+    assert pull.wait_readable
+    waiting = while_it_waits { [pull.receive, pull.receive] }
+    pull.close_read
+    assert_equal [["first"], nil], waiting.value
+    push << "later"
+    assert pull.wait_readable
+    seen = []
+    pull.each { |message| seen << message }
+    assert_equal [["later"]], seen
+    pull.close
+    assert_raises(Sealwire::ClosedError) { pull.receive }
+  end
+
+  def test_what_a_socket_is_ready_for
+    pull = omq(:PULL)
+    refute pull.wait_readable(0)
+    push = omq(:PUSH, send_hwm: 1)
+    refute push.wait_writable(0)
+    push.connect(pull.bind("tcp://127.0.0.1:0").to_s)
+    assert push.wait_writable
+    push << "message"
+    assert pull.wait_readable
+    assert_equal ["message"], pull.receive
+  end
+
+  def test_what_happens_without_room
+    assert_equal %i[drop_newest block drop_newest block], %i[PUB PUSH RADIO SUB].map { |type| omq(type).on_mute }
+    publisher = omq(:PUB, on_mute: :block)
+    assert_equal [:block, true], [publisher.on_mute, publisher.xpub_no_drop]
+    publisher.on_mute = :drop_newest
+    assert_equal :drop_newest, publisher.on_mute
+    omq(:SUB, on_mute: :block)
+    error = assert_raises(ArgumentError) { OMQ::PUB.new(on_mute: :drop_oldest) }
+    assert_equal "on_mute of a PUB is :drop_newest or :block, not :drop_oldest", error.message
+    error = assert_raises(ArgumentError) { OMQ::SUB.new(on_mute: :drop_newest) }
+    assert_equal "on_mute of a SUB is :block, not :drop_newest", error.message
+  end
+
+  def test_a_block_hears_of_events
+    pull = omq(:PULL)
+    events = Queue.new
+    task = pull.monitor do |event|
+      events << case event
+                in { type: :listening, endpoint: }
+                  [:listening, endpoint]
+                in { type: }
+                  type
+                end
+    end
+    uri = pull.bind("tcp://127.0.0.1:0").to_s
+    push = omq(:PUSH, uri)
+    assert_equal [[:listening, uri], :accepted, :handshake_succeeded], Array.new(3) { events.pop }
+    push.close
+    assert_equal :disconnected, events.pop
+    pull.close
+    task.wait
+    assert_equal :monitor_stopped, Array.new(events.size) { events.pop }.last
+    assert_raises(ArgumentError) { omq(:PULL).monitor(verbose: true) {} }
+  end
+
+  def test_a_monitor_is_stopped
+    events = Queue.new
+    task = omq(:PULL).monitor { |event| events << event.type }
+    task.stop
+    assert_equal :monitor_stopped, events.pop
+    assert_empty events
+  end
+
+  def test_events_of_failures
+    push = omq(:PUSH, reconnect_interval: 0.01)
+    events = Queue.new
+    push.monitor { |event| events << event }
+    push.connect("tcp://127.0.0.1:1")
+    failed = events.pop
+    assert_equal [:connect_failed, "tcp://127.0.0.1:1"], [failed.type, failed.endpoint]
+    assert_includes failed.detail[:reason], "refused"
+    retried = events.pop
+    assert_equal [:connect_retried, 1], [retried.type, retried.detail[:attempt]]
+  end
+
+  def test_a_router_sends_to_a_peer
+    router = omq(:ROUTER)
+    req = omq(:REQ, router.bind("tcp://127.0.0.1:0").to_s, identity: "me")
+    req << "question"
+    assert_equal ["me", "", "question"], router.receive
+    router.send_to("me", "answer")
+    assert_equal ["answer"], req.receive
+  end
+end
