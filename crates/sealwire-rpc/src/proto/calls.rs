@@ -5,6 +5,8 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use super::flow::{Flow, Item};
+use super::outbox::{Outbox, Position};
+use super::wakeups::Wakeups;
 use super::wheel::{Link, Linked, Wheel};
 use super::wire::{Kind, encode_time};
 use super::{Body, Budget, Connection, Side, Violation, cost};
@@ -48,8 +50,8 @@ struct Call {
     cancelled: bool,
     /// What the request takes of the peer's budget.
     cost: u64,
-    /// How many messages had been queued before the request.
-    queued_before: u64,
+    /// Where the request stands among the messages of the connection.
+    position: Position,
     /// The maximum for never.
     due: Duration,
     link: Link,
@@ -170,24 +172,24 @@ impl Calls {
     }
 
     /// Ends a call for the one who waits.
-    fn conclude(&mut self, slot: u32, outcome: Result<Body, Error>, wakers: &mut Vec<Waker>) {
+    fn conclude(&mut self, slot: u32, outcome: Result<Body, Error>, wakeups: &mut Wakeups) {
         self.wheel.cancel(&mut self.slots, slot);
         let call = &mut self.slots.0[slot as usize];
         if call.owned && call.outcome.is_none() {
             call.outcome = Some(outcome);
-            wakers.extend(call.waker.take());
+            wakeups.extend(call.waker.take());
         }
         if let Some(flow) = &mut call.flow {
-            wakers.extend(flow.end());
+            wakeups.extend(flow.end());
         }
     }
 
-    pub(super) fn fail_all(&mut self, handed_over: u64, wakers: &mut Vec<Waker>) {
+    pub(super) fn fail_all(&mut self, outbox: &Outbox, wakeups: &mut Wakeups) {
         for slot in 0..self.slots.0.len() as u32 {
             let call = &mut self.slots.0[slot as usize];
             if std::mem::take(&mut call.open) {
-                let may_have_run = call.queued_before < handed_over;
-                self.conclude(slot, Err(Error::ConnectionLost { may_have_run }), wakers);
+                let may_have_run = outbox.has_left(call.position);
+                self.conclude(slot, Err(Error::ConnectionLost { may_have_run }), wakeups);
             }
         }
         self.open = 0;
@@ -214,7 +216,7 @@ impl Connection {
         streams: bool,
     ) -> Result<CallKey, NotSent> {
         self.check(body.len())?;
-        if self.we_go_away || self.peer_goes_away {
+        if self.going_away.has_begun() {
             return Err(NotSent::GoingAway);
         }
         let cost = cost(body.len());
@@ -233,7 +235,7 @@ impl Connection {
         call.open = true;
         call.cancelled = false;
         call.cost = cost;
-        call.queued_before = self.queued;
+        call.position = self.outbox.next_position();
         call.flow = flow;
         self.calls.open += 1;
         self.calls.requests.take(cost);
@@ -243,7 +245,7 @@ impl Connection {
         }
         let time = encode_time(due.map(|due| due.saturating_sub(now)));
         let kind = if streams { Kind::Open } else { Kind::Request };
-        self.push(kind, time, number, body, &[]);
+        self.outbox.push(kind, time, number, body);
         Ok(CallKey { slot })
     }
 
@@ -282,15 +284,15 @@ impl Connection {
         if !std::mem::replace(&mut call.cancelled, true) {
             self.calls.given_up += 1;
             let number = self.calls.number(slot, self.side);
-            self.push(Kind::Cancel, 0, number, &[], &[]);
+            self.outbox.push(Kind::Cancel, 0, number, &[]);
         }
     }
 
     pub(super) fn call_expired(&mut self, slot: u32) {
         let call = &self.calls.slots.0[slot as usize];
-        let may_have_run = call.queued_before < self.handed_over;
+        let may_have_run = self.outbox.has_left(call.position);
         let outcome = Err(Error::DeadlineExceeded { may_have_run });
-        self.calls.conclude(slot, outcome, &mut self.wakers);
+        self.calls.conclude(slot, outcome, &mut self.wakeups);
         self.cancel(slot);
     }
 
@@ -314,7 +316,7 @@ impl Connection {
         number: u32,
         outcome: Result<Body, Error>,
     ) -> Result<(), Violation> {
-        let ours = (number % 2 == 1) == (self.side == Side::Client);
+        let ours = self.side.numbers(number);
         let slot = ours.then(|| self.calls.find(number)).flatten();
         let slot = slot.ok_or(Violation::NothingAsked)?;
         let call = &mut self.calls.slots.0[slot as usize];
@@ -323,8 +325,8 @@ impl Connection {
         self.calls.given_up -= usize::from(call.cancelled);
         self.calls.requests.give(call.cost);
         self.calls.turned_away = false;
-        self.room = true;
-        self.calls.conclude(slot, outcome, &mut self.wakers);
+        self.wakeups.tell_of_room();
+        self.calls.conclude(slot, outcome, &mut self.wakeups);
         let unread = self.calls.release_if_done(slot);
         self.items_taken(unread);
         Ok(())
@@ -353,7 +355,8 @@ impl Connection {
             return Poll::Pending;
         };
         if let Some(more) = more.filter(|_| open) {
-            self.push(Kind::Credit, 0, number, &more.to_be_bytes(), &[]);
+            self.outbox
+                .push(Kind::Credit, 0, number, &more.to_be_bytes());
         }
         self.items_taken(item.cost());
         Poll::Ready(item)
@@ -383,8 +386,8 @@ impl Connection {
                 if flow.poll_credit(waker).is_pending() {
                     return Poll::Pending;
                 }
-                self.outgoing.take(cost(body.len()));
-                self.push(Kind::Item, 0, number, body, &[]);
+                self.messages.take_item(body.len());
+                self.outbox.push(Kind::Item, 0, number, body);
                 Poll::Ready(Ok(()))
             }
             _ => Poll::Ready(Err(NotSent::Closed)),
@@ -398,7 +401,7 @@ impl Connection {
         if let Some(flow) = call.flow.as_mut().filter(|_| call.open)
             && !std::mem::replace(&mut flow.finished, true)
         {
-            self.push(Kind::End, 0, number, &[], &[]);
+            self.outbox.push(Kind::End, 0, number, &[]);
         }
     }
 }

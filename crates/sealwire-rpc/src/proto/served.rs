@@ -86,7 +86,7 @@ impl Connection {
         if self.numbers.len() >= self.local.max_calls as usize || !self.requests.admits(cost) {
             return Err(Violation::BeyondCalls);
         }
-        if self.we_go_away {
+        if self.going_away.is_announced() {
             self.refuse(number, Code::UNAVAILABLE, "shutting down");
             return Ok(Event::Nothing);
         }
@@ -100,7 +100,7 @@ impl Connection {
         let flow = streams.then(|| Flow::new(self.local.stream_window, self.peer.stream_window));
         let due = decode_time(header.info).map(|time| now + time);
         // One behind another, so that none is overtaken.
-        let defer = self.is_over_budget() || !self.deferred.0.is_empty();
+        let defer = self.outbox.is_over_budget() || !self.deferred.0.is_empty();
         let mut body = Some(body);
         let waiting = if defer { body.take() } else { None };
         let slot = self.served.insert(Served {
@@ -135,7 +135,7 @@ impl Connection {
 
     /// The next request that waited until the peer has read, if it has.
     pub(crate) fn next_request(&mut self, now: Duration) -> Option<Asked> {
-        while !self.is_over_budget() {
+        while !self.outbox.is_over_budget() {
             let key = self.deferred.0.pop_front()?;
             let Some(served) = self.served_mut(key) else {
                 continue;
@@ -173,7 +173,7 @@ impl Connection {
 
     fn refuse(&mut self, number: u32, code: Code, message: &str) {
         let body = failure::body(&Status::new(code, message), 0);
-        self.push(Kind::Error, 1, number, &body, &[]);
+        self.outbox.push(Kind::Error, 1, number, &body);
     }
 
     fn served_mut(&mut self, key: ServedKey) -> Option<&mut Served> {
@@ -200,12 +200,12 @@ impl Connection {
         if size > limit {
             return Answered::TooLarge { size, limit };
         }
-        if self.is_full() {
+        if self.outbox.is_full() {
             return Answered::NotRead;
         }
         match self.take_number(key) {
             Some(number) => {
-                self.push(Kind::Reply, 0, number, body, &[]);
+                self.outbox.push(Kind::Reply, 0, number, body);
                 Answered::Sent
             }
             None => Answered::TooLate,
@@ -215,19 +215,14 @@ impl Connection {
     pub(crate) fn fail(&mut self, key: ServedKey, status: &Status) -> Answered {
         match self.take_number(key) {
             Some(number) => {
-                let body = if self.is_full() {
+                let body = if self.outbox.is_full() {
                     // For programs that is all that matters.
                     failure::body(&Status::from(status.code), 0)
                 } else {
                     failure::body(status, self.peer.max_body)
                 };
-                self.push(
-                    Kind::Error,
-                    u8::from(status.not_started),
-                    number,
-                    &body,
-                    &[],
-                );
+                self.outbox
+                    .push(Kind::Error, u8::from(status.not_started), number, &body);
                 Answered::Sent
             }
             None => Answered::TooLate,
@@ -290,7 +285,7 @@ impl Connection {
             return;
         };
         let served = &mut self.served[slot];
-        self.wakers.extend(served.abandon());
+        self.wakeups.extend(served.abandon());
         if !served.owned {
             self.remove(slot);
             let (deferred, served) = (&mut self.deferred.0, &self.served);
@@ -303,13 +298,13 @@ impl Connection {
             }
         }
         let body = failure::body(&Status::from(Code::CANCELLED), 0);
-        self.push(Kind::Error, 0, number, &body, &[]);
+        self.outbox.push(Kind::Error, 0, number, &body);
     }
 
     pub(super) fn end_of_items(&mut self, number: u32) {
         let slot = self.numbers.get(&number);
         if let Some(flow) = slot.and_then(|slot| self.served[*slot].flow.as_deref_mut()) {
-            self.wakers.extend(flow.end());
+            self.wakeups.extend(flow.end());
         }
     }
 
@@ -326,7 +321,8 @@ impl Connection {
             return Poll::Pending;
         };
         if let (Some(number), Some(more)) = (number, more) {
-            self.push(Kind::Credit, 0, number, &more.to_be_bytes(), &[]);
+            self.outbox
+                .push(Kind::Credit, 0, number, &more.to_be_bytes());
         }
         self.items_taken(item.cost());
         Poll::Ready(item)
@@ -356,8 +352,8 @@ impl Connection {
         if flow.poll_credit(waker).is_pending() {
             return Poll::Pending;
         }
-        self.outgoing.take(cost(body.len()));
-        self.push(Kind::Item, 0, number, body, &[]);
+        self.messages.take_item(body.len());
+        self.outbox.push(Kind::Item, 0, number, body);
         Poll::Ready(Ok(()))
     }
 }
