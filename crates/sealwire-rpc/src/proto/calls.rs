@@ -9,7 +9,7 @@ use super::outbox::{Outbox, Position};
 use super::wakeups::Wakeups;
 use super::wheel::{Link, Linked, Wheel};
 use super::wire::{Kind, encode_time};
-use super::{Body, Budget, Connection, Side, Violation, cost};
+use super::{Body, Budget, Connection, NotSent, Side, Violation, cost};
 use crate::limits::{MAX_CALLS, MAX_GIVEN_UP};
 use crate::status::{Code, Error, Status};
 
@@ -22,21 +22,6 @@ const GENERATIONS: u32 = (1 << (31 - SLOT_BITS)) - 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CallKey {
     slot: u32,
-}
-
-/// Nothing was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NotSent {
-    /// There may be room later.
-    Full,
-    GoingAway,
-    Closed,
-    /// This is a child of the process to which the connection belongs.
-    Forked,
-    TooLarge {
-        size: usize,
-        limit: usize,
-    },
 }
 
 #[derive(Default)]
@@ -379,16 +364,11 @@ impl Connection {
         let open = call.open && call.outcome.is_none();
         match &mut call.flow {
             Some(flow) if open && !flow.finished => {
-                if !has_room {
-                    flow.wait_to_send(waker);
-                    return Poll::Ready(Err(NotSent::Full));
+                let sent = flow.poll_to_send(has_room, waker);
+                if sent == Poll::Ready(Ok(())) {
+                    self.push_item(number, body);
                 }
-                if flow.poll_credit(waker).is_pending() {
-                    return Poll::Pending;
-                }
-                self.messages.take_item(body.len());
-                self.outbox.push(Kind::Item, 0, number, body);
-                Poll::Ready(Ok(()))
+                sent
             }
             _ => Poll::Ready(Err(NotSent::Closed)),
         }

@@ -55,9 +55,20 @@ impl Connection {
         if ours {
             self.calls.flow_mut(number)
         } else {
-            let slot = self.numbers.get(&number)?;
-            self.served[*slot].flow.as_deref_mut()
+            self.served.open_flow(number)
         }
+    }
+
+    /// The peer may send more items of a call.
+    pub(super) fn credit_items(&mut self, number: u32, more: u32) {
+        self.outbox
+            .push(Kind::Credit, 0, number, &more.to_be_bytes());
+    }
+
+    /// Sends an item for which there is room and credit.
+    pub(super) fn push_item(&mut self, number: u32, body: &[u8]) {
+        self.messages.take_item(body.len());
+        self.outbox.push(Kind::Item, 0, number, body);
     }
 
     pub(super) fn item(&mut self, number: u32, ours: bool, body: Body) -> Result<(), Violation> {

@@ -23,29 +23,30 @@ mod going_away;
 mod messages;
 mod outbox;
 mod served;
+mod serving;
 mod settings;
 mod violation;
 mod wakeups;
 mod wheel;
 mod wire;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::task::Waker;
 use std::time::Duration;
 
 use sealwire::Frame;
-use slab::Slab;
 
 pub use self::body::Body;
 use self::budget::{Budget, cost};
+pub(crate) use self::calls::CallKey;
 use self::calls::Calls;
-pub(crate) use self::calls::{CallKey, NotSent};
 use self::credit::MessageCredit;
 pub(crate) use self::flow::Item;
 use self::going_away::{FAREWELL, GoingAway};
 use self::outbox::Outbox;
-pub(crate) use self::served::{Answered, Asked, ServedKey};
-use self::served::{Deferred, Served};
+use self::served::ServedCalls;
+pub(crate) use self::served::{Asked, ServedKey};
+pub(crate) use self::serving::Answered;
 pub(crate) use self::settings::Settings;
 pub(crate) use self::violation::Violation;
 use self::wakeups::Wakeups;
@@ -67,6 +68,21 @@ impl Side {
     fn numbers(self, number: u32) -> bool {
         (number % 2 == 1) == (self == Side::Client)
     }
+}
+
+/// Nothing was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotSent {
+    /// There may be room later.
+    Full,
+    GoingAway,
+    Closed,
+    /// This is a child of the process to which the connection belongs.
+    Forked,
+    TooLarge {
+        size: usize,
+        limit: usize,
+    },
 }
 
 /// What a received message asks of this side.
@@ -102,18 +118,8 @@ pub(crate) struct Connection {
     local: Settings,
     peer: Settings,
     calls: Calls,
-    /// What the peer has asked and this side has not let go of.
-    served: Slab<Served>,
-    /// Where the numbers of the peer's open calls stand in `served`.
-    numbers: HashMap<u32, usize>,
-    serial: u64,
+    served: ServedCalls,
     messages: MessageCredit,
-    /// Requests of the calls that the peer has open.
-    requests: Budget,
-    /// Requests in `served`.
-    requests_held: Budget,
-    /// Requests that wait until the peer has read.
-    deferred: Deferred,
     outbox: Outbox,
     wakeups: Wakeups,
     going_away: GoingAway,
@@ -126,13 +132,8 @@ impl Connection {
             local,
             peer,
             calls: Calls::new(peer.request_budget),
-            served: Slab::new(),
-            numbers: HashMap::new(),
-            serial: 0,
+            served: ServedCalls::new(&local),
             messages: MessageCredit::new(&local, &peer),
-            requests: Budget::new(local.request_budget),
-            requests_held: Budget::new(local.request_budget),
-            deferred: Deferred::default(),
             outbox: Outbox::new(answer_budget, &local),
             wakeups: Wakeups::default(),
             going_away: GoingAway::default(),
@@ -148,7 +149,7 @@ impl Connection {
 
     pub(crate) fn held(&self) -> Held {
         Held {
-            requests: self.requests_held.used() as usize,
+            requests: self.served.held() as usize,
             unhandled: self.messages.held() as usize,
             answers: self.outbox.cost(),
         }
@@ -221,7 +222,7 @@ impl Connection {
 
     /// Whether nothing is left to be answered, here or there, or to be sent.
     pub(crate) fn is_idle(&self) -> bool {
-        let is_done = || self.calls.open() == 0 && self.numbers.is_empty();
+        let is_done = || self.calls.open() == 0 && self.served.open_calls() == 0;
         self.outbox.is_closed() || is_done() && self.outbox.is_empty()
     }
 
@@ -317,7 +318,7 @@ impl Connection {
 
     /// Entries of both tables that are in use, also by those who have not let go yet.
     pub(crate) fn entries(&self) -> usize {
-        self.calls.in_use() + self.served.len()
+        self.calls.in_use() + self.served.entries()
     }
 
     /// The connection is gone: everything that is open ends.
@@ -327,19 +328,8 @@ impl Connection {
         }
         self.wakeups.tell_of_room();
         self.calls.fail_all(&self.outbox, &mut self.wakeups);
-        self.numbers.clear();
-        self.deferred = Deferred::default();
-        for (_, served) in &mut self.served {
-            self.wakeups.extend(served.abandon());
-        }
+        self.served.close(&mut self.wakeups);
         self.calls.release_unowned();
-        let held = &mut self.requests_held;
-        self.served.retain(|_, served| {
-            if !served.owned {
-                held.give(served.cost);
-            }
-            served.owned
-        });
     }
 }
 

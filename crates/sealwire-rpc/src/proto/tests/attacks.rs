@@ -273,7 +273,7 @@ fn cancelling_without_reading_ends_the_connection_and_leaves_nothing() {
     });
     assert_eq!(violation, Some(Violation::NotRead));
     assert!(most <= 10_000 + 16 * 512 + 1_000, "{most} bytes held");
-    assert!(server.deferred_names() <= 2 * 16 + 17);
+    assert!(server.served.deferred() <= 2 * 16 + 17);
 }
 
 #[test]
