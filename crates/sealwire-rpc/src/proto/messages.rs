@@ -53,7 +53,7 @@ impl Connection {
 
     fn flow_mut(&mut self, number: u32, ours: bool) -> Option<&mut Flow> {
         if ours {
-            self.calls.flow_mut(number)
+            self.calls.open_flow(number)
         } else {
             self.served.open_flow(number)
         }

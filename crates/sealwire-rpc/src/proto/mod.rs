@@ -15,6 +15,7 @@
 mod body;
 mod budget;
 mod buffers;
+mod calling;
 mod calls;
 mod credit;
 mod failure;
@@ -113,8 +114,9 @@ pub(crate) struct Held {
     pub(crate) answers: usize,
 }
 
+/// The protocol on one connection: what either side has asked, what may be under way, and what is to
+/// be sent.
 pub(crate) struct Connection {
-    side: Side,
     local: Settings,
     peer: Settings,
     calls: Calls,
@@ -128,10 +130,9 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) fn new(side: Side, local: Settings, peer: Settings, answer_budget: usize) -> Self {
         Connection {
-            side,
             local,
             peer,
-            calls: Calls::new(peer.request_budget),
+            calls: Calls::new(side, &peer),
             served: ServedCalls::new(&local),
             messages: MessageCredit::new(&local, &peer),
             outbox: Outbox::new(answer_budget, &local),
@@ -247,7 +248,7 @@ impl Connection {
             return Err(Violation::NotRead);
         }
         let body = Body::of(frame);
-        let ours = self.side.numbers(header.number);
+        let ours = self.calls.are_numbered(header.number);
         match header.kind {
             Kind::Settings => return Err(Violation::SettingsAgain),
             Kind::OneWay => {
@@ -263,7 +264,8 @@ impl Connection {
             Kind::Reply => self.end_call(header.number, Ok(body))?,
             Kind::Error => {
                 let status = failure::read(header.info, &body, self.local.max_body)?;
-                self.end_call(header.number, Err(self.failure(header.number, status, now)))?;
+                let error = self.calls.error(header.number, status, now);
+                self.end_call(header.number, Err(error))?;
             }
             Kind::Cancel => self.cancelled(header.number),
             Kind::Item => self.item(header.number, ours, body)?,
@@ -284,12 +286,7 @@ impl Connection {
     // ---- for the code that drives this ----------------------------------------------------------------
 
     pub(crate) fn handle_timeout(&mut self, now: Duration) {
-        let mut expired = std::mem::take(&mut self.calls.expired);
-        self.calls.expire(now, &mut expired);
-        for slot in expired.drain(..) {
-            self.call_expired(slot);
-        }
-        self.calls.expired = expired;
+        self.calls.expire(now, &mut self.outbox, &mut self.wakeups);
     }
 
     pub(crate) fn next_timeout(&self) -> Option<Duration> {
@@ -311,11 +308,6 @@ impl Connection {
         self.wakeups.take_room()
     }
 
-    /// Calls without an answer so far.
-    pub(crate) fn open_calls(&self) -> usize {
-        self.calls.open()
-    }
-
     /// Entries of both tables that are in use, also by those who have not let go yet.
     pub(crate) fn entries(&self) -> usize {
         self.calls.in_use() + self.served.entries()
@@ -327,9 +319,8 @@ impl Connection {
             return;
         }
         self.wakeups.tell_of_room();
-        self.calls.fail_all(&self.outbox, &mut self.wakeups);
+        self.calls.close(&self.outbox, &mut self.wakeups);
         self.served.close(&mut self.wakeups);
-        self.calls.release_unowned();
     }
 }
 
