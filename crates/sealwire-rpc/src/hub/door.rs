@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sealwire::Peer;
 
-use crate::limits::WAITING_BYTES;
+use crate::limits::{DoorLimits, WAITING_BYTES};
 use crate::proto::Settings;
 
 /// A connection that waits for a place.
@@ -28,14 +28,6 @@ enum Place {
     Inside,
     /// It was asked to go: nothing that it says matters any more.
     Leaving,
-}
-
-/// How many there may be.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct DoorLimits {
-    pub(crate) silent: usize,
-    pub(crate) silent_time: Duration,
-    pub(crate) waiting: usize,
 }
 
 pub(super) struct Door {

@@ -31,7 +31,6 @@ use sealwire_fork::Birth;
 
 use self::clock::Clock;
 use self::door::Door;
-pub(crate) use self::door::DoorLimits;
 use self::ending::Ending;
 use self::reading::Reading;
 pub(crate) use self::reading::{flushes_later, must_not_wait};
@@ -44,6 +43,7 @@ use crate::conn::{Conn, ConnState, Link};
 use crate::counters::{LiveCounters, count};
 use crate::guard::{LogGate, contain};
 use crate::handler::Handler;
+use crate::limits::DoorLimits;
 use crate::proto::{Settings, Side};
 use crate::seat::block_on;
 use crate::status::Error;
