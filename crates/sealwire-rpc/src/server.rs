@@ -234,7 +234,7 @@ impl Server {
             if !self.hub().is_here() {
                 return Err(sealwire::Error::Forked);
             }
-            let changed = self.hub().changed.listen();
+            let changed = self.hub().changes.listen();
             match (self.hub().has_ended(), self.hub().has_failed()) {
                 (false, _) => shielded(self.hub(), changed).await,
                 (true, false) => return Ok(()),
