@@ -108,10 +108,78 @@ pub(crate) const ERROR_MARGIN: usize = (64 << 10) + 4;
 
 // Connections before they are let in.
 
-/// Connections that wait for a place.
-pub(crate) const MAX_WAITING: usize = 1_088;
+/// Connections that a server serves, unless told otherwise.
+pub(crate) const MAX_CONNECTIONS: usize = 1_024;
+/// Time for a handshake and then, of a server, for the greeting, unless told otherwise. Both take a
+/// round trip or two, so this is enough for the slowest network that calls are of use over.
+pub(crate) const HANDSHAKE_LIMIT: Duration = Duration::from_secs(3);
+/// Time of a client for an attempt to connect, unless told otherwise.
+pub(crate) const DIAL_LIMIT: Duration = Duration::from_secs(3);
+/// Time that a client's attempt may take beside those for connecting and for the handshake: for SETTINGS
+/// to come back, and for threads to run.
+const DIAL_MARGIN: Duration = Duration::from_secs(1);
+/// Time for which a connection waits for its place, unless told otherwise: shorter than a
+/// client's attempt, which so hears why it failed.
+pub(crate) const CONNECTION_WAIT: Duration = Duration::from_secs(3);
+/// A server may have a quarter as many connections without a greeting as it serves. An honest client greets
+/// at once, so few are in that state.
+const SILENT_PART: usize = 4;
+/// Those are at least as many, so that a small server admits clients that come together.
+const LEAST_SILENT: usize = 16;
+/// And at most as many, however large the server: what they hold is held for nobody yet.
+const MOST_SILENT: usize = 256;
+/// Connections that wait for a place beside as many as are served, so that all clients of a server that was
+/// restarted can come back together, and a few more.
+const SPARE_WAITING: usize = 64;
+/// Connections that wait for a place, however many are served: as many as there are unless told otherwise.
+const MAX_WAITING: usize = MAX_CONNECTIONS + SPARE_WAITING;
 /// Bytes of greetings that wait.
 pub(crate) const WAITING_BYTES: usize = 64 * MAX_HELLO;
+
+/// Returns the time that a client's attempt to connect may take in all.
+pub(crate) fn attempt_limit(dial_limit: Duration, handshake_limit: Duration) -> Duration {
+    bounded(dial_limit) + bounded(handshake_limit) + DIAL_MARGIN
+}
+
+/// How many connections there may be before they are let in, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DoorLimits {
+    /// Connections that have not sent SETTINGS; the oldest gives way.
+    pub(crate) silent: usize,
+    pub(crate) silent_time: Duration,
+    /// Connections that wait for a place.
+    pub(crate) waiting: usize,
+}
+
+impl DoorLimits {
+    /// Those of a server.
+    pub(crate) fn of_server(max_connections: usize, handshake_limit: Duration) -> Self {
+        DoorLimits {
+            silent: (max_connections / SILENT_PART).clamp(LEAST_SILENT, MOST_SILENT),
+            silent_time: bounded(handshake_limit),
+            waiting: max_connections
+                .saturating_add(SPARE_WAITING)
+                .min(MAX_WAITING),
+        }
+    }
+
+    /// Those of a client: each connection was dialed by this side, one at a time.
+    pub(crate) fn of_client(attempt: Duration) -> Self {
+        DoorLimits {
+            silent: usize::MAX,
+            silent_time: attempt,
+            waiting: 0,
+        }
+    }
+
+    /// Connections of the socket of a server that serves this many: those that wait for a place, or have
+    /// said nothing yet, are connected as well.
+    pub(crate) fn connections(&self, served: usize) -> usize {
+        served
+            .saturating_add(self.waiting)
+            .saturating_add(self.silent)
+    }
+}
 
 /// Of Go's wire.
 #[cfg(feature = "monte-compat")]
@@ -126,4 +194,38 @@ pub(crate) mod monte {
     pub(crate) const MAX_CALLS: usize = 65_536;
     /// Time for a peer to send its key, and for TCP to take what is written.
     pub(crate) const PEER_TIME: Duration = Duration::from_secs(3);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers that the documentation of `ServerBuilder` and ARCHITECTURE.md give.
+    #[test]
+    fn the_door_of_a_server_grows_with_it_within_bounds() {
+        for (served, silent, waiting) in [
+            (1, 16, 65),
+            (64, 16, 128),
+            (100, 25, 164),
+            (1_024, 256, 1_088),
+            (100_000, 256, 1_088),
+            (usize::MAX, 256, 1_088),
+        ] {
+            let door = DoorLimits::of_server(served, Duration::MAX);
+            assert_eq!((door.silent, door.waiting), (silent, waiting), "{served}");
+            assert_eq!(door.silent_time, MAX_TIMEOUT);
+            let all = served.saturating_add(silent + waiting);
+            assert_eq!(door.connections(served), all, "{served}");
+        }
+    }
+
+    #[test]
+    fn a_client_waits_for_the_greeting_as_long_as_one_attempt_may_take() {
+        let attempt = attempt_limit(Duration::from_secs(5), Duration::from_secs(7));
+        let door = DoorLimits::of_client(attempt);
+        assert_eq!(door.silent_time, Duration::from_secs(13));
+        assert_eq!((door.silent, door.waiting), (usize::MAX, 0));
+        // Limits without end have a sum.
+        assert!(attempt_limit(Duration::MAX, Duration::MAX) > MAX_TIMEOUT);
+    }
 }

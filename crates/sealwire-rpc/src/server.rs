@@ -9,8 +9,10 @@ use sealwire::{Endpoint, Monitor, Security, SocketBuilder, SocketType};
 use crate::conn::{Conn, ConnState};
 use crate::counters::Counters;
 use crate::handler::{Handler, Intercepted, Interceptor, Request};
-use crate::hub::{DoorLimits, Greeter, Hub, HubOptions, StateHandler, shielded};
-use crate::limits::{Limits, MAX_WAITING, bounded};
+use crate::hub::{Greeter, Hub, HubOptions, StateHandler, shielded};
+use crate::limits::{
+    CONNECTION_WAIT, DoorLimits, HANDSHAKE_LIMIT, Limits, MAX_CONNECTIONS, bounded,
+};
 use crate::proto::{Settings, Side};
 use crate::sockets::{SPIN, limited};
 use crate::status::Status;
@@ -131,19 +133,10 @@ impl ServerBuilder {
         start: impl FnOnce(HubOptions, sealwire::Socket) -> io::Result<Arc<Hub>>,
     ) -> Result<Server, sealwire::Error> {
         let settings = Settings::of(&self.limits);
-        let door = DoorLimits {
-            silent: (self.max_connections / 4).clamp(16, 256),
-            silent_time: bounded(self.handshake_limit),
-            waiting: self.max_connections.saturating_add(64).min(MAX_WAITING),
-        };
+        let door = DoorLimits::of_server(self.max_connections, self.handshake_limit);
         let socket = limited(self.socket, &self.limits)
             .handshake_timeout(self.handshake_limit)
-            // Those that wait for a place, or have said nothing yet, are connected as well.
-            .max_connections(
-                self.max_connections
-                    .saturating_add(door.waiting)
-                    .saturating_add(door.silent),
-            )
+            .max_connections(door.connections(self.max_connections))
             .build()?;
         let mut handler: Arc<dyn Handler> = Arc::new(handler);
         if !self.interceptors.is_empty() {
@@ -183,9 +176,9 @@ impl Server {
                 .security(security)
                 .spin(SPIN),
             limits: Limits::default(),
-            max_connections: 1_024,
-            connection_wait: Duration::from_secs(3),
-            handshake_limit: Duration::from_secs(3),
+            max_connections: MAX_CONNECTIONS,
+            connection_wait: CONNECTION_WAIT,
+            handshake_limit: HANDSHAKE_LIMIT,
             greeter: None,
             on_state: None,
             interceptors: Vec::new(),
@@ -241,7 +234,7 @@ impl Server {
             if !self.hub().is_here() {
                 return Err(sealwire::Error::Forked);
             }
-            let changed = self.hub().changed.listen();
+            let changed = self.hub().changes.listen();
             match (self.hub().has_ended(), self.hub().has_failed()) {
                 (false, _) => shielded(self.hub(), changed).await,
                 (true, false) => return Ok(()),

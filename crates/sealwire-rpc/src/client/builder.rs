@@ -13,8 +13,10 @@ use super::{Client, Shared};
 use crate::call::{Interceptor, Outgoing};
 use crate::conn::{Conn, ConnState};
 use crate::handler::{Handler, Nothing};
-use crate::hub::{DoorLimits, Greeter, Hub, HubOptions, StateHandler};
-use crate::limits::{Limits, MAX_HELLO, bounded};
+use crate::hub::{Greeter, Hub, HubOptions, StateHandler};
+use crate::limits::{
+    DIAL_LIMIT, DoorLimits, HANDSHAKE_LIMIT, Limits, MAX_HELLO, attempt_limit, bounded,
+};
 use crate::proto::{Settings, Side};
 use crate::sockets::{SPIN, limited};
 use crate::status::{Error, Status};
@@ -47,8 +49,8 @@ impl ClientBuilder {
                 limit: Duration::ZERO,
                 retries: 2,
             },
-            dial_limit: Duration::from_secs(3),
-            handshake_limit: Duration::from_secs(3),
+            dial_limit: DIAL_LIMIT,
+            handshake_limit: HANDSHAKE_LIMIT,
             handler: Arc::new(Nothing),
             hello: Vec::new(),
             greeter: None,
@@ -223,8 +225,7 @@ impl ClientBuilder {
                 "hello of {size} bytes exceeds {MAX_HELLO} bytes"
             )));
         }
-        let dial_limit =
-            bounded(self.dial_limit) + bounded(self.handshake_limit) + Duration::from_secs(1);
+        let dial_limit = attempt_limit(self.dial_limit, self.handshake_limit);
         let settings = Settings::of(&self.limits);
         let socket = limited(self.socket, &self.limits);
         let socket = socket
@@ -242,12 +243,7 @@ impl ClientBuilder {
             on_state: self.on_state,
             max_connections: usize::MAX,
             connection_wait: Duration::ZERO,
-            door: DoorLimits {
-                // Each was dialed by this side, one at a time.
-                silent: usize::MAX,
-                silent_time: dial_limit,
-                waiting: 0,
-            },
+            door: DoorLimits::of_client(dial_limit),
             answer_budget: self.limits.answer_budget as usize,
             write_limit: bounded(self.limits.write),
             read_limit: bounded(self.limits.read),

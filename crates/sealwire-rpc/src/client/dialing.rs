@@ -55,11 +55,11 @@ impl Shared {
                 }
             }
             finish(&dialing, outcome);
-            hub.changed.notify(usize::MAX);
+            hub.changes.tell();
         });
         if let Err(error) = spawned {
             finish(&self.dialing, Err(error.to_string()));
-            self.hub.changed.notify(usize::MAX);
+            self.hub.changes.tell();
         }
     }
 }
@@ -150,7 +150,7 @@ async fn wait_to_be_taken(
         return Err("the server ended the connection".into());
     };
     loop {
-        let changed = hub.changed.listen();
+        let changed = hub.changes.listen();
         // One connection is dialed at a time.
         if hub.has_admitted(routing_id) {
             return Ok(());

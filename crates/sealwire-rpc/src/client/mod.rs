@@ -116,7 +116,7 @@ impl Client {
         }
         let failures = lock(&self.shared.dialing).failures;
         loop {
-            let changed = self.hub().changed.listen();
+            let changed = self.hub().changes.listen();
             self.check_open()?;
             if let Some(conn) = self.ready() {
                 return Ok(conn);

@@ -169,7 +169,7 @@ impl Link {
             drop(core);
             self.wake(&mut wakers);
             if at_its_end {
-                self.hub.tell_of_change();
+                self.hub.changes.tell();
             }
             core = lock(&self.core);
             core.wakers = wakers;
@@ -252,7 +252,7 @@ impl Link {
         let at_its_end = core.is_finished();
         drop(core);
         if at_its_end {
-            self.hub.tell_of_change();
+            self.hub.changes.tell();
         }
     }
 
@@ -282,7 +282,7 @@ impl Link {
                 let _ = self.hub.guard("a handler", || handler.message(message));
             }
             Event::GoingAway => {
-                self.hub.tell_of_change();
+                self.hub.changes.tell();
             }
         }
         Ok(false)

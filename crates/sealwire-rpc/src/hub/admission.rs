@@ -1,189 +1,265 @@
-//! Which connections there are: who gets a place, who waits for one, who has to go.
+//! The connections of a client or server: those at the door, and the links of those that were let in.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use sealwire::Peer;
 
-use super::door::{Greeting, Waiting};
-use super::{Hub, write};
-use crate::conn::{Conn, ConnState, Link};
-use crate::counters::count;
-use crate::guard::log;
-use crate::limits::MAX_HELLO;
+use super::door::{Door, Greeting, Waiting};
+use crate::guard::LogGate;
+use crate::limits::DoorLimits;
 use crate::lock::lock;
-use crate::proto::{Settings, Side, Violation};
 
-impl Hub {
-    /// A connection has begun or ended: a message that no peer can send says so.
-    pub(super) fn connection_changed(self: &Arc<Self>, peer: &Peer) {
-        let routing_id = peer.connection_routing_id();
+/// `L` is what a connection gets that is let in, `P` the peer at its other end.
+pub(super) struct Admission<L, P = Arc<Peer>> {
+    max_connections: usize,
+    door: Mutex<Door<P>>,
+    /// By routing id.
+    links: RwLock<BTreeMap<u32, L>>,
+    last_admitted: AtomicU32,
+    /// Lines in the log about peers that violate the protocol.
+    pub(super) violations: LogGate,
+    /// Lines in the log about those that the greeter refuses.
+    pub(super) refusals: LogGate,
+}
+
+/// A connection has begun or ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Change<L> {
+    Began {
+        /// Another one, which has to go because too many are silent.
+        gives_way: Option<u32>,
+        /// When to look at the door.
+        look_at: Option<Duration>,
+    },
+    /// With its link, if it was let in.
+    Ended(Option<L>),
+}
+
+/// The place of a connection that has sent SETTINGS.
+pub(super) enum Placed<P> {
+    /// It is let in.
+    Free(Waiting<P>),
+    /// It waits for one, until then.
+    Waits(Duration),
+    /// Too many wait already.
+    Nowhere,
+}
+
+impl<L: Clone, P> Admission<L, P> {
+    pub(super) fn new(max_connections: usize, door: DoorLimits) -> Self {
+        Admission {
+            max_connections,
+            door: Mutex::new(Door::new(door)),
+            links: RwLock::default(),
+            last_admitted: AtomicU32::new(0),
+            violations: LogGate::default(),
+            refusals: LogGate::default(),
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<u32, L>> {
+        self.links.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<u32, L>> {
+        self.links.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection has begun, or ended if it had begun before.
+    pub(super) fn changed(&self, routing_id: u32, now: Duration) -> Change<L> {
         let mut door = lock(&self.door);
         if door.ended(routing_id) {
             drop(door);
-            return self.disconnected(routing_id);
+            return Change::Ended(self.write().remove(&routing_id));
         }
-        let gives_way = door.began(routing_id, self.now());
-        let next = door.next_timeout();
-        drop(door);
-        if let Some(next) = next {
-            self.clock.arm(next);
-        }
-        if let Some(routing_id) = gives_way {
-            self.silent(routing_id, "rpc: too many connections without SETTINGS");
+        let gives_way = door.began(routing_id, now);
+        Change::Began {
+            gives_way,
+            look_at: door.next_timeout(),
         }
     }
 
-    fn silent(&self, routing_id: u32, reason: &'static str) {
-        count(&self.counters.connections_silent);
-        let _ = self.socket.disconnect_peer(routing_id, reason);
+    /// What the first message of a connection means.
+    pub(super) fn greeted(&self, routing_id: u32) -> Greeting {
+        lock(&self.door).greeted(routing_id)
     }
 
-    /// The first message of a connection.
-    pub(super) fn greeted(self: &Arc<Self>, peer: &Arc<Peer>, message: &[u8]) {
-        let routing_id = peer.connection_routing_id();
-        match lock(&self.door).greeted(routing_id) {
-            Greeting::First => {}
-            Greeting::Again => return self.violated(routing_id, Violation::SettingsAgain),
-            Greeting::Ignored => return,
+    /// Finds a place for a connection that has sent SETTINGS.
+    pub(super) fn place(&self, new: Waiting<P>) -> Placed<P> {
+        if self.count() < self.max_connections {
+            return Placed::Free(new);
         }
-        let (settings, hello) = match Settings::parse(message) {
-            Ok(parsed) => parsed,
-            Err(violation) => return self.violated(routing_id, violation),
-        };
-        let waiting = Waiting {
-            peer: peer.clone(),
-            settings,
-            hello: hello.to_vec(),
-            until: self.now() + self.options.connection_wait,
-        };
-        if self.link_count() < self.options.max_connections {
-            return self.admit(waiting);
-        }
-        let until = waiting.until;
-        if lock(&self.door).wait(waiting) {
-            self.clock.arm(until);
+        let until = new.until;
+        if lock(&self.door).wait(new) {
+            Placed::Waits(until)
         } else {
-            self.no_place(routing_id);
+            Placed::Nowhere
         }
     }
 
-    fn no_place(&self, routing_id: u32) {
-        count(&self.counters.connections_refused);
-        let reason = "rpc: the limit of connections is reached";
-        let _ = self.socket.disconnect_peer(routing_id, reason);
+    /// The connection that has waited longest, if there is a place for it now.
+    pub(super) fn next(&self) -> Option<Waiting<P>> {
+        let has_place = self.count() < self.max_connections;
+        has_place.then(|| lock(&self.door).next_waiting()).flatten()
     }
 
-    fn admit(self: &Arc<Self>, new: Waiting) {
-        let routing_id = new.peer.connection_routing_id();
-        let mut answer = Vec::new();
-        if let Some(greeter) = &self.options.greeter {
-            let decided = self.guard("a greeter", || greeter(&new.peer, &new.hello));
-            let decided = decided
-                .unwrap_or_else(|| Err("the greeter panicked".into()))
-                .and_then(|hello| match hello.len() {
-                    0..=MAX_HELLO => Ok(hello),
-                    size => Err(format!(
-                        "the greeter's answer of {size} bytes exceeds {MAX_HELLO} bytes"
-                    )),
-                });
-            match decided {
-                Ok(hello) => answer = hello,
-                Err(reason) => {
-                    if let Some(times) = self.refusals.pass() {
-                        let peer = &new.peer;
-                        log(|| {
-                            tracing::warn!(target: "sealwire::rpc", %peer, reason, times, "refused");
-                        });
-                    }
-                    lock(&self.door).leave(routing_id);
-                    let _ = self.socket.disconnect_peer(routing_id, "rpc: refused");
-                    return;
-                }
-            }
-        }
-        if self.options.side == Side::Server {
-            let mut settings = [self.options.settings.message(&answer)].into();
-            if self
-                .socket
-                .try_send_many_to(routing_id, &mut settings)
-                .is_err()
-            {
-                return;
-            }
-        }
-        let link = Link::new(self.clone(), new.peer, new.settings);
-        write(&self.links).insert(routing_id, link.clone());
+    /// The connection is let in.
+    pub(super) fn admit(&self, routing_id: u32, link: L) {
+        self.write().insert(routing_id, link);
         self.last_admitted.store(routing_id, Ordering::SeqCst);
-        count(&self.counters.connections);
-        log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "connected"));
-        self.tell_state(&link, ConnState::New);
-        self.tell_of_change();
-        if self.has_ended() {
-            self.close_all_links();
-        }
     }
 
-    fn tell_state(&self, link: &Arc<Link>, state: ConnState) {
-        if let Some(handler) = &self.options.on_state {
-            let conn = Conn::new(link.clone());
-            let _ = self.guard("a function for changes of state", || handler(&conn, state));
-        }
-    }
-
-    pub(super) fn link_ended(&self, link: &Arc<Link>) {
-        link.close();
-        log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "disconnected"));
-        self.tell_state(link, ConnState::Closed);
-        self.tell_of_change();
-    }
-
-    fn disconnected(self: &Arc<Self>, routing_id: u32) {
-        let ended = write(&self.links).remove(&routing_id);
-        if let Some(link) = ended {
-            self.link_ended(&link);
-        }
-        while self.link_count() < self.options.max_connections {
-            let Some(next) = lock(&self.door).next_waiting() else {
-                break;
-            };
-            self.admit(next);
-        }
-    }
-
-    pub(crate) fn violated(&self, routing_id: u32, violation: Violation) {
-        count(&self.counters.violations);
-        if let Some(times) = self.complaints.pass() {
-            log(|| {
-                tracing::warn!(
-                    target: "sealwire::rpc", routing_id, times, "{violation}: connection closed"
-                );
-            });
-        }
+    /// The connection is asked to go: nothing that it says matters any more.
+    pub(super) fn leave(&self, routing_id: u32) {
         lock(&self.door).leave(routing_id);
-        if let Some(link) = self.link(routing_id) {
-            if let Some(kind) = violation.kind() {
-                link.peer().account().note_excess(kind);
-            }
-            // What it has sent after this is not looked at.
-            link.close();
-        }
-        // Gone already is as good.
-        let _ = self.socket.disconnect_peer(routing_id, violation.reason());
     }
 
-    /// Ends connections whose time to say something, or to wait for a place, is over.
-    pub(super) fn look_at_door(&self, now: Duration) {
-        let (silent, waited, next) = lock(&self.door).overdue(now);
-        for routing_id in silent {
-            self.silent(routing_id, "rpc: no SETTINGS in time");
+    /// Those whose time is over, silent ones and those that waited, and when to check next.
+    pub(super) fn overdue(&self, now: Duration) -> (Vec<u32>, Vec<u32>, Option<Duration>) {
+        lock(&self.door).overdue(now)
+    }
+
+    /// The connection that was let in last, by its routing id; 0 before the first. It may have ended since.
+    pub(super) fn last_admitted(&self) -> u32 {
+        self.last_admitted.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn link(&self, routing_id: u32) -> Option<L> {
+        self.read().get(&routing_id).cloned()
+    }
+
+    pub(super) fn links(&self) -> Vec<L> {
+        self.read().values().cloned().collect()
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.read().len()
+    }
+
+    /// The link with the least load, of several the one with the lowest routing id. One without a load is not
+    /// chosen.
+    pub(super) fn least_loaded(&self, load: impl Fn(&L) -> Option<usize>) -> Option<L> {
+        let links = self.read();
+        let loaded = links.values().filter_map(|link| Some((load(link)?, link)));
+        let least = loaded.min_by_key(|(load, _)| *load);
+        least.map(|(_, link)| link.clone())
+    }
+
+    /// Takes all links: their connections have ended.
+    pub(super) fn take_links(&self) -> impl Iterator<Item = L> + use<L, P> {
+        std::mem::take(&mut *self.write()).into_values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::{Limits, WAITING_BYTES};
+    use crate::proto::Settings;
+
+    const LIMITS: DoorLimits = DoorLimits {
+        silent: 3,
+        silent_time: Duration::from_secs(3),
+        waiting: 2,
+    };
+
+    type Tested = Admission<char, ()>;
+
+    fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    /// One that serves two connections, which have these links.
+    fn full() -> Tested {
+        let admission = Admission::new(2, LIMITS);
+        for (routing_id, link) in [(1, 'a'), (2, 'b')] {
+            assert!(matches!(arrive(&admission, routing_id, 0), Placed::Free(_)));
+            admission.admit(routing_id, link);
         }
-        for routing_id in waited {
-            self.no_place(routing_id);
+        admission
+    }
+
+    /// A connection begins, and greets with as many bytes.
+    fn arrive(admission: &Tested, routing_id: u32, bytes: usize) -> Placed<()> {
+        let change = admission.changed(routing_id, at(0));
+        assert!(matches!(
+            change,
+            Change::Began {
+                gives_way: None,
+                ..
+            }
+        ));
+        assert_eq!(admission.greeted(routing_id), Greeting::First);
+        admission.place(Waiting {
+            routing_id,
+            peer: (),
+            settings: Settings::of(&Limits::default()),
+            hello: vec![0; bytes],
+            until: at(5),
+        })
+    }
+
+    #[test]
+    fn a_connection_that_ends_makes_room_for_the_one_that_has_waited_longest() {
+        let admission = full();
+        assert_eq!((admission.count(), admission.last_admitted()), (2, 2));
+        assert!(matches!(arrive(&admission, 3, 0), Placed::Waits(until) if until == at(5)));
+        assert!(matches!(arrive(&admission, 4, 0), Placed::Waits(_)));
+        assert!(matches!(arrive(&admission, 5, 0), Placed::Nowhere));
+        assert!(admission.next().is_none(), "there is no place");
+        assert_eq!(admission.changed(1, at(1)), Change::Ended(Some('a')));
+        assert_eq!(admission.next().unwrap().routing_id, 3);
+        admission.admit(3, 'c');
+        assert!(admission.next().is_none());
+        assert_eq!(
+            (admission.links(), admission.last_admitted()),
+            (vec!['b', 'c'], 3)
+        );
+        // Those that were never let in have no link.
+        for routing_id in [4, 5] {
+            assert_eq!(admission.changed(routing_id, at(1)), Change::Ended(None));
         }
-        if let Some(next) = next {
-            self.clock.arm(next);
-        }
+        assert_eq!((admission.link(2), admission.link(4)), (Some('b'), None));
+    }
+
+    #[test]
+    fn greetings_that_wait_are_bounded_in_bytes() {
+        let admission = full();
+        assert!(matches!(
+            arrive(&admission, 3, WAITING_BYTES),
+            Placed::Waits(_)
+        ));
+        assert!(matches!(arrive(&admission, 4, 1), Placed::Nowhere));
+        admission.leave(3);
+        assert!(matches!(arrive(&admission, 5, 1), Placed::Waits(_)));
+    }
+
+    #[test]
+    fn one_that_waits_is_turned_away_in_time_or_for_greeting_twice() {
+        let admission = full();
+        assert!(matches!(arrive(&admission, 3, 0), Placed::Waits(_)));
+        assert!(matches!(arrive(&admission, 4, 0), Placed::Waits(_)));
+        assert_eq!(admission.greeted(3), Greeting::Again);
+        admission.changed(6, at(4));
+        assert_eq!(admission.overdue(at(5)), (vec![], vec![4], Some(at(7))));
+        assert_eq!(admission.overdue(at(7)), (vec![6], vec![], None));
+        assert_eq!(admission.greeted(6), Greeting::Ignored);
+    }
+
+    #[test]
+    fn the_least_loaded_link_is_chosen_among_those_that_take_calls() {
+        let admission = full();
+        let least = |loads: [Option<usize>; 2]| {
+            admission.least_loaded(|link| loads[usize::from(*link == 'b')])
+        };
+        assert_eq!(least([Some(2), Some(1)]), Some('b'));
+        assert_eq!(least([Some(1), Some(1)]), Some('a'));
+        assert_eq!(least([None, Some(9)]), Some('b'));
+        assert_eq!(least([None, None]), None);
+        assert_eq!(admission.take_links().collect::<Vec<_>>(), ['a', 'b']);
+        assert_eq!(admission.count(), 0);
     }
 }

@@ -10,7 +10,6 @@ use std::time::Duration;
 use super::Hub;
 use crate::call::CallOptions;
 use crate::limits::bounded;
-use crate::lock::lock;
 use crate::proto::TICK;
 use crate::seat::Seat;
 
@@ -89,9 +88,7 @@ impl Hub {
 
     /// Wakes those that wait for a change at this time.
     pub(crate) fn limit_wait_for_change(&self, until: Duration) {
-        let mut limit = lock(&self.change_limit);
-        *limit = Some(limit.map_or(until, |limit| limit.min(until)));
-        drop(limit);
+        self.changes.limit(until);
         self.arm(until);
     }
 
@@ -160,14 +157,7 @@ impl Hub {
             }
         }
         self.look_at_door(now);
-        let mut limit = lock(&self.change_limit);
-        let overdue = limit.take_if(|limit| *limit <= now).is_some();
-        let next = *limit;
-        drop(limit);
-        if overdue {
-            self.changed.notify(usize::MAX);
-        }
-        if let Some(next) = next {
+        if let Some(next) = self.changes.check_limit(now) {
             self.clock.arm(next);
         }
     }

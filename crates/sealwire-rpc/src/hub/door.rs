@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use sealwire::Peer;
 
-use crate::limits::WAITING_BYTES;
+use crate::limits::{DoorLimits, WAITING_BYTES};
 use crate::proto::Settings;
 
-/// A connection that waits for a place.
-pub(super) struct Waiting {
-    pub(super) peer: Arc<Peer>,
+/// A connection that has sent SETTINGS, and may have to wait for a place.
+pub(super) struct Waiting<P = Arc<Peer>> {
+    pub(super) routing_id: u32,
+    pub(super) peer: P,
     pub(super) settings: Settings,
     pub(super) hello: Vec<u8>,
     pub(super) until: Duration,
@@ -30,20 +31,12 @@ enum Place {
     Leaving,
 }
 
-/// How many there may be.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct DoorLimits {
-    pub(crate) silent: usize,
-    pub(crate) silent_time: Duration,
-    pub(crate) waiting: usize,
-}
-
-pub(super) struct Door {
+pub(super) struct Door<P = Arc<Peer>> {
     limits: DoorLimits,
     places: HashMap<u32, Place>,
     /// In the order in which they came.
     silent: VecDeque<(u32, Duration)>,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<Waiting<P>>,
     waiting_bytes: usize,
 }
 
@@ -58,7 +51,7 @@ pub(super) enum Greeting {
     Ignored,
 }
 
-impl Door {
+impl<P> Door<P> {
     pub(super) fn new(limits: DoorLimits) -> Self {
         Door {
             limits,
@@ -82,7 +75,7 @@ impl Door {
         match place {
             Place::Silent => self.silent.retain(|&(other, _)| other != routing_id),
             Place::Waiting => {
-                self.take_waiting(|waiting| waiting.peer.connection_routing_id() == routing_id);
+                self.take_waiting(|waiting| waiting.routing_id == routing_id);
             }
             Place::Inside | Place::Leaving => {}
         }
@@ -114,29 +107,27 @@ impl Door {
     }
 
     /// Whether there is room to wait for a place.
-    pub(super) fn wait(&mut self, new: Waiting) -> bool {
+    pub(super) fn wait(&mut self, new: Waiting<P>) -> bool {
         let bytes = self.waiting_bytes + new.hello.len();
         let room = self.waiting.len() < self.limits.waiting && bytes <= WAITING_BYTES;
         if room {
             self.waiting_bytes = bytes;
-            self.places
-                .insert(new.peer.connection_routing_id(), Place::Waiting);
+            self.places.insert(new.routing_id, Place::Waiting);
             self.waiting.push_back(new);
         } else {
-            self.leave(new.peer.connection_routing_id());
+            self.leave(new.routing_id);
         }
         room
     }
 
     /// The one that has waited longest.
-    pub(super) fn next_waiting(&mut self) -> Option<Waiting> {
+    pub(super) fn next_waiting(&mut self) -> Option<Waiting<P>> {
         let next = self.take_waiting(|_| true)?;
-        self.places
-            .insert(next.peer.connection_routing_id(), Place::Inside);
+        self.places.insert(next.routing_id, Place::Inside);
         Some(next)
     }
 
-    fn take_waiting(&mut self, which: impl Fn(&Waiting) -> bool) -> Option<Waiting> {
+    fn take_waiting(&mut self, which: impl Fn(&Waiting<P>) -> bool) -> Option<Waiting<P>> {
         let index = self.waiting.iter().position(which)?;
         let taken = self.waiting.remove(index)?;
         self.waiting_bytes -= taken.hello.len();
@@ -165,7 +156,7 @@ impl Door {
             .waiting
             .front()
             .filter(|waiting| waiting.until <= now)
-            .map(|waiting| waiting.peer.connection_routing_id())
+            .map(|waiting| waiting.routing_id)
         {
             waited.push(routing_id);
             self.leave(routing_id);
@@ -197,7 +188,7 @@ mod tests {
 
     #[test]
     fn the_oldest_silent_connection_gives_way_and_time_ends_the_others() {
-        let mut door = Door::new(LIMITS);
+        let mut door = Door::<()>::new(LIMITS);
         assert_eq!(door.began(1, at(0)), None);
         assert_eq!(door.began(2, at(1)), None);
         assert_eq!(door.began(3, at(2)), Some(1));
@@ -215,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_is_asked_to_go_once_it_has_gone_leaves_nothing() {
-        let mut door = Door::new(LIMITS);
+        let mut door = Door::<()>::new(LIMITS);
         door.began(7, at(0));
         assert!(door.ended(7));
         door.leave(7);
@@ -226,7 +217,7 @@ mod tests {
 
     #[test]
     fn one_million_connections_that_come_and_go_leave_nothing() {
-        let mut door = Door::new(LIMITS);
+        let mut door = Door::<()>::new(LIMITS);
         for routing_id in 0..1_000_000 {
             door.began(routing_id, at(0));
             if routing_id % 3 == 0 {

@@ -6,6 +6,8 @@
 //! its end.
 
 mod admission;
+mod admitting;
+mod changes;
 mod clock;
 mod door;
 mod ending;
@@ -17,21 +19,18 @@ mod shutdown;
 mod simulated;
 mod waiting;
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-use event_listener::Event as Signal;
 use sealwire::Peer;
 use sealwire_fork::Birth;
 
+use self::admission::Admission;
+use self::changes::Changes;
 use self::clock::Clock;
-use self::door::Door;
-pub(crate) use self::door::DoorLimits;
 use self::ending::Ending;
 use self::reading::Reading;
 pub(crate) use self::reading::{flushes_later, must_not_wait};
@@ -42,8 +41,9 @@ pub(crate) use self::waiting::{First, first};
 use crate::call::Interceptor;
 use crate::conn::{Conn, ConnState, Link};
 use crate::counters::{LiveCounters, count};
-use crate::guard::{LogGate, contain};
+use crate::guard::contain;
 use crate::handler::Handler;
+use crate::limits::DoorLimits;
 use crate::proto::{Settings, Side};
 use crate::seat::block_on;
 use crate::status::Error;
@@ -77,18 +77,8 @@ pub(crate) struct Hub {
     /// on whichever thread lets go of this last.
     reading: Reading,
     pub(crate) socket: sealwire::Socket,
-    /// By routing id.
-    links: RwLock<BTreeMap<u32, Arc<Link>>>,
-    door: Mutex<Door>,
-    /// Lines in the log about peers that violate the protocol, and about those that are refused.
-    complaints: LogGate,
-    refusals: LogGate,
-    /// The connection that was let in last.
-    last_admitted: AtomicU32,
-    /// A connection came or went, is to come no more, or has become idle while it shuts down.
-    pub(crate) changed: Signal,
-    /// Those who wait for that have time limits; the earliest.
-    change_limit: Mutex<Option<Duration>>,
+    admission: Admission<Arc<Link>>,
+    pub(crate) changes: Changes,
     pub(crate) counters: LiveCounters,
     /// When the clock of the context began.
     epoch: Instant,
@@ -102,14 +92,6 @@ pub(crate) struct Hub {
 /// What the hand-over is made of: the tests put those of loom in their place.
 mod sync {
     pub(super) use std::sync::{Mutex, MutexGuard};
-}
-
-fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
-    lock.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
-    lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Hub {
@@ -134,15 +116,10 @@ impl Hub {
         Hub {
             birth: Birth::now(),
             reading: Reading::of(&socket),
-            door: Mutex::new(Door::new(options.door)),
-            complaints: LogGate::default(),
-            refusals: LogGate::default(),
+            admission: Admission::new(options.max_connections, options.door),
             options,
             socket,
-            links: RwLock::default(),
-            last_admitted: AtomicU32::new(0),
-            changed: Signal::new(),
-            change_limit: Mutex::default(),
+            changes: Changes::default(),
             counters: LiveCounters::default(),
             epoch,
             clock: Clock::default(),
@@ -215,11 +192,6 @@ impl Hub {
         outcome
     }
 
-    /// Wakes those that wait for a change.
-    pub(crate) fn tell_of_change(&self) {
-        self.changed.notify(usize::MAX);
-    }
-
     pub(crate) fn has_ended(&self) -> bool {
         self.ending.has_ended()
     }
@@ -261,12 +233,11 @@ impl Hub {
         self.close_all_links();
         self.clock.arm(Duration::ZERO);
         self.reading.end();
-        self.changed.notify(usize::MAX);
+        self.changes.tell();
     }
 
     fn close_all_links(&self) {
-        let links = std::mem::take(&mut *write(&self.links));
-        for link in links.into_values() {
+        for link in self.admission.take_links() {
             self.link_ended(&link);
         }
     }
@@ -275,14 +246,14 @@ impl Hub {
         if !self.is_here() {
             return Vec::new();
         }
-        read(&self.links).values().cloned().collect()
+        self.admission.links()
     }
 
     pub(crate) fn link_count(&self) -> usize {
         if !self.is_here() {
             return 0;
         }
-        read(&self.links).len()
+        self.admission.count()
     }
 
     /// Whether this is the connection that was let in last; it may have ended since.
@@ -292,21 +263,16 @@ impl Hub {
 
     /// The connection that was let in last, by its routing id; 0 before the first.
     pub(crate) fn last_admitted(&self) -> u32 {
-        self.last_admitted.load(Ordering::SeqCst)
+        self.admission.last_admitted()
     }
 
     /// The connection with the fewest calls that takes more, of several the one with the lowest routing id.
     pub(crate) fn least_loaded(&self) -> Option<Arc<Link>> {
-        let links = read(&self.links);
-        let open = links.values().filter(|link| link.takes_calls());
-        open.min_by_key(|link| link.load()).cloned()
+        let load = |link: &Arc<Link>| link.takes_calls().then(|| link.load());
+        self.admission.least_loaded(load)
     }
 
     pub(crate) fn takes_no_calls(&self) -> bool {
         self.least_loaded().is_none()
-    }
-
-    fn link(&self, routing_id: u32) -> Option<Arc<Link>> {
-        read(&self.links).get(&routing_id).cloned()
     }
 }

@@ -135,7 +135,7 @@ impl Hub {
                 if let Some(link) = current.take() {
                     reader.touched.push(link);
                 }
-                current = self.link(routing_id);
+                current = self.admission.link(routing_id);
                 IN_BATCH.set(Processing::with(current.as_deref()));
             }
             if message.is_empty() {

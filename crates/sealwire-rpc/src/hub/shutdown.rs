@@ -21,7 +21,7 @@ impl Hub {
         }
         let deadline = Instant::now() + bounded(limit);
         loop {
-            let changed = self.changed.listen();
+            let changed = self.changes.listen();
             // Connections may still be on their way.
             for link in self.links() {
                 link.with(crate::proto::Connection::go_away);

@@ -12,7 +12,7 @@ impl Hub {
     pub(crate) async fn by<F: Future>(&self, deadline: Duration, future: F) -> Option<F::Output> {
         let mut future = pin!(future);
         loop {
-            let changed = self.changed.listen();
+            let changed = self.changes.listen();
             if self.has_ended() || deadline <= self.now() {
                 return poll_fn(|context| match future.as_mut().poll(context) {
                     Poll::Ready(output) => Poll::Ready(Some(output)),

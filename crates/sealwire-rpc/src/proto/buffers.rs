@@ -22,15 +22,14 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Header and body (in two parts) as one frame.
-    pub(super) fn message(&mut self, header: Header, body: &[u8], rest: &[u8]) -> Frame {
+    /// Header and body as one frame.
+    pub(super) fn message(&mut self, header: Header, body: &[u8]) -> Frame {
         let header = header.to_bytes();
-        let size = HEADER + body.len() + rest.len();
+        let size = HEADER + body.len();
         if size <= Frame::INLINE {
             let mut bytes = [0; Frame::INLINE];
             bytes[..HEADER].copy_from_slice(&header);
-            bytes[HEADER..HEADER + body.len()].copy_from_slice(body);
-            bytes[HEADER + body.len()..size].copy_from_slice(rest);
+            bytes[HEADER..size].copy_from_slice(body);
             return Frame::copy_from_slice(&bytes[..size]);
         }
         let mut bytes = if size < LARGE {
@@ -41,7 +40,6 @@ impl Buffers {
         };
         bytes.extend_from_slice(&header);
         bytes.extend_from_slice(body);
-        bytes.extend_from_slice(rest);
         let message = bytes.split().freeze();
         if size < LARGE {
             self.current = bytes;
@@ -80,8 +78,7 @@ mod tests {
         for size in [0, 1, 63, 64, 65, 1_400, LARGE - HEADER, LARGE, BUFFER + 1] {
             let body: Vec<u8> = (0..size).map(|i| i as u8).collect();
             let header = Header::new(Kind::Reply, 3, 5);
-            let (a, b) = body.split_at(size / 3);
-            let frame = buffers.message(header, a, b);
+            let frame = buffers.message(header, &body);
             assert_eq!(frame[..HEADER], header.to_bytes());
             assert_eq!(frame[HEADER..], body[..]);
         }
@@ -94,7 +91,7 @@ mod tests {
         let body = [7; 1_400];
         let mut seen = std::collections::HashSet::new();
         for _ in 0..10_000 {
-            let frame = buffers.message(header, &body, &[]);
+            let frame = buffers.message(header, &body);
             seen.insert(frame.as_ptr() as usize / BUFFER);
         }
         assert!(seen.len() <= 6, "{} buffers", seen.len());

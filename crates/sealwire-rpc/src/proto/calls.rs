@@ -4,10 +4,12 @@
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use super::flow::{Flow, Item};
-use super::wheel::{Link, Linked, Wheel};
-use super::wire::{Kind, encode_time};
-use super::{Body, Budget, Connection, Side, Violation, cost};
+use super::flow::Flow;
+use super::outbox::{Outbox, Position};
+use super::wakeups::Wakeups;
+use super::wheel::{Entries, Entry, Wheel};
+use super::wire::Kind;
+use super::{Body, Budget, Settings, Side, Violation, cost};
 use crate::limits::{MAX_CALLS, MAX_GIVEN_UP};
 use crate::status::{Code, Error, Status};
 
@@ -22,48 +24,58 @@ pub(crate) struct CallKey {
     slot: u32,
 }
 
-/// Nothing was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NotSent {
-    /// There may be room later.
-    Full,
-    GoingAway,
-    Closed,
-    /// This is a child of the process to which the connection belongs.
-    Forked,
-    TooLarge {
-        size: usize,
-        limit: usize,
-    },
-}
-
 #[derive(Default)]
 struct Call {
     generation: u32,
-    /// Somebody waits, or will come back, for the outcome.
-    owned: bool,
-    /// The peer owes an answer.
-    open: bool,
-    /// The peer was told that nobody waits.
-    cancelled: bool,
+    caller: Caller,
+    answer: Answer,
     /// What the request takes of the peer's budget.
     cost: u64,
-    /// How many messages had been queued before the request.
-    queued_before: u64,
+    /// Where the request stands among the messages of the connection.
+    position: Position,
     /// The maximum for never.
     due: Duration,
-    link: Link,
-    outcome: Option<Result<Body, Error>>,
-    waker: Option<Waker>,
+    entry: Entry,
     flow: Option<Box<Flow>>,
+}
+
+/// The one who made a call.
+#[derive(Default)]
+enum Caller {
+    /// Is done with it.
+    #[default]
+    Gone,
+    /// Waits, or will come back, for the outcome.
+    Waits(Option<Waker>),
+    /// Has an outcome to take.
+    IsAnswered(Result<Body, Error>),
+    /// Has taken it.
+    HasOutcome,
+}
+
+/// The peer's answer to a call.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// Is not owed, or not any more.
+    #[default]
+    None,
+    Owed,
+    /// Is owed to nobody, which the peer was told.
+    GivenUp,
+}
+
+impl Call {
+    fn is_open(&self) -> bool {
+        self.answer != Answer::None
+    }
 }
 
 #[derive(Default)]
 struct Slots(Vec<Call>);
 
-impl Linked for Slots {
-    fn link(&mut self, slot: u32) -> &mut Link {
-        &mut self.0[slot as usize].link
+impl Entries for Slots {
+    fn entry(&mut self, slot: u32) -> &mut Entry {
+        &mut self.0[slot as usize].entry
     }
 
     fn due(&self, slot: u32) -> Duration {
@@ -72,29 +84,34 @@ impl Linked for Slots {
 }
 
 pub(super) struct Calls {
+    side: Side,
+    /// Calls that the peer allows at a time.
+    max_open: usize,
     slots: Slots,
     free: Vec<u32>,
     wheel: Wheel,
     open: usize,
-    /// Of these, the cancelled ones.
+    /// Of these, those whose answer nobody waits for.
     given_up: usize,
     /// Requests of the open calls, as the peer allows.
     requests: Budget,
     /// A call found no room since the last was answered.
     turned_away: bool,
     /// Used again for each timeout.
-    pub(super) expired: Vec<u32>,
+    expired: Vec<u32>,
 }
 
 impl Calls {
-    pub(super) fn new(request_budget: u32) -> Self {
+    pub(super) fn new(side: Side, peer: &Settings) -> Self {
         Calls {
+            side,
+            max_open: peer.max_calls.min(MAX_CALLS) as usize,
             slots: Slots::default(),
             free: Vec::new(),
             wheel: Wheel::default(),
             open: 0,
             given_up: 0,
-            requests: Budget::new(request_budget),
+            requests: Budget::new(peer.request_budget),
             turned_away: false,
             expired: Vec::new(),
         }
@@ -115,193 +132,168 @@ impl Calls {
     }
 
     #[cfg(test)]
-    fn open_numbers(&self, side: Side) -> Vec<u32> {
+    pub(super) fn open_numbers(&self) -> Vec<u32> {
         let slots = 0..self.slots.0.len() as u32;
-        let open = slots.filter(|&slot| self.slots.0[slot as usize].open);
-        open.map(|slot| self.number(slot, side)).collect()
+        let open = slots.filter(|&slot| self.slots.0[slot as usize].is_open());
+        open.map(|slot| self.number(slot)).collect()
     }
 
     pub(super) fn next_timeout(&self) -> Option<Duration> {
         self.wheel.next_timeout()
     }
 
-    pub(super) fn expire(&mut self, now: Duration, expired: &mut Vec<u32>) {
-        self.wheel
-            .advance(&mut self.slots, now, |_, slot| expired.push(slot));
+    /// Whether calls of this side have this number.
+    pub(super) fn are_numbered(&self, number: u32) -> bool {
+        self.side.numbers(number)
     }
 
     fn find(&self, number: u32) -> Option<u32> {
         let index = (number - 1) >> 1;
         let (slot, generation) = (index & (MAX_CALLS - 1), index >> SLOT_BITS);
         let call = self.slots.0.get(slot as usize)?;
-        (call.open && call.generation == generation).then_some(slot)
+        (call.is_open() && call.generation == generation).then_some(slot)
     }
 
-    pub(super) fn flow_mut(&mut self, number: u32) -> Option<&mut Flow> {
-        let slot = self.find(number)?;
-        self.slots.0[slot as usize].flow.as_deref_mut()
-    }
-
-    fn number(&self, slot: u32, side: Side) -> u32 {
+    fn number(&self, slot: u32) -> u32 {
         let generation = self.slots.0[slot as usize].generation;
         let index = generation << SLOT_BITS | slot;
-        index * 2 + if side == Side::Client { 1 } else { 2 }
+        index * 2 + if self.side == Side::Client { 1 } else { 2 }
     }
 
-    fn take_slot(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
+    fn call_mut(&mut self, key: CallKey) -> &mut Call {
+        &mut self.slots.0[key.slot as usize]
+    }
+
+    /// Whether there is room for a call with such a body. It is noted where there is not.
+    pub(super) fn find_room(&mut self, body: usize) -> bool {
+        let has_room = self.open < self.max_open
+            && self.in_use() < MAX_CALLS as usize
+            && self.requests.admits(cost(body));
+        self.turned_away |= !has_room;
+        has_room
+    }
+
+    /// Begins a call for which there is room, and gives its number. `due` is when its caller stops waiting.
+    pub(super) fn begin(
+        &mut self,
+        body: usize,
+        position: Position,
+        due: Option<Duration>,
+        flow: Option<Box<Flow>>,
+    ) -> (CallKey, u32) {
+        let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.0.push(Call::default());
             (self.slots.0.len() - 1) as u32
-        })
+        });
+        let cost = cost(body);
+        let call = &mut self.slots.0[slot as usize];
+        call.caller = Caller::Waits(None);
+        call.answer = Answer::Owed;
+        call.cost = cost;
+        call.position = position;
+        call.flow = flow;
+        call.due = due.unwrap_or(Duration::MAX);
+        if due.is_some() {
+            self.wheel.set(&mut self.slots, slot);
+        }
+        self.open += 1;
+        self.requests.take(cost);
+        (CallKey { slot }, self.number(slot))
     }
 
-    /// Gives what the items cost that nobody has read.
+    /// The outcome of a call, once.
+    pub(super) fn poll(&mut self, key: CallKey, waker: &Waker) -> Poll<Result<Body, Error>> {
+        let call = self.call_mut(key);
+        let has_taken_it = matches!(call.caller, Caller::HasOutcome | Caller::Gone);
+        debug_assert!(!has_taken_it, "an outcome is taken once");
+        match &mut call.caller {
+            Caller::Waits(Some(old)) => old.clone_from(waker),
+            Caller::Waits(none) => *none = Some(waker.clone()),
+            Caller::IsAnswered(_) => {
+                let outcome = std::mem::replace(&mut call.caller, Caller::HasOutcome);
+                if let Caller::IsAnswered(outcome) = outcome {
+                    return Poll::Ready(outcome);
+                }
+            }
+            Caller::HasOutcome | Caller::Gone => {}
+        }
+        Poll::Pending
+    }
+
+    /// The caller is done with a call. One without an outcome is cancelled. Gives what the items cost that
+    /// nobody has read.
+    pub(super) fn let_go(&mut self, key: CallKey, outbox: &mut Outbox) -> u64 {
+        let call = self.call_mut(key);
+        call.caller = Caller::Gone;
+        if call.is_open() {
+            self.wheel.cancel(&mut self.slots, key.slot);
+            self.give_up(key.slot, outbox);
+        }
+        self.release_if_done(key.slot)
+    }
+
+    fn give_up(&mut self, slot: u32, outbox: &mut Outbox) {
+        let call = &mut self.slots.0[slot as usize];
+        if call.answer == Answer::Owed {
+            call.answer = Answer::GivenUp;
+            self.given_up += 1;
+            outbox.push(Kind::Cancel, 0, self.number(slot), &[]);
+        }
+    }
+
     fn release_if_done(&mut self, slot: u32) -> u64 {
         let call = &mut self.slots.0[slot as usize];
-        if call.owned || call.open {
+        if call.is_open() || !matches!(call.caller, Caller::Gone) {
             return 0;
         }
         call.generation = (call.generation + 1) % GENERATIONS;
-        call.outcome = None;
-        call.waker = None;
         let unread = call.flow.take().map_or(0, |flow| flow.unread());
         self.free.push(slot);
         unread
     }
 
     /// Ends a call for the one who waits.
-    fn conclude(&mut self, slot: u32, outcome: Result<Body, Error>, wakers: &mut Vec<Waker>) {
+    fn conclude(&mut self, slot: u32, outcome: Result<Body, Error>, wakeups: &mut Wakeups) {
         self.wheel.cancel(&mut self.slots, slot);
         let call = &mut self.slots.0[slot as usize];
-        if call.owned && call.outcome.is_none() {
-            call.outcome = Some(outcome);
-            wakers.extend(call.waker.take());
+        if let Caller::Waits(waker) = &mut call.caller {
+            wakeups.extend(waker.take());
+            call.caller = Caller::IsAnswered(outcome);
         }
         if let Some(flow) = &mut call.flow {
-            wakers.extend(flow.end());
+            wakeups.extend(flow.end());
         }
     }
 
-    pub(super) fn fail_all(&mut self, handed_over: u64, wakers: &mut Vec<Waker>) {
-        for slot in 0..self.slots.0.len() as u32 {
-            let call = &mut self.slots.0[slot as usize];
-            if std::mem::take(&mut call.open) {
-                let may_have_run = call.queued_before < handed_over;
-                self.conclude(slot, Err(Error::ConnectionLost { may_have_run }), wakers);
-            }
-        }
-        self.open = 0;
-        self.given_up = 0;
-    }
-
-    pub(super) fn release_unowned(&mut self) {
-        self.free.clear();
-        for (slot, call) in self.slots.0.iter().enumerate() {
-            if !call.owned {
-                self.free.push(slot as u32);
-            }
-        }
-    }
-}
-
-impl Connection {
-    /// Begins a call. `due` is when its caller stops waiting.
-    pub(crate) fn call(
+    /// The peer has answered. Gives what the items cost that nobody will read.
+    pub(super) fn end(
         &mut self,
-        body: &[u8],
-        now: Duration,
-        due: Option<Duration>,
-        streams: bool,
-    ) -> Result<CallKey, NotSent> {
-        self.check(body.len())?;
-        if self.we_go_away || self.peer_goes_away {
-            return Err(NotSent::GoingAway);
-        }
-        let cost = cost(body.len());
-        if self.calls.open >= self.peer.max_calls.min(MAX_CALLS) as usize
-            || self.calls.in_use() >= MAX_CALLS as usize
-            || !self.calls.requests.admits(cost)
-        {
-            self.calls.turned_away = true;
-            return Err(NotSent::Full);
-        }
-        let slot = self.calls.take_slot();
-        let number = self.calls.number(slot, self.side);
-        let flow = streams.then(|| Flow::new(self.local.stream_window, self.peer.stream_window));
-        let call = &mut self.calls.slots.0[slot as usize];
-        call.owned = true;
-        call.open = true;
-        call.cancelled = false;
-        call.cost = cost;
-        call.queued_before = self.queued;
-        call.flow = flow;
-        self.calls.open += 1;
-        self.calls.requests.take(cost);
-        call.due = due.unwrap_or(Duration::MAX);
-        if due.is_some() {
-            self.calls.wheel.set(&mut self.calls.slots, slot);
-        }
-        let time = encode_time(due.map(|due| due.saturating_sub(now)));
-        let kind = if streams { Kind::Open } else { Kind::Request };
-        self.push(kind, time, number, body, &[]);
-        Ok(CallKey { slot })
-    }
-
-    /// The outcome of a call, once; the caller is done with it then unless it streams.
-    pub(crate) fn poll_call(&mut self, key: CallKey, waker: &Waker) -> Poll<Result<Body, Error>> {
-        let call = &mut self.calls.slots.0[key.slot as usize];
-        debug_assert!(call.owned, "an outcome is taken once");
-        match call.outcome.take() {
-            Some(outcome) => Poll::Ready(outcome),
-            None => {
-                match &mut call.waker {
-                    Some(old) => old.clone_from(waker),
-                    none => *none = Some(waker.clone()),
-                }
-                Poll::Pending
-            }
-        }
-    }
-
-    /// The caller is done with a call. One without an outcome is cancelled.
-    pub(crate) fn drop_call(&mut self, key: CallKey) {
-        let call = &mut self.calls.slots.0[key.slot as usize];
-        call.owned = false;
-        call.outcome = None;
-        call.waker = None;
-        if call.open {
-            self.calls.wheel.cancel(&mut self.calls.slots, key.slot);
-            self.cancel(key.slot);
-        }
-        let unread = self.calls.release_if_done(key.slot);
-        self.items_taken(unread);
-    }
-
-    fn cancel(&mut self, slot: u32) {
-        let call = &mut self.calls.slots.0[slot as usize];
-        if !std::mem::replace(&mut call.cancelled, true) {
-            self.calls.given_up += 1;
-            let number = self.calls.number(slot, self.side);
-            self.push(Kind::Cancel, 0, number, &[], &[]);
-        }
-    }
-
-    pub(super) fn call_expired(&mut self, slot: u32) {
-        let call = &self.calls.slots.0[slot as usize];
-        let may_have_run = call.queued_before < self.handed_over;
-        let outcome = Err(Error::DeadlineExceeded { may_have_run });
-        self.calls.conclude(slot, outcome, &mut self.wakers);
-        self.cancel(slot);
+        number: u32,
+        outcome: Result<Body, Error>,
+        wakeups: &mut Wakeups,
+    ) -> Result<u64, Violation> {
+        let slot = self
+            .are_numbered(number)
+            .then(|| self.find(number))
+            .flatten();
+        let slot = slot.ok_or(Violation::NothingAsked)?;
+        let call = &mut self.slots.0[slot as usize];
+        let answer = std::mem::take(&mut call.answer);
+        self.open -= 1;
+        self.given_up -= usize::from(answer == Answer::GivenUp);
+        self.requests.give(call.cost);
+        self.turned_away = false;
+        self.conclude(slot, outcome, wakeups);
+        Ok(self.release_if_done(slot))
     }
 
     /// What ERROR means to the caller: when its time is over by its own clock too, that counts,
     /// whichever side noticed first.
-    pub(super) fn failure(&self, number: u32, status: Status, now: Duration) -> Error {
+    pub(super) fn error(&self, number: u32, status: Status, now: Duration) -> Error {
         let overdue = status.code == Code::DEADLINE_EXCEEDED
             && self
-                .calls
                 .find(number)
-                .is_some_and(|slot| self.calls.slots.0[slot as usize].due <= now);
+                .is_some_and(|slot| self.slots.0[slot as usize].due <= now);
         if overdue {
             let may_have_run = !status.is_not_started();
             return Error::DeadlineExceeded { may_have_run };
@@ -309,96 +301,60 @@ impl Connection {
         Error::Remote(status)
     }
 
-    pub(super) fn end_call(
-        &mut self,
-        number: u32,
-        outcome: Result<Body, Error>,
-    ) -> Result<(), Violation> {
-        let ours = (number % 2 == 1) == (self.side == Side::Client);
-        let slot = ours.then(|| self.calls.find(number)).flatten();
-        let slot = slot.ok_or(Violation::NothingAsked)?;
-        let call = &mut self.calls.slots.0[slot as usize];
-        call.open = false;
-        self.calls.open -= 1;
-        self.calls.given_up -= usize::from(call.cancelled);
-        self.calls.requests.give(call.cost);
-        self.calls.turned_away = false;
-        self.room = true;
-        self.calls.conclude(slot, outcome, &mut self.wakers);
-        let unread = self.calls.release_if_done(slot);
-        self.items_taken(unread);
-        Ok(())
-    }
-
-    #[cfg(test)]
-    pub(super) fn open_numbers(&self) -> Vec<u32> {
-        self.calls.open_numbers(self.side)
-    }
-
-    /// Whether the connection is of no use for calls as long as those that were given up are not
-    /// answered.
-    pub(crate) fn is_stuck(&self) -> bool {
-        self.calls.is_stuck()
-    }
-
-    /// The next item of the peer's stream.
-    pub(crate) fn poll_call_item(&mut self, key: CallKey, waker: &Waker) -> Poll<Item> {
-        let number = self.calls.number(key.slot, self.side);
-        let call = &mut self.calls.slots.0[key.slot as usize];
-        let open = call.open;
-        let Some(flow) = &mut call.flow else {
-            return Poll::Ready(Item::End);
-        };
-        let Poll::Ready((item, more)) = flow.poll_next(waker) else {
-            return Poll::Pending;
-        };
-        if let Some(more) = more.filter(|_| open) {
-            self.push(Kind::Credit, 0, number, &more.to_be_bytes(), &[]);
+    /// Ends the calls whose time is over, and tells the peer.
+    pub(super) fn expire(&mut self, now: Duration, outbox: &mut Outbox, wakeups: &mut Wakeups) {
+        let mut expired = std::mem::take(&mut self.expired);
+        self.wheel
+            .advance(&mut self.slots, now, |_, slot| expired.push(slot));
+        for slot in expired.drain(..) {
+            let may_have_run = outbox.has_left(self.slots.0[slot as usize].position);
+            let outcome = Err(Error::DeadlineExceeded { may_have_run });
+            self.conclude(slot, outcome, wakeups);
+            self.give_up(slot, outbox);
         }
-        self.items_taken(item.cost());
-        Poll::Ready(item)
+        self.expired = expired;
     }
 
-    /// Sends an item to the peer. `Full` registers the waker for the end of the call, and asks for another
-    /// try when there is room.
-    pub(crate) fn send_call_item(
-        &mut self,
-        key: CallKey,
-        body: &[u8],
-        waker: &Waker,
-    ) -> Poll<Result<(), NotSent>> {
-        let has_room = match self.check_item(body.len()) {
-            Ok(has_room) => has_room,
-            Err(error) => return Poll::Ready(Err(error)),
-        };
-        let number = self.calls.number(key.slot, self.side);
-        let call = &mut self.calls.slots.0[key.slot as usize];
-        let open = call.open && call.outcome.is_none();
-        match &mut call.flow {
-            Some(flow) if open && !flow.finished => {
-                if !has_room {
-                    flow.wait_to_send(waker);
-                    return Poll::Ready(Err(NotSent::Full));
-                }
-                if flow.poll_credit(waker).is_pending() {
-                    return Poll::Pending;
-                }
-                self.outgoing.take(cost(body.len()));
-                self.push(Kind::Item, 0, number, body, &[]);
-                Poll::Ready(Ok(()))
+    /// The peer is gone: every open call ends.
+    pub(super) fn close(&mut self, outbox: &Outbox, wakeups: &mut Wakeups) {
+        self.free.clear();
+        for slot in 0..self.slots.0.len() as u32 {
+            let call = &mut self.slots.0[slot as usize];
+            if std::mem::take(&mut call.answer) != Answer::None {
+                let may_have_run = outbox.has_left(call.position);
+                self.conclude(slot, Err(Error::ConnectionLost { may_have_run }), wakeups);
             }
-            _ => Poll::Ready(Err(NotSent::Closed)),
+            if matches!(self.slots.0[slot as usize].caller, Caller::Gone) {
+                self.free.push(slot);
+            }
         }
+        self.open = 0;
+        self.given_up = 0;
     }
 
-    /// This side sends no more items.
-    pub(crate) fn finish_call_items(&mut self, key: CallKey) {
-        let number = self.calls.number(key.slot, self.side);
-        let call = &mut self.calls.slots.0[key.slot as usize];
-        if let Some(flow) = call.flow.as_mut().filter(|_| call.open)
-            && !std::mem::replace(&mut flow.finished, true)
-        {
-            self.push(Kind::End, 0, number, &[], &[]);
-        }
+    /// The items of an open call.
+    pub(super) fn open_flow(&mut self, number: u32) -> Option<&mut Flow> {
+        let slot = self.find(number)?;
+        self.slots.0[slot as usize].flow.as_deref_mut()
+    }
+
+    /// The items of a call for its caller, and its number while it is open.
+    pub(super) fn flow(&mut self, key: CallKey) -> Option<(Option<u32>, &mut Flow)> {
+        let number = self.number(key.slot);
+        let call = self.call_mut(key);
+        let number = call.is_open().then_some(number);
+        Some((number, call.flow.as_deref_mut()?))
+    }
+
+    /// The same while items can be sent: the caller waits, and has not said that it sends no more.
+    pub(super) fn sending(&mut self, key: CallKey) -> Option<(u32, &mut Flow)> {
+        let number = self.number(key.slot);
+        let call = self.call_mut(key);
+        let waits = matches!(call.caller, Caller::Waits(_));
+        let flow = call.flow.as_deref_mut().filter(|flow| !flow.finished)?;
+        waits.then_some((number, flow))
     }
 }
+
+#[cfg(test)]
+mod tests;

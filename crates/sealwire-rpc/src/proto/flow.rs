@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::task::{Poll, Waker};
 
-use super::{Body, Violation, cost};
+use super::{Body, NotSent, Violation, cost};
 
 /// The next thing that a stream gives.
 #[derive(Debug)]
@@ -126,18 +126,22 @@ impl Flow {
         Poll::Ready((Item::One(body), more))
     }
 
-    /// Takes one credit, or waits for some.
-    pub(super) fn poll_credit(&mut self, waker: &Waker) -> Poll<()> {
-        if self.credit == 0 {
-            self.wait_to_send(waker);
-            return Poll::Pending;
+    /// Takes one credit for an item for which there is room in the connection, or waits. `Full` leaves the
+    /// waker for the end of the call: the connection tells of room by itself.
+    pub(super) fn poll_to_send(
+        &mut self,
+        has_room: bool,
+        waker: &Waker,
+    ) -> Poll<Result<(), NotSent>> {
+        if has_room && self.credit > 0 {
+            self.credit -= 1;
+            return Poll::Ready(Ok(()));
         }
-        self.credit -= 1;
-        Poll::Ready(())
-    }
-
-    /// Has somebody woken who waits to send, also where the end is what ends the wait.
-    pub(super) fn wait_to_send(&mut self, waker: &Waker) {
         self.writers.add(waker);
+        if has_room {
+            Poll::Pending
+        } else {
+            Poll::Ready(Err(NotSent::Full))
+        }
     }
 }

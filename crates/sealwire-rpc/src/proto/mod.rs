@@ -15,37 +15,45 @@
 mod body;
 mod budget;
 mod buffers;
+mod calling;
 mod calls;
+mod credit;
 mod failure;
 mod flow;
+mod going_away;
 mod messages;
 mod outbox;
 mod served;
+mod serving;
 mod settings;
+mod violation;
+mod wakeups;
 mod wheel;
 mod wire;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::task::Waker;
 use std::time::Duration;
 
 use sealwire::Frame;
-use slab::Slab;
 
 pub use self::body::Body;
-use self::budget::{Budget, Incoming, cost};
-use self::buffers::Buffers;
+use self::budget::{Budget, cost};
+pub(crate) use self::calls::CallKey;
 use self::calls::Calls;
-pub(crate) use self::calls::{CallKey, NotSent};
+use self::credit::MessageCredit;
 pub(crate) use self::flow::Item;
+use self::going_away::{FAREWELL, GoingAway};
 use self::outbox::Outbox;
-pub(crate) use self::served::{Answered, Asked, ServedKey};
-use self::served::{Deferred, Served};
+use self::served::ServedCalls;
+pub(crate) use self::served::{Asked, ServedKey};
+pub(crate) use self::serving::Answered;
 pub(crate) use self::settings::Settings;
+pub(crate) use self::violation::Violation;
+use self::wakeups::Wakeups;
 pub(crate) use self::wheel::TICK;
 pub(crate) use self::wire::HEADER;
 use self::wire::{Header, Kind};
-use crate::limits::{ANSWERS_UNDER_WAY, CONTROL_PER_CALL};
 
 /// Which numbers a side gives to its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,61 +64,26 @@ pub(crate) enum Side {
     Server,
 }
 
-/// The peer does not speak the protocol: its connection is closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Violation {
-    #[error("a message is shorter than its fixed part")]
-    Truncated,
-    #[error("unknown kind of message {0}")]
-    UnknownKind(u8),
-    #[error("a message with the number {0}, which its kind cannot have")]
-    Number(u32),
-    #[error("the first message is not SETTINGS")]
-    NoSettings,
-    #[error("SETTINGS a second time")]
-    SettingsAgain,
-    #[error("version {0} of the protocol, which is not known here")]
-    Version(u8),
-    #[error("a request with a number of this side, or one in use")]
-    NotItsNumber,
-    #[error("an answer to a call that is not open")]
-    NothingAsked,
-    #[error("more messages, or bytes of them, than were asked for")]
-    BeyondCredit,
-    #[error("more calls at a time, or bytes of them, than are allowed")]
-    BeyondCalls,
-    #[error("a body where there is none")]
-    UnexpectedBody,
-    #[error("nothing that was sent is read")]
-    NotRead,
-    #[error("calls that were given up are not answered")]
-    NotAnswered,
-    #[error("a body larger than the limit")]
-    TooLarge,
+impl Side {
+    /// Whether calls of this side have this number.
+    fn numbers(self, number: u32) -> bool {
+        (number % 2 == 1) == (self == Side::Client)
+    }
 }
 
-impl Violation {
-    /// What there was too much of.
-    pub(crate) fn kind(self) -> Option<sealwire::account::Kind> {
-        match self {
-            Violation::BeyondCredit => Some(sealwire::account::Kind::Unhandled),
-            Violation::BeyondCalls => Some(sealwire::account::Kind::Requests),
-            _ => None,
-        }
-    }
-
-    /// For the monitors of both sides.
-    pub(crate) fn reason(self) -> &'static str {
-        match self {
-            Violation::Version(_) => "rpc: no common version of the protocol",
-            Violation::TooLarge => "rpc: a body larger than the limit",
-            Violation::BeyondCredit => "rpc: more messages than were asked for",
-            Violation::BeyondCalls => "rpc: more calls at a time than are allowed",
-            Violation::NotRead => "rpc: answers are not read",
-            Violation::NotAnswered => "rpc: calls that were given up are not answered",
-            _ => "rpc: protocol violated",
-        }
-    }
+/// Nothing was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotSent {
+    /// There may be room later.
+    Full,
+    GoingAway,
+    Closed,
+    /// This is a child of the process to which the connection belongs.
+    Forked,
+    TooLarge {
+        size: usize,
+        limit: usize,
+    },
 }
 
 /// What a received message asks of this side.
@@ -141,123 +114,51 @@ pub(crate) struct Held {
     pub(crate) answers: usize,
 }
 
+/// The protocol on one connection: what either side has asked, what may be under way, and what is to
+/// be sent.
 pub(crate) struct Connection {
-    side: Side,
     local: Settings,
     peer: Settings,
     calls: Calls,
-    /// What the peer has asked and this side has not let go of.
-    served: Slab<Served>,
-    /// Where the numbers of the peer's open calls stand in `served`.
-    numbers: HashMap<u32, usize>,
-    serial: u64,
-    /// One-way messages that may be sent.
-    one_way_credit: u32,
-    /// One-way messages that the peer may still send.
-    one_way_granted: u32,
-    /// One-way messages handled since the peer was given more.
-    one_way_done: u32,
-    /// One-way messages and items that the peer sends.
-    incoming: Incoming,
-    /// The same of this side.
-    outgoing: Budget,
-    /// Requests of the calls that the peer has open.
-    requests: Budget,
-    /// Requests in `served`.
-    requests_held: Budget,
-    /// Requests that wait until the peer has read.
-    deferred: Deferred,
+    served: ServedCalls,
+    messages: MessageCredit,
     outbox: Outbox,
-    answer_budget: usize,
-    /// Messages that were taken out of the outbox and not put back: the peer may have seen them.
-    handed_over: u64,
-    queued: u64,
-    buffers: Buffers,
-    wakers: Vec<Waker>,
-    /// Somebody who waits for room may try again.
-    room: bool,
-    we_go_away: bool,
-    /// The peer has heard so and asks nothing more.
-    farewell: bool,
-    peer_goes_away: bool,
-    closed: bool,
+    wakeups: Wakeups,
+    going_away: GoingAway,
 }
-
-/// In the `info` of GO_AWAY: it answers the other side's, and no more requests follow.
-const FAREWELL: u8 = 1;
 
 impl Connection {
     pub(crate) fn new(side: Side, local: Settings, peer: Settings, answer_budget: usize) -> Self {
         Connection {
-            side,
             local,
             peer,
-            calls: Calls::new(peer.request_budget),
-            served: Slab::new(),
-            numbers: HashMap::new(),
-            serial: 0,
-            one_way_credit: peer.one_way_window,
-            one_way_granted: local.one_way_window,
-            one_way_done: 0,
-            incoming: Incoming::new(local.message_budget, local.max_body),
-            outgoing: Budget::new(peer.message_budget),
-            requests: Budget::new(local.request_budget),
-            requests_held: Budget::new(local.request_budget),
-            deferred: Deferred::default(),
-            outbox: Outbox::default(),
-            answer_budget,
-            handed_over: 0,
-            queued: 0,
-            buffers: Buffers::default(),
-            wakers: Vec::new(),
-            room: false,
-            we_go_away: false,
-            farewell: false,
-            peer_goes_away: false,
-            closed: false,
+            calls: Calls::new(side, &peer),
+            served: ServedCalls::new(&local),
+            messages: MessageCredit::new(&local, &peer),
+            outbox: Outbox::new(answer_budget, &local),
+            wakeups: Wakeups::default(),
+            going_away: GoingAway::default(),
         }
     }
 
     // ---- what is sent ---------------------------------------------------------------------------
 
-    fn push(&mut self, kind: Kind, info: u8, number: u32, body: &[u8], rest: &[u8]) {
-        if self.closed {
-            return;
-        }
-        let frame = self
-            .buffers
-            .message(Header::new(kind, info, number), body, rest);
-        self.outbox.push(frame);
-        self.queued += 1;
-    }
-
     /// Whether the peer is given no more requests to a handler until it has read.
     pub(crate) fn is_over_budget(&self) -> bool {
-        self.outbox.cost() >= self.answer_budget
-    }
-
-    /// Whether not even what handlers that run already answer is kept.
-    fn is_full(&self) -> bool {
-        let under_way = ANSWERS_UNDER_WAY.saturating_mul(self.local.max_body as usize);
-        self.outbox.cost() >= self.answer_budget.saturating_add(under_way)
-    }
-
-    fn control_limit(&self) -> usize {
-        let calls = CONTROL_PER_CALL.saturating_mul(self.local.max_calls as usize);
-        self.answer_budget.saturating_add(calls)
+        self.outbox.is_over_budget()
     }
 
     pub(crate) fn held(&self) -> Held {
         Held {
-            requests: self.requests_held.used() as usize,
-            unhandled: self.incoming.held() as usize,
+            requests: self.served.held() as usize,
+            unhandled: self.messages.held() as usize,
             answers: self.outbox.cost(),
         }
     }
 
     /// Why nothing of this size can be sent now.
     fn check(&self, size: usize) -> Result<(), NotSent> {
-        if self.closed {
+        if self.outbox.is_closed() {
             return Err(NotSent::Closed);
         }
         let limit = self.peer.max_body as usize;
@@ -273,7 +174,7 @@ impl Connection {
     /// Whether there is room for an item of this size, or why it can never be sent.
     fn check_item(&self, size: usize) -> Result<bool, NotSent> {
         match self.check(size) {
-            Ok(()) => Ok(self.outgoing.admits(cost(size))),
+            Ok(()) => Ok(self.messages.admits_item(size)),
             Err(NotSent::Full) => Ok(false),
             Err(error) => Err(error),
         }
@@ -281,24 +182,21 @@ impl Connection {
 
     /// Swaps what is to be sent with an empty queue.
     pub(crate) fn take_outbox(&mut self, into: &mut VecDeque<Frame>) {
-        self.room |= self.outbox.is_congested();
+        if self.outbox.is_congested() {
+            self.wakeups.tell_of_room();
+        }
         self.outbox.take(into);
-        // Before they are sent: the peer may act on them, and the connection end, any time now.
-        self.handed_over += into.len() as u64;
     }
 
     /// What [`take_outbox`](Self::take_outbox) gave was sent but for these, which go first next
     /// time.
     pub(crate) fn put_back(&mut self, left: &mut VecDeque<Frame>) {
-        self.handed_over -= left.len() as u64;
-        if !left.is_empty() {
-            self.outbox.put_back(left);
-        }
+        self.outbox.put_back(left);
     }
 
     /// Messages that left so far.
     pub(crate) fn handed_over(&self) -> u64 {
-        self.handed_over
+        self.outbox.handed_over()
     }
 
     /// Nothing can be sent any more.
@@ -312,52 +210,49 @@ impl Connection {
 
     /// Asks the peer for no more requests; those that come all the same are turned away.
     pub(crate) fn go_away(&mut self) {
-        if !std::mem::replace(&mut self.we_go_away, true) {
-            self.push(Kind::GoAway, 0, 0, &[], &[]);
-            self.room = true;
+        if self.going_away.announce() {
+            self.outbox.push(Kind::GoAway, 0, 0, &[]);
+            self.wakeups.tell_of_room();
         }
     }
 
     /// Whether new calls can be made.
     pub(crate) fn takes_calls(&self) -> bool {
-        !self.closed && !self.we_go_away && !self.peer_goes_away
+        !self.outbox.is_closed() && !self.going_away.has_begun()
     }
 
     /// Whether nothing is left to be answered, here or there, or to be sent.
     pub(crate) fn is_idle(&self) -> bool {
-        self.closed || self.calls.open() == 0 && self.numbers.is_empty() && self.outbox.is_empty()
+        let is_done = || self.calls.open() == 0 && self.served.open_calls() == 0;
+        self.outbox.is_closed() || is_done() && self.outbox.is_empty()
     }
 
     /// Whether that is so for good: what the peer sent before it heard that we go is here.
     pub(crate) fn is_finished(&self) -> bool {
-        self.closed || self.farewell && self.is_idle()
+        self.outbox.is_closed() || self.has_farewell() && self.is_idle()
     }
 
     pub(crate) fn has_farewell(&self) -> bool {
-        self.farewell
+        self.going_away.is_acknowledged()
     }
 
     // ---- what is received -----------------------------------------------------------------------
 
     pub(crate) fn receive(&mut self, frame: Frame, now: Duration) -> Result<Event, Violation> {
-        if self.closed {
+        if self.outbox.is_closed() {
             return Ok(Event::Nothing);
         }
         let header = Header::parse(&frame)?;
         header.check_body(frame.len() - HEADER, self.local.max_body)?;
-        if self.outbox.control() > self.control_limit() {
+        if self.outbox.is_not_read() {
             return Err(Violation::NotRead);
         }
         let body = Body::of(frame);
-        let ours = (header.number % 2 == 1) == (self.side == Side::Client);
+        let ours = self.calls.are_numbered(header.number);
         match header.kind {
             Kind::Settings => return Err(Violation::SettingsAgain),
             Kind::OneWay => {
-                let left = self.one_way_granted.checked_sub(1);
-                self.one_way_granted = left.ok_or(Violation::BeyondCredit)?;
-                if !self.incoming.received(cost(body.len())) {
-                    return Err(Violation::BeyondCredit);
-                }
+                self.messages.received_message(body.len())?;
                 return Ok(Event::OneWay(body));
             }
             Kind::Request | Kind::Open => {
@@ -369,26 +264,20 @@ impl Connection {
             Kind::Reply => self.end_call(header.number, Ok(body))?,
             Kind::Error => {
                 let status = failure::read(header.info, &body, self.local.max_body)?;
-                self.end_call(header.number, Err(self.failure(header.number, status, now)))?;
+                let error = self.calls.error(header.number, status, now);
+                self.end_call(header.number, Err(error))?;
             }
             Kind::Cancel => self.cancelled(header.number),
             Kind::Item => self.item(header.number, ours, body)?,
             Kind::End => self.end_of_items(header.number),
-            Kind::Credit => {
-                let (amount, bytes) = body.split_first_chunk().ok_or(Violation::Truncated)?;
-                let bytes = bytes
-                    .first_chunk()
-                    .map_or(0, |bytes| u32::from_be_bytes(*bytes));
-                self.outgoing.give(bytes.into());
-                self.credit(header.number, ours, u32::from_be_bytes(*amount));
-            }
-            Kind::GoAway if header.info & FAREWELL != 0 => self.farewell = self.we_go_away,
-            Kind::GoAway if self.peer_goes_away => {}
+            Kind::Credit => self.credit(header.number, ours, &body)?,
+            Kind::GoAway if header.info & FAREWELL != 0 => self.going_away.acknowledged(),
             Kind::GoAway => {
-                self.peer_goes_away = true;
-                self.push(Kind::GoAway, FAREWELL, 0, &[], &[]);
-                self.room = true;
-                return Ok(Event::GoingAway);
+                if self.going_away.peer_announced() {
+                    self.outbox.push(Kind::GoAway, FAREWELL, 0, &[]);
+                    self.wakeups.tell_of_room();
+                    return Ok(Event::GoingAway);
+                }
             }
         }
         Ok(Event::Nothing)
@@ -397,12 +286,7 @@ impl Connection {
     // ---- for the code that drives this ----------------------------------------------------------------
 
     pub(crate) fn handle_timeout(&mut self, now: Duration) {
-        let mut expired = std::mem::take(&mut self.calls.expired);
-        self.calls.expire(now, &mut expired);
-        for slot in expired.drain(..) {
-            self.call_expired(slot);
-        }
-        self.calls.expired = expired;
+        self.calls.expire(now, &mut self.outbox, &mut self.wakeups);
     }
 
     pub(crate) fn next_timeout(&self) -> Option<Duration> {
@@ -411,50 +295,32 @@ impl Connection {
 
     /// Whether there is somebody to wake.
     pub(crate) fn has_wakers(&self) -> bool {
-        !self.wakers.is_empty()
+        self.wakeups.has_tasks()
     }
 
     /// Whom to wake; taken into a list that is used again.
     pub(crate) fn take_wakers(&mut self, into: &mut Vec<Waker>) {
-        into.append(&mut self.wakers);
+        self.wakeups.take_tasks(into);
     }
 
     /// Whether somebody who waits for room should try again.
     pub(crate) fn take_room(&mut self) -> bool {
-        std::mem::take(&mut self.room)
-    }
-
-    /// Calls without an answer so far.
-    pub(crate) fn open_calls(&self) -> usize {
-        self.calls.open()
+        self.wakeups.take_room()
     }
 
     /// Entries of both tables that are in use, also by those who have not let go yet.
     pub(crate) fn entries(&self) -> usize {
-        self.calls.in_use() + self.served.len()
+        self.calls.in_use() + self.served.entries()
     }
 
     /// The connection is gone: everything that is open ends.
     pub(crate) fn close(&mut self) {
-        if std::mem::replace(&mut self.closed, true) {
+        if !self.outbox.close() {
             return;
         }
-        self.room = true;
-        self.drop_outbox();
-        self.calls.fail_all(self.handed_over, &mut self.wakers);
-        self.numbers.clear();
-        self.deferred = Deferred::default();
-        for (_, served) in &mut self.served {
-            self.wakers.extend(served.abandon());
-        }
-        self.calls.release_unowned();
-        let held = &mut self.requests_held;
-        self.served.retain(|_, served| {
-            if !served.owned {
-                held.give(served.cost);
-            }
-            served.owned
-        });
+        self.wakeups.tell_of_room();
+        self.calls.close(&self.outbox, &mut self.wakeups);
+        self.served.close(&mut self.wakeups);
     }
 }
 

@@ -1,35 +1,22 @@
-//! The calls of the peer: what was asked and is not answered, or whose handler has not noticed that
-//! nobody waits any more.
+//! The calls of the peer: a table of those that were asked and are not answered, or whose handler has
+//! not noticed that nobody waits any more.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use super::flow::{Flow, Item};
-use super::wire::{Header, Kind, decode_time};
-use super::{Body, Connection, Event, NotSent, Violation, cost, failure};
+use slab::Slab;
+
+use super::flow::Flow;
+use super::wakeups::Wakeups;
+use super::{Body, Budget, Event, Settings, Violation, cost};
 use crate::limits::MAX_GONE;
-use crate::status::{Code, Status};
 
 /// Names a call of the peer for its handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ServedKey {
     slot: usize,
     serial: u64,
-}
-
-/// What became of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answered {
-    Sent,
-    /// Nobody waits any more.
-    TooLate,
-    TooLarge {
-        size: usize,
-        limit: usize,
-    },
-    /// The caller does not read what others answered it.
-    NotRead,
 }
 
 /// A request for a handler.
@@ -41,241 +28,216 @@ pub(crate) struct Asked {
     pub(crate) streams: bool,
 }
 
-/// Requests in the order in which they came. Those that were cancelled meanwhile are still named.
-#[derive(Default)]
-pub(super) struct Deferred(VecDeque<ServedKey>);
+pub(super) struct ServedCalls {
+    /// Calls that the peer may have open.
+    max_open: usize,
+    table: Slab<Served>,
+    /// Where the numbers of the peer's open calls stand in the table.
+    numbers: HashMap<u32, usize>,
+    serial: u64,
+    /// Requests of the calls that the peer has open.
+    open: Budget,
+    /// Requests in the table.
+    held: Budget,
+    /// Requests that wait for their handler, in the order in which they came. Those that were cancelled
+    /// meanwhile are still named.
+    deferred: VecDeque<ServedKey>,
+}
 
-pub(super) struct Served {
+struct Served {
     serial: u64,
     /// `None` once answered or cancelled.
     number: Option<u32>,
-    /// A handler holds it.
-    pub(super) owned: bool,
-    /// What it takes of the budget.
-    pub(super) cost: u64,
-    /// It waits for its handler.
-    waiting: Option<(Body, Option<Duration>)>,
+    holder: Holder,
+    /// What it takes of the budgets.
+    cost: u64,
     watcher: Option<Waker>,
-    pub(super) flow: Option<Box<Flow>>,
+    flow: Option<Box<Flow>>,
+}
+
+/// The holder of a request.
+enum Holder {
+    /// Nobody yet.
+    Queue {
+        body: Body,
+        due: Option<Duration>,
+    },
+    Handler,
 }
 
 impl Served {
     /// Nobody waits for the answer any more.
-    pub(super) fn abandon(&mut self) -> impl Iterator<Item = Waker> + '_ {
+    fn abandon(&mut self, wakeups: &mut Wakeups) {
         self.number = None;
-        let flow = self.flow.as_mut().map(|flow| flow.end());
-        self.watcher
-            .take()
-            .into_iter()
-            .chain(flow.into_iter().flatten())
+        wakeups.extend(self.watcher.take());
+        if let Some(flow) = &mut self.flow {
+            wakeups.extend(flow.end());
+        }
+    }
+
+    fn is_with_handler(&self) -> bool {
+        matches!(self.holder, Holder::Handler)
     }
 }
 
-impl Connection {
-    pub(super) fn request(
-        &mut self,
-        header: Header,
-        body: Body,
-        now: Duration,
-    ) -> Result<Event, Violation> {
-        let number = header.number;
+impl ServedCalls {
+    pub(super) fn new(local: &Settings) -> Self {
+        ServedCalls {
+            max_open: local.max_calls as usize,
+            table: Slab::new(),
+            numbers: HashMap::new(),
+            serial: 0,
+            open: Budget::new(local.request_budget),
+            held: Budget::new(local.request_budget),
+            deferred: VecDeque::new(),
+        }
+    }
+
+    /// Whether the peer may send such a request.
+    pub(super) fn check(&self, number: u32, body: usize) -> Result<(), Violation> {
         if self.numbers.contains_key(&number) {
             return Err(Violation::NotItsNumber);
         }
-        let cost = cost(body.len());
-        if self.numbers.len() >= self.local.max_calls as usize || !self.requests.admits(cost) {
+        if self.open_calls() >= self.max_open || !self.open.admits(cost(body)) {
             return Err(Violation::BeyondCalls);
         }
-        if self.we_go_away {
-            self.refuse(number, Code::UNAVAILABLE, "shutting down");
-            return Ok(Event::Nothing);
-        }
-        // Cancelled ones whose handlers have not let go count as well: the peer cannot know.
-        if self.served.len() >= self.local.max_calls as usize || !self.requests_held.admits(cost) {
-            self.refuse(number, Code::RESOURCE_EXHAUSTED, "too many calls at a time");
-            return Ok(Event::Refused);
-        }
+        Ok(())
+    }
+
+    /// Whether there is room for such a request. Cancelled ones whose handlers have not let go count as
+    /// well: the peer cannot know.
+    pub(super) fn has_room(&self, body: usize) -> bool {
+        self.entries() < self.max_open && self.held.admits(cost(body))
+    }
+
+    /// Puts a request into the table, for which there is room, and says who has it: its handler, unless it
+    /// waits, because it has to or behind another one that it must not overtake.
+    pub(super) fn admit(
+        &mut self,
+        number: u32,
+        body: Body,
+        due: Option<Duration>,
+        flow: Option<Box<Flow>>,
+        must_wait: bool,
+    ) -> Event {
         self.serial += 1;
-        let streams = header.kind == Kind::Open;
-        let flow = streams.then(|| Flow::new(self.local.stream_window, self.peer.stream_window));
-        let due = decode_time(header.info).map(|time| now + time);
-        // One behind another, so that none is overtaken.
-        let defer = self.is_over_budget() || !self.deferred.0.is_empty();
-        let mut body = Some(body);
-        let waiting = if defer { body.take() } else { None };
-        let slot = self.served.insert(Served {
+        let cost = cost(body.len());
+        let served = |holder, flow| Served {
             serial: self.serial,
             number: Some(number),
-            owned: !defer,
+            holder,
             cost,
-            waiting: waiting.map(|body| (body, due)),
             watcher: None,
             flow,
-        });
-        self.numbers.insert(number, slot);
-        self.requests.take(cost);
-        self.requests_held.take(cost);
-        let key = ServedKey {
-            slot,
-            serial: self.serial,
         };
-        Ok(match body {
-            Some(body) => Event::Request(Asked {
-                key,
-                body,
-                due,
-                streams,
-            }),
-            None => {
-                self.deferred.0.push_back(key);
-                Event::Deferred
-            }
+        let entry = self.table.vacant_entry();
+        let (slot, serial) = (entry.key(), self.serial);
+        let key = ServedKey { slot, serial };
+        self.numbers.insert(number, slot);
+        self.open.take(cost);
+        self.held.take(cost);
+        let streams = flow.is_some();
+        if must_wait || !self.deferred.is_empty() {
+            entry.insert(served(Holder::Queue { body, due }, flow));
+            self.deferred.push_back(key);
+            return Event::Deferred;
+        }
+        entry.insert(served(Holder::Handler, flow));
+        Event::Request(Asked {
+            key,
+            body,
+            due,
+            streams,
         })
     }
 
-    /// The next request that waited until the peer has read, if it has.
-    pub(crate) fn next_request(&mut self, now: Duration) -> Option<Asked> {
-        while !self.is_over_budget() {
-            let key = self.deferred.0.pop_front()?;
-            let Some(served) = self.served_mut(key) else {
+    /// The request that has waited longest, for its handler.
+    pub(super) fn next_deferred(&mut self) -> Option<Asked> {
+        loop {
+            let key = self.deferred.pop_front()?;
+            let Some(served) = self.get_mut(key) else {
                 continue;
             };
-            let Some((body, due)) = served.waiting.take() else {
-                continue;
-            };
-            served.owned = true;
-            if due.is_some_and(|due| due <= now) {
-                let status = Status::from(Code::DEADLINE_EXCEEDED).not_started();
-                self.fail(key, &status);
-                self.release(key);
-                continue;
-            }
+            let holder = std::mem::replace(&mut served.holder, Holder::Handler);
             let streams = served.flow.is_some();
-            return Some(Asked {
-                key,
-                body,
-                due,
-                streams,
-            });
+            if let Holder::Queue { body, due } = holder {
+                return Some(Asked {
+                    key,
+                    body,
+                    due,
+                    streams,
+                });
+            }
         }
-        None
     }
 
-    #[cfg(test)]
-    pub(super) fn deferred_names(&self) -> usize {
-        self.deferred.0.len()
+    /// Names of requests that wait for their handlers.
+    pub(super) fn deferred(&self) -> usize {
+        self.deferred.len()
     }
 
-    /// Whether requests wait until the peer has read.
-    pub(crate) fn has_deferred(&self) -> bool {
-        !self.deferred.0.is_empty()
-    }
-
-    fn refuse(&mut self, number: u32, code: Code, message: &str) {
-        let body = failure::body(&Status::new(code, message), 0);
-        self.push(Kind::Error, 1, number, &body, &[]);
-    }
-
-    fn served_mut(&mut self, key: ServedKey) -> Option<&mut Served> {
-        let served = self.served.get_mut(key.slot)?;
+    fn get_mut(&mut self, key: ServedKey) -> Option<&mut Served> {
+        let served = self.table.get_mut(key.slot)?;
         (served.serial == key.serial).then_some(served)
     }
 
     /// The number can mean another call from here on. Gives where the call stands.
     fn forget_number(&mut self, number: u32) -> Option<usize> {
         let slot = self.numbers.remove(&number)?;
-        self.requests.give(self.served[slot].cost);
+        self.open.give(self.table[slot].cost);
         Some(slot)
     }
 
-    /// Ends the peer's call, if somebody still waits for that.
-    fn take_number(&mut self, key: ServedKey) -> Option<u32> {
-        let number = self.served_mut(key)?.number.take()?;
+    /// Ends a call, if somebody still waits for that: gives its number for the answer.
+    pub(super) fn conclude(&mut self, key: ServedKey) -> Option<u32> {
+        let number = self.get_mut(key)?.number.take()?;
         self.forget_number(number);
         Some(number)
     }
 
-    pub(crate) fn reply(&mut self, key: ServedKey, body: &[u8]) -> Answered {
-        let (size, limit) = (body.len(), self.peer.max_body as usize);
-        if size > limit {
-            return Answered::TooLarge { size, limit };
-        }
-        if self.is_full() {
-            return Answered::NotRead;
-        }
-        match self.take_number(key) {
-            Some(number) => {
-                self.push(Kind::Reply, 0, number, body, &[]);
-                Answered::Sent
-            }
-            None => Answered::TooLate,
-        }
+    /// The handler lets go. Gives what the items cost that it has not read.
+    pub(super) fn release(&mut self, key: ServedKey) -> u64 {
+        let Some(served) = self.get_mut(key) else {
+            return 0;
+        };
+        debug_assert!(served.number.is_none(), "answered before it is let go");
+        self.remove(key.slot)
     }
 
-    pub(crate) fn fail(&mut self, key: ServedKey, status: &Status) -> Answered {
-        match self.take_number(key) {
-            Some(number) => {
-                let body = if self.is_full() {
-                    // For programs that is all that matters.
-                    failure::body(&Status::from(status.code), 0)
-                } else {
-                    failure::body(status, self.peer.max_body)
-                };
-                self.push(
-                    Kind::Error,
-                    u8::from(status.not_started),
-                    number,
-                    &body,
-                    &[],
-                );
-                Answered::Sent
-            }
-            None => Answered::TooLate,
+    fn remove(&mut self, slot: usize) -> u64 {
+        let served = self.table.remove(slot);
+        self.held.give(served.cost);
+        served.flow.map_or(0, |flow| flow.unread())
+    }
+
+    /// The peer takes a call back, which its handler is told. `None` if there is no such call; otherwise
+    /// what the items cost that are held no longer.
+    pub(super) fn cancel(&mut self, number: u32, wakeups: &mut Wakeups) -> Option<u64> {
+        let slot = self.forget_number(number)?;
+        let served = &mut self.table[slot];
+        served.abandon(wakeups);
+        if served.is_with_handler() {
+            return Some(0);
         }
-    }
-
-    /// Answers for a handler that lets go with that: the caller may ask again as soon as it has
-    /// the answer, and finds room then.
-    pub(crate) fn reply_and_release(&mut self, key: ServedKey, body: &[u8]) -> Answered {
-        let answered = self.reply(key, body);
-        if matches!(answered, Answered::Sent | Answered::TooLate) {
-            self.release(key);
+        let unread = self.remove(slot);
+        if self.deferred.len() > 2 * self.entries() + MAX_GONE {
+            let table = &self.table;
+            self.deferred.retain(|key| {
+                let served = table.get(key.slot);
+                served.is_some_and(|served| served.serial == key.serial)
+            });
         }
-        answered
-    }
-
-    /// The same for an error.
-    pub(crate) fn fail_and_release(&mut self, key: ServedKey, status: &Status) -> Answered {
-        let answered = self.fail(key, status);
-        self.release(key);
-        answered
-    }
-
-    /// The handler lets go.
-    pub(crate) fn release(&mut self, key: ServedKey) {
-        if self.served_mut(key).is_some() {
-            debug_assert!(
-                self.served[key.slot].number.is_none(),
-                "answered before it is let go"
-            );
-            self.remove(key.slot);
-        }
-    }
-
-    fn remove(&mut self, slot: usize) {
-        let served = self.served.remove(slot);
-        self.requests_held.give(served.cost);
-        self.items_taken(served.flow.map_or(0, |flow| flow.unread()));
+        Some(unread)
     }
 
     /// Whether nobody waits for the answer any more.
-    pub(crate) fn is_cancelled(&mut self, key: ServedKey) -> bool {
-        self.served_mut(key)
+    pub(super) fn is_cancelled(&mut self, key: ServedKey) -> bool {
+        self.get_mut(key)
             .is_none_or(|served| served.number.is_none())
     }
 
-    pub(crate) fn poll_cancelled(&mut self, key: ServedKey, waker: &Waker) -> Poll<()> {
-        match self.served_mut(key) {
+    pub(super) fn poll_cancelled(&mut self, key: ServedKey, waker: &Waker) -> Poll<()> {
+        match self.get_mut(key) {
             Some(served) if served.number.is_some() => {
                 served.watcher = Some(waker.clone());
                 Poll::Pending
@@ -284,80 +246,146 @@ impl Connection {
         }
     }
 
-    /// CANCEL: answered at once, so that the number is free; the handler is told.
-    pub(super) fn cancelled(&mut self, number: u32) {
-        let Some(slot) = self.forget_number(number) else {
-            return;
-        };
-        let served = &mut self.served[slot];
-        self.wakers.extend(served.abandon());
-        if !served.owned {
-            self.remove(slot);
-            let (deferred, served) = (&mut self.deferred.0, &self.served);
-            if deferred.len() > 2 * served.len() + MAX_GONE {
-                let there = |key: &ServedKey| {
-                    let served = served.get(key.slot);
-                    served.is_some_and(|served| served.serial == key.serial)
-                };
-                deferred.retain(there);
+    /// The items of an open call.
+    pub(super) fn open_flow(&mut self, number: u32) -> Option<&mut Flow> {
+        let slot = self.numbers.get(&number)?;
+        self.table[*slot].flow.as_deref_mut()
+    }
+
+    /// The items of a call for its handler, and its number while it is open.
+    pub(super) fn flow(&mut self, key: ServedKey) -> Option<(Option<u32>, &mut Flow)> {
+        let served = self.get_mut(key)?;
+        Some((served.number, served.flow.as_deref_mut()?))
+    }
+
+    /// Calls that the peer has open.
+    pub(super) fn open_calls(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Calls in the table, also those that handlers have not let go of.
+    pub(super) fn entries(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Bytes of requests in the table.
+    pub(super) fn held(&self) -> u64 {
+        self.held.used()
+    }
+
+    /// The peer is gone. What handlers hold stays until they let go.
+    pub(super) fn close(&mut self, wakeups: &mut Wakeups) {
+        self.numbers.clear();
+        self.deferred = VecDeque::new();
+        let held = &mut self.held;
+        self.table.retain(|_, served| {
+            served.abandon(wakeups);
+            let stays = served.is_with_handler();
+            if !stays {
+                held.give(served.cost);
             }
-        }
-        let body = failure::body(&Status::from(Code::CANCELLED), 0);
-        self.push(Kind::Error, 0, number, &body, &[]);
+            stays
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealwire::Frame;
+
+    use super::super::wire::HEADER;
+    use super::*;
+
+    const LOCAL: Settings = Settings {
+        max_calls: 3,
+        one_way_window: 1,
+        stream_window: 2,
+        max_body: 100,
+        request_budget: 1_000,
+        message_budget: 0,
+    };
+
+    /// A request of a stream, without a body.
+    fn admit(served: &mut ServedCalls, number: u32, must_wait: bool) -> Event {
+        let body = Body::of(Frame::copy_from_slice(&[0; HEADER]));
+        served.admit(number, body, None, Some(Flow::new(2, 2)), must_wait)
     }
 
-    pub(super) fn end_of_items(&mut self, number: u32) {
-        let slot = self.numbers.get(&number);
-        if let Some(flow) = slot.and_then(|slot| self.served[*slot].flow.as_deref_mut()) {
-            self.wakers.extend(flow.end());
+    fn asked(served: &mut ServedCalls, number: u32) -> ServedKey {
+        match admit(served, number, false) {
+            Event::Request(asked) => asked.key,
+            other => panic!("{other:?}"),
         }
     }
 
-    /// The next item of the peer's stream.
-    pub(crate) fn poll_served_item(&mut self, key: ServedKey, waker: &Waker) -> Poll<Item> {
-        let Some(served) = self.served_mut(key) else {
-            return Poll::Ready(Item::End);
-        };
-        let number = served.number;
-        let Some(flow) = &mut served.flow else {
-            return Poll::Ready(Item::End);
-        };
-        let Poll::Ready((item, more)) = flow.poll_next(waker) else {
-            return Poll::Pending;
-        };
-        if let (Some(number), Some(more)) = (number, more) {
-            self.push(Kind::Credit, 0, number, &more.to_be_bytes(), &[]);
-        }
-        self.items_taken(item.cost());
-        Poll::Ready(item)
+    #[test]
+    fn a_number_can_be_used_again_once_its_call_has_ended() {
+        let mut served = ServedCalls::new(&LOCAL);
+        let key = asked(&mut served, 1);
+        assert_eq!(served.check(1, 0), Err(Violation::NotItsNumber));
+        assert_eq!(served.conclude(key), Some(1));
+        assert_eq!(served.check(1, 0), Ok(()));
+        assert_eq!(served.conclude(key), None);
+        let next = asked(&mut served, 1);
+        assert!(served.is_cancelled(key) && !served.is_cancelled(next));
+        // The slot is used again, and the key of before names nothing in it.
+        served.release(key);
+        let third = asked(&mut served, 3);
+        assert_eq!((third.slot, served.release(key)), (key.slot, 0));
+        assert_eq!((served.open_calls(), served.entries()), (2, 2));
     }
 
-    /// Sends an item to the caller.
-    pub(crate) fn send_served_item(
-        &mut self,
-        key: ServedKey,
-        body: &[u8],
-        waker: &Waker,
-    ) -> Poll<Result<(), NotSent>> {
-        let has_room = match self.check_item(body.len()) {
-            Ok(has_room) => has_room,
-            Err(error) => return Poll::Ready(Err(error)),
-        };
-        let Some((number, flow)) = self
-            .served_mut(key)
-            .and_then(|served| Some((served.number?, served.flow.as_mut()?)))
-        else {
-            return Poll::Ready(Err(NotSent::Closed));
-        };
-        if !has_room {
-            flow.wait_to_send(waker);
-            return Poll::Ready(Err(NotSent::Full));
+    #[test]
+    fn calls_that_handlers_have_not_let_go_of_take_room_and_are_not_open() {
+        let mut served = ServedCalls::new(&LOCAL);
+        let mut wakeups = Wakeups::default();
+        let key = asked(&mut served, 1);
+        for number in [3, 5] {
+            asked(&mut served, number);
         }
-        if flow.poll_credit(waker).is_pending() {
-            return Poll::Pending;
-        }
-        self.outgoing.take(cost(body.len()));
-        self.push(Kind::Item, 0, number, body, &[]);
-        Poll::Ready(Ok(()))
+        assert_eq!(served.check(7, 0), Err(Violation::BeyondCalls));
+        assert!(served.poll_cancelled(key, Waker::noop()).is_pending());
+        assert_eq!(served.cancel(1, &mut wakeups), Some(0));
+        assert!(wakeups.has_tasks() && served.is_cancelled(key));
+        assert_eq!(served.check(7, 0), Ok(()));
+        assert!(!served.has_room(0));
+        served.release(key);
+        assert!(served.has_room(0));
+        assert_eq!(served.cancel(1, &mut wakeups), None);
+        assert_eq!(served.held(), 2 * cost(0));
+    }
+
+    #[test]
+    fn requests_that_wait_go_on_in_their_order_without_those_taken_back() {
+        let mut served = ServedCalls::new(&LOCAL);
+        let mut wakeups = Wakeups::default();
+        assert!(matches!(admit(&mut served, 1, true), Event::Deferred));
+        // Behind another one, though it need not wait itself.
+        assert!(matches!(admit(&mut served, 3, false), Event::Deferred));
+        assert!(matches!(admit(&mut served, 5, false), Event::Deferred));
+        let item = Body::of(Frame::copy_from_slice(&[0; HEADER + 10]));
+        let (is_kept, _) = served.open_flow(3).unwrap().received(item).unwrap();
+        assert!(is_kept);
+        assert_eq!(served.cancel(3, &mut wakeups), Some(cost(10)));
+        let first = served.next_deferred().unwrap().key;
+        let second = served.next_deferred().unwrap().key;
+        assert!(served.next_deferred().is_none() && served.deferred() == 0);
+        assert_eq!(served.conclude(first), Some(1));
+        assert_eq!(served.conclude(second), Some(5));
+    }
+
+    #[test]
+    fn a_close_leaves_what_handlers_hold() {
+        let mut served = ServedCalls::new(&LOCAL);
+        let key = asked(&mut served, 1);
+        admit(&mut served, 3, true);
+        let mut wakeups = Wakeups::default();
+        assert!(served.poll_cancelled(key, Waker::noop()).is_pending());
+        served.close(&mut wakeups);
+        assert!(wakeups.has_tasks() && served.is_cancelled(key));
+        assert_eq!((served.open_calls(), served.entries()), (0, 1));
+        assert_eq!(served.held(), cost(0));
+        served.release(key);
+        assert_eq!((served.entries(), served.held()), (0, 0));
     }
 }

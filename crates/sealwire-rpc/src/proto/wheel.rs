@@ -9,16 +9,16 @@ const BUCKETS: usize = 1_024;
 
 /// Where a call stands in the wheel.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Link {
+pub(super) struct Entry {
     /// The bucket, if it is in one.
     bucket: Option<u16>,
     previous: Option<u32>,
     next: Option<u32>,
 }
 
-/// Whatever holds the links.
-pub(super) trait Linked {
-    fn link(&mut self, slot: u32) -> &mut Link;
+/// The calls, or whatever else has entries in the wheel.
+pub(super) trait Entries {
+    fn entry(&mut self, slot: u32) -> &mut Entry;
     fn due(&self, slot: u32) -> Duration;
 }
 
@@ -45,14 +45,14 @@ fn tick_of(time: Duration) -> u64 {
 }
 
 impl Wheel {
-    pub(super) fn set(&mut self, links: &mut impl Linked, slot: u32) {
-        let tick = tick_of(links.due(slot)).max(self.tick);
+    pub(super) fn set(&mut self, entries: &mut impl Entries, slot: u32) {
+        let tick = tick_of(entries.due(slot)).max(self.tick);
         let bucket = (tick % BUCKETS as u64) as usize;
         let next = self.heads[bucket].replace(slot);
         if let Some(next) = next {
-            links.link(next).previous = Some(slot);
+            entries.entry(next).previous = Some(slot);
         }
-        *links.link(slot) = Link {
+        *entries.entry(slot) = Entry {
             bucket: Some(bucket as u16),
             previous: None,
             next,
@@ -60,17 +60,17 @@ impl Wheel {
         self.filled[bucket / 64] |= 1 << (bucket % 64);
     }
 
-    pub(super) fn cancel(&mut self, links: &mut impl Linked, slot: u32) {
-        let link = std::mem::take(links.link(slot));
-        let Some(bucket) = link.bucket.map(usize::from) else {
+    pub(super) fn cancel(&mut self, entries: &mut impl Entries, slot: u32) {
+        let entry = std::mem::take(entries.entry(slot));
+        let Some(bucket) = entry.bucket.map(usize::from) else {
             return;
         };
-        match link.previous {
-            Some(previous) => links.link(previous).next = link.next,
-            None => self.heads[bucket] = link.next,
+        match entry.previous {
+            Some(previous) => entries.entry(previous).next = entry.next,
+            None => self.heads[bucket] = entry.next,
         }
-        if let Some(next) = link.next {
-            links.link(next).previous = link.previous;
+        if let Some(next) = entry.next {
+            entries.entry(next).previous = entry.previous;
         }
         if self.heads[bucket].is_none() {
             self.filled[bucket / 64] &= !(1 << (bucket % 64));
@@ -78,21 +78,21 @@ impl Wheel {
     }
 
     /// Takes out all that are due and hands them to `expired`.
-    pub(super) fn advance<L: Linked>(
+    pub(super) fn advance<E: Entries>(
         &mut self,
-        links: &mut L,
+        entries: &mut E,
         now: Duration,
-        mut expired: impl FnMut(&mut L, u32),
+        mut expired: impl FnMut(&mut E, u32),
     ) {
         let last = (now.as_millis() / TICK.as_millis()) as u64;
         let first = self.tick.max((last + 1).saturating_sub(BUCKETS as u64));
         for tick in first..=last {
             let mut next = self.heads[(tick % BUCKETS as u64) as usize];
             while let Some(slot) = next {
-                next = links.link(slot).next;
-                if links.due(slot) <= now {
-                    self.cancel(links, slot);
-                    expired(links, slot);
+                next = entries.entry(slot).next;
+                if entries.due(slot) <= now {
+                    self.cancel(entries, slot);
+                    expired(entries, slot);
                 }
             }
         }
@@ -116,10 +116,10 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Timers(Vec<(Link, Duration)>);
+    struct Timers(Vec<(Entry, Duration)>);
 
-    impl Linked for Timers {
-        fn link(&mut self, slot: u32) -> &mut Link {
+    impl Entries for Timers {
+        fn entry(&mut self, slot: u32) -> &mut Entry {
             &mut self.0[slot as usize].0
         }
 
@@ -135,7 +135,7 @@ mod tests {
         // Spread over several turns of the wheel.
         for slot in 0..2_000_u32 {
             let due = Duration::from_millis(u64::from(slot * 37 % 20_011));
-            timers.0.push((Link::default(), due));
+            timers.0.push((Entry::default(), due));
             wheel.set(&mut timers, slot);
         }
         for slot in (0..2_000).step_by(3) {
@@ -170,7 +170,7 @@ mod tests {
         for days in [198, 199, 36_500] {
             let start = Duration::from_secs(days * 24 * 60 * 60);
             let mut wheel = Wheel::default();
-            let mut timers = Timers(vec![(Link::default(), start + Duration::from_secs(3))]);
+            let mut timers = Timers(vec![(Entry::default(), start + Duration::from_secs(3))]);
             wheel.advance(&mut timers, start, |_, slot| panic!("{slot} was not set"));
             wheel.set(&mut timers, 0);
             let next = wheel.next_timeout().unwrap();
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn a_long_pause_loses_nothing() {
         let mut wheel = Wheel::default();
-        let mut timers = Timers(vec![(Link::default(), Duration::from_secs(3)); 3]);
+        let mut timers = Timers(vec![(Entry::default(), Duration::from_secs(3)); 3]);
         for slot in 0..3 {
             wheel.set(&mut timers, slot);
         }

@@ -273,7 +273,7 @@ fn cancelling_without_reading_ends_the_connection_and_leaves_nothing() {
     });
     assert_eq!(violation, Some(Violation::NotRead));
     assert!(most <= 10_000 + 16 * 512 + 1_000, "{most} bytes held");
-    assert!(server.deferred_names() <= 2 * 16 + 17);
+    assert!(server.served.deferred() <= 2 * 16 + 17);
 }
 
 #[test]
@@ -331,7 +331,7 @@ fn calls_that_are_never_answered_are_bounded_and_noticed() {
     assert_eq!(pair.call(b""), Err(NotSent::Full));
     assert_eq!(pair.client.entries(), SETTINGS.max_calls as usize);
     // The server answers one of them after all: ERROR 1.
-    let number = pair.client.open_numbers()[0];
+    let number = pair.client.calls.open_numbers()[0];
     let error = message(6, number, &[0, 1, 0, 0]);
     pair.client.receive(error, pair.now).unwrap();
     assert!(!pair.client.is_stuck());

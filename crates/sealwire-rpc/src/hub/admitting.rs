@@ -1,0 +1,177 @@
+//! Which connections there are: who gets a place, who waits for one, who has to go.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sealwire::Peer;
+
+use super::Hub;
+use super::admission::{Change, Placed};
+use super::door::{Greeting, Waiting};
+use crate::conn::{Conn, ConnState, Link};
+use crate::counters::count;
+use crate::guard::log;
+use crate::limits::MAX_HELLO;
+use crate::proto::{Settings, Side, Violation};
+
+impl Hub {
+    /// A connection has begun or ended: a message that no peer can send says so.
+    pub(super) fn connection_changed(self: &Arc<Self>, peer: &Peer) {
+        let routing_id = peer.connection_routing_id();
+        match self.admission.changed(routing_id, self.now()) {
+            Change::Ended(link) => self.disconnected(link),
+            Change::Began { gives_way, look_at } => {
+                if let Some(at) = look_at {
+                    self.clock.arm(at);
+                }
+                if let Some(routing_id) = gives_way {
+                    self.silent(routing_id, "rpc: too many connections without SETTINGS");
+                }
+            }
+        }
+    }
+
+    fn silent(&self, routing_id: u32, reason: &'static str) {
+        count(&self.counters.connections_silent);
+        let _ = self.socket.disconnect_peer(routing_id, reason);
+    }
+
+    /// The first message of a connection.
+    pub(super) fn greeted(self: &Arc<Self>, peer: &Arc<Peer>, message: &[u8]) {
+        let routing_id = peer.connection_routing_id();
+        match self.admission.greeted(routing_id) {
+            Greeting::First => {}
+            Greeting::Again => return self.violated(routing_id, Violation::SettingsAgain),
+            Greeting::Ignored => return,
+        }
+        let (settings, hello) = match Settings::parse(message) {
+            Ok(parsed) => parsed,
+            Err(violation) => return self.violated(routing_id, violation),
+        };
+        let new = Waiting {
+            routing_id,
+            peer: peer.clone(),
+            settings,
+            hello: hello.to_vec(),
+            until: self.now() + self.options.connection_wait,
+        };
+        match self.admission.place(new) {
+            Placed::Free(new) => self.admit(new),
+            Placed::Waits(until) => self.clock.arm(until),
+            Placed::Nowhere => self.no_place(routing_id),
+        }
+    }
+
+    fn no_place(&self, routing_id: u32) {
+        count(&self.counters.connections_refused);
+        let reason = "rpc: the limit of connections is reached";
+        let _ = self.socket.disconnect_peer(routing_id, reason);
+    }
+
+    fn admit(self: &Arc<Self>, new: Waiting) {
+        let routing_id = new.routing_id;
+        let mut answer = Vec::new();
+        if let Some(greeter) = &self.options.greeter {
+            let decided = self.guard("a greeter", || greeter(&new.peer, &new.hello));
+            let decided = decided
+                .unwrap_or_else(|| Err("the greeter panicked".into()))
+                .and_then(|hello| match hello.len() {
+                    0..=MAX_HELLO => Ok(hello),
+                    size => Err(format!(
+                        "the greeter's answer of {size} bytes exceeds {MAX_HELLO} bytes"
+                    )),
+                });
+            match decided {
+                Ok(hello) => answer = hello,
+                Err(reason) => {
+                    if let Some(times) = self.admission.refusals.pass() {
+                        let peer = &new.peer;
+                        log(|| {
+                            tracing::warn!(target: "sealwire::rpc", %peer, reason, times, "refused");
+                        });
+                    }
+                    self.admission.leave(routing_id);
+                    let _ = self.socket.disconnect_peer(routing_id, "rpc: refused");
+                    return;
+                }
+            }
+        }
+        if self.options.side == Side::Server {
+            let mut settings = [self.options.settings.message(&answer)].into();
+            if self
+                .socket
+                .try_send_many_to(routing_id, &mut settings)
+                .is_err()
+            {
+                return;
+            }
+        }
+        let link = Link::new(self.clone(), new.peer, new.settings);
+        self.admission.admit(routing_id, link.clone());
+        count(&self.counters.connections);
+        log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "connected"));
+        self.tell_state(&link, ConnState::New);
+        self.changes.tell();
+        if self.has_ended() {
+            self.close_all_links();
+        }
+    }
+
+    fn tell_state(&self, link: &Arc<Link>, state: ConnState) {
+        if let Some(handler) = &self.options.on_state {
+            let conn = Conn::new(link.clone());
+            let _ = self.guard("a function for changes of state", || handler(&conn, state));
+        }
+    }
+
+    pub(super) fn link_ended(&self, link: &Arc<Link>) {
+        link.close();
+        log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "disconnected"));
+        self.tell_state(link, ConnState::Closed);
+        self.changes.tell();
+    }
+
+    fn disconnected(self: &Arc<Self>, link: Option<Arc<Link>>) {
+        if let Some(link) = link {
+            self.link_ended(&link);
+        }
+        while let Some(next) = self.admission.next() {
+            self.admit(next);
+        }
+    }
+
+    pub(crate) fn violated(&self, routing_id: u32, violation: Violation) {
+        count(&self.counters.violations);
+        if let Some(times) = self.admission.violations.pass() {
+            log(|| {
+                tracing::warn!(
+                    target: "sealwire::rpc", routing_id, times, "{violation}: connection closed"
+                );
+            });
+        }
+        self.admission.leave(routing_id);
+        if let Some(link) = self.admission.link(routing_id) {
+            if let Some(kind) = violation.kind() {
+                link.peer().account().note_excess(kind);
+            }
+            // What it has sent after this is not looked at.
+            link.close();
+        }
+        // Gone already is as good.
+        let _ = self.socket.disconnect_peer(routing_id, violation.reason());
+    }
+
+    /// Ends connections whose time to say something, or to wait for a place, is over.
+    pub(super) fn look_at_door(&self, now: Duration) {
+        let (silent, waited, next) = self.admission.overdue(now);
+        for routing_id in silent {
+            self.silent(routing_id, "rpc: no SETTINGS in time");
+        }
+        for routing_id in waited {
+            self.no_place(routing_id);
+        }
+        if let Some(next) = next {
+            self.clock.arm(next);
+        }
+    }
+}
