@@ -1,4 +1,4 @@
-//! The server, which is exchanged for another one now and then.
+//! The server, which is exchanged for another one now and then: it is dropped, or shut down.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use sealwire::auth::AllowAnyone;
 use sealwire::simulation::{Plan, Scene, Trouble, address};
 use sealwire::{Context, Generate as _, KeyPair, Security};
 
-use super::ledger::Ledger;
+use super::ledger::{Ledger, check_time};
 use super::service::Service;
 use super::world::World;
 use crate::handler::{Handler, Pool};
@@ -28,16 +28,22 @@ pub(super) struct Manner {
     pub(super) places: Option<(usize, Duration)>,
     /// Requests that may wait for the thread of a pool; else they are handled as they are read.
     pub(super) queue: Option<usize>,
+    /// It is shut down before another one comes, and not just dropped.
+    pub(super) shuts_down: bool,
 }
 
 pub(super) struct Exchanged {
     context: Context,
     service: Service,
     manner: Manner,
+    /// Whether the time may jump, so that a shutdown takes longer than it may.
+    time_jumps: bool,
     keys: KeyPair,
     mechanism: Mechanism,
     pub(super) has_other_keys: bool,
     server: Option<Server>,
+    /// Those that there were.
+    servers: u64,
     pub(super) is_bound: bool,
     /// Before, it does not try to bind again.
     binds_from: Duration,
@@ -68,12 +74,15 @@ impl Exchanged {
             service: Service {
                 tasks: world.tasks.clone(),
                 ledger: ledger.clone(),
+                server: None,
             },
             manner,
+            time_jumps: plan.trouble.jumps > 0,
             keys: KeyPair::generate(),
             mechanism,
             has_other_keys: false,
             server: None,
+            servers: 0,
             is_bound: false,
             binds_from: Duration::ZERO,
         }
@@ -121,7 +130,10 @@ impl Exchanged {
     /// Exchanges the server if it is time to, and binds the next one once it can.
     pub(super) fn go_on(&mut self, world: &mut World) {
         if self.is_bound && self.begins_exchange(&mut world.scene) {
-            (self.server, self.is_bound) = (None, false);
+            self.is_bound = false;
+            if let Some(server) = self.server.take() {
+                self.end(world, server);
+            }
         }
         let server = self.server.take().unwrap_or_else(|| self.build(world));
         let now = world.scene.network.now();
@@ -133,8 +145,35 @@ impl Exchanged {
         self.server = Some(server);
     }
 
-    fn build(&self, world: &mut World) -> Server {
-        let service = self.service.clone();
+    /// Drops a server, or has it shut down within a limit by the seed.
+    fn end(&self, world: &World, server: Server) {
+        if !self.manner.shuts_down {
+            return;
+        }
+        server.unbind_all();
+        let limit = Duration::from_millis(world.scene.below(40_000));
+        let (tasks, ledger, number) = (
+            world.tasks.clone(),
+            self.service.ledger.clone(),
+            self.servers,
+        );
+        let time_jumps = self.time_jumps;
+        world.tasks.spawn(async move {
+            let begun = tasks.now();
+            let finished = server.hub().end_by_deadline(begun + limit).await;
+            if !time_jumps {
+                check_time("a shutdown", tasks.now() - begun, limit);
+            }
+            ledger.shut_down(number, finished);
+        });
+    }
+
+    fn build(&mut self, world: &mut World) -> Server {
+        self.servers += 1;
+        let service = Service {
+            server: Some(self.servers),
+            ..self.service.clone()
+        };
         let handler: Arc<dyn Handler> = match self.manner.queue {
             None => Arc::new(service),
             Some(queue) => {
