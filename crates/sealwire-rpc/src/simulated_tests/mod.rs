@@ -79,7 +79,7 @@ fn check_empty(hub: &Arc<Hub>, connections: &[Conn], has_trouble: bool) {
 /// Ends all trouble, and has a server that everybody knows.
 fn calm(world: &mut World, server: &mut Exchanged) {
     world.scene.calm();
-    while server.has_other_keys || !server.is_bound {
+    while server.exchanges.has_other_keys() || !server.is_bound {
         server.go_on(world);
         world.step();
     }

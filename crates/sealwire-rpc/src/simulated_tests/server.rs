@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sealwire::auth::AllowAnyone;
-use sealwire::simulation::{Plan, Scene, Trouble, address};
+use sealwire::simulation::{Exchanges, Plan, Scene, address};
 use sealwire::{Context, Generate as _, KeyPair, Security};
 
 use super::ledger::{Ledger, check_time};
@@ -40,7 +40,7 @@ pub(super) struct Exchanged {
     time_jumps: bool,
     keys: KeyPair,
     mechanism: Mechanism,
-    pub(super) has_other_keys: bool,
+    pub(super) exchanges: Exchanges,
     server: Option<Server>,
     /// Those that there were.
     servers: u64,
@@ -80,7 +80,7 @@ impl Exchanged {
             time_jumps: plan.trouble.jumps > 0,
             keys: KeyPair::generate(),
             mechanism,
-            has_other_keys: false,
+            exchanges: Exchanges::one_in(1_000),
             server: None,
             servers: 0,
             is_bound: false,
@@ -89,7 +89,7 @@ impl Exchanged {
     }
 
     fn security(&self) -> Security {
-        let keys = match self.has_other_keys {
+        let keys = match self.exchanges.has_other_keys() {
             true => KeyPair::generate(),
             false => self.keys.clone(),
         };
@@ -129,7 +129,7 @@ impl Exchanged {
 
     /// Exchanges the server if it is time to, and binds the next one once it can.
     pub(super) fn go_on(&mut self, world: &mut World) {
-        if self.is_bound && self.begins_exchange(&mut world.scene) {
+        if self.is_bound && self.exchanges.begins(&mut world.scene) {
             self.is_bound = false;
             if let Some(server) = self.server.take() {
                 self.end(world, server);
@@ -194,26 +194,5 @@ impl Exchanged {
             .expect("a server");
         world.serve(server.hub());
         server
-    }
-
-    fn begins_exchange(&mut self, scene: &mut Scene) -> bool {
-        let is_calm = scene.trouble == Trouble::NONE;
-        let chosen = scene.below(1_000);
-        let Trouble {
-            restarts,
-            rotations,
-            ..
-        } = &mut scene.trouble;
-        match chosen {
-            _ if self.has_other_keys && is_calm => self.has_other_keys = false,
-            0 if *restarts > 0 => *restarts -= 1,
-            1 if self.has_other_keys => self.has_other_keys = false,
-            1 if *rotations > 0 => {
-                *rotations -= 1;
-                self.has_other_keys = true;
-            }
-            _ => return false,
-        }
-        true
     }
 }
