@@ -4,7 +4,7 @@
     formal/run.py              runs Verifpal on every row of the table; fails when a query breaks or holds
                                that the table expects otherwise
     formal/run.py MODEL...     the rows of these models only (tunnel, or tunnel:variant,variant)
-    formal/run.py --quick      the rows that are marked as quick: two minutes together, and the check of all others' form
+    formal/run.py --quick      the rows that are marked as quick: a minute and a half together, and the check of all others' form
     formal/run.py --show ROW   prints the model that a row is about, as Verifpal gets it
 
 A row of the table names a model, the variants that apply to it, the number of sessions of each principal,

@@ -266,11 +266,16 @@ impl Server {
 
     /// Shuts the server down as [`shutdown`](Server::shutdown) does, and blocks the thread for up to `limit`.
     pub fn shutdown_blocking(&self, limit: Duration) -> bool {
+        self.unbind_all();
+        self.hub().shut_down(limit)
+    }
+
+    /// Accepts no connections any more.
+    pub(crate) fn unbind_all(&self) {
         for endpoint in self.hub().socket.bound_endpoints() {
             // Unbound by somebody else is as good.
             let _ = self.hub().socket.unbind(endpoint);
         }
-        self.hub().shut_down(limit)
     }
 }
 

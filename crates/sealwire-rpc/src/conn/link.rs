@@ -151,6 +151,7 @@ impl Link {
         action: impl FnOnce(&mut Connection) -> R,
     ) -> (R, MutexGuard<'_, Core>) {
         let mut core = lock(&self.core);
+        let was_at_its_end = core.is_finished();
         let result = action(&mut core.proto);
         self.load.store(core.proto.open_calls(), Ordering::Relaxed);
         self.takes_calls
@@ -159,7 +160,8 @@ impl Link {
             self.begin_to_wait(&mut core);
         }
         let room = core.proto.take_room();
-        let at_its_end = core.is_finished();
+        // Told once: a shutdown that waits for other links goes through all of them with each change.
+        let at_its_end = !was_at_its_end && core.is_finished();
         if room || at_its_end || core.proto.has_wakers() {
             let mut wakers = std::mem::take(&mut core.wakers);
             core.proto.take_wakers(&mut wakers);

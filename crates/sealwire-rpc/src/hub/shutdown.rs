@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use event_listener::Event;
 use sealwire::waits;
 
 use super::{Hub, must_not_wait, shielded};
 use crate::limits::bounded;
+use crate::proto::Connection;
 use crate::seat::block_until;
 use crate::threads;
 
@@ -19,26 +20,44 @@ impl Hub {
         if !self.is_here() {
             return false;
         }
-        let deadline = Instant::now() + bounded(limit);
+        let deadline = self.now() + bounded(limit);
+        // This may be the thread that would tell of the deadline.
+        let finished = block_until(self.at(deadline), self.end_by_deadline(deadline));
+        let finished = finished.unwrap_or_else(|| self.end_and_tell());
+        if !must_not_wait() {
+            // Its end may take longer than there is time.
+            let _ = block_until(self.at(deadline), self.socket.clone().close());
+        }
+        finished
+    }
+
+    /// Lets what is under way end, then ends everything. Returns `false` when there was not enough time for
+    /// what was under way.
+    pub(crate) async fn end_by_deadline(&self, deadline: Duration) -> bool {
         loop {
             let changed = self.changes.listen();
             // Connections may still be on their way.
             for link in self.links() {
-                link.with(crate::proto::Connection::go_away);
+                link.with(Connection::go_away);
             }
-            let finished = self.links().iter().all(|link| link.is_finished());
-            let is_over = Instant::now() >= deadline || self.has_ended();
+            let is_over = deadline <= self.now() || self.has_ended();
             // Foreign code on a thread that waits for nothing.
-            if finished || is_over || waits::must_not_wait() {
-                self.end();
-                if !must_not_wait() {
-                    // Its end may take longer than there is time.
-                    let _ = block_until(deadline, self.socket.clone().close());
-                }
-                return finished;
+            if is_over || self.is_finished() || waits::must_not_wait() {
+                return self.end_and_tell();
             }
-            let _ = block_until(deadline, changed);
+            self.by(deadline, changed).await;
         }
+    }
+
+    /// Ends everything. Returns whether nothing was under way.
+    fn end_and_tell(&self) -> bool {
+        let finished = self.is_finished();
+        self.end();
+        finished
+    }
+
+    fn is_finished(&self) -> bool {
+        self.links().iter().all(|link| link.is_finished())
     }
 
     /// Runs `shut_down` on a thread of its own, for tasks that wait for it; on this one where the system

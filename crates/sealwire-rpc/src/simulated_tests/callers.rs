@@ -121,7 +121,8 @@ impl Caller {
     ) {
         self.ledger.ended(call, outcome, &answer(question));
         if !self.time_jumps {
-            check_time(call, self.tasks.now() - begun, limit);
+            let taken = self.tasks.now() - begun;
+            check_time(format_args!("call {call}"), taken, limit);
         }
     }
 

@@ -1,13 +1,14 @@
 //! A record of calls and messages as both sides saw them: asked, handled, answered.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::lock::lock;
 use crate::{Body, Error};
 
-/// Beyond its limit a call ends within this time: those who look at the clock are served by the seed.
+/// Beyond its limit a call, or a shutdown, ends within this time: those who look at the clock are served by the seed.
 const SLACK: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Default)]
@@ -20,11 +21,15 @@ struct State {
     sent: BTreeMap<(u64, u64), bool>,
     /// One-way messages as they came: connection, sender, number.
     came: Vec<(u64, u64, u64)>,
+    /// Servers that were shut down: whether the limit was enough for what was under way.
+    shut_down: BTreeMap<u64, bool>,
 }
 
 #[derive(Default)]
 struct Entry {
     handled: u64,
+    /// The server that handled it.
+    server: Option<u64>,
     turned_away: u64,
     end: Option<End>,
 }
@@ -33,7 +38,11 @@ struct Entry {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Answered,
-    Failed { may_have_run: bool },
+    Failed {
+        may_have_run: bool,
+    },
+    /// The connection had ended, and the call may have run.
+    Lost,
     TakenBack,
 }
 
@@ -42,9 +51,12 @@ impl Ledger {
         note(lock(&self.0).calls.entry(call).or_default())
     }
 
-    /// A handler has the request.
-    pub(super) fn handled(&self, call: u64) {
-        self.entry(call, |entry| entry.handled += 1);
+    /// A handler has the request: a client's own, or that of a server.
+    pub(super) fn handled(&self, call: u64, server: Option<u64>) {
+        self.entry(call, |entry| {
+            entry.handled += 1;
+            entry.server = server;
+        });
     }
 
     /// A handler has the request, and says that it did nothing about it.
@@ -68,6 +80,7 @@ impl Ledger {
                 | Error::Intercepted(_)
                 | Error::TooLarge { .. }),
             ) => panic!("call {call}: {error}"),
+            Err(Error::ConnectionLost { may_have_run: true }) => End::Lost,
             Err(error) => End::Failed {
                 may_have_run: error.may_have_run(),
             },
@@ -123,7 +136,7 @@ impl Ledger {
                     may_have_run || entry.handled == 0,
                     "call {call} ran, and its caller was told that it did not"
                 ),
-                End::TakenBack => {}
+                End::Lost | End::TakenBack => {}
             }
         }
         let (mut last, mut all) = (BTreeMap::new(), BTreeSet::new());
@@ -145,6 +158,29 @@ impl Ledger {
         }
     }
 
+    /// A server was shut down. `finished`: all that was under way had ended within the limit.
+    pub(super) fn shut_down(&self, server: u64, finished: bool) {
+        let before = lock(&self.0).shut_down.insert(server, finished);
+        assert_eq!(before, None, "server {server} was shut down twice");
+    }
+
+    /// Whether all servers that were shut down had the time that they took.
+    pub(super) fn all_finished(&self) -> bool {
+        lock(&self.0).shut_down.values().all(|finished| *finished)
+    }
+
+    /// Asserts that no call was lost whose server had the time to answer it before it ended.
+    pub(super) fn check_none_is_cut_off(&self) {
+        let state = lock(&self.0);
+        for (call, entry) in &state.calls {
+            let finished = |server: &u64| state.shut_down.get(server) == Some(&true);
+            assert!(
+                entry.end != Some(End::Lost) || !entry.server.as_ref().is_some_and(finished),
+                "call {call} was cut off by a server that had ended in good order"
+            );
+        }
+    }
+
     /// Asserts that every message which was handed over has come.
     pub(super) fn check_all_came(&self) {
         let state = lock(&self.0);
@@ -159,10 +195,10 @@ impl Ledger {
     }
 }
 
-/// Asserts that a call took no longer than it may.
-pub(super) fn check_time(call: u64, taken: Duration, limit: Duration) {
+/// Asserts that something took no longer than it may.
+pub(super) fn check_time(what: impl Display, taken: Duration, limit: Duration) {
     assert!(
         taken <= limit + SLACK,
-        "call {call} took {taken:?}, and may take {limit:?}"
+        "{what} took {taken:?}, and may take {limit:?}"
     );
 }

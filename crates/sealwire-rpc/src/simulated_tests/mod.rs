@@ -1,13 +1,15 @@
 //! Clients and a server without threads, over a network whose delays, cuts and partitions a seed decides
 //! about. What fails is made smaller and named (`sealwire::simulation`).
 //!
-//! Here all kinds of calls go to one server; [`places`] has clients that come and go at a server with few places.
+//! Here all kinds of calls go to one server; [`places`] has clients that come and go at a server with few places,
+//! [`shutdown`] servers that let what is under way end.
 
 mod callers;
 mod ledger;
 mod places;
 mod server;
 mod service;
+mod shutdown;
 mod world;
 
 use std::sync::Arc;
@@ -77,7 +79,7 @@ fn check_empty(hub: &Arc<Hub>, connections: &[Conn], has_trouble: bool) {
 /// Ends all trouble, and has a server that everybody knows.
 fn calm(world: &mut World, server: &mut Exchanged) {
     world.scene.calm();
-    while server.has_other_keys || !server.is_bound {
+    while server.exchanges.has_other_keys() || !server.is_bound {
         server.go_on(world);
         world.step();
     }
@@ -124,9 +126,12 @@ fn calls(plan: Plan, manner: Manner) {
     }
     world.settle(QUIET);
     ledger.check(1 + u64::from(RETRIES));
-    let has_trouble = plan.trouble != Trouble::NONE;
+    let has_trouble = plan.trouble != without_trouble(plan, manner).trouble;
     if !has_trouble {
-        ledger.check_all_came();
+        ledger.check_none_is_cut_off();
+        if ledger.all_finished() {
+            ledger.check_all_came();
+        }
     }
     check_empty(server.server().hub(), &server.connections(), has_trouble);
     for client in &clients {
@@ -137,8 +142,16 @@ fn calls(plan: Plan, manner: Manner) {
     world.end(DELIVERY);
 }
 
-fn without_trouble(plan: Plan) -> Plan {
-    let trouble = Trouble::NONE;
+/// The plan without what loses something: a server that is shut down loses nothing.
+fn without_trouble(plan: Plan, manner: Manner) -> Plan {
+    let restarts = match manner.shuts_down {
+        true => plan.trouble.restarts,
+        false => 0,
+    };
+    let trouble = Trouble {
+        restarts,
+        ..Trouble::NONE
+    };
     Plan { trouble, ..plan }
 }
 
@@ -151,7 +164,8 @@ fn each_call_ends_once_and_leaves_nothing_whatever_happens() {
 #[test]
 fn everything_comes_where_nothing_goes_wrong() {
     check(&[], seeds(20), |plan| {
-        calls(without_trouble(plan), Manner::default());
+        let manner = Manner::default();
+        calls(without_trouble(plan, manner), manner);
     });
 }
 

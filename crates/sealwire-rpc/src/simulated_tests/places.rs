@@ -78,6 +78,6 @@ fn each_call_ends_once_where_places_are_few() {
 #[test]
 fn nobody_is_refused_a_place_that_it_waits_for_where_nothing_goes_wrong() {
     check(&[], seeds(20), |plan| {
-        few_places(without_trouble(plan));
+        few_places(without_trouble(plan, Manner::default()));
     });
 }

@@ -1,13 +1,13 @@
-//! The server, which is exchanged for another one now and then.
+//! The server, which is exchanged for another one now and then: it is dropped, or shut down.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use sealwire::auth::AllowAnyone;
-use sealwire::simulation::{Plan, Scene, Trouble, address};
+use sealwire::simulation::{Exchanges, Plan, Scene, address};
 use sealwire::{Context, Generate as _, KeyPair, Security};
 
-use super::ledger::Ledger;
+use super::ledger::{Ledger, check_time};
 use super::service::Service;
 use super::world::World;
 use crate::handler::{Handler, Pool};
@@ -28,16 +28,22 @@ pub(super) struct Manner {
     pub(super) places: Option<(usize, Duration)>,
     /// Requests that may wait for the thread of a pool; else they are handled as they are read.
     pub(super) queue: Option<usize>,
+    /// It is shut down before another one comes, and not just dropped.
+    pub(super) shuts_down: bool,
 }
 
 pub(super) struct Exchanged {
     context: Context,
     service: Service,
     manner: Manner,
+    /// Whether the time may jump, so that a shutdown takes longer than it may.
+    time_jumps: bool,
     keys: KeyPair,
     mechanism: Mechanism,
-    pub(super) has_other_keys: bool,
+    pub(super) exchanges: Exchanges,
     server: Option<Server>,
+    /// Those that there were.
+    servers: u64,
     pub(super) is_bound: bool,
     /// Before, it does not try to bind again.
     binds_from: Duration,
@@ -68,19 +74,22 @@ impl Exchanged {
             service: Service {
                 tasks: world.tasks.clone(),
                 ledger: ledger.clone(),
+                server: None,
             },
             manner,
+            time_jumps: plan.trouble.jumps > 0,
             keys: KeyPair::generate(),
             mechanism,
-            has_other_keys: false,
+            exchanges: Exchanges::one_in(1_000),
             server: None,
+            servers: 0,
             is_bound: false,
             binds_from: Duration::ZERO,
         }
     }
 
     fn security(&self) -> Security {
-        let keys = match self.has_other_keys {
+        let keys = match self.exchanges.has_other_keys() {
             true => KeyPair::generate(),
             false => self.keys.clone(),
         };
@@ -120,8 +129,11 @@ impl Exchanged {
 
     /// Exchanges the server if it is time to, and binds the next one once it can.
     pub(super) fn go_on(&mut self, world: &mut World) {
-        if self.is_bound && self.begins_exchange(&mut world.scene) {
-            (self.server, self.is_bound) = (None, false);
+        if self.is_bound && self.exchanges.begins(&mut world.scene) {
+            self.is_bound = false;
+            if let Some(server) = self.server.take() {
+                self.end(world, server);
+            }
         }
         let server = self.server.take().unwrap_or_else(|| self.build(world));
         let now = world.scene.network.now();
@@ -133,8 +145,35 @@ impl Exchanged {
         self.server = Some(server);
     }
 
-    fn build(&self, world: &mut World) -> Server {
-        let service = self.service.clone();
+    /// Drops a server, or has it shut down within a limit by the seed.
+    fn end(&self, world: &World, server: Server) {
+        if !self.manner.shuts_down {
+            return;
+        }
+        server.unbind_all();
+        let limit = Duration::from_millis(world.scene.below(40_000));
+        let (tasks, ledger, number) = (
+            world.tasks.clone(),
+            self.service.ledger.clone(),
+            self.servers,
+        );
+        let time_jumps = self.time_jumps;
+        world.tasks.spawn(async move {
+            let begun = tasks.now();
+            let finished = server.hub().end_by_deadline(begun + limit).await;
+            if !time_jumps {
+                check_time("a shutdown", tasks.now() - begun, limit);
+            }
+            ledger.shut_down(number, finished);
+        });
+    }
+
+    fn build(&mut self, world: &mut World) -> Server {
+        self.servers += 1;
+        let service = Service {
+            server: Some(self.servers),
+            ..self.service.clone()
+        };
         let handler: Arc<dyn Handler> = match self.manner.queue {
             None => Arc::new(service),
             Some(queue) => {
@@ -155,26 +194,5 @@ impl Exchanged {
             .expect("a server");
         world.serve(server.hub());
         server
-    }
-
-    fn begins_exchange(&mut self, scene: &mut Scene) -> bool {
-        let is_calm = scene.trouble == Trouble::NONE;
-        let chosen = scene.below(1_000);
-        let Trouble {
-            restarts,
-            rotations,
-            ..
-        } = &mut scene.trouble;
-        match chosen {
-            _ if self.has_other_keys && is_calm => self.has_other_keys = false,
-            0 if *restarts > 0 => *restarts -= 1,
-            1 if self.has_other_keys => self.has_other_keys = false,
-            1 if *rotations > 0 => {
-                *rotations -= 1;
-                self.has_other_keys = true;
-            }
-            _ => return false,
-        }
-        true
     }
 }

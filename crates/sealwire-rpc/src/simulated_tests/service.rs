@@ -66,6 +66,8 @@ pub(super) fn item(call: u64, number: u64) -> Vec<u8> {
 pub(super) struct Service {
     pub(super) tasks: Tasks,
     pub(super) ledger: Ledger,
+    /// The number of the server; `None` at a client.
+    pub(super) server: Option<u64>,
 }
 
 impl Handler for Service {
@@ -76,7 +78,7 @@ impl Handler for Service {
             self.ledger.turned_away(call);
             return request.fail(Status::from(Code::UNAVAILABLE).not_started());
         }
-        self.ledger.handled(call);
+        self.ledger.handled(call, self.server);
         if kind == Kind::Now {
             return reply(request);
         }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::*;
 use crate::StateError;
+use crate::simulation::Exchanges;
 
 /// The last of them is in the server's process.
 const CLIENTS: u64 = 4;
@@ -51,8 +52,7 @@ struct Server<'a> {
     context: Context,
     socket_type: SocketType,
     securities: &'a Securities,
-    /// Whether it has keys that no client knows.
-    has_other_keys: bool,
+    exchanges: Exchanges,
     endpoint: Endpoint,
     socket: Ending,
     /// Before, it does not try to bind again.
@@ -73,7 +73,7 @@ impl<'a> Server<'a> {
             context,
             socket_type,
             securities,
-            has_other_keys: false,
+            exchanges: Exchanges::one_in(200),
             endpoint,
             cores: vec![core_of(&socket)],
             socket,
@@ -83,7 +83,7 @@ impl<'a> Server<'a> {
 
     /// The socket, unless it is being exchanged. Begins that now and then.
     fn open(&mut self, scene: &mut Scene) -> Option<&Socket> {
-        if self.socket.open().is_some() && self.begins_exchange(scene) {
+        if self.socket.open().is_some() && self.exchanges.begins(scene) {
             self.socket.close();
         }
         if self.socket.open().is_none() {
@@ -102,7 +102,7 @@ impl<'a> Server<'a> {
             return None;
         }
         self.binds_from = scene.network.now() + PAUSE;
-        let security = match self.has_other_keys {
+        let security = match self.exchanges.has_other_keys() {
             true => self.securities.server_with_other_keys(),
             false => self.securities.server(),
         };
@@ -113,28 +113,6 @@ impl<'a> Server<'a> {
         self.socket = Ending::Open(socket);
         self.cores.push(core_of(&self.socket));
         Some(())
-    }
-
-    /// Whether the socket is to be exchanged now, and for one with which keys.
-    fn begins_exchange(&mut self, scene: &mut Scene) -> bool {
-        let is_calm = scene.trouble == Trouble::NONE;
-        let chosen = scene.below(200);
-        let Trouble {
-            restarts,
-            rotations,
-            ..
-        } = &mut scene.trouble;
-        match chosen {
-            _ if self.has_other_keys && is_calm => self.has_other_keys = false,
-            0 if *restarts > 0 => *restarts -= 1,
-            1 if self.has_other_keys => self.has_other_keys = false,
-            1 if *rotations > 0 => {
-                *rotations -= 1;
-                self.has_other_keys = true;
-            }
-            _ => return false,
-        }
-        true
     }
 }
 

@@ -34,6 +34,7 @@
 //! # Ok::<(), sealwire::Error>(())
 //! ```
 
+mod exchange;
 mod plan;
 mod scene;
 mod stranger;
@@ -42,6 +43,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use exchange::Exchanges;
 pub use plan::{Plan, Trouble, check, seeds};
 pub use scene::{PAUSE, Scene, address};
 pub use stranger::Stranger;
