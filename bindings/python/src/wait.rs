@@ -47,7 +47,19 @@ where
     F: Future + Send,
     F::Output: Send,
 {
-    let deadline = deadline(limit);
+    block_until(py, future, deadline(limit))
+}
+
+/// The same with the end of the time.
+pub(crate) fn block_until<F>(
+    py: Python<'_>,
+    future: F,
+    deadline: Option<Instant>,
+) -> PyResult<Option<F::Output>>
+where
+    F: Future + Send,
+    F::Output: Send,
+{
     let mut raised = None;
     let ended = py.detach(|| {
         sealwire::blocking::block_on(future, deadline, |_| {

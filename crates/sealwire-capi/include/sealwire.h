@@ -125,6 +125,26 @@
 #define SEALWIRE_KEY_TEXT_SIZE 41
 
 /**
+ * Something does not work any more.
+ */
+#define SEALWIRE_LOG_ERROR 1
+
+/**
+ * A connection or a client failed.
+ */
+#define SEALWIRE_LOG_WARNING 2
+
+/**
+ * Something changed: a file of keys was read again, for example.
+ */
+#define SEALWIRE_LOG_INFO 3
+
+/**
+ * Every event of every socket.
+ */
+#define SEALWIRE_LOG_DEBUG 4
+
+/**
  * Kind of an event: one that has no number yet. Its text says what it is.
  */
 #define SEALWIRE_EVENT_OTHER 0
@@ -1023,6 +1043,12 @@ typedef void (*sealwire_admit_fn)(const sealwire_guest *guest,
                                   void *user);
 
 /**
+ * Takes a line of the log, whose level is one of `SEALWIRE_LOG_`. `text` is valid during the call. It is
+ * printable: what peers chose of it is escaped.
+ */
+typedef void (*sealwire_log_fn)(int32_t level, const char *text, void *user);
+
+/**
  * Frees a buffer that was handed to a message. Called exactly once, on any thread, when nobody reads
  * it any more. It must not throw, and must not wait for this library.
  */
@@ -1882,6 +1908,26 @@ sealwire_status sealwire_public_key_read(const char *path, uint8_t *public_key);
  * Frees a text that a function of this library gave to the caller. NULL is fine.
  */
 void sealwire_string_free(char *string);
+
+/**
+ * Has lines of this level (`SEALWIRE_LOG_`) and graver ones go to `log`, in place of an earlier one. Without
+ * this the library says nothing. NULL for `log` ends it; then `destroy` is not called for `user`.
+ *
+ * `log` is called on a thread of its own, for one line at a time, and may use this library. While it is slow, up
+ * to 1,024 lines wait; a line tells how many were dropped. The same failure again and again has one line a second,
+ * except in `SEALWIRE_LOG_DEBUG`. An earlier one still gets the lines that wait for it, then its `destroy` is called.
+ * In a child of `fork` there is no log until this is called there.
+ *
+ * Errors: `SEALWIRE_ERROR_ARGUMENT` for another level, `SEALWIRE_ERROR_SYSTEM` where no thread can be started,
+ * `SEALWIRE_ERROR_STATE` in a program of Rust that has a log of its own, `SEALWIRE_ERROR_FORKED` in a child
+ * that was forked during a call of this. After an error `destroy` is not called.
+ *
+ * Threads: any number may call it at once.
+ */
+sealwire_status sealwire_log(int32_t level,
+                             sealwire_log_fn log,
+                             void *user,
+                             sealwire_destroy_fn destroy);
 
 /**
  * A message without frames, to add some. Free it with `sealwire_message_free`, unless it was sent.

@@ -1,5 +1,7 @@
 //! How threads of the crates above sockets wait: as the sockets' own do.
 
+mod first_failure;
+
 #[cfg(unix)]
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
@@ -15,6 +17,8 @@ use crate::signals;
 use crate::socket::blocking::Socket;
 #[cfg(unix)]
 use crate::waiting;
+
+pub use first_failure::{FirstFailure, Waited};
 
 /// Returns whether this thread does the I/O of a context, or holds the lock of a connection: then no call waits.
 pub fn must_not_wait() -> bool {

@@ -41,13 +41,13 @@ fn send(py: Python<'_>, core: &SocketCore, message: Message, flags: i32) -> PyRe
     }
     let message = unsent.into_message();
     let limit = core.opened.send_limit();
-    // Few bytes or a reference: for the last attempt.
-    let again = limit.map(|limit| (limit, message.clone()));
-    match (block_on(py, socket.send(message), limit)?, again) {
-        (Some(Ok(())), _) => Ok(()),
-        (Some(Err(unsent)), _) => Err(core.failed(py, unsent.into())),
-        (None, Some((limit, message))) => core.opened.last_send(py, message, limit),
-        (None, None) => Err(crate::error::again(py)),
+    // Few bytes or a reference: for the next attempt.
+    let sent = core.wait(py, || socket.send(message.clone()), limit)?;
+    match sent {
+        Some(sent) => sent.map_err(|unsent| core.failed(py, unsent.into())),
+        None => core
+            .opened
+            .last_send(py, message, limit.unwrap_or_default()),
     }
 }
 
@@ -59,7 +59,7 @@ fn recv(py: Python<'_>, core: &SocketCore, flags: i32) -> PyResult<Message> {
         Err(error) => return Err(core.failed(py, error)),
     }
     let limit = core.opened.receive_limit();
-    match block_on(py, socket.recv(), limit)? {
+    match core.wait(py, || socket.recv(), limit)? {
         Some(received) => received.map_err(|error| core.failed(py, error)),
         None => core.opened.last_recv(py, limit.unwrap_or_default()),
     }
@@ -72,19 +72,21 @@ fn recv_many(
     flags: i32,
 ) -> PyResult<Vec<Message>> {
     let socket = core.socket(py)?;
-    let mut messages = Vec::new();
+    let taken = || async {
+        let mut messages = Vec::new();
+        let received = socket.recv_many(&mut messages, limit).await;
+        received.map(|_| messages)
+    };
     let wait = if flags & NOBLOCK == 0 {
         core.opened.receive_limit()
     } else {
         Some(Duration::ZERO)
     };
-    match block_on(py, socket.recv_many(&mut messages, limit), wait)? {
-        Some(Ok(_)) => {}
-        Some(Err(error)) => return Err(core.failed(py, error)),
-        None if flags & NOBLOCK != 0 => return Err(crate::error::again(py)),
-        None => messages.push(core.opened.last_recv(py, wait.unwrap_or_default())?),
+    match core.wait(py, taken, wait)? {
+        Some(received) => received.map_err(|error| core.failed(py, error)),
+        None if flags & NOBLOCK != 0 => Err(crate::error::again(py)),
+        None => Ok(vec![core.opened.last_recv(py, wait.unwrap_or_default())?]),
     }
-    Ok(messages)
 }
 
 #[pymethods]
@@ -223,7 +225,8 @@ impl BlockingSocket {
     fn wait_connected(slf: &Bound<'_, Self>, peers: usize, timeout: Option<f64>) -> PyResult<()> {
         let (py, core) = (slf.py(), core(slf));
         let limit = core.opened.limit_of_wait(timeout);
-        match block_on(py, core.socket(py)?.wait_connected(peers), limit)? {
+        let socket = core.socket(py)?;
+        match core.wait(py, || socket.wait_connected(peers), limit)? {
             Some(connected) => connected.map_err(|error| core.failed(py, error)),
             None => core
                 .opened
@@ -243,7 +246,8 @@ impl BlockingSocket {
         let (py, core) = (slf.py(), core(slf));
         let topic = crate::auth::text_or_bytes(topic)?;
         let limit = core.opened.limit_of_wait(timeout);
-        match block_on(py, core.socket(py)?.wait_subscribed(&topic, peers), limit)? {
+        let socket = core.socket(py)?;
+        match core.wait(py, || socket.wait_subscribed(&topic, peers), limit)? {
             Some(subscribed) => subscribed.map_err(|error| core.failed(py, error)),
             None => {
                 let limit = limit.unwrap_or_default();

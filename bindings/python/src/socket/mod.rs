@@ -9,6 +9,7 @@ mod opened;
 mod readiness;
 mod receiving;
 mod sending;
+mod telling;
 
 use std::sync::Arc;
 
@@ -275,15 +276,16 @@ impl SocketCore {
             }
             Err(sealwire::Error::WouldBlock) => {
                 let (socket, opened) = (socket.clone(), self.opened.clone());
-                let operation =
-                    Operation::of(async move { socket.recv().await }, move |py, received| {
-                        match received {
-                            Ok(message) => form
-                                .give(py, message, opened.socket_type())
-                                .map(Bound::unbind),
-                            Err(error) => Err(opened.failed(py, error)),
-                        }
-                    });
+                let waits = opened.clone();
+                let operation = Operation::of(
+                    async move { waits.waiting(&socket, || socket.recv()).await },
+                    move |py, received| match received {
+                        Ok(message) => form
+                            .give(py, message, opened.socket_type())
+                            .map(Bound::unbind),
+                        Err(error) => Err(opened.failed(py, error)),
+                    },
+                );
                 Ok(Bound::new(py, operation)?.into_any())
             }
             Err(error) => Err(self.failed(py, error)),
@@ -294,10 +296,14 @@ impl SocketCore {
     fn _start_recv_many(&self, py: Python<'_>, form: u8, limit: usize) -> PyResult<Operation> {
         let form = Form::of(form)?;
         let (socket, opened) = (self.socket(py)?.clone(), self.opened.clone());
+        let waits = opened.clone();
         let receive = async move {
-            let mut messages = Vec::new();
-            let received = socket.recv_many(&mut messages, limit).await;
-            received.map(|_| messages)
+            let taken = || async {
+                let mut messages = Vec::new();
+                let received = socket.recv_many(&mut messages, limit).await;
+                received.map(|_| messages)
+            };
+            waits.waiting(&socket, taken).await
         };
         Ok(Operation::of(receive, move |py, received| match received {
             Ok(messages) => form
@@ -326,9 +332,12 @@ impl SocketCore {
             return Err(self.failed(py, unsent.into()));
         }
         let (socket, opened) = (socket.clone(), self.opened.clone());
-        let message = unsent.into_message();
+        let (waits, message) = (opened.clone(), unsent.into_message());
         Ok(Some(Operation::of(
-            async move { socket.send(message).await },
+            async move {
+                let send = || socket.send(message.clone());
+                waits.waiting(&socket, send).await
+            },
             move |py, sent| match sent {
                 Ok(()) => Ok(py.None()),
                 Err(unsent) => Err(opened.failed(py, unsent.into())),
@@ -354,8 +363,12 @@ impl SocketCore {
     /// The operation that waits until `peers` peers are connected.
     fn _start_wait_connected(&self, py: Python<'_>, peers: usize) -> PyResult<Operation> {
         let (socket, opened) = (self.socket(py)?.clone(), self.opened.clone());
+        let waits = opened.clone();
         Ok(Operation::of(
-            async move { socket.wait_connected(peers).await },
+            async move {
+                let connected = || socket.wait_connected(peers);
+                waits.waiting(&socket, connected).await
+            },
             move |py, connected| {
                 let connected = connected.map_err(|error| opened.failed(py, error));
                 connected.map(|()| py.None())
@@ -372,8 +385,12 @@ impl SocketCore {
     ) -> PyResult<Operation> {
         let topic = crate::auth::text_or_bytes(topic)?;
         let (socket, opened) = (self.socket(py)?.clone(), self.opened.clone());
+        let waits = opened.clone();
         Ok(Operation::of(
-            async move { socket.wait_subscribed(topic, peers).await },
+            async move {
+                let subscribed = || socket.wait_subscribed(&topic, peers);
+                waits.waiting(&socket, subscribed).await
+            },
             move |py, subscribed| {
                 let subscribed = subscribed.map_err(|error| opened.failed(py, error));
                 subscribed.map(|()| py.None())

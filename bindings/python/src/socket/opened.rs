@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use sealwire::waits::FirstFailure;
 use sealwire::{Error, Mechanism, Security, SocketType, blocking};
 
 use crate::context::Shared;
@@ -23,6 +24,7 @@ pub(crate) struct Opened {
     closed: AtomicBool,
     receive_timeout_ms: AtomicI64,
     send_timeout_ms: AtomicI64,
+    pub(super) first_failure: FirstFailure,
 }
 
 struct Setup {
@@ -56,6 +58,7 @@ impl Opened {
             closed: AtomicBool::new(false),
             receive_timeout_ms: AtomicI64::new(-1),
             send_timeout_ms: AtomicI64::new(-1),
+            first_failure: FirstFailure::default(),
         })
     }
 

@@ -23,7 +23,6 @@ use sealwire::account::Kind;
 use sealwire::{Endpoint, Error as Failed, SocketType};
 
 use self::readiness::Reading;
-use self::telling::Telling;
 use crate::account::by_kind;
 use crate::context::{Context, Owned};
 use crate::monitor::Monitor;
@@ -32,6 +31,7 @@ use crate::peer::{Peer, type_symbol};
 use crate::process::{self, Open};
 use crate::security::Security;
 use crate::{bytes, errors, gvl, waiting};
+use sealwire::waits::FirstFailure;
 
 #[magnus::wrap(class = "Sealwire::Socket", free_immediately, size, frozen_shareable)]
 #[derive(Default)]
@@ -42,7 +42,7 @@ pub(crate) struct Socket {
     send_timeout: Limit,
     recv_timeout: Limit,
     reading: Reading,
-    telling: Telling,
+    first_failure: FirstFailure,
 }
 
 /// What the socket will be.

@@ -5,11 +5,12 @@ use std::thread;
 use std::time::Duration;
 
 use sealwire::blocking::Socket;
+use sealwire::waits::{FirstFailure, Waited};
 use sealwire::{
     Error, Event, Generate as _, KeyPair, Message, Operation, Presence, Security, SocketType,
 };
 
-use crate::support::{Path, await_event, block_on, options};
+use crate::support::{Path, await_event, block_on, eventually, options};
 
 /// Short, where it has to run out.
 const SHORT: Duration = Duration::from_millis(50);
@@ -187,6 +188,61 @@ fn a_wrong_key_is_why_nobody_comes() {
     assert!(error.to_string().contains(&failure.to_string()), "{error}");
     assert!(failure.is_handshake_failure(), "{failure:?}");
     assert!(push.last_failure().is_some());
+}
+
+#[test]
+fn of_all_that_wait_one_is_told_of_the_first_failed_handshake() {
+    let path = Path::encrypted();
+    let push = path.server(SocketType::Push).build_blocking().unwrap();
+    let pull = options(SocketType::Pull)
+        .security(Security::blake3_client(KeyPair::generate().public()))
+        .build()
+        .unwrap();
+    let first_failure = FirstFailure::default();
+    let wait = || block_on(first_failure.or(&pull, pull.recv()));
+    let told = thread::scope(|scope| {
+        let waiting = [(); 3].map(|()| {
+            scope.spawn(|| {
+                let mut told = 0;
+                while let Waited::Failed(failure) = wait() {
+                    assert!(failure.is_handshake_failure(), "{failure:?}");
+                    told += 1;
+                }
+                told
+            })
+        });
+        pull.connect(push.bind(path.endpoint()).unwrap()).unwrap();
+        eventually("somebody is told", || first_failure.is_told());
+        block_on(pull.clone().close()).unwrap();
+        waiting.map(|thread| thread.join().unwrap())
+    });
+    assert_eq!(told.iter().sum::<u32>(), 1, "{told:?}");
+}
+
+#[test]
+fn a_failure_before_the_wait_is_told_and_a_message_comes_first() {
+    let (path, other) = (Path::encrypted(), Path::encrypted());
+    let push = path.server(SocketType::Push).build_blocking().unwrap();
+    let right = other.server(SocketType::Push).build_blocking().unwrap();
+    let pull = other.client(SocketType::Pull).build().unwrap();
+    let monitor = pull.monitor();
+    // Its key is another.
+    pull.connect(push.bind(path.endpoint()).unwrap()).unwrap();
+    await_event(&monitor, "failed", |event| {
+        matches!(event, Event::Failed(_)).then_some(())
+    });
+    let first_failure = FirstFailure::default();
+    let here = block_on(first_failure.or(&pull, std::future::ready("here")));
+    assert!(matches!(here, Waited::Done("here")), "{here:?}");
+    let failed = block_on(first_failure.or(&pull, std::future::pending::<()>()));
+    assert!(matches!(failed, Waited::Failed(_)), "{failed:?}");
+    pull.connect(right.bind(other.endpoint()).unwrap()).unwrap();
+    right.send("late").unwrap();
+    let late = block_on(first_failure.or(&pull, pull.recv()));
+    let Waited::Done(Ok(late)) = late else {
+        panic!("{late:?}")
+    };
+    assert_eq!(late.as_bytes(), b"late");
 }
 
 #[test]
