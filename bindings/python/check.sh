@@ -26,7 +26,7 @@ trap 'rm -rf "$environment"' EXIT
 "${PYTHON:-python3}" -m venv "$environment"
 
 (cd "$root" && "$environment/bin/pip" install --quiet ./bindings/python)
-"$environment/bin/pip" install --quiet "mypy>=1.10" "pytest>=8" "pytest-timeout>=2.3" "pyzmq>=26"
+"$environment/bin/pip" install --quiet "mypy>=1.10" "pynacl>=1.5" "pytest>=8" "pytest-timeout>=2.3" "pyzmq>=26"
 
 (cd "$root" && cargo build --release --locked --quiet -p sealwire-cli -p sealwire-capi)
 export SEALWIRE_PROGRAM=$CARGO_TARGET_DIR/release/sealwire

@@ -12,15 +12,7 @@ use sealwire_aead::batch::{OpenJob, SealJob, Verdict};
 use sealwire_aead::{KEY_SIZE, NONCE_SIZE, OpenError, TAG_SIZE};
 use zeroize::Zeroizing;
 
-/// Shorter messages are done before another thread could make use of the GIL.
-const DETACH_FROM: usize = 4 << 10;
-
-fn sized<const N: usize>(given: &Bound<'_, PyAny>, what: &str) -> PyResult<[u8; N]> {
-    let bytes = Zeroizing::new(crate::buffer::copy(given)?);
-    bytes[..]
-        .try_into()
-        .map_err(|_| PyValueError::new_err(format!("{what} has {N} bytes, not {}", bytes.len())))
-}
+use crate::sealing::{sized, work};
 
 fn key_of(given: &Bound<'_, PyAny>) -> PyResult<Zeroizing<[u8; KEY_SIZE]>> {
     sized(given, "a key").map(Zeroizing::new)
@@ -46,15 +38,6 @@ fn not_opened(py: Python<'_>, error: &OpenError) -> PyErr {
     match error {
         OpenError::Exhausted => exhausted(py),
         _ => forged(py),
-    }
-}
-
-/// Runs it, without the GIL if it takes long.
-fn work<R: Send>(py: Python<'_>, size: usize, run: impl FnOnce() -> R + Send) -> R {
-    if size < DETACH_FROM {
-        run()
-    } else {
-        py.detach(run)
     }
 }
 

@@ -18,6 +18,7 @@ EXPECTED = {
         "alice\n",
         "b'you said hello'\n3 ask something True\n",
         "b'pay 100'\nb'first' b'second'\n",
+        "b'hello'\nb'a note'\n",
     ],
 }
 

@@ -1,7 +1,7 @@
 """Encrypted ZeroMQ sockets: ZMTP 3.1 with BLAKE3ZMQ, CURVE, PLAIN and NULL.
 
 ``sealwire.asyncio`` has the same sockets with coroutines, ``sealwire.rpc`` calls, ``sealwire.aead``
-the cipher alone.
+the cipher alone, ``sealwire.box`` NaCl's.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ from ._exceptions import (
     Unroutable,
     Unsent,
     Unsupported,
+    WeakKeyError,
 )
 from ._poll import Poller
 from ._sealwire import (
@@ -165,5 +166,6 @@ __all__ = [
     "Unroutable",
     "Unsent",
     "Unsupported",
+    "WeakKeyError",
     "__version__",
 ]

@@ -104,6 +104,10 @@ class DecryptionError(Error):
     """Not authentic under this key. Nothing more is said, on purpose."""
 
 
+class WeakKeyError(Error, ValueError):
+    """The public key has low order: every secret key agrees with it on the same, known key."""
+
+
 class StreamExhausted(Error, OverflowError):
     """A sealed stream has no position left."""
 
