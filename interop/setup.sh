@@ -16,6 +16,12 @@ skip() {
     echo "interop: SKIPPED $1: $2" >&2
 }
 
+# A peer that the systems which CI runs on do not have.
+absent() {
+    rm -f "$peers/$1"
+    echo "interop: SKIPPED $1: $2" >&2
+}
+
 ready() {
     echo "interop: ready   $1: $2"
 }
@@ -118,6 +124,18 @@ else
     for program in omq-peer omq-codec-peer zmq-rs-peer; do
         skip "$program" "cargo could not build it (it needs Rust 1.93 or newer)"
     done
+fi
+
+# The gems are not packages of Debian, and need Ruby 3.3: install them with `gem install`.
+gems='gem "omq"; gem "omq-blake3zmq"; puts %w[omq omq-blake3zmq].map { |name| "#{name} #{Gem.loaded_specs[name].version}" }.join(", ")'
+if ! ruby -e 'exit RUBY_VERSION >= "3.3"' 2>/dev/null; then
+    absent omq-gem-peer "no Ruby 3.3 or newer, which the gem omq needs"
+elif version=$(ruby -e "$gems" 2>/dev/null); then
+    printf '#!/bin/sh\nexec ruby "%s" "$@"\n' "$PWD/omq_gem_peer.rb" >"$peers/omq-gem-peer"
+    chmod +x "$peers/omq-gem-peer"
+    ready omq-gem-peer "$version"
+else
+    absent omq-gem-peer "the gems omq and omq-blake3zmq are not installed"
 fi
 
 # Two minutes, the first time.

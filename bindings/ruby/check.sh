@@ -16,6 +16,8 @@ ruby -rmkmf -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby
 ruby -rminitest -e '' 2>/dev/null || missing="$missing ruby-minitest"
 ldconfig -p | grep -q libclang || [ -n "${LIBCLANG_PATH:-}" ] || missing="$missing libclang-dev"
 ldconfig -p | grep -q 'libzmq\.so\.5' || missing="$missing libzmq5"
+command -v bundle >/dev/null || missing="$missing bundler"
+ruby -e 'gem "rake"' 2>/dev/null || missing="$missing rake"
 python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
 if [ -n "$missing" ]; then
     echo "installing$missing"
@@ -52,3 +54,20 @@ timeout "$limit" ruby -w -r sealwire -e '
   abort "not the installed gem: #{loaded}" unless File.realpath(loaded).start_with?(expected)
   Dir[File.join(ARGV.fetch(0), "*_test.rb")].sort.each { |test| require test }
 ' "$here/test"
+
+# The gem that has the native part in it needs no cargo and no headers where it is installed.
+library=$(ruby -e 'puts Dir[File.join(ENV.fetch("GEM_HOME"), "extensions/**/sealwire/sealwire.*")].fetch(0)')
+precompiled=$(ruby "$here/package.rb" --precompiled "$library" | tail -n 1)
+GEM_HOME=$GEM_HOME/precompiled PATH=$(dirname "$(command -v ruby)"):/usr/bin:/bin CARGO=/nonexistent sh -euc '
+    gem install --local --no-document --quiet "$1"
+    ruby -r sealwire -e "
+        loaded = \$LOADED_FEATURES.grep(/sealwire\/sealwire\./).first
+        abort \"not the precompiled gem: #{loaded}\" unless loaded.include?(Gem::Platform.local.to_s)
+        abort unless Sealwire::KeyPair.generate.public_key.to_z85.size == 40
+    "
+' sh "$precompiled"
+
+# The tasks that one works with, with the gems of the distribution.
+cd "$here"
+bundle install --local --quiet
+TEST=keys bundle exec rake --quiet compile test

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "helper"
+require "tmpdir"
 require "sealwire/omq"
 
 # What sockets of omq have around their messages.
@@ -37,6 +38,24 @@ class OmqSocketsTest < SealwireTest
       pull.all_peers_gone.wait
       assert_equal :PUSH, pull.peer_connected.wait.socket_type
       pull.close
+    end
+  end
+
+  # Any endpoint that `bind` gives can be connected to.
+  def test_endpoints_as_uris
+    Dir.mktmpdir do |folder|
+      ["ipc://#{folder}/socket", "ipc://#{folder}/with spaces é", "inproc://a name", "tcp://127.0.0.1:0"].each do |endpoint|
+        pull = omq(:PULL)
+        uri = pull.bind(endpoint)
+        assert_kind_of URI::Generic, uri
+        assert_equal endpoint[/\A\w+/], uri.scheme
+        assert_equal pull.bound_endpoints, [uri.to_s]
+        push = omq(:PUSH)
+        assert_equal uri.to_s, push.connect(uri.to_s).to_s
+        push << "there"
+        assert_equal ["there"], pull.receive
+      end
+      assert_equal "#{folder}/other", omq(:PULL).bind("ipc://#{folder}/other").path
     end
   end
 

@@ -13,6 +13,7 @@ mod heartbeats;
 mod libzmq;
 mod omq;
 mod omq_codec;
+mod omq_gem;
 mod plain;
 mod pressure;
 mod refusals;

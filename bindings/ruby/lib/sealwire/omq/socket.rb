@@ -1,6 +1,26 @@
 # frozen_string_literal: true
 
 module OMQ
+  # An endpoint that a URI would write otherwise, or refuses: the slashes before a path, names with spaces.
+  class LocalEndpoint < URI::Generic # :nodoc:
+    def self.uri(endpoint)
+      uri = URI.parse(endpoint)
+      uri.to_s == endpoint ? uri : new(endpoint)
+    rescue URI::InvalidURIError
+      new(endpoint)
+    end
+
+    def initialize(endpoint)
+      scheme, path = endpoint.split("://", 2)
+      super(scheme, nil, nil, nil, nil, path, nil, nil, nil)
+      @endpoint = endpoint
+    end
+
+    def to_s
+      @endpoint
+    end
+  end
+
   # A socket whose messages are frozen arrays of frozen BINARY strings.
   class Socket < Sealwire::Socket
     # Types that drop what a peer has no room for.
@@ -62,13 +82,13 @@ module OMQ
     # The endpoint with the port that was chosen.
     def bind(endpoint)
       follow_events
-      URI.parse(super)
+      LocalEndpoint.uri(super)
     end
 
     def connect(endpoint)
       follow_events
       super
-      URI.parse(endpoint)
+      LocalEndpoint.uri(endpoint)
     end
 
     # nil when there is nothing and close_read has ended receiving.
