@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use crate::call::Call;
-use crate::conn::{Link, Place};
+use crate::link::{Link, Place};
 use crate::proto::{Body, CallKey, Connection, Item, NotSent};
 use crate::status::Error;
 

@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::blocking::RequestStream;
 use crate::conn::Conn;
 use crate::counters::count;
-use crate::proto::{Answered, Body, Connection, ServedKey};
+use crate::proto::{Answered, Asked, Body, Connection, ServedKey};
 use crate::status::{Code, Error, Status};
 use crate::stream;
 
@@ -21,19 +20,13 @@ pub struct Request {
 }
 
 impl Request {
-    pub(crate) fn new(
-        conn: Conn,
-        key: ServedKey,
-        body: Body,
-        due: Option<Duration>,
-        streams: bool,
-    ) -> Self {
+    pub(crate) fn new(conn: Conn, asked: Asked) -> Self {
         Request {
             conn,
-            key,
-            body,
-            due,
-            streams,
+            key: asked.key,
+            body: asked.body,
+            due: asked.due,
+            streams: asked.streams,
             answered: false,
         }
     }
@@ -106,11 +99,6 @@ impl Request {
             proto.send_served_item(key, item, waker)
         };
         stream::send(self.conn.link(), attempt).await
-    }
-
-    /// Returns the streams of the call, for handlers that may block the thread.
-    pub fn blocking(&self) -> RequestStream<'_> {
-        RequestStream::new(self)
     }
 
     /// Answers with this body. An answer after the deadline is not sent: nobody waits for it.

@@ -38,28 +38,35 @@ pub(crate) use self::shield::shielded;
 #[cfg(test)]
 pub(crate) use self::simulated::{Driver, Steps, Task};
 pub(crate) use self::waiting::{First, first};
-use crate::call::Interceptor;
-use crate::conn::{Conn, ConnState, Link};
 use crate::counters::{LiveCounters, count};
 use crate::guard::contain;
-use crate::handler::Handler;
 use crate::limits::DoorLimits;
-use crate::proto::{Settings, Side};
+use crate::link::Link;
+use crate::outgoing::{Interceptor, Outgoing};
+use crate::proto::{Asked, Body, Settings, Side};
 use crate::seat::block_on;
-use crate::status::Error;
+use crate::status::{Error, Status};
 use crate::threads;
 
 /// Decides about a new connection, with what the other side's application sent, and says what to
 /// send to it.
 pub(crate) type Greeter = Arc<dyn Fn(&Peer, &[u8]) -> Result<Vec<u8>, String> + Send + Sync>;
-pub(crate) type StateHandler = Arc<dyn Fn(&Conn, ConnState) + Send + Sync>;
+
+/// What the application does about what is read. The hub knows neither handlers nor handles.
+pub(crate) trait Upcalls: Send + Sync {
+    fn request(&self, link: &Arc<Link>, asked: Asked);
+    fn message(&self, link: &Arc<Link>, body: Body);
+    /// The connection is ready.
+    fn connected(&self, link: &Arc<Link>);
+    /// It is gone.
+    fn disconnected(&self, link: &Arc<Link>);
+}
 
 pub(crate) struct HubOptions {
     pub(crate) side: Side,
     pub(crate) settings: Settings,
-    pub(crate) handler: Arc<dyn Handler>,
+    pub(crate) upcalls: Box<dyn Upcalls>,
     pub(crate) greeter: Option<Greeter>,
-    pub(crate) on_state: Option<StateHandler>,
     pub(crate) max_connections: usize,
     pub(crate) connection_wait: Duration,
     pub(crate) door: DoorLimits,
@@ -190,6 +197,21 @@ impl Hub {
             count(&self.counters.panics);
         }
         outcome
+    }
+
+    /// Lets a call or message out, as the interceptors say, in their order.
+    pub(crate) fn let_out<'a>(&self, mut outgoing: Outgoing<'a>) -> Result<Outgoing<'a>, Error> {
+        let by = &self.options.interceptors;
+        if by.is_empty() {
+            return Ok(outgoing);
+        }
+        let passed = self.guard("an interceptor", || {
+            by.iter().try_for_each(|intercept| intercept(&mut outgoing))
+        });
+        match passed.unwrap_or_else(|| Err(Status::panicked("an interceptor"))) {
+            Ok(()) => Ok(outgoing),
+            Err(status) => Err(Error::Intercepted(status)),
+        }
     }
 
     pub(crate) fn has_ended(&self) -> bool {

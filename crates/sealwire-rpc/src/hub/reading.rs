@@ -12,8 +12,8 @@ use sealwire::{Error as SocketError, Message, blocking, waits};
 
 use super::Hub;
 use super::handover::{Handover, Ticket};
-use crate::conn::Link;
 use crate::limits::RESUMED_AT_A_TIME;
+use crate::link::{Link, Received};
 use crate::lock::lock;
 use crate::proto::Side;
 use crate::seat::Seat;
@@ -155,8 +155,10 @@ impl Hub {
                 continue;
             };
             match link.receive(frame, now) {
-                Ok(false) => {}
-                Ok(true) => reader.paused.push(link.clone()),
+                Ok(Received::Nothing) => {}
+                Ok(Received::Request(asked)) => self.options.upcalls.request(link, asked),
+                Ok(Received::OneWay(body)) => self.options.upcalls.message(link, body),
+                Ok(Received::Paused) => reader.paused.push(link.clone()),
                 Err(violation) => self.violated(routing_id, violation),
             }
         }
@@ -171,7 +173,9 @@ impl Hub {
         let now = self.now();
         reader.paused.retain(|link| {
             IN_BATCH.set(Processing::with(Some(link)));
-            let waits = link.resume(now, RESUMED_AT_A_TIME);
+            let requests = (0..RESUMED_AT_A_TIME).map_while(|_| link.next_request(now));
+            requests.for_each(|asked| self.options.upcalls.request(link, asked));
+            let waits = link.check_paused();
             IN_BATCH.set(None);
             link.flush();
             waits
