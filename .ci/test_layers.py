@@ -387,7 +387,7 @@ class Calls(unittest.TestCase):
         ]:
             found = self.planted(file, text)
             self.assertTrue(any(f"{arrow}, which is on a floor above" in line for line in found), (text, found))
-        self.assertEqual(self.planted("conn.rs", "use crate::link::Link as Planted;"), [])
+        self.assertEqual(self.planted("conn.rs", "use crate::link::CallLink as Planted;"), [])
 
     def test_a_circle_inside_of_a_folder(self):
         for file, text, folder in [

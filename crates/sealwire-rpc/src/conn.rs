@@ -10,9 +10,9 @@ use sealwire::Peer;
 use crate::call::Call;
 use crate::counters::count;
 use crate::guard::Traced;
-use crate::link::Link;
+use crate::link::CallLink;
 use crate::outgoing::{CallOptions, Outgoing};
-use crate::proto::{Body, Connection, ServedKey};
+use crate::proto::{Body, Protocol, ServedKey};
 use crate::status::Error;
 use crate::stream::CallStream;
 
@@ -30,15 +30,15 @@ pub enum ConnState {
 /// call each other. Clones are handles to the same connection.
 #[derive(Clone)]
 pub struct Conn {
-    link: Arc<Link>,
+    link: Arc<CallLink>,
 }
 
 impl Conn {
-    pub(crate) fn new(link: Arc<Link>) -> Self {
+    pub(crate) fn new(link: Arc<CallLink>) -> Self {
         Conn { link }
     }
 
-    pub(crate) fn link(&self) -> &Arc<Link> {
+    pub(crate) fn link(&self) -> &Arc<CallLink> {
         &self.link
     }
 
@@ -229,7 +229,7 @@ impl Conn {
     }
 
     /// What a handler does about what it was given; `None` in a child of a fork.
-    pub(crate) fn served<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> Option<R> {
+    pub(crate) fn served<R>(&self, action: impl FnOnce(&mut Protocol) -> R) -> Option<R> {
         let here = self.link.hub().is_here();
         here.then(|| self.link.with(action))
     }

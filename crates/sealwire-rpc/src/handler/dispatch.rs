@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Handler, OneWay, Request};
 use crate::conn::{Conn, ConnState};
 use crate::hub::Upcalls;
-use crate::link::Link;
+use crate::link::CallLink;
 use crate::proto::{Asked, Body};
 
 pub(crate) type StateHandler = Arc<dyn Fn(&Conn, ConnState) + Send + Sync>;
@@ -17,7 +17,7 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
-    fn tell_state(&self, link: &Arc<Link>, state: ConnState) {
+    fn tell_state(&self, link: &Arc<CallLink>, state: ConnState) {
         if let Some(on_state) = &self.on_state {
             let conn = Conn::new(link.clone());
             let told = || on_state(&conn, state);
@@ -27,24 +27,24 @@ impl Dispatch {
 }
 
 impl Upcalls for Dispatch {
-    fn request(&self, link: &Arc<Link>, asked: Asked) {
+    fn request(&self, link: &Arc<CallLink>, asked: Asked) {
         // Dropped without an answer it is answered with an error.
         let request = Request::new(Conn::new(link.clone()), asked);
         let handled = || self.handler.request(request);
         let _ = link.hub().guard("a handler", handled);
     }
 
-    fn message(&self, link: &Arc<Link>, body: Body) {
+    fn message(&self, link: &Arc<CallLink>, body: Body) {
         let message = OneWay::new(Conn::new(link.clone()), body);
         let handled = || self.handler.message(message);
         let _ = link.hub().guard("a handler", handled);
     }
 
-    fn connected(&self, link: &Arc<Link>) {
+    fn connected(&self, link: &Arc<CallLink>) {
         self.tell_state(link, ConnState::New);
     }
 
-    fn disconnected(&self, link: &Arc<Link>) {
+    fn disconnected(&self, link: &Arc<CallLink>) {
         self.tell_state(link, ConnState::Closed);
     }
 }

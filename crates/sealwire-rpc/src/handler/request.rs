@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::conn::Conn;
 use crate::counters::count;
-use crate::proto::{Answered, Asked, Body, Connection, ServedKey};
+use crate::proto::{Answered, Asked, Body, Protocol, ServedKey};
 use crate::status::{Code, Error, Status};
 use crate::stream;
 
@@ -95,7 +95,7 @@ impl Request {
     /// size.
     pub async fn send(&self, item: &[u8]) -> Result<(), Error> {
         let key = self.key;
-        let attempt = |proto: &mut Connection, waker: &std::task::Waker| {
+        let attempt = |proto: &mut Protocol, waker: &std::task::Waker| {
             proto.send_served_item(key, item, waker)
         };
         stream::send(self.conn.link(), attempt).await
@@ -158,7 +158,7 @@ impl Request {
     }
 
     fn answer_error(&self, status: &Status) {
-        let answered = |proto: &mut Connection| proto.fail_and_release(self.key, status);
+        let answered = |proto: &mut Protocol| proto.fail_and_release(self.key, status);
         if self.conn.served(answered) == Some(Answered::TooLate) {
             self.too_late();
         }

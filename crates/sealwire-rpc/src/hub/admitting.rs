@@ -11,7 +11,7 @@ use super::door::{Greeting, Waiting};
 use crate::counters::count;
 use crate::guard::log;
 use crate::limits::MAX_HELLO;
-use crate::link::Link;
+use crate::link::CallLink;
 use crate::proto::{Settings, Side, Violation};
 
 impl Hub {
@@ -106,7 +106,7 @@ impl Hub {
                 return;
             }
         }
-        let link = Link::new(self.clone(), new.peer, new.settings);
+        let link = CallLink::new(self.clone(), new.peer, new.settings);
         self.admission.admit(routing_id, link.clone());
         count(&self.counters.connections);
         log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "connected"));
@@ -117,14 +117,14 @@ impl Hub {
         }
     }
 
-    pub(super) fn link_ended(&self, link: &Arc<Link>) {
+    pub(super) fn link_ended(&self, link: &Arc<CallLink>) {
         link.close();
         log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "disconnected"));
         self.options.upcalls.disconnected(link);
         self.changes.tell();
     }
 
-    fn disconnected(self: &Arc<Self>, link: Option<Arc<Link>>) {
+    fn disconnected(self: &Arc<Self>, link: Option<Arc<CallLink>>) {
         if let Some(link) = link {
             self.link_ended(&link);
         }

@@ -41,7 +41,7 @@ pub(crate) use self::waiting::{First, first};
 use crate::counters::{LiveCounters, count};
 use crate::guard::contain;
 use crate::limits::DoorLimits;
-use crate::link::Link;
+use crate::link::CallLink;
 use crate::outgoing::{Interceptor, Outgoing};
 use crate::proto::{Asked, Body, Settings, Side};
 use crate::seat::block_on;
@@ -54,12 +54,12 @@ pub(crate) type Greeter = Arc<dyn Fn(&Peer, &[u8]) -> Result<Vec<u8>, String> + 
 
 /// What the application does about what is read. The hub knows neither handlers nor handles.
 pub(crate) trait Upcalls: Send + Sync {
-    fn request(&self, link: &Arc<Link>, asked: Asked);
-    fn message(&self, link: &Arc<Link>, body: Body);
+    fn request(&self, link: &Arc<CallLink>, asked: Asked);
+    fn message(&self, link: &Arc<CallLink>, body: Body);
     /// The connection is ready.
-    fn connected(&self, link: &Arc<Link>);
+    fn connected(&self, link: &Arc<CallLink>);
     /// It is gone.
-    fn disconnected(&self, link: &Arc<Link>);
+    fn disconnected(&self, link: &Arc<CallLink>);
 }
 
 pub(crate) struct HubOptions {
@@ -84,7 +84,7 @@ pub(crate) struct Hub {
     /// on whichever thread lets go of this last.
     reading: Reading,
     pub(crate) socket: sealwire::Socket,
-    admission: Admission<Arc<Link>>,
+    admission: Admission<Arc<CallLink>>,
     pub(crate) changes: Changes,
     pub(crate) counters: LiveCounters,
     /// When the clock of the context began.
@@ -264,7 +264,7 @@ impl Hub {
         }
     }
 
-    pub(crate) fn links(&self) -> Vec<Arc<Link>> {
+    pub(crate) fn links(&self) -> Vec<Arc<CallLink>> {
         if !self.is_here() {
             return Vec::new();
         }
@@ -289,8 +289,8 @@ impl Hub {
     }
 
     /// The connection with the fewest calls that takes more, of several the one with the lowest routing id.
-    pub(crate) fn least_loaded(&self) -> Option<Arc<Link>> {
-        let load = |link: &Arc<Link>| link.takes_calls().then(|| link.load());
+    pub(crate) fn least_loaded(&self) -> Option<Arc<CallLink>> {
+        let load = |link: &Arc<CallLink>| link.takes_calls().then(|| link.load());
         self.admission.least_loaded(load)
     }
 

@@ -24,7 +24,7 @@ impl Hub {
             let changed = self.changes.listen();
             // Connections may still be on their way.
             for link in self.links() {
-                link.with(crate::proto::Connection::go_away);
+                link.with(crate::proto::Protocol::go_away);
             }
             let finished = self.links().iter().all(|link| link.is_finished());
             let is_over = Instant::now() >= deadline || self.has_ended();

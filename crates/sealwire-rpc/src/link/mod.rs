@@ -19,7 +19,7 @@ use crate::guard::wake_all;
 use crate::hub::{Hub, flushes_later};
 use crate::limits::LEAST_READ;
 use crate::lock::lock;
-use crate::proto::{Asked, Body, Connection, Event, Held, Settings, Violation};
+use crate::proto::{Asked, Body, Event, Held, Protocol, Settings, Violation};
 
 /// What the hub does about a received message.
 pub(crate) enum Received {
@@ -31,7 +31,8 @@ pub(crate) enum Received {
     Paused,
 }
 
-pub(crate) struct Link {
+/// A connection that was let in. [`Conn`](crate::Conn) is a handle to it.
+pub(crate) struct CallLink {
     hub: Arc<Hub>,
     peer: Arc<Peer>,
     routing_id: u32,
@@ -42,7 +43,7 @@ pub(crate) struct Link {
 }
 
 struct Core {
-    proto: Connection,
+    proto: Protocol,
     /// A thread hands messages to the socket; it will see what is queued meanwhile.
     flushing: bool,
     spare: VecDeque<Frame>,
@@ -86,12 +87,12 @@ impl Core {
     }
 }
 
-impl Link {
+impl CallLink {
     pub(crate) fn new(hub: Arc<Hub>, peer: Arc<Peer>, settings: Settings) -> Arc<Self> {
         let options = &hub.options;
         let budget = options.answer_budget;
-        let proto = Connection::new(options.side, options.settings, settings, budget);
-        Arc::new(Link {
+        let proto = Protocol::new(options.side, options.settings, settings, budget);
+        Arc::new(CallLink {
             routing_id: peer.connection_routing_id(),
             peer,
             core: Mutex::new(Core {
@@ -137,12 +138,12 @@ impl Link {
     }
 
     /// Lets the protocol do something, then wakes whom that concerns.
-    pub(crate) fn act<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
+    pub(crate) fn act<R>(&self, action: impl FnOnce(&mut Protocol) -> R) -> R {
         self.act_and_keep(action).0
     }
 
     /// The same, and sends what there is to send then.
-    pub(crate) fn with<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
+    pub(crate) fn with<R>(&self, action: impl FnOnce(&mut Protocol) -> R) -> R {
         let (result, core) = self.act_and_keep(action);
         if !flushes_later(self) {
             self.flush_from(core);
@@ -153,7 +154,7 @@ impl Link {
     /// Gives the lock as well, for what comes next. It is not held while others are told.
     fn act_and_keep<R>(
         &self,
-        action: impl FnOnce(&mut Connection) -> R,
+        action: impl FnOnce(&mut Protocol) -> R,
     ) -> (R, MutexGuard<'_, Core>) {
         let mut core = lock(&self.core);
         let result = action(&mut core.proto);
@@ -368,7 +369,7 @@ impl Link {
     }
 
     pub(crate) fn close(&self) {
-        self.act(Connection::close);
+        self.act(Protocol::close);
         let mut core = lock(&self.core);
         core.note_held(&self.peer);
         self.wake_for_room(core);

@@ -4,20 +4,20 @@ use std::future::poll_fn;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use super::Link;
+use super::CallLink;
 use super::waiters::Waiting;
 use crate::lock::lock;
-use crate::proto::{Connection, NotSent};
+use crate::proto::{NotSent, Protocol};
 use crate::status::Error;
 
 /// Somebody who waits for room. Nothing is allocated for it once as many have waited before.
 pub(crate) struct Place<'a> {
-    link: &'a Link,
+    link: &'a CallLink,
     waiting: Option<Waiting>,
 }
 
 impl<'a> Place<'a> {
-    pub(crate) fn new(link: &'a Link) -> Self {
+    pub(crate) fn new(link: &'a CallLink) -> Self {
         Place {
             link,
             waiting: None,
@@ -28,7 +28,7 @@ impl<'a> Place<'a> {
     pub(crate) fn poll<R>(
         &mut self,
         waker: &Waker,
-        mut attempt: impl FnMut(&mut Connection, &Waker) -> Poll<Result<R, NotSent>>,
+        mut attempt: impl FnMut(&mut Protocol, &Waker) -> Poll<Result<R, NotSent>>,
     ) -> Poll<Result<R, NotSent>> {
         if !self.link.hub().is_here() {
             return Poll::Ready(Err(NotSent::Forked));
@@ -56,13 +56,13 @@ impl Drop for Place<'_> {
     }
 }
 
-impl Link {
+impl CallLink {
     /// Tries until it works, there will never be room, or time is up. Until when is asked only
     /// if it has to wait.
     pub(crate) async fn when_there_is_room<R>(
         &self,
         until: impl FnOnce() -> Duration,
-        mut attempt: impl FnMut(&mut Connection) -> Result<R, NotSent>,
+        mut attempt: impl FnMut(&mut Protocol) -> Result<R, NotSent>,
     ) -> Result<R, Error> {
         self.hub.check()?;
         match self.with(&mut attempt) {
@@ -72,7 +72,7 @@ impl Link {
         let until = until();
         let mut place = Place::new(self);
         poll_fn(|context| {
-            let attempt = |proto: &mut Connection, _: &Waker| Poll::Ready(attempt(proto));
+            let attempt = |proto: &mut Protocol, _: &Waker| Poll::Ready(attempt(proto));
             if let Poll::Ready(done) = place.poll(context.waker(), attempt) {
                 return Poll::Ready(done.map_err(Error::from));
             }
