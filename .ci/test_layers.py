@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What layers.py sees and what it allows."""
 
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
@@ -337,6 +338,66 @@ class Circles(unittest.TestCase):
             }
         )
         self.assertEqual(allowed, [])
+
+
+    def test_modules_that_belong_together_may_have_one(self):
+        files = {
+            "lib.rs": "mod frame;\nmod wire;\nmod other;",
+            "wire.rs": "use crate::frame::Frame;",
+            "frame.rs": "use crate::wire::Wire;",
+            "other.rs": "use crate::wire::Wire;",
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "src"
+            source.mkdir()
+            for name, text in files.items():
+                (source / name).write_text(text, encoding="utf-8")
+            together = [[("frame", "wire")], ["other"]]
+            self.assertEqual(layers.check(Path(folder), together, may_have_circles=False), [])
+            (source / "wire.rs").write_text("use crate::other::Other;", encoding="utf-8")
+            found = layers.check(Path(folder), together, may_have_circles=False)
+            self.assertIn("a circle in crate: other -> wire", found[0])
+
+
+class Calls(unittest.TestCase):
+    """The floors of sealwire-rpc, with imports planted in a copy of it."""
+
+    CRATE = "crates/sealwire-rpc"
+
+    def planted(self, file, text):
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "src"
+            shutil.copytree(layers.ROOT / self.CRATE / "src", source)
+            with open(source / file, "a", encoding="utf-8") as code:
+                code.write(f"\n{text}\n")
+            floors = layers.FLOORS[self.CRATE]
+            found = layers.check(Path(folder), floors, self.CRATE not in layers.WITHOUT_CIRCLES)
+            return [line.replace(f"{source}/", "") for line in found]
+
+    def test_the_order_of_what_calls_are_made_of(self):
+        for file, text, arrow in [
+            ("hub/reading.rs", "use crate::handler::Handler as Planted;", "hub -> handler"),
+            ("hub/mod.rs", "use crate::Conn as Planted;", "hub -> conn"),
+            ("link/mod.rs", "use crate::conn::Conn as Planted;", "link -> conn"),
+            ("call.rs", "use crate::stream::CallStream as Planted;", "call -> stream"),
+            ("conn.rs", "use crate::blocking::Conn as Planted;", "conn -> blocking"),
+            ("handler/mod.rs", "use crate::blocking::RequestStream as Planted;", "handler -> blocking"),
+            ("client/mod.rs", "use crate::blocking::Client as Planted;", "client -> blocking"),
+            ("proto/mod.rs", "use crate::hub::Hub as Planted;", "proto -> hub"),
+        ]:
+            found = self.planted(file, text)
+            self.assertTrue(any(f"{arrow}, which is on a floor above" in line for line in found), (text, found))
+        self.assertEqual(self.planted("conn.rs", "use crate::link::CallLink as Planted;"), [])
+
+    def test_a_circle_inside_of_a_folder(self):
+        for file, text, folder in [
+            ("link/waiters.rs", "use super::room::Place as Planted;", "crate::link"),
+            ("proto/outbox.rs", "use super::calls::Calls as Planted;", "crate::proto"),
+            ("hub/door.rs", "use super::admission::Admission as Planted;", "crate::hub"),
+        ]:
+            found = self.planted(file, text)
+            self.assertEqual(len(found), 1, (text, found))
+            self.assertIn(f"a circle in {folder}: ", found[0])
 
 
 class Table(unittest.TestCase):

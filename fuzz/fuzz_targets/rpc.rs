@@ -22,7 +22,7 @@ mod proto;
 #[path = "../../crates/sealwire-rpc/src/status.rs"]
 mod status;
 
-use proto::{Asked, CallKey, Connection, Event, ServedKey, Settings, Side};
+use proto::{Asked, CallKey, Protocol, Event, ServedKey, Settings, Side};
 use status::{Code, Status};
 
 #[derive(Arbitrary, Debug)]
@@ -79,7 +79,7 @@ const LOCAL: Settings = Settings {
 const ANSWERS: usize = 1 << 10;
 
 struct Driven {
-    proto: Connection,
+    proto: Protocol,
     now: Duration,
     calls: Vec<CallKey>,
     served: Vec<ServedKey>,
@@ -236,7 +236,7 @@ fuzz_target!(|input: Input<'_>| {
         false => Side::Client,
     };
     let mut driven = Driven {
-        proto: Connection::new(side, LOCAL, LOCAL, ANSWERS),
+        proto: Protocol::new(side, LOCAL, LOCAL, ANSWERS),
         now: Duration::from_secs(1),
         calls: Vec::new(),
         served: Vec::new(),

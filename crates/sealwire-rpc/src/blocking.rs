@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
-use crate::call::{Call, CallOptions};
-use crate::conn::Link;
+use crate::call::Call;
 use crate::handler::Request;
+use crate::link::CallLink;
+use crate::outgoing::CallOptions;
 use crate::proto::Body;
 use crate::status::Error;
 
@@ -19,11 +20,14 @@ pub struct Conn {
     conn: crate::Conn,
 }
 
-impl Conn {
-    pub(crate) fn new(conn: crate::Conn) -> Self {
-        Conn { conn }
+impl crate::Conn {
+    /// Returns the same connection with calls that block the thread.
+    pub fn blocking(&self) -> Conn {
+        Conn { conn: self.clone() }
     }
+}
 
+impl Conn {
     /// Sends a message that nobody answers. Blocks while the connection has no room, for up to the [write
     /// limit](crate::Limits::write) (default 3 s). The message is handed to the connection when this returns;
     /// whether it arrives is not known.
@@ -167,11 +171,14 @@ pub struct RequestStream<'a> {
     request: &'a Request,
 }
 
-impl<'a> RequestStream<'a> {
-    pub(crate) fn new(request: &'a Request) -> Self {
-        RequestStream { request }
+impl Request {
+    /// Returns the streams of the call, for handlers that may block the thread.
+    pub fn blocking(&self) -> RequestStream<'_> {
+        RequestStream { request: self }
     }
+}
 
+impl RequestStream<'_> {
     /// Receives the next item of the caller. Blocks until there is one; `None` if the caller sends no more.
     /// It has said so, or it is gone or has stopped waiting: then [`is_cancelled`](Request::is_cancelled) is
     /// true, and items may be missing.
@@ -196,7 +203,7 @@ impl<'a> RequestStream<'a> {
 }
 
 /// Runs a future on this thread.
-fn wait<F: Future>(link: &Link, future: F) -> Result<F::Output, Error> {
+fn wait<F: Future>(link: &CallLink, future: F) -> Result<F::Output, Error> {
     link.hub().block_on(future)
 }
 
@@ -207,11 +214,16 @@ pub struct Client {
     client: crate::Client,
 }
 
-impl Client {
-    pub(crate) fn new(client: crate::Client) -> Self {
-        Client { client }
+impl crate::Client {
+    /// Returns the same client with calls that block the thread.
+    pub fn blocking(&self) -> Client {
+        Client {
+            client: self.clone(),
+        }
     }
+}
 
+impl Client {
     #[cfg(feature = "serde")]
     pub(crate) fn hub(&self) -> &std::sync::Arc<crate::hub::Hub> {
         self.client.hub()
@@ -229,7 +241,7 @@ impl Client {
     ///   the client has ended by a fault.
     pub fn conn(&self) -> Result<Conn, Error> {
         let conn = self.client.hub().block_on(self.client.conn())?;
-        conn.map(Conn::new)
+        Ok(Conn { conn: conn? })
     }
 
     /// Sends a message that nobody answers. Blocks until a connection is there, as [`conn`](Client::conn),

@@ -48,9 +48,11 @@ mod guard;
 pub mod handler;
 mod hub;
 mod limits;
+mod link;
 mod lock;
 #[cfg(feature = "monte-compat")]
 pub mod monte;
+mod outgoing;
 mod proto;
 mod seat;
 mod server;
@@ -63,12 +65,13 @@ mod threads;
 #[cfg(feature = "serde")]
 pub mod typed;
 
-pub use call::{Call, CallOptions, Outgoing};
+pub use call::Call;
 pub use client::{Client, ClientBuilder};
 pub use conn::{Conn, ConnState};
 pub use counters::Counters;
 pub use handler::{Handler, OneWay, Request};
 pub use limits::Limits;
+pub use outgoing::{CallOptions, Outgoing};
 pub use proto::Body;
 pub use server::{Server, ServerBuilder};
 pub use status::{Code, Error, Status};

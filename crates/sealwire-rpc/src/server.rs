@@ -8,8 +8,8 @@ use sealwire::{Endpoint, Monitor, Security, SocketBuilder, SocketType};
 
 use crate::conn::{Conn, ConnState};
 use crate::counters::Counters;
-use crate::handler::{Handler, Intercepted, Interceptor, Request};
-use crate::hub::{Greeter, Hub, HubOptions, StateHandler, shielded};
+use crate::handler::{Dispatch, Handler, Intercepted, Interceptor, Request, StateHandler};
+use crate::hub::{Greeter, Hub, HubOptions, shielded};
 use crate::limits::{
     CONNECTION_WAIT, DoorLimits, HANDSHAKE_LIMIT, Limits, MAX_CONNECTIONS, bounded,
 };
@@ -148,9 +148,11 @@ impl ServerBuilder {
         let options = HubOptions {
             side: Side::Server,
             settings,
-            handler,
+            upcalls: Box::new(Dispatch {
+                handler,
+                on_state: self.on_state,
+            }),
             greeter: self.greeter,
-            on_state: self.on_state,
             max_connections: self.max_connections,
             connection_wait: self.connection_wait,
             door,

@@ -92,6 +92,11 @@ pub struct Status {
 }
 
 impl Status {
+    /// The one for code of others that panicked.
+    pub(crate) fn panicked(what: &str) -> Self {
+        Status::new(Code::INTERNAL, format!("{what} panicked"))
+    }
+
     /// Returns a status of this code, with a message for people.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Status {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use crate::call::Call;
-use crate::conn::{Link, Place};
-use crate::proto::{Body, CallKey, Connection, Item, NotSent};
+use crate::link::{CallLink, Place};
+use crate::proto::{Body, CallKey, Item, NotSent, Protocol};
 use crate::status::Error;
 
 /// The caller's end of a call with streams.
@@ -23,11 +23,11 @@ impl CallStream {
         CallStream { call }
     }
 
-    pub(crate) fn link(&self) -> &Arc<Link> {
+    pub(crate) fn link(&self) -> &Arc<CallLink> {
         self.call.parts().0
     }
 
-    fn key(&self) -> Result<(&Arc<Link>, CallKey), Error> {
+    fn key(&self) -> Result<(&Arc<CallLink>, CallKey), Error> {
         let (link, key) = self.call.parts();
         link.hub().check()?;
         Ok((link, key.ok_or(Error::StreamEnded)?))
@@ -70,8 +70,8 @@ impl CallStream {
 
 /// Sends an item, waiting for credit and for room.
 pub(crate) async fn send(
-    link: &Link,
-    mut attempt: impl FnMut(&mut Connection, &Waker) -> Poll<Result<(), NotSent>>,
+    link: &CallLink,
+    mut attempt: impl FnMut(&mut Protocol, &Waker) -> Poll<Result<(), NotSent>>,
 ) -> Result<(), Error> {
     link.hub().check()?;
     let mut place = Place::new(link);
@@ -84,8 +84,8 @@ pub(crate) async fn send(
 }
 
 pub(crate) async fn next(
-    link: &Link,
-    mut poll: impl FnMut(&mut Connection, &Waker) -> Poll<Item>,
+    link: &CallLink,
+    mut poll: impl FnMut(&mut Protocol, &Waker) -> Poll<Item>,
 ) -> Option<Body> {
     let polled = poll_fn(|context| match link.hub().is_here() {
         true => link.with(|proto| poll(proto, context.waker())),

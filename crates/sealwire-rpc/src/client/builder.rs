@@ -10,13 +10,13 @@ use sealwire::{Endpoint, Security, SocketBuilder, SocketType};
 
 use super::dialing::DialOptions;
 use super::{Client, Shared};
-use crate::call::{Interceptor, Outgoing};
 use crate::conn::{Conn, ConnState};
-use crate::handler::{Handler, Nothing};
-use crate::hub::{Greeter, Hub, HubOptions, StateHandler};
+use crate::handler::{Dispatch, Handler, Nothing, StateHandler};
+use crate::hub::{Greeter, Hub, HubOptions};
 use crate::limits::{
     DIAL_LIMIT, DoorLimits, HANDSHAKE_LIMIT, Limits, MAX_HELLO, attempt_limit, bounded,
 };
+use crate::outgoing::{Interceptor, Outgoing};
 use crate::proto::{Settings, Side};
 use crate::sockets::{SPIN, limited};
 use crate::status::{Error, Status};
@@ -238,9 +238,11 @@ impl ClientBuilder {
         let options = HubOptions {
             side: Side::Client,
             settings,
-            handler: self.handler,
+            upcalls: Box::new(Dispatch {
+                handler: self.handler,
+                on_state: self.on_state,
+            }),
             greeter: self.greeter,
-            on_state: self.on_state,
             max_connections: usize::MAX,
             connection_wait: Duration::ZERO,
             door: DoorLimits::of_client(dial_limit),

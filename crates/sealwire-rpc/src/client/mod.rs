@@ -11,12 +11,12 @@ use sealwire::{Endpoint, Monitor, Security};
 
 pub use self::builder::ClientBuilder;
 use self::dialing::{DialOptions, Dialing};
-use crate::call::CallOptions;
 use crate::conn::Conn;
 use crate::counters::{Counters, count};
 use crate::hub::{Hub, shielded};
 use crate::limits::bounded;
 use crate::lock::lock;
+use crate::outgoing::CallOptions;
 use crate::proto::Body;
 use crate::status::{Code, Error};
 
@@ -52,11 +52,6 @@ impl Client {
 
     pub(crate) fn hub(&self) -> &Arc<Hub> {
         &self.shared.hub
-    }
-
-    /// Returns the same client with calls that block the thread.
-    pub fn blocking(&self) -> crate::blocking::Client {
-        crate::blocking::Client::new(self.clone())
     }
 
     /// Returns the connections that are ready.

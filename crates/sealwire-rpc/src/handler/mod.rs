@@ -1,11 +1,13 @@
 //! What answers requests, and where it runs.
 
+mod dispatch;
 mod pool;
 mod request;
 mod spawn;
 
 use std::sync::Arc;
 
+pub(crate) use self::dispatch::{Dispatch, StateHandler};
 pub use self::pool::Pool;
 #[cfg(test)]
 pub(crate) use self::pool::PoolSteps;
@@ -54,7 +56,7 @@ fn run<R: AsRef<[u8]>>(request: Request, handle: impl FnOnce(&Request) -> Result
     let answering = || {
         let outcome = span.within(|| hub.guard("a handler", || handle(&request)));
         // Looking at the reply and dropping it is code of others as well.
-        request.answer(outcome.unwrap_or_else(|| Err(panicked("the handler"))));
+        request.answer(outcome.unwrap_or_else(|| Err(Status::panicked("the handler"))));
     };
     let _ = hub.guard("the reply of a handler", answering);
 }
@@ -62,10 +64,6 @@ fn run<R: AsRef<[u8]>>(request: Request, handle: impl FnOnce(&Request) -> Result
 fn take(message: OneWay, handle: &(impl Fn(&OneWay) + ?Sized)) {
     let hub = message.conn().link().hub().clone();
     let _ = hub.guard("a handler of one-way messages", || handle(&message));
-}
-
-pub(crate) fn panicked(what: &str) -> Status {
-    Status::new(Code::INTERNAL, format!("{what} panicked"))
 }
 
 type MessageHandler = Box<dyn Fn(&OneWay) + Send + Sync>;
@@ -127,7 +125,7 @@ impl Handler for Intercepted {
         let passed = hub.guard("an interceptor", || {
             self.before.iter().try_for_each(|before| before(&request))
         });
-        match passed.unwrap_or_else(|| Err(panicked("an interceptor"))) {
+        match passed.unwrap_or_else(|| Err(Status::panicked("an interceptor"))) {
             Ok(()) => self.handler.request(request),
             Err(status) => request.fail(status),
         }

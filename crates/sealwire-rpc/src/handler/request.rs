@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::blocking::RequestStream;
 use crate::conn::Conn;
 use crate::counters::count;
-use crate::proto::{Answered, Body, Connection, ServedKey};
+use crate::proto::{Answered, Asked, Body, Protocol, ServedKey};
 use crate::status::{Code, Error, Status};
 use crate::stream;
 
@@ -21,19 +20,13 @@ pub struct Request {
 }
 
 impl Request {
-    pub(crate) fn new(
-        conn: Conn,
-        key: ServedKey,
-        body: Body,
-        due: Option<Duration>,
-        streams: bool,
-    ) -> Self {
+    pub(crate) fn new(conn: Conn, asked: Asked) -> Self {
         Request {
             conn,
-            key,
-            body,
-            due,
-            streams,
+            key: asked.key,
+            body: asked.body,
+            due: asked.due,
+            streams: asked.streams,
             answered: false,
         }
     }
@@ -102,15 +95,10 @@ impl Request {
     /// size.
     pub async fn send(&self, item: &[u8]) -> Result<(), Error> {
         let key = self.key;
-        let attempt = |proto: &mut Connection, waker: &std::task::Waker| {
+        let attempt = |proto: &mut Protocol, waker: &std::task::Waker| {
             proto.send_served_item(key, item, waker)
         };
         stream::send(self.conn.link(), attempt).await
-    }
-
-    /// Returns the streams of the call, for handlers that may block the thread.
-    pub fn blocking(&self) -> RequestStream<'_> {
-        RequestStream::new(self)
     }
 
     /// Answers with this body. An answer after the deadline is not sent: nobody waits for it.
@@ -170,7 +158,7 @@ impl Request {
     }
 
     fn answer_error(&self, status: &Status) {
-        let answered = |proto: &mut Connection| proto.fail_and_release(self.key, status);
+        let answered = |proto: &mut Protocol| proto.fail_and_release(self.key, status);
         if self.conn.served(answered) == Some(Answered::TooLate) {
             self.too_late();
         }

@@ -8,10 +8,10 @@ use sealwire::Peer;
 use super::Hub;
 use super::admission::{Change, Placed};
 use super::door::{Greeting, Waiting};
-use crate::conn::{Conn, ConnState, Link};
 use crate::counters::count;
 use crate::guard::log;
 use crate::limits::MAX_HELLO;
+use crate::link::CallLink;
 use crate::proto::{Settings, Side, Violation};
 
 impl Hub {
@@ -106,32 +106,25 @@ impl Hub {
                 return;
             }
         }
-        let link = Link::new(self.clone(), new.peer, new.settings);
+        let link = CallLink::new(self.clone(), new.peer, new.settings);
         self.admission.admit(routing_id, link.clone());
         count(&self.counters.connections);
         log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "connected"));
-        self.tell_state(&link, ConnState::New);
+        self.options.upcalls.connected(&link);
         self.changes.tell();
         if self.has_ended() {
             self.close_all_links();
         }
     }
 
-    fn tell_state(&self, link: &Arc<Link>, state: ConnState) {
-        if let Some(handler) = &self.options.on_state {
-            let conn = Conn::new(link.clone());
-            let _ = self.guard("a function for changes of state", || handler(&conn, state));
-        }
-    }
-
-    pub(super) fn link_ended(&self, link: &Arc<Link>) {
+    pub(super) fn link_ended(&self, link: &Arc<CallLink>) {
         link.close();
         log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "disconnected"));
-        self.tell_state(link, ConnState::Closed);
+        self.options.upcalls.disconnected(link);
         self.changes.tell();
     }
 
-    fn disconnected(self: &Arc<Self>, link: Option<Arc<Link>>) {
+    fn disconnected(self: &Arc<Self>, link: Option<Arc<CallLink>>) {
         if let Some(link) = link {
             self.link_ended(&link);
         }

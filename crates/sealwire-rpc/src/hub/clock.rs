@@ -8,8 +8,8 @@ use std::task::Context;
 use std::time::Duration;
 
 use super::Hub;
-use crate::call::CallOptions;
 use crate::limits::bounded;
+use crate::outgoing::CallOptions;
 use crate::proto::TICK;
 use crate::seat::Seat;
 

@@ -38,28 +38,35 @@ pub(crate) use self::shield::shielded;
 #[cfg(test)]
 pub(crate) use self::simulated::{Driver, Steps, Task};
 pub(crate) use self::waiting::{First, first};
-use crate::call::Interceptor;
-use crate::conn::{Conn, ConnState, Link};
 use crate::counters::{LiveCounters, count};
 use crate::guard::contain;
-use crate::handler::Handler;
 use crate::limits::DoorLimits;
-use crate::proto::{Settings, Side};
+use crate::link::CallLink;
+use crate::outgoing::{Interceptor, Outgoing};
+use crate::proto::{Asked, Body, Settings, Side};
 use crate::seat::block_on;
-use crate::status::Error;
+use crate::status::{Error, Status};
 use crate::threads;
 
 /// Decides about a new connection, with what the other side's application sent, and says what to
 /// send to it.
 pub(crate) type Greeter = Arc<dyn Fn(&Peer, &[u8]) -> Result<Vec<u8>, String> + Send + Sync>;
-pub(crate) type StateHandler = Arc<dyn Fn(&Conn, ConnState) + Send + Sync>;
+
+/// What the application does about what is read. The hub knows neither handlers nor handles.
+pub(crate) trait Upcalls: Send + Sync {
+    fn request(&self, link: &Arc<CallLink>, asked: Asked);
+    fn message(&self, link: &Arc<CallLink>, body: Body);
+    /// The connection is ready.
+    fn connected(&self, link: &Arc<CallLink>);
+    /// It is gone.
+    fn disconnected(&self, link: &Arc<CallLink>);
+}
 
 pub(crate) struct HubOptions {
     pub(crate) side: Side,
     pub(crate) settings: Settings,
-    pub(crate) handler: Arc<dyn Handler>,
+    pub(crate) upcalls: Box<dyn Upcalls>,
     pub(crate) greeter: Option<Greeter>,
-    pub(crate) on_state: Option<StateHandler>,
     pub(crate) max_connections: usize,
     pub(crate) connection_wait: Duration,
     pub(crate) door: DoorLimits,
@@ -77,7 +84,7 @@ pub(crate) struct Hub {
     /// on whichever thread lets go of this last.
     reading: Reading,
     pub(crate) socket: sealwire::Socket,
-    admission: Admission<Arc<Link>>,
+    admission: Admission<Arc<CallLink>>,
     pub(crate) changes: Changes,
     pub(crate) counters: LiveCounters,
     /// When the clock of the context began.
@@ -192,6 +199,21 @@ impl Hub {
         outcome
     }
 
+    /// Lets a call or message out, as the interceptors say, in their order.
+    pub(crate) fn let_out<'a>(&self, mut outgoing: Outgoing<'a>) -> Result<Outgoing<'a>, Error> {
+        let by = &self.options.interceptors;
+        if by.is_empty() {
+            return Ok(outgoing);
+        }
+        let passed = self.guard("an interceptor", || {
+            by.iter().try_for_each(|intercept| intercept(&mut outgoing))
+        });
+        match passed.unwrap_or_else(|| Err(Status::panicked("an interceptor"))) {
+            Ok(()) => Ok(outgoing),
+            Err(status) => Err(Error::Intercepted(status)),
+        }
+    }
+
     pub(crate) fn has_ended(&self) -> bool {
         self.ending.has_ended()
     }
@@ -242,7 +264,7 @@ impl Hub {
         }
     }
 
-    pub(crate) fn links(&self) -> Vec<Arc<Link>> {
+    pub(crate) fn links(&self) -> Vec<Arc<CallLink>> {
         if !self.is_here() {
             return Vec::new();
         }
@@ -267,8 +289,8 @@ impl Hub {
     }
 
     /// The connection with the fewest calls that takes more, of several the one with the lowest routing id.
-    pub(crate) fn least_loaded(&self) -> Option<Arc<Link>> {
-        let load = |link: &Arc<Link>| link.takes_calls().then(|| link.load());
+    pub(crate) fn least_loaded(&self) -> Option<Arc<CallLink>> {
+        let load = |link: &Arc<CallLink>| link.takes_calls().then(|| link.load());
         self.admission.least_loaded(load)
     }
 

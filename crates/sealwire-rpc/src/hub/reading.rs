@@ -12,8 +12,8 @@ use sealwire::{Error as SocketError, Message, blocking, waits};
 
 use super::Hub;
 use super::handover::{Handover, Ticket};
-use crate::conn::Link;
 use crate::limits::RESUMED_AT_A_TIME;
+use crate::link::{CallLink, Received};
 use crate::lock::lock;
 use crate::proto::Side;
 use crate::seat::Seat;
@@ -30,9 +30,9 @@ const CHECK_FOR_ROOM: Duration = Duration::from_millis(2);
 #[derive(Default)]
 pub(super) struct Reader {
     pub(super) batch: Vec<Message>,
-    touched: Vec<Arc<Link>>,
+    touched: Vec<Arc<CallLink>>,
     /// Those whose requests wait for them to read.
-    paused: Vec<Arc<Link>>,
+    paused: Vec<Arc<CallLink>>,
 }
 
 thread_local! {
@@ -49,7 +49,7 @@ struct Processing {
 }
 
 impl Processing {
-    fn with(link: Option<&Link>) -> Option<Self> {
+    fn with(link: Option<&CallLink>) -> Option<Self> {
         let link = link.map(|link| std::ptr::from_ref(link).addr());
         Some(Processing { link })
     }
@@ -62,7 +62,7 @@ pub(crate) fn must_not_wait() -> bool {
 }
 
 /// Whether this thread processes a message of this link, and flushes it later.
-pub(crate) fn flushes_later(link: &Link) -> bool {
+pub(crate) fn flushes_later(link: &CallLink) -> bool {
     IN_BATCH.get() == Processing::with(Some(link))
 }
 
@@ -124,7 +124,7 @@ impl Hub {
     fn process(self: &Arc<Self>, reader: &mut Reader) {
         let now = self.now();
         IN_BATCH.set(Processing::with(None));
-        let mut current: Option<Arc<Link>> = None;
+        let mut current: Option<Arc<CallLink>> = None;
         for message in reader.batch.drain(..) {
             let Some(peer) = message.peer() else { continue };
             let routing_id = peer.connection_routing_id();
@@ -155,8 +155,10 @@ impl Hub {
                 continue;
             };
             match link.receive(frame, now) {
-                Ok(false) => {}
-                Ok(true) => reader.paused.push(link.clone()),
+                Ok(Received::Nothing) => {}
+                Ok(Received::Request(asked)) => self.options.upcalls.request(link, asked),
+                Ok(Received::OneWay(body)) => self.options.upcalls.message(link, body),
+                Ok(Received::Paused) => reader.paused.push(link.clone()),
                 Err(violation) => self.violated(routing_id, violation),
             }
         }
@@ -171,7 +173,9 @@ impl Hub {
         let now = self.now();
         reader.paused.retain(|link| {
             IN_BATCH.set(Processing::with(Some(link)));
-            let waits = link.resume(now, RESUMED_AT_A_TIME);
+            let requests = (0..RESUMED_AT_A_TIME).map_while(|_| link.next_request(now));
+            requests.for_each(|asked| self.options.upcalls.request(link, asked));
+            let waits = link.check_paused();
             IN_BATCH.set(None);
             link.flush();
             waits

@@ -9,7 +9,7 @@ use sealwire::waits;
 
 use super::{Hub, must_not_wait, shielded};
 use crate::limits::bounded;
-use crate::proto::Connection;
+use crate::proto::Protocol;
 use crate::seat::block_until;
 use crate::threads;
 
@@ -38,7 +38,7 @@ impl Hub {
             let changed = self.changes.listen();
             // Connections may still be on their way.
             for link in self.links() {
-                link.with(Connection::go_away);
+                link.with(Protocol::go_away);
             }
             let is_over = deadline <= self.now() || self.has_ended();
             // Foreign code on a thread that waits for nothing.

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::flow::{Flow, Item};
 use super::wire::{Kind, encode_time};
-use super::{Body, CallKey, Connection, NotSent, Violation};
+use super::{Body, CallKey, NotSent, Protocol, Violation};
 use crate::status::Error;
 
-impl Connection {
+impl Protocol {
     /// Begins a call. `due` is when its caller stops waiting.
     pub(crate) fn call(
         &mut self,

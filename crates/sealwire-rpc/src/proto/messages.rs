@@ -4,9 +4,9 @@ use super::budget::cost;
 use super::credit::Grant;
 use super::flow::Flow;
 use super::wire::Kind;
-use super::{Body, Connection, NotSent, Violation};
+use super::{Body, NotSent, Protocol, Violation};
 
-impl Connection {
+impl Protocol {
     /// Sends a message that nobody answers.
     pub(crate) fn one_way(&mut self, body: &[u8]) -> Result<(), NotSent> {
         self.check(body.len())?;

@@ -1,8 +1,8 @@
 //! One connection, without I/O: messages in, events and messages out. Time is an argument.
 //!
 //! ```text
-//!   call, one_way, reply ─▶ Connection ─▶ outbox ─▶ the peer
-//!   events, outcomes    ◀─ Connection ◀─ receive ◀─ the peer
+//!   call, one_way, reply ─▶ Protocol ─▶ outbox ─▶ the peer
+//!   events, outcomes     ◀─ Protocol ◀─ receive ◀─ the peer
 //! ```
 //!
 //! Each call that was begun ends exactly once: with what the peer answers, or when the connection
@@ -93,7 +93,7 @@ pub(crate) enum Event {
     Nothing,
     /// To answer.
     Request(Asked),
-    /// To ask for requests with [`Connection::next_request`] once the peer has read.
+    /// To ask for requests with [`Protocol::next_request`] once the peer has read.
     Deferred,
     /// A request was turned away.
     Refused,
@@ -116,7 +116,7 @@ pub(crate) struct Held {
 
 /// The protocol on one connection: what either side has asked, what may be under way, and what is to
 /// be sent.
-pub(crate) struct Connection {
+pub(crate) struct Protocol {
     local: Settings,
     peer: Settings,
     calls: Calls,
@@ -127,9 +127,9 @@ pub(crate) struct Connection {
     going_away: GoingAway,
 }
 
-impl Connection {
+impl Protocol {
     pub(crate) fn new(side: Side, local: Settings, peer: Settings, answer_budget: usize) -> Self {
-        Connection {
+        Protocol {
             local,
             peer,
             calls: Calls::new(side, &peer),

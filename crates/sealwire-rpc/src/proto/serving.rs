@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::flow::{Flow, Item};
 use super::wire::{Header, Kind, decode_time};
-use super::{Asked, Body, Connection, Event, NotSent, ServedKey, Violation, failure};
+use super::{Asked, Body, Event, NotSent, Protocol, ServedKey, Violation, failure};
 use crate::status::{Code, Status};
 
 /// What became of an answer.
@@ -22,7 +22,7 @@ pub(crate) enum Answered {
     NotRead,
 }
 
-impl Connection {
+impl Protocol {
     pub(super) fn request(
         &mut self,
         header: Header,

@@ -35,22 +35,22 @@ fn waker() -> Waker {
 }
 
 struct Pair {
-    client: Connection,
-    server: Connection,
+    client: Protocol,
+    server: Protocol,
     now: Duration,
 }
 
 impl Pair {
     fn new() -> Self {
         Pair {
-            client: Connection::new(Side::Client, SETTINGS, SETTINGS, ANSWERS),
-            server: Connection::new(Side::Server, SETTINGS, SETTINGS, ANSWERS),
+            client: Protocol::new(Side::Client, SETTINGS, SETTINGS, ANSWERS),
+            server: Protocol::new(Side::Server, SETTINGS, SETTINGS, ANSWERS),
             now: Duration::from_secs(1),
         }
     }
 
     /// Moves all messages one way; gives what the receiver has to do.
-    fn carry(from: &mut Connection, to: &mut Connection, now: Duration) -> Vec<Event> {
+    fn carry(from: &mut Protocol, to: &mut Protocol, now: Duration) -> Vec<Event> {
         let mut frames = VecDeque::new();
         from.take_outbox(&mut frames);
         let received = frames
@@ -412,12 +412,12 @@ fn a_sender_that_waits_for_room_is_woken_by_the_end_of_its_call() {
         message_budget: 1,
         ..SETTINGS
     };
-    pair.client = Connection::new(Side::Client, SETTINGS, small, ANSWERS);
+    pair.client = Protocol::new(Side::Client, SETTINGS, small, ANSWERS);
     let due = pair.now + Duration::from_secs(1);
     let key = pair.client.call(b"", pair.now, Some(due), true).unwrap();
     let count = Arc::new(Count::default());
     let waker = count.clone().into();
-    let send = |client: &mut Connection| client.send_call_item(key, b"", &waker);
+    let send = |client: &mut Protocol| client.send_call_item(key, b"", &waker);
     assert_eq!(send(&mut pair.client), Poll::Ready(Ok(())));
     assert_eq!(send(&mut pair.client), Poll::Ready(Err(NotSent::Full)));
     pair.client.handle_timeout(due + TICK);

@@ -92,6 +92,8 @@ fn a_call_given_up_keeps_its_number_until_it_is_answered() {
     assert!(scene.calls.is_stuck() && scene.begin(None).is_none());
     scene.end(calls[1].1).unwrap();
     assert!(!scene.calls.is_stuck() && scene.begin(None).is_some());
+    assert!(scene.begin(None).is_none());
+    assert!(!scene.calls.is_stuck(), "one of the three is waited for");
 }
 
 #[test]

@@ -19,15 +19,15 @@ fn message(kind: u8, number: u32, body: &[u8]) -> Frame {
 }
 
 /// A server with these settings, which keeps `answers` bytes of answers.
-fn server(change: impl FnOnce(&mut Settings), answers: usize) -> Connection {
+fn server(change: impl FnOnce(&mut Settings), answers: usize) -> Protocol {
     let mut local = SETTINGS;
     change(&mut local);
     let mut peer = SETTINGS;
     peer.max_body = u32::MAX;
-    Connection::new(Side::Server, local, peer, answers)
+    Protocol::new(Side::Server, local, peer, answers)
 }
 
-impl Connection {
+impl Protocol {
     fn get(&mut self, kind: u8, number: u32, body: &[u8]) -> Result<Event, Violation> {
         self.receive(message(kind, number, body), Duration::ZERO)
     }

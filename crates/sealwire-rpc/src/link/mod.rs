@@ -1,47 +1,55 @@
 //! What the handles of a connection share: the protocol under a lock, and who is told.
 
+mod room;
+mod waiters;
+
 use std::collections::VecDeque;
-use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Poll, Waker};
+use std::task::Waker;
 use std::time::Duration;
 
 use sealwire::account::Kind;
 use sealwire::{Frame, Peer};
-use slab::Slab;
 
-use super::{Conn, Place};
+pub(crate) use self::room::Place;
+use self::waiters::Waiters;
 use crate::counters::count;
 use crate::guard::wake_all;
-use crate::handler::{OneWay, Request};
 use crate::hub::{Hub, flushes_later};
 use crate::limits::LEAST_READ;
 use crate::lock::lock;
-use crate::proto::{Asked, Connection, Event, Held, NotSent, Settings, Violation};
-use crate::status::Error;
+use crate::proto::{Asked, Body, Event, Held, Protocol, Settings, Violation};
 
-pub(crate) struct Link {
-    pub(super) hub: Arc<Hub>,
-    pub(super) peer: Arc<Peer>,
-    pub(super) routing_id: u32,
-    pub(super) core: Mutex<Core>,
-    /// Open calls of this side.
-    pub(super) load: AtomicUsize,
-    pub(super) takes_calls: AtomicBool,
+/// What the hub does about a received message.
+pub(crate) enum Received {
+    /// Nothing more.
+    Nothing,
+    Request(Asked),
+    OneWay(Body),
+    /// Requests wait from here on until the peer has read.
+    Paused,
 }
 
-pub(super) struct Core {
-    pub(super) proto: Connection,
+/// A connection that was let in. [`Conn`](crate::Conn) is a handle to it.
+pub(crate) struct CallLink {
+    hub: Arc<Hub>,
+    peer: Arc<Peer>,
+    routing_id: u32,
+    core: Mutex<Core>,
+    /// Open calls of this side.
+    load: AtomicUsize,
+    takes_calls: AtomicBool,
+}
+
+struct Core {
+    proto: Protocol,
     /// A thread hands messages to the socket; it will see what is queued meanwhile.
     flushing: bool,
     spare: VecDeque<Frame>,
     wakers: Vec<Waker>,
-    /// Those who wait for room, since they were last all woken.
-    pub(super) room: Slab<Waker>,
-    pub(super) room_round: u64,
-    /// They have a time limit; the earliest.
-    room_limit: Option<Duration>,
+    /// Those who wait for room.
+    room: Waiters,
     /// Since when the peer has not read, while too much waits for it.
     unread: Option<Unread>,
     /// Since when no call can be made because the peer does not answer those that were given up.
@@ -65,11 +73,6 @@ impl Core {
         self.proto.is_finished() && !self.flushing
     }
 
-    fn take_room(&mut self, into: &mut Vec<Waker>) {
-        self.room_round += 1;
-        into.extend(self.room.drain());
-    }
-
     /// Brings the peer's account up to date. Often nothing has changed: then nothing is written to
     /// memory that threads share.
     fn note_held(&mut self, peer: &Peer) {
@@ -84,12 +87,12 @@ impl Core {
     }
 }
 
-impl Link {
+impl CallLink {
     pub(crate) fn new(hub: Arc<Hub>, peer: Arc<Peer>, settings: Settings) -> Arc<Self> {
         let options = &hub.options;
         let budget = options.answer_budget;
-        let proto = Connection::new(options.side, options.settings, settings, budget);
-        Arc::new(Link {
+        let proto = Protocol::new(options.side, options.settings, settings, budget);
+        Arc::new(CallLink {
             routing_id: peer.connection_routing_id(),
             peer,
             core: Mutex::new(Core {
@@ -97,9 +100,7 @@ impl Link {
                 flushing: false,
                 spare: VecDeque::new(),
                 wakers: Vec::new(),
-                room: Slab::new(),
-                room_round: 0,
-                room_limit: None,
+                room: Waiters::default(),
                 unread: None,
                 stuck: None,
                 paused: false,
@@ -123,6 +124,11 @@ impl Link {
         &self.hub
     }
 
+    /// Entries in both tables of calls.
+    pub(crate) fn entries(&self) -> usize {
+        lock(&self.core).proto.entries()
+    }
+
     pub(crate) fn load(&self) -> usize {
         self.load.load(Ordering::Relaxed)
     }
@@ -132,12 +138,12 @@ impl Link {
     }
 
     /// Lets the protocol do something, then wakes whom that concerns.
-    pub(crate) fn act<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
+    pub(crate) fn act<R>(&self, action: impl FnOnce(&mut Protocol) -> R) -> R {
         self.act_and_keep(action).0
     }
 
     /// The same, and sends what there is to send then.
-    pub(crate) fn with<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> R {
+    pub(crate) fn with<R>(&self, action: impl FnOnce(&mut Protocol) -> R) -> R {
         let (result, core) = self.act_and_keep(action);
         if !flushes_later(self) {
             self.flush_from(core);
@@ -148,7 +154,7 @@ impl Link {
     /// Gives the lock as well, for what comes next. It is not held while others are told.
     fn act_and_keep<R>(
         &self,
-        action: impl FnOnce(&mut Connection) -> R,
+        action: impl FnOnce(&mut Protocol) -> R,
     ) -> (R, MutexGuard<'_, Core>) {
         let mut core = lock(&self.core);
         let was_at_its_end = core.is_finished();
@@ -166,7 +172,7 @@ impl Link {
             let mut wakers = std::mem::take(&mut core.wakers);
             core.proto.take_wakers(&mut wakers);
             if room {
-                core.take_room(&mut wakers);
+                core.room.take_all(&mut wakers);
             }
             drop(core);
             self.wake(&mut wakers);
@@ -188,7 +194,7 @@ impl Link {
     /// Wakes those who wait for room. The lock is given back.
     fn wake_for_room(&self, mut core: MutexGuard<'_, Core>) {
         let mut wakers = std::mem::take(&mut core.wakers);
-        core.take_room(&mut wakers);
+        core.room.take_all(&mut wakers);
         drop(core);
         self.wake(&mut wakers);
         lock(&self.core).wakers = wakers;
@@ -258,19 +264,19 @@ impl Link {
         }
     }
 
-    /// Whether requests wait from here on until the peer has read.
-    pub(crate) fn receive(
-        self: &Arc<Self>,
-        frame: Frame,
-        now: Duration,
-    ) -> Result<bool, Violation> {
+    pub(crate) fn receive(&self, frame: Frame, now: Duration) -> Result<Received, Violation> {
         let counters = &self.hub.counters;
         match self.act(|proto| proto.receive(frame, now))? {
             Event::Nothing => {}
-            Event::Request(asked) => self.serve(asked),
+            Event::Request(asked) => {
+                count(&counters.requests);
+                return Ok(Received::Request(asked));
+            }
             Event::Deferred => {
                 count(&counters.requests);
-                return Ok(!std::mem::replace(&mut lock(&self.core).paused, true));
+                if !std::mem::replace(&mut lock(&self.core).paused, true) {
+                    return Ok(Received::Paused);
+                }
             }
             Event::Refused => {
                 count(&counters.requests);
@@ -279,45 +285,20 @@ impl Link {
             }
             Event::OneWay(body) => {
                 count(&counters.messages_received);
-                let message = OneWay::new(Conn::new(self.clone()), body);
-                let handler = &self.hub.options.handler;
-                let _ = self.hub.guard("a handler", || handler.message(message));
+                return Ok(Received::OneWay(body));
             }
-            Event::GoingAway => {
-                self.hub.changes.tell();
-            }
+            Event::GoingAway => self.hub.changes.tell(),
         }
-        Ok(false)
+        Ok(Received::Nothing)
     }
 
-    fn serve(self: &Arc<Self>, asked: Asked) {
-        count(&self.hub.counters.requests);
-        self.handle(asked);
+    /// The next request that has waited for the peer to read, if it has.
+    pub(crate) fn next_request(&self, now: Duration) -> Option<Asked> {
+        self.act(|proto| proto.next_request(now))
     }
 
-    /// Gives a request to the handler.
-    fn handle(self: &Arc<Self>, asked: Asked) {
-        let Asked {
-            key,
-            body,
-            due,
-            streams,
-        } = asked;
-        let request = Request::new(Conn::new(self.clone()), key, body, due, streams);
-        // Dropped without an answer it is answered with an error.
-        let handler = &self.hub.options.handler;
-        let _ = self.hub.guard("a handler", || handler.request(request));
-    }
-
-    /// Gives up to `limit` requests to the handler that have waited for the peer to read, if it has.
-    /// Whether there are more.
-    pub(crate) fn resume(self: &Arc<Self>, now: Duration, limit: usize) -> bool {
-        for _ in 0..limit {
-            match self.act(|proto| proto.next_request(now)) {
-                Some(asked) => self.handle(asked),
-                None => break,
-            }
-        }
+    /// Whether requests still wait for the peer to read. If not, [`receive`](Self::receive) says when some do.
+    pub(crate) fn check_paused(&self) -> bool {
         let mut core = lock(&self.core);
         core.paused = core.proto.has_deferred();
         core.paused
@@ -329,9 +310,9 @@ impl Link {
         let mut core = lock(&self.core);
         let unread = self.check_reading(&mut core, now)?;
         let stuck = self.check_answers(&mut core, now)?;
-        let overdue = core.room_limit.take_if(|limit| *limit <= now).is_some();
+        let overdue = core.room.take_overdue(now);
         let next = core.proto.next_timeout();
-        let next = [next, unread, stuck, core.room_limit]
+        let next = [next, unread, stuck, core.room.limit()]
             .into_iter()
             .flatten()
             .min();
@@ -381,7 +362,7 @@ impl Link {
         lock(&self.core).is_finished()
     }
 
-    pub(super) fn has_farewell(&self) -> bool {
+    pub(crate) fn has_farewell(&self) -> bool {
         lock(&self.core).proto.has_farewell()
     }
 
@@ -390,63 +371,9 @@ impl Link {
     }
 
     pub(crate) fn close(&self) {
-        self.act(Connection::close);
+        self.act(Protocol::close);
         let mut core = lock(&self.core);
         core.note_held(&self.peer);
         self.wake_for_room(core);
-    }
-
-    /// Tries until it works, there will never be room, or time is up. Until when is asked only
-    /// if it has to wait.
-    pub(super) async fn when_there_is_room<R>(
-        &self,
-        until: impl FnOnce() -> Duration,
-        mut attempt: impl FnMut(&mut Connection) -> Result<R, NotSent>,
-    ) -> Result<R, Error> {
-        self.hub.check()?;
-        match self.with(&mut attempt) {
-            Err(NotSent::Full) => {}
-            other => return other.map_err(Error::from),
-        }
-        let until = until();
-        let mut place = Place::new(self);
-        poll_fn(|context| {
-            let attempt = |proto: &mut Connection, _: &Waker| Poll::Ready(attempt(proto));
-            if let Poll::Ready(done) = place.poll(context.waker(), attempt) {
-                return Poll::Ready(done.map_err(Error::from));
-            }
-            if self.hub.now() >= until {
-                return Poll::Ready(Err(Error::Congested(self.hub.options.write_limit)));
-            }
-            self.limit_wait(until);
-            Poll::Pending
-        })
-        .await
-    }
-
-    /// Wakes the senders that wait for room at this time.
-    fn limit_wait(&self, until: Duration) {
-        let mut core = lock(&self.core);
-        core.room_limit = Some(core.room_limit.map_or(until, |limit| limit.min(until)));
-        drop(core);
-        self.hub.arm(until);
-    }
-
-    pub(super) fn room_until(&self) -> Duration {
-        self.hub.now() + self.hub.options.write_limit
-    }
-}
-
-impl From<NotSent> for Error {
-    fn from(not_sent: NotSent) -> Self {
-        match not_sent {
-            NotSent::Full => Error::WouldBlock,
-            NotSent::GoingAway => Error::ShuttingDown,
-            NotSent::Forked => Error::Forked,
-            NotSent::Closed => Error::ConnectionLost {
-                may_have_run: false,
-            },
-            NotSent::TooLarge { size, limit } => Error::TooLarge { size, limit },
-        }
     }
 }

@@ -1,8 +1,5 @@
 //! One connection, for both sides: calls and messages to the peer.
 
-mod link;
-mod room;
-
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -10,13 +7,12 @@ use std::time::Duration;
 
 use sealwire::Peer;
 
-pub(crate) use self::link::Link;
-pub(crate) use self::room::Place;
-use crate::call::{Call, CallOptions, Outgoing};
+use crate::call::Call;
 use crate::counters::count;
 use crate::guard::Traced;
-use crate::lock::lock;
-use crate::proto::{Body, Connection, ServedKey};
+use crate::link::CallLink;
+use crate::outgoing::{CallOptions, Outgoing};
+use crate::proto::{Body, Protocol, ServedKey};
 use crate::status::Error;
 use crate::stream::CallStream;
 
@@ -34,21 +30,21 @@ pub enum ConnState {
 /// call each other. Clones are handles to the same connection.
 #[derive(Clone)]
 pub struct Conn {
-    link: Arc<Link>,
+    link: Arc<CallLink>,
 }
 
 impl Conn {
-    pub(crate) fn new(link: Arc<Link>) -> Self {
+    pub(crate) fn new(link: Arc<CallLink>) -> Self {
         Conn { link }
     }
 
-    pub(crate) fn link(&self) -> &Arc<Link> {
+    pub(crate) fn link(&self) -> &Arc<CallLink> {
         &self.link
     }
 
     /// Returns the peer at the other end, as the handshake proved it.
     pub fn peer(&self) -> &Peer {
-        &self.link.peer
+        self.link.peer()
     }
 
     /// Returns the number of calls of this side that have no answer yet.
@@ -58,23 +54,23 @@ impl Conn {
 
     /// Returns the number of entries in both tables of calls: 0 without calls in flight in either direction.
     pub fn entries(&self) -> usize {
-        if !self.link.hub.is_here() {
+        if !self.link.hub().is_here() {
             return 0;
         }
-        lock(&self.link.core).proto.entries()
+        self.link.entries()
     }
 
     /// Returns whether calls can be made: the connection stands and neither side shuts down.
     pub fn is_open(&self) -> bool {
-        self.link.takes_calls() && self.link.hub.is_here()
+        self.link.takes_calls() && self.link.hub().is_here()
     }
 
     /// Ends the connection. Calls under way on it end with [`Error::ConnectionLost`], on both sides; a client
     /// opens another one when it needs one.
     pub fn close(&self) {
         // Gone already is as good.
-        let socket = &self.link.hub.socket;
-        let _ = socket.disconnect_peer(self.link.routing_id, "rpc: closed by the application");
+        let socket = &self.link.hub().socket;
+        let _ = socket.disconnect_peer(self.link.routing_id(), "rpc: closed by the application");
     }
 
     /// Returns whether the peer has said that it read everything sent to it, as it does when this
@@ -106,7 +102,7 @@ impl Conn {
             .link
             .when_there_is_room(until, |proto| proto.one_way(&message.body));
         sent.await?;
-        count(&self.link.hub.counters.messages_sent);
+        count(&self.link.hub().counters.messages_sent);
         Ok(())
     }
 
@@ -119,7 +115,7 @@ impl Conn {
     pub fn send_no_wait(&self, body: &[u8]) -> Result<(), Error> {
         let message = self.outgoing(body, CallOptions::default(), true)?;
         self.link.with(|proto| proto.one_way(&message.body))?;
-        count(&self.link.hub.counters.messages_sent);
+        count(&self.link.hub().counters.messages_sent);
         Ok(())
     }
 
@@ -151,7 +147,7 @@ impl Conn {
         let call = self.begin(body, options, false).await?;
         let outcome = call.await;
         if outcome.is_err() {
-            count(&self.link.hub.counters.calls_failed);
+            count(&self.link.hub().counters.calls_failed);
         }
         outcome
     }
@@ -173,8 +169,9 @@ impl Conn {
         options: CallOptions,
         is_one_way: bool,
     ) -> Result<Outgoing<'a>, Error> {
-        self.link.hub.check()?;
-        Outgoing::passed(&self.link.hub, body, options, is_one_way)
+        let hub = self.link.hub();
+        hub.check()?;
+        hub.let_out(Outgoing::new(body, options, is_one_way))
     }
 
     /// The span of a call: from here to its outcome.
@@ -183,7 +180,7 @@ impl Conn {
             tracing::debug_span!(
                 target: "sealwire::rpc",
                 "call",
-                peer = %self.link.peer,
+                peer = %self.link.peer(),
                 bytes,
                 outcome = tracing::field::Empty,
             )
@@ -192,7 +189,7 @@ impl Conn {
 
     async fn begin(&self, body: &[u8], options: CallOptions, streams: bool) -> Result<Call, Error> {
         let Outgoing { body, options, .. } = self.outgoing(body, options, false)?;
-        let hub = &self.link.hub;
+        let hub = self.link.hub();
         count(&hub.counters.calls);
         let span = self.span(body.len());
         let now = hub.now();
@@ -222,7 +219,7 @@ impl Conn {
     /// for [`request`](Conn::request).
     pub fn start(&self, body: &[u8], options: CallOptions) -> Result<Call, Error> {
         let Outgoing { body, options, .. } = self.outgoing(body, options, false)?;
-        let hub = &self.link.hub;
+        let hub = self.link.hub();
         let now = hub.now();
         let due = hub.due(now, options);
         let key = self.link.with(|proto| proto.call(&body, now, due, false))?;
@@ -231,14 +228,9 @@ impl Conn {
         Ok(Call::new(self.link.clone(), key, self.span(body.len())))
     }
 
-    /// Returns the same connection with calls that block the thread.
-    pub fn blocking(&self) -> crate::blocking::Conn {
-        crate::blocking::Conn::new(self.clone())
-    }
-
     /// What a handler does about what it was given; `None` in a child of a fork.
-    pub(crate) fn served<R>(&self, action: impl FnOnce(&mut Connection) -> R) -> Option<R> {
-        let here = self.link.hub.is_here();
+    pub(crate) fn served<R>(&self, action: impl FnOnce(&mut Protocol) -> R) -> Option<R> {
+        let here = self.link.hub().is_here();
         here.then(|| self.link.with(action))
     }
 
@@ -254,7 +246,7 @@ impl Conn {
 impl std::fmt::Debug for Conn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Conn")
-            .field("peer", &self.link.peer.to_string())
+            .field("peer", &self.link.peer().to_string())
             .field("calls_in_flight", &self.calls_in_flight())
             .finish()
     }
