@@ -240,6 +240,9 @@ impl Hub {
     pub(super) fn reading_is_over(&self) {
         self.end();
         self.close_all_links();
+        // They hold this hub, which holds them here.
+        let paused = std::mem::take(&mut lock(&self.reading.reader).paused);
+        drop(paused);
     }
 
     /// Runs a future on this thread, which reads while it waits if it may.

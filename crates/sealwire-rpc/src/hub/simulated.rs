@@ -63,7 +63,7 @@ impl Steps {
         if !self.reads {
             return false;
         }
-        let reader = &mut *lock(&self.hub.reading.reader);
+        let mut reader = lock(&self.hub.reading.reader);
         let mut taken = Ok(());
         while reader.batch.len() < most {
             match self.hub.socket.try_recv() {
@@ -78,7 +78,8 @@ impl Steps {
             }
         }
         let has_read = !reader.batch.is_empty();
-        self.reads = !self.hub.has_ended() && self.hub.process_taken(reader, taken);
+        self.reads = !self.hub.has_ended() && self.hub.process_taken(&mut reader, taken);
+        drop(reader);
         if !self.reads {
             self.hub.reading_is_over();
         }

@@ -51,14 +51,15 @@ impl Caller {
     /// Does this number of things.
     pub(super) async fn run(mut self, things: u64) {
         for _ in 0..things {
-            match self.tasks.below(12) {
+            match self.tasks.below(13) {
                 0..3 => self.request(Kind::Now).await,
                 3 => self.request(Kind::Late).await,
                 4 => self.request(Kind::Never).await,
                 5 => self.request(Kind::TurnAway).await,
                 6..8 => self.request(Kind::CallBack).await,
                 8 => self.stream().await,
-                9 => self.take_back().await,
+                9 => self.read_late().await,
+                10 => self.take_back().await,
                 _ => self.send().await,
             }
             let pause = [0, 10, 200][self.tasks.below(3) as usize];
@@ -198,6 +199,39 @@ impl Caller {
         stream.finish();
         while self.next(&stream, call, &mut came).await {}
         (stream.answer().await, came)
+    }
+
+    /// Receives items, and leaves them lying now and then, up to beyond the limit of the call.
+    async fn read_late(&mut self) {
+        let items = self.tasks.below(20);
+        let (call, question) = self.question(Kind::Items, items);
+        let conn = self.client.conn().await;
+        let (options, limit) = self.limit();
+        let begun = self.tasks.now();
+        let (mut came, mut slept) = (0, Duration::ZERO);
+        let stream = match conn {
+            Ok(conn) => conn.open(&question, options).await,
+            Err(error) => Err(error),
+        };
+        let outcome = match stream {
+            Ok(stream) => {
+                stream.finish();
+                loop {
+                    let before = self.tasks.now();
+                    let late = [1, 1, 50, 2_000][self.tasks.below(4) as usize];
+                    self.tasks.sleep(self.tasks.below(late)).await;
+                    slept += self.tasks.now() - before;
+                    if !self.next(&stream, call, &mut came).await {
+                        break stream.answer().await;
+                    }
+                }
+            }
+            Err(error) => Err(error),
+        };
+        if outcome.is_ok() {
+            assert_eq!(came, items, "call {call}: items are missing");
+        }
+        self.end(call, &outcome, &question, begun + slept, limit);
     }
 
     async fn next(&self, stream: &crate::CallStream, call: u64, came: &mut u64) -> bool {

@@ -9,7 +9,7 @@ use crate::lock::lock;
 use crate::{Body, Error};
 
 /// Beyond its limit a call, or a shutdown, ends within this time: those who look at the clock are served by the seed.
-const SLACK: Duration = Duration::from_secs(5);
+pub(super) const SLACK: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Default)]
 pub(super) struct Ledger(Arc<Mutex<State>>);

@@ -157,7 +157,22 @@ fn without_trouble(plan: Plan, manner: Manner) -> Plan {
 
 #[test]
 fn each_call_ends_once_and_leaves_nothing_whatever_happens() {
-    check(&[], seeds(100), |plan| calls(plan, Manner::default()));
+    // A server ended while a request waited for its peer to read.
+    let waits_at_the_end = Plan {
+        seed: 1_179,
+        messages: 13,
+        trouble: Trouble {
+            cuts: 1,
+            partitions: 2,
+            jumps: 1,
+            strangers: 1,
+            restarts: 2,
+            ..Trouble::NONE
+        },
+    };
+    check(&[waits_at_the_end], seeds(100), |plan| {
+        calls(plan, Manner::default())
+    });
 }
 
 /// Without trouble all messages come, and nobody takes the other for one that violates the protocol.

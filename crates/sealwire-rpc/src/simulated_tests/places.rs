@@ -5,7 +5,7 @@ use std::time::Duration;
 use sealwire::simulation::{Plan, Trouble, check, seeds};
 
 use super::callers::Caller;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, SLACK};
 use super::server::{Exchanged, Manner};
 use super::{DELIVERY, QUIET, RETRIES, calm, check_empty, client, without_trouble, world};
 
@@ -13,7 +13,7 @@ use super::{DELIVERY, QUIET, RETRIES, calm, check_empty, client, without_trouble
 const HOSTS: u8 = 4;
 /// Tasks beyond which no client comes.
 const CROWD: usize = 10;
-/// A client gives a place up for which it has waited as long.
+/// A client gives a place up for which it has waited as long, and notices that within the slack.
 const DIAL_LIMIT: Duration = Duration::from_secs(7);
 
 /// Nobody is served beyond the places, each call ends, and a place that was left is free.
@@ -21,7 +21,7 @@ fn few_places(plan: Plan) {
     let mut world = world(plan);
     let ledger = Ledger::default();
     let places = 1 + world.scene.below(3) as usize;
-    let wait = Duration::from_millis(1 + world.scene.below(10_000));
+    let wait = Duration::from_millis(1 + world.scene.below(20_000));
     let manner = Manner {
         places: Some((places, wait)),
         ..Manner::default()
@@ -52,7 +52,7 @@ fn few_places(plan: Plan) {
     assert!(server.connections().is_empty(), "a place is kept");
     let counters = server.server().counters();
     let has_trouble = plan.trouble != Trouble::NONE;
-    if !has_trouble && wait > DIAL_LIMIT {
+    if !has_trouble && wait > DIAL_LIMIT + SLACK {
         assert_eq!(counters.connections_refused, 0, "nobody waited so long");
     }
     for (number, context) in (number..).zip(&contexts[..places]) {
@@ -72,12 +72,29 @@ fn few_places(plan: Plan) {
 
 #[test]
 fn each_call_ends_once_where_places_are_few() {
-    check(&[], seeds(40), few_places);
+    // The clock of a client was left out for six seconds.
+    let left_out = Plan {
+        seed: 3_766,
+        messages: 51,
+        trouble: Trouble {
+            stalls: 1,
+            restarts: 4,
+            rotations: 1,
+            ..Trouble::NONE
+        },
+    };
+    check(&[left_out], seeds(40), few_places);
 }
 
 #[test]
 fn nobody_is_refused_a_place_that_it_waits_for_where_nothing_goes_wrong() {
-    check(&[], seeds(20), |plan| {
+    // Their clients noticed a moment too late that they had waited for 7 s.
+    let kept = [(781, 49), (5_031, 58)].map(|(seed, messages)| Plan {
+        seed,
+        messages,
+        trouble: Trouble::NONE,
+    });
+    check(&kept, seeds(20), |plan| {
         few_places(without_trouble(plan, Manner::default()));
     });
 }

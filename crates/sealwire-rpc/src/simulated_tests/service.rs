@@ -20,15 +20,18 @@ pub(super) enum Kind {
     CallBack,
     /// The items of the stream once more; their number is its argument.
     Stream,
+    /// As many items as its argument says.
+    Items,
 }
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     Kind::Now,
     Kind::Late,
     Kind::Never,
     Kind::TurnAway,
     Kind::CallBack,
     Kind::Stream,
+    Kind::Items,
 ];
 /// Added to the number of a call for that of the call back.
 const BACK: u64 = 1 << 40;
@@ -90,6 +93,7 @@ impl Handler for Service {
                 Kind::Never => return request.cancelled().await,
                 Kind::CallBack => service.call_back(&request, call).await,
                 Kind::Stream => echo(&request, call, argument).await,
+                Kind::Items => send_items(&request, call, argument).await,
                 Kind::Now | Kind::TurnAway => unreachable!("done"),
             }
             reply(request);
@@ -131,4 +135,13 @@ async fn echo(request: &Request, call: u64, items: u64) {
         request.is_cancelled() || came == items,
         "call {call}: {came} of {items} items"
     );
+}
+
+/// Sends items until the caller has gone.
+async fn send_items(request: &Request, call: u64, items: u64) {
+    for number in 0..items {
+        if request.send(&item(call, number)).await.is_err() {
+            return;
+        }
+    }
 }

@@ -16,6 +16,9 @@ use crate::lock::lock;
 
 /// Messages that are read at a time at most, where a seed decides.
 const BATCH: u64 = 8;
+/// Nobody who has something to do is left out for longer. What takes more than its time by more than a few of these
+/// is late for another reason than the choice of the seed.
+const ROUND: Duration = Duration::from_secs(1);
 
 pub(super) struct World {
     pub(super) scene: Scene,
@@ -23,6 +26,7 @@ pub(super) struct World {
     hubs: Vec<Steps>,
     pub(super) pools: Vec<PoolSteps<Service>>,
     running: Vec<Running>,
+    next_round: Duration,
     /// All hubs that there ever were.
     made: Vec<Weak<Hub>>,
 }
@@ -101,6 +105,7 @@ impl World {
             hubs: Vec::new(),
             pools: Vec::new(),
             running: Vec::new(),
+            next_round: ROUND,
             made: Vec::new(),
         }
     }
@@ -113,6 +118,11 @@ impl World {
 
     /// Lets somebody do something, by the seed: the network, a hub, a pool or a task.
     pub(super) fn step(&mut self) {
+        let now = self.scene.network.now();
+        if self.next_round <= now {
+            self.next_round = now + ROUND;
+            self.do_all();
+        }
         self.take_begun();
         let scene = &mut self.scene;
         match scene.below(8) {
@@ -159,11 +169,13 @@ impl World {
         while self.do_all() {}
     }
 
+    /// Lets everybody do something. Whether somebody did.
     fn do_all(&mut self) -> bool {
         self.take_begun();
         let mut busy = false;
+        let is_stalled = self.scene.is_stalled();
         for steps in &mut self.hubs {
-            busy |= steps.read(usize::MAX);
+            busy |= !is_stalled && steps.read(usize::MAX);
             busy |= keep_time(steps);
         }
         for pool in &self.pools {
