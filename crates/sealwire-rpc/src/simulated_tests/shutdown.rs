@@ -10,7 +10,7 @@ use super::callers::Caller;
 use super::ledger::Ledger;
 use super::server::{Exchanged, Manner};
 use super::{DELIVERY, calls, client, without_trouble, world};
-use crate::proto::Connection;
+use crate::proto::Protocol;
 
 const SHUTS_DOWN: Manner = Manner {
     places: None,
@@ -59,13 +59,13 @@ fn a_connection_tells_once_that_it_has_finished() {
     world.settle(DELIVERY);
     let hub = server.server().hub().clone();
     let links = hub.links();
-    let changed = pin!(hub.changed.listen());
-    links[0].with(Connection::go_away);
+    let changed = pin!(hub.changes.listen());
+    links[0].with(Protocol::go_away);
     world.settle(DELIVERY);
     let mut asked = Context::from_waker(Waker::noop());
     assert!(links[0].is_finished() && changed.poll(&mut asked).is_ready());
-    let changed = pin!(hub.changed.listen());
-    links[0].with(Connection::go_away);
+    let changed = pin!(hub.changes.listen());
+    links[0].with(Protocol::go_away);
     assert!(changed.poll(&mut asked).is_pending(), "it is told again");
     drop((links, hub, client, context, server));
     world.end(DELIVERY);
