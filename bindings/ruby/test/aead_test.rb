@@ -168,7 +168,7 @@ class AeadTest < SealwireTest
 
   def test_texts_survive_a_compacting_collector
     skip "this Ruby cannot move objects" unless GC.respond_to?(:auto_compact=)
-    # Ruby 3.1 aborts ("try to mark T_NONE object") when this is switched on while a collection marks objects.
+    # Ruby 3.1 aborts ("try to mark T_NONE object") where compaction is switched on while a collection marks objects.
     GC.start
     GC.auto_compact = true
     GC.stress = true
