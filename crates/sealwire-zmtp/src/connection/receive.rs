@@ -9,18 +9,15 @@
 
 mod scan;
 
-use core::mem;
 use core::time::Duration;
 
-use arrayvec::ArrayVec;
 use bytes::BytesMut;
 
 pub(super) use self::scan::Span;
-use self::scan::{Expected, check_size_without_flags, check_sizes, scan};
+use self::scan::{Scan, Spans, check_size_without_flags, check_sizes, scan};
 use super::{Connection, Phase};
 use crate::error::{Error, WireError};
-use crate::limits::BATCH_FRAMES;
-use crate::mechanism::{Opener, SealedFrame, Shape};
+use crate::mechanism::{Opener, Shape};
 use crate::wire::frame::Header;
 
 /// Part of the buffer's size from which on a payload is a slice of it instead of a copy: a small
@@ -79,11 +76,11 @@ impl Receiver {
         self.opener = opener;
     }
 
-    fn expected(&self) -> Expected {
-        Expected {
-            shape: self.shape,
-            index: self.opener.next_index(),
-            has_data_phases: self.opener.has_data_phases(),
+    /// What ends a connection when the frame of this number does not verify.
+    fn not_verified(&self, index: u64) -> Error {
+        Error::FrameNotVerified {
+            index,
+            first: index == 0 && self.opener.has_data_phases(),
         }
     }
 
@@ -153,51 +150,62 @@ impl Connection {
 
     /// Takes up to a batch of whole frames out of `input`. Gives whether there may be more.
     fn receive_batch(&mut self, input: &mut BytesMut) -> Result<bool, Error> {
-        if self.receiver.verifies() {
-            return self.receive_sealed(input);
+        let mut spans = Spans::new();
+        let (extent, limits) = (self.assembly.extent(), &self.config.limits);
+        if !self.receiver.verifies() {
+            let check = check_sizes(extent, limits);
+            let end = scan(input, Shape::PLAIN, 0, check, |span, _| {
+                spans.push(span);
+                !spans.is_full()
+            });
+            self.deliver(input, &spans)?;
+            self.receiver.wanted = end?;
+            return Ok(spans.is_full());
         }
-        let mut spans = ArrayVec::<Span, BATCH_FRAMES>::new();
-        let check = check_sizes(self.assembly.extent(), &self.config.limits);
-        let scanned = scan(input, Expected::PLAIN, check, |span| {
-            spans.push(span);
-            !spans.is_full()
+        let Receiver { opener, shape, .. } = &mut self.receiver;
+        let (first, mut end) = (opener.next_index(), Ok(0));
+        if !shape.seals_flags() {
+            let verified = opener.open(Scan {
+                input,
+                shape: *shape,
+                index: first,
+                check: check_sizes(extent, limits),
+                spans: &mut spans,
+                end: &mut end,
+            });
+            self.deliver(input, &spans[..verified])?;
+            return self.ended(first, verified, &spans, end);
+        }
+        let verified = opener.open(Scan {
+            input,
+            shape: *shape,
+            index: first,
+            check: check_size_without_flags(limits),
+            spans: &mut spans,
+            end: &mut end,
         });
-        self.deliver(input, &spans)?;
-        self.receiver.wanted = scanned?;
-        Ok(spans.is_full())
+        let unwrapped = self.unwrap_flags(input, &mut spans[..verified]);
+        let good = match &unwrapped {
+            Ok(()) => verified,
+            Err((good, _)) => *good,
+        };
+        self.deliver(input, &spans[..good])?;
+        unwrapped.map_err(|(_, error)| error)?;
+        self.ended(first, verified, &spans, end)
     }
 
-    /// The same for frames that are opened before they are looked into.
-    fn receive_sealed(&mut self, input: &mut BytesMut) -> Result<bool, Error> {
-        let mut spans = ArrayVec::<Span, BATCH_FRAMES>::new();
-        let (extent, limits) = (self.assembly.extent(), &self.config.limits);
-        let expected = self.receiver.expected();
-        let shape = expected.shape;
-        let take = |span| {
-            spans.push(span);
-            !spans.is_full()
-        };
-        let scanned = if shape.seals_flags() {
-            scan(input, expected, check_size_without_flags(limits), take)
-        } else {
-            scan(input, expected, check_sizes(extent, limits), take)
-        };
-        let opener = &mut self.receiver.opener;
-        let verified = opener.open(frames(input, &spans, shape));
-        let checked = if shape.seals_flags() {
-            self.unwrap_flags(input, &mut spans[..verified])
-        } else {
-            Ok(())
-        };
-        let good = checked
-            .as_ref()
-            .map_or_else(|(good, _)| *good, |()| verified);
-        self.deliver(input, &spans[..good])?;
-        checked.map_err(|(_, error)| error)?;
+    /// A batch of sealed frames was delivered as far as it verified.
+    fn ended(
+        &mut self,
+        first: u64,
+        verified: usize,
+        spans: &Spans,
+        end: Result<usize, Error>,
+    ) -> Result<bool, Error> {
         if verified < spans.len() {
-            return Err(expected.not_verified(expected.index + verified as u64));
+            return Err(self.receiver.not_verified(first + verified as u64));
         }
-        self.receiver.wanted = scanned?;
+        self.receiver.wanted = end?;
         Ok(spans.is_full())
     }
 
@@ -220,24 +228,4 @@ impl Connection {
         }
         Ok(())
     }
-}
-
-/// The frames of these spans, one after the other at the front of `input`.
-fn frames<'a>(
-    mut input: &'a mut [u8],
-    spans: &[Span],
-    shape: Shape,
-) -> impl Iterator<Item = SealedFrame<'a>> {
-    spans.iter().map(move |span| {
-        let rest = mem::take(&mut input);
-        let (header, rest) = rest.split_at_mut(span.before - shape.before());
-        let (body, rest) = rest.split_at_mut(shape.before() + span.payload);
-        let (behind, rest) = rest.split_at_mut(shape.behind());
-        input = rest;
-        SealedFrame {
-            header,
-            body,
-            behind,
-        }
-    })
 }

@@ -30,4 +30,6 @@ pub(crate) use self::handshake::{
 };
 pub use self::plain::PlainClient;
 pub(crate) use self::protection::{Opener, Sealer};
-pub(crate) use self::shape::{MAX_BEHIND, NotSealed, SealedFrame, Shape, UnsealedFrame};
+pub(crate) use self::shape::{
+    MAX_BEHIND, NotSealed, SealedFrame, SealedFrames, Shape, UnsealedFrame,
+};

@@ -3,7 +3,7 @@
 
 use alloc::boxed::Box;
 
-use super::shape::{NotSealed, SealedFrame, Shape, UnsealedFrame};
+use super::shape::{NotSealed, SealedFrames, Shape, UnsealedFrame};
 use super::{blake3, curve};
 use crate::provider::PieceSealer;
 
@@ -121,9 +121,13 @@ impl Opener {
     /// Opens frames of this shape in order, at most
     /// [`BATCH_FRAMES`](crate::limits::BATCH_FRAMES) and no more than have numbers, and gives the
     /// number of those that verified before the first that did not; the counter moves by as many.
-    pub(crate) fn open<'a>(&mut self, frames: impl Iterator<Item = SealedFrame<'a>>) -> usize {
+    pub(crate) fn open<'a>(&mut self, frames: impl SealedFrames<'a>) -> usize {
         match &mut self.0 {
-            Opening::Plain => frames.count(),
+            Opening::Plain => {
+                let mut count = 0;
+                frames.each(|_| count += 1);
+                count
+            }
             Opening::Blake3(opener) => opener.open(frames),
             Opening::Curve(opener) => opener.open(frames),
         }

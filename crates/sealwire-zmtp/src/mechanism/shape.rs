@@ -141,6 +141,13 @@ pub(crate) struct SealedFrame<'a> {
     pub(crate) behind: &'a [u8],
 }
 
+/// Frames that are opened where they lie. An iterator that is asked for each would keep where it is in memory
+/// instead of in registers, which costs a small message 5 per cent.
+pub(crate) trait SealedFrames<'a> {
+    /// Gives each to `take`, in order.
+    fn each(self, take: impl FnMut(SealedFrame<'a>));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

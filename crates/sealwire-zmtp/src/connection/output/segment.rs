@@ -100,8 +100,10 @@ impl Packed {
             self.bytes.push(shape.unsealed_flags(flags));
         }
         self.bytes.extend_from_slice(payload);
-        self.bytes
-            .extend_from_slice(&[0; MAX_BEHIND][..shape.behind()]);
+        if shape.behind() > 0 {
+            self.bytes
+                .extend_from_slice(&[0; MAX_BEHIND][..shape.behind()]);
+        }
     }
 
     /// Seals every frame behind `sealed`.

@@ -1,35 +1,12 @@
 //! Which frames are at the front of the input, by their headers, and whether they may come at all.
 
+use arrayvec::ArrayVec;
+
 use crate::connection::assembly::Extent;
 use crate::error::{Error, WireError};
-use crate::limits::{Limits, MAX_WANTED};
-use crate::mechanism::Shape;
+use crate::limits::{BATCH_FRAMES, Limits, MAX_WANTED};
+use crate::mechanism::{SealedFrame, SealedFrames, Shape};
 use crate::wire::frame::{Header, MAX_HEADER};
-
-/// The frames that come next.
-#[derive(Copy, Clone)]
-pub(super) struct Expected {
-    pub(super) shape: Shape,
-    /// Number of the first.
-    pub(super) index: u64,
-    pub(super) has_data_phases: bool,
-}
-
-impl Expected {
-    pub(super) const PLAIN: Self = Self {
-        shape: Shape::PLAIN,
-        index: 0,
-        has_data_phases: false,
-    };
-
-    /// What ends a connection with the frame of this number.
-    pub(super) fn not_verified(self, index: u64) -> Error {
-        Error::FrameNotVerified {
-            index,
-            first: index == 0 && self.has_data_phases,
-        }
-    }
-}
 
 /// A whole frame at the front of the input.
 #[derive(Copy, Clone)]
@@ -42,28 +19,53 @@ pub(in crate::connection) struct Span {
     pub(in crate::connection) more: bool,
 }
 
-impl Span {
-    fn new(header: Header, payload: usize, shape: Shape) -> Self {
-        Self {
-            before: header.size() + shape.before(),
-            payload,
-            command: header.command(),
-            more: header.more(),
-        }
+pub(super) type Spans = ArrayVec<Span, BATCH_FRAMES>;
+
+/// The whole frames at the front of the input, up to a batch.
+pub(super) struct Scan<'a, 'b, C> {
+    pub(super) input: &'a mut [u8],
+    pub(super) shape: Shape,
+    /// Number of the first frame.
+    pub(super) index: u64,
+    /// Refuses frames by their headers and what these say of their payloads.
+    pub(super) check: C,
+    /// Where the frames are noted.
+    pub(super) spans: &'b mut Spans,
+    /// Filled with the bytes that the frame behind them lacks, or its fault, as [`scan`] gives it.
+    pub(super) end: &'b mut Result<usize, Error>,
+}
+
+impl<'a, C> SealedFrames<'a> for Scan<'a, '_, C>
+where
+    C: FnMut(Header, u64) -> Result<(), Error>,
+{
+    #[inline]
+    fn each(self, mut take: impl FnMut(SealedFrame<'a>)) {
+        let (shape, spans) = (self.shape, self.spans);
+        *self.end = scan(self.input, shape, self.index, self.check, |span, frame| {
+            spans.push(span);
+            let (header, body) = frame.split_at_mut(span.before - shape.before());
+            let (body, behind) = body.split_at_mut(shape.before() + span.payload);
+            take(SealedFrame {
+                header,
+                body,
+                behind,
+            });
+            !spans.is_full()
+        });
     }
 }
 
 /// Walks over the whole frames at the front of `input` and gives each to `take` until that returns
 /// false. Gives how many bytes the frame that follows still lacks, or what is wrong with it.
-pub(super) fn scan(
-    mut input: &[u8],
-    expected: Expected,
+#[inline]
+pub(super) fn scan<'a>(
+    mut input: &'a mut [u8],
+    shape: Shape,
+    mut index: u64,
     mut check: impl FnMut(Header, u64) -> Result<(), Error>,
-    mut take: impl FnMut(Span) -> bool,
+    mut take: impl FnMut(Span, &'a mut [u8]) -> bool,
 ) -> Result<usize, Error> {
-    let Expected {
-        shape, mut index, ..
-    } = expected;
     loop {
         let Some(header) = Header::parse(input)? else {
             return Ok(if input.is_empty() {
@@ -86,12 +88,19 @@ pub(super) fn scan(
         // The limits are sizes in memory, so what they let through fits.
         let payload = payload as usize;
         let size = header.size() + payload + shape.overhead();
-        let Some(rest) = input.get(size..) else {
+        if size > input.len() {
             return Ok((size - input.len()).min(MAX_WANTED.max(input.len())));
-        };
+        }
+        let (frame, rest) = input.split_at_mut(size);
         input = rest;
         index += 1;
-        if !take(Span::new(header, payload, shape)) {
+        let span = Span {
+            before: header.size() + shape.before(),
+            payload,
+            command: header.command(),
+            more: header.more(),
+        };
+        if !take(span, frame) {
             return Ok(0);
         }
     }
@@ -145,33 +154,70 @@ mod tests {
     use crate::mechanism::blake3::{self, traffic};
     use crate::provider::{DefaultProvider, Provider as _};
 
-    fn sealed_by_blake3() -> Sealer {
+    fn shape_of_blake3() -> Shape {
         let sealer = traffic::Sealer::new(DefaultProvider.cipher(&[1; 32]), [2; 24]);
-        blake3::Sealer::PerMessage(sealer).into()
+        Sealer::from(blake3::Sealer::PerMessage(sealer)).shape()
+    }
+
+    /// Scans these bytes from this number on. Gives the number of frames, and what ended the scan.
+    fn scan(input: &mut [u8], index: u64) -> (usize, Result<usize, Error>) {
+        let limits = Limits::default();
+        let check = check_sizes(Extent::default(), &limits);
+        let (mut spans, mut end, mut given) = (Spans::new(), Ok(0), 0);
+        let scan = Scan {
+            input,
+            shape: shape_of_blake3(),
+            index,
+            check,
+            spans: &mut spans,
+            end: &mut end,
+        };
+        scan.each(|frame| given += usize::from(frame.behind.len() == 32));
+        assert_eq!(given, spans.len());
+        (given, end)
     }
 
     #[test]
     fn the_last_number_of_a_direction_is_refused() {
         let mut frame = [0; 34];
         frame[1] = 32;
-        let shape = sealed_by_blake3().shape();
-        let scan_at = |index| {
-            let mut taken = 0;
-            let take = |_| {
-                taken += 1;
-                true
-            };
-            let expected = Expected {
-                shape,
-                index,
-                has_data_phases: true,
-            };
-            let limits = Limits::default();
-            let check = check_sizes(Extent::default(), &limits);
-            let scanned = scan(&frame, expected, check, take);
-            (scanned, taken)
-        };
-        assert_eq!(scan_at(u64::MAX - 1), (Ok(0), 1));
-        assert_eq!(scan_at(u64::MAX), (Err(Error::CounterExhausted), 0));
+        assert_eq!(scan(&mut frame, u64::MAX - 1), (1, Ok(0)));
+        assert_eq!(
+            scan(&mut frame, u64::MAX),
+            (0, Err(Error::CounterExhausted))
+        );
+    }
+
+    #[test]
+    fn it_says_what_the_next_frame_lacks() {
+        let mut input = [[0, 40]; 43].concat();
+        // A frame of 42 bytes, another one, and a header with no more than its flags behind them.
+        for (here, frames, lacks) in [
+            (0, 0, 0),
+            (1, 0, MAX_HEADER - 1),
+            (2, 0, 40),
+            (41, 0, 1),
+            (42, 1, 0),
+            (43, 1, MAX_HEADER - 1),
+            (84, 2, 0),
+            (85, 2, MAX_HEADER - 1),
+        ] {
+            assert_eq!(scan(&mut input[..here], 0), (frames, Ok(lacks)), "{here}");
+        }
+    }
+
+    #[test]
+    fn a_frame_without_room_for_its_tag_cannot_verify() {
+        for (index, first) in [(0, true), (7, false)] {
+            let expected = Error::FrameNotVerified { index, first };
+            assert_eq!(scan(&mut [0, 31], index), (0, Err(expected)));
+        }
+    }
+
+    #[test]
+    fn no_more_than_a_batch_is_given() {
+        let mut input = [0; 34 * (BATCH_FRAMES + 1)];
+        input.chunks_mut(34).for_each(|frame| frame[1] = 32);
+        assert_eq!(scan(&mut input, 0), (BATCH_FRAMES, Ok(0)));
     }
 }

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use super::transcript::Transcript;
 use super::{continuous, traffic};
 use crate::limits::BATCH_FRAMES;
-use crate::mechanism::{self, DataPhase, NotSealed, SealedFrame, Shape, UnsealedFrame};
+use crate::mechanism::{self, DataPhase, NotSealed, SealedFrames, Shape, UnsealedFrame};
 use crate::provider::{OpenJob, PieceSealer, Provider, SealJob, SharedSecret};
 
 /// A tag follows each payload, which is encrypted where it lies. The header is authenticated.
@@ -94,15 +94,16 @@ impl Opener {
 
     /// Opens up to a batch of frames in order and gives the number of those that verified before the first
     /// that did not; the counter moves by as many. At most `u64::MAX - next_index()` frames are allowed.
-    pub(crate) fn open<'a>(&mut self, frames: impl Iterator<Item = SealedFrame<'a>>) -> usize {
+    pub(crate) fn open<'a>(&mut self, frames: impl SealedFrames<'a>) -> usize {
         let mut jobs = ArrayVec::<OpenJob<'_>, BATCH_FRAMES>::new();
-        for frame in frames {
-            // One without a whole tag is one that cannot verify.
-            let Ok(tag) = frame.behind.try_into() else {
-                break;
-            };
-            jobs.push(OpenJob::new([0; 24], frame.header, frame.body, tag));
-        }
+        let mut whole = true;
+        frames.each(|frame| match frame.behind.try_into() {
+            Ok(tag) if whole => {
+                jobs.push(OpenJob::new([0; 24], frame.header, frame.body, tag));
+            }
+            // One without a whole tag is one that cannot verify, and none behind it counts.
+            _ => whole = false,
+        });
         if jobs.is_empty() {
             return 0;
         }

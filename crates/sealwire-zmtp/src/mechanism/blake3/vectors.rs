@@ -23,7 +23,8 @@ use crate::key_pair::KeyPair;
 use crate::keys::{SecretKey, hex};
 use crate::mechanism::{
     Blake3Client, Blake3Server, DataPhase, Entropy, Established, Greetings, HandshakeFrame,
-    MechanismConfig, Opener, Progress, SealedFrame, Sealer, Settings as _, UnsealedFrame,
+    MechanismConfig, Opener, Progress, SealedFrame, SealedFrames, Sealer, Settings as _,
+    UnsealedFrame,
 };
 use crate::provider::{DefaultProvider, Provider};
 use crate::wire::frame::Header;
@@ -190,11 +191,20 @@ fn seal(sealer: &mut Sealer, frame: &Value) -> Vec<u8> {
     [&header[..], &body, &tag].concat()
 }
 
+/// One frame.
+struct Lone<'a>(SealedFrame<'a>);
+
+impl<'a> SealedFrames<'a> for Lone<'a> {
+    fn each(self, mut take: impl FnMut(SealedFrame<'a>)) {
+        take(self.0);
+    }
+}
+
 fn open(opener: &mut Opener, wire: &[u8]) -> Option<Vec<u8>> {
     let (header, body) = wire.split_at(Header::parse(wire).unwrap().unwrap().size());
     let (ciphertext, behind) = body.split_at_checked(body.len().checked_sub(32)?)?;
     let mut buffer = ciphertext.to_vec();
-    let verified = opener.open(iter::once(SealedFrame {
+    let verified = opener.open(Lone(SealedFrame {
         header,
         body: &mut buffer,
         behind,

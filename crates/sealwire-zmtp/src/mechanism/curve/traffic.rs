@@ -17,7 +17,7 @@ use arrayvec::ArrayVec;
 use sealwire_nacl::{CounterBox, OpenJob, SealJob, SecretBox, TAG_SIZE};
 
 use crate::limits::BATCH_FRAMES;
-use crate::mechanism::{FrameOrder, NotSealed, SealedFrame, Shape, UnsealedFrame};
+use crate::mechanism::{FrameOrder, NotSealed, SealedFrames, Shape, UnsealedFrame};
 
 /// Name, number, tag and the flags, of which COMMAND is 0x02.
 pub(crate) const SHAPE: Shape = Shape::wrapped(NAME.len() + 8 + TAG_SIZE + 1, 0x02);
@@ -143,25 +143,28 @@ impl Opener {
 
     /// Opens up to a batch of frames in order, and gives the number of those that verified before the first
     /// that did not.
-    pub(crate) fn open<'a>(&mut self, frames: impl Iterator<Item = SealedFrame<'a>>) -> usize {
+    pub(crate) fn open<'a>(&mut self, frames: impl SealedFrames<'a>) -> usize {
         let mut jobs = ArrayVec::<OpenJob<'_>, BATCH_FRAMES>::new();
-        let mut last = self.last;
-        for frame in frames {
-            // One without room for its parts is one that cannot verify.
-            let Some(parts) = Parts::of(frame.body) else {
-                break;
+        let mut last = Some(self.last);
+        let order = self.order;
+        frames.each(|frame| {
+            // A frame that is too short, has another name or a number that does not follow cannot verify, and none
+            // behind it counts.
+            let follows = |number: &[u8; 8]| {
+                let (number, last) = (u64::from_be_bytes(*number), last?);
+                let follows = match order {
+                    FrameOrder::Consecutive => last.checked_add(1) == Some(number),
+                    FrameOrder::GapsUnauthenticatedOrder => number > last,
+                };
+                follows.then_some(number)
             };
-            let counter = u64::from_be_bytes(*parts.number);
-            let follows = match self.order {
-                FrameOrder::Consecutive => last.checked_add(1) == Some(counter),
-                FrameOrder::GapsUnauthenticatedOrder => counter > last,
-            };
-            if parts.name != NAME || !follows {
-                break;
-            }
-            last = counter;
-            jobs.push(OpenJob::new(*parts.number, parts.sealed, parts.tag));
-        }
+            let parts = Parts::of(frame.body).filter(|parts| parts.name == NAME);
+            last = parts.and_then(|parts| {
+                let number = follows(parts.number)?;
+                jobs.push(OpenJob::new(*parts.number, parts.sealed, parts.tag));
+                Some(number)
+            });
+        });
         self.cipher.open_batch(&mut jobs);
         let verified = jobs.iter().take_while(|job| job.verified).count();
         if let Some(job) = jobs[..verified].last() {
