@@ -167,7 +167,6 @@ impl Connection {
         if !shape.seals_flags() {
             let verified = opener.open(Scan {
                 input,
-                shape: *shape,
                 index: first,
                 check: check_sizes(extent, limits),
                 spans: &mut spans,
@@ -178,7 +177,6 @@ impl Connection {
         }
         let verified = opener.open(Scan {
             input,
-            shape: *shape,
             index: first,
             check: check_size_without_flags(limits),
             spans: &mut spans,

@@ -125,7 +125,7 @@ impl Opener {
         match &mut self.0 {
             Opening::Plain => {
                 let mut count = 0;
-                frames.each(|_| count += 1);
+                frames.each(Shape::PLAIN, |_| count += 1);
                 count
             }
             Opening::Blake3(opener) => opener.open(frames),

@@ -24,7 +24,6 @@ pub(super) type Spans = ArrayVec<Span, BATCH_FRAMES>;
 /// The whole frames at the front of the input, up to a batch.
 pub(super) struct Scan<'a, 'b, C> {
     pub(super) input: &'a mut [u8],
-    pub(super) shape: Shape,
     /// Number of the first frame.
     pub(super) index: u64,
     /// Refuses frames by their headers and what these say of their payloads.
@@ -40,8 +39,8 @@ where
     C: FnMut(Header, u64) -> Result<(), Error>,
 {
     #[inline]
-    fn each(self, mut take: impl FnMut(SealedFrame<'a>)) {
-        let (shape, spans) = (self.shape, self.spans);
+    fn each(self, shape: Shape, mut take: impl FnMut(SealedFrame<'a>)) {
+        let spans = self.spans;
         *self.end = scan(self.input, shape, self.index, self.check, |span, frame| {
             spans.push(span);
             let (header, body) = frame.split_at_mut(span.before - shape.before());
@@ -166,13 +165,14 @@ mod tests {
         let (mut spans, mut end, mut given) = (Spans::new(), Ok(0), 0);
         let scan = Scan {
             input,
-            shape: shape_of_blake3(),
             index,
             check,
             spans: &mut spans,
             end: &mut end,
         };
-        scan.each(|frame| given += usize::from(frame.behind.len() == 32));
+        scan.each(shape_of_blake3(), |frame| {
+            given += usize::from(frame.behind.len() == 32)
+        });
         assert_eq!(given, spans.len());
         (given, end)
     }

@@ -97,7 +97,7 @@ impl Opener {
     pub(crate) fn open<'a>(&mut self, frames: impl SealedFrames<'a>) -> usize {
         let mut jobs = ArrayVec::<OpenJob<'_>, BATCH_FRAMES>::new();
         let mut whole = true;
-        frames.each(|frame| match frame.behind.try_into() {
+        frames.each(SHAPE, |frame| match frame.behind.try_into() {
             Ok(tag) if whole => {
                 jobs.push(OpenJob::new([0; 24], frame.header, frame.body, tag));
             }

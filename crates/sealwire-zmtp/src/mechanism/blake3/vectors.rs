@@ -23,7 +23,7 @@ use crate::key_pair::KeyPair;
 use crate::keys::{SecretKey, hex};
 use crate::mechanism::{
     Blake3Client, Blake3Server, DataPhase, Entropy, Established, Greetings, HandshakeFrame,
-    MechanismConfig, Opener, Progress, SealedFrame, SealedFrames, Sealer, Settings as _,
+    MechanismConfig, Opener, Progress, SealedFrame, SealedFrames, Sealer, Settings as _, Shape,
     UnsealedFrame,
 };
 use crate::provider::{DefaultProvider, Provider};
@@ -195,7 +195,7 @@ fn seal(sealer: &mut Sealer, frame: &Value) -> Vec<u8> {
 struct Lone<'a>(SealedFrame<'a>);
 
 impl<'a> SealedFrames<'a> for Lone<'a> {
-    fn each(self, mut take: impl FnMut(SealedFrame<'a>)) {
+    fn each(self, _: Shape, mut take: impl FnMut(SealedFrame<'a>)) {
         take(self.0);
     }
 }

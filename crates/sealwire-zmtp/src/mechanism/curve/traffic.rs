@@ -147,7 +147,7 @@ impl Opener {
         let mut jobs = ArrayVec::<OpenJob<'_>, BATCH_FRAMES>::new();
         let mut last = Some(self.last);
         let order = self.order;
-        frames.each(|frame| {
+        frames.each(SHAPE, |frame| {
             // A frame that is too short, has another name or a number that does not follow cannot verify, and none
             // behind it counts.
             let follows = |number: &[u8; 8]| {
