@@ -248,6 +248,14 @@ impl Authenticator for OfKeys {
         matches!(self, OfKeys::Anyone)
     }
 
+    fn allows_nobody(&self) -> bool {
+        match self {
+            OfKeys::Keys(keys) => keys.allows_nobody(),
+            OfKeys::File(file) => file.allows_nobody(),
+            OfKeys::Anyone | OfKeys::Callable(_) => false,
+        }
+    }
+
     fn may_block(&self) -> bool {
         match self {
             OfKeys::Anyone | OfKeys::Keys(_) => false,
@@ -313,6 +321,14 @@ impl PlainAuthenticator for OfPasswords {
 
     fn leaves_it_to_zap(&self) -> bool {
         matches!(self, OfPasswords::Anyone)
+    }
+
+    fn allows_nobody(&self) -> bool {
+        match self {
+            OfPasswords::Table(table) => table.allows_nobody(),
+            OfPasswords::File(file) => file.allows_nobody(),
+            OfPasswords::Anyone | OfPasswords::Callable(_) => false,
+        }
     }
 
     fn may_block(&self) -> bool {

@@ -161,10 +161,3 @@ fn of_status(
         ),
     )
 }
-
-/// Has `sys.unraisablehook` tell of an exception that nobody could catch.
-#[pyfunction]
-pub(crate) fn report(error: Bound<'_, PyAny>, source: &Bound<'_, PyAny>) {
-    let py = source.py();
-    PyErr::from_value(error).write_unraisable(py, Some(source));
-}

@@ -18,7 +18,8 @@ pub(crate) struct Event {
 #[pymethods]
 impl Event {
     /// What it is: `listening`, `accepted`, `accept_failed`, `connected`, `ready`, `subscribed`, `failed`,
-    /// `disconnected`, `retrying`, `gave_up`, `warning`, `datagrams_dropped`, `anyone_allowed` or `unbound`.
+    /// `disconnected`, `retrying`, `gave_up`, `warning`, `datagrams_dropped`, `anyone_allowed`, `nobody_allowed`
+    /// or `unbound`.
     #[getter]
     fn kind(&self) -> &'static str {
         match &self.inner {
@@ -35,6 +36,7 @@ impl Event {
             Happened::Warning { .. } => "warning",
             Happened::DatagramsDropped { .. } => "datagrams_dropped",
             Happened::AnyoneAllowed { .. } => "anyone_allowed",
+            Happened::NobodyAllowed { .. } => "nobody_allowed",
             Happened::Unbound { .. } => "unbound",
             _ => "other",
         }
@@ -43,60 +45,25 @@ impl Event {
     /// The endpoint that was bound or connected to.
     #[getter]
     fn endpoint(&self) -> Option<String> {
-        match &self.inner {
-            Happened::Listening { endpoint }
-            | Happened::AcceptFailed { endpoint, .. }
-            | Happened::Connected { endpoint, .. }
-            | Happened::Retrying { endpoint, .. }
-            | Happened::GaveUp { endpoint }
-            | Happened::AnyoneAllowed { endpoint }
-            | Happened::DatagramsDropped { endpoint, .. }
-            | Happened::Unbound { endpoint } => Some(endpoint.to_string()),
-            Happened::Failed(failure) => Some(failure.endpoint().to_string()),
-            _ => None,
-        }
+        self.inner.endpoint().map(ToString::to_string)
     }
 
     /// Where the other end is.
     #[getter]
     fn address(&self) -> Option<String> {
-        match &self.inner {
-            Happened::Accepted { address, .. }
-            | Happened::Connected { address, .. }
-            | Happened::Warning { address, .. }
-            | Happened::DatagramsDropped { address, .. } => Some(address.to_string()),
-            Happened::Failed(failure) => Some(failure.address().to_string()),
-            Happened::Ready { peer }
-            | Happened::Subscribed { peer }
-            | Happened::Disconnected { peer } => Some(peer.address().to_string()),
-            _ => None,
-        }
+        self.inner.address().map(ToString::to_string)
     }
 
     /// The connection id, the same in all events of a connection.
     #[getter]
     fn connection(&self) -> Option<u64> {
-        match &self.inner {
-            Happened::Accepted { connection, .. }
-            | Happened::Connected { connection, .. }
-            | Happened::Warning { connection, .. } => Some(*connection),
-            Happened::Failed(failure) => failure.connection(),
-            Happened::Ready { peer }
-            | Happened::Subscribed { peer }
-            | Happened::Disconnected { peer } => Some(peer.connection()),
-            _ => None,
-        }
+        self.inner.connection()
     }
 
-    /// The peer that is or was connected.
+    /// The peer that is or was connected; ``None`` where a handshake failed.
     #[getter]
     fn peer(&self) -> Option<Peer> {
-        match &self.inner {
-            Happened::Ready { peer }
-            | Happened::Subscribed { peer }
-            | Happened::Disconnected { peer } => Some(Arc::clone(peer).into()),
-            _ => None,
-        }
+        self.inner.peer().cloned().map(Into::into)
     }
 
     /// Why something failed, or what to worry about.

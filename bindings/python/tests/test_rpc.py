@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 from typing import Any, Callable, Coroutine, Iterator
 
@@ -77,12 +76,15 @@ def test_an_error_reaches_the_caller(made: Made) -> None:
         rpc.Status(0)
 
 
-def test_a_handler_that_fails_is_reported_here_and_not_told_there(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reported: list[Any] = []
-    monkeypatch.setattr(sys, "unraisablehook", reported.append)
+def raised_by_handlers(caplog: pytest.LogCaptureFixture) -> list[type[BaseException]]:
+    """What the log says of exceptions."""
+    records = [record for record in caplog.records if record.name == "sealwire"]
+    return [record.exc_info[0] for record in records if record.exc_info and record.exc_info[0]]
 
+
+def test_a_handler_that_fails_is_reported_here_and_not_told_there(
+    made: Made, caplog: pytest.LogCaptureFixture
+) -> None:
     def handler(request: rpc.Request) -> bytes:
         raise KeyError("the secret of this side")
 
@@ -91,13 +93,13 @@ def test_a_handler_that_fails_is_reported_here_and_not_told_there(
         client.request(b"x")
     assert caught.value.code == rpc.Code.INTERNAL
     assert "secret" not in str(caught.value)
-    assert [unraisable.exc_type for unraisable in reported] == [KeyError]
+    assert raised_by_handlers(caplog) == [KeyError]
+    [line] = caplog.messages
+    assert "a_handler_that_fails" in line
+    assert line.endswith("raised an exception: its caller was told of an internal error")
 
 
-def test_what_a_handler_must_not_give_is_an_internal_error(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: None)
+def test_what_a_handler_must_not_give_is_an_internal_error(made: Made) -> None:
     _, client = made(lambda request: "text")
     with pytest.raises(rpc.RemoteError) as caught:
         client.request(b"x")
@@ -284,10 +286,7 @@ def test_async_calls() -> None:
     run(main())
 
 
-def test_async_errors_streams_and_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    reported: list[Any] = []
-    monkeypatch.setattr(sys, "unraisablehook", reported.append)
-
+def test_async_errors_streams_and_messages(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         told: asyncio.Queue[bytes] = asyncio.Queue()
 
@@ -326,7 +325,7 @@ def test_async_errors_streams_and_messages(monkeypatch: pytest.MonkeyPatch) -> N
                     assert await stream.answer() == b"2"
 
     run(main())
-    assert [unraisable.exc_type for unraisable in reported] == [ZeroDivisionError]
+    assert raised_by_handlers(caplog) == [ZeroDivisionError]
 
 
 def test_a_cancelled_call_is_seen_by_the_handler() -> None:

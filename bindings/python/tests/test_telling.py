@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 import threading
+import time
 from typing import Callable, Iterator
 
 import pytest
@@ -14,6 +15,8 @@ import pytest
 import sealwire
 import sealwire.asyncio
 from sealwire import KeyPair, Security
+
+from sealwire._telling import Raised
 
 from conftest import TIMEOUT
 
@@ -183,3 +186,25 @@ def test_without_handlers_it_is_printed() -> None:
     finally:
         program.kill()
         program.communicate()
+
+
+def test_what_handlers_raise_is_logged_once_a_second(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    raised = Raised()
+
+    def handler() -> None: ...
+
+    for now in (100.0, 100.1, 100.9, 101.0, 101.5):
+        raised.tell(handler, KeyError(str(now)), "")
+    name = "test_what_handlers_raise_is_logged_once_a_second.<locals>.handler"
+    assert caplog.messages == [
+        f"the handler {name} raised an exception",
+        f"the handler {name} raised an exception (2 more like it before)",
+    ]
+    assert [record.exc_info[1].args for record in caplog.records if record.exc_info and record.exc_info[1]] == [
+        ("100.0",),
+        ("101.0",),
+    ]

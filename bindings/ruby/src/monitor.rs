@@ -52,6 +52,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     failure.define_method("connection", method!(Failure::connection, 0))?;
     failure.define_method("endpoint", method!(Failure::endpoint, 0))?;
     failure.define_method("address", method!(Failure::address, 0))?;
+    failure.define_method("peer", method!(Failure::peer, 0))?;
     failure.define_method("ready?", method!(Failure::was_ready, 0))?;
     failure.define_method("cause", method!(Failure::cause, 0))?;
     failure.define_method("reason", method!(Failure::reason, 0))?;
@@ -107,60 +108,27 @@ impl Event {
             Inner::Warning { .. } => "warning",
             Inner::DatagramsDropped { .. } => "datagrams_dropped",
             Inner::AnyoneAllowed { .. } => "anyone_allowed",
+            Inner::NobodyAllowed { .. } => "nobody_allowed",
             Inner::Unbound { .. } => "unbound",
             _ => "other",
         })
     }
 
     fn connection(&self) -> Option<u64> {
-        match &self.0 {
-            Inner::Accepted { connection, .. }
-            | Inner::Connected { connection, .. }
-            | Inner::Warning { connection, .. } => Some(*connection),
-            Inner::Ready { peer } | Inner::Subscribed { peer } | Inner::Disconnected { peer } => {
-                Some(peer.connection())
-            }
-            Inner::Failed(failure) => failure.connection(),
-            _ => None,
-        }
+        self.0.connection()
     }
 
     fn endpoint(&self) -> Option<String> {
-        match &self.0 {
-            Inner::Listening { endpoint }
-            | Inner::AcceptFailed { endpoint, .. }
-            | Inner::Connected { endpoint, .. }
-            | Inner::Retrying { endpoint, .. }
-            | Inner::GaveUp { endpoint }
-            | Inner::AnyoneAllowed { endpoint }
-            | Inner::DatagramsDropped { endpoint, .. }
-            | Inner::Unbound { endpoint } => Some(endpoint.to_string()),
-            Inner::Failed(failure) => Some(failure.endpoint().to_string()),
-            _ => None,
-        }
+        self.0.endpoint().map(ToString::to_string)
     }
 
     fn address(&self) -> Option<String> {
-        match &self.0 {
-            Inner::Accepted { address, .. }
-            | Inner::Connected { address, .. }
-            | Inner::Warning { address, .. }
-            | Inner::DatagramsDropped { address, .. } => Some(address.to_string()),
-            Inner::Ready { peer } | Inner::Subscribed { peer } | Inner::Disconnected { peer } => {
-                Some(peer.address().to_string())
-            }
-            Inner::Failed(failure) => Some(failure.address().to_string()),
-            _ => None,
-        }
+        self.0.address().map(ToString::to_string)
     }
 
     fn peer(ruby: &Ruby, this: &Self) -> Option<Obj<Peer>> {
-        match &this.0 {
-            Inner::Ready { peer } | Inner::Subscribed { peer } | Inner::Disconnected { peer } => {
-                Some(Peer::wrap(ruby, peer.clone()))
-            }
-            _ => None,
-        }
+        let peer = this.0.peer()?;
+        Some(Peer::wrap(ruby, peer.clone()))
     }
 
     fn failure(ruby: &Ruby, this: &Self) -> Option<Obj<Failure>> {
@@ -230,6 +198,11 @@ impl Failure {
 
     fn was_ready(&self) -> bool {
         self.0.was_ready()
+    }
+
+    fn peer(ruby: &Ruby, this: &Self) -> Option<Obj<Peer>> {
+        let peer = this.0.peer()?;
+        Some(Peer::wrap(ruby, peer.clone()))
     }
 
     /// What kind of failure it is, for programs; `reason` says it in words.

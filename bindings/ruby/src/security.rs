@@ -159,6 +159,14 @@ impl KeyAuthenticator for ByKey {
         matches!(self.0, Authenticator::Anyone)
     }
 
+    fn allows_nobody(&self) -> bool {
+        match &self.0 {
+            Authenticator::Keys(keys) => keys.allows_nobody(),
+            Authenticator::File(file) => file.allows_nobody(),
+            _ => false,
+        }
+    }
+
     fn may_block(&self) -> bool {
         matches!(self.0, Authenticator::File(_) | Authenticator::Callback(_))
     }
@@ -187,6 +195,14 @@ impl PlainAuthenticator for ByPassword {
 
     fn leaves_it_to_zap(&self) -> bool {
         matches!(self.0, Authenticator::Anyone)
+    }
+
+    fn allows_nobody(&self) -> bool {
+        match &self.0 {
+            Authenticator::Passwords(table) => table.allows_nobody(),
+            Authenticator::PasswordFile(file) => file.allows_nobody(),
+            _ => false,
+        }
     }
 
     fn may_block(&self) -> bool {

@@ -51,6 +51,10 @@ impl Authenticator for Shared {
         self.0.leaves_it_to_zap()
     }
 
+    fn allows_nobody(&self) -> bool {
+        self.0.allows_nobody()
+    }
+
     fn may_block(&self) -> bool {
         self.0.may_block()
     }

@@ -1,12 +1,11 @@
 //! What happens on the connections of a socket.
 
 use std::ffi::{CString, c_char};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sealwire::blocking::block_on;
 use sealwire::protocol::{CloseKind, Error as ProtocolError};
-use sealwire::{Event, FailureCause, Monitor, Peer};
+use sealwire::{Event, FailureCause, Monitor};
 use sealwire_fork::Birth;
 
 use crate::panics::{free, guard, value};
@@ -49,6 +48,8 @@ pub const SEALWIRE_EVENT_UNBOUND: i32 = 12;
 pub const SEALWIRE_EVENT_ANYONE_ALLOWED: i32 = 13;
 /// Kind of an event: a peer asks a publisher for its first topic, or a RADIO for its first group.
 pub const SEALWIRE_EVENT_SUBSCRIBED: i32 = 14;
+/// Kind of an event: clients of a mechanism are not let in, as the list of those that may is empty.
+pub const SEALWIRE_EVENT_NOBODY_ALLOWED: i32 = 15;
 
 /// Cause of a failure: the event is none.
 pub const SEALWIRE_CAUSE_NONE: i32 = 0;
@@ -201,56 +202,13 @@ pub extern "C" fn sealwire_monitor_free(monitor: Option<Box<sealwire_monitor>>) 
 
 impl sealwire_event {
     fn new(event: Event) -> Self {
-        let (endpoint, address) = match &event {
-            Event::Listening { endpoint }
-            | Event::AcceptFailed { endpoint, .. }
-            | Event::Retrying { endpoint, .. }
-            | Event::GaveUp { endpoint }
-            | Event::AnyoneAllowed { endpoint }
-            | Event::Unbound { endpoint } => (Some(endpoint), None),
-            Event::Accepted { address, .. } | Event::Warning { address, .. } => {
-                (None, Some(address))
-            }
-            Event::Connected {
-                endpoint, address, ..
-            }
-            | Event::DatagramsDropped {
-                endpoint, address, ..
-            } => (Some(endpoint), Some(address)),
-            Event::Ready { peer } | Event::Subscribed { peer } | Event::Disconnected { peer } => {
-                (None, Some(peer.address()))
-            }
-            Event::Failed(failure) => (Some(failure.endpoint()), Some(failure.address())),
-            _ => (None, None),
-        };
+        let (endpoint, address) = (event.endpoint(), event.address());
         sealwire_event {
             text: c_text(&event.to_string()),
             endpoint: endpoint.map(|endpoint| c_text(&endpoint.to_string())),
             address: address.map(|address| c_text(&address.to_string())),
             peer: LazyPeer::default(),
             event,
-        }
-    }
-
-    fn peer(&self) -> Option<&Arc<Peer>> {
-        match &self.event {
-            Event::Ready { peer } | Event::Subscribed { peer } | Event::Disconnected { peer } => {
-                Some(peer)
-            }
-            _ => None,
-        }
-    }
-
-    fn connection(&self) -> Option<u64> {
-        match &self.event {
-            Event::Accepted { connection, .. }
-            | Event::Connected { connection, .. }
-            | Event::Warning { connection, .. } => Some(*connection),
-            Event::Ready { peer } | Event::Subscribed { peer } | Event::Disconnected { peer } => {
-                Some(peer.connection())
-            }
-            Event::Failed(failure) => failure.connection(),
-            _ => None,
         }
     }
 }
@@ -273,6 +231,7 @@ pub extern "C" fn sealwire_event_kind(event: Option<&sealwire_event>) -> i32 {
         Event::DatagramsDropped { .. } => SEALWIRE_EVENT_DATAGRAMS_DROPPED,
         Event::Unbound { .. } => SEALWIRE_EVENT_UNBOUND,
         Event::AnyoneAllowed { .. } => SEALWIRE_EVENT_ANYONE_ALLOWED,
+        Event::NobodyAllowed { .. } => SEALWIRE_EVENT_NOBODY_ALLOWED,
         _ => SEALWIRE_EVENT_OTHER,
     })
 }
@@ -348,16 +307,20 @@ pub extern "C" fn sealwire_event_address(event: Option<&sealwire_event>) -> *con
 /// where there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_event_connection(event: Option<&sealwire_event>) -> u64 {
-    event.and_then(sealwire_event::connection).unwrap_or(0)
+    event
+        .and_then(|event| event.event.connection())
+        .unwrap_or(0)
 }
 
-/// The peer, of `SEALWIRE_EVENT_READY`, `SEALWIRE_EVENT_SUBSCRIBED` and `SEALWIRE_EVENT_DISCONNECTED`; else NULL. Belongs to the
-/// event.
+/// The peer, of `SEALWIRE_EVENT_READY`, `SEALWIRE_EVENT_SUBSCRIBED`, `SEALWIRE_EVENT_DISCONNECTED`, and of
+/// `SEALWIRE_EVENT_FAILED` where it had been ready; else NULL. Belongs to the event.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_event_peer(event: Option<&sealwire_event>) -> *const sealwire_peer {
     value(std::ptr::null(), || {
         event.map_or(std::ptr::null(), |event| {
-            event.peer.get(|| event.peer().cloned().map(Source::Peer))
+            event
+                .peer
+                .get(|| event.event.peer().cloned().map(Source::Peer))
         })
     })
 }

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use clap::Args;
 use sealwire::blocking::Socket;
-use sealwire::{ConnectionFailure, Event, FailureCause, Mechanism, Monitor, Peer};
+use sealwire::{ConnectionFailure, Event, FailureCause, Mechanism, Monitor};
 use serde::Serialize;
 
 use crate::exit::{Failure, eprint_json_quietly, eprintln_quietly};
@@ -120,7 +120,7 @@ impl Report {
                 self.told = None;
                 None
             }
-            Event::Listening { .. } => Some(0),
+            Event::Listening { .. } | Event::NobodyAllowed { .. } => Some(0),
             Event::AcceptFailed { .. } => self.lines.pass("accept_failed"),
             Event::Warning { .. } => self.lines.pass("warning"),
             _ => None,
@@ -197,109 +197,53 @@ struct Record {
     message: String,
 }
 
-impl Record {
-    fn of_peer(event: &'static str, peer: &Peer) -> Self {
-        Record {
-            event,
-            connection: Some(peer.connection()),
-            address: Some(peer.address().to_string()),
-            socket_type: Some(peer.socket_type().name()),
-            mechanism: peer.mechanism().map(Mechanism::name),
-            public_key: peer.public_key().map(|key| key.to_string()),
-            user_id: peer.user_id().map(str::to_owned),
-            ..Record::default()
-        }
-    }
-
-    fn of_failure(failure: &ConnectionFailure) -> Self {
-        Record {
-            event: "failed",
-            connection: failure.connection(),
-            endpoint: Some(failure.endpoint().to_string()),
-            address: Some(failure.address().to_string()),
-            cause: Some(name_of(failure.cause())),
-            was_ready: Some(failure.was_ready()),
-            ..Record::default()
-        }
-    }
-}
-
 impl From<&Event> for Record {
     fn from(event: &Event) -> Self {
-        let record = match event {
-            Event::Listening { endpoint } => Record {
-                event: "listening",
-                endpoint: Some(endpoint.to_string()),
-                ..Record::default()
+        let name = match event {
+            Event::Listening { .. } => "listening",
+            Event::Accepted { .. } => "accepted",
+            Event::AcceptFailed { .. } => "accept_failed",
+            Event::Connected { .. } => "connected",
+            Event::Ready { .. } => "ready",
+            Event::Subscribed { .. } => "subscribed",
+            Event::Failed(_) => "failed",
+            Event::Disconnected { .. } => "disconnected",
+            Event::Retrying { .. } => "retrying",
+            Event::GaveUp { .. } => "gave_up",
+            Event::Warning { .. } => "warning",
+            Event::DatagramsDropped { .. } => "datagrams_dropped",
+            Event::AnyoneAllowed { .. } => "anyone_allowed",
+            Event::NobodyAllowed { .. } => "nobody_allowed",
+            Event::Unbound { .. } => "unbound",
+            _ => "other",
+        };
+        let peer = event.peer();
+        let record = Record {
+            event: name,
+            connection: event.connection(),
+            endpoint: event.endpoint().map(ToString::to_string),
+            address: event.address().map(ToString::to_string),
+            socket_type: peer.map(|peer| peer.socket_type().name()),
+            mechanism: peer.and_then(|peer| peer.mechanism()).map(Mechanism::name),
+            public_key: peer
+                .and_then(|peer| peer.public_key())
+                .map(|key| key.to_string()),
+            user_id: peer.and_then(|peer| peer.user_id()).map(str::to_owned),
+            message: event.to_string(),
+            ..Record::default()
+        };
+        match event {
+            Event::Failed(failure) => Record {
+                cause: Some(name_of(failure.cause())),
+                was_ready: Some(failure.was_ready()),
+                ..record
             },
-            Event::Accepted {
-                connection,
-                address,
-            } => Record {
-                event: "accepted",
-                connection: Some(*connection),
-                address: Some(address.to_string()),
-                ..Record::default()
-            },
-            Event::AcceptFailed { endpoint, .. } => Record {
-                event: "accept_failed",
-                endpoint: Some(endpoint.to_string()),
-                ..Record::default()
-            },
-            Event::Connected {
-                connection,
-                endpoint,
-                address,
-            } => Record {
-                event: "connected",
-                connection: Some(*connection),
-                endpoint: Some(endpoint.to_string()),
-                address: Some(address.to_string()),
-                ..Record::default()
-            },
-            Event::Ready { peer } => Record::of_peer("ready", peer),
-            Event::Subscribed { peer } => Record::of_peer("subscribed", peer),
-            Event::Failed(failure) => Record::of_failure(failure),
-            Event::Disconnected { peer } => Record::of_peer("disconnected", peer),
-            Event::Retrying {
-                endpoint,
-                attempt,
-                delay,
-            } => Record {
-                event: "retrying",
-                endpoint: Some(endpoint.to_string()),
+            Event::Retrying { attempt, delay, .. } => Record {
                 attempt: Some(*attempt),
                 delay_ms: Some(delay.as_millis()),
-                ..Record::default()
+                ..record
             },
-            Event::Warning {
-                connection,
-                address,
-                ..
-            } => Record {
-                event: "warning",
-                connection: Some(*connection),
-                address: Some(address.to_string()),
-                ..Record::default()
-            },
-            Event::AnyoneAllowed { endpoint } => Record {
-                event: "anyone_allowed",
-                endpoint: Some(endpoint.to_string()),
-                ..Record::default()
-            },
-            Event::Unbound { endpoint } => Record {
-                event: "unbound",
-                endpoint: Some(endpoint.to_string()),
-                ..Record::default()
-            },
-            _ => Record {
-                event: "other",
-                ..Record::default()
-            },
-        };
-        Record {
-            message: event.to_string(),
-            ..record
+            _ => record,
         }
     }
 }

@@ -258,7 +258,9 @@ pub enum Unusable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// REQ: receive the answer before sending the next request.
-    #[error("a REQ socket receives its answer before it sends again")]
+    #[error(
+        "a REQ socket receives its answer before it sends again, unless it is made with req_relaxed"
+    )]
     AnswerPending,
     /// REQ: send a request before receiving.
     #[error("a REQ socket sends a request before it receives")]

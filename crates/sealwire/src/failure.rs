@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::account::{AddressLimit, Exceeded};
 use crate::endpoint::Endpoint;
-use crate::peer::PeerAddress;
+use crate::peer::{Peer, PeerAddress};
 use crate::transport::{DatagramError, SocksError};
 
 /// A connection that failed, with where it led and why.
@@ -15,7 +15,7 @@ pub struct ConnectionFailure {
     pub(crate) connection: Option<u64>,
     pub(crate) endpoint: Endpoint,
     pub(crate) address: PeerAddress,
-    pub(crate) was_ready: bool,
+    pub(crate) peer: Option<Arc<Peer>>,
     pub(crate) cause: FailureCause,
 }
 
@@ -35,16 +35,21 @@ impl ConnectionFailure {
         &self.address
     }
 
+    /// Returns the peer that was connected; `None` if the handshake had not been completed.
+    pub fn peer(&self) -> Option<&Arc<Peer>> {
+        self.peer.as_ref()
+    }
+
     /// Returns whether the handshake had been completed.
     pub fn was_ready(&self) -> bool {
-        self.was_ready
+        self.peer.is_some()
     }
 
     /// Returns whether the peers met and did not agree: a wrong key, a client that is not let in, another
     /// mechanism, or a limit that kept the peer out. Trying again helps only where one side changes something.
     /// `false` where nothing answered, where the transport broke, and after the handshake.
     pub fn is_handshake_failure(&self) -> bool {
-        !self.was_ready
+        !self.was_ready()
             && matches!(
                 self.cause,
                 FailureCause::Protocol(_)
@@ -66,12 +71,12 @@ impl ConnectionFailure {
 
 impl fmt::Display for ConnectionFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let phase = if self.was_ready { "" } else { "handshake: " };
-        match (&self.cause, &self.address) {
+        match (&self.cause, &self.peer) {
             (FailureCause::Resolve(_) | FailureCause::Connect(_) | FailureCause::Proxy(_), _) => {
                 write!(f, "{}: {}", self.endpoint, self.cause)
             }
-            (_, address) => write!(f, "{address}: {phase}{}", self.cause),
+            (_, Some(peer)) => write!(f, "{peer}: {}", self.cause),
+            (_, None) => write!(f, "{}: handshake: {}", self.address, self.cause),
         }
     }
 }

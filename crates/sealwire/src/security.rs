@@ -213,6 +213,12 @@ impl Security {
             .any(|(_, decider)| decider.leaves_it_to_zap())
     }
 
+    /// The mechanisms whose clients are not let in, whoever they are.
+    pub(crate) fn closed_mechanisms(&self) -> impl Iterator<Item = Mechanism> {
+        let deciders = self.deciders();
+        deciders.filter_map(|(of, decider)| decider.allows_nobody().then_some(of))
+    }
+
     /// The revisions of those whose earlier decisions may be others now, by the mechanism of their clients.
     pub(crate) fn revisions(&self) -> Vec<(Mechanism, u64)> {
         let revisions = self
@@ -276,6 +282,13 @@ impl Decider<'_> {
         match self {
             Decider::Keys(authenticator) => authenticator.leaves_it_to_zap(),
             Decider::Passwords(authenticator) => authenticator.leaves_it_to_zap(),
+        }
+    }
+
+    fn allows_nobody(self) -> bool {
+        match self {
+            Decider::Keys(authenticator) => authenticator.allows_nobody(),
+            Decider::Passwords(authenticator) => authenticator.allows_nobody(),
         }
     }
 

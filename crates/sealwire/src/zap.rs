@@ -37,7 +37,6 @@ pub(crate) fn has_handler(core: &SocketCore, inproc: &inproc::Registry) -> bool 
 pub(crate) fn warn_of_anyone(core: &SocketCore, inproc: &inproc::Registry, endpoint: &Endpoint) {
     let open = core.options().security.leaves_it_to_zap()
         && core.options().zap_domain.is_none()
-        && !matches!(endpoint, Endpoint::Inproc(_))
         && !has_handler(core, inproc);
     if open && core.clients.is_to_warn_of_anyone() {
         let endpoint = endpoint.clone();

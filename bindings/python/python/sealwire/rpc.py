@@ -39,8 +39,8 @@ from ._sealwire import (
     Request,
     Security,
     ServerCore,
-    report,
 )
+from ._telling import Raised
 from .asyncio import Monitor as AsyncMonitor
 
 if TYPE_CHECKING:
@@ -90,14 +90,14 @@ Handler = Callable[[Request], "Buffer"]
 MessageHandler = Callable[[OneWay], None]
 
 
-def _fail(request: Request, error: BaseException) -> None:
+def _fail(request: Request, error: BaseException, handler: object, raised: Raised) -> None:
     """Tells the caller, and for what the handler did not mean to raise, this side as well."""
     if isinstance(error, Status):
         status = error
     else:
         # The text may say what is nobody else's business.
         status = Status(Code.INTERNAL, "the handler failed")
-        report(error, request)
+        raised.tell(handler, error, ": its caller was told of an internal error")
     if not request._is_answered:
         request.fail(
             int(status.code), status.message, status.details, not_started=status.not_started
@@ -117,6 +117,7 @@ class _Workers:
         self._inbox = inbox
         self._handler = handler
         self._on_message = on_message
+        self._raised = Raised()
         # Daemons, as a program that ends need not wait for requests to come. `_end_all` ends them
         # before the interpreter does.
         self._threads = [
@@ -144,7 +145,7 @@ class _Workers:
             if not request._is_answered:
                 request.reply(reply)
         except BaseException as error:
-            _fail(request, error)
+            _fail(request, error, self._handler, self._raised)
 
     def _take(self, message: OneWay) -> None:
         if self._on_message is None:
@@ -152,7 +153,7 @@ class _Workers:
         try:
             self._on_message(message)
         except BaseException as error:
-            report(error, self._on_message)
+            self._raised.tell(self._on_message, error, "")
 
     def end(self, timeout: float) -> None:
         self._inbox.close()
@@ -282,7 +283,7 @@ class Server(ServerCore):
     for one, and more are turned away as not started.
 
     ``handler`` gets a ``Request`` and gives the reply, or raises ``Status``. Anything else it raises
-    is an internal error for the caller, and goes to ``sys.unraisablehook`` here. Further keywords:
+    is an internal error for the caller, and goes to the logger ``sealwire`` here. Further keywords:
     ``max_connections``, ``connection_wait``, ``handshake_timeout``, and the limits of ``Client``."""
 
     _workers: _Workers
@@ -452,6 +453,7 @@ class AsyncServer(ServerCore):
     _concurrency: int
     _serving: asyncio.Task[None] | None
     _tasks: set[asyncio.Task[None]]
+    _raised: Raised
 
     def __new__(
         cls,
@@ -474,6 +476,7 @@ class AsyncServer(ServerCore):
         server._concurrency = max(concurrency, 1)
         server._serving = None
         server._tasks = set()
+        server._raised = Raised()
         return server
 
     def start(self) -> None:
@@ -507,7 +510,7 @@ class AsyncServer(ServerCore):
             try:
                 await self._on_message(arrived)
             except Exception as error:
-                report(error, self._on_message)
+                self._raised.tell(self._on_message, error, "")
 
     async def _answer(self, request: Request) -> None:
         try:
@@ -516,7 +519,7 @@ class AsyncServer(ServerCore):
             request.fail(int(Code.CANCELLED))
             raise
         except Exception as error:
-            _fail(request, error)
+            _fail(request, error, self._handler, self._raised)
 
     def monitor(self) -> AsyncMonitor:
         """What happens to the connections."""

@@ -74,6 +74,10 @@ impl Authenticator for AllowedKeys {
             .unwrap_or_else(|| false.into())
     }
 
+    fn allows_nobody(&self) -> bool {
+        self.is_empty()
+    }
+
     fn may_block(&self) -> bool {
         false
     }

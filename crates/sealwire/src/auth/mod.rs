@@ -206,6 +206,12 @@ pub trait Authenticator: Send + Sync + 'static {
         false
     }
 
+    /// Whether this lets nobody in, such as a list that is empty: a socket that is bound or connected with it
+    /// says so ([`Event::NobodyAllowed`](crate::Event::NobodyAllowed)).
+    fn allows_nobody(&self) -> bool {
+        false
+    }
+
     /// Whether [`authenticate`](Authenticator::authenticate) may take longer than some
     /// microseconds. When not, it runs where the connection is served.
     fn may_block(&self) -> bool {
@@ -267,6 +273,10 @@ impl SharedAuthenticator {
 
     pub(crate) fn leaves_it_to_zap(&self) -> bool {
         guard::contain_unlogged(|| self.authenticator.leaves_it_to_zap()).unwrap_or(true)
+    }
+
+    pub(crate) fn allows_nobody(&self) -> bool {
+        guard::contain_unlogged(|| self.authenticator.allows_nobody()).unwrap_or(false)
     }
 
     pub(crate) fn revision(&self) -> Option<u64> {

@@ -68,6 +68,12 @@ pub trait PlainAuthenticator: Send + Sync + 'static {
         None
     }
 
+    /// Whether this lets nobody in, such as a list that is empty: a socket that is bound or connected with it
+    /// says so ([`Event::NobodyAllowed`](crate::Event::NobodyAllowed)).
+    fn allows_nobody(&self) -> bool {
+        false
+    }
+
     /// Whether this lets everybody in and so leaves the decision to a ZAP handler, which is then
     /// asked also without a domain; see [`AllowAnyone`].
     fn leaves_it_to_zap(&self) -> bool {
@@ -87,6 +93,10 @@ where
 impl PlainAuthenticator for PasswordTable {
     fn authenticate(&self, client: &PlainClient<'_>) -> Decision {
         decide(self, client.credentials, Status::Refused)
+    }
+
+    fn allows_nobody(&self) -> bool {
+        self.is_empty()
     }
 
     fn may_block(&self) -> bool {
@@ -142,6 +152,10 @@ impl SharedPlainAuthenticator {
 
     pub(crate) fn leaves_it_to_zap(&self) -> bool {
         guard::contain_unlogged(|| self.authenticator.leaves_it_to_zap()).unwrap_or(true)
+    }
+
+    pub(crate) fn allows_nobody(&self) -> bool {
+        guard::contain_unlogged(|| self.authenticator.allows_nobody()).unwrap_or(false)
     }
 
     pub(crate) fn revision(&self) -> Option<u64> {

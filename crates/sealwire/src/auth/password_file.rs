@@ -247,6 +247,10 @@ impl PlainAuthenticator for PasswordFile {
         decide(&snapshot.table, client.credentials, otherwise)
     }
 
+    fn allows_nobody(&self) -> bool {
+        self.snapshot().table.is_empty()
+    }
+
     fn may_block(&self) -> bool {
         false
     }

@@ -188,7 +188,7 @@ impl Connector {
             connection: None,
             endpoint: self.endpoint.clone(),
             address,
-            was_ready: false,
+            peer: None,
             cause,
         }));
         self.retry(stops, now, world)

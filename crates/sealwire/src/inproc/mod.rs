@@ -219,7 +219,7 @@ impl Registry {
                 let ours = core.options().socket_type;
                 let cause = sealwire_zmtp::Error::from(Incompatible::SocketTypes { ours, theirs });
                 core.hub
-                    .emit(Event::Failed(failure(name, None, cause.into(), false)));
+                    .emit(Event::Failed(failure(name, None, cause.into(), None)));
             }
             return;
         }
@@ -247,7 +247,7 @@ impl Registry {
                     let cause = reason.cause();
                     end.core
                         .hub
-                        .emit(Event::Failed(failure(name, Some(number), cause, false)));
+                        .emit(Event::Failed(failure(name, Some(number), cause, None)));
                 }
                 connection.end();
                 return;
@@ -275,13 +275,13 @@ fn failure(
     name: &str,
     connection: Option<u64>,
     cause: FailureCause,
-    was_ready: bool,
+    peer: Option<Arc<Peer>>,
 ) -> ConnectionFailure {
     ConnectionFailure {
         connection,
         endpoint: Endpoint::Inproc(name.into()),
         address: PeerAddress::Inproc(name.into()),
-        was_ready,
+        peer,
         cause,
     }
 }
@@ -453,12 +453,9 @@ impl Link for Side {
         let InprocConnection { name, number, .. } = &*self.connection;
         let cause = reason.cause();
         for end in &self.connection.ends {
-            end.core.hub.emit(Event::Failed(failure(
-                name,
-                Some(*number),
-                cause.clone(),
-                true,
-            )));
+            let peer = end.pipe.get().map(|(_, peer)| peer.clone());
+            let failure = failure(name, Some(*number), cause.clone(), peer);
+            end.core.hub.emit(Event::Failed(failure));
         }
         self.connection.end();
     }

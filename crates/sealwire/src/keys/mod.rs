@@ -184,16 +184,25 @@ fn write_pair(
 ///
 /// # Errors
 ///
-/// [`KeyFileError`]; among them [`Permissions`](KeyFileError::Permissions) when others than the
-/// owner may read or change the file.
+/// [`KeyFileError`]; among them [`Missing`](KeyFileError::Missing) for the certificate of a public key, whatever
+/// its mode, and [`Permissions`](KeyFileError::Permissions) when others than the owner may read or change the
+/// file.
 pub fn read_key_pair(path: impl AsRef<Path>) -> Result<KeyPair, KeyFileError> {
     let path = path.as_ref();
-    let text = text_of(path, read_secret_file(path, Readers::Owner)?)?;
+    let file = fs::File::open(path).map_err(|source| KeyFileError::read(path, source))?;
+    let private = reading::check_permissions(&file, path, Readers::Owner);
+    let text = text_of(path, read_bounded(file, path, MAX_FILE_SIZE)?)?;
+    let certificate = Certificate::parse(&text);
     let missing = || KeyFileError::Missing {
         path: path.into(),
         wanted: "secret",
     };
-    if let Some(certificate) = Certificate::parse(&text) {
+    // Before its mode, which would have somebody take a public key for a secret that leaked.
+    if let Some(Certificate { secret: None, .. }) = certificate {
+        return Err(missing());
+    }
+    private?;
+    if let Some(certificate) = certificate {
         return pair_of(path, &certificate)?.ok_or_else(missing);
     }
     let (line, key) = bare_key(&text).ok_or_else(missing)?;

@@ -116,7 +116,11 @@ pub(crate) fn read_bounded(
 }
 
 #[cfg(unix)]
-fn check_permissions(file: &File, path: &Path, readers: Readers) -> Result<(), KeyFileError> {
+pub(super) fn check_permissions(
+    file: &File,
+    path: &Path,
+    readers: Readers,
+) -> Result<(), KeyFileError> {
     use std::os::unix::fs::PermissionsExt as _;
     let metadata = file
         .metadata()
@@ -133,7 +137,11 @@ fn check_permissions(file: &File, path: &Path, readers: Readers) -> Result<(), K
 }
 
 #[cfg(not(unix))]
-fn check_permissions(_file: &File, _path: &Path, _readers: Readers) -> Result<(), KeyFileError> {
+pub(super) fn check_permissions(
+    _file: &File,
+    _path: &Path,
+    _readers: Readers,
+) -> Result<(), KeyFileError> {
     Ok(())
 }
 

@@ -27,7 +27,7 @@ enum Cause {
         Option<Discriminant<sealwire_zmtp::Error>>,
     ),
     Warning(Discriminant<Warning>),
-    /// Events that come once a second at most.
+    /// Events that come once a second at most, or with a call of the application.
     Seldom,
 }
 
@@ -46,7 +46,8 @@ impl Cause {
             Event::Warning { warning, .. } => Cause::Warning(discriminant(warning)),
             Event::AcceptFailed { .. }
             | Event::DatagramsDropped { .. }
-            | Event::AnyoneAllowed { .. } => Cause::Seldom,
+            | Event::AnyoneAllowed { .. }
+            | Event::NobodyAllowed { .. } => Cause::Seldom,
             _ => return None,
         })
     }

@@ -5,6 +5,7 @@
 //! wrong is an error of a socket operation.
 
 mod counters;
+mod event;
 mod log;
 
 use std::collections::VecDeque;
@@ -13,212 +14,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use sealwire_fork::Birth;
-use sealwire_zmtp::Mechanism;
-use sealwire_zmtp::connection::Warning;
 
 pub use counters::Counters;
 pub(crate) use counters::{LiveCounters, add};
+pub use event::Event;
 
 use self::log::Log;
 use crate::account::Excesses;
-use crate::endpoint::Endpoint;
 #[cfg(unix)]
 use crate::error::Error;
-use crate::failure::{ConnectionFailure, DatagramDrop};
+use crate::failure::ConnectionFailure;
 pub use crate::limits::MONITOR_CAPACITY;
 use crate::options::from_now;
-use crate::peer::{Peer, PeerAddress};
 use crate::waiting::{Listening, Signal, Until};
 #[cfg(unix)]
 use crate::waiting::{Pollable, Pollers, Readiness, Ready};
-
-/// Something happened to an endpoint or a connection of a socket. Connections have numbers, the
-/// same in all their events and in [`Peer::connection`].
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Event {
-    /// The socket is bound; the endpoint has the port that was chosen.
-    Listening {
-        /// Where.
-        endpoint: Endpoint,
-    },
-    /// A peer connected to us; the handshake begins.
-    Accepted {
-        /// The connection id.
-        connection: u64,
-        /// The address that connected.
-        address: PeerAddress,
-    },
-    /// Accepting failed, for example for want of file descriptors. It is tried again. There is one
-    /// such event a second at most.
-    AcceptFailed {
-        /// Where.
-        endpoint: Endpoint,
-        /// What the system said.
-        reason: String,
-        /// How often since the last such event.
-        count: u64,
-    },
-    /// We connected to a peer; the handshake begins.
-    Connected {
-        /// The connection id.
-        connection: u64,
-        /// Where.
-        endpoint: Endpoint,
-        /// The address behind the endpoint.
-        address: PeerAddress,
-    },
-    /// The handshake is done: messages flow.
-    Ready {
-        /// The peer that is connected.
-        peer: Arc<Peer>,
-    },
-    /// PUB, XPUB, RADIO: the first topic or group that the peer asks for. Once for a connection.
-    Subscribed {
-        /// The peer that is connected.
-        peer: Arc<Peer>,
-    },
-    /// A connection failed: it could not be made, its handshake failed, or it broke later.
-    Failed(ConnectionFailure),
-    /// A connection ended as it should: the peer closed it between two messages, or we did.
-    Disconnected {
-        /// The peer that was connected.
-        peer: Arc<Peer>,
-    },
-    /// Another attempt to connect follows.
-    Retrying {
-        /// Where.
-        endpoint: Endpoint,
-        /// Number of the attempt that follows: 1 after a connection that had been of use, one more for each
-        /// attempt in a row that failed.
-        attempt: u32,
-        /// Wait until the next.
-        delay: Duration,
-    },
-    /// The endpoint is not connected to any more, as
-    /// [`ReconnectStop`](crate::options::ReconnectStop) asks for.
-    GaveUp {
-        /// Where.
-        endpoint: Endpoint,
-    },
-    /// A weakness of a connection that goes on.
-    Warning {
-        /// The connection id.
-        connection: u64,
-        /// Where the peer is.
-        address: PeerAddress,
-        /// What it is.
-        warning: Warning,
-    },
-    /// Datagrams of a `udp` endpoint were dropped: the latest of them, and how many since the last
-    /// such event. There is one a second at most, as anyone can send what is none.
-    DatagramsDropped {
-        /// The endpoint.
-        endpoint: Endpoint,
-        /// Where the latest came from, or was to go to.
-        address: PeerAddress,
-        /// How many.
-        count: u64,
-        /// Why the latest was dropped.
-        reason: DatagramDrop,
-    },
-    /// A server lets everybody in, since it leaves the decision to a ZAP handler
-    /// ([`AllowAnyone`](crate::auth::AllowAnyone)), has no
-    /// [`zap_domain`](crate::SocketBuilder::zap_domain), and no handler was bound yet. Once for a
-    /// socket.
-    AnyoneAllowed {
-        /// The first endpoint that was bound or connected to like this.
-        endpoint: Endpoint,
-    },
-    /// The endpoint is no longer bound.
-    Unbound {
-        /// Which.
-        endpoint: Endpoint,
-    },
-}
-
-impl fmt::Display for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Event::Listening { endpoint } => write!(f, "listening on {endpoint}"),
-            Event::Accepted {
-                connection,
-                address,
-            } => {
-                write!(f, "connection {connection} accepted from {address}")
-            }
-            Event::AcceptFailed {
-                endpoint,
-                reason,
-                count,
-            } => {
-                write!(f, "cannot accept on {endpoint}: {reason}")?;
-                match count {
-                    0 | 1 => Ok(()),
-                    _ => write!(f, " ({count} times)"),
-                }
-            }
-            Event::Connected {
-                connection,
-                endpoint,
-                ..
-            } => {
-                write!(f, "connection {connection} made to {endpoint}")
-            }
-            Event::Ready { peer } => write!(
-                f,
-                "connection {} ready: {} {peer}, mechanism {}",
-                peer.connection(),
-                peer.socket_type(),
-                peer.mechanism().map_or("none", Mechanism::name),
-            ),
-            Event::Subscribed { peer } => {
-                write!(f, "connection {}: {peer} subscribed", peer.connection())
-            }
-            Event::Failed(failure) => write!(f, "connection failed: {failure}"),
-            Event::Disconnected { peer } => {
-                write!(f, "connection {} with {peer} ended", peer.connection())
-            }
-            Event::Retrying {
-                endpoint,
-                attempt,
-                delay,
-            } => {
-                write!(
-                    f,
-                    "connecting to {endpoint} again in {delay:.1?} (retry {attempt})"
-                )
-            }
-            Event::GaveUp { endpoint } => write!(f, "not connecting to {endpoint} any more"),
-            Event::Warning {
-                connection,
-                address,
-                warning,
-            } => {
-                write!(
-                    f,
-                    "warning on connection {connection} with {address}: {warning}"
-                )
-            }
-            Event::DatagramsDropped {
-                endpoint,
-                address,
-                count,
-                reason,
-            } => {
-                write!(
-                    f,
-                    "datagrams dropped on {endpoint}: {count}, the last with {address}: {reason}"
-                )
-            }
-            Event::AnyoneAllowed { endpoint } => write!(
-                f,
-                "everybody is let in on {endpoint}: AllowAnyone, and no ZAP handler is bound"
-            ),
-            Event::Unbound { endpoint } => write!(f, "no longer listening on {endpoint}"),
-        }
-    }
-}
 
 /// Where a socket's events come from; shared by its monitors.
 pub(crate) struct Hub {

@@ -70,7 +70,7 @@ impl Handle {
         core.hub.emit(Event::Listening {
             endpoint: endpoint.clone(),
         });
-        zap::warn_of_anyone(core, context.inproc(), &endpoint);
+        self.warn_of_clients(&endpoint);
         Ok(endpoint)
     }
 
@@ -99,13 +99,29 @@ impl Handle {
             id,
             kind,
         })?;
-        zap::warn_of_anyone(core, context.inproc(), &endpoint);
+        self.warn_of_clients(&endpoint);
         context.mailbox().post(Command::Connect {
             core: core.clone(),
             endpoint,
             id,
         });
         Ok(id)
+    }
+
+    /// Tells who comes in there, where it may not be meant.
+    fn warn_of_clients(&self, endpoint: &Endpoint) {
+        let core = &self.core;
+        if matches!(endpoint, Endpoint::Inproc(_)) {
+            return;
+        }
+        zap::warn_of_anyone(core, self.context.inproc(), endpoint);
+        for mechanism in core.options().security.closed_mechanisms() {
+            let endpoint = endpoint.clone();
+            core.hub.emit(Event::NobodyAllowed {
+                endpoint,
+                mechanism,
+            });
+        }
     }
 
     pub(super) fn context(&self) -> &Context {

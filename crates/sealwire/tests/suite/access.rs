@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use crate::support::{self, await_event, eventually, options};
 use sealwire::account::Kind;
-use sealwire::auth::{AllowAnyone, AllowedKeysFile, Decision, PlainClient};
+use sealwire::auth::{
+    AllowAnyone, AllowedKeys, AllowedKeysFile, Client, Decision, PasswordTable, PlainClient,
+};
 use sealwire::blocking::Socket;
 use sealwire::options::OptionsError;
 use sealwire::{
-    AddressLimit, Error, Event, FailureCause, Generate as _, KeyPair, ProtocolError, PublicKey,
-    Security, SocketType, keys,
+    AddressLimit, Error, Event, FailureCause, Generate as _, KeyPair, Mechanism, ProtocolError,
+    PublicKey, Security, SocketType, keys,
 };
 
 fn client(server: PublicKey, keys: KeyPair) -> Socket {
@@ -102,7 +104,11 @@ fn removal<S: Into<Security>, C: Into<Security>>(
         Event::Failed(failure) if failure.was_ready() => Some(failure.cause().clone()),
         _ => None,
     };
-    let here = await_event(&ours, "disconnected", ended);
+    let here = await_event(&ours, "disconnected", |event| {
+        let user_id = event.peer().and_then(|peer| peer.user_id());
+        let named = user_id == Some("goes") && event.to_string().contains("(goes)");
+        ended(event).filter(|_| named)
+    });
     assert!(
         matches!(
             here,
@@ -127,6 +133,45 @@ fn removal<S: Into<Security>, C: Into<Security>>(
     stays.send("still here").unwrap();
     assert_eq!(pull.recv().unwrap().as_bytes(), b"still here");
     assert_eq!(stays.counters().disconnects, 0);
+}
+
+#[test]
+fn a_list_that_lets_nobody_in_is_told_where_the_server_is_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = KeyPair::generate();
+    let in_a_folder = || AllowedKeysFile::open(folder.path()).unwrap();
+    let somebody = AllowedKeys::new().allow(keys.public());
+    let closed = |security: Security| {
+        let pull = options(SocketType::Pull).security(security);
+        let pull = pull.build_blocking().unwrap();
+        let monitor = pull.monitor();
+        pull.bind("inproc://nobody-asks").unwrap();
+        let bound = pull.bind("tcp://127.0.0.1:*").unwrap();
+        let events = std::iter::from_fn(|| monitor.try_next());
+        let told = events.filter_map(|event| match &event {
+            Event::NobodyAllowed {
+                endpoint,
+                mechanism,
+            } => {
+                assert_eq!(*endpoint, bound, "{event}");
+                Some(*mechanism)
+            }
+            _ => None,
+        });
+        told.collect::<Vec<_>>()
+    };
+    let blake3 = || Security::blake3_server(keys.clone(), AllowedKeys::new());
+    assert_eq!(closed(blake3().into()), [Mechanism::Blake3]);
+    let of_folder = Security::curve_server(keys.clone(), in_a_folder());
+    assert_eq!(closed(of_folder), [Mechanism::Curve]);
+    let passwords = Security::plain_server(PasswordTable::new());
+    assert_eq!(closed(passwords), [Mechanism::Plain]);
+    let two = blake3().or_curve_server(keys.clone(), somebody.clone());
+    assert_eq!(closed(two), [Mechanism::Blake3]);
+    let open = Security::blake3_server(keys.clone(), somebody);
+    assert_eq!(closed(open.into()), []);
+    let decides = Security::blake3_server(keys.clone(), |_: &Client<'_>| false);
+    assert_eq!(closed(decides.into()), []);
 }
 
 #[test]

@@ -101,6 +101,26 @@ fn open_permissions_are_refused() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_public_key_in_place_of_the_secret_is_told_before_its_mode() {
+    let folder = tempfile::tempdir().unwrap();
+    let stem = folder.path().join("server");
+    let (public, secret) = write_key_pair(&stem, &KeyPair::generate()).unwrap();
+    assert!(matches!(
+        read_key_pair(&public),
+        Err(KeyFileError::Missing {
+            wanted: "secret",
+            ..
+        })
+    ));
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(matches!(
+        read_key_pair(&secret),
+        Err(KeyFileError::Permissions { mode: 0o644, .. })
+    ));
+}
+
 #[test]
 fn files_are_read_up_to_a_bound() {
     let folder = tempfile::tempdir().unwrap();

@@ -186,7 +186,11 @@ fn report(path: &Path, remarks: &[Remark], changed_to: Option<usize>) {
             tracing::error!(target: "sealwire", %path, more, "and as many more files of allowed keys");
         });
     }
-    if let Some(keys) = changed_to {
+    if changed_to == Some(0) {
+        guard::log(
+            || tracing::warn!(target: "sealwire", %path, "allowed keys changed: nobody is let in now"),
+        );
+    } else if let Some(keys) = changed_to {
         guard::log(|| tracing::info!(target: "sealwire", %path, keys, "allowed keys changed"));
     }
 }
@@ -213,6 +217,10 @@ impl Authenticator for AllowedKeysFile {
     fn revision(&self) -> Option<u64> {
         self.read(false);
         Some(self.snapshot().revision)
+    }
+
+    fn allows_nobody(&self) -> bool {
+        self.snapshot().keys.is_empty()
     }
 }
 

@@ -35,7 +35,7 @@ impl IoThread {
                         connection: None,
                         endpoint: connector.endpoint.clone(),
                         address: PeerAddress::Unknown,
-                        was_ready: false,
+                        peer: None,
                         cause: FailureCause::Internal,
                     };
                     self.endpoint_panicked(slot, &core, id, Event::Failed(failure));

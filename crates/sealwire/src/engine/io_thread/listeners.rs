@@ -184,7 +184,7 @@ impl IoThread {
             connection: None,
             endpoint: listener.endpoint.clone(),
             address,
-            was_ready: false,
+            peer: None,
             cause,
         }));
     }

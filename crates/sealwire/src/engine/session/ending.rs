@@ -100,7 +100,7 @@ impl Session {
                 connection: Some(key.connection),
                 endpoint,
                 address,
-                was_ready: peer.is_some(),
+                peer,
                 cause,
             })),
             (End::Clean, Some(peer)) => core.hub.emit(Event::Disconnected { peer }),
