@@ -220,6 +220,11 @@
 #define SEALWIRE_EVENT_SUBSCRIBED 14
 
 /**
+ * Kind of an event: clients of a mechanism are not let in, as the list of those that may is empty.
+ */
+#define SEALWIRE_EVENT_NOBODY_ALLOWED 15
+
+/**
  * Cause of a failure: the event is none.
  */
 #define SEALWIRE_CAUSE_NONE 0
@@ -2118,8 +2123,8 @@ const char *sealwire_event_address(const sealwire_event *event);
 uint64_t sealwire_event_connection(const sealwire_event *event);
 
 /**
- * The peer, of `SEALWIRE_EVENT_READY`, `SEALWIRE_EVENT_SUBSCRIBED` and `SEALWIRE_EVENT_DISCONNECTED`; else NULL. Belongs to the
- * event.
+ * The peer, of `SEALWIRE_EVENT_READY`, `SEALWIRE_EVENT_SUBSCRIBED`, `SEALWIRE_EVENT_DISCONNECTED`, and of
+ * `SEALWIRE_EVENT_FAILED` where it had been ready; else NULL. Belongs to the event.
  */
 const sealwire_peer *sealwire_event_peer(const sealwire_event *event);
 

@@ -213,7 +213,7 @@ impl Security {
             .any(|(_, decider)| decider.leaves_it_to_zap())
     }
 
-    /// The mechanisms whose clients are not let in, whoever they are.
+    /// The mechanisms with which no client is let in.
     pub(crate) fn closed_mechanisms(&self) -> impl Iterator<Item = Mechanism> {
         let deciders = self.deciders();
         deciders.filter_map(|(of, decider)| decider.allows_nobody().then_some(of))

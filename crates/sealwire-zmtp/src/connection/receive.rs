@@ -130,7 +130,7 @@ impl Connection {
 
     /// Returns the bytes of a message that has arrived in part: the payloads of its frames, and those that
     /// the last [`receive`](Self::receive) left in its input. At most
-    /// [`max_message_size`](Limits::max_message_size), and one command or header more.
+    /// [`max_message_size`](crate::limits::Limits::max_message_size), and one command or header more.
     pub fn arriving(&self) -> usize {
         self.assembly.size() + self.receiver.left
     }

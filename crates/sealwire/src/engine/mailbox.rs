@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use super::alarms::Bell;
 use super::datagrams::Datagrams;
 use super::inbox::Inbox;
 use super::session::SessionKey;
@@ -62,6 +63,14 @@ pub(crate) enum Command {
     RotateCookies(Weak<SharedCookies>),
     /// Ask this socket's authenticator now and then whether it still allows the clients.
     Revise(Weak<SocketCore>),
+    /// Ring this bell when the context is so old.
+    SetAlarm {
+        number: u64,
+        at: Duration,
+        bell: Arc<Bell>,
+    },
+    /// Nobody waits for the bell with this number any more.
+    ForgetAlarm { number: u64 },
     /// The context is gone.
     Shutdown,
     #[cfg(test)]

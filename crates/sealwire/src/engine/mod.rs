@@ -13,6 +13,7 @@
 //! A thread of the application that sends one message and waits for the answer drives its session
 //! itself, see `shared`: on an idle connection a hand-over between threads is most of the time.
 
+mod alarms;
 mod connector;
 mod datagrams;
 mod decisions;
@@ -30,6 +31,7 @@ mod wire;
 mod world;
 mod zmtp;
 
+pub(crate) use alarms::Alarm;
 pub(crate) use datagrams::{bind as bind_datagrams, connect as connect_datagrams};
 pub(crate) use io_thread::start;
 pub(crate) use mailbox::{Command, Mailbox};

@@ -15,6 +15,8 @@ pub(super) enum Timer {
     Cookies,
     /// Asking authenticators whether they have changed their mind.
     Revision,
+    /// The end of a task's time limit.
+    Alarm { number: u64 },
 }
 
 /// Times are since the start of the I/O thread.

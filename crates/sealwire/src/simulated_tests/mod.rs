@@ -5,6 +5,7 @@ mod account;
 mod ending;
 mod everything;
 mod inproc;
+mod limits;
 mod many_to_one;
 mod memory;
 mod proxies;

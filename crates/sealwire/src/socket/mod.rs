@@ -4,10 +4,12 @@ pub mod blocking;
 mod builder;
 mod handle;
 mod incoming;
+mod limited;
 mod receiving;
 mod sending;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sealwire_zmtp::SocketType;
 
@@ -267,6 +269,18 @@ impl Socket {
         self.wait_for_peers(|core| core.connected(peers)).await
     }
 
+    /// Waits until at least `peers` peers are connected, for up to `limit`.
+    ///
+    /// **Cancel-safe.**
+    ///
+    /// # Errors
+    ///
+    /// Those of [`wait_connected`](Socket::wait_connected), with [`Error::TimedOut`] after `limit`.
+    pub async fn wait_connected_timeout(&self, peers: usize, limit: Duration) -> Result<(), Error> {
+        self.within(limit, Operation::Connect, self.wait_connected(peers))
+            .await
+    }
+
     /// Waits on a PUB or XPUB socket until a message that begins with `topic` would go to at least `peers`
     /// peers. On a RADIO socket, `topic` is a group; members over `udp` do not announce themselves and do not
     /// count. With [`xpub_manual`](SocketBuilder::xpub_manual) only granted subscriptions count.
@@ -297,6 +311,24 @@ impl Socket {
     ) -> Result<(), Error> {
         let topic = topic.as_ref();
         self.wait_for_peers(|core| core.subscribed(topic, peers))
+            .await
+    }
+
+    /// Waits for subscribers as [`wait_subscribed`](Socket::wait_subscribed), for up to `limit`.
+    ///
+    /// **Cancel-safe.**
+    ///
+    /// # Errors
+    ///
+    /// Those of [`wait_subscribed`](Socket::wait_subscribed), with [`Error::TimedOut`] after `limit`.
+    pub async fn wait_subscribed_timeout(
+        &self,
+        topic: impl AsRef<[u8]>,
+        peers: usize,
+        limit: Duration,
+    ) -> Result<(), Error> {
+        let subscribed = self.wait_subscribed(topic, peers);
+        self.within(limit, Operation::AwaitSubscribers, subscribed)
             .await
     }
 

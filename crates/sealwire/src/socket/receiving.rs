@@ -1,7 +1,9 @@
 //! Receiving: one message, many in one go, or as a stream, and subscriptions to them.
 
+use std::time::Duration;
+
 use super::{Incoming, Socket};
-use crate::error::Error;
+use crate::error::{Error, Operation};
 use crate::message::Message;
 
 impl Socket {
@@ -31,6 +33,34 @@ impl Socket {
         }
     }
 
+    /// Receives a message, waiting for one for up to `limit`. The error then says which peers were there, and why
+    /// others were not, which a time limit of the executor does not know. The
+    /// [receive timeout](crate::SocketBuilder::receive_timeout) of the socket is for blocking calls.
+    ///
+    /// **Cancel-safe** like [`recv`](Socket::recv).
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # use sealwire::error::Presence;
+    /// # use sealwire::{Error, Socket, SocketType};
+    /// # use std::time::Duration;
+    /// # let pull = Socket::new(SocketType::Pull)?;
+    /// # pull.bind("tcp://127.0.0.1:0")?;
+    /// match pull.recv_timeout(Duration::from_millis(10)).await {
+    ///     Ok(message) => println!("{message:?}"),
+    ///     Err(error @ Error::TimedOut { presence: Presence::Nobody, .. }) => println!("{error}"),
+    ///     Err(error) => return Err(error),
+    /// }
+    /// # Ok::<(), sealwire::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv`](Socket::recv), with [`Error::TimedOut`] after `limit`.
+    pub async fn recv_timeout(&self, limit: Duration) -> Result<Message, Error> {
+        self.within(limit, Operation::Receive, self.recv()).await
+    }
+
     /// Waits for a message, then takes up to `limit` that are there under one lock and appends them to
     /// `into`. Returns how many were taken, 1 or more; 0 at once for a `limit` of 0.
     ///
@@ -52,6 +82,24 @@ impl Socket {
             }
             listener.await;
         }
+    }
+
+    /// Waits for a message for up to `wait`, then takes up to `limit` that are there under one lock and appends
+    /// them to `into`. Returns how many were taken, 1 or more; 0 at once for a `limit` of 0.
+    ///
+    /// **Cancel-safe** like [`recv`](Socket::recv).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv`](Socket::recv), with [`Error::TimedOut`] after `wait`; nothing was taken then.
+    pub async fn recv_many_timeout(
+        &self,
+        into: &mut Vec<Message>,
+        limit: usize,
+        wait: Duration,
+    ) -> Result<usize, Error> {
+        self.within(wait, Operation::Receive, self.recv_many(into, limit))
+            .await
     }
 
     /// Returns a stream of the messages of this socket: the cheapest way to receive them, since one lock

@@ -1,11 +1,14 @@
 //! Sending: one message, or many in one go.
 
 use std::collections::VecDeque;
+use std::mem;
+use std::time::Duration;
 
-use sealwire_zmtp::Frame;
+use sealwire_zmtp::{Frame, Frames};
 
 use super::Socket;
-use crate::error::{Error, SendError};
+use super::limited::Limit;
+use crate::error::{Error, Operation, SendError};
 use crate::message::Message;
 use crate::waiting::Listening;
 
@@ -32,18 +35,47 @@ impl Socket {
     ///   ends.
     /// * [`Error::Forked`] in a child of the process that made the socket.
     pub async fn send(&self, message: impl Into<Message>) -> Result<(), SendError> {
+        self.send_frames(&mut message.into().into_frames()).await
+    }
+
+    /// Sends a message as [`send`](Socket::send), waiting for room for up to `limit`. The
+    /// [send timeout](crate::SocketBuilder::send_timeout) of the socket is for blocking calls.
+    ///
+    /// **Cancel-safe:** when the future is dropped before it is ready the message was not sent, not even in
+    /// part.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Socket::send), with [`Error::TimedOut`] after `limit`.
+    pub async fn send_timeout(
+        &self,
+        message: impl Into<Message>,
+        limit: Duration,
+    ) -> Result<(), SendError> {
         let mut frames = message.into().into_frames();
+        let mut limit = Limit::new(self, Some(limit));
+        match limit.wait(self.send_frames(&mut frames)).await {
+            Some(done) => done,
+            None => {
+                let error = limit.timed_out(Operation::Send);
+                Err(SendError::new(error, frames.into()))
+            }
+        }
+    }
+
+    /// The frames are taken by the socket or by the error; dropped before, it leaves them.
+    async fn send_frames(&self, frames: &mut Frames) -> Result<(), SendError> {
         loop {
             let core = match self.core() {
                 Ok(core) => core,
-                Err(error) => return Err(SendError::new(error, frames.into())),
+                Err(error) => return Err(SendError::new(error, mem::take(frames).into())),
             };
-            if core.send_if_room(&mut frames)? {
+            if core.send_if_room(frames)? {
                 return Ok(());
             }
             let listener = Listening::to(&core.writable);
             core.push_output();
-            if core.send_if_room(&mut frames)? {
+            if core.send_if_room(frames)? {
                 return Ok(());
             }
             listener.await;
@@ -96,17 +128,32 @@ impl Socket {
     /// # Ok::<(), sealwire::Error>(()) }).unwrap();
     /// ```
     pub async fn send_many(&self, messages: &mut VecDeque<Message>) -> Result<usize, Error> {
+        self.send_all(messages, None).await
+    }
+
+    async fn send_all(
+        &self,
+        messages: &mut VecDeque<Message>,
+        limit: Option<Duration>,
+    ) -> Result<usize, Error> {
         let count = messages.len();
         let mut listener = None;
+        let mut limit = Limit::new(self, limit);
         loop {
             let core = self.core()?;
             let sent = core.try_send_many(messages)?;
             if messages.is_empty() {
                 return Ok(count);
             }
+            if sent > 0 {
+                limit.restart();
+            }
             // After the last one that went there may be an error to be told instead of no room.
             match listener.take().filter(|_| sent == 0) {
-                Some(listener) => listener.await,
+                Some(listener) => {
+                    let told = limit.wait(listener).await;
+                    told.ok_or_else(|| limit.timed_out(Operation::Send))?;
+                }
                 None => {
                     // Listening comes before the attempt that decides, or a signal could slip
                     // through.
@@ -115,6 +162,23 @@ impl Socket {
                 }
             }
         }
+    }
+
+    /// Sends all messages of the queue, in order, as [`send_many`](Socket::send_many), and waits for up to `limit`
+    /// each time that there is no room.
+    ///
+    /// **Cancel-safe** like [`send_many`](Socket::send_many).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send_many`](Socket::send_many), with [`Error::TimedOut`] after `limit`: the messages that were
+    /// not sent are in the queue.
+    pub async fn send_many_timeout(
+        &self,
+        messages: &mut VecDeque<Message>,
+        limit: Duration,
+    ) -> Result<usize, Error> {
+        self.send_all(messages, Some(limit)).await
     }
 
     /// Sends messages from the front of the queue, in order, as long as there is room, and returns how many

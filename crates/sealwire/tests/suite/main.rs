@@ -10,6 +10,7 @@ mod access;
 mod accounting;
 mod admission;
 mod async_api;
+mod async_limits;
 mod authentication;
 mod direct_reading;
 mod draft_types;

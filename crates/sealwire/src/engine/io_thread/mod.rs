@@ -20,6 +20,7 @@ use self::handshakes::HandshakeQueue;
 use self::lingering::Lingering;
 use self::sources::{EventSource, SourceEvent, Sources};
 use self::time_slices::TimeSlices;
+use super::alarms::Alarms;
 use super::connector::Connector;
 use super::decisions::Decisions;
 #[cfg(test)]
@@ -97,6 +98,7 @@ pub(super) struct IoThread {
     cookies: Vec<Weak<SharedCookies>>,
     /// Sockets whose authenticators may change their mind.
     revised: Vec<Weak<SocketCore>>,
+    alarms: Alarms,
     #[cfg(test)]
     faults: Faults,
 }
@@ -133,6 +135,7 @@ impl IoThread {
             lingering: Lingering::default(),
             cookies: Vec::new(),
             revised: Vec::new(),
+            alarms: Alarms::default(),
             #[cfg(test)]
             faults: Faults::default(),
         }
@@ -344,6 +347,14 @@ impl IoThread {
                 }
                 self.revised.push(core);
             }
+            Command::SetAlarm { number, at, bell } => {
+                self.alarms.set(number, bell);
+                self.reactor.timers.set(at, Timer::Alarm { number });
+            }
+            Command::ForgetAlarm { number } => {
+                self.alarms.forget(number);
+                self.reactor.timers.clear(Timer::Alarm { number });
+            }
             Command::Shutdown => {}
             #[cfg(test)]
             Command::Fault(Fault::Panic { again }) => {
@@ -364,6 +375,7 @@ impl IoThread {
         let now = self.reactor.now();
         match timer {
             Timer::Source { slot, number } => self.serve(slot, SourceEvent::Due(number)),
+            Timer::Alarm { number } => self.alarms.ring(number),
             Timer::Linger { socket } => {
                 if let Some(core) = self.lingering.take(socket) {
                     self.abandon(&core);
