@@ -22,7 +22,7 @@ mod proto;
 #[path = "../../crates/sealwire-rpc/src/status.rs"]
 mod status;
 
-use proto::{Asked, CallKey, Protocol, Event, ServedKey, Settings, Side};
+use proto::{Asked, CallKey, Event, Protocol, ServedKey, Settings, Side};
 use status::{Code, Status};
 
 #[derive(Arbitrary, Debug)]
