@@ -51,7 +51,7 @@ FLOORS = {
         # The reference is a back end, and gives the others its constants and its small functions.
         ["portable"],
         ["derive", "engine", "simd"],
-        ["aarch64", "pieces", "x86"],
+        ["aarch64", "pieces", "wasm", "x86"],
         ["cipher", "session"],
         ["stream", "traits"],
     ],
@@ -95,7 +95,7 @@ FLOORS = {
         ["instructions", "level"],
         ["isa"],
         ["dispatch", "measuring", "vector"],
-        ["arm", "blocks", "x86"],
+        ["arm", "blocks", "wasm", "x86"],
     ],
     "crates/sealwire-tunnel": [
         ["reason", "sizes"],

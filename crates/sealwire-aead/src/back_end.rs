@@ -115,7 +115,7 @@ mod tests {
 
     fn bytes(length: usize, seed: usize) -> Vec<u8> {
         (0..length)
-            .map(|i| (((i + seed) * (2 * i + 7 * seed + 3)) >> 3) as u8)
+            .map(|i| (((i + seed) as u64 * (2 * i + 7 * seed + 3) as u64) >> 3) as u8)
             .collect()
     }
 
@@ -275,6 +275,7 @@ mod tests {
         use sealwire_simd::measuring::{Level, on_every};
         let levels = [
             Level::Portable,
+            Level::Simd128,
             Level::Neon,
             Level::Sse41,
             Level::Avx2,

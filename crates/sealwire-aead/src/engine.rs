@@ -20,6 +20,7 @@ macro_rules! dispatch {
         sealwire_simd::dispatch!(
             x86_64: [sealwire_simd::Avx512, sealwire_simd::Avx2, sealwire_simd::Sse41],
             aarch64: [sealwire_simd::Neon],
+            wasm32: [sealwire_simd::Simd128],
             else Portable;
             $back_end => $call
         )

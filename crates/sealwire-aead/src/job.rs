@@ -24,7 +24,8 @@ pub(crate) trait Job {
             sealwire_portable,
             not(any(
                 target_arch = "x86_64",
-                all(target_arch = "aarch64", target_endian = "little")
+                all(target_arch = "aarch64", target_endian = "little"),
+                all(target_arch = "wasm32", target_feature = "simd128")
             ))
         ),
         expect(dead_code, reason = "for back ends that settle many messages at once")

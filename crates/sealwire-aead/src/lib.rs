@@ -108,7 +108,8 @@ mod session;
 #[cfg(all(
     any(
         target_arch = "x86_64",
-        all(target_arch = "aarch64", target_endian = "little")
+        all(target_arch = "aarch64", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128")
     ),
     not(sealwire_portable)
 ))]
@@ -117,6 +118,12 @@ mod sizes;
 mod stream;
 #[cfg(feature = "aead")]
 mod traits;
+#[cfg(all(
+    target_arch = "wasm32",
+    target_feature = "simd128",
+    not(sealwire_portable)
+))]
+mod wasm;
 #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
 mod x86;
 

@@ -83,7 +83,8 @@ impl<'a> MacInput<'a> {
 #[cfg(all(
     any(
         target_arch = "x86_64",
-        all(target_arch = "aarch64", target_endian = "little")
+        all(target_arch = "aarch64", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128")
     ),
     not(sealwire_portable)
 ))]

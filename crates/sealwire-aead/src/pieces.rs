@@ -189,7 +189,11 @@ mod tests {
     }
 
     fn agrees(aad_len: usize, text_len: usize, sizes: &[usize]) {
-        let bytes = |len: usize| (0..len).map(|i| (i * i + 7 * i) as u8).collect::<Vec<_>>();
+        let bytes = |len: usize| {
+            (0..len as u64)
+                .map(|i| (i * i + 7 * i) as u8)
+                .collect::<Vec<_>>()
+        };
         let (aad, text) = (bytes(aad_len), bytes(text_len));
         let mut expected = text.clone();
         let tag = Cipher::new(&[3; 32]).encrypt_in_place_detached(&[4; 24], &aad, &mut expected);

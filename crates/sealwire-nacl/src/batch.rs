@@ -215,8 +215,10 @@ mod tests {
     use super::*;
     use crate::salsa20::portable::block;
 
-    const LEVELS: [Level; 5] = [
+    const LEVELS: [Level; 7] = [
         Level::Portable,
+        Level::Simd128,
+        Level::Neon,
         Level::Sse2,
         Level::Avx2,
         Level::Avx512,
@@ -225,7 +227,7 @@ mod tests {
 
     fn bytes(length: usize, seed: usize) -> Vec<u8> {
         (0..length)
-            .map(|i| (((i + seed) * (2 * i + 7 * seed + 3)) >> 3) as u8)
+            .map(|i| (((i + seed) as u64 * (2 * i + 7 * seed + 3) as u64) >> 3) as u8)
             .collect()
     }
 

@@ -74,6 +74,7 @@ fn batch(lengths: &[usize], forged: bool) {
 fn every_back_end_is_constant_time() {
     let levels = [
         Level::Portable,
+        Level::Neon,
         Level::Sse2,
         Level::Avx2,
         Level::Avx512,

@@ -17,14 +17,15 @@
 /// impl Named for Sse2 { fn name(self) -> &'static str { "SSE2" } }
 ///
 /// fn best() -> &'static str {
-///     sealwire_simd::dispatch!(x86_64: [Avx2, Sse2], aarch64: [], else Portable; isa => isa.name())
+///     sealwire_simd::dispatch!(x86_64: [Avx2, Sse2], aarch64: [], wasm32: [], else Portable; isa => isa.name())
 /// }
 /// # best();
 /// ```
 #[macro_export]
 macro_rules! dispatch {
     (
-        x86_64: [$($x86:ty),*], aarch64: [$($arm:ty),*], else $portable:expr;
+        x86_64: [$($x86:ty),*], aarch64: [$($arm:ty),*], wasm32: [$($wasm:ty),*],
+        else $portable:expr;
         $back_end:ident => $call:expr
     ) => {{
         #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
@@ -40,6 +41,16 @@ macro_rules! dispatch {
         ))]
         {$(
             if let Some($back_end) = <$arm>::detect() {
+                return $call;
+            }
+        )*}
+        #[cfg(all(
+            target_arch = "wasm32",
+            target_feature = "simd128",
+            not(sealwire_portable)
+        ))]
+        {$(
+            if let Some($back_end) = <$wasm>::detect() {
                 return $call;
             }
         )*}
@@ -76,6 +87,9 @@ macro_rules! compiled_for {
         $crate::compiled_for!(@ Vaes512 "aes,vaes,avx2,avx512f,avx512bw"; $($methods)*);
     };
     (Neon; $($methods:tt)*) => { $crate::compiled_for!(@ Neon "neon"; $($methods)*); };
+    (Simd128; $($methods:tt)*) => {
+        $crate::compiled_for!(@ Simd128 "simd128"; $($methods)*);
+    };
     (Armv8Aes; $($methods:tt)*) => { $crate::compiled_for!(@ Armv8Aes "neon,aes"; $($methods)*); };
     (@ $isa:ident $features:literal; $(
         fn $name:ident $(<$generic:ident: $bound:path>)? (

@@ -1,7 +1,12 @@
 //! Instruction sets. A value of one of these types is the proof that this CPU has it.
 
 /// Whether the CPU has all of these features, asked without the standard library.
-#[cfg(all(not(feature = "std"), feature = "cpufeatures", not(sealwire_portable)))]
+#[cfg(all(
+    not(target_arch = "wasm32"),
+    not(feature = "std"),
+    feature = "cpufeatures",
+    not(sealwire_portable)
+))]
 macro_rules! asked {
     ("neon") => {
         cfg!(target_feature = "neon")
@@ -18,8 +23,10 @@ macro_rules! asked {
 
 /// Whether the program is compiled for CPUs that have all of these features.
 #[cfg(all(
-    not(feature = "std"),
-    not(feature = "cpufeatures"),
+    any(
+        target_arch = "wasm32",
+        all(not(feature = "std"), not(feature = "cpufeatures"))
+    ),
     not(sealwire_portable)
 ))]
 macro_rules! asked {
@@ -46,9 +53,9 @@ macro_rules! instruction_sets {
                 }
                 #[cfg(sealwire_portable)]
                 let found = false;
-                #[cfg(all(feature = "std", not(sealwire_portable)))]
+                #[cfg(all(feature = "std", not(target_arch = "wasm32"), not(sealwire_portable)))]
                 let found = true $(&& std::arch::$detected!($feature))+;
-                #[cfg(all(not(feature = "std"), not(sealwire_portable)))]
+                #[cfg(all(any(not(feature = "std"), target_arch = "wasm32"), not(sealwire_portable)))]
                 let found = asked!($($feature),+);
                 found.then_some(Self(()))
             }
@@ -91,6 +98,13 @@ instruction_sets! { is_aarch64_feature_detected:
     Neon = "neon";
     /// NEON and the AES instructions of ARMv8.
     Armv8Aes = "neon", "aes";
+}
+
+// The standard library has no question for it.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+instruction_sets! { none:
+    /// `simd128` of WebAssembly.
+    Simd128 = "simd128";
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use core::cell::Cell;
 pub enum Level {
     /// Nothing.
     Portable,
+    Simd128,
     Neon,
     Armv8Aes,
     Sse2,
@@ -40,6 +41,7 @@ impl Level {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
+            Self::Simd128 => "simd128",
             Self::Neon => "neon",
             Self::Armv8Aes => "armv8",
             Self::Sse2 => "sse2",

@@ -34,6 +34,8 @@ impl Level {
             Self::Neon => crate::Neon::detect().is_some(),
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Self::Armv8Aes => crate::Armv8Aes::detect().is_some(),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Self::Simd128 => crate::Simd128::detect().is_some(),
             #[expect(clippy::allow_attributes, reason = "each architecture has some")]
             #[allow(unreachable_patterns, reason = "those of other architectures")]
             _ => false,
@@ -68,7 +70,13 @@ mod tests {
     use core::cell::Cell;
     use std::vec::Vec;
 
-    const ALL: [Level; 4] = [Level::Portable, Level::Neon, Level::Sse2, Level::Avx2];
+    const ALL: [Level; 5] = [
+        Level::Portable,
+        Level::Simd128,
+        Level::Neon,
+        Level::Sse2,
+        Level::Avx2,
+    ];
 
     #[test]
     fn a_test_runs_with_nothing_better_than_its_level() {

@@ -116,3 +116,9 @@ fn vectors_of_x86_are_words() {
 fn vectors_of_neon_are_words() {
     agree(crate::Neon::detect());
 }
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[test]
+fn vectors_of_simd128_are_words() {
+    agree(crate::Simd128::detect());
+}

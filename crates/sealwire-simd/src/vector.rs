@@ -77,7 +77,8 @@ pub trait Vector: Copy {
 #[cfg(all(
     any(
         target_arch = "x86_64",
-        all(target_arch = "aarch64", target_endian = "little")
+        all(target_arch = "aarch64", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128")
     ),
     not(sealwire_portable)
 ))]
@@ -178,7 +179,8 @@ macro_rules! vector {
 #[cfg(all(
     any(
         target_arch = "x86_64",
-        all(target_arch = "aarch64", target_endian = "little")
+        all(target_arch = "aarch64", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128")
     ),
     not(sealwire_portable)
 ))]

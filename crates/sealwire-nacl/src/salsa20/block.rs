@@ -57,7 +57,14 @@ impl Positions {
     }
 
     /// The words of all lanes, a row each.
-    #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+    #[cfg(all(
+        any(
+            target_arch = "x86_64",
+            all(target_arch = "aarch64", target_endian = "little"),
+            all(target_arch = "wasm32", target_feature = "simd128")
+        ),
+        not(sealwire_portable)
+    ))]
     #[inline]
     pub(crate) fn rows(&self) -> &[[u32; MAX_LANES]; 4] {
         &self.words

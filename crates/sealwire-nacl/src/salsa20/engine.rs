@@ -12,7 +12,8 @@ macro_rules! dispatch {
     ($back_end:ident => $call:expr) => {
         sealwire_simd::dispatch!(
             x86_64: [sealwire_simd::Avx512, sealwire_simd::Avx2, sealwire_simd::Sse2],
-            aarch64: [],
+            aarch64: [sealwire_simd::Neon],
+            wasm32: [sealwire_simd::Simd128],
             else Portable;
             $back_end => $call
         )

@@ -32,6 +32,11 @@ macro_rules! back_ends {
     )+};
 }
 
+#[cfg(target_arch = "aarch64")]
+back_ends!(Neon);
+#[cfg(target_arch = "wasm32")]
+back_ends!(Simd128);
+#[cfg(target_arch = "x86_64")]
 back_ends!(Sse2, Avx2, Avx512);
 
 /// See [`BackEnd::xor_blocks`]: in the narrowest lanes that hold the positions.

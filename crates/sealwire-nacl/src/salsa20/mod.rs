@@ -11,6 +11,13 @@
 mod back_end;
 pub(crate) mod block;
 pub(crate) mod engine;
-#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+#[cfg(all(
+    any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128")
+    ),
+    not(sealwire_portable)
+))]
 mod lanes;
 pub(crate) mod portable;

@@ -80,6 +80,7 @@ macro_rules! dispatched {
                 dispatch!(
                     x86_64: [sealwire_simd::AesNiAvx, sealwire_simd::AesNi],
                     aarch64: [sealwire_simd::Armv8Aes],
+                    wasm32: [],
                     else Portable;
                     isa => isa.$name(self, $($argument),*)
                 )
