@@ -9,6 +9,10 @@
 //!   last traffic |------ ttl from the peer's PING ------|  likewise
 //! ```
 //!
+//! While this side does not read, as its queue is full, it cannot answer a PING, and may not have seen the first
+//! one yet. So that a peer does not take a slow application for a dead one, it says by PONG that it is there, as
+//! RFC 6455 allows it for WebSocket: peers count whatever arrives, and none looks for what a PONG answers.
+//!
 //! A PING cannot overtake the frame before it, which may be large and its way slow. While the output
 //! moves, the peer is there, and its time to answer begins once the PING is out.
 
@@ -20,6 +24,12 @@ use super::{Config, Heartbeat};
 use crate::error::{Error, Step};
 use crate::limits::MAX_PING_CONTEXT;
 use crate::wire::command::heartbeat::{Ping, Pong};
+
+/// How often this side says that it is there while it does not read, as long as it knows nothing of the peer's
+/// own heartbeats. Timeouts of seconds are usual.
+const SIGN_INTERVAL: Duration = Duration::from_secs(1);
+/// The least, however often the peer asks.
+const MIN_SIGN_INTERVAL: Duration = Duration::from_millis(100);
 
 type PingContext = ArrayVec<u8, MAX_PING_CONTEXT>;
 
@@ -47,6 +57,13 @@ pub(super) struct Liveness {
     /// How long the peer lets us wait.
     peer_ttl: Option<Duration>,
     reading: bool,
+    /// The peer knows PING and PONG.
+    has_heartbeats: bool,
+    /// When the peer's last PING came, and how long after the one before.
+    last_pinged: Option<Duration>,
+    peer_interval: Option<Duration>,
+    /// While this side does not read: when it says next that it is there.
+    next_sign: Option<Duration>,
     /// The context of the last PING not yet answered. A newer PING replaces an older one.
     owed_pong: Option<PingContext>,
 }
@@ -67,6 +84,10 @@ impl Liveness {
             last_heard: now,
             peer_ttl: None,
             reading: true,
+            has_heartbeats: false,
+            last_pinged: None,
+            peer_interval: None,
+            next_sign: None,
             owed_pong: None,
         }
     }
@@ -79,6 +100,7 @@ impl Liveness {
     /// The handshake is done. Peers of ZMTP 3.0 know no heartbeat but that of a transport.
     pub(super) fn established(&mut self, config: &Config, zmtp_minor: u8, now: Duration) {
         self.handshake_deadline = None;
+        self.has_heartbeats = zmtp_minor > 0 && !self.by_transport;
         self.heartbeat = config
             .heartbeat
             .filter(|_| zmtp_minor > 0 || self.by_transport);
@@ -93,6 +115,7 @@ impl Liveness {
         self.next_ping = None;
         self.answer_deadline = None;
         self.peer_ttl = None;
+        self.next_sign = None;
         self.owed_pong = None;
     }
 
@@ -104,6 +127,10 @@ impl Liveness {
     }
 
     pub(super) fn pinged(&mut self, ping: Ping<'_>) {
+        // When it was heard.
+        let now = self.last_heard;
+        self.peer_interval = self.last_pinged.map(|last| now.saturating_sub(last));
+        self.last_pinged = Some(now);
         self.peer_ttl = ping.ttl;
         self.owed_pong = ping.context.try_into().ok();
     }
@@ -136,13 +163,35 @@ impl Liveness {
         if reading && !self.reading {
             self.heard(now);
         }
+        if self.reading && !reading && (self.has_heartbeats || self.by_transport) {
+            self.next_sign = Some(now.saturating_add(self.sign_interval()));
+        } else if reading {
+            self.next_sign = None;
+        }
         self.reading = reading;
+    }
+
+    /// Half of what the peer waits, as far as it is known.
+    fn sign_interval(&self) -> Duration {
+        let known = [self.peer_interval, self.peer_ttl].into_iter().flatten();
+        let half = known.min().map(|wait| wait / 2);
+        half.unwrap_or(SIGN_INTERVAL).max(MIN_SIGN_INTERVAL)
+    }
+
+    /// Whether this side is to say now that it is there. The transport says it where heartbeats are its own.
+    pub(super) fn take_due_sign(&mut self, now: Duration) -> bool {
+        if self.next_sign.is_none_or(|at| at > now) {
+            return false;
+        }
+        self.next_sign = Some(now.saturating_add(self.sign_interval()));
+        self.transport_ping |= self.by_transport;
+        !self.by_transport
     }
 
     pub(super) fn next_timeout(&self) -> Option<Duration> {
         let silence = [self.answer_deadline, self.ttl_deadline()];
         let silence = silence.into_iter().flatten().filter(|_| self.reading);
-        [self.handshake_deadline, self.next_ping]
+        [self.handshake_deadline, self.next_ping, self.next_sign]
             .into_iter()
             .flatten()
             .chain(silence)
@@ -199,7 +248,7 @@ impl Liveness {
             self.before_oldest_ping = before;
             self.taken_then = taken;
         }
-        self.transport_ping = self.by_transport;
+        self.transport_ping |= self.by_transport;
         if self.by_transport || self.before_last_ping.is_some_and(|last| taken <= last) {
             return None;
         }

@@ -153,6 +153,9 @@ impl Connection {
         let taken = self.output.taken_in_all();
         self.liveness.check(now, self.phase.step(), taken)?;
         let pending = self.output.pending();
+        if self.liveness.take_due_sign(now) && pending <= PONG_BACKLOG {
+            self.stage(COMMAND, &heartbeat::pong_body(&[]));
+        }
         if let Some((ttl, context)) = self.liveness.take_due_ping(now, taken, pending) {
             self.stage(COMMAND, &heartbeat::ping_body(ttl, &context));
             self.blocks.give_back();

@@ -207,12 +207,13 @@ fn any_traffic_is_a_sign_of_life_even_part_of_a_frame() {
 fn a_side_that_does_not_read_blames_nobody_for_silence() {
     let mut pair = Pair::ready(beating(), null(SocketType::Pair), &provider());
     pair.a.pass(START + 5 * SECOND);
+    pair.a.output();
     pair.a.connection.set_reading(false, START + 6 * SECOND);
-    assert_eq!(
-        pair.a.connection.next_timeout(),
-        Some(START + 10 * SECOND),
-        "PING goes on"
-    );
+    pair.a.pass(START + 10 * SECOND);
+    let pong = frame(4, b"\x04PONG");
+    let output = pair.a.output();
+    assert!(output.starts_with(&pong), "its own sign of life");
+    assert_eq!(output[pong.len() + 2..][..5], *b"\x04PING", "PING goes on");
     pair.a.pass(START + 60 * SECOND);
     assert_eq!(pair.a.error, None);
     pair.a.connection.set_reading(true, START + 60 * SECOND);
@@ -254,4 +255,64 @@ fn a_flood_of_ping_owes_one_pong() {
     pair.b.connection.transmit().advance(5009);
     assert_eq!(pair.b.connection.pending_bytes(), pong.len());
     assert_eq!(pair.b.output(), pong);
+}
+
+/// A slow application is not a dead one: a peer that asks is told so, also one whose PING was not read yet.
+#[test]
+fn a_side_that_does_not_read_says_that_it_is_there() {
+    let mut pair = Pair::ready(beating(), null(SocketType::Pair), &provider());
+    let pong = frame(4, b"\x04PONG");
+    pair.b.connection.set_reading(false, START);
+    assert_eq!(pair.b.connection.next_timeout(), Some(START + SECOND));
+    pair.a.pass(START + 5 * SECOND);
+    let unread = pair.a.output();
+    for second in 1..=7 {
+        let now = START + second * SECOND;
+        pair.b.pass(now - Duration::from_nanos(1));
+        assert_eq!(pair.b.output(), b"");
+        // Said again does not begin anew.
+        pair.b.connection.set_reading(false, now);
+        pair.b.pass(now);
+        assert_eq!(pair.b.output(), pong);
+    }
+    pair.a.now = START + 7 * SECOND;
+    pair.a.feed(&pong);
+    pair.a.pass(START + 8 * SECOND);
+    assert_eq!(pair.a.error, None);
+    pair.b.connection.set_reading(true, START + 8 * SECOND);
+    assert_eq!(pair.b.connection.next_timeout(), None);
+
+    // What the peer waits, as far as it is known: the time between its PINGs, and how long it lets us wait.
+    pair.b.now = START + 8 * SECOND;
+    pair.b.feed(&unread);
+    pair.b.now = START + 12 * SECOND;
+    pair.b.feed(&unread);
+    pair.b.output();
+    pair.b.connection.set_reading(false, START + 13 * SECOND);
+    assert_eq!(pair.b.connection.next_timeout(), Some(START + 15 * SECOND));
+    // One that asks without end is answered ten times a second.
+    pair.b.connection.set_reading(true, START + 13 * SECOND);
+    for _ in 0..3 {
+        pair.b.feed(&unread);
+    }
+    pair.b.output();
+    pair.b.connection.set_reading(false, START + 13 * SECOND);
+    let first = START + 13 * SECOND + Duration::from_millis(100);
+    assert_eq!(pair.b.connection.next_timeout(), Some(first));
+    // Nothing is added to what the peer does not read.
+    pair.b.send(vec![0; 5000]);
+    pair.b.pass(first);
+    assert_eq!(pair.b.connection.pending_bytes(), 5009);
+}
+
+#[test]
+fn older_peers_are_told_nothing_by_a_side_that_does_not_read() {
+    let mut old = Side::new(null(SocketType::Pair), provider(), 1);
+    let mut side = Side::new(null(SocketType::Pair), provider(), 2);
+    let mut greeting = old.output();
+    greeting[11] = 0;
+    old.feed(&side.output());
+    side.feed(&[greeting, old.output()].concat());
+    side.connection.set_reading(false, START);
+    assert_eq!(side.connection.next_timeout(), None);
 }
