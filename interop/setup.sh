@@ -138,6 +138,22 @@ else
     absent omq-gem-peer "the gems omq and omq-blake3zmq are not installed"
 fi
 
+# Go's monte has no version that a registry gives: MONTE_REFERENCE is a checkout of it.
+monte=$peers/monte
+if [ -z "${MONTE_REFERENCE:-}" ]; then
+    absent monte-peer "MONTE_REFERENCE names no checkout of Go's monte"
+elif ! command -v go >/dev/null; then
+    absent monte-peer "there is no go"
+elif mkdir -p "$monte" && cp monte_peer.go "$monte/main.go" &&
+    printf 'module monte-peer\n\ngo 1.21\n\nrequire github.com/lithdew/monte v0.0.0\n\nreplace github.com/lithdew/monte => %s\n' \
+        "$(realpath "$MONTE_REFERENCE")" >"$monte/go.mod" &&
+    (cd "$monte" && go mod tidy 2>"$monte/log" && go build -o "$peers/monte-peer" . 2>>"$monte/log"); then
+    ready monte-peer "Go's monte, $(git -C "$MONTE_REFERENCE" rev-parse --short HEAD 2>/dev/null || echo 'a checkout')"
+else
+    cat "$monte/log" >&2
+    absent monte-peer "its program did not compile"
+fi
+
 # Two minutes, the first time.
 if ! has_libzmq; then
     skip zmq-peer-drafts "no C compiler with libsodium-dev"

@@ -40,8 +40,8 @@ pub use path::{Path, Protection, Side, Sides, Transport};
 pub use payload::{FEW, MULTIPART, SINGLE_PARTS, Shape, describe, is_sync, sync};
 pub use peer::Peer;
 pub use program::{
-    CZMQ, LIBZMQ, LIBZMQ_DRAFTS, MICROSOCKS, OMQ, OMQ_CODEC, OMQ_GEM, PYZMQ, Program, SEALWIRE,
-    TLS_RELAY, ZMQ_RS, ZMQ_UDP,
+    CZMQ, LIBZMQ, LIBZMQ_DRAFTS, MICROSOCKS, MONTE, OMQ, OMQ_CODEC, OMQ_GEM, PYZMQ, Program,
+    SEALWIRE, TLS_RELAY, ZMQ_RS, ZMQ_UDP,
 };
 pub use proxy::Proxy;
 pub use watch::{TIMEOUT, await_event, await_failure, await_ready, eventually, options};

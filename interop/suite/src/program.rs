@@ -45,6 +45,12 @@ pub const OMQ_GEM: Program = Program {
     what: "the gem omq",
 };
 
+/// Go's monte.
+pub const MONTE: Program = Program {
+    name: "monte-peer",
+    what: "Go's monte",
+};
+
 /// libzmq built with its drafts: the same program with eight more socket types.
 pub const LIBZMQ_DRAFTS: Program = Program {
     name: "zmq-peer-drafts",
@@ -99,7 +105,7 @@ impl Program {
     /// # Panics
     ///
     /// When it is missing and the environment has `CI=true`: there, nothing may be skipped but the gem omq,
-    /// whose Ruby the systems of CI do not have.
+    /// whose Ruby the systems of CI do not have, and monte, which no registry has.
     #[must_use]
     pub fn is_there(self) -> bool {
         if self.path().exists() {
@@ -107,7 +113,7 @@ impl Program {
         }
         let Program { name, what } = self;
         assert!(
-            std::env::var("CI").as_deref() != Ok("true") || self == OMQ_GEM,
+            std::env::var("CI").as_deref() != Ok("true") || [OMQ_GEM, MONTE].contains(&self),
             "{what} is missing: interop/setup.sh left no {name} and says why"
         );
         // The test harness hides what passing tests print by the usual macros.

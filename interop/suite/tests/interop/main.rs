@@ -11,6 +11,7 @@ mod errors;
 mod handover;
 mod heartbeats;
 mod libzmq;
+mod monte;
 mod omq;
 mod omq_codec;
 mod omq_gem;

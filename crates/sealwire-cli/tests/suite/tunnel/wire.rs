@@ -122,9 +122,21 @@ fn a_refusal_is_an_empty_block_under_its_own_label() {
 struct Reference(Child);
 
 impl Reference {
+    /// The folder of its programs, where there is one; says so where there is none.
+    fn folder() -> Option<String> {
+        let folder = std::env::var("NEWPLEX_REFERENCE").ok();
+        if folder.is_none() {
+            // The test harness hides what passing tests print by the usual macros.
+            let _ = writeln!(
+                std::io::stderr(),
+                "SKIPPED a test with the reference of Newplex: NEWPLEX_REFERENCE names no folder of its programs"
+            );
+        }
+        folder
+    }
+
     /// Starts it; gives the key and the address that it tells.
-    fn start(program: &str, connect: &str) -> (Self, String, String) {
-        let folder = std::env::var("NEWPLEX_REFERENCE").expect("the folder of its programs");
+    fn start(folder: &str, program: &str, connect: &str) -> (Self, String, String) {
         let mut child = Command::new(format!("{folder}/{program}"))
             .args(["-listen", "127.0.0.1:0", "-connect"])
             .arg(connect.trim_start_matches("tcp://"))
@@ -169,14 +181,16 @@ fn ask(entry: &str) {
 }
 
 #[test]
-#[ignore = "needs the programs of the reference: NEWPLEX_REFERENCE is their folder"]
 fn a_listener_serves_the_connector_of_the_reference() {
+    let Some(folder) = Reference::folder() else {
+        return;
+    };
     let keys = Keys::new();
     // Its key is fresh at each start, and it wants to know where to connect first.
     let holder = TcpListener::bind("127.0.0.1:0").expect("a port");
     let endpoint = format!("tcp://{}", holder.local_addr().expect("an address"));
     drop(holder);
-    let (_reference, key, entry) = Reference::start("ae_proxy", &endpoint);
+    let (_reference, key, entry) = Reference::start(&folder, "ae_proxy", &endpoint);
     let (service, own) = (service(echo), keys.path("server.key"));
     let mut listener = start(&[
         "tunnel",
@@ -197,10 +211,12 @@ fn a_listener_serves_the_connector_of_the_reference() {
 }
 
 #[test]
-#[ignore = "needs the programs of the reference: NEWPLEX_REFERENCE is their folder"]
 fn a_connector_is_served_by_the_listener_of_the_reference() {
+    let Some(folder) = Reference::folder() else {
+        return;
+    };
     let keys = Keys::new();
-    let (_reference, key, endpoint) = Reference::start("ae_reverse_proxy", &service(echo));
+    let (_reference, key, endpoint) = Reference::start(&folder, "ae_reverse_proxy", &service(echo));
     let own = keys.path("alice.key");
     let mut connector = start(&[
         "tunnel",

@@ -1,0 +1,111 @@
+//! Go's monte, either side as the server.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use interop::MONTE;
+use sealwire_rpc::monte::{MonteError, UnauthenticatedConn, UnauthenticatedServer};
+
+/// Nothing here takes that long unless it is broken.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The largest payload that monte reads by default, in bytes.
+const LARGEST: usize = 4_076;
+
+/// A server, ended when dropped.
+struct Server {
+    program: Child,
+    address: String,
+}
+
+impl Server {
+    fn start() -> Self {
+        let program = Command::new(MONTE.path())
+            .arg("server")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        let mut program = program.unwrap();
+        let mut address = String::new();
+        let output = program.stdout.take().unwrap();
+        BufReader::new(output).read_line(&mut address).unwrap();
+        Server {
+            program,
+            address: address.trim_end().to_owned(),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+#[test]
+fn a_client_of_ours_calls_a_server_of_monte() {
+    if !MONTE.is_there() {
+        return;
+    }
+    let server = Server::start();
+    let (told, messages) = mpsc::channel();
+    let conn = UnauthenticatedConn::connect(&*server.address, TIMEOUT, move |message| {
+        if !message.is_request {
+            told.send(message.body.to_vec()).unwrap();
+        }
+        message.is_request.then(|| message.body.to_vec())
+    });
+    let conn = conn.unwrap();
+    thread::scope(|scope| {
+        for thread in 0..8_u8 {
+            let conn = &conn;
+            scope.spawn(move || {
+                for size in [1, 2, 1_000, LARGEST] {
+                    for _ in 0..50 {
+                        let body = vec![thread; size];
+                        assert_eq!(conn.request(&body, TIMEOUT).unwrap(), body);
+                    }
+                }
+            });
+        }
+    });
+    // It asks in turn, while it owes an answer.
+    assert_eq!(conn.request(b"ask who", TIMEOUT).unwrap(), b" who");
+    // Its answer to a message is a message.
+    conn.send(b"a message").unwrap();
+    assert_eq!(messages.recv_timeout(TIMEOUT).unwrap(), b"a message");
+    let too_large = conn.request(&vec![0; LARGEST + 1], TIMEOUT);
+    assert!(matches!(too_large, Err(MonteError::Frame(_))));
+    assert_eq!(conn.request(b"still", TIMEOUT).unwrap(), b"still");
+}
+
+#[test]
+fn a_server_of_ours_is_called_by_a_client_of_monte() {
+    if !MONTE.is_there() {
+        return;
+    }
+    let messages = Arc::new(AtomicUsize::new(0));
+    let counted = messages.clone();
+    let server = UnauthenticatedServer::bind("127.0.0.1:0", move |message| {
+        counted.fetch_add(usize::from(!message.is_request), Ordering::Relaxed);
+        message.is_request.then(|| message.body.to_vec())
+    });
+    let server = server.unwrap();
+    let output = Command::new(MONTE.path())
+        .args(["client", &server.address().to_string()])
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    let failed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(told, "500 messages and 2000 answers\n", "{failed}");
+    // It has up to four connections, and does not wait for what it only sends.
+    let deadline = Instant::now() + TIMEOUT;
+    while messages.load(Ordering::Relaxed) < 500 {
+        assert!(Instant::now() < deadline, "messages are missing");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
