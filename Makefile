@@ -75,6 +75,7 @@ portable: export CARGO_TARGET_DIR := $(abspath $(or $(CARGO_TARGET_DIR),target))
 portable:
 	cargo clippy -p sealwire-simd -p sealwire-aead -p sealwire-nacl -p sealwire-newplex
 	cargo test -p sealwire-simd -p sealwire-aead -p sealwire-nacl -p sealwire-newplex --lib
+	RUSTFLAGS="-D warnings" cargo test -p sealwire-newplex --features portable --lib
 
 ## Sealing and opening take a time that does not depend on secrets: checked with valgrind,
 ## MemorySanitizer and traces of an emulator.

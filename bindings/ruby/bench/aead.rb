@@ -7,7 +7,7 @@
 require "openssl"
 require_relative "measure"
 
-SIZES = [64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20].freeze
+SIZES = [64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20].freeze
 
 # An AEAD of OpenSSL under one key.
 class OpenSslAead

@@ -52,7 +52,8 @@
 //! `std` (default) has readers, writers and the operating system's randomness; `alloc` what returns a
 //! `Vec`. Without both, nothing is allocated. CPU features are detected at run time in any case: AES-NI
 //! on x86-64, the AES instructions of ARMv8; elsewhere the AES rounds are bitsliced.
-//! `RUSTFLAGS="--cfg sealwire_portable"` compiles the bitsliced ones alone.
+//! The feature `portable` compiles the bitsliced ones alone, and so does `RUSTFLAGS="--cfg sealwire_portable"` for
+//! every crate of a program.
 
 #![no_std]
 #![deny(unsafe_code)]

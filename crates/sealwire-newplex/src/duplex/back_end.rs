@@ -3,7 +3,6 @@
 use super::kernels;
 use super::state::{Block, Core, Tag};
 use crate::permutation::portable::Portable;
-use sealwire_simd::dispatch;
 
 /// The functions that are compiled for each instruction set. Each begins with the permutation that the state
 /// is due for.
@@ -42,7 +41,7 @@ impl BackEnd for Portable {
         target_arch = "x86_64",
         all(target_arch = "aarch64", target_endian = "little")
     ),
-    not(sealwire_portable)
+    not(any(sealwire_portable, feature = "portable"))
 ))]
 macro_rules! back_ends {
     ($($isa:ident)*) => {$(
@@ -61,12 +60,15 @@ macro_rules! back_ends {
     )*};
 }
 
-#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+#[cfg(all(
+    target_arch = "x86_64",
+    not(any(sealwire_portable, feature = "portable"))
+))]
 back_ends!(AesNiAvx AesNi);
 #[cfg(all(
     target_arch = "aarch64",
     target_endian = "little",
-    not(sealwire_portable)
+    not(any(sealwire_portable, feature = "portable"))
 ))]
 back_ends!(Armv8Aes);
 
@@ -77,7 +79,10 @@ macro_rules! dispatched {
             $(#[$doc])*
             #[inline]
             pub(super) fn $name(&mut self, $($argument: $kind),*) {
-                dispatch!(
+                #[cfg(feature = "portable")]
+                Portable.$name(self, $($argument),*);
+                #[cfg(not(feature = "portable"))]
+                sealwire_simd::dispatch!(
                     x86_64: [sealwire_simd::AesNiAvx, sealwire_simd::AesNi],
                     aarch64: [sealwire_simd::Armv8Aes],
                     wasm32: [],

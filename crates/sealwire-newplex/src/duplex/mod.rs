@@ -16,7 +16,10 @@ mod bytes;
 pub(crate) mod every_back_end;
 mod kernels;
 #[cfg_attr(
-    not(all(target_arch = "x86_64", not(sealwire_portable))),
+    not(all(
+        target_arch = "x86_64",
+        not(any(sealwire_portable, feature = "portable"))
+    )),
     expect(dead_code, reason = "no back end yet")
 )]
 mod side_by_side;

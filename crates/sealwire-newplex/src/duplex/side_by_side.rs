@@ -21,7 +21,10 @@ trait SideBySide<const N: usize>: Copy {
     fn decrypt(self, cores: &mut [&mut Core; N], works: &mut [Decrypt<'_>; N], count: usize);
 }
 
-#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+#[cfg(all(
+    target_arch = "x86_64",
+    not(any(sealwire_portable, feature = "portable"))
+))]
 macro_rules! side_by_side {
     ($($isa:ident: $n:literal states;)*) => {$(
         impl SideBySide<$n> for sealwire_simd::$isa {
@@ -40,7 +43,10 @@ macro_rules! side_by_side {
     )*};
 }
 
-#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+#[cfg(all(
+    target_arch = "x86_64",
+    not(any(sealwire_portable, feature = "portable"))
+))]
 side_by_side! {
     Vaes256: 2 states;
     Vaes512: 4 states;
@@ -237,7 +243,10 @@ fn together<'a, W: Work, const N: usize>(
 
 /// Does the jobs; their states are due for a permutation, and end with one.
 fn run<W: Work>(jobs: &mut dyn Iterator<Item = Job<'_, W>>) {
-    #[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        not(any(sealwire_portable, feature = "portable"))
+    ))]
     if let Some(isa) = sealwire_simd::Vaes512::detect() {
         return together(isa, jobs);
     } else if let Some(isa) = sealwire_simd::Vaes256::detect() {
@@ -249,13 +258,19 @@ fn run<W: Work>(jobs: &mut dyn Iterator<Item = Job<'_, W>>) {
 }
 
 /// Whether several states at a time are faster than one.
-#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+#[cfg(all(
+    target_arch = "x86_64",
+    not(any(sealwire_portable, feature = "portable"))
+))]
 pub(super) fn is_wide() -> bool {
     sealwire_simd::Vaes256::detect().is_some()
 }
 
 /// Whether several states at a time are faster than one.
-#[cfg(not(all(target_arch = "x86_64", not(sealwire_portable))))]
+#[cfg(not(all(
+    target_arch = "x86_64",
+    not(any(sealwire_portable, feature = "portable"))
+)))]
 pub(super) const fn is_wide() -> bool {
     false
 }

@@ -10,7 +10,7 @@
 #[cfg(all(
     target_arch = "aarch64",
     target_endian = "little",
-    not(sealwire_portable)
+    not(any(sealwire_portable, feature = "portable"))
 ))]
 mod aarch64;
 pub(crate) mod portable;
@@ -19,11 +19,14 @@ pub(crate) mod portable;
         target_arch = "x86_64",
         all(target_arch = "aarch64", target_endian = "little")
     ),
-    not(sealwire_portable)
+    not(any(sealwire_portable, feature = "portable"))
 ))]
 mod rounds;
 mod schedule;
-#[cfg(all(target_arch = "x86_64", not(sealwire_portable)))]
+#[cfg(all(
+    target_arch = "x86_64",
+    not(any(sealwire_portable, feature = "portable"))
+))]
 mod x86;
 
 /// Width of the permutation in bytes.
