@@ -101,6 +101,7 @@ FLOORS = {
         ["reason", "sizes"],
         ["incoming", "outgoing"],
         ["handshake"],
+        ["stream"],
     ],
     "crates/sealwire-zmtp": [
         ["keys", "limits", "mechanism_type", "socket_type"],

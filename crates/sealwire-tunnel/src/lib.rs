@@ -1,4 +1,5 @@
-//! The protocol of `sealwire tunnel`: a mutually authenticated channel over a byte stream, without I/O.
+//! The protocol of `sealwire tunnel`: a mutually authenticated channel over a byte stream, without I/O, and
+//! [`stream`]s over anything that reads and writes.
 //!
 //! ```text
 //! connector                          listener
@@ -74,6 +75,7 @@ mod incoming;
 mod outgoing;
 mod reason;
 mod sizes;
+pub mod stream;
 
 pub use handshake::{Channel, Handshake, HandshakeError, Identity};
 pub use incoming::{Event, Incoming, NotAuthentic};
@@ -84,6 +86,9 @@ pub use sealwire_newplex::schemes::handshake::HandshakeError as InvalidMessage;
 pub use sealwire_newplex::schemes::keys::{PublicKey, SecretKey};
 pub use sealwire_newplex::schemes::randomness::{Randomness, RandomnessError};
 pub use sizes::MAX_SEALED_SIZE;
+#[cfg(feature = "futures-io")]
+pub use stream::AsyncStream;
+pub use stream::{Server, Stream};
 
 /// The README's example is compiled and run as printed.
 #[cfg(doctest)]

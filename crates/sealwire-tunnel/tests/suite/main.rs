@@ -1,7 +1,10 @@
 //! What the protocol promises, a module for each behaviour.
 
+#[cfg(feature = "futures-io")]
+mod async_streams;
 mod blocks;
 mod handshakes;
 mod link;
+mod streams;
 mod tampering;
 mod vectors;
