@@ -26,7 +26,7 @@ test:
 
 ## Calls once more with their features. `-p sealwire-rpc` would choose the features of all below it
 ## anew, and compile that again; so this names the tests, and crates that do not use calls stay as they are.
-RPC_FEATURES = sealwire-rpc/serde,sealwire-rpc/monte-compat,sealwire-tunnel/futures-io
+RPC_FEATURES = sealwire-rpc/serde,sealwire-rpc/monte-compat
 RPC_TESTS = calls $(basename $(notdir $(wildcard crates/sealwire-rpc/tests/*.rs)))
 unit:
 	@failed=0; \

@@ -86,9 +86,7 @@ pub use sealwire_newplex::schemes::handshake::HandshakeError as InvalidMessage;
 pub use sealwire_newplex::schemes::keys::{PublicKey, SecretKey};
 pub use sealwire_newplex::schemes::randomness::{Randomness, RandomnessError};
 pub use sizes::MAX_SEALED_SIZE;
-#[cfg(feature = "futures-io")]
-pub use stream::AsyncStream;
-pub use stream::{Server, Stream};
+pub use stream::{AsyncStream, Server, Stream};
 
 /// The README's example is compiled and run as printed.
 #[cfg(doctest)]

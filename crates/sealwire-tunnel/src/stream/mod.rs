@@ -40,7 +40,6 @@
 //! Are those of what it runs over: [`TcpStream::set_read_timeout`](std::net::TcpStream::set_read_timeout), or the executor's. Set
 //! them before the handshake, which a peer may otherwise leave half done.
 
-#[cfg(feature = "futures-io")]
 mod asynchronous;
 mod blocking;
 mod direction;
@@ -49,7 +48,6 @@ mod transport;
 
 use std::io;
 
-#[cfg(feature = "futures-io")]
 pub use asynchronous::AsyncStream;
 pub use blocking::{Reader, Stream, Writer};
 pub use server::Server;

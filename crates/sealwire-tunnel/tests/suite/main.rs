@@ -1,6 +1,5 @@
 //! What the protocol promises, a module for each behaviour.
 
-#[cfg(feature = "futures-io")]
 mod async_streams;
 mod blocks;
 mod handshakes;
