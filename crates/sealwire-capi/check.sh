@@ -85,7 +85,7 @@ libraries() {
     esac
 }
 tests="sockets messages errors auth guests accounts engine poll signals aead session
-    nacl nacl_names nacl_sodium newplex libzmq rpc log fork"
+    nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc log fork"
 # shellcheck disable=SC2046,SC2086
 for test in $tests leak; do
     cc -std=c99 $common -o "$work/$test" "tests/$test.c" $(libraries "$test")
