@@ -73,6 +73,7 @@ python3 tests/vectors.py "$root/vectors/chacha20-blake3.json" "$root/vectors/bla
     "$work/aead_vectors.h"
 python3 tests/session_vectors.py "$root/vectors/blake3zmq-continuous.json" "$work/session_vectors.h"
 python3 tests/nacl_vectors.py "$root/vectors/nacl.json" "$work/nacl_vectors.h"
+python3 tests/newplex_vectors.py "$root/vectors/newplex.json" "$work/newplex_vectors.h"
 warnings="-Wall -Wextra -Wpedantic -Werror"
 common="-O1 -g -pthread -D_XOPEN_SOURCE=700 $warnings -I$work"
 libraries() {
@@ -84,7 +85,7 @@ libraries() {
     esac
 }
 tests="sockets messages errors auth guests accounts engine poll signals aead session
-    nacl nacl_names nacl_sodium libzmq rpc log fork"
+    nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc log fork"
 # shellcheck disable=SC2046,SC2086
 for test in $tests leak; do
     cc -std=c99 $common -o "$work/$test" "tests/$test.c" $(libraries "$test")

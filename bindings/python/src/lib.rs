@@ -21,6 +21,7 @@ mod lifecycle;
 mod message;
 mod monitor;
 mod nacl;
+mod newplex;
 mod options;
 mod peer;
 mod reactor;
@@ -73,5 +74,6 @@ fn _sealwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(wait::poll_descriptors, module)?)?;
     module.add_function(wrap_pyfunction!(lifecycle::at_exit, module)?)?;
     module.add_function(wrap_pyfunction!(lifecycle::after_fork_in_child, module)?)?;
+    newplex::register(module)?;
     rpc::register(module)
 }

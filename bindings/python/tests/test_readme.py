@@ -19,6 +19,7 @@ EXPECTED = {
         "b'you said hello'\n3 ask something True\n",
         "b'pay 100'\nb'first' b'second'\n",
         "b'hello'\nb'a note'\n",
+        "b'hello'\nb'as much as you like'\n",
     ],
 }
 

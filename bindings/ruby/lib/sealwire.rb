@@ -15,6 +15,7 @@ require_relative "sealwire/message"
 require_relative "sealwire/monitor"
 require_relative "sealwire/socket"
 require_relative "sealwire/readiness"
+require_relative "sealwire/newplex"
 
 # Messages sent right before the program ends are delivered, within the linger times.
 at_exit { Sealwire.close_all }

@@ -53,6 +53,9 @@ classes! {
     FORKED, "ForkedError", ERROR;
     ENGINE_FAILED, "EngineFailedError", ERROR;
     KEY_FILE, "KeyFileError", ERROR;
+    DECRYPTION, "DecryptionError", ERROR;
+    VERIFICATION, "VerificationError", ERROR;
+    WEAK_KEY, "WeakKeyError", ERROR;
 }
 
 fn class(error: &sealwire::Error) -> &'static Lazy<ExceptionClass> {
@@ -157,6 +160,21 @@ pub(crate) fn option(ruby: &Ruby, problem: String) -> Error {
 
 pub(crate) fn key_file(ruby: &Ruby, error: &sealwire::keys::KeyFileError) -> Error {
     new(ruby, ruby.get_inner(&KEY_FILE), error.to_string())
+}
+
+/// A message of Newplex or of NaCl's `box` that does not open.
+pub(crate) fn not_authentic(ruby: &Ruby, problem: String) -> Error {
+    new(ruby, ruby.get_inner(&DECRYPTION), problem)
+}
+
+/// A signature or tag that is not that of the message.
+pub(crate) fn not_verified(ruby: &Ruby, problem: &str) -> Error {
+    new(ruby, ruby.get_inner(&VERIFICATION), problem)
+}
+
+/// A public key of low order.
+pub(crate) fn weak_key(ruby: &Ruby, problem: String) -> Error {
+    new(ruby, ruby.get_inner(&WEAK_KEY), problem)
 }
 
 pub(crate) fn argument(ruby: &Ruby, problem: impl AsRef<str>) -> Error {

@@ -14,6 +14,8 @@ mod gvl;
 mod keys;
 mod message;
 mod monitor;
+mod nacl;
+mod newplex;
 mod options;
 mod peer;
 mod process;
@@ -21,7 +23,8 @@ mod security;
 mod socket;
 mod waiting;
 
-use magnus::{Error, Module as _, Ruby};
+use magnus::{Error, Module as _, RString, Ruby, value::ReprValue as _};
+use zeroize::Zeroizing;
 
 #[magnus::init(name = "sealwire")]
 fn init(ruby: &Ruby) -> Result<(), Error> {
@@ -35,6 +38,8 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     aead::define(ruby, sealwire)?;
     keys::define(ruby, sealwire)?;
     digest::define(sealwire)?;
+    nacl::define(ruby, sealwire)?;
+    newplex::define(ruby, sealwire)?;
     message::define(ruby, sealwire)?;
     peer::define(ruby, sealwire)?;
     monitor::define(ruby, sealwire)?;
@@ -42,4 +47,14 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     security::define(ruby, sealwire)?;
     process::define(sealwire)?;
     socket::define(ruby, sealwire)
+}
+
+/// A string of random bytes from the system, frozen: a key that changes is another key.
+fn random<const N: usize>(ruby: &Ruby) -> Result<RString, Error> {
+    let mut bytes = Zeroizing::new([0; N]);
+    getrandom::fill(&mut bytes[..])
+        .map_err(|error| errors::new(ruby, ruby.exception_runtime_error(), error.to_string()))?;
+    let string = ruby.str_from_slice(&bytes[..]);
+    string.freeze();
+    Ok(string)
 }

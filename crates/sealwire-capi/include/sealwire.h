@@ -323,6 +323,56 @@
 #define SEALWIRE_BOX_TAG_SIZE 16
 
 /**
+ * Bytes of a tag: what sealing adds to a message.
+ */
+#define SEALWIRE_NEWPLEX_TAG_SIZE 16
+
+/**
+ * Bytes of a nonce of `sealwire_newplex_aead_seal`.
+ */
+#define SEALWIRE_NEWPLEX_NONCE_SIZE 16
+
+/**
+ * Bytes of an unkeyed digest.
+ */
+#define SEALWIRE_NEWPLEX_DIGEST_SIZE 32
+
+/**
+ * Bytes of the state of a protocol.
+ */
+#define SEALWIRE_NEWPLEX_STATE_SIZE 130
+
+/**
+ * Branches that a protocol can be forked into in one call.
+ */
+#define SEALWIRE_NEWPLEX_BRANCHES_MAX 255
+
+/**
+ * Bytes of a key for signatures, secret or public.
+ */
+#define SEALWIRE_NEWPLEX_KEY_SIZE 32
+
+/**
+ * Bytes of a signature.
+ */
+#define SEALWIRE_NEWPLEX_SIGNATURE_SIZE 64
+
+/**
+ * Bytes of text that a block can carry.
+ */
+#define SEALWIRE_NEWPLEX_BLOCK_TEXT_MAX 65535
+
+/**
+ * Bytes of the header with which a block begins: its size, encrypted.
+ */
+#define SEALWIRE_NEWPLEX_BLOCK_HEADER_SIZE 2
+
+/**
+ * Bytes that a block is longer than what it carries: its header, and the tag behind the text.
+ */
+#define SEALWIRE_NEWPLEX_BLOCK_OVERHEAD 18
+
+/**
  * Messages that may be queued towards each peer; 0 for no limit. Default 1,000. libzmq's
  * `ZMQ_SNDHWM`.
  */
@@ -879,6 +929,58 @@ typedef struct sealwire_message sealwire_message;
  * Threads: any number may use it at once, but for `sealwire_monitor_free`.
  */
 typedef struct sealwire_monitor sealwire_monitor;
+
+/**
+ * A key for single messages, each with a nonce (16 bytes) of its own. The key is wiped when it is freed.
+ *
+ * Threads: any number may use it at once, but for freeing it.
+ */
+typedef struct sealwire_newplex_aead sealwire_newplex_aead;
+
+/**
+ * A digest of 32 bytes of a message that comes in pieces.
+ *
+ * Threads: one at a time.
+ */
+typedef struct sealwire_newplex_digest sealwire_newplex_digest;
+
+/**
+ * A keyed digest: a tag of 16 bytes, which only those who have the key can make. The key is wiped when it is
+ * freed.
+ *
+ * Threads: one at a time.
+ */
+typedef struct sealwire_newplex_keyed_digest sealwire_newplex_keyed_digest;
+
+/**
+ * The reading side of a sealed stream: takes blocks in their order only, so that none is lost, repeated or moved
+ * unnoticed.
+ *
+ * Threads: one at a time.
+ */
+typedef struct sealwire_newplex_opener sealwire_newplex_opener;
+
+/**
+ * Newplex: a state that operations are applied to, one after the other. What each gives depends on all
+ * that went before, labels and lengths included, so two protocols that did the same are in the same state.
+ * The bytes are those of codahale/newplex (Go). docs/newplex.md says what it rests on: it is young, no
+ * standard, and not audited.
+ *
+ * Domains and labels are constants of the program. Before anything is encrypted, mix a key of high entropy,
+ * and something that never repeats under it, such as a random nonce. An operation whose arguments are refused
+ * changes nothing.
+ *
+ * The state is wiped when it is freed. Threads: one at a time.
+ */
+typedef struct sealwire_newplex_protocol sealwire_newplex_protocol;
+
+/**
+ * The writing side of a sealed stream: seals one block after the other. The stream is complete only with its end, so
+ * that none is cut off unnoticed.
+ *
+ * Threads: one at a time.
+ */
+typedef struct sealwire_newplex_sealer sealwire_newplex_sealer;
 
 /**
  * Options of sockets, clients and servers: a list that may be used for any number of them and freed
@@ -2220,6 +2322,394 @@ sealwire_status sealwire_secretbox_open(const uint8_t *key,
                                         const uint8_t *sealed,
                                         size_t size,
                                         uint8_t *plaintext);
+
+/**
+ * Takes a key of any size, best 32 random bytes, for the purpose `domain`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_aead_new(const char *domain,
+                                          const uint8_t *key,
+                                          size_t key_size,
+                                          sealwire_newplex_aead **out);
+
+/**
+ * Seals a message under a nonce (16 bytes) that is never used for another message under that key and domain. `aad`
+ * is authenticated, not encrypted; it may be NULL with a size of 0. Writes `size` + 16 bytes to `sealed`: the
+ * ciphertext, then the tag. `sealed` may start where `plaintext` does; otherwise the two must not overlap, nor
+ * `sealed` and `aad`.
+ *
+ * Nonces: two messages of the same size sealed under the same key, nonce and `aad` give anyone who sees both the XOR of
+ * the plaintexts, up to and with the block of 94 bytes where they first differ. Random nonces rule it out: after 2^48
+ * messages under a key two are equal with a chance of about 2^-33.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_aead_seal(const sealwire_newplex_aead *aead,
+                                           const uint8_t *nonce,
+                                           const uint8_t *aad,
+                                           size_t aad_size,
+                                           const uint8_t *plaintext,
+                                           size_t size,
+                                           uint8_t *sealed);
+
+/**
+ * Opens what `sealwire_newplex_aead_seal` made, of which there are `size` bytes, and writes `size` - 16 bytes to
+ * `plaintext`, only if the message is authentic. `plaintext` may be where `sealed` is.
+ *
+ * Errors: `SEALWIRE_ERROR_NOT_AUTHENTIC`, also for less than 16 bytes; `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_aead_open(const sealwire_newplex_aead *aead,
+                                           const uint8_t *nonce,
+                                           const uint8_t *aad,
+                                           size_t aad_size,
+                                           const uint8_t *sealed,
+                                           size_t size,
+                                           uint8_t *plaintext);
+
+/**
+ * Wipes and frees it. NULL is fine.
+ */
+void sealwire_newplex_aead_free(sealwire_newplex_aead *aead);
+
+/**
+ * Starts a digest of a message of the purpose `domain`.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_digest_new(const char *domain, sealwire_newplex_digest **out);
+
+/**
+ * Takes the next piece of the message. How it is cut into pieces has no effect.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_digest_update(sealwire_newplex_digest *digest,
+                                               const uint8_t *piece,
+                                               size_t size);
+
+/**
+ * Writes the digest (32 bytes) of what has been taken so far. The message may go on.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_digest_value(const sealwire_newplex_digest *digest,
+                                              uint8_t *value);
+
+/**
+ * Wipes and frees it. NULL is fine.
+ */
+void sealwire_newplex_digest_free(sealwire_newplex_digest *digest);
+
+/**
+ * Starts a keyed digest of a message of the purpose `domain`, under a key of any size. An empty key is a key.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_keyed_digest_new(const char *domain,
+                                                  const uint8_t *key,
+                                                  size_t key_size,
+                                                  sealwire_newplex_keyed_digest **out);
+
+/**
+ * Takes the next piece of the message. How it is cut into pieces has no effect.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_keyed_digest_update(sealwire_newplex_keyed_digest *digest,
+                                                     const uint8_t *piece,
+                                                     size_t size);
+
+/**
+ * Writes the tag (16 bytes) of what has been taken so far. The message may go on. To check a tag that came with a
+ * message use `sealwire_newplex_keyed_digest_verify`, since `memcmp` tells by its time where two differ.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_keyed_digest_value(const sealwire_newplex_keyed_digest *digest,
+                                                    uint8_t *tag);
+
+/**
+ * Checks whether a tag (16 bytes) is that of what has been taken so far, in constant time.
+ *
+ * Errors: `SEALWIRE_ERROR_NOT_AUTHENTIC` if it is not; `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_keyed_digest_verify(const sealwire_newplex_keyed_digest *digest,
+                                                     const uint8_t *tag);
+
+/**
+ * Wipes and frees it. NULL is fine.
+ */
+void sealwire_newplex_keyed_digest_free(sealwire_newplex_keyed_digest *digest);
+
+/**
+ * Starts a protocol for `domain`, which is unique to the application and the purpose:
+ * "com.example.application.purpose".
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_protocol_new(const char *domain, sealwire_newplex_protocol **out);
+
+/**
+ * Copies a protocol with its state. What both are asked in the same way they answer in the same way, and two
+ * different messages sealed with them show how they differ: for independent ones fork.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_protocol_clone(const sealwire_newplex_protocol *protocol,
+                                                sealwire_newplex_protocol **out);
+
+/**
+ * Takes `size` bytes into the state.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_protocol_mix(sealwire_newplex_protocol *protocol,
+                                              const char *label,
+                                              const uint8_t *input,
+                                              size_t size);
+
+/**
+ * Writes `size` pseudorandom bytes, such as a key, which are yours to wipe. Outputs of different sizes are
+ * unrelated.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_protocol_derive(sealwire_newplex_protocol *protocol,
+                                                 const char *label,
+                                                 uint8_t *derived,
+                                                 size_t size);
+
+/**
+ * Encrypts `buffer` where it is, without authenticating it: use `sealwire_newplex_protocol_seal` unless something
+ * else does. The ciphertext does not depend on the size: those of "A" and "AB" begin with the same byte.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_protocol_mask(sealwire_newplex_protocol *protocol,
+                                               const char *label,
+                                               uint8_t *buffer,
+                                               size_t size);
+
+/**
+ * Decrypts `buffer` where it is, which `sealwire_newplex_protocol_mask` encrypted. Whether it is authentic remains
+ * unknown.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_protocol_unmask(sealwire_newplex_protocol *protocol,
+                                                 const char *label,
+                                                 uint8_t *buffer,
+                                                 size_t size);
+
+/**
+ * Seals a message: writes `size` + 16 bytes to `sealed`, the ciphertext, then the tag, which also authenticates
+ * everything that went into the protocol before. `sealed` may start where `plaintext` does; otherwise the two must
+ * not overlap.
+ *
+ * Two messages of the same size sealed in the same state give anyone who sees both the XOR of the plaintexts, up to and
+ * with the block of 94 bytes where they first differ. What rules it out is a nonce in the state, and never to seal
+ * twice with copies of one protocol.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_protocol_seal(sealwire_newplex_protocol *protocol,
+                                               const char *label,
+                                               const uint8_t *plaintext,
+                                               size_t size,
+                                               uint8_t *sealed);
+
+/**
+ * Opens what `sealwire_newplex_protocol_seal` made in the same state, of which there are `size` bytes, and writes
+ * `size` - 16 bytes to `plaintext`, only if the message is authentic. `plaintext` may be where `sealed` is.
+ *
+ * After a message that is not authentic the state has moved on as if it had been: open with a clone to go on after a
+ * forgery. One of less than 16 bytes leaves the state as it was.
+ *
+ * Errors: `SEALWIRE_ERROR_NOT_AUTHENTIC`, also for less than 16 bytes; `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_protocol_open(sealwire_newplex_protocol *protocol,
+                                               const char *label,
+                                               const uint8_t *sealed,
+                                               size_t size,
+                                               uint8_t *plaintext);
+
+/**
+ * Changes the state in a way that cannot be undone: who learns the new state learns nothing about what went before.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_protocol_ratchet(sealwire_newplex_protocol *protocol,
+                                                  const char *label);
+
+/**
+ * Splits off `count` branches, 255 at most, each with a value of its own: value `i` has `sizes[i]` bytes at
+ * `values[i]`. The branches differ from each other and from the protocol, which goes on, even where values are the
+ * same. Writes `count` objects to `branches`.
+ *
+ * Errors: `SEALWIRE_ERROR_ARGUMENT` for more than 255; `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_protocol_fork(sealwire_newplex_protocol *protocol,
+                                               const char *label,
+                                               const uint8_t *const *values,
+                                               const size_t *sizes,
+                                               size_t count,
+                                               sealwire_newplex_protocol **branches);
+
+/**
+ * Writes the state (130 bytes), to go on with later. It is as secret as any key that went into the protocol, and
+ * yours to wipe.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_protocol_to_bytes(const sealwire_newplex_protocol *protocol,
+                                                   uint8_t *state);
+
+/**
+ * The protocol whose state `sealwire_newplex_protocol_to_bytes` wrote. Nothing shows that a state was changed:
+ * authenticate it if it was stored where others can write.
+ *
+ * Errors: `SEALWIRE_ERROR_ARGUMENT` if the bytes cannot be a state; `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_protocol_from_bytes(const uint8_t *state,
+                                                     size_t size,
+                                                     sealwire_newplex_protocol **out);
+
+/**
+ * Wipes and frees it. NULL is fine.
+ */
+void sealwire_newplex_protocol_free(sealwire_newplex_protocol *protocol);
+
+/**
+ * Writes a fresh key pair for signatures: 32 bytes each; wipe the secret one. It is over ristretto255, and not one for
+ * sockets or NaCl's `box`.
+ *
+ * Errors: `SEALWIRE_ERROR_RANDOM`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_keys_generate(uint8_t *public_key,
+                                               uint8_t *secret_key);
+
+/**
+ * Writes the public key (32 bytes) of a secret one.
+ *
+ * Errors: `SEALWIRE_ERROR_KEY` if the bytes are not a secret key: zero, or not below the order of the group;
+ * `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_keys_public(const uint8_t *secret_key,
+                                             uint8_t *public_key);
+
+/**
+ * Signs a message of the purpose `domain`, and writes the signature (64 bytes).
+ *
+ * `random` hedges: any number of bytes, best 64 random ones, protect the key of a device that can be made to
+ * miscalculate. NULL with a size of 0 makes the signature deterministic; bytes that were used before do no harm.
+ *
+ * Errors: `SEALWIRE_ERROR_KEY`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_sign(const char *domain,
+                                      const uint8_t *secret_key,
+                                      const uint8_t *message,
+                                      size_t size,
+                                      const uint8_t *random,
+                                      size_t random_size,
+                                      uint8_t *signature);
+
+/**
+ * Checks a signature (64 bytes): whether the owner of `public_key` signed this message for this domain. Takes a time
+ * that depends on both, which are public.
+ *
+ * Errors: `SEALWIRE_ERROR_NOT_AUTHENTIC` if not; `SEALWIRE_ERROR_KEY` if the bytes are not a public key;
+ * `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_verify(const char *domain,
+                                        const uint8_t *public_key,
+                                        const uint8_t *message,
+                                        size_t size,
+                                        const uint8_t *signature);
+
+/**
+ * Starts a stream. **Takes the protocol when it succeeds**; it must hold a key, and something that never repeats
+ * under that key.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_sealer_new(sealwire_newplex_protocol *protocol,
+                                            sealwire_newplex_sealer **out);
+
+/**
+ * Seals a text of 1 to 65,535 bytes as the next block, and writes `size` + 18 bytes to `block`. `block` and
+ * `plaintext` may overlap.
+ *
+ * Errors: `SEALWIRE_ERROR_STATE` after the end; `SEALWIRE_ERROR_ARGUMENT`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_sealer_seal(sealwire_newplex_sealer *sealer,
+                                             const uint8_t *plaintext,
+                                             size_t size,
+                                             uint8_t *block);
+
+/**
+ * Writes the block (18 bytes) that ends the stream, and where `protocol` is not NULL the protocol to go on with.
+ *
+ * Errors: `SEALWIRE_ERROR_STATE` after the end; `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_sealer_end(sealwire_newplex_sealer *sealer,
+                                            uint8_t *block,
+                                            sealwire_newplex_protocol **protocol);
+
+/**
+ * Wipes and frees it. Without its end, nobody takes the stream for complete. NULL is fine.
+ */
+void sealwire_newplex_sealer_free(sealwire_newplex_sealer *sealer);
+
+/**
+ * Starts the reading side. **Takes the protocol when it succeeds**; it is in the state that the writing side began
+ * with.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_opener_new(sealwire_newplex_protocol *protocol,
+                                            sealwire_newplex_opener **out);
+
+/**
+ * Writes the size in bytes, 18 to 65,553, of the next block, which begins with `header` (2 bytes). Asked again before
+ * that block is opened, it answers the same. A forged header is noticed when the block is opened, not here.
+ *
+ * Errors: `SEALWIRE_ERROR_STATE` after `sealwire_newplex_opener_end`; `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_opener_block_size(sealwire_newplex_opener *opener,
+                                                   const uint8_t *header,
+                                                   size_t *size);
+
+/**
+ * Opens the next block, of `size` bytes, and writes its text, `size` - 18 bytes, to `plaintext`, only if it is
+ * authentic. `plaintext` may be where `block` is. `ended` is written too: whether this block was the end, which has
+ * no text. A stream without its end was cut off.
+ *
+ * After a block that is not authentic none is opened any more.
+ *
+ * Errors: `SEALWIRE_ERROR_NOT_AUTHENTIC`, also if `size` is not that of the next block, and after the end;
+ * `SEALWIRE_ERROR_STATE` after `sealwire_newplex_opener_end`; `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_newplex_opener_open(sealwire_newplex_opener *opener,
+                                             const uint8_t *block,
+                                             size_t size,
+                                             uint8_t *plaintext,
+                                             bool *ended);
+
+/**
+ * Gives back the protocol after the end was opened, in the state that the writing side has after its end.
+ *
+ * Errors: `SEALWIRE_ERROR_STATE` before the end was opened, and the second time; `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_newplex_opener_end(sealwire_newplex_opener *opener,
+                                            sealwire_newplex_protocol **protocol);
+
+/**
+ * Wipes and frees it. NULL is fine.
+ */
+void sealwire_newplex_opener_free(sealwire_newplex_opener *opener);
 
 /**
  * No options yet. Free them with `sealwire_options_free`.

@@ -2,7 +2,7 @@
 //! this crate, comments and all, and `include/sealwire_nacl.h` from `nacl/names.rs`; `docs/c.md` tells how to build and use it.
 //!
 //! ```text
-//!   C ──▶ extern "C" functions ──▶ pointers (checked) ──▶ sealwire, sealwire-rpc, -aead, -nacl
+//!   C ──▶ extern "C" functions ──▶ pointers (checked) ──▶ sealwire, -rpc, -aead, -nacl, -newplex
 //!         a file per noun          panics (stopped)       status (numbers, text)
 //! ```
 //!
@@ -27,6 +27,7 @@ pub mod log;
 pub mod message;
 pub mod monitor;
 pub mod nacl;
+pub mod newplex;
 pub mod options;
 mod panics;
 pub mod peer;

@@ -89,6 +89,28 @@ pub(crate) fn zeroed<'a>(out: *mut u8, size: usize, name: &str) -> Result<&'a mu
     bytes_mut(out, size, name)
 }
 
+fn check_items<T>(items: *const T, count: usize, name: &str) -> Result<(), Failure> {
+    if items.is_null() {
+        return Err(null(name));
+    }
+    if !items.is_aligned() {
+        let text = format!("{name} is not aligned");
+        return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
+    }
+    check_size(count.saturating_mul(size_of::<T>()), name)
+}
+
+/// An array of values to read.
+pub(crate) fn items<'a, T>(items: *const T, count: usize, name: &str) -> Result<&'a [T], Failure> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    check_items(items, count, name)?;
+    // SAFETY: not null and aligned; the caller says that `count` values are there for the time of
+    // the call, and that nobody writes to them meanwhile.
+    Ok(unsafe { std::slice::from_raw_parts(items, count) })
+}
+
 /// An array of objects to change.
 pub(crate) fn items_mut<'a, T>(
     items: *mut T,
@@ -98,14 +120,7 @@ pub(crate) fn items_mut<'a, T>(
     if count == 0 {
         return Ok(&mut []);
     }
-    if items.is_null() {
-        return Err(null(name));
-    }
-    if !items.is_aligned() {
-        let text = format!("{name} is not aligned");
-        return Err(Failure::new(SEALWIRE_ERROR_ARGUMENT, text));
-    }
-    check_size(count.saturating_mul(size_of::<T>()), name)?;
+    check_items(items, count, name)?;
     // SAFETY: not null and aligned; the caller says that `count` objects are there for the time of
     // the call, and that nobody else uses them.
     Ok(unsafe { std::slice::from_raw_parts_mut(items, count) })
@@ -252,6 +267,9 @@ mod tests {
         assert!(bytes(&byte, usize::MAX, "data").is_err());
         assert!(bytes(std::ptr::null(), 1, "data").is_err());
         assert!(items_mut(std::ptr::null_mut::<u64>(), 1, "items").is_err());
+        assert!(items(std::ptr::null::<u64>(), 1, "items").is_err());
+        assert!(items(&7_u64, usize::MAX, "items").is_err());
+        assert_eq!(items(&7_u64, 1, "items").ok(), Some(&[7][..]));
         assert!(
             items_mut(
                 (&raw const byte).cast_mut().cast::<u64>(),

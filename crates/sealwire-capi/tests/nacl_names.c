@@ -51,8 +51,18 @@ static void parts_are_those_of_the_paper(void) {
         CHECK(memcmp(product, products[i].product, sizeof product) == 0);
     }
 
+    unsigned char again[SIZE];
     CHECK(crypto_stream(out, 32, nonce, shared) == 0);
     CHECK(memcmp(out, authentication_key, 32) == 0);
+    /* To its last byte, and no further. */
+    memset(again, 0xaa, SIZE);
+    CHECK(crypto_stream(again, SIZE - 1, nonce, shared) == 0);
+    CHECK(again[SIZE - 1] == 0xaa);
+    CHECK(crypto_stream(again, SIZE, nonce, shared) == 0);
+    CHECK(memcmp(again, authentication_key, 32) == 0);
+    for (size_t i = 0; i < TEXT_SIZE; i++) {
+        CHECK((again[32 + i] ^ message[i]) == ciphertext[i]);
+    }
     /* What the padding is for: its keystream is the key of the tag. */
     CHECK(crypto_stream_xor(out, padded_message, SIZE, nonce, shared) == 0);
     CHECK(memcmp(out, authentication_key, 32) == 0);

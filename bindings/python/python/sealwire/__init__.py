@@ -1,7 +1,7 @@
 """Encrypted ZeroMQ sockets: ZMTP 3.1 with BLAKE3ZMQ, CURVE, PLAIN and NULL.
 
 ``sealwire.asyncio`` has the same sockets with coroutines, ``sealwire.rpc`` calls, ``sealwire.aead``
-the cipher alone, ``sealwire.box`` NaCl's.
+the cipher alone, ``sealwire.box`` NaCl's, ``sealwire.newplex`` Newplex.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ from ._exceptions import (
     Unroutable,
     Unsent,
     Unsupported,
+    VerificationError,
     WeakKeyError,
 )
 from ._poll import Poller
@@ -166,6 +167,7 @@ __all__ = [
     "Unroutable",
     "Unsent",
     "Unsupported",
+    "VerificationError",
     "WeakKeyError",
     "__version__",
 ]

@@ -104,6 +104,10 @@ class DecryptionError(Error):
     """Not authentic under this key. Nothing more is said, on purpose."""
 
 
+class VerificationError(Error):
+    """The signature is not one of this message by this key, or the tag is another."""
+
+
 class WeakKeyError(Error, ValueError):
     """The public key has low order: every secret key agrees with it on the same, known key."""
 

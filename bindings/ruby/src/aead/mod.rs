@@ -67,7 +67,9 @@ fn direction_error(ruby: &Ruby) -> Error {
 }
 
 /// `N` strings, then perhaps `aad:`.
-fn arguments<const N: usize>(args: &[Value]) -> Result<([RString; N], Option<RString>), Error> {
+pub(crate) fn arguments<const N: usize>(
+    args: &[Value],
+) -> Result<([RString; N], Option<RString>), Error> {
     let (positional, aad) = if args.len() == N {
         (args, None)
     } else {
