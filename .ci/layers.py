@@ -81,8 +81,8 @@ FLOORS = {
         ["counters", "guard", "limits", "lock", "status", "threads"],
         ["outgoing", "proto", "seat"],
         ["sockets"],
-        # A hub reads for its links, which reach its socket, clock and counters. What it reads goes up by a trait.
-        [("hub", "link")],
+        ["link"],
+        ["hub"],
         ["call"],
         ["stream"],
         ["conn"],

@@ -379,6 +379,7 @@ class Calls(unittest.TestCase):
             ("hub/reading.rs", "use crate::handler::Handler as Planted;", "hub -> handler"),
             ("hub/mod.rs", "use crate::Conn as Planted;", "hub -> conn"),
             ("link/mod.rs", "use crate::conn::Conn as Planted;", "link -> conn"),
+            ("link/room.rs", "fn planted(_: &crate::hub::Hub) {}", "link -> hub"),
             ("call.rs", "use crate::stream::CallStream as Planted;", "call -> stream"),
             ("conn.rs", "use crate::blocking::Conn as Planted;", "conn -> blocking"),
             ("handler/mod.rs", "use crate::blocking::RequestStream as Planted;", "handler -> blocking"),

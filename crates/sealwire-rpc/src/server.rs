@@ -13,6 +13,7 @@ use crate::hub::{Greeter, Hub, HubOptions, shielded};
 use crate::limits::{
     CONNECTION_WAIT, DoorLimits, HANDSHAKE_LIMIT, Limits, MAX_CONNECTIONS, bounded,
 };
+use crate::link::LinkOptions;
 use crate::proto::{Settings, Side};
 use crate::sockets::{SPIN, limited};
 use crate::status::Status;
@@ -146,8 +147,13 @@ impl ServerBuilder {
             });
         }
         let options = HubOptions {
-            side: Side::Server,
-            settings,
+            link: LinkOptions {
+                side: Side::Server,
+                settings,
+                answer_budget: self.limits.answer_budget as usize,
+                write_limit: bounded(self.limits.write),
+                read_limit: bounded(self.limits.read),
+            },
             upcalls: Box::new(Dispatch {
                 handler,
                 on_state: self.on_state,
@@ -156,9 +162,6 @@ impl ServerBuilder {
             max_connections: self.max_connections,
             connection_wait: self.connection_wait,
             door,
-            answer_budget: self.limits.answer_budget as usize,
-            write_limit: bounded(self.limits.write),
-            read_limit: bounded(self.limits.read),
             request_limit: self.limits.request,
             interceptors: Vec::new(),
         };

@@ -16,6 +16,7 @@ use crate::hub::{Greeter, Hub, HubOptions};
 use crate::limits::{
     DIAL_LIMIT, DoorLimits, HANDSHAKE_LIMIT, Limits, MAX_HELLO, attempt_limit, bounded,
 };
+use crate::link::LinkOptions;
 use crate::outgoing::{Interceptor, Outgoing};
 use crate::proto::{Settings, Side};
 use crate::sockets::{SPIN, limited};
@@ -236,8 +237,13 @@ impl ClientBuilder {
             .build()
             .map_err(failed)?;
         let options = HubOptions {
-            side: Side::Client,
-            settings,
+            link: LinkOptions {
+                side: Side::Client,
+                settings,
+                answer_budget: self.limits.answer_budget as usize,
+                write_limit: bounded(self.limits.write),
+                read_limit: bounded(self.limits.read),
+            },
             upcalls: Box::new(Dispatch {
                 handler: self.handler,
                 on_state: self.on_state,
@@ -246,9 +252,6 @@ impl ClientBuilder {
             max_connections: usize::MAX,
             connection_wait: Duration::ZERO,
             door: DoorLimits::of_client(dial_limit),
-            answer_budget: self.limits.answer_budget as usize,
-            write_limit: bounded(self.limits.write),
-            read_limit: bounded(self.limits.read),
             request_limit: self.limits.request,
             interceptors: self.interceptors,
         };

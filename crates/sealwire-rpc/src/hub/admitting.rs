@@ -8,10 +8,10 @@ use sealwire::Peer;
 use super::Hub;
 use super::admission::{Change, Placed};
 use super::door::{Greeting, Waiting};
+use super::links::HubLink;
 use crate::counters::count;
 use crate::guard::log;
 use crate::limits::MAX_HELLO;
-use crate::link::CallLink;
 use crate::proto::{Settings, Side, Violation};
 
 impl Hub {
@@ -96,8 +96,8 @@ impl Hub {
                 }
             }
         }
-        if self.options.side == Side::Server {
-            let mut settings = [self.options.settings.message(&answer)].into();
+        if self.options.link.side == Side::Server {
+            let mut settings = [self.options.link.settings.message(&answer)].into();
             if self
                 .socket
                 .try_send_many_to(routing_id, &mut settings)
@@ -106,7 +106,7 @@ impl Hub {
                 return;
             }
         }
-        let link = CallLink::new(self.clone(), new.peer, new.settings);
+        let link = HubLink::new(self.clone(), new.peer, new.settings);
         self.admission.admit(routing_id, link.clone());
         count(&self.counters.connections);
         log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "connected"));
@@ -117,14 +117,14 @@ impl Hub {
         }
     }
 
-    pub(super) fn link_ended(&self, link: &Arc<CallLink>) {
+    pub(super) fn link_ended(&self, link: &Arc<HubLink>) {
         link.close();
         log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "disconnected"));
         self.options.upcalls.disconnected(link);
         self.changes.tell();
     }
 
-    fn disconnected(self: &Arc<Self>, link: Option<Arc<CallLink>>) {
+    fn disconnected(self: &Arc<Self>, link: Option<Arc<HubLink>>) {
         if let Some(link) = link {
             self.link_ended(&link);
         }
