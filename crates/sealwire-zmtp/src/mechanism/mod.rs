@@ -9,27 +9,32 @@
 
 pub mod blake3;
 mod config;
+mod cookie_keys;
 mod credentials;
 pub(crate) mod curve;
 mod entropy;
 mod handshake;
+mod local;
 mod null;
 pub mod plain;
 mod protection;
+mod settings;
 mod shape;
 
 pub use self::blake3::{Blake3Client, Blake3Server, DataPhase};
 pub use self::config::{EncryptedServer, MechanismConfig};
-pub(crate) use self::config::{Settings, Weakness};
-pub use self::credentials::{Claim, Credentials};
+pub use self::cookie_keys::{CookieKey, CookieKeys, CookieStore};
+pub use self::credentials::{Claim, Credentials, PlainCredentials};
 pub use self::curve::{CurveClient, CurveServer, FrameOrder};
 pub use self::entropy::Entropy;
 pub(crate) use self::handshake::{
-    AwaitCommand, AwaitDecision, Established, Greetings, HandshakeFrame, Local, PeerMetadata,
-    Progress, Waiting,
+    AwaitCommand, AwaitDecision, Established, Greetings, HandshakeFrame, Progress, Unprotected,
+    Waiting,
 };
+pub(crate) use self::local::{Local, PeerMetadata};
 pub use self::plain::PlainClient;
-pub(crate) use self::protection::{Opener, Sealer};
+pub(crate) use self::protection::{Opener, Protection, Sealer};
+pub(crate) use self::settings::{Settings, Weakness};
 pub(crate) use self::shape::{
     MAX_BEHIND, NotSealed, SealedFrame, SealedFrames, Shape, UnsealedFrame,
 };
