@@ -9,6 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zeroize::ZeroizeOnDrop;
 
+use crate::limits::MAX_TRANSCRIPTS;
+
 /// A cookie secret, `K`. Wiped on drop, `Debug` shows nothing.
 #[derive(Clone, ZeroizeOnDrop)]
 pub struct CookieKey([u8; 32]);
@@ -53,9 +55,6 @@ pub trait CookieStore: Send + Sync + Debug {
     }
 }
 
-/// Transcripts that are kept, 48 bytes each. With more concurrent handshakes the oldest are forgotten.
-const REMEMBERED: usize = 256;
-
 /// `K`, its predecessor and the connection ids.
 ///
 /// Pure: the caller owns clock, lock and randomness.
@@ -96,9 +95,9 @@ impl CookieKeys {
     }
 
     /// Notes a transcript; see [`CookieStore::remember`]. The latest
-    /// 256 are kept, in 12 KiB.
+    /// [`MAX_TRANSCRIPTS`] are kept, in 12 KiB.
     pub fn remember(&mut self, connection: u64, transcript: [u8; 32]) {
-        self.transcripts.resize(REMEMBERED, None);
+        self.transcripts.resize(MAX_TRANSCRIPTS, None);
         self.transcripts[place(connection)] = Some((connection, transcript));
     }
 
@@ -151,7 +150,7 @@ fn unpoisoned(keys: &Mutex<CookieKeys>) -> MutexGuard<'_, CookieKeys> {
 }
 
 fn place(connection: u64) -> usize {
-    (connection % REMEMBERED as u64) as usize
+    (connection % MAX_TRANSCRIPTS as u64) as usize
 }
 
 #[cfg(test)]
@@ -162,12 +161,12 @@ mod tests {
     fn transcripts_of_the_latest_connections_are_remembered() {
         let mut keys = CookieKeys::new([1; 32]);
         let transcript = |connection: u64| [connection as u8; 32];
-        for last in 0..3 * REMEMBERED as u64 {
+        for last in 0..3 * MAX_TRANSCRIPTS as u64 {
             // Some clients say no more than a greeting.
             if last % 7 != 3 {
                 keys.remember(last, transcript(last));
             }
-            let oldest = (last + 1).saturating_sub(REMEMBERED as u64);
+            let oldest = (last + 1).saturating_sub(MAX_TRANSCRIPTS as u64);
             for connection in oldest..=last {
                 let noted = (connection % 7 != 3).then(|| transcript(connection));
                 assert_eq!(keys.recall(connection), noted);
@@ -178,7 +177,7 @@ mod tests {
             }));
             assert_eq!(keys.recall(last + 1), None);
         }
-        assert_eq!(keys.transcripts.len(), REMEMBERED);
+        assert_eq!(keys.transcripts.len(), MAX_TRANSCRIPTS);
     }
 
     fn candidates(keys: &CookieKeys) -> Vec<[u8; 32]> {
