@@ -397,7 +397,7 @@ class Calls(Planted):
 
     def test_a_circle_inside_of_a_folder(self):
         for file, text, folder in [
-            ("link/waiters.rs", "use super::room::Place as Planted;", "crate::link"),
+            ("link/waiters.rs", "use super::room::RoomWait as Planted;", "crate::link"),
             ("proto/outbox.rs", "use super::calls::Calls as Planted;", "crate::proto"),
             ("hub/door.rs", "use super::admission::Admission as Planted;", "crate::hub"),
         ]:

@@ -22,14 +22,14 @@ use crate::status::Status;
 /// the last is dropped, it ends.
 #[derive(Clone)]
 pub struct Server {
-    shared: Arc<Shared>,
+    shared: Arc<ServerInner>,
 }
 
-struct Shared {
+struct ServerInner {
     hub: Arc<Hub>,
 }
 
-impl Drop for Shared {
+impl Drop for ServerInner {
     fn drop(&mut self) {
         self.hub.end();
     }
@@ -167,7 +167,7 @@ impl ServerBuilder {
         };
         let hub = start(options, socket)?;
         Ok(Server {
-            shared: Arc::new(Shared { hub }),
+            shared: Arc::new(ServerInner { hub }),
         })
     }
 }

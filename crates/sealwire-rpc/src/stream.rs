@@ -8,7 +8,7 @@ use std::task::{Poll, Waker};
 
 use crate::call::Call;
 use crate::hub::HubLink;
-use crate::link::Place;
+use crate::link::RoomWait;
 use crate::proto::{Body, CallKey, Item, NotSent, Protocol};
 use crate::status::Error;
 
@@ -75,7 +75,7 @@ pub(crate) async fn send(
     mut attempt: impl FnMut(&mut Protocol, &Waker) -> Poll<Result<(), NotSent>>,
 ) -> Result<(), Error> {
     link.hub().check()?;
-    let mut place = Place::new(link);
+    let mut place = RoomWait::new(link);
     poll_fn(|context| place.poll(context.waker(), &mut attempt))
         .await
         .map_err(|error| match error {

@@ -9,7 +9,7 @@ use sealwire::options::ReconnectStop;
 use sealwire::{Endpoint, Security, SocketBuilder, SocketType};
 
 use super::dialing::DialOptions;
-use super::{Client, Shared};
+use super::{Client, ClientInner};
 use crate::conn::{Conn, ConnState};
 use crate::handler::{Dispatch, Handler, Nothing, StateHandler};
 use crate::hub::{Greeter, Hub, HubOptions};
@@ -256,7 +256,7 @@ impl ClientBuilder {
             interceptors: self.interceptors,
         };
         let hub = start(options, socket).map_err(|error| Error::Connect(error.to_string()))?;
-        let shared = Shared {
+        let shared = ClientInner {
             hub,
             endpoint,
             options: DialOptions {

@@ -28,7 +28,7 @@ const CHECK_FOR_ROOM: Duration = Duration::from_millis(2);
 
 /// What reading needs; the thread that holds it reads.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(super) struct ReaderState {
     pub(super) batch: Vec<Message>,
     touched: Vec<Arc<HubLink>>,
     /// Those whose requests wait for them to read.
@@ -44,7 +44,7 @@ pub(crate) fn must_not_wait() -> bool {
 /// The choice of the reader, and what reading takes.
 pub(super) struct Reading {
     socket: blocking::Socket,
-    pub(super) reader: Mutex<Reader>,
+    pub(super) reader: Mutex<ReaderState>,
     handover: Handover<Arc<Seat>>,
     /// Where the hub's own thread sleeps while callers read.
     own: OnceLock<Arc<Seat>>,
@@ -67,15 +67,15 @@ impl Reading {
 }
 
 /// A thread that reads or waits to, until it leaves, also by a panic.
-struct Place<'a> {
+struct ReaderCandidate<'a> {
     handover: &'a Handover<Arc<Seat>>,
     ticket: Ticket,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ReaderCandidate<'a> {
     fn enter(handover: &'a Handover<Arc<Seat>>, seat: &Arc<Seat>) -> Self {
         let ticket = handover.enter(seat.clone());
-        Place { handover, ticket }
+        ReaderCandidate { handover, ticket }
     }
 
     fn reads(&self) -> bool {
@@ -83,7 +83,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for ReaderCandidate<'_> {
     fn drop(&mut self) {
         wake(self.handover.leave(self.ticket));
     }
@@ -96,7 +96,7 @@ fn wake(chosen: Option<Arc<Seat>>) {
 }
 
 impl Hub {
-    fn process(self: &Arc<Self>, reader: &mut Reader) {
+    fn process(self: &Arc<Self>, reader: &mut ReaderState) {
         let now = self.now();
         process_for::<Hub>(None);
         let mut current: Option<Arc<HubLink>> = None;
@@ -144,7 +144,7 @@ impl Hub {
     }
 
     /// Gives requests to the handler that have waited for their peer to read.
-    fn resume(&self, reader: &mut Reader) {
+    fn resume(&self, reader: &mut ReaderState) {
         let now = self.now();
         reader.paused.retain(|link| {
             process_for(Some(link));
@@ -177,7 +177,7 @@ impl Hub {
     /// requests to the handler that waited and may go. `false` when the socket is closed.
     pub(super) fn process_taken(
         self: &Arc<Self>,
-        reader: &mut Reader,
+        reader: &mut ReaderState,
         taken: Result<(), SocketError>,
     ) -> bool {
         match taken {
@@ -242,7 +242,8 @@ impl Hub {
                     seat.sleep(None);
                     continue;
                 }
-                let place = place.get_or_insert_with(|| Place::enter(&self.reading.handover, seat));
+                let place = place
+                    .get_or_insert_with(|| ReaderCandidate::enter(&self.reading.handover, seat));
                 if !place.reads() {
                     seat.sleep(None);
                 } else if !self.read_once(Some(seat)) {

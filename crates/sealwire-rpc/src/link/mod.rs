@@ -17,7 +17,7 @@ use sealwire::{Frame, Peer};
 use self::batch::flushes_later;
 pub(crate) use self::batch::{end_batch, is_in_batch, process_for};
 pub(crate) use self::owner::{LinkOptions, Owner};
-pub(crate) use self::room::Place;
+pub(crate) use self::room::RoomWait;
 use self::waiters::Waiters;
 use crate::counters::count;
 use crate::guard::wake_all;

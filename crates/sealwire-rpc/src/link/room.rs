@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use super::CallLink;
 use super::owner::Owner;
-use super::waiters::Waiting;
+use super::waiters::WaiterKey;
 use crate::lock::lock;
 use crate::proto::{NotSent, Protocol};
 use crate::status::Error;
 
 /// Somebody who waits for room. Nothing is allocated for it once as many have waited before.
-pub(crate) struct Place<'a, O: Owner> {
+pub(crate) struct RoomWait<'a, O: Owner> {
     link: &'a CallLink<O>,
-    waiting: Option<Waiting>,
+    waiting: Option<WaiterKey>,
 }
 
-impl<'a, O: Owner> Place<'a, O> {
+impl<'a, O: Owner> RoomWait<'a, O> {
     pub(crate) fn new(link: &'a CallLink<O>) -> Self {
-        Place {
+        RoomWait {
             link,
             waiting: None,
         }
@@ -47,7 +47,7 @@ impl<'a, O: Owner> Place<'a, O> {
     }
 }
 
-impl<O: Owner> Drop for Place<'_, O> {
+impl<O: Owner> Drop for RoomWait<'_, O> {
     fn drop(&mut self) {
         if let Some(waiting) = self.waiting
             && self.link.owner.is_here()
@@ -73,7 +73,7 @@ impl<O: Owner> CallLink<O> {
             other => return other.map_err(Error::from),
         }
         let until = until();
-        let mut place = Place::new(self);
+        let mut place = RoomWait::new(self);
         poll_fn(|context| {
             let attempt = |proto: &mut Protocol, _: &Waker| Poll::Ready(attempt(proto));
             if let Poll::Ready(done) = place.poll(context.waker(), attempt) {

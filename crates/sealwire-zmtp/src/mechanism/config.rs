@@ -9,7 +9,7 @@ use super::curve::{CurveClient, CurveServer};
 use super::null::{Null, NullAuthorized};
 use super::plain::{PlainClient, PlainServer};
 use super::protection::Protection;
-use super::settings::Settings;
+use super::settings::MechanismSettings;
 use crate::error::ConfigError;
 use crate::mechanism_type::Mechanism;
 use crate::wire::greeting::Greeting;
@@ -21,8 +21,8 @@ use crate::wire::greeting::Greeting;
 #[derive(Clone, Debug)]
 pub struct MechanismConfig {
     /// The one that a peer is told about which none fits.
-    first: Arc<dyn Settings<Protection>>,
-    others: Vec<Arc<dyn Settings<Protection>>>,
+    first: Arc<dyn MechanismSettings<Protection>>,
+    others: Vec<Arc<dyn MechanismSettings<Protection>>>,
 }
 
 impl MechanismConfig {
@@ -72,7 +72,7 @@ impl MechanismConfig {
     }
 
     /// The settings that a peer is told about which none fits.
-    pub(crate) fn first(&self) -> &Arc<dyn Settings<Protection>> {
+    pub(crate) fn first(&self) -> &Arc<dyn MechanismSettings<Protection>> {
         &self.first
     }
 
@@ -82,7 +82,10 @@ impl MechanismConfig {
     }
 
     /// The settings for a peer with this greeting.
-    pub(crate) fn for_peer(&self, theirs: &Greeting) -> Option<&Arc<dyn Settings<Protection>>> {
+    pub(crate) fn for_peer(
+        &self,
+        theirs: &Greeting,
+    ) -> Option<&Arc<dyn MechanismSettings<Protection>>> {
         self.all()
             .find(|settings| theirs.is_mechanism(settings.mechanism().name()))
     }
@@ -100,7 +103,7 @@ impl MechanismConfig {
         self.all().try_for_each(|settings| settings.validate())
     }
 
-    fn all(&self) -> impl Iterator<Item = &Arc<dyn Settings<Protection>>> {
+    fn all(&self) -> impl Iterator<Item = &Arc<dyn MechanismSettings<Protection>>> {
         core::iter::once(&self.first).chain(&self.others)
     }
 }
@@ -114,7 +117,7 @@ impl Default for MechanismConfig {
 
 /// A server whose mechanism encrypts, for [`MechanismConfig::any_of`].
 #[derive(Clone, Debug)]
-pub struct EncryptedServer(Arc<dyn Settings<Protection>>);
+pub struct EncryptedServer(Arc<dyn MechanismSettings<Protection>>);
 
 impl From<Blake3Server> for EncryptedServer {
     fn from(server: Blake3Server) -> Self {

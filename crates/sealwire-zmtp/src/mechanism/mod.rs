@@ -1,7 +1,7 @@
 //! Security mechanisms: what happens between the greetings and the first message, and how frames
 //! are protected from then on.
 //!
-//! A mechanism is a folder: its settings with what a connection has to know of them (`Settings`), the
+//! A mechanism is a folder: its settings with what a connection has to know of them (`MechanismSettings`), the
 //! states of its handshake, which are fed whole command frames and answer with `Progress`, and the frames after
 //! it: their `Shape`, which is data, a sealer and an opener. Outside of the folder there are its name
 //! ([`Mechanism`](crate::Mechanism)), how its settings become a `MechanismConfig` (`config.rs`), an arm for
@@ -34,7 +34,7 @@ pub(crate) use self::handshake::{
 pub(crate) use self::local::{Local, PeerMetadata};
 pub use self::plain::PlainClient;
 pub(crate) use self::protection::{Opener, Protection, Sealer};
-pub(crate) use self::settings::{Settings, Weakness};
+pub(crate) use self::settings::{MechanismSettings, Weakness};
 pub(crate) use self::shape::{
     MAX_BEHIND, NotSealed, SealedFrame, SealedFrames, Shape, UnsealedFrame,
 };

@@ -25,7 +25,7 @@ use super::handshake::{
     Waiting,
 };
 use super::local::{Local, PeerMetadata};
-use super::settings::Settings;
+use super::settings::MechanismSettings;
 use crate::error::{Error, Step};
 use crate::mechanism_type::Mechanism;
 
@@ -39,7 +39,7 @@ pub(super) struct Null;
 #[derive(Debug)]
 pub(super) struct NullAuthorized;
 
-impl<P: From<Unprotected>> Settings<P> for Null {
+impl<P: From<Unprotected>> MechanismSettings<P> for Null {
     fn mechanism(&self) -> Mechanism {
         Mechanism::Null
     }
@@ -54,7 +54,7 @@ impl<P: From<Unprotected>> Settings<P> for Null {
     }
 }
 
-impl<P: From<Unprotected>> Settings<P> for NullAuthorized {
+impl<P: From<Unprotected>> MechanismSettings<P> for NullAuthorized {
     fn mechanism(&self) -> Mechanism {
         Mechanism::Null
     }

@@ -11,7 +11,7 @@ use crate::error::{ConfigError, Error};
 use crate::mechanism_type::Mechanism;
 
 /// What a connection asks of its mechanism's settings.
-pub(crate) trait Settings<P>: fmt::Debug + Send + Sync {
+pub(crate) trait MechanismSettings<P>: fmt::Debug + Send + Sync {
     fn mechanism(&self) -> Mechanism;
 
     /// Whether this is the server of the mechanism.

@@ -19,14 +19,14 @@ use crate::error::{Error, HandshakeError, Step};
 use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
-    AwaitCommand, Blake3Client, Entropy, Established, Greetings, HandshakeFrame, Local, Opener,
-    Progress, Sealer, Settings, Weakness,
+    AwaitCommand, Blake3Client, Entropy, Established, Greetings, HandshakeFrame, Local,
+    MechanismSettings, Opener, Progress, Sealer, Weakness,
 };
 use crate::mechanism_type::Mechanism;
 use crate::provider::{Provider, SharedSecret};
 use crate::wire::command;
 
-impl<P: From<(Sealer, Opener)>> Settings<P> for Blake3Client {
+impl<P: From<(Sealer, Opener)>> MechanismSettings<P> for Blake3Client {
     fn mechanism(&self) -> Mechanism {
         Mechanism::Blake3
     }

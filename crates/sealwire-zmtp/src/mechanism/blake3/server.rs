@@ -25,13 +25,14 @@ use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
     AwaitCommand, AwaitDecision, Blake3Server, Claim, Entropy, Established, Greetings,
-    HandshakeFrame, Local, Opener, PeerMetadata, Progress, Sealer, Settings, Waiting, Weakness,
+    HandshakeFrame, Local, MechanismSettings, Opener, PeerMetadata, Progress, Sealer, Waiting,
+    Weakness,
 };
 use crate::mechanism_type::Mechanism;
 use crate::provider::{Provider, SharedSecret};
 use crate::wire::command;
 
-impl<P: From<(Sealer, Opener)>> Settings<P> for Blake3Server {
+impl<P: From<(Sealer, Opener)>> MechanismSettings<P> for Blake3Server {
     fn mechanism(&self) -> Mechanism {
         Mechanism::Blake3
     }

@@ -23,8 +23,8 @@ use crate::key_pair::KeyPair;
 use crate::keys::{SecretKey, hex};
 use crate::mechanism::{
     Blake3Client, Blake3Server, CookieKey, CookieStore, DataPhase, Entropy, Established, Greetings,
-    HandshakeFrame, MechanismConfig, Opener, Progress, Protection, SealedFrame, SealedFrames,
-    Sealer, Settings as _, UnsealedFrame,
+    HandshakeFrame, MechanismConfig, MechanismSettings as _, Opener, Progress, Protection,
+    SealedFrame, SealedFrames, Sealer, UnsealedFrame,
 };
 use crate::provider::{DefaultProvider, Provider};
 use crate::wire::frame::Header;

@@ -18,8 +18,8 @@ use super::{agree, begin_box, nonce, open_array, public_key, seal_from};
 use crate::error::{Error, HandshakeError, Incompatible, Step};
 use crate::key_pair::KeyPair;
 use crate::mechanism::{
-    AwaitCommand, CurveClient, Entropy, Established, Greetings, HandshakeFrame, Local, Progress,
-    Settings, Weakness,
+    AwaitCommand, CurveClient, Entropy, Established, Greetings, HandshakeFrame, Local,
+    MechanismSettings, Progress, Weakness,
 };
 use crate::mechanism_type::Mechanism;
 use crate::wire::command;
@@ -28,7 +28,7 @@ use crate::wire::command;
 const HELLO_NUMBER: u64 = 1;
 const INITIATE_NUMBER: u64 = 2;
 
-impl<P: From<(Sealer, Opener)>> Settings<P> for CurveClient {
+impl<P: From<(Sealer, Opener)>> MechanismSettings<P> for CurveClient {
     fn mechanism(&self) -> Mechanism {
         Mechanism::Curve
     }

@@ -23,7 +23,7 @@ use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
     AwaitCommand, AwaitDecision, Claim, CurveServer, Entropy, Established, Greetings,
-    HandshakeFrame, Local, PeerMetadata, Progress, Settings, Waiting, Weakness,
+    HandshakeFrame, Local, MechanismSettings, PeerMetadata, Progress, Waiting, Weakness,
 };
 use crate::mechanism_type::Mechanism;
 use crate::wire::command;
@@ -31,7 +31,7 @@ use crate::wire::command;
 /// The number of the server's READY; frames go on from there.
 const READY_NUMBER: u64 = 1;
 
-impl<P: From<(Sealer, Opener)>> Settings<P> for CurveServer {
+impl<P: From<(Sealer, Opener)>> MechanismSettings<P> for CurveServer {
     fn mechanism(&self) -> Mechanism {
         Mechanism::Curve
     }

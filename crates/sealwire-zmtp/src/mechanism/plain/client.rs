@@ -6,13 +6,13 @@ use alloc::sync::Arc;
 use super::{HELLO, INITIATE, READY, WELCOME, established, misspelt_error};
 use crate::error::{ConfigError, Error, Incompatible, Step, WireError};
 use crate::mechanism::{
-    AwaitCommand, Entropy, Greetings, HandshakeFrame, Local, PlainClient, Progress, Settings,
-    Unprotected,
+    AwaitCommand, Entropy, Greetings, HandshakeFrame, Local, MechanismSettings, PlainClient,
+    Progress, Unprotected,
 };
 use crate::mechanism_type::Mechanism;
 use crate::wire::command;
 
-impl<P: From<Unprotected>> Settings<P> for PlainClient {
+impl<P: From<Unprotected>> MechanismSettings<P> for PlainClient {
     fn mechanism(&self) -> Mechanism {
         Mechanism::Plain
     }

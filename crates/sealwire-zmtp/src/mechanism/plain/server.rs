@@ -8,13 +8,13 @@ use super::settings::PlainServer;
 use super::{HELLO, INITIATE, PlainCredentials, READY, WELCOME, established, misspelt_error_frame};
 use crate::error::{Error, Step, WireError};
 use crate::mechanism::{
-    AwaitCommand, AwaitDecision, Claim, Entropy, Greetings, HandshakeFrame, Local, Progress,
-    Settings, Unprotected, Waiting,
+    AwaitCommand, AwaitDecision, Claim, Entropy, Greetings, HandshakeFrame, Local,
+    MechanismSettings, Progress, Unprotected, Waiting,
 };
 use crate::mechanism_type::Mechanism;
 use crate::wire::command;
 
-impl<P: From<Unprotected>> Settings<P> for PlainServer {
+impl<P: From<Unprotected>> MechanismSettings<P> for PlainServer {
     fn mechanism(&self) -> Mechanism {
         Mechanism::Plain
     }
