@@ -6,10 +6,10 @@ use std::time::Duration;
 use sealwire_zmtp::bytes::{Buf, BufMut, BytesMut};
 use sealwire_zmtp::error::Error;
 use sealwire_zmtp::limits::Limits;
-use sealwire_zmtp::mechanism::blake3::CookieKeys;
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
 use sealwire_zmtp::mechanism::{
-    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder, PlainClient,
+    Blake3Client, Blake3Server, CookieKeys, CurveClient, CurveServer, DataPhase, FrameOrder,
+    PlainClient,
 };
 use sealwire_zmtp::{
     Config, Connection, Entropy, Event, KeyPair, MechanismConfig, Provider, SecretKey, SocketType,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::call::Call;
 use crate::handler::Request;
-use crate::link::CallLink;
+use crate::hub::HubLink;
 use crate::outgoing::CallOptions;
 use crate::proto::Body;
 use crate::status::Error;
@@ -203,7 +203,7 @@ impl RequestStream<'_> {
 }
 
 /// Runs a future on this thread.
-fn wait<F: Future>(link: &CallLink, future: F) -> Result<F::Output, Error> {
+fn wait<F: Future>(link: &HubLink, future: F) -> Result<F::Output, Error> {
     link.hub().block_on(future)
 }
 

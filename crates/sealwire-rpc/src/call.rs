@@ -6,21 +6,21 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::guard::Traced;
-use crate::link::CallLink;
+use crate::hub::HubLink;
 use crate::proto::{Body, CallKey};
 use crate::status::Error;
 
 /// A call that is under way: a future of its answer. Dropping it cancels the call.
 #[must_use = "a call is cancelled when it is dropped"]
 pub struct Call {
-    link: Arc<CallLink>,
+    link: Arc<HubLink>,
     key: Option<CallKey>,
     /// Lasts as long as the call.
     span: Traced,
 }
 
 impl Call {
-    pub(crate) fn new(link: Arc<CallLink>, key: CallKey, span: Traced) -> Self {
+    pub(crate) fn new(link: Arc<HubLink>, key: CallKey, span: Traced) -> Self {
         Call {
             link,
             key: Some(key),
@@ -28,7 +28,7 @@ impl Call {
         }
     }
 
-    pub(crate) fn parts(&self) -> (&Arc<CallLink>, Option<CallKey>) {
+    pub(crate) fn parts(&self) -> (&Arc<HubLink>, Option<CallKey>) {
         (&self.link, self.key)
     }
 

@@ -10,7 +10,7 @@ use sealwire::Peer;
 use crate::call::Call;
 use crate::counters::count;
 use crate::guard::Traced;
-use crate::link::CallLink;
+use crate::hub::HubLink;
 use crate::outgoing::{CallOptions, Outgoing};
 use crate::proto::{Body, Protocol, ServedKey};
 use crate::status::Error;
@@ -30,15 +30,15 @@ pub enum ConnState {
 /// call each other. Clones are handles to the same connection.
 #[derive(Clone)]
 pub struct Conn {
-    link: Arc<CallLink>,
+    link: Arc<HubLink>,
 }
 
 impl Conn {
-    pub(crate) fn new(link: Arc<CallLink>) -> Self {
+    pub(crate) fn new(link: Arc<HubLink>) -> Self {
         Conn { link }
     }
 
-    pub(crate) fn link(&self) -> &Arc<CallLink> {
+    pub(crate) fn link(&self) -> &Arc<HubLink> {
         &self.link
     }
 
@@ -194,7 +194,7 @@ impl Conn {
         let span = self.span(body.len());
         let now = hub.now();
         let due = hub.due(now, options);
-        let room_until = now + hub.options.write_limit;
+        let room_until = now + hub.options.link.write_limit;
         let until = due.map_or(room_until, |due| due.min(room_until));
         let started = self
             .link

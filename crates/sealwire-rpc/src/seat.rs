@@ -72,15 +72,15 @@ impl Seat {
     /// Lets the thread read the socket, where waking it ends its wait too. It has been woken for
     /// nothing more then.
     pub(crate) fn read<R>(&self, socket: &blocking::Socket, action: impl FnOnce() -> R) -> R {
-        struct Reading<'a>(&'a Seat);
-        impl Drop for Reading<'_> {
+        struct ReadsHere<'a>(&'a Seat);
+        impl Drop for ReadsHere<'_> {
             fn drop(&mut self) {
                 *lock(&self.0.reads) = None;
                 self.0.woken.store(false, Ordering::SeqCst);
             }
         }
         *lock(&self.reads) = Some(socket.clone());
-        let _reading = Reading(self);
+        let _reading = ReadsHere(self);
         action()
     }
 }

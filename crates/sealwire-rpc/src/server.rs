@@ -13,6 +13,7 @@ use crate::hub::{Greeter, Hub, HubOptions, shielded};
 use crate::limits::{
     CONNECTION_WAIT, DoorLimits, HANDSHAKE_LIMIT, Limits, MAX_CONNECTIONS, bounded,
 };
+use crate::link::LinkOptions;
 use crate::proto::{Settings, Side};
 use crate::sockets::{SPIN, limited};
 use crate::status::Status;
@@ -21,14 +22,14 @@ use crate::status::Status;
 /// the last is dropped, it ends.
 #[derive(Clone)]
 pub struct Server {
-    shared: Arc<Shared>,
+    shared: Arc<ServerInner>,
 }
 
-struct Shared {
+struct ServerInner {
     hub: Arc<Hub>,
 }
 
-impl Drop for Shared {
+impl Drop for ServerInner {
     fn drop(&mut self) {
         self.hub.end();
     }
@@ -146,8 +147,13 @@ impl ServerBuilder {
             });
         }
         let options = HubOptions {
-            side: Side::Server,
-            settings,
+            link: LinkOptions {
+                side: Side::Server,
+                settings,
+                answer_budget: self.limits.answer_budget as usize,
+                write_limit: bounded(self.limits.write),
+                read_limit: bounded(self.limits.read),
+            },
             upcalls: Box::new(Dispatch {
                 handler,
                 on_state: self.on_state,
@@ -156,15 +162,12 @@ impl ServerBuilder {
             max_connections: self.max_connections,
             connection_wait: self.connection_wait,
             door,
-            answer_budget: self.limits.answer_budget as usize,
-            write_limit: bounded(self.limits.write),
-            read_limit: bounded(self.limits.read),
             request_limit: self.limits.request,
             interceptors: Vec::new(),
         };
         let hub = start(options, socket)?;
         Ok(Server {
-            shared: Arc::new(Shared { hub }),
+            shared: Arc::new(ServerInner { hub }),
         })
     }
 }

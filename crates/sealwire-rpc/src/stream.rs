@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use crate::call::Call;
-use crate::link::{CallLink, Place};
+use crate::hub::HubLink;
+use crate::link::RoomWait;
 use crate::proto::{Body, CallKey, Item, NotSent, Protocol};
 use crate::status::Error;
 
@@ -23,11 +24,11 @@ impl CallStream {
         CallStream { call }
     }
 
-    pub(crate) fn link(&self) -> &Arc<CallLink> {
+    pub(crate) fn link(&self) -> &Arc<HubLink> {
         self.call.parts().0
     }
 
-    fn key(&self) -> Result<(&Arc<CallLink>, CallKey), Error> {
+    fn key(&self) -> Result<(&Arc<HubLink>, CallKey), Error> {
         let (link, key) = self.call.parts();
         link.hub().check()?;
         Ok((link, key.ok_or(Error::StreamEnded)?))
@@ -70,11 +71,11 @@ impl CallStream {
 
 /// Sends an item, waiting for credit and for room.
 pub(crate) async fn send(
-    link: &CallLink,
+    link: &HubLink,
     mut attempt: impl FnMut(&mut Protocol, &Waker) -> Poll<Result<(), NotSent>>,
 ) -> Result<(), Error> {
     link.hub().check()?;
-    let mut place = Place::new(link);
+    let mut place = RoomWait::new(link);
     poll_fn(|context| place.poll(context.waker(), &mut attempt))
         .await
         .map_err(|error| match error {
@@ -84,7 +85,7 @@ pub(crate) async fn send(
 }
 
 pub(crate) async fn next(
-    link: &CallLink,
+    link: &HubLink,
     mut poll: impl FnMut(&mut Protocol, &Waker) -> Poll<Item>,
 ) -> Option<Body> {
     let polled = poll_fn(|context| match link.hub().is_here() {

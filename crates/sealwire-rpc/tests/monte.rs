@@ -20,7 +20,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 fn echo_server(
     on_event: impl Fn(&Event) + Send + Sync + 'static,
 ) -> (UnauthenticatedServer, SocketAddr) {
-    let echo = |message: &sealwire_rpc::monte::Message<'_>| {
+    let echo = |message: &sealwire_rpc::monte::MonteMessage<'_>| {
         assert!(message.body != b"trouble", "asked for");
         message.is_request.then(|| message.body.to_vec())
     };

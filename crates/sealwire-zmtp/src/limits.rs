@@ -27,6 +27,10 @@ pub const MAX_CREDENTIAL: usize = 255;
 /// Most key pairs that a BLAKE3 server may have beside its first.
 pub const MAX_ADDITIONAL_SERVER_KEYS: usize = 3;
 
+/// Most transcripts of handshakes that the [`CookieKeys`](crate::mechanism::CookieKeys) of a server
+/// keep, 48 bytes each. With more handshakes at once the oldest are forgotten and computed again.
+pub const MAX_TRANSCRIPTS: usize = 256;
+
 /// Longest name of a group in JOIN and LEAVE, in bytes (as in libzmq).
 pub const MAX_GROUP: usize = 255;
 

@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use counting::allocations_of;
 use sealwire_zmtp::bytes::{Buf as _, BufMut as _, BytesMut};
-use sealwire_zmtp::mechanism::blake3::CookieKeys;
+use sealwire_zmtp::mechanism::CookieKeys;
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
 use sealwire_zmtp::mechanism::{
     Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder, PlainClient,

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use sealwire::default_provider;
-use sealwire_zmtp::mechanism::blake3::CookieKeys;
 use sealwire_zmtp::mechanism::{
-    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder,
+    Blake3Client, Blake3Server, CookieKeys, CurveClient, CurveServer, DataPhase, FrameOrder,
 };
 use sealwire_zmtp::{
     Config, Connection, Entropy, Event, Frames, KeyPair, MechanismConfig, Provider, SecretKey,

@@ -9,13 +9,14 @@ use sealwire::options::ReconnectStop;
 use sealwire::{Endpoint, Security, SocketBuilder, SocketType};
 
 use super::dialing::DialOptions;
-use super::{Client, Shared};
+use super::{Client, ClientInner};
 use crate::conn::{Conn, ConnState};
 use crate::handler::{Dispatch, Handler, Nothing, StateHandler};
 use crate::hub::{Greeter, Hub, HubOptions};
 use crate::limits::{
     DIAL_LIMIT, DoorLimits, HANDSHAKE_LIMIT, Limits, MAX_HELLO, attempt_limit, bounded,
 };
+use crate::link::LinkOptions;
 use crate::outgoing::{Interceptor, Outgoing};
 use crate::proto::{Settings, Side};
 use crate::sockets::{SPIN, limited};
@@ -236,8 +237,13 @@ impl ClientBuilder {
             .build()
             .map_err(failed)?;
         let options = HubOptions {
-            side: Side::Client,
-            settings,
+            link: LinkOptions {
+                side: Side::Client,
+                settings,
+                answer_budget: self.limits.answer_budget as usize,
+                write_limit: bounded(self.limits.write),
+                read_limit: bounded(self.limits.read),
+            },
             upcalls: Box::new(Dispatch {
                 handler: self.handler,
                 on_state: self.on_state,
@@ -246,14 +252,11 @@ impl ClientBuilder {
             max_connections: usize::MAX,
             connection_wait: Duration::ZERO,
             door: DoorLimits::of_client(dial_limit),
-            answer_budget: self.limits.answer_budget as usize,
-            write_limit: bounded(self.limits.write),
-            read_limit: bounded(self.limits.read),
             request_limit: self.limits.request,
             interceptors: self.interceptors,
         };
         let hub = start(options, socket).map_err(|error| Error::Connect(error.to_string()))?;
-        let shared = Shared {
+        let shared = ClientInner {
             hub,
             endpoint,
             options: DialOptions {

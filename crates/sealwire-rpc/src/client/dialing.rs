@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sealwire::{Endpoint, Event, Monitor};
 
-use super::Shared;
+use super::ClientInner;
 use crate::hub::{First, Hub, first};
 use crate::limits::bounded;
 use crate::lock::lock;
@@ -28,7 +28,7 @@ pub(super) struct Dialing {
     last_failure: String,
 }
 
-impl Shared {
+impl ClientInner {
     /// Why the last attempt failed, if more have failed than these.
     pub(super) fn failed_since(&self, failures: u64) -> Option<String> {
         let dialing = lock(&self.dialing);

@@ -25,10 +25,10 @@ use crate::status::{Code, Error};
 /// dropped, calls under way end with an error.
 #[derive(Clone)]
 pub struct Client {
-    shared: Arc<Shared>,
+    shared: Arc<ClientInner>,
 }
 
-struct Shared {
+struct ClientInner {
     hub: Arc<Hub>,
     endpoint: Endpoint,
     options: DialOptions,
@@ -36,7 +36,7 @@ struct Shared {
     shutting_down: AtomicBool,
 }
 
-impl Drop for Shared {
+impl Drop for ClientInner {
     fn drop(&mut self) {
         self.hub.end();
     }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::{Handler, OneWay, Request};
 use crate::conn::{Conn, ConnState};
-use crate::hub::Upcalls;
-use crate::link::CallLink;
+use crate::hub::{HubLink, Upcalls};
 use crate::proto::{Asked, Body};
 
 pub(crate) type StateHandler = Arc<dyn Fn(&Conn, ConnState) + Send + Sync>;
@@ -17,7 +16,7 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
-    fn tell_state(&self, link: &Arc<CallLink>, state: ConnState) {
+    fn tell_state(&self, link: &Arc<HubLink>, state: ConnState) {
         if let Some(on_state) = &self.on_state {
             let conn = Conn::new(link.clone());
             let told = || on_state(&conn, state);
@@ -27,24 +26,24 @@ impl Dispatch {
 }
 
 impl Upcalls for Dispatch {
-    fn request(&self, link: &Arc<CallLink>, asked: Asked) {
+    fn request(&self, link: &Arc<HubLink>, asked: Asked) {
         // Dropped without an answer it is answered with an error.
         let request = Request::new(Conn::new(link.clone()), asked);
         let handled = || self.handler.request(request);
         let _ = link.hub().guard("a handler", handled);
     }
 
-    fn message(&self, link: &Arc<CallLink>, body: Body) {
+    fn message(&self, link: &Arc<HubLink>, body: Body) {
         let message = OneWay::new(Conn::new(link.clone()), body);
         let handled = || self.handler.message(message);
         let _ = link.hub().guard("a handler", handled);
     }
 
-    fn connected(&self, link: &Arc<CallLink>) {
+    fn connected(&self, link: &Arc<HubLink>) {
         self.tell_state(link, ConnState::New);
     }
 
-    fn disconnected(&self, link: &Arc<CallLink>) {
+    fn disconnected(&self, link: &Arc<HubLink>) {
         self.tell_state(link, ConnState::Closed);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sealwire::Peer;
 
-use super::door::{Door, Greeting, Waiting};
+use super::door::{Door, FirstMessage, Greeted};
 use crate::guard::LogGate;
 use crate::limits::DoorLimits;
 use crate::lock::lock;
@@ -27,7 +27,7 @@ pub(super) struct Admission<L, P = Arc<Peer>> {
 
 /// A connection has begun or ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Change<L> {
+pub(super) enum ConnectionChange<L> {
     Began {
         /// Another one, which has to go because too many are silent.
         gives_way: Option<u32>,
@@ -41,7 +41,7 @@ pub(super) enum Change<L> {
 /// The place of a connection that has sent SETTINGS.
 pub(super) enum Placed<P> {
     /// It is let in.
-    Free(Waiting<P>),
+    Free(Greeted<P>),
     /// It waits for one, until then.
     Waits(Duration),
     /// Too many wait already.
@@ -69,26 +69,26 @@ impl<L: Clone, P> Admission<L, P> {
     }
 
     /// The connection has begun, or ended if it had begun before.
-    pub(super) fn changed(&self, routing_id: u32, now: Duration) -> Change<L> {
+    pub(super) fn changed(&self, routing_id: u32, now: Duration) -> ConnectionChange<L> {
         let mut door = lock(&self.door);
         if door.ended(routing_id) {
             drop(door);
-            return Change::Ended(self.write().remove(&routing_id));
+            return ConnectionChange::Ended(self.write().remove(&routing_id));
         }
         let gives_way = door.began(routing_id, now);
-        Change::Began {
+        ConnectionChange::Began {
             gives_way,
             look_at: door.next_timeout(),
         }
     }
 
     /// What the first message of a connection means.
-    pub(super) fn greeted(&self, routing_id: u32) -> Greeting {
+    pub(super) fn greeted(&self, routing_id: u32) -> FirstMessage {
         lock(&self.door).greeted(routing_id)
     }
 
     /// Finds a place for a connection that has sent SETTINGS.
-    pub(super) fn place(&self, new: Waiting<P>) -> Placed<P> {
+    pub(super) fn place(&self, new: Greeted<P>) -> Placed<P> {
         if self.count() < self.max_connections {
             return Placed::Free(new);
         }
@@ -101,7 +101,7 @@ impl<L: Clone, P> Admission<L, P> {
     }
 
     /// The connection that has waited longest, if there is a place for it now.
-    pub(super) fn next(&self) -> Option<Waiting<P>> {
+    pub(super) fn next(&self) -> Option<Greeted<P>> {
         let has_place = self.count() < self.max_connections;
         has_place.then(|| lock(&self.door).next_waiting()).flatten()
     }
@@ -187,13 +187,13 @@ mod tests {
         let change = admission.changed(routing_id, at(0));
         assert!(matches!(
             change,
-            Change::Began {
+            ConnectionChange::Began {
                 gives_way: None,
                 ..
             }
         ));
-        assert_eq!(admission.greeted(routing_id), Greeting::First);
-        admission.place(Waiting {
+        assert_eq!(admission.greeted(routing_id), FirstMessage::First);
+        admission.place(Greeted {
             routing_id,
             peer: (),
             settings: Settings::of(&Limits::default()),
@@ -210,7 +210,10 @@ mod tests {
         assert!(matches!(arrive(&admission, 4, 0), Placed::Waits(_)));
         assert!(matches!(arrive(&admission, 5, 0), Placed::Nowhere));
         assert!(admission.next().is_none(), "there is no place");
-        assert_eq!(admission.changed(1, at(1)), Change::Ended(Some('a')));
+        assert_eq!(
+            admission.changed(1, at(1)),
+            ConnectionChange::Ended(Some('a'))
+        );
         assert_eq!(admission.next().unwrap().routing_id, 3);
         admission.admit(3, 'c');
         assert!(admission.next().is_none());
@@ -220,7 +223,10 @@ mod tests {
         );
         // Those that were never let in have no link.
         for routing_id in [4, 5] {
-            assert_eq!(admission.changed(routing_id, at(1)), Change::Ended(None));
+            assert_eq!(
+                admission.changed(routing_id, at(1)),
+                ConnectionChange::Ended(None)
+            );
         }
         assert_eq!((admission.link(2), admission.link(4)), (Some('b'), None));
     }
@@ -242,11 +248,11 @@ mod tests {
         let admission = full();
         assert!(matches!(arrive(&admission, 3, 0), Placed::Waits(_)));
         assert!(matches!(arrive(&admission, 4, 0), Placed::Waits(_)));
-        assert_eq!(admission.greeted(3), Greeting::Again);
+        assert_eq!(admission.greeted(3), FirstMessage::Again);
         admission.changed(6, at(4));
         assert_eq!(admission.overdue(at(5)), (vec![], vec![4], Some(at(7))));
         assert_eq!(admission.overdue(at(7)), (vec![6], vec![], None));
-        assert_eq!(admission.greeted(6), Greeting::Ignored);
+        assert_eq!(admission.greeted(6), FirstMessage::Ignored);
     }
 
     #[test]

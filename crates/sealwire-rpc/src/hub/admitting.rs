@@ -6,12 +6,12 @@ use std::time::Duration;
 use sealwire::Peer;
 
 use super::Hub;
-use super::admission::{Change, Placed};
-use super::door::{Greeting, Waiting};
+use super::admission::{ConnectionChange, Placed};
+use super::door::{FirstMessage, Greeted};
+use super::links::HubLink;
 use crate::counters::count;
 use crate::guard::log;
 use crate::limits::MAX_HELLO;
-use crate::link::CallLink;
 use crate::proto::{Settings, Side, Violation};
 
 impl Hub {
@@ -19,8 +19,8 @@ impl Hub {
     pub(super) fn connection_changed(self: &Arc<Self>, peer: &Peer) {
         let routing_id = peer.connection_routing_id();
         match self.admission.changed(routing_id, self.now()) {
-            Change::Ended(link) => self.disconnected(link),
-            Change::Began { gives_way, look_at } => {
+            ConnectionChange::Ended(link) => self.disconnected(link),
+            ConnectionChange::Began { gives_way, look_at } => {
                 if let Some(at) = look_at {
                     self.clock.arm(at);
                 }
@@ -40,15 +40,15 @@ impl Hub {
     pub(super) fn greeted(self: &Arc<Self>, peer: &Arc<Peer>, message: &[u8]) {
         let routing_id = peer.connection_routing_id();
         match self.admission.greeted(routing_id) {
-            Greeting::First => {}
-            Greeting::Again => return self.violated(routing_id, Violation::SettingsAgain),
-            Greeting::Ignored => return,
+            FirstMessage::First => {}
+            FirstMessage::Again => return self.violated(routing_id, Violation::SettingsAgain),
+            FirstMessage::Ignored => return,
         }
         let (settings, hello) = match Settings::parse(message) {
             Ok(parsed) => parsed,
             Err(violation) => return self.violated(routing_id, violation),
         };
-        let new = Waiting {
+        let new = Greeted {
             routing_id,
             peer: peer.clone(),
             settings,
@@ -68,7 +68,7 @@ impl Hub {
         let _ = self.socket.disconnect_peer(routing_id, reason);
     }
 
-    fn admit(self: &Arc<Self>, new: Waiting) {
+    fn admit(self: &Arc<Self>, new: Greeted) {
         let routing_id = new.routing_id;
         let mut answer = Vec::new();
         if let Some(greeter) = &self.options.greeter {
@@ -96,8 +96,8 @@ impl Hub {
                 }
             }
         }
-        if self.options.side == Side::Server {
-            let mut settings = [self.options.settings.message(&answer)].into();
+        if self.options.link.side == Side::Server {
+            let mut settings = [self.options.link.settings.message(&answer)].into();
             if self
                 .socket
                 .try_send_many_to(routing_id, &mut settings)
@@ -106,7 +106,7 @@ impl Hub {
                 return;
             }
         }
-        let link = CallLink::new(self.clone(), new.peer, new.settings);
+        let link = HubLink::new(self.clone(), new.peer, new.settings);
         self.admission.admit(routing_id, link.clone());
         count(&self.counters.connections);
         log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "connected"));
@@ -117,14 +117,14 @@ impl Hub {
         }
     }
 
-    pub(super) fn link_ended(&self, link: &Arc<CallLink>) {
+    pub(super) fn link_ended(&self, link: &Arc<HubLink>) {
         link.close();
         log(|| tracing::debug!(target: "sealwire::rpc", peer = %link.peer(), "disconnected"));
         self.options.upcalls.disconnected(link);
         self.changes.tell();
     }
 
-    fn disconnected(self: &Arc<Self>, link: Option<Arc<CallLink>>) {
+    fn disconnected(self: &Arc<Self>, link: Option<Arc<HubLink>>) {
         if let Some(link) = link {
             self.link_ended(&link);
         }

@@ -61,13 +61,13 @@ impl Clock {
     }
 }
 
-/// Room in the socket, for which the clock's thread listens while a link waits for it.
+/// Where the clock's thread listens for room in the socket, while a link waits for it.
 #[derive(Default)]
-pub(super) struct Room {
+pub(super) struct RoomListener {
     listening: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
-impl Room {
+impl RoomListener {
     fn is_there(&mut self, context: &mut Context<'_>) -> bool {
         let listening = self.listening.as_mut();
         listening.is_some_and(|room| room.as_mut().poll(context).is_ready())
@@ -114,7 +114,7 @@ impl Hub {
     }
 
     fn keep_time_at(&self, seat: &Seat, context: &mut Context<'_>) {
-        let mut room = Room::default();
+        let mut room = RoomListener::default();
         while !self.has_ended() {
             if !self.process_due(&mut room, context) {
                 seat.sleep(self.clock.next().map(|next| self.at(next)));
@@ -124,7 +124,7 @@ impl Hub {
 
     /// Does what is due, and what there is room for again. `false` where that is nothing: then the waker of
     /// `context` is woken when there is room, and the clock says when to ask next.
-    pub(super) fn process_due(&self, room: &mut Room, context: &mut Context<'_>) -> bool {
+    pub(super) fn process_due(&self, room: &mut RoomListener, context: &mut Context<'_>) -> bool {
         let has_room = room.is_there(context);
         if !has_room && !self.clock.is_due(self.now()) {
             return false;

@@ -10,7 +10,7 @@ use crate::limits::{DoorLimits, WAITING_BYTES};
 use crate::proto::Settings;
 
 /// A connection that has sent SETTINGS, and may have to wait for a place.
-pub(super) struct Waiting<P = Arc<Peer>> {
+pub(super) struct Greeted<P = Arc<Peer>> {
     pub(super) routing_id: u32,
     pub(super) peer: P,
     pub(super) settings: Settings,
@@ -20,7 +20,7 @@ pub(super) struct Waiting<P = Arc<Peer>> {
 
 /// What a connection of the socket has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum DoorState {
     /// It has not sent SETTINGS.
     Silent,
     /// It has, and waits for a place.
@@ -33,16 +33,16 @@ enum Place {
 
 pub(super) struct Door<P = Arc<Peer>> {
     limits: DoorLimits,
-    places: HashMap<u32, Place>,
+    places: HashMap<u32, DoorState>,
     /// In the order in which they came.
     silent: VecDeque<(u32, Duration)>,
-    waiting: VecDeque<Waiting<P>>,
+    waiting: VecDeque<Greeted<P>>,
     waiting_bytes: usize,
 }
 
 /// What the first message of a connection, or what is taken for it, means.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Greeting {
+pub(super) enum FirstMessage {
     /// It is the first.
     First,
     /// A second one, before the connection has a place.
@@ -71,48 +71,48 @@ impl<P> Door<P> {
         true
     }
 
-    fn forget(&mut self, routing_id: u32, place: Place) {
+    fn forget(&mut self, routing_id: u32, place: DoorState) {
         match place {
-            Place::Silent => self.silent.retain(|&(other, _)| other != routing_id),
-            Place::Waiting => {
+            DoorState::Silent => self.silent.retain(|&(other, _)| other != routing_id),
+            DoorState::Waiting => {
                 self.take_waiting(|waiting| waiting.routing_id == routing_id);
             }
-            Place::Inside | Place::Leaving => {}
+            DoorState::Inside | DoorState::Leaving => {}
         }
     }
 
     /// A connection has begun. Gives another one that has to go because too many are silent.
     pub(super) fn began(&mut self, routing_id: u32, now: Duration) -> Option<u32> {
-        self.places.insert(routing_id, Place::Silent);
+        self.places.insert(routing_id, DoorState::Silent);
         self.silent.push_back((routing_id, now));
         let oldest = (self.silent.len() > self.limits.silent).then(|| self.silent.pop_front());
         let (oldest, _) = oldest.flatten()?;
-        self.places.insert(oldest, Place::Leaving);
+        self.places.insert(oldest, DoorState::Leaving);
         Some(oldest)
     }
 
-    pub(super) fn greeted(&mut self, routing_id: u32) -> Greeting {
+    pub(super) fn greeted(&mut self, routing_id: u32) -> FirstMessage {
         match self.places.get(&routing_id) {
-            Some(Place::Silent) => {
-                self.forget(routing_id, Place::Silent);
-                self.places.insert(routing_id, Place::Inside);
-                Greeting::First
+            Some(DoorState::Silent) => {
+                self.forget(routing_id, DoorState::Silent);
+                self.places.insert(routing_id, DoorState::Inside);
+                FirstMessage::First
             }
-            Some(Place::Waiting) => {
+            Some(DoorState::Waiting) => {
                 self.leave(routing_id);
-                Greeting::Again
+                FirstMessage::Again
             }
-            Some(Place::Inside | Place::Leaving) | None => Greeting::Ignored,
+            Some(DoorState::Inside | DoorState::Leaving) | None => FirstMessage::Ignored,
         }
     }
 
     /// Whether there is room to wait for a place.
-    pub(super) fn wait(&mut self, new: Waiting<P>) -> bool {
+    pub(super) fn wait(&mut self, new: Greeted<P>) -> bool {
         let bytes = self.waiting_bytes + new.hello.len();
         let room = self.waiting.len() < self.limits.waiting && bytes <= WAITING_BYTES;
         if room {
             self.waiting_bytes = bytes;
-            self.places.insert(new.routing_id, Place::Waiting);
+            self.places.insert(new.routing_id, DoorState::Waiting);
             self.waiting.push_back(new);
         } else {
             self.leave(new.routing_id);
@@ -121,13 +121,13 @@ impl<P> Door<P> {
     }
 
     /// The one that has waited longest.
-    pub(super) fn next_waiting(&mut self) -> Option<Waiting<P>> {
+    pub(super) fn next_waiting(&mut self) -> Option<Greeted<P>> {
         let next = self.take_waiting(|_| true)?;
-        self.places.insert(next.routing_id, Place::Inside);
+        self.places.insert(next.routing_id, DoorState::Inside);
         Some(next)
     }
 
-    fn take_waiting(&mut self, which: impl Fn(&Waiting<P>) -> bool) -> Option<Waiting<P>> {
+    fn take_waiting(&mut self, which: impl Fn(&Greeted<P>) -> bool) -> Option<Greeted<P>> {
         let index = self.waiting.iter().position(which)?;
         let taken = self.waiting.remove(index)?;
         self.waiting_bytes -= taken.hello.len();
@@ -137,7 +137,7 @@ impl<P> Door<P> {
     /// The connection was asked to go. It may have gone already, where another thread noticed.
     pub(super) fn leave(&mut self, routing_id: u32) {
         if let Some(place) = self.places.get_mut(&routing_id) {
-            let before = std::mem::replace(place, Place::Leaving);
+            let before = std::mem::replace(place, DoorState::Leaving);
             self.forget(routing_id, before);
         }
     }
@@ -192,8 +192,8 @@ mod tests {
         assert_eq!(door.began(1, at(0)), None);
         assert_eq!(door.began(2, at(1)), None);
         assert_eq!(door.began(3, at(2)), Some(1));
-        assert_eq!(door.greeted(1), Greeting::Ignored);
-        assert_eq!(door.greeted(2), Greeting::First);
+        assert_eq!(door.greeted(1), FirstMessage::Ignored);
+        assert_eq!(door.greeted(2), FirstMessage::First);
         assert_eq!(door.next_timeout(), Some(at(5)));
         assert_eq!(door.overdue(at(5)), (vec![3], vec![], None));
         // Each is told of once more, when it has gone, and then nothing is left.

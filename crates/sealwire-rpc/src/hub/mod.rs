@@ -12,6 +12,7 @@ mod clock;
 mod door;
 mod ending;
 mod handover;
+mod links;
 mod reading;
 mod shield;
 mod shutdown;
@@ -32,8 +33,9 @@ use self::admission::Admission;
 use self::changes::Changes;
 use self::clock::Clock;
 use self::ending::Ending;
+pub(crate) use self::links::HubLink;
 use self::reading::Reading;
-pub(crate) use self::reading::{flushes_later, must_not_wait};
+pub(crate) use self::reading::must_not_wait;
 pub(crate) use self::shield::shielded;
 #[cfg(test)]
 pub(crate) use self::simulated::{Driver, Steps, Task};
@@ -41,9 +43,9 @@ pub(crate) use self::waiting::{First, first};
 use crate::counters::{LiveCounters, count};
 use crate::guard::contain;
 use crate::limits::DoorLimits;
-use crate::link::CallLink;
+use crate::link::LinkOptions;
 use crate::outgoing::{Interceptor, Outgoing};
-use crate::proto::{Asked, Body, Settings, Side};
+use crate::proto::{Asked, Body};
 use crate::seat::block_on;
 use crate::status::{Error, Status};
 use crate::threads;
@@ -54,25 +56,21 @@ pub(crate) type Greeter = Arc<dyn Fn(&Peer, &[u8]) -> Result<Vec<u8>, String> + 
 
 /// What the application does about what is read. The hub knows neither handlers nor handles.
 pub(crate) trait Upcalls: Send + Sync {
-    fn request(&self, link: &Arc<CallLink>, asked: Asked);
-    fn message(&self, link: &Arc<CallLink>, body: Body);
+    fn request(&self, link: &Arc<HubLink>, asked: Asked);
+    fn message(&self, link: &Arc<HubLink>, body: Body);
     /// The connection is ready.
-    fn connected(&self, link: &Arc<CallLink>);
+    fn connected(&self, link: &Arc<HubLink>);
     /// It is gone.
-    fn disconnected(&self, link: &Arc<CallLink>);
+    fn disconnected(&self, link: &Arc<HubLink>);
 }
 
 pub(crate) struct HubOptions {
-    pub(crate) side: Side,
-    pub(crate) settings: Settings,
+    pub(crate) link: LinkOptions,
     pub(crate) upcalls: Box<dyn Upcalls>,
     pub(crate) greeter: Option<Greeter>,
     pub(crate) max_connections: usize,
     pub(crate) connection_wait: Duration,
     pub(crate) door: DoorLimits,
-    pub(crate) answer_budget: usize,
-    pub(crate) write_limit: Duration,
-    pub(crate) read_limit: Duration,
     pub(crate) request_limit: Option<Duration>,
     pub(crate) interceptors: Vec<Interceptor>,
 }
@@ -84,7 +82,7 @@ pub(crate) struct Hub {
     /// on whichever thread lets go of this last.
     reading: Reading,
     pub(crate) socket: sealwire::Socket,
-    admission: Admission<Arc<CallLink>>,
+    admission: Admission<Arc<HubLink>>,
     pub(crate) changes: Changes,
     pub(crate) counters: LiveCounters,
     /// When the clock of the context began.
@@ -264,7 +262,7 @@ impl Hub {
         }
     }
 
-    pub(crate) fn links(&self) -> Vec<Arc<CallLink>> {
+    pub(crate) fn links(&self) -> Vec<Arc<HubLink>> {
         if !self.is_here() {
             return Vec::new();
         }
@@ -289,8 +287,8 @@ impl Hub {
     }
 
     /// The connection with the fewest calls that takes more, of several the one with the lowest routing id.
-    pub(crate) fn least_loaded(&self) -> Option<Arc<CallLink>> {
-        let load = |link: &Arc<CallLink>| link.takes_calls().then(|| link.load());
+    pub(crate) fn least_loaded(&self) -> Option<Arc<HubLink>> {
+        let load = |link: &Arc<HubLink>| link.takes_calls().then(|| link.load());
         self.admission.least_loaded(load)
     }
 

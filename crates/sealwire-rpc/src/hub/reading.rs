@@ -1,7 +1,6 @@
 //! Reading: by the hub's own thread, and on a client by one that waits for an answer where there is one
 //! ([`Handover`]).
 
-use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -12,8 +11,9 @@ use sealwire::{Error as SocketError, Message, blocking, waits};
 
 use super::Hub;
 use super::handover::{Handover, Ticket};
+use super::links::HubLink;
 use crate::limits::RESUMED_AT_A_TIME;
-use crate::link::{CallLink, Received};
+use crate::link::{Received, end_batch, is_in_batch, process_for};
 use crate::lock::lock;
 use crate::proto::Side;
 use crate::seat::Seat;
@@ -28,48 +28,23 @@ const CHECK_FOR_ROOM: Duration = Duration::from_millis(2);
 
 /// What reading needs; the thread that holds it reads.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(super) struct ReaderState {
     pub(super) batch: Vec<Message>,
-    touched: Vec<Arc<CallLink>>,
+    touched: Vec<Arc<HubLink>>,
     /// Those whose requests wait for them to read.
-    paused: Vec<Arc<CallLink>>,
-}
-
-thread_local! {
-    /// This thread processes a batch of messages, now with one from this connection, which it flushes at
-    /// the batch's end.
-    static IN_BATCH: Cell<Option<Processing>> = const { Cell::new(None) };
-}
-
-/// Whose messages a thread processes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Processing {
-    /// Where the link is in memory; `None` between two.
-    link: Option<usize>,
-}
-
-impl Processing {
-    fn with(link: Option<&CallLink>) -> Option<Self> {
-        let link = link.map(|link| std::ptr::from_ref(link).addr());
-        Some(Processing { link })
-    }
+    paused: Vec<Arc<HubLink>>,
 }
 
 /// Whether this thread processes a batch of messages, or may not wait for another reason: what it would
 /// wait for would not come.
 pub(crate) fn must_not_wait() -> bool {
-    IN_BATCH.get().is_some() || waits::must_not_wait()
-}
-
-/// Whether this thread processes a message of this link, and flushes it later.
-pub(crate) fn flushes_later(link: &CallLink) -> bool {
-    IN_BATCH.get() == Processing::with(Some(link))
+    is_in_batch() || waits::must_not_wait()
 }
 
 /// The choice of the reader, and what reading takes.
 pub(super) struct Reading {
     socket: blocking::Socket,
-    pub(super) reader: Mutex<Reader>,
+    pub(super) reader: Mutex<ReaderState>,
     handover: Handover<Arc<Seat>>,
     /// Where the hub's own thread sleeps while callers read.
     own: OnceLock<Arc<Seat>>,
@@ -92,15 +67,15 @@ impl Reading {
 }
 
 /// A thread that reads or waits to, until it leaves, also by a panic.
-struct Place<'a> {
+struct ReaderCandidate<'a> {
     handover: &'a Handover<Arc<Seat>>,
     ticket: Ticket,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ReaderCandidate<'a> {
     fn enter(handover: &'a Handover<Arc<Seat>>, seat: &Arc<Seat>) -> Self {
         let ticket = handover.enter(seat.clone());
-        Place { handover, ticket }
+        ReaderCandidate { handover, ticket }
     }
 
     fn reads(&self) -> bool {
@@ -108,7 +83,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for ReaderCandidate<'_> {
     fn drop(&mut self) {
         wake(self.handover.leave(self.ticket));
     }
@@ -121,10 +96,10 @@ fn wake(chosen: Option<Arc<Seat>>) {
 }
 
 impl Hub {
-    fn process(self: &Arc<Self>, reader: &mut Reader) {
+    fn process(self: &Arc<Self>, reader: &mut ReaderState) {
         let now = self.now();
-        IN_BATCH.set(Processing::with(None));
-        let mut current: Option<Arc<CallLink>> = None;
+        process_for::<Hub>(None);
+        let mut current: Option<Arc<HubLink>> = None;
         for message in reader.batch.drain(..) {
             let Some(peer) = message.peer() else { continue };
             let routing_id = peer.connection_routing_id();
@@ -136,14 +111,14 @@ impl Hub {
                     reader.touched.push(link);
                 }
                 current = self.admission.link(routing_id);
-                IN_BATCH.set(Processing::with(current.as_deref()));
+                process_for(current.as_deref());
             }
             if message.is_empty() {
                 // Nothing of the peer's: what it sends has a frame.
                 if let Some(link) = current.take() {
                     reader.touched.push(link);
                 }
-                IN_BATCH.set(Processing::with(None));
+                process_for::<Hub>(None);
                 self.connection_changed(peer);
                 continue;
             }
@@ -162,21 +137,21 @@ impl Hub {
                 Err(violation) => self.violated(routing_id, violation),
             }
         }
-        IN_BATCH.set(None);
+        end_batch();
         for link in reader.touched.drain(..).chain(current) {
             link.flush();
         }
     }
 
     /// Gives requests to the handler that have waited for their peer to read.
-    fn resume(&self, reader: &mut Reader) {
+    fn resume(&self, reader: &mut ReaderState) {
         let now = self.now();
         reader.paused.retain(|link| {
-            IN_BATCH.set(Processing::with(Some(link)));
+            process_for(Some(link));
             let requests = (0..RESUMED_AT_A_TIME).map_while(|_| link.next_request(now));
             requests.for_each(|asked| self.options.upcalls.request(link, asked));
             let waits = link.check_paused();
-            IN_BATCH.set(None);
+            end_batch();
             link.flush();
             waits
         });
@@ -202,7 +177,7 @@ impl Hub {
     /// requests to the handler that waited and may go. `false` when the socket is closed.
     pub(super) fn process_taken(
         self: &Arc<Self>,
-        reader: &mut Reader,
+        reader: &mut ReaderState,
         taken: Result<(), SocketError>,
     ) -> bool {
         match taken {
@@ -267,7 +242,8 @@ impl Hub {
                     seat.sleep(None);
                     continue;
                 }
-                let place = place.get_or_insert_with(|| Place::enter(&self.reading.handover, seat));
+                let place = place
+                    .get_or_insert_with(|| ReaderCandidate::enter(&self.reading.handover, seat));
                 if !place.reads() {
                     seat.sleep(None);
                 } else if !self.read_once(Some(seat)) {
@@ -280,6 +256,6 @@ impl Hub {
     /// Whether threads that wait for answers read. A server's do not, and without a connection nobody
     /// would answer them.
     fn is_read_by_callers(&self) -> bool {
-        self.options.side == Side::Client && self.link_count() > 0 && !self.has_ended()
+        self.options.link.side == Side::Client && self.link_count() > 0 && !self.has_ended()
     }
 }

@@ -7,7 +7,7 @@ use std::task::Context;
 
 use sealwire::Error as SocketError;
 
-use super::clock::Room;
+use super::clock::RoomListener;
 use super::{Hub, HubOptions};
 use crate::lock::lock;
 
@@ -45,7 +45,7 @@ impl Driver {
 /// What the threads of one hub would do, each a step at a time.
 pub(crate) struct Steps {
     hub: Arc<Hub>,
-    room: Room,
+    room: RoomListener,
     reads: bool,
 }
 
@@ -53,7 +53,7 @@ impl Steps {
     pub(crate) fn of(hub: &Arc<Hub>) -> Self {
         Steps {
             hub: hub.clone(),
-            room: Room::default(),
+            room: RoomListener::default(),
             reads: true,
         }
     }

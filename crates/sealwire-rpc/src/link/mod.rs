@@ -1,5 +1,7 @@
 //! What the handles of a connection share: the protocol under a lock, and who is told.
 
+mod batch;
+mod owner;
 mod room;
 mod waiters;
 
@@ -12,11 +14,13 @@ use std::time::Duration;
 use sealwire::account::Kind;
 use sealwire::{Frame, Peer};
 
-pub(crate) use self::room::Place;
+use self::batch::flushes_later;
+pub(crate) use self::batch::{end_batch, is_in_batch, process_for};
+pub(crate) use self::owner::{LinkOptions, Owner};
+pub(crate) use self::room::RoomWait;
 use self::waiters::Waiters;
 use crate::counters::count;
 use crate::guard::wake_all;
-use crate::hub::{Hub, flushes_later};
 use crate::limits::LEAST_READ;
 use crate::lock::lock;
 use crate::proto::{Asked, Body, Event, Held, Protocol, Settings, Violation};
@@ -32,8 +36,8 @@ pub(crate) enum Received {
 }
 
 /// A connection that was let in. [`Conn`](crate::Conn) is a handle to it.
-pub(crate) struct CallLink {
-    hub: Arc<Hub>,
+pub(crate) struct CallLink<O> {
+    owner: Arc<O>,
     peer: Arc<Peer>,
     routing_id: u32,
     core: Mutex<Core>,
@@ -87,9 +91,9 @@ impl Core {
     }
 }
 
-impl CallLink {
-    pub(crate) fn new(hub: Arc<Hub>, peer: Arc<Peer>, settings: Settings) -> Arc<Self> {
-        let options = &hub.options;
+impl<O: Owner> CallLink<O> {
+    pub(crate) fn new(owner: Arc<O>, peer: Arc<Peer>, settings: Settings) -> Arc<Self> {
+        let options = owner.options();
         let budget = options.answer_budget;
         let proto = Protocol::new(options.side, options.settings, settings, budget);
         Arc::new(CallLink {
@@ -106,7 +110,7 @@ impl CallLink {
                 paused: false,
                 noted: Held::default(),
             }),
-            hub,
+            owner,
             load: AtomicUsize::new(0),
             takes_calls: AtomicBool::new(true),
         })
@@ -120,8 +124,8 @@ impl CallLink {
         &self.peer
     }
 
-    pub(crate) fn hub(&self) -> &Arc<Hub> {
-        &self.hub
+    pub(crate) fn owner(&self) -> &Arc<O> {
+        &self.owner
     }
 
     /// Entries in both tables of calls.
@@ -177,7 +181,7 @@ impl CallLink {
             drop(core);
             self.wake(&mut wakers);
             if at_its_end {
-                self.hub.changes.tell();
+                self.owner.tell_change();
             }
             core = lock(&self.core);
             core.wakers = wakers;
@@ -187,7 +191,7 @@ impl CallLink {
 
     fn wake(&self, wakers: &mut Vec<Waker>) {
         if !wake_all(wakers) {
-            count(&self.hub.counters.panics);
+            count(&self.owner.counters().panics);
         }
     }
 
@@ -202,11 +206,11 @@ impl CallLink {
 
     /// More waits for the peer than it should: it has until then to read.
     fn begin_to_wait(&self, core: &mut Core) {
-        let now = self.hub.now();
+        let now = self.owner.now();
         core.unread = Some(self.unread(core, now));
-        count(&self.hub.counters.peers_paused);
+        count(&self.owner.counters().peers_paused);
         self.peer.account().note_excess(Kind::Answers);
-        self.hub.arm(now + self.hub.options.write_limit);
+        self.owner.arm(now + self.owner.options().write_limit);
     }
 
     fn unread(&self, core: &Core, now: Duration) -> Unread {
@@ -232,11 +236,7 @@ impl CallLink {
             let mut frames = std::mem::take(&mut core.spare);
             core.proto.take_outbox(&mut frames);
             drop(core);
-            let gone = self
-                .hub
-                .socket
-                .try_send_many_to(self.routing_id, &mut frames)
-                .is_err();
+            let gone = !self.owner.try_send(self.routing_id, &mut frames);
             core = lock(&self.core);
             let full = !gone && !frames.is_empty();
             core.proto.put_back(&mut frames);
@@ -250,7 +250,7 @@ impl CallLink {
             let room = core.proto.take_room();
             if full {
                 drop(core);
-                return self.hub.wait_for_socket();
+                return self.owner.wait_for_socket();
             }
             if room {
                 self.wake_for_room(core);
@@ -260,12 +260,12 @@ impl CallLink {
         let at_its_end = core.is_finished();
         drop(core);
         if at_its_end {
-            self.hub.changes.tell();
+            self.owner.tell_change();
         }
     }
 
     pub(crate) fn receive(&self, frame: Frame, now: Duration) -> Result<Received, Violation> {
-        let counters = &self.hub.counters;
+        let counters = self.owner.counters();
         match self.act(|proto| proto.receive(frame, now))? {
             Event::Nothing => {}
             Event::Request(asked) => {
@@ -287,7 +287,7 @@ impl CallLink {
                 count(&counters.messages_received);
                 return Ok(Received::OneWay(body));
             }
-            Event::GoingAway => self.hub.changes.tell(),
+            Event::GoingAway => self.owner.tell_change(),
         }
         Ok(Received::Nothing)
     }
@@ -338,7 +338,7 @@ impl CallLink {
         } else {
             before.since
         };
-        let until = since + self.hub.options.write_limit;
+        let until = since + self.owner.options().write_limit;
         if until <= now {
             return Err(Violation::NotRead);
         }
@@ -351,7 +351,7 @@ impl CallLink {
             core.stuck = None;
             return Ok(None);
         }
-        let until = *core.stuck.get_or_insert(now) + self.hub.options.read_limit;
+        let until = *core.stuck.get_or_insert(now) + self.owner.options().read_limit;
         if until <= now {
             return Err(Violation::NotAnswered);
         }

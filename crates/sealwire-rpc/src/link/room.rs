@@ -5,20 +5,21 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use super::CallLink;
-use super::waiters::Waiting;
+use super::owner::Owner;
+use super::waiters::WaiterKey;
 use crate::lock::lock;
 use crate::proto::{NotSent, Protocol};
 use crate::status::Error;
 
 /// Somebody who waits for room. Nothing is allocated for it once as many have waited before.
-pub(crate) struct Place<'a> {
-    link: &'a CallLink,
-    waiting: Option<Waiting>,
+pub(crate) struct RoomWait<'a, O: Owner> {
+    link: &'a CallLink<O>,
+    waiting: Option<WaiterKey>,
 }
 
-impl<'a> Place<'a> {
-    pub(crate) fn new(link: &'a CallLink) -> Self {
-        Place {
+impl<'a, O: Owner> RoomWait<'a, O> {
+    pub(crate) fn new(link: &'a CallLink<O>) -> Self {
+        RoomWait {
             link,
             waiting: None,
         }
@@ -30,7 +31,7 @@ impl<'a> Place<'a> {
         waker: &Waker,
         mut attempt: impl FnMut(&mut Protocol, &Waker) -> Poll<Result<R, NotSent>>,
     ) -> Poll<Result<R, NotSent>> {
-        if !self.link.hub().is_here() {
+        if !self.link.owner.is_here() {
             return Poll::Ready(Err(NotSent::Forked));
         }
         match self.link.with(|proto| attempt(proto, waker)) {
@@ -46,17 +47,17 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Drop for Place<'_> {
+impl<O: Owner> Drop for RoomWait<'_, O> {
     fn drop(&mut self) {
         if let Some(waiting) = self.waiting
-            && self.link.hub().is_here()
+            && self.link.owner.is_here()
         {
             lock(&self.link.core).room.remove(waiting);
         }
     }
 }
 
-impl CallLink {
+impl<O: Owner> CallLink<O> {
     /// Tries until it works, there will never be room, or time is up. Until when is asked only
     /// if it has to wait.
     pub(crate) async fn when_there_is_room<R>(
@@ -64,20 +65,22 @@ impl CallLink {
         until: impl FnOnce() -> Duration,
         mut attempt: impl FnMut(&mut Protocol) -> Result<R, NotSent>,
     ) -> Result<R, Error> {
-        self.hub.check()?;
+        if !self.owner.is_here() {
+            return Err(Error::Forked);
+        }
         match self.with(&mut attempt) {
             Err(NotSent::Full) => {}
             other => return other.map_err(Error::from),
         }
         let until = until();
-        let mut place = Place::new(self);
+        let mut place = RoomWait::new(self);
         poll_fn(|context| {
             let attempt = |proto: &mut Protocol, _: &Waker| Poll::Ready(attempt(proto));
             if let Poll::Ready(done) = place.poll(context.waker(), attempt) {
                 return Poll::Ready(done.map_err(Error::from));
             }
-            if self.hub.now() >= until {
-                return Poll::Ready(Err(Error::Congested(self.hub.options.write_limit)));
+            if self.owner.now() >= until {
+                return Poll::Ready(Err(Error::Congested(self.owner.options().write_limit)));
             }
             self.limit_wait(until);
             Poll::Pending
@@ -88,11 +91,11 @@ impl CallLink {
     /// Wakes the senders that wait for room at this time.
     fn limit_wait(&self, until: Duration) {
         lock(&self.core).room.limit_wait(until);
-        self.hub.arm(until);
+        self.owner.arm(until);
     }
 
     pub(crate) fn room_until(&self) -> Duration {
-        self.hub.now() + self.hub.options.write_limit
+        self.owner.now() + self.owner.options().write_limit
     }
 }
 

@@ -17,14 +17,14 @@ pub(super) struct Waiters {
 
 /// Where a task left its waker, and in which round.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Waiting {
+pub(super) struct WaiterKey {
     round: u64,
     key: usize,
 }
 
 impl Waiters {
     /// Leaves a task's waker where it has left one before, unless that has been woken.
-    pub(super) fn add(&mut self, waiting: &mut Option<Waiting>, waker: &Waker) {
+    pub(super) fn add(&mut self, waiting: &mut Option<WaiterKey>, waker: &Waker) {
         match waiting {
             Some(waiting) if waiting.round == self.round => {
                 self.wakers[waiting.key].clone_from(waker);
@@ -32,13 +32,13 @@ impl Waiters {
             _ => {
                 let key = self.wakers.insert(waker.clone());
                 let round = self.round;
-                *waiting = Some(Waiting { round, key });
+                *waiting = Some(WaiterKey { round, key });
             }
         }
     }
 
     /// The task waits no longer.
-    pub(super) fn remove(&mut self, waiting: Waiting) {
+    pub(super) fn remove(&mut self, waiting: WaiterKey) {
         if waiting.round == self.round {
             self.wakers.remove(waiting.key);
         }

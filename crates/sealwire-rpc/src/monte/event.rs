@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use super::Message;
+use super::MonteMessage;
 use crate::guard::{LogGate, contain, log};
 
 /// A weakness of every connection of this wire, which cannot be mended.
@@ -45,7 +45,7 @@ pub enum Event {
     },
 }
 
-type Handler = dyn Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync;
+type Handler = dyn Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync;
 
 /// What a side does with what comes.
 pub(super) struct Hooks {
@@ -58,7 +58,7 @@ pub(super) struct Hooks {
 
 impl Hooks {
     pub(super) fn new(
-        handler: impl Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
         on_event: impl Fn(&Event) + Send + Sync + 'static,
     ) -> Arc<Self> {
         Arc::new(Hooks {

@@ -71,7 +71,7 @@ pub enum MonteError {
 }
 
 /// What came from a peer that might be anybody.
-pub struct Message<'a> {
+pub struct MonteMessage<'a> {
     /// The connection it came through.
     pub conn: &'a UnauthenticatedConn,
     /// What it says.
@@ -85,11 +85,11 @@ pub struct Message<'a> {
 /// the same connection; when the last is dropped it is closed.
 #[derive(Clone)]
 pub struct UnauthenticatedConn {
-    shared: Arc<Shared>,
+    shared: Arc<ConnInner>,
     _handle: Option<Arc<Handle>>,
 }
 
-struct Handle(Arc<Shared>);
+struct Handle(Arc<ConnInner>);
 
 impl Drop for Handle {
     fn drop(&mut self) {
@@ -100,7 +100,7 @@ impl Drop for Handle {
     }
 }
 
-struct Shared {
+struct ConnInner {
     birth: Birth,
     stream: Arc<TcpStream>,
     writer: Mutex<Writer>,
@@ -124,7 +124,7 @@ enum Role {
     Server,
 }
 
-impl Shared {
+impl ConnInner {
     fn shut_down(&self) {
         // Closed already is as good.
         let _ = self.stream.shutdown(Shutdown::Both);
@@ -172,7 +172,7 @@ impl Shared {
                 let _ = waiting.try_send(body);
                 continue;
             }
-            let message = Message {
+            let message = MonteMessage {
                 conn: &conn,
                 body: &body,
                 is_request: number != 0,
@@ -195,7 +195,7 @@ impl UnauthenticatedConn {
     pub fn connect(
         address: impl ToSocketAddrs,
         limit: Duration,
-        handler: impl Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
     ) -> Result<Self, MonteError> {
         Self::connect_with_events(address, limit, handler, |_| {})
     }
@@ -209,7 +209,7 @@ impl UnauthenticatedConn {
     pub fn connect_with_events(
         address: impl ToSocketAddrs,
         limit: Duration,
-        handler: impl Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
         on_event: impl Fn(&Event) + Send + Sync + 'static,
     ) -> Result<Self, MonteError> {
         let hooks = Hooks::new(handler, on_event);
@@ -250,7 +250,7 @@ impl UnauthenticatedConn {
             entry.became_ready();
         }
         hooks.warn(peer_address);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ConnInner {
             birth: Birth::now(),
             stream,
             writer: Mutex::new(Writer {

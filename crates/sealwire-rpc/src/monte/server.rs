@@ -11,7 +11,7 @@ use sealwire::account::{SpareDescriptor, is_exhaustion, is_of_one_connection};
 use sealwire_fork::Birth;
 
 use super::gate::{Entry, Gate};
-use super::{Event, Hooks, Message, Role, UnauthenticatedConn};
+use super::{Event, Hooks, MonteMessage, Role, UnauthenticatedConn};
 use crate::guard::{LogGate, log};
 use crate::limits::monte::PEER_TIME;
 use crate::lock::lock;
@@ -37,7 +37,7 @@ impl UnauthenticatedServer {
     /// An [`io::Error`] of the system, if the address is in use for example.
     pub fn bind(
         address: impl ToSocketAddrs,
-        handler: impl Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
     ) -> io::Result<Self> {
         Self::bind_with_events(address, handler, |_| {})
     }
@@ -50,7 +50,7 @@ impl UnauthenticatedServer {
     /// An [`io::Error`] of the system, if the address is in use for example.
     pub fn bind_with_events(
         address: impl ToSocketAddrs,
-        handler: impl Fn(&Message<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
         on_event: impl Fn(&Event) + Send + Sync + 'static,
     ) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;

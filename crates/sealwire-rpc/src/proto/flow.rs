@@ -39,18 +39,18 @@ pub(super) struct Flow {
     credit: u32,
     /// This side sends no more.
     pub(super) finished: bool,
-    readers: Waiting,
-    writers: Waiting,
+    readers: Wakers,
+    writers: Wakers,
 }
 
 /// Tasks that wait for the same: mostly one, for which nothing is allocated.
 #[derive(Default)]
-struct Waiting {
+struct Wakers {
     first: Option<Waker>,
     more: Vec<Waker>,
 }
 
-impl Waiting {
+impl Wakers {
     fn add(&mut self, waker: &Waker) {
         let mut known = self.first.iter().chain(&self.more);
         if known.any(|known| known.will_wake(waker)) {

@@ -13,8 +13,8 @@ use super::{Config, Connection, Event, PeerInfo, Phase, Warning};
 use crate::error::{CloseKind, Error, HandshakeError, Incompatible, Refusal, Step, WireError};
 use crate::limits::MAX_HANDSHAKE_FRAME;
 use crate::mechanism::{
-    Entropy, Established, Greetings, HandshakeFrame, MechanismConfig, Progress, Settings, Waiting,
-    Weakness,
+    Entropy, Established, Greetings, HandshakeFrame, MechanismConfig, MechanismSettings, Progress,
+    Protection, Waiting, Weakness,
 };
 use crate::wire::command::error;
 use crate::wire::frame::Header;
@@ -54,7 +54,7 @@ impl GreetingExchange {
 /// The greeting of the side with these settings. All of one endpoint begin with the same bytes.
 fn greeting(
     mechanism: &MechanismConfig,
-    settings: &dyn Settings,
+    settings: &dyn MechanismSettings<Protection>,
     entropy: &Entropy,
 ) -> [u8; greeting::SIZE] {
     let padding = mechanism.greeting_padding(entropy);
@@ -63,7 +63,7 @@ fn greeting(
 
 /// What both greetings say together.
 pub(super) struct Agreed {
-    settings: Arc<dyn Settings>,
+    settings: Arc<dyn MechanismSettings<Protection>>,
     /// The peer's minor version.
     zmtp_minor: u8,
     /// Of the peer's greeting.
@@ -82,7 +82,7 @@ impl Agreed {
 pub(super) struct HandshakeInProgress {
     agreed: Agreed,
     user_id: Option<String>,
-    waiting: Waiting,
+    waiting: Waiting<Protection>,
 }
 
 impl HandshakeInProgress {
@@ -96,7 +96,10 @@ impl HandshakeInProgress {
 }
 
 /// Refuses a peer with which no handshake can begin.
-fn check(settings: &dyn Settings, theirs: &Greeting) -> Result<(), Incompatible> {
+fn check(
+    settings: &dyn MechanismSettings<Protection>,
+    theirs: &Greeting,
+) -> Result<(), Incompatible> {
     match (settings.accepts_side(theirs.as_server), theirs.as_server) {
         (true, _) => Ok(()),
         (false, true) => Err(Incompatible::BothServers),
@@ -306,7 +309,7 @@ impl Connection {
         &mut self,
         agreed: Agreed,
         user_id: Option<String>,
-        progress: Progress,
+        progress: Progress<Protection>,
         now: Duration,
     ) {
         let waiting = match progress {
@@ -346,14 +349,13 @@ impl Connection {
         &mut self,
         agreed: &Agreed,
         user_id: Option<String>,
-        established: Established,
+        established: Established<Protection>,
         now: Duration,
     ) {
         let Established {
             metadata,
             public_key,
-            sealer,
-            opener,
+            protection,
         } = established;
         let peer = Arc::new(PeerInfo {
             socket_type: metadata.socket_type,
@@ -364,8 +366,8 @@ impl Connection {
             mechanism: agreed.settings.mechanism(),
             zmtp_minor: agreed.zmtp_minor,
         });
-        self.output.protect(sealer);
-        self.receiver.protect(opener);
+        self.output.protect(protection.sealer);
+        self.receiver.protect(protection.opener);
         self.liveness
             .established(&self.config, peer.zmtp_minor, now);
         self.events.push(Event::Ready(Arc::clone(&peer)));

@@ -1,16 +1,16 @@
-//! Which mechanism the local side has, or which ones a server has, and what a connection has to know of them.
+//! Which mechanism the local side has, or which ones a server has.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt;
 
 use super::Entropy;
 use super::blake3::{Blake3Client, Blake3Server};
 use super::curve::{CurveClient, CurveServer};
-use super::handshake::{Greetings, Local, Progress};
 use super::null::{Null, NullAuthorized};
 use super::plain::{PlainClient, PlainServer};
-use crate::error::{ConfigError, Error};
+use super::protection::Protection;
+use super::settings::MechanismSettings;
+use crate::error::ConfigError;
 use crate::mechanism_type::Mechanism;
 use crate::wire::greeting::Greeting;
 
@@ -21,8 +21,8 @@ use crate::wire::greeting::Greeting;
 #[derive(Clone, Debug)]
 pub struct MechanismConfig {
     /// The one that a peer is told about which none fits.
-    first: Arc<dyn Settings>,
-    others: Vec<Arc<dyn Settings>>,
+    first: Arc<dyn MechanismSettings<Protection>>,
+    others: Vec<Arc<dyn MechanismSettings<Protection>>>,
 }
 
 impl MechanismConfig {
@@ -72,7 +72,7 @@ impl MechanismConfig {
     }
 
     /// The settings that a peer is told about which none fits.
-    pub(crate) fn first(&self) -> &Arc<dyn Settings> {
+    pub(crate) fn first(&self) -> &Arc<dyn MechanismSettings<Protection>> {
         &self.first
     }
 
@@ -82,7 +82,10 @@ impl MechanismConfig {
     }
 
     /// The settings for a peer with this greeting.
-    pub(crate) fn for_peer(&self, theirs: &Greeting) -> Option<&Arc<dyn Settings>> {
+    pub(crate) fn for_peer(
+        &self,
+        theirs: &Greeting,
+    ) -> Option<&Arc<dyn MechanismSettings<Protection>>> {
         self.all()
             .find(|settings| theirs.is_mechanism(settings.mechanism().name()))
     }
@@ -100,7 +103,7 @@ impl MechanismConfig {
         self.all().try_for_each(|settings| settings.validate())
     }
 
-    fn all(&self) -> impl Iterator<Item = &Arc<dyn Settings>> {
+    fn all(&self) -> impl Iterator<Item = &Arc<dyn MechanismSettings<Protection>>> {
         core::iter::once(&self.first).chain(&self.others)
     }
 }
@@ -114,7 +117,7 @@ impl Default for MechanismConfig {
 
 /// A server whose mechanism encrypts, for [`MechanismConfig::any_of`].
 #[derive(Clone, Debug)]
-pub struct EncryptedServer(Arc<dyn Settings>);
+pub struct EncryptedServer(Arc<dyn MechanismSettings<Protection>>);
 
 impl From<Blake3Server> for EncryptedServer {
     fn from(server: Blake3Server) -> Self {
@@ -151,63 +154,3 @@ only!(
     Blake3Client,
     Blake3Server
 );
-
-/// What a connection asks of its mechanism's settings.
-pub(crate) trait Settings: fmt::Debug + Send + Sync {
-    fn mechanism(&self) -> Mechanism;
-
-    /// Whether this is the server of the mechanism.
-    fn as_server(&self) -> bool {
-        false
-    }
-
-    /// Whether the peer may be what its greeting says, the server of the mechanism or not. libzmq leaves
-    /// the bit at 0, so that clients of its mechanisms learn nothing from it.
-    fn accepts_side(&self, as_server: bool) -> bool {
-        !(self.as_server() && as_server)
-    }
-
-    /// Whether random bytes stand in the greeting where others have zeros.
-    fn wants_fresh_padding(&self) -> bool {
-        false
-    }
-
-    /// The weakness of the frames after the handshake.
-    fn weakness(&self) -> Option<Weakness> {
-        None
-    }
-
-    /// Says whether a handshake can be made with this.
-    fn validate(&self) -> Result<(), ConfigError> {
-        Ok(())
-    }
-
-    /// The data of an ERROR that is spelt in another way.
-    fn other_error<'a>(&self, _body: &'a [u8]) -> Option<&'a [u8]> {
-        None
-    }
-
-    /// The frame of an ERROR in another spelling, for a peer with this padding in its greeting that knows
-    /// only that.
-    fn other_error_frame(&self, _padding: [u8; 8], _reason: &str) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Begins a handshake once both greetings are known, with the first command where it is this side's to
-    /// send.
-    fn start(
-        self: Arc<Self>,
-        local: &Local<'_>,
-        entropy: &Entropy,
-        greetings: &Greetings<'_>,
-    ) -> Result<Progress, Error>;
-}
-
-/// What an attacker on the path can do to frames although they are sealed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Weakness {
-    /// Drop, repeat and reorder them.
-    UnauthenticatedOrder,
-    /// Drop them.
-    GapsAccepted,
-}

@@ -3,59 +3,18 @@
 //! Each state of a mechanism is a type of its own, and a step consumes it: what a side no longer knows, or
 //! must not do twice, cannot be written. A step runs a few times in the life of a connection, so states
 //! are trait objects, and a connection is the same for every mechanism.
+//!
+//! `P` is the protection of frames that a handshake ends in. It is made of what a mechanism has for its own frames,
+//! so neither this nor a mechanism knows those of the others.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use bytes::Bytes;
-
-use super::Claim;
-use super::protection::{Opener, Sealer};
-use crate::error::{Error, HandshakeError, Incompatible, Step};
+use super::credentials::Claim;
+use super::local::{Local, PeerMetadata};
+use crate::error::{Error, HandshakeError, Step};
 use crate::keys::PublicKey;
-use crate::provider::Provider;
-use crate::socket_type::SocketType;
 use crate::wire::command;
-use crate::wire::metadata::{LocalMetadata, Metadata};
-
-/// What the local side brings to every step.
-pub(crate) struct Local<'a> {
-    pub(crate) metadata: LocalMetadata<'a>,
-    pub(crate) provider: &'a dyn Provider,
-}
-
-impl Local<'_> {
-    /// A command frame that holds nothing but the local metadata.
-    pub(crate) fn metadata_frame(&self, name: &str) -> Vec<u8> {
-        let mut frame = command::begin(name.as_bytes(), self.metadata.size());
-        self.metadata.encode(&mut frame);
-        frame
-    }
-
-    /// Reads the metadata of a peer. Refuses what nobody may send, and peers that the local socket cannot
-    /// talk to.
-    pub(crate) fn read_metadata(&self, bytes: &[u8]) -> Result<PeerMetadata, Error> {
-        let metadata = Metadata::parse(bytes)?;
-        let ours = self.metadata.socket_type;
-        let theirs = metadata.socket_type()?;
-        if !ours.accepts(theirs) {
-            return Err(Incompatible::SocketTypes { ours, theirs }.into());
-        }
-        Ok(PeerMetadata {
-            socket_type: theirs,
-            routing_id: metadata.routing_id()?,
-            all: metadata,
-        })
-    }
-}
-
-/// Metadata of a peer that the local socket can talk to; made by [`Local::read_metadata`] alone.
-pub(crate) struct PeerMetadata {
-    pub(crate) socket_type: SocketType,
-    /// Empty for none.
-    pub(crate) routing_id: Bytes,
-    pub(crate) all: Metadata,
-}
 
 /// Both greetings, as they were sent.
 pub(crate) struct Greetings<'a> {
@@ -88,7 +47,7 @@ impl<'a> HandshakeFrame<'a> {
 }
 
 /// The state of a side that waits for a command of its peer.
-pub(crate) trait AwaitCommand: Send + Sync {
+pub(crate) trait AwaitCommand<P>: Send + Sync {
     /// Which one.
     fn step(&self) -> Step;
 
@@ -97,29 +56,29 @@ pub(crate) trait AwaitCommand: Send + Sync {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error>;
+    ) -> Result<Progress<P>, Error>;
 }
 
 /// The state of a side that waits until somebody has decided about its peer.
-pub(crate) trait AwaitDecision: Send + Sync {
+pub(crate) trait AwaitDecision<P>: Send + Sync {
     /// Goes on: the peer is let in.
-    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress;
+    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress<P>;
 }
 
 /// The state of a side that waits for both, in either order.
-pub(crate) trait AwaitBoth: AwaitCommand + AwaitDecision {}
+pub(crate) trait AwaitBoth<P>: AwaitCommand<P> + AwaitDecision<P> {}
 
-impl<T: AwaitCommand + AwaitDecision> AwaitBoth for T {}
+impl<P, T: AwaitCommand<P> + AwaitDecision<P>> AwaitBoth<P> for T {}
 
 /// What a side waits for, with its state.
-pub(crate) enum Waiting {
-    Command(Box<dyn AwaitCommand>),
+pub(crate) enum Waiting<P> {
+    Command(Box<dyn AwaitCommand<P>>),
     /// The peer may send nothing until then.
-    Decision(Box<dyn AwaitDecision>),
-    Both(Box<dyn AwaitBoth>),
+    Decision(Box<dyn AwaitDecision<P>>),
+    Both(Box<dyn AwaitBoth<P>>),
 }
 
-impl Waiting {
+impl<P> Waiting<P> {
     /// The step that is waited for.
     pub(crate) fn step(&self) -> Step {
         match self {
@@ -131,28 +90,30 @@ impl Waiting {
 }
 
 /// What a step of the handshake leads to.
-pub(crate) enum Progress {
+pub(crate) enum Progress<P> {
     /// Send this frame and wait for the peer.
     Reply {
         command: &'static str,
         frame: Vec<u8>,
-        next: Box<dyn AwaitCommand>,
+        next: Box<dyn AwaitCommand<P>>,
     },
     /// Ask whether the peer is let in.
-    Ask { claim: Claim, next: Waiting },
+    Ask { claim: Claim, next: Waiting<P> },
     /// Wait, as nothing is to be sent.
-    Wait(Waiting),
+    Wait(Waiting<P>),
     /// The handshake is done, after this frame if there is one.
     Done {
         reply: Option<(&'static str, Vec<u8>)>,
-        established: Established,
+        established: Established<P>,
     },
 }
 
 /// What a handshake leaves behind.
-pub(crate) struct Established {
+pub(crate) struct Established<P> {
     pub(crate) metadata: PeerMetadata,
     pub(crate) public_key: Option<PublicKey>,
-    pub(crate) sealer: Sealer,
-    pub(crate) opener: Opener,
+    pub(crate) protection: P,
 }
+
+/// The protection of mechanisms that have none: frames go and come as they are.
+pub(crate) struct Unprotected;

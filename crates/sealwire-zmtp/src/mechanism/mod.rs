@@ -1,7 +1,7 @@
 //! Security mechanisms: what happens between the greetings and the first message, and how frames
 //! are protected from then on.
 //!
-//! A mechanism is a folder: its settings with what a connection has to know of them (`Settings`), the
+//! A mechanism is a folder: its settings with what a connection has to know of them (`MechanismSettings`), the
 //! states of its handshake, which are fed whole command frames and answer with `Progress`, and the frames after
 //! it: their `Shape`, which is data, a sealer and an opener. Outside of the folder there are its name
 //! ([`Mechanism`](crate::Mechanism)), how its settings become a `MechanismConfig` (`config.rs`), an arm for
@@ -9,27 +9,32 @@
 
 pub mod blake3;
 mod config;
+mod cookie_keys;
 mod credentials;
 pub(crate) mod curve;
 mod entropy;
 mod handshake;
+mod local;
 mod null;
 pub mod plain;
 mod protection;
+mod settings;
 mod shape;
 
 pub use self::blake3::{Blake3Client, Blake3Server, DataPhase};
 pub use self::config::{EncryptedServer, MechanismConfig};
-pub(crate) use self::config::{Settings, Weakness};
-pub use self::credentials::{Claim, Credentials};
+pub use self::cookie_keys::{CookieKey, CookieKeys, CookieStore};
+pub use self::credentials::{Claim, Credentials, PlainCredentials};
 pub use self::curve::{CurveClient, CurveServer, FrameOrder};
 pub use self::entropy::Entropy;
 pub(crate) use self::handshake::{
-    AwaitCommand, AwaitDecision, Established, Greetings, HandshakeFrame, Local, PeerMetadata,
-    Progress, Waiting,
+    AwaitCommand, AwaitDecision, Established, Greetings, HandshakeFrame, Progress, Unprotected,
+    Waiting,
 };
+pub(crate) use self::local::{Local, PeerMetadata};
 pub use self::plain::PlainClient;
-pub(crate) use self::protection::{Opener, Sealer};
+pub(crate) use self::protection::{Opener, Protection, Sealer};
+pub(crate) use self::settings::{MechanismSettings, Weakness};
 pub(crate) use self::shape::{
     MAX_BEHIND, NotSealed, SealedFrame, SealedFrames, Shape, UnsealedFrame,
 };

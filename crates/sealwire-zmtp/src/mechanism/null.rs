@@ -18,12 +18,14 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::credentials::Claim;
+use super::entropy::Entropy;
 use super::handshake::{
-    AwaitCommand, AwaitDecision, Established, Greetings, HandshakeFrame, Local, PeerMetadata,
-    Progress, Waiting,
+    AwaitCommand, AwaitDecision, Established, Greetings, HandshakeFrame, Progress, Unprotected,
+    Waiting,
 };
-use super::protection::{Opener, Sealer};
-use super::{Claim, Entropy, Settings};
+use super::local::{Local, PeerMetadata};
+use super::settings::MechanismSettings;
 use crate::error::{Error, Step};
 use crate::mechanism_type::Mechanism;
 
@@ -37,7 +39,7 @@ pub(super) struct Null;
 #[derive(Debug)]
 pub(super) struct NullAuthorized;
 
-impl Settings for Null {
+impl<P: From<Unprotected>> MechanismSettings<P> for Null {
     fn mechanism(&self) -> Mechanism {
         Mechanism::Null
     }
@@ -47,12 +49,12 @@ impl Settings for Null {
         local: &Local<'_>,
         _: &Entropy,
         _: &Greetings<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         Ok(say_ready(local))
     }
 }
 
-impl Settings for NullAuthorized {
+impl<P: From<Unprotected>> MechanismSettings<P> for NullAuthorized {
     fn mechanism(&self) -> Mechanism {
         Mechanism::Null
     }
@@ -62,7 +64,7 @@ impl Settings for NullAuthorized {
         _: &Local<'_>,
         _: &Entropy,
         _: &Greetings<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         Ok(Progress::Ask {
             claim: Claim::Address,
             next: Waiting::Both(Box::new(Undecided)),
@@ -79,7 +81,7 @@ struct Undecided;
 /// The peer's READY came before the answer of the application.
 struct AwaitAnswer(PeerMetadata);
 
-impl AwaitCommand for AwaitReady {
+impl<P: From<Unprotected>> AwaitCommand<P> for AwaitReady {
     fn step(&self) -> Step {
         Step::Ready
     }
@@ -88,12 +90,12 @@ impl AwaitCommand for AwaitReady {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         Ok(done(None, read_ready(local, frame)?))
     }
 }
 
-impl AwaitCommand for Undecided {
+impl<P: From<Unprotected>> AwaitCommand<P> for Undecided {
     fn step(&self) -> Step {
         Step::Ready
     }
@@ -102,25 +104,25 @@ impl AwaitCommand for Undecided {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         let next = AwaitAnswer(read_ready(local, frame)?);
         Ok(Progress::Wait(Waiting::Decision(Box::new(next))))
     }
 }
 
-impl AwaitDecision for Undecided {
-    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress {
+impl<P: From<Unprotected>> AwaitDecision<P> for Undecided {
+    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress<P> {
         say_ready(local)
     }
 }
 
-impl AwaitDecision for AwaitAnswer {
-    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress {
+impl<P: From<Unprotected>> AwaitDecision<P> for AwaitAnswer {
+    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress<P> {
         done(Some((READY, local.metadata_frame(READY))), self.0)
     }
 }
 
-fn say_ready(local: &Local<'_>) -> Progress {
+fn say_ready<P: From<Unprotected>>(local: &Local<'_>) -> Progress<P> {
     Progress::Reply {
         command: READY,
         frame: local.metadata_frame(READY),
@@ -133,12 +135,14 @@ fn read_ready(local: &Local<'_>, frame: &HandshakeFrame<'_>) -> Result<PeerMetad
     local.read_metadata(frame.data)
 }
 
-fn done(reply: Option<(&'static str, Vec<u8>)>, metadata: PeerMetadata) -> Progress {
+fn done<P: From<Unprotected>>(
+    reply: Option<(&'static str, Vec<u8>)>,
+    metadata: PeerMetadata,
+) -> Progress<P> {
     let established = Established {
         metadata,
         public_key: None,
-        sealer: Sealer::PLAIN,
-        opener: Opener::PLAIN,
+        protection: Unprotected.into(),
     };
     Progress::Done { reply, established }
 }

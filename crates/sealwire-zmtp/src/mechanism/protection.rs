@@ -3,9 +3,34 @@
 
 use alloc::boxed::Box;
 
+use super::handshake::Unprotected;
 use super::shape::{NotSealed, SealedFrames, Shape, UnsealedFrame};
 use super::{blake3, curve};
 use crate::provider::PieceSealer;
+
+/// How the frames of a connection are protected, in both directions.
+pub(crate) struct Protection {
+    pub(crate) sealer: Sealer,
+    pub(crate) opener: Opener,
+}
+
+impl From<Unprotected> for Protection {
+    fn from(_: Unprotected) -> Self {
+        Self {
+            sealer: Sealer::PLAIN,
+            opener: Opener::PLAIN,
+        }
+    }
+}
+
+impl<S: Into<Sealer>, O: Into<Opener>> From<(S, O)> for Protection {
+    fn from((sealer, opener): (S, O)) -> Self {
+        Self {
+            sealer: sealer.into(),
+            opener: opener.into(),
+        }
+    }
+}
 
 /// Protects outgoing frames. It owns its counter and cannot be cloned, so no nonce comes twice.
 pub(crate) struct Sealer(Sealing);

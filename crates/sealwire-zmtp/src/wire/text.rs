@@ -1,7 +1,7 @@
 //! A peer's bytes as text that is safe to print.
 
+use alloc::format;
 use alloc::string::String;
-use core::fmt::Write;
 
 /// Printable ASCII as it is, the backslash doubled, every other byte as `\xNN`.
 pub(crate) fn escape(bytes: &[u8]) -> String {
@@ -10,7 +10,7 @@ pub(crate) fn escape(bytes: &[u8]) -> String {
         match byte {
             b'\\' => text.push_str(r"\\"),
             b' '..=b'~' => text.push(char::from(byte)),
-            _ => write!(text, "\\x{byte:02x}").expect("writing to a String succeeds"),
+            _ => text.push_str(&format!("\\x{byte:02x}")),
         }
     }
     text

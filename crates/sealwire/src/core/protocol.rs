@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sealwire_zmtp::limits::Limits;
-use sealwire_zmtp::mechanism::blake3::CookieKeys;
 use sealwire_zmtp::mechanism::{
-    Blake3Client, Blake3Server, CurveClient, CurveServer, EncryptedServer as ProtocolServer,
-    PlainClient,
+    Blake3Client, Blake3Server, CookieKeys, CurveClient, CurveServer,
+    EncryptedServer as ProtocolServer, PlainClient,
 };
 use sealwire_zmtp::{Config, MechanismConfig};
 use zeroize::Zeroizing;
@@ -122,7 +121,7 @@ fn server(engine: &dyn Engine, server: &EncryptedServer) -> ProtocolServer {
 mod tests {
     use std::time::Instant;
 
-    use sealwire_zmtp::mechanism::blake3::CookieStore as _;
+    use sealwire_zmtp::mechanism::CookieStore as _;
 
     use super::*;
     use crate::context::Context;

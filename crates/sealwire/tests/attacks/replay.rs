@@ -8,8 +8,7 @@ use std::time::Duration;
 use sealwire::{Generate as _, KeyPair, ProtocolError};
 use sealwire_zmtp::bytes::{BufMut as _, BytesMut};
 use sealwire_zmtp::error::HandshakeError;
-use sealwire_zmtp::mechanism::blake3::CookieKeys;
-use sealwire_zmtp::mechanism::{Blake3Client, Blake3Server, DataPhase};
+use sealwire_zmtp::mechanism::{Blake3Client, Blake3Server, CookieKeys, DataPhase};
 use sealwire_zmtp::{Config, Connection, DefaultProvider, Entropy, MechanismConfig, SocketType};
 
 use crate::forger::{self, Forger};

@@ -19,10 +19,35 @@ use crate::error::{Error, HandshakeError, Step};
 use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
-    AwaitCommand, Blake3Client, Entropy, Established, Greetings, HandshakeFrame, Local, Progress,
+    AwaitCommand, Blake3Client, Entropy, Established, Greetings, HandshakeFrame, Local,
+    MechanismSettings, Opener, Progress, Sealer, Weakness,
 };
+use crate::mechanism_type::Mechanism;
 use crate::provider::{Provider, SharedSecret};
 use crate::wire::command;
+
+impl<P: From<(Sealer, Opener)>> MechanismSettings<P> for Blake3Client {
+    fn mechanism(&self) -> Mechanism {
+        Mechanism::Blake3
+    }
+
+    fn accepts_side(&self, as_server: bool) -> bool {
+        as_server
+    }
+
+    fn weakness(&self) -> Option<Weakness> {
+        self.data_phase.weakness()
+    }
+
+    fn start(
+        self: Arc<Self>,
+        local: &Local<'_>,
+        entropy: &Entropy,
+        greetings: &Greetings<'_>,
+    ) -> Result<Progress<P>, Error> {
+        start(local, self, entropy, greetings)
+    }
+}
 
 struct AwaitWelcome {
     settings: Arc<Blake3Client>,
@@ -41,12 +66,12 @@ struct AwaitReady {
 }
 
 /// Says HELLO.
-pub(super) fn start(
+fn start<P: From<(Sealer, Opener)>>(
     local: &Local<'_>,
     settings: Arc<Blake3Client>,
     entropy: &Entropy,
     greetings: &Greetings<'_>,
-) -> Result<Progress, Error> {
+) -> Result<Progress<P>, Error> {
     let provider = local.provider;
     let ephemeral = KeyPair::with_provider(entropy.ephemeral(), provider);
     let one_time = || KeyPair::with_provider(entropy.one_time_client_key(), provider);
@@ -84,7 +109,7 @@ pub(super) fn start(
     })
 }
 
-impl AwaitCommand for AwaitWelcome {
+impl<P: From<(Sealer, Opener)>> AwaitCommand<P> for AwaitWelcome {
     fn step(&self) -> Step {
         Step::Welcome
     }
@@ -93,7 +118,7 @@ impl AwaitCommand for AwaitWelcome {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         frame.expect(WELCOME, Step::Welcome)?;
         let (next, frame) = self.answer(local, frame)?;
         Ok(Progress::Reply {
@@ -104,7 +129,7 @@ impl AwaitCommand for AwaitWelcome {
     }
 }
 
-impl AwaitCommand for AwaitReady {
+impl<P: From<(Sealer, Opener)>> AwaitCommand<P> for AwaitReady {
     fn step(&self) -> Step {
         Step::Ready
     }
@@ -113,7 +138,7 @@ impl AwaitCommand for AwaitReady {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         frame.expect(READY, Step::Ready)?;
         Ok(Progress::Done {
             reply: None,
@@ -166,7 +191,11 @@ impl AwaitWelcome {
 
 impl AwaitReady {
     /// Opens READY; from here on frames are sealed.
-    fn open(self, local: &Local<'_>, ready: &HandshakeFrame<'_>) -> Result<Established, Error> {
+    fn open<P: From<(Sealer, Opener)>>(
+        self,
+        local: &Local<'_>,
+        ready: &HandshakeFrame<'_>,
+    ) -> Result<Established<P>, Error> {
         let (provider, settings) = (local.provider, &self.settings);
         let material = [&self.dh2.as_bytes()[..], self.h3.as_bytes()];
         let metadata = SealedBox::derive(provider, &sealed_box::READY, &material, &material)
@@ -174,13 +203,12 @@ impl AwaitReady {
             .ok_or(HandshakeError::ReadyUnreadable)?;
         let metadata = local.read_metadata(&metadata)?;
         let h4 = self.h3.then(provider, ready.wire);
-        let (sealer, opener) =
+        let protection =
             data_phase::derive(provider, settings.data_phase, Side::Client, &h4, &self.dh2);
         Ok(Established {
             metadata,
             public_key: Some(settings.server_key),
-            sealer,
-            opener,
+            protection: protection.into(),
         })
     }
 }

@@ -29,6 +29,5 @@ mod transcript;
 #[cfg(test)]
 mod vectors;
 
-pub use self::cookie::{CookieKey, CookieKeys, CookieStore};
 pub(crate) use self::data_phase::{Opener, SHAPE, Sealer};
 pub use self::settings::{Blake3Client, Blake3Server, DataPhase};

@@ -25,10 +25,41 @@ use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
     AwaitCommand, AwaitDecision, Blake3Server, Claim, Entropy, Established, Greetings,
-    HandshakeFrame, Local, PeerMetadata, Progress, Waiting,
+    HandshakeFrame, Local, MechanismSettings, Opener, PeerMetadata, Progress, Sealer, Waiting,
+    Weakness,
 };
+use crate::mechanism_type::Mechanism;
 use crate::provider::{Provider, SharedSecret};
 use crate::wire::command;
+
+impl<P: From<(Sealer, Opener)>> MechanismSettings<P> for Blake3Server {
+    fn mechanism(&self) -> Mechanism {
+        Mechanism::Blake3
+    }
+
+    fn as_server(&self) -> bool {
+        true
+    }
+
+    /// Different each time, so that the same HELLO never gives the same WELCOME key and nonce.
+    fn wants_fresh_padding(&self) -> bool {
+        true
+    }
+
+    fn weakness(&self) -> Option<Weakness> {
+        self.data_phase.weakness()
+    }
+
+    fn start(
+        self: Arc<Self>,
+        local: &Local<'_>,
+        entropy: &Entropy,
+        greetings: &Greetings<'_>,
+    ) -> Result<Progress<P>, Error> {
+        let state = AwaitHello::new(self, local.provider, entropy, greetings);
+        Ok(Progress::Wait(Waiting::Command(Box::new(state))))
+    }
+}
 
 pub(super) struct AwaitHello {
     settings: Arc<Blake3Server>,
@@ -57,7 +88,7 @@ pub(super) struct AwaitAnswer {
     metadata: PeerMetadata,
 }
 
-impl AwaitCommand for AwaitHello {
+impl<P: From<(Sealer, Opener)>> AwaitCommand<P> for AwaitHello {
     fn step(&self) -> Step {
         Step::Hello
     }
@@ -66,7 +97,7 @@ impl AwaitCommand for AwaitHello {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         frame.expect(HELLO, Step::Hello)?;
         let settings = self.settings.clone();
         let (cookie_key, connection_id) = settings.cookies.issue();
@@ -87,7 +118,7 @@ impl AwaitCommand for AwaitHello {
     }
 }
 
-impl AwaitCommand for AwaitInitiate {
+impl<P: From<(Sealer, Opener)>> AwaitCommand<P> for AwaitInitiate {
     fn step(&self) -> Step {
         Step::Initiate
     }
@@ -96,7 +127,7 @@ impl AwaitCommand for AwaitInitiate {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         frame.expect(INITIATE, Step::Initiate)?;
         let Self {
             settings,
@@ -124,8 +155,8 @@ impl AwaitCommand for AwaitInitiate {
     }
 }
 
-impl AwaitDecision for AwaitAnswer {
-    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress {
+impl<P: From<(Sealer, Opener)>> AwaitDecision<P> for AwaitAnswer {
+    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress<P> {
         let (frame, established) = self.ready(local);
         Progress::Done {
             reply: Some((READY, frame)),
@@ -192,7 +223,10 @@ impl AwaitHello {
 }
 
 impl AwaitAnswer {
-    pub(super) fn ready(self, local: &Local<'_>) -> (Vec<u8>, Established) {
+    pub(super) fn ready<P: From<(Sealer, Opener)>>(
+        self,
+        local: &Local<'_>,
+    ) -> (Vec<u8>, Established<P>) {
         let provider = local.provider;
         let data_phase = self.settings.data_phase;
         let material = [&self.dh2.as_bytes()[..], self.h3.as_bytes()];
@@ -203,13 +237,11 @@ impl AwaitAnswer {
         SealedBox::derive(provider, &sealed_box::READY, &material, &material)
             .seal_from(ready_box, &mut frame);
         let h4 = self.h3.then(provider, &frame);
-        let (sealer, opener) =
-            data_phase::derive(provider, data_phase, Side::Server, &h4, &self.dh2);
+        let protection = data_phase::derive(provider, data_phase, Side::Server, &h4, &self.dh2);
         let established = Established {
             metadata: self.metadata,
             public_key: Some(self.public_key),
-            sealer,
-            opener,
+            protection: protection.into(),
         };
         (frame, established)
     }

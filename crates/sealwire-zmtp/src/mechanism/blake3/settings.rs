@@ -1,16 +1,12 @@
 //! What BLAKE3ZMQ is told at its start.
 
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{CookieStore, client, server};
-use crate::error::Error;
 use crate::key_pair::KeyPair;
 use crate::keys::PublicKey;
 use crate::limits::MAX_ADDITIONAL_SERVER_KEYS;
-use crate::mechanism::{Entropy, Greetings, Local, Progress, Settings, Waiting, Weakness};
-use crate::mechanism_type::Mechanism;
+use crate::mechanism::{CookieStore, Weakness};
 
 /// The client of BLAKE3ZMQ.
 #[derive(Clone, Debug)]
@@ -64,62 +60,10 @@ pub enum DataPhase {
 }
 
 impl DataPhase {
-    fn weakness(self) -> Option<Weakness> {
+    pub(super) fn weakness(self) -> Option<Weakness> {
         match self {
             Self::PerMessageNonces => None,
             Self::ContinuousKeystreamUnauthenticatedOrder => Some(Weakness::UnauthenticatedOrder),
         }
-    }
-}
-
-impl Settings for Blake3Client {
-    fn mechanism(&self) -> Mechanism {
-        Mechanism::Blake3
-    }
-
-    fn accepts_side(&self, as_server: bool) -> bool {
-        as_server
-    }
-
-    fn weakness(&self) -> Option<Weakness> {
-        self.data_phase.weakness()
-    }
-
-    fn start(
-        self: Arc<Self>,
-        local: &Local<'_>,
-        entropy: &Entropy,
-        greetings: &Greetings<'_>,
-    ) -> Result<Progress, Error> {
-        client::start(local, self, entropy, greetings)
-    }
-}
-
-impl Settings for Blake3Server {
-    fn mechanism(&self) -> Mechanism {
-        Mechanism::Blake3
-    }
-
-    fn as_server(&self) -> bool {
-        true
-    }
-
-    /// Different each time, so that the same HELLO never gives the same WELCOME key and nonce.
-    fn wants_fresh_padding(&self) -> bool {
-        true
-    }
-
-    fn weakness(&self) -> Option<Weakness> {
-        self.data_phase.weakness()
-    }
-
-    fn start(
-        self: Arc<Self>,
-        local: &Local<'_>,
-        entropy: &Entropy,
-        greetings: &Greetings<'_>,
-    ) -> Result<Progress, Error> {
-        let state = server::AwaitHello::new(self, local.provider, entropy, greetings);
-        Ok(Progress::Wait(Waiting::Command(Box::new(state))))
     }
 }

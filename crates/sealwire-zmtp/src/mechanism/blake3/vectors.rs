@@ -16,15 +16,15 @@ use super::client::agree;
 use super::commands::Initiate;
 use super::cookie::{Cookie, KEY_CONTEXT};
 use super::sealed_box::SealedBox;
+use super::server;
 use super::transcript::Transcript;
-use super::{CookieKey, CookieStore, server};
 use crate::connection::Config;
 use crate::key_pair::KeyPair;
 use crate::keys::{SecretKey, hex};
 use crate::mechanism::{
-    Blake3Client, Blake3Server, DataPhase, Entropy, Established, Greetings, HandshakeFrame,
-    MechanismConfig, Opener, Progress, SealedFrame, SealedFrames, Sealer, Settings as _, Shape,
-    UnsealedFrame,
+    Blake3Client, Blake3Server, CookieKey, CookieStore, DataPhase, Entropy, Established, Greetings,
+    HandshakeFrame, MechanismConfig, MechanismSettings as _, Opener, Progress, Protection,
+    SealedFrame, SealedFrames, Sealer, Shape, UnsealedFrame,
 };
 use crate::provider::{DefaultProvider, Provider};
 use crate::wire::frame::Header;
@@ -117,10 +117,13 @@ impl Recording {
     }
 
     /// Seals what went one way and opens what went the other.
-    fn check_frames(&self, established: Established, sent: &str, received: &str) {
+    fn check_frames(&self, established: Established<Protection>, sent: &str, received: &str) {
         let Established {
-            mut sealer,
-            mut opener,
+            protection:
+                Protection {
+                    mut sealer,
+                    mut opener,
+                },
             ..
         } = established;
         for (i, frame) in self.0[sent]["frames"]

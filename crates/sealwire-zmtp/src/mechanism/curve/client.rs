@@ -13,18 +13,39 @@ use super::commands::{
     COOKIE_SIZE, HELLO, HELLO_NONCE, HELLO_PADDING, HELLO_PLAINTEXT, HELLO_SIZE, INITIATE,
     INITIATE_NONCE, READY, READY_NONCE, VERSION, VOUCH_NONCE, VOUCH_SIZE, WELCOME, WELCOME_NONCE,
 };
-use super::traffic::{self, Side};
+use super::traffic::{Opener, Sealer, Side};
 use super::{agree, begin_box, nonce, open_array, public_key, seal_from};
 use crate::error::{Error, HandshakeError, Incompatible, Step};
 use crate::key_pair::KeyPair;
 use crate::mechanism::{
-    AwaitCommand, CurveClient, Entropy, Established, HandshakeFrame, Local, Progress,
+    AwaitCommand, CurveClient, Entropy, Established, Greetings, HandshakeFrame, Local,
+    MechanismSettings, Progress, Weakness,
 };
+use crate::mechanism_type::Mechanism;
 use crate::wire::command;
 
 /// Numbers of the client's commands; frames go on from there.
 const HELLO_NUMBER: u64 = 1;
 const INITIATE_NUMBER: u64 = 2;
+
+impl<P: From<(Sealer, Opener)>> MechanismSettings<P> for CurveClient {
+    fn mechanism(&self) -> Mechanism {
+        Mechanism::Curve
+    }
+
+    fn weakness(&self) -> Option<Weakness> {
+        self.frame_order.weakness()
+    }
+
+    fn start(
+        self: Arc<Self>,
+        local: &Local<'_>,
+        entropy: &Entropy,
+        _: &Greetings<'_>,
+    ) -> Result<Progress<P>, Error> {
+        start(local, self, entropy)
+    }
+}
 
 struct AwaitWelcome {
     settings: Arc<CurveClient>,
@@ -44,11 +65,11 @@ struct AwaitReady {
 }
 
 /// Says HELLO.
-pub(super) fn start(
+fn start<P: From<(Sealer, Opener)>>(
     local: &Local<'_>,
     settings: Arc<CurveClient>,
     entropy: &Entropy,
-) -> Result<Progress, Error> {
+) -> Result<Progress<P>, Error> {
     let provider = local.provider;
     let ephemeral = KeyPair::with_provider(entropy.ephemeral(), provider);
     let one_time = || KeyPair::with_provider(entropy.one_time_client_key(), provider);
@@ -83,7 +104,7 @@ pub(super) fn start(
     })
 }
 
-impl AwaitCommand for AwaitWelcome {
+impl<P: From<(Sealer, Opener)>> AwaitCommand<P> for AwaitWelcome {
     fn step(&self) -> Step {
         Step::Welcome
     }
@@ -92,7 +113,7 @@ impl AwaitCommand for AwaitWelcome {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         // libzmq does not say in its greeting which side it is.
         if frame.name == HELLO.as_bytes() {
             return Err(Incompatible::BothClients.into());
@@ -146,7 +167,7 @@ impl AwaitWelcome {
     }
 }
 
-impl AwaitCommand for AwaitReady {
+impl<P: From<(Sealer, Opener)>> AwaitCommand<P> for AwaitReady {
     fn step(&self) -> Step {
         Step::Ready
     }
@@ -155,7 +176,7 @@ impl AwaitCommand for AwaitReady {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         frame.expect(READY, Step::Ready)?;
         let established = self.open(local, frame.data)?;
         Ok(Progress::Done {
@@ -167,7 +188,11 @@ impl AwaitCommand for AwaitReady {
 
 impl AwaitReady {
     /// Opens READY; from here on frames are sealed.
-    fn open(self, local: &Local<'_>, ready: &[u8]) -> Result<Established, Error> {
+    fn open<P: From<(Sealer, Opener)>>(
+        self,
+        local: &Local<'_>,
+        ready: &[u8],
+    ) -> Result<Established<P>, Error> {
         let (number, sealed) = ready
             .split_first_chunk()
             .ok_or(HandshakeError::ReadyUnreadable)?;
@@ -178,14 +203,13 @@ impl AwaitReady {
             .map_err(|_| HandshakeError::ReadyUnreadable)?;
         let metadata = local.read_metadata(&metadata)?;
         let theirs = u64::from_be_bytes(*number);
-        let sealer = traffic::Sealer::new(&self.shared, Side::Client, INITIATE_NUMBER + 1);
+        let sealer = Sealer::new(&self.shared, Side::Client, INITIATE_NUMBER + 1);
         let order = self.settings.frame_order;
-        let opener = traffic::Opener::new(&self.shared, Side::Server, theirs, order);
+        let opener = Opener::new(&self.shared, Side::Server, theirs, order);
         Ok(Established {
             metadata,
             public_key: Some(self.settings.server_key),
-            sealer: sealer.into(),
-            opener: opener.into(),
+            protection: (sealer, opener).into(),
         })
     }
 }

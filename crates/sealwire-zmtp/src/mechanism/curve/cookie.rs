@@ -1,7 +1,7 @@
 //! Cookies: what a server sends along instead of remembering it.
 //!
 //! Source: CurveZMQ (RFC 26), which leaves the cookie to the server and fixes its size. The keys are
-//! those of [`CookieKeys`](crate::mechanism::blake3::CookieKeys), replaced by the clock. A box of NaCl
+//! those of [`CookieKeys`](crate::mechanism::CookieKeys), replaced by the clock. A box of NaCl
 //! has no associated data, so the connection id goes into the key: a cookie is good for
 //! one connection only.
 //!
@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 use super::commands::{COOKIE_NONCE, COOKIE_SIZE};
 use super::{nonce, open_array};
 use crate::keys::{PublicKey, SecretKey};
-use crate::mechanism::blake3::CookieKey;
+use crate::mechanism::CookieKey;
 use crate::provider::Provider;
 
 const KEY_CONTEXT: &str = "Sealwire 2026 CURVE cookie";

@@ -16,19 +16,43 @@ use super::commands::{
     Introduction, READY, READY_NONCE, VOUCH_NONCE, WELCOME, WELCOME_NONCE,
 };
 use super::cookie::Cookie;
-use super::traffic::{self, Side};
+use super::traffic::{Opener, Sealer, Side};
 use super::{agree, begin_box, nonce, open_array, public_key, seal_from};
 use crate::error::{Error, HandshakeError, Step};
 use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
-    AwaitCommand, AwaitDecision, Claim, CurveServer, Entropy, Established, HandshakeFrame, Local,
-    PeerMetadata, Progress, Waiting,
+    AwaitCommand, AwaitDecision, Claim, CurveServer, Entropy, Established, Greetings,
+    HandshakeFrame, Local, MechanismSettings, PeerMetadata, Progress, Waiting, Weakness,
 };
+use crate::mechanism_type::Mechanism;
 use crate::wire::command;
 
 /// The number of the server's READY; frames go on from there.
 const READY_NUMBER: u64 = 1;
+
+impl<P: From<(Sealer, Opener)>> MechanismSettings<P> for CurveServer {
+    fn mechanism(&self) -> Mechanism {
+        Mechanism::Curve
+    }
+
+    fn as_server(&self) -> bool {
+        true
+    }
+
+    fn weakness(&self) -> Option<Weakness> {
+        self.frame_order.weakness()
+    }
+
+    fn start(
+        self: Arc<Self>,
+        _: &Local<'_>,
+        entropy: &Entropy,
+        _: &Greetings<'_>,
+    ) -> Result<Progress<P>, Error> {
+        Ok(start(self, entropy))
+    }
+}
 
 struct AwaitHello {
     settings: Arc<CurveServer>,
@@ -58,7 +82,7 @@ struct AwaitAnswer {
 }
 
 /// Waits for HELLO.
-pub(super) fn start(settings: Arc<CurveServer>, entropy: &Entropy) -> Progress {
+fn start<P: From<(Sealer, Opener)>>(settings: Arc<CurveServer>, entropy: &Entropy) -> Progress<P> {
     Progress::Wait(Waiting::Command(Box::new(AwaitHello {
         settings,
         ephemeral: entropy.ephemeral(),
@@ -67,7 +91,7 @@ pub(super) fn start(settings: Arc<CurveServer>, entropy: &Entropy) -> Progress {
     })))
 }
 
-impl AwaitCommand for AwaitHello {
+impl<P: From<(Sealer, Opener)>> AwaitCommand<P> for AwaitHello {
     fn step(&self) -> Step {
         Step::Hello
     }
@@ -76,7 +100,7 @@ impl AwaitCommand for AwaitHello {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         frame.expect(HELLO, Step::Hello)?;
         let (next, frame) = self.answer(local, frame.data)?;
         Ok(Progress::Reply {
@@ -87,7 +111,7 @@ impl AwaitCommand for AwaitHello {
     }
 }
 
-impl AwaitCommand for AwaitInitiate {
+impl<P: From<(Sealer, Opener)>> AwaitCommand<P> for AwaitInitiate {
     fn step(&self) -> Step {
         Step::Initiate
     }
@@ -96,7 +120,7 @@ impl AwaitCommand for AwaitInitiate {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         frame.expect(INITIATE, Step::Initiate)?;
         let pending = self.open(local, frame.data)?;
         Ok(Progress::Ask {
@@ -106,8 +130,8 @@ impl AwaitCommand for AwaitInitiate {
     }
 }
 
-impl AwaitDecision for AwaitAnswer {
-    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress {
+impl<P: From<(Sealer, Opener)>> AwaitDecision<P> for AwaitAnswer {
+    fn allowed(self: Box<Self>, local: &Local<'_>) -> Progress<P> {
         let (frame, established) = self.ready(local);
         Progress::Done {
             reply: Some((READY, frame)),
@@ -153,7 +177,7 @@ impl AwaitHello {
 }
 
 impl AwaitAnswer {
-    fn ready(self, local: &Local<'_>) -> (Vec<u8>, Established) {
+    fn ready<P: From<(Sealer, Opener)>>(self, local: &Local<'_>) -> (Vec<u8>, Established<P>) {
         let number = READY_NUMBER.to_be_bytes();
         let size = number.len() + TAG_SIZE + local.metadata.size();
         let mut frame = command::begin(READY.as_bytes(), size);
@@ -162,14 +186,13 @@ impl AwaitAnswer {
         local.metadata.encode(&mut frame);
         let nonce = nonce(READY_NONCE, &number);
         seal_from(&self.shared, &nonce, ready_box, &mut frame);
-        let sealer = traffic::Sealer::new(&self.shared, Side::Server, READY_NUMBER + 1);
+        let sealer = Sealer::new(&self.shared, Side::Server, READY_NUMBER + 1);
         let order = self.settings.frame_order;
-        let opener = traffic::Opener::new(&self.shared, Side::Client, self.number, order);
+        let opener = Opener::new(&self.shared, Side::Client, self.number, order);
         let established = Established {
             metadata: self.metadata,
             public_key: Some(self.public_key),
-            sealer: sealer.into(),
-            opener: opener.into(),
+            protection: (sealer, opener).into(),
         };
         (frame, established)
     }

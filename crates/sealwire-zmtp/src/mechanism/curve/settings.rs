@@ -2,13 +2,9 @@
 
 use alloc::sync::Arc;
 
-use super::{client, server};
-use crate::error::Error;
 use crate::key_pair::KeyPair;
 use crate::keys::PublicKey;
-use crate::mechanism::blake3::CookieStore;
-use crate::mechanism::{Entropy, Greetings, Local, Progress, Settings, Weakness};
-use crate::mechanism_type::Mechanism;
+use crate::mechanism::{CookieStore, Weakness};
 
 /// The client of CURVE.
 #[derive(Clone, Debug)]
@@ -45,52 +41,10 @@ pub enum FrameOrder {
 }
 
 impl FrameOrder {
-    fn weakness(self) -> Option<Weakness> {
+    pub(super) fn weakness(self) -> Option<Weakness> {
         match self {
             Self::Consecutive => None,
             Self::GapsUnauthenticatedOrder => Some(Weakness::GapsAccepted),
         }
-    }
-}
-
-impl Settings for CurveClient {
-    fn mechanism(&self) -> Mechanism {
-        Mechanism::Curve
-    }
-
-    fn weakness(&self) -> Option<Weakness> {
-        self.frame_order.weakness()
-    }
-
-    fn start(
-        self: Arc<Self>,
-        local: &Local<'_>,
-        entropy: &Entropy,
-        _: &Greetings<'_>,
-    ) -> Result<Progress, Error> {
-        client::start(local, self, entropy)
-    }
-}
-
-impl Settings for CurveServer {
-    fn mechanism(&self) -> Mechanism {
-        Mechanism::Curve
-    }
-
-    fn as_server(&self) -> bool {
-        true
-    }
-
-    fn weakness(&self) -> Option<Weakness> {
-        self.frame_order.weakness()
-    }
-
-    fn start(
-        self: Arc<Self>,
-        _: &Local<'_>,
-        entropy: &Entropy,
-        _: &Greetings<'_>,
-    ) -> Result<Progress, Error> {
-        Ok(server::start(self, entropy))
     }
 }

@@ -1,14 +1,45 @@
 //! The client's side of the handshake.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 
-use super::{HELLO, INITIATE, READY, WELCOME, established};
-use crate::error::{Error, Incompatible, Step, WireError};
-use crate::mechanism::{AwaitCommand, HandshakeFrame, Local, PlainClient, Progress};
+use super::{HELLO, INITIATE, READY, WELCOME, established, misspelt_error};
+use crate::error::{ConfigError, Error, Incompatible, Step, WireError};
+use crate::mechanism::{
+    AwaitCommand, Entropy, Greetings, HandshakeFrame, Local, MechanismSettings, PlainClient,
+    Progress, Unprotected,
+};
+use crate::mechanism_type::Mechanism;
 use crate::wire::command;
 
+impl<P: From<Unprotected>> MechanismSettings<P> for PlainClient {
+    fn mechanism(&self) -> Mechanism {
+        Mechanism::Plain
+    }
+
+    fn other_error<'a>(&self, body: &'a [u8]) -> Option<&'a [u8]> {
+        misspelt_error(body)
+    }
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        if self.credentials.fits() {
+            return Ok(());
+        }
+        Err(ConfigError::CredentialTooLong)
+    }
+
+    fn start(
+        self: Arc<Self>,
+        _: &Local<'_>,
+        _: &Entropy,
+        _: &Greetings<'_>,
+    ) -> Result<Progress<P>, Error> {
+        Ok(start(&self))
+    }
+}
+
 /// Shows the password.
-pub(super) fn start(settings: &PlainClient) -> Progress {
+fn start<P: From<Unprotected>>(settings: &PlainClient) -> Progress<P> {
     let credentials = &settings.credentials;
     let mut hello = command::begin(HELLO.as_bytes(), credentials.size());
     credentials.encode(&mut hello);
@@ -23,7 +54,7 @@ struct AwaitWelcome;
 
 struct AwaitReady;
 
-impl AwaitCommand for AwaitWelcome {
+impl<P: From<Unprotected>> AwaitCommand<P> for AwaitWelcome {
     fn step(&self) -> Step {
         Step::Welcome
     }
@@ -32,7 +63,7 @@ impl AwaitCommand for AwaitWelcome {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         // libzmq does not say in its greeting which side it is.
         if frame.name == HELLO.as_bytes() {
             return Err(Incompatible::BothClients.into());
@@ -49,7 +80,7 @@ impl AwaitCommand for AwaitWelcome {
     }
 }
 
-impl AwaitCommand for AwaitReady {
+impl<P: From<Unprotected>> AwaitCommand<P> for AwaitReady {
     fn step(&self) -> Step {
         Step::Ready
     }
@@ -58,7 +89,7 @@ impl AwaitCommand for AwaitReady {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         frame.expect(READY, Step::Ready)?;
         Ok(Progress::Done {
             reply: None,

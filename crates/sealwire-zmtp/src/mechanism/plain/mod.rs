@@ -16,18 +16,19 @@
 //! ```
 
 mod client;
-mod password;
+mod password_table;
 mod server;
 mod settings;
 
-pub use self::password::{PasswordTable, PlainCredentials};
+pub use self::password_table::PasswordTable;
 pub use self::settings::PlainClient;
 pub(crate) use self::settings::PlainServer;
 
 use alloc::vec::Vec;
 
 pub use crate::limits::MAX_CREDENTIAL;
-use crate::mechanism::{Established, Opener, PeerMetadata, Sealer};
+pub use crate::mechanism::PlainCredentials;
+use crate::mechanism::{Established, PeerMetadata, Unprotected};
 use crate::wire::frame::{COMMAND, Header};
 
 const HELLO: &str = "HELLO";
@@ -51,11 +52,10 @@ pub(crate) fn misspelt_error_frame(reason: &str) -> Vec<u8> {
     [&Header::new(COMMAND, body.len()).encode()[..], &body].concat()
 }
 
-fn established(metadata: PeerMetadata) -> Established {
+fn established<P: From<Unprotected>>(metadata: PeerMetadata) -> Established<P> {
     Established {
         metadata,
         public_key: None,
-        sealer: Sealer::PLAIN,
-        opener: Opener::PLAIN,
+        protection: Unprotected.into(),
     }
 }

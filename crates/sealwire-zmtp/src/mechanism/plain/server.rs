@@ -1,16 +1,46 @@
 //! The server's side of the handshake.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 
-use super::{HELLO, INITIATE, PlainCredentials, READY, WELCOME, established};
+use super::settings::PlainServer;
+use super::{HELLO, INITIATE, PlainCredentials, READY, WELCOME, established, misspelt_error_frame};
 use crate::error::{Error, Step, WireError};
 use crate::mechanism::{
-    AwaitCommand, AwaitDecision, Claim, HandshakeFrame, Local, Progress, Waiting,
+    AwaitCommand, AwaitDecision, Claim, Entropy, Greetings, HandshakeFrame, Local,
+    MechanismSettings, Progress, Unprotected, Waiting,
 };
+use crate::mechanism_type::Mechanism;
 use crate::wire::command;
 
+impl<P: From<Unprotected>> MechanismSettings<P> for PlainServer {
+    fn mechanism(&self) -> Mechanism {
+        Mechanism::Plain
+    }
+
+    fn as_server(&self) -> bool {
+        true
+    }
+
+    /// libzmq's clients know no other spelling. They put a length there that is never 0, others leave
+    /// zeros.
+    fn other_error_frame(&self, padding: [u8; 8], reason: &str) -> Option<Vec<u8>> {
+        (padding != [0; 8]).then(|| misspelt_error_frame(reason))
+    }
+
+    fn start(
+        self: Arc<Self>,
+        _: &Local<'_>,
+        _: &Entropy,
+        _: &Greetings<'_>,
+    ) -> Result<Progress<P>, Error> {
+        Ok(start())
+    }
+}
+
 /// Waits for the password.
-pub(super) fn start() -> Progress {
+fn start<P: From<Unprotected>>() -> Progress<P> {
     Progress::Wait(Waiting::Command(Box::new(AwaitHello)))
 }
 
@@ -20,7 +50,7 @@ struct AwaitAnswer;
 
 struct AwaitInitiate;
 
-impl AwaitCommand for AwaitHello {
+impl<P: From<Unprotected>> AwaitCommand<P> for AwaitHello {
     fn step(&self) -> Step {
         Step::Hello
     }
@@ -29,7 +59,7 @@ impl AwaitCommand for AwaitHello {
         self: Box<Self>,
         _: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         frame.expect(HELLO, Step::Hello)?;
         let shown = PlainCredentials::parse(frame.data)
             .ok_or(WireError::MalformedCommand { command: HELLO })?;
@@ -40,8 +70,8 @@ impl AwaitCommand for AwaitHello {
     }
 }
 
-impl AwaitDecision for AwaitAnswer {
-    fn allowed(self: Box<Self>, _: &Local<'_>) -> Progress {
+impl<P: From<Unprotected>> AwaitDecision<P> for AwaitAnswer {
+    fn allowed(self: Box<Self>, _: &Local<'_>) -> Progress<P> {
         Progress::Reply {
             command: WELCOME,
             frame: command::frame(WELCOME.as_bytes(), &[]),
@@ -50,7 +80,7 @@ impl AwaitDecision for AwaitAnswer {
     }
 }
 
-impl AwaitCommand for AwaitInitiate {
+impl<P: From<Unprotected>> AwaitCommand<P> for AwaitInitiate {
     fn step(&self) -> Step {
         Step::Initiate
     }
@@ -59,7 +89,7 @@ impl AwaitCommand for AwaitInitiate {
         self: Box<Self>,
         local: &Local<'_>,
         frame: &HandshakeFrame<'_>,
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress<P>, Error> {
         frame.expect(INITIATE, Step::Initiate)?;
         let metadata = local.read_metadata(frame.data)?;
         Ok(Progress::Done {

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sealwire_zmtp::error::Error;
-use sealwire_zmtp::mechanism::blake3::{CookieKey, CookieKeys, CookieStore};
 use sealwire_zmtp::mechanism::plain::PlainCredentials;
 use sealwire_zmtp::mechanism::{
-    Blake3Client, Blake3Server, CurveClient, CurveServer, DataPhase, FrameOrder, PlainClient,
+    Blake3Client, Blake3Server, CookieKey, CookieKeys, CookieStore, CurveClient, CurveServer,
+    DataPhase, FrameOrder, PlainClient,
 };
 use sealwire_zmtp::wire::frame::Header;
 use sealwire_zmtp::{

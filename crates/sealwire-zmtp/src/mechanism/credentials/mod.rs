@@ -1,11 +1,13 @@
 //! What a peer shows to those who decide about it.
 
+mod password;
+
 use alloc::boxed::Box;
 
 use bytes::Bytes;
 
-use super::handshake::PeerMetadata;
-use super::plain::PlainCredentials;
+pub use self::password::PlainCredentials;
+use super::local::PeerMetadata;
 use crate::keys::PublicKey;
 use crate::socket_type::SocketType;
 use crate::wire::metadata::Metadata;
@@ -39,7 +41,7 @@ pub enum Claim {
 
 impl Claim {
     /// That of a peer with this key and metadata.
-    pub(super) fn key(public_key: PublicKey, metadata: &PeerMetadata) -> Self {
+    pub(in crate::mechanism) fn key(public_key: PublicKey, metadata: &PeerMetadata) -> Self {
         Claim::Key(Box::new(Credentials {
             public_key,
             socket_type: metadata.socket_type,
