@@ -359,10 +359,10 @@ class Circles(unittest.TestCase):
             self.assertIn("a circle in crate: other -> wire", found[0])
 
 
-class Calls(unittest.TestCase):
-    """The floors of sealwire-rpc, with imports planted in a copy of it."""
+class Planted(unittest.TestCase):
+    """Imports that are planted in a copy of a crate."""
 
-    CRATE = "crates/sealwire-rpc"
+    CRATE = None
 
     def planted(self, file, text):
         with tempfile.TemporaryDirectory() as folder:
@@ -373,6 +373,33 @@ class Calls(unittest.TestCase):
             floors = layers.FLOORS[self.CRATE]
             found = layers.check(Path(folder), floors, self.CRATE not in layers.WITHOUT_CIRCLES)
             return [line.replace(f"{source}/", "") for line in found]
+
+
+class Sockets(Planted):
+    """The floors of sealwire, whose folders have no circles."""
+
+    CRATE = "crates/sealwire"
+
+    def test_a_circle_at_any_depth(self):
+        self.assertEqual(self.planted("engine/mailbox.rs", "use super::datagrams::Slot as Planted;"), [])
+        for file, text, folder in [
+            ("core/cookies.rs", "use super::context::Engine as Planted;", "crate::core"),
+            ("engine/datagrams.rs", "use super::mailbox::Mailbox as Planted;", "crate::engine"),
+            ("engine/session/ledger.rs", "use super::writing::Outbound as Planted;", "crate::engine::session"),
+            ("pattern/item.rs", "use super::changes::Changes as Planted;", "crate::pattern"),
+            ("socket/builder/mod.rs", "use crate::socket::blocking::Socket as Planted;", "crate::socket"),
+            ("transport/simulated/network.rs", "use super::SimulatedStream as Planted;", "crate::transport::simulated"),
+            ("waiting/until.rs", "use super::block_on as planted;", "crate::waiting"),
+        ]:
+            found = self.planted(file, text)
+            self.assertEqual(len(found), 1, (text, found))
+            self.assertIn(f"a circle in {folder}: ", found[0])
+
+
+class Calls(Planted):
+    """The floors of sealwire-rpc."""
+
+    CRATE = "crates/sealwire-rpc"
 
     def test_the_order_of_what_calls_are_made_of(self):
         for file, text, arrow in [

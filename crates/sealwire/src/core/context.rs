@@ -6,7 +6,8 @@ use std::sync::{Arc, Weak};
 
 use sealwire_fork::Birth;
 
-use super::{SharedCookies, SocketCore};
+use super::SocketCore;
+use super::cookies::SharedCookies;
 use crate::routing_ids::RoutingIds;
 
 /// What a socket asks of the thread that does its I/O, a few times in its life: the engine stands

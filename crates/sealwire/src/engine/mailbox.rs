@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::datagrams::Datagrams;
 use super::inbox::Inbox;
-use super::session::SessionKey;
+use super::session_key::SessionKey;
 use super::world::World;
 use crate::account::LogGate;
 use crate::auth::Verdict;

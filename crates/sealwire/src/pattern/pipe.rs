@@ -7,12 +7,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use sealwire_zmtp::Frames;
 
-use super::changes::{Changes, Group};
+use super::changes::Changes;
 use super::framing::{FramedRange, FramingBuffer};
 use super::high_water_mark::{HighWaterMarks, Room};
-use super::item::{Item, cost_of};
-use super::link::{Link, Signal, Signals};
+use super::item::{Group, Item, cost_of};
+use super::link::Link;
 use super::pipe_state::{Carriage, Input, Life, Output};
+use super::signals::{Signal, Signals};
 use crate::account::{Exceeded, Kind};
 use crate::limits::MAX_FRAMED_RANGES;
 use crate::peer::Peer;

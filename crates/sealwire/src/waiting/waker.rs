@@ -9,8 +9,8 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, write};
 
-use super::{Until, interrupt};
-use crate::signals::Slept;
+use super::until::Until;
+use crate::signals::{self, Slept};
 
 /// An `eventfd(2)`, which takes a third of the time of a pair of sockets; elsewhere such a pair.
 ///
@@ -86,7 +86,7 @@ impl Waker {
         };
         let polled = [connection.as_fd(), self.as_fd()];
         loop {
-            let slept = interrupt::sleep(polled, until.deadline, |ran| interrupt.is_due(ran));
+            let slept = signals::sleep(polled, until.deadline, |ran| interrupt.is_due(ran));
             let [readable, woken] = match slept {
                 Slept::Woken(which) => which,
                 Slept::TimedOut => return Polled::TimedOut,

@@ -11,7 +11,7 @@ use sealwire_zmtp::mechanism::Credentials;
 use self::desk::{Ask, Busy, Desk};
 use self::revisions::Revisions;
 use super::mailbox::{Command, Mailbox};
-use super::session::SessionKey;
+use super::session_key::SessionKey;
 use crate::auth::{
     Admission, Client, Decision, Guest, PlainClient, PlainCredentials, SharedAuthenticator,
     SharedPlainAuthenticator, Status, Verdict, undecided,

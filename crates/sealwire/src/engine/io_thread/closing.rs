@@ -6,7 +6,7 @@ use super::IoThread;
 use super::sources::SourceEvent;
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
-use crate::engine::session::{Origin, SessionKey};
+use crate::engine::session_key::{Origin, SessionKey};
 use crate::engine::timers::Timer;
 use crate::failure::FailureCause;
 use crate::guard;

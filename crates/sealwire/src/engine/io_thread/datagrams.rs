@@ -4,7 +4,7 @@ use super::IoThread;
 use super::closing::accept_panicked;
 use super::sources::{EventSource, SourceEvent};
 use crate::engine::datagrams::{Datagrams, Progress};
-use crate::engine::session::SessionKey;
+use crate::engine::session_key::SessionKey;
 use crate::engine::timers::Timer;
 use crate::monitor::Event;
 

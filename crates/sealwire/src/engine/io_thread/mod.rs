@@ -14,19 +14,16 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use std::{io, thread};
 
-use bytes::BytesMut;
-
 use self::handshakes::HandshakeQueue;
 use self::lingering::Lingering;
 use self::sources::{EventSource, SourceEvent, Sources};
 use self::time_slices::TimeSlices;
 use super::connector::Connector;
-use super::decisions::Decisions;
 #[cfg(test)]
 use super::mailbox::Fault;
 use super::mailbox::{Command, Mailbox};
-use super::session::{Origin, SessionKey};
-use super::timers::{Timer, Timers};
+use super::reactor::Reactor;
+use super::timers::Timer;
 use super::world::{Ready, System, World};
 use crate::core::{ROTATION_PERIOD, SharedCookies, SocketCore, rotate_cookies};
 use crate::guard;
@@ -47,32 +44,6 @@ pub(crate) fn start(inproc: Arc<inproc::Registry>) -> io::Result<Arc<Mailbox>> {
             .spawn(move || thread.run())
     })?;
     Ok(mailbox)
-}
-
-/// What sessions need of the thread that drives them.
-pub(super) struct Reactor {
-    pub(super) world: Arc<dyn World>,
-    pub(super) mailbox: Arc<Mailbox>,
-    pub(super) decisions: Decisions,
-    pub(super) inproc: Arc<inproc::Registry>,
-    timers: Timers,
-    /// Memory to read into.
-    pub(super) spare: BytesMut,
-    /// The same for datagrams.
-    datagram: Vec<u8>,
-    became_ready: Vec<(Origin, SessionKey)>,
-}
-
-impl Reactor {
-    /// Time since the context began.
-    pub(super) fn now(&self) -> Duration {
-        self.world.now()
-    }
-
-    /// A session's handshake is done; its listener hears of it once the session was served.
-    pub(super) fn became_ready(&mut self, origin: Origin, session: SessionKey) {
-        self.became_ready.push((origin, session));
-    }
 }
 
 /// How the thread came to its end.
@@ -113,19 +84,9 @@ struct Faults {
 impl IoThread {
     /// The I/O of a context in this world, with these names of `inproc`, for one thread to do.
     pub(super) fn new(world: Arc<dyn World>, inproc: Arc<inproc::Registry>) -> Self {
-        let mailbox = Arc::new(Mailbox::new(world.clone()));
         IoThread {
             sources: Sources::default(),
-            reactor: Reactor {
-                world,
-                decisions: Decisions::new(mailbox.clone()),
-                mailbox,
-                inproc,
-                timers: Timers::default(),
-                spare: BytesMut::new(),
-                datagram: Vec::new(),
-                became_ready: Vec::new(),
-            },
+            reactor: Reactor::new(world, inproc),
             time_slices: TimeSlices::default(),
             ready: Vec::new(),
             commands: Vec::new(),

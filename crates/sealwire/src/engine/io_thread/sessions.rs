@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use mio::Token;
 
+use super::IoThread;
 use super::sources::{EventSource, SourceEvent};
-use super::{IoThread, Reactor};
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
-use crate::engine::session::{End, Origin, Progress, Session, SessionKey};
+use crate::engine::reactor::Reactor;
+use crate::engine::session::{End, Progress, Session};
+use crate::engine::session_key::{Origin, SessionKey};
 use crate::engine::shared::SharedSession;
 use crate::engine::world::Ready;
 use crate::failure::FailureCause;

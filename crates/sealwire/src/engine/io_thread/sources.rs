@@ -14,7 +14,7 @@ use crate::core::SocketCore;
 use crate::engine::connector::Connector;
 use crate::engine::datagrams::Datagrams;
 use crate::engine::listener::Listener;
-use crate::engine::session::{Origin, SessionKey};
+use crate::engine::session_key::{Origin, SessionKey};
 use crate::engine::shared::SharedSession;
 use crate::engine::world::Ready;
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use sealwire_zmtp::connection::Heartbeat;
 use sealwire_zmtp::{Provider, SocketType};
 
-use super::{Socket, blocking};
+use super::Socket;
 use crate::auth::{Admission, Decision, Guest};
 use crate::context::Context;
 use crate::error::Error;
@@ -343,14 +343,5 @@ impl SocketBuilder {
             None => Context::global()?,
         };
         Ok(Socket::open(context, self.options))
-    }
-
-    /// Makes the socket with the blocking API.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`build`](SocketBuilder::build).
-    pub fn build_blocking(self) -> Result<blocking::Socket, Error> {
-        self.build().map(Into::into)
     }
 }

@@ -12,11 +12,7 @@ use sealwire_zmtp::wire::greeting;
 use super::frame::{self, Header};
 use super::outbound::Outbound;
 use super::ready::{Pieces, Ready};
-use super::{Role, WebSocketError};
-
-/// Flags of ZWS.
-pub(super) const MORE: u8 = 0x01;
-pub(super) const COMMAND: u8 = 0x02;
+use super::{COMMAND, MORE, Role, WebSocketError};
 
 pub(super) struct Inbound {
     role: Role,

@@ -35,6 +35,11 @@ use crate::limits::{
 };
 use crate::options::WebAccess;
 
+/// The octet of flags before a body: another frame of the message follows.
+const MORE: u8 = 0x01;
+/// The same: the frame is a command.
+const COMMAND: u8 = 0x02;
+
 /// A peer broke the rules of WebSocket, or cannot be talked to over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
