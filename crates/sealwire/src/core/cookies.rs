@@ -11,15 +11,15 @@ use zeroize::Zeroizing;
 pub(crate) const ROTATION_PERIOD: Duration = Duration::from_secs(15);
 
 /// The cookie keys of one server.
-pub(crate) type SharedCookies = Mutex<CookieKeys>;
+pub(crate) type ServerCookies = Mutex<CookieKeys>;
 
 /// Cookie keys, with the first key from `fill_random`.
-pub(super) fn new_cookies(fill_random: impl FnOnce(&mut [u8])) -> SharedCookies {
+pub(super) fn new_cookies(fill_random: impl FnOnce(&mut [u8])) -> ServerCookies {
     Mutex::new(CookieKeys::new(*fresh_key(fill_random)))
 }
 
 /// Replaces them, with a key from `fill_random`.
-pub(crate) fn rotate_cookies(cookies: &SharedCookies, fill_random: impl FnOnce(&mut [u8])) {
+pub(crate) fn rotate_cookies(cookies: &ServerCookies, fill_random: impl FnOnce(&mut [u8])) {
     let mut keys = cookies.lock().unwrap_or_else(PoisonError::into_inner);
     keys.rotate(*fresh_key(fill_random));
 }

@@ -36,7 +36,7 @@ use sealwire_fork::Birth;
 use self::blocking::InProcess;
 pub(crate) use self::clients::Clients;
 pub(crate) use self::context::{ContextCore, Engine};
-pub(crate) use self::cookies::{ROTATION_PERIOD, SharedCookies, rotate_cookies};
+pub(crate) use self::cookies::{ROTATION_PERIOD, ServerCookies, rotate_cookies};
 use self::endpoints::Endpoints;
 pub(crate) use self::endpoints::{Registration, RegistrationKind};
 pub(crate) use self::holders::{Holder, Holding};

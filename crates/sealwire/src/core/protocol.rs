@@ -10,12 +10,12 @@ use sealwire_zmtp::mechanism::{
 use sealwire_zmtp::{Config, MechanismConfig};
 
 use super::context::Engine;
-use super::cookies::{SharedCookies, new_cookies};
+use super::cookies::{ServerCookies, new_cookies};
 use crate::options::SocketOptions;
 use crate::security::{EncryptedServer, Kind};
 
 /// Cookie keys for a server, put on the list of those to rotate.
-fn cookies(engine: &dyn Engine) -> Arc<SharedCookies> {
+fn cookies(engine: &dyn Engine) -> Arc<ServerCookies> {
     let cookies = Arc::new(new_cookies(|key| engine.fill_random(key)));
     engine.rotate_cookies(Arc::downgrade(&cookies));
     cookies
@@ -104,7 +104,7 @@ mod tests {
     use crate::context::Context;
     use crate::core::cookies::{ROTATION_PERIOD, rotate_cookies};
 
-    fn bytes(cookies: &SharedCookies) -> Vec<[u8; 32]> {
+    fn bytes(cookies: &ServerCookies) -> Vec<[u8; 32]> {
         cookies
             .candidates()
             .into_iter()

@@ -11,7 +11,7 @@ pub(crate) struct SessionKey {
 
 impl SessionKey {
     pub(super) fn timer(self) -> Timer {
-        Timer::Source {
+        Timer::EventSource {
             slot: self.slot,
             number: self.connection,
         }

@@ -13,7 +13,7 @@ use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Group, Item, cost_of};
 use super::link::Link;
 use super::pipe_state::{Carriage, Input, Life, Output};
-use super::signals::{Signal, Signals};
+use super::signals::{LinkSignal, Signals};
 use crate::account::{Exceeded, Kind};
 use crate::limits::MAX_FRAMED_RANGES;
 use crate::peer::Peer;
@@ -191,7 +191,7 @@ impl Pipe {
     #[inline]
     pub(super) fn tell_of_output(&mut self, signals: &mut Signals) {
         if self.output.signal() || (self.carriage == Carriage::KeptBack && self.fills_up()) {
-            signals.push(Signal::OutputReady(self.link.clone()));
+            signals.push(LinkSignal::OutputReady(self.link.clone()));
         }
     }
 
@@ -205,7 +205,7 @@ impl Pipe {
             self.input.is_paused() && self.high_water_marks.receive.half_free(messages, bytes);
         if resumes || (self.carriage == Carriage::KeptBack && messages == 0) {
             self.input = Input::Open;
-            signals.push(Signal::InputWanted(self.link.clone()));
+            signals.push(LinkSignal::InputWanted(self.link.clone()));
         }
     }
 

@@ -28,7 +28,7 @@ use super::item::{Item, cost_of};
 use super::link::{Dismissal, Link};
 use super::pipe::Pipe;
 use super::pipe_state::{Carriage, Input, Life, Output};
-use super::signals::{Signal, Signals};
+use super::signals::{LinkSignal, Signals};
 use crate::account::{self, Exceeded, Kind};
 use crate::peer::Peer;
 
@@ -330,14 +330,14 @@ impl Pipes {
             && pipe.life.dismiss()
         {
             self.signals
-                .push(Signal::Disconnect(pipe.link.clone(), reason));
+                .push(LinkSignal::Disconnect(pipe.link.clone(), reason));
         }
     }
 
     /// Asks the link to end the connection once what is queued for it has been sent.
     pub(crate) fn finish(&mut self, id: PipeId) {
         if let Some(pipe) = self.slab.get(id) {
-            self.signals.push(Signal::Finish(pipe.link.clone()));
+            self.signals.push(LinkSignal::Finish(pipe.link.clone()));
         }
     }
 

@@ -29,20 +29,20 @@ impl Discarded {
 }
 
 /// What the core has to tell a link once the lock is released.
-pub(super) enum Signal {
+pub(super) enum LinkSignal {
     OutputReady(Arc<dyn Link>),
     InputWanted(Arc<dyn Link>),
     Disconnect(Arc<dyn Link>, Dismissal),
     Finish(Arc<dyn Link>),
 }
 
-impl Signal {
+impl LinkSignal {
     fn deliver(self, alone: bool) {
         match self {
-            Signal::OutputReady(link) => link.output_ready(alone),
-            Signal::InputWanted(link) => link.input_wanted(),
-            Signal::Disconnect(link, reason) => link.disconnect(reason),
-            Signal::Finish(link) => link.finish(),
+            LinkSignal::OutputReady(link) => link.output_ready(alone),
+            LinkSignal::InputWanted(link) => link.input_wanted(),
+            LinkSignal::Disconnect(link, reason) => link.disconnect(reason),
+            LinkSignal::Finish(link) => link.finish(),
         }
     }
 }
@@ -54,15 +54,15 @@ const MOST_KEPT: usize = 1_024;
 /// single signal takes no memory; the rest takes some, which is kept.
 #[derive(Default)]
 pub(crate) struct Signals {
-    first: Option<Signal>,
-    others: Vec<Signal>,
+    first: Option<LinkSignal>,
+    others: Vec<LinkSignal>,
     discarded: Vec<Discarded>,
     /// Messages that newer ones replaced, since the socket was made.
     pub(super) replaced: u64,
 }
 
 impl Signals {
-    pub(super) fn push(&mut self, signal: Signal) {
+    pub(super) fn push(&mut self, signal: LinkSignal) {
         match self.first {
             None => self.first = Some(signal),
             Some(_) => self.others.push(signal),

@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr};
 #[cfg(unix)]
 use std::sync::Arc;
 
-use mio::event::Source;
+use mio::event::Source as _;
 use mio::net::TcpStream;
 #[cfg(unix)]
 use mio::net::UnixStream;

@@ -35,7 +35,7 @@ pub use readiness::{Readiness, Ready};
 pub(crate) use spinning::Spinning;
 pub(crate) use until::{Interrupt, Next, Unfinished, Until};
 #[cfg(unix)]
-pub(crate) use waker::{Polled, Waker};
+pub(crate) use waker::{PollEnd, Waker};
 
 use crate::guard;
 

@@ -77,7 +77,9 @@ impl IoThread {
             !std::mem::take(&mut self.faults.removing_panics),
             "asked for again"
         );
-        self.reactor.timers.clear(Timer::Source { slot, number });
+        self.reactor
+            .timers
+            .clear(Timer::EventSource { slot, number });
     }
 
     pub(super) fn close_socket(&mut self, core: Arc<SocketCore>) {

@@ -11,7 +11,7 @@ use crate::monitor::Event;
 impl IoThread {
     pub(super) fn serve_datagrams(&mut self, slot: usize, event: SourceEvent) {
         match event {
-            SourceEvent::Ready(_) | SourceEvent::TimeSlice => self.exchange(slot),
+            SourceEvent::Polled(_) | SourceEvent::TimeSlice => self.exchange(slot),
             SourceEvent::Withdrawn | SourceEvent::SocketClosing { .. } => {
                 self.finish_datagrams(slot);
             }
@@ -74,7 +74,7 @@ impl IoThread {
         };
         if datagrams.finish() {
             let (number, linger) = (datagrams.id, datagrams.core.options().linger);
-            let timer = Timer::Source { slot, number };
+            let timer = Timer::EventSource { slot, number };
             self.reactor.timers.set(now + linger, timer);
         }
         self.exchange(slot);

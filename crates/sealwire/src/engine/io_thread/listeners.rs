@@ -25,7 +25,7 @@ use crate::transport::{BoundListener, Stream};
 impl IoThread {
     pub(super) fn serve_listener(&mut self, slot: usize, event: SourceEvent) {
         match event {
-            SourceEvent::Ready(_) => self.handshakes.push(slot),
+            SourceEvent::Polled(_) => self.handshakes.push(slot),
             SourceEvent::TimeSlice | SourceEvent::Due(_) => self.accept(slot),
             SourceEvent::Withdrawn
             | SourceEvent::SocketClosing { .. }
@@ -194,7 +194,7 @@ impl IoThread {
         let now = self.reactor.now();
         if let Some(listener) = self.sources.listener(slot) {
             let (until, number) = (listener.pause(error, now), listener.id);
-            let timer = Timer::Source { slot, number };
+            let timer = Timer::EventSource { slot, number };
             self.reactor.timers.set(until, timer);
         }
     }

@@ -24,8 +24,8 @@ use super::mailbox::Fault;
 use super::mailbox::{Command, Mailbox};
 use super::reactor::Reactor;
 use super::timers::Timer;
-use super::world::{Ready, System, World};
-use crate::core::{ROTATION_PERIOD, SharedCookies, SocketCore, rotate_cookies};
+use super::world::{PollEvent, System, World};
+use crate::core::{ROTATION_PERIOD, ServerCookies, SocketCore, rotate_cookies};
 use crate::guard;
 use crate::inproc;
 use crate::signals;
@@ -59,13 +59,13 @@ pub(super) struct IoThread {
     reactor: Reactor,
     time_slices: TimeSlices,
     /// What the poll said last.
-    ready: Vec<Ready>,
+    ready: Vec<PollEvent>,
     /// What the mailbox had last.
     commands: Vec<Command>,
     /// Listeners, and sessions that are not ready.
     handshakes: HandshakeQueue,
     lingering: Lingering,
-    cookies: Vec<Weak<SharedCookies>>,
+    cookies: Vec<Weak<ServerCookies>>,
     /// Sockets whose authenticators may change their mind.
     revised: Vec<Weak<SocketCore>>,
     #[cfg(test)]
@@ -147,7 +147,7 @@ impl IoThread {
         let mut ready = std::mem::take(&mut self.ready);
         for ready in ready.drain(..) {
             self.contained(Some(ready.slot), |this| {
-                this.serve(ready.slot, SourceEvent::Ready(ready));
+                this.serve(ready.slot, SourceEvent::Polled(ready));
             });
         }
         self.ready = ready;
@@ -177,7 +177,7 @@ impl IoThread {
         let now = self.reactor.now();
         while let Some(timer) = self.reactor.timers.pop_due(now) {
             let slot = match timer {
-                Timer::Source { slot, .. } => Some(slot),
+                Timer::EventSource { slot, .. } => Some(slot),
                 _ => None,
             };
             self.contained(slot, |this| this.timer_due(timer));
@@ -324,7 +324,7 @@ impl IoThread {
     fn timer_due(&mut self, timer: Timer) {
         let now = self.reactor.now();
         match timer {
-            Timer::Source { slot, number } => self.serve(slot, SourceEvent::Due(number)),
+            Timer::EventSource { slot, number } => self.serve(slot, SourceEvent::Due(number)),
             Timer::Linger { socket } => {
                 if let Some(core) = self.lingering.take(socket) {
                     self.abandon(&core);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mio::{Poll, Registry};
 
-use super::{Ready, World};
+use super::{PollEvent, World};
 use crate::account::DescriptorLimit;
 use crate::endpoint::Endpoint;
 use crate::options::{SocketOptions, TcpOptions};
@@ -79,7 +79,7 @@ impl World for Host {
         self.network.now()
     }
 
-    fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+    fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()> {
         let told = self.network.take_ready(self.address);
         let mut next = self.next();
         // The results of notifications told now, and of timers that are due, are known with the next poll.
@@ -91,7 +91,7 @@ impl World for Host {
         };
         ready.extend(
             told.into_iter()
-                .map(|(slot, readable, writable, hung_up)| Ready {
+                .map(|(slot, readable, writable, hung_up)| PollEvent {
                     slot,
                     readable,
                     writable,

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Shutdown, SocketAddr};
 use std::time::Duration;
 
 use bytes::Buf as _;
-use mio::event::Source;
+
 use mio::{Interest, Registry, Token};
 
 use super::network::{Network, Standing, State};
@@ -165,7 +165,7 @@ impl Drop for SimulatedStream {
     }
 }
 
-impl Source for SimulatedStream {
+impl mio::event::Source for SimulatedStream {
     fn register(&mut self, _: &Registry, token: Token, _: Interest) -> io::Result<()> {
         self.watch(Some(token.0));
         Ok(())

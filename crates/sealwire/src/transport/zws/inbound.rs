@@ -11,7 +11,7 @@ use sealwire_zmtp::wire::greeting;
 
 use super::frame::{self, Header};
 use super::outbound::Outbound;
-use super::ready::{Pieces, Ready};
+use super::protocol_bytes::{Pieces, ProtocolBytes};
 use super::{COMMAND, MORE, Role, WebSocketError};
 
 pub(super) struct Inbound {
@@ -65,7 +65,7 @@ impl Inbound {
     pub(super) fn receive(
         &mut self,
         input: &mut BytesMut,
-        into: &mut Ready,
+        into: &mut ProtocolBytes,
         outbound: &mut Outbound,
     ) -> Result<(), WebSocketError> {
         let outcome = loop {
@@ -90,7 +90,7 @@ impl Inbound {
     fn step(
         &mut self,
         input: &mut BytesMut,
-        into: &mut Ready,
+        into: &mut ProtocolBytes,
         outbound: &mut Outbound,
     ) -> Result<bool, WebSocketError> {
         match &mut self.state {

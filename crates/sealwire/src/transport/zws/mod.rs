@@ -15,7 +15,7 @@
 mod frame;
 mod inbound;
 mod outbound;
-mod ready;
+mod protocol_bytes;
 mod upgrade;
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use sealwire_zmtp::wire::greeting::Greeting;
 
 use inbound::Inbound;
 use outbound::Outbound;
-pub(crate) use ready::Ready;
+pub(crate) use protocol_bytes::ProtocolBytes;
 pub(crate) use upgrade::Address;
 use upgrade::Upgrade;
 
@@ -208,7 +208,7 @@ impl Zws {
     pub(crate) fn receive(
         &mut self,
         input: &mut BytesMut,
-        into: &mut Ready,
+        into: &mut ProtocolBytes,
     ) -> Result<(), WebSocketError> {
         if let Some(upgrade) = &mut self.upgrade {
             if !upgrade.receive(input, self.outbound.buffer())? {
