@@ -183,7 +183,7 @@ impl SocketBuilder {
 
     /// Ends a blocking call with [`Error::Interrupted`] when a signal handler has run on its thread while it
     /// slept: `EINTR` of the system's calls, whatever `SA_RESTART` says. Every call that waits for this socket: to
-    /// send, to receive (also [`incoming`](blocking::Socket::incoming), which goes on after it), `connect_peer`
+    /// send, to receive (also [`incoming`](crate::blocking::Socket::incoming), which goes on after it), `connect_peer`
     /// and `close`. Dropping the last handle is not interrupted, nor a proxy. Default: off, signals end nothing.
     ///
     /// A handler that runs before the call, or before it sleeps, ends nothing. Where a
