@@ -374,8 +374,29 @@ class Planted(unittest.TestCase):
         self.assertIn(f"a circle in {folder}: ", found[0])
 
 
+class Sockets(Planted):
+    """The floors of sealwire, with imports planted in a copy of it."""
+
+    CRATE = "crates/sealwire"
+
+    def test_a_circle_inside_of_a_folder(self):
+        self.assertEqual(
+            self.planted(self.CRATE, "engine/mailbox.rs", "use super::datagrams::Slot as Planted;"), []
+        )
+        for file, text, folder in [
+            ("core/cookies.rs", "use super::context::Engine as Planted;", "crate::core"),
+            ("engine/datagrams.rs", "use super::mailbox::Mailbox as Planted;", "crate::engine"),
+            ("engine/session/ledger.rs", "use super::writing::Outbound as Planted;", "crate::engine::session"),
+            ("pattern/item.rs", "use super::changes::Changes as Planted;", "crate::pattern"),
+            ("socket/builder/mod.rs", "use crate::socket::blocking::Socket as Planted;", "crate::socket"),
+            ("transport/simulated/network.rs", "use super::SimulatedStream as Planted;", "crate::transport::simulated"),
+            ("waiting/until.rs", "use super::block_on as planted;", "crate::waiting"),
+        ]:
+            self.circle(self.CRATE, file, text, folder)
+
+
 class Calls(Planted):
-    """The floors of sealwire-rpc, with imports planted in a copy of it."""
+    """The floors of sealwire-rpc, likewise."""
 
     CRATE = "crates/sealwire-rpc"
 

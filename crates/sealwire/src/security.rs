@@ -12,8 +12,8 @@ pub use blake3::{Blake3Client, Blake3Server};
 pub(crate) use servers::{CurveServer, EncryptedServer, Servers};
 
 use crate::auth::{
-    Authenticator, Client, Decision, PlainAuthenticator, PlainClient, PlainCredentials,
-    SharedAuthenticator, SharedPlainAuthenticator,
+    Authenticator, Client, Decision, GuardedAuthenticator, GuardedPlainAuthenticator,
+    PlainAuthenticator, PlainClient, PlainCredentials,
 };
 use crate::peer::Peer;
 
@@ -46,7 +46,7 @@ pub(crate) enum Kind {
         credentials: PlainCredentials,
     },
     PlainServer {
-        authenticator: SharedPlainAuthenticator,
+        authenticator: GuardedPlainAuthenticator,
     },
 }
 
@@ -91,7 +91,7 @@ impl Security {
         Blake3Server {
             keys,
             additional_keys: Vec::new(),
-            authenticator: SharedAuthenticator::new(authenticator),
+            authenticator: GuardedAuthenticator::new(authenticator),
             data_phase: DataPhase::default(),
         }
     }
@@ -161,7 +161,7 @@ impl Security {
     /// warning event says so on every other connection.
     pub fn plain_server(authenticator: impl PlainAuthenticator) -> Self {
         Security(Kind::PlainServer {
-            authenticator: SharedPlainAuthenticator::new(authenticator),
+            authenticator: GuardedPlainAuthenticator::new(authenticator),
         })
     }
 
@@ -272,8 +272,8 @@ impl Security {
 /// A decider about clients, by what these show.
 #[derive(Clone, Copy)]
 pub(crate) enum Decider<'a> {
-    Keys(&'a SharedAuthenticator),
-    Passwords(&'a SharedPlainAuthenticator),
+    Keys(&'a GuardedAuthenticator),
+    Passwords(&'a GuardedPlainAuthenticator),
 }
 
 impl Decider<'_> {

@@ -11,7 +11,9 @@
 //! ```
 
 #[cfg(unix)]
-pub(crate) use unix::{Held, Slept, poll};
+use unix::Held;
+#[cfg(unix)]
+pub(crate) use unix::{Slept, poll, sleep};
 
 /// Runs it while no signal reaches this thread, nor the threads that it starts, for good. Those that a
 /// fault of the thread itself raises (`SIGSEGV` and its like), `SIGABRT` and `SIGPROF` do. No effect
@@ -47,7 +49,7 @@ mod unix {
     ];
 
     /// While it lives no signal reaches this thread, except in [`Held::sleep`].
-    pub(crate) struct Held {
+    pub(super) struct Held {
         /// `None` where the system refused: then nothing is held.
         before: Option<SigSet>,
     }
@@ -98,8 +100,29 @@ mod unix {
         }
     }
 
+    /// Sleeps until one of the descriptors is readable, the deadline, or a handler ran and `interrupted`,
+    /// which is told whether one has, says so.
+    pub(crate) fn sleep<const N: usize>(
+        descriptors: [BorrowedFd<'_>; N],
+        deadline: Option<Instant>,
+        mut interrupted: impl FnMut(bool) -> bool,
+    ) -> Slept<N> {
+        loop {
+            let held = Held::hold();
+            if interrupted(false) {
+                return Slept::Interrupted;
+            }
+            let slept = held.sleep(descriptors, deadline);
+            drop(held);
+            // Asked without holding signals back: what it does about one may take its time.
+            if slept != Slept::Interrupted || interrupted(true) {
+                return slept;
+            }
+        }
+    }
+
     impl Held {
-        pub(crate) fn hold() -> Self {
+        pub(super) fn hold() -> Self {
             let mut held = SigSet::all();
             NEVER_HELD.iter().for_each(|&signal| held.remove(signal));
             Held {
@@ -108,7 +131,7 @@ mod unix {
         }
 
         /// Sleeps until one of them is readable, a signal handler has run, or the deadline.
-        pub(crate) fn sleep<const N: usize>(
+        fn sleep<const N: usize>(
             &self,
             descriptors: [BorrowedFd<'_>; N],
             deadline: Option<Instant>,

@@ -20,7 +20,7 @@ pub use allowed_keys::AllowedKeys;
 pub use allowed_keys_file::AllowedKeysFile;
 pub(crate) use guest::Admission;
 pub use guest::Guest;
-pub(crate) use password::SharedPlainAuthenticator;
+pub(crate) use password::GuardedPlainAuthenticator;
 pub use password::{PasswordTable, PlainAuthenticator, PlainClient, PlainCredentials};
 pub use password_file::PasswordFile;
 
@@ -252,16 +252,17 @@ impl Authenticator for AllowAnyone {
     }
 }
 
+/// An authenticator whose panics refuse a client and end nothing else.
 #[derive(Clone)]
-pub(crate) struct SharedAuthenticator {
+pub(crate) struct GuardedAuthenticator {
     authenticator: Arc<dyn Authenticator>,
     /// Whether it panicked when asked for its revision.
     panicked: Arc<AtomicBool>,
 }
 
-impl SharedAuthenticator {
+impl GuardedAuthenticator {
     pub(crate) fn new(authenticator: impl Authenticator) -> Self {
-        SharedAuthenticator {
+        GuardedAuthenticator {
             authenticator: Arc::new(authenticator),
             panicked: Arc::default(),
         }
@@ -288,7 +289,7 @@ impl SharedAuthenticator {
     }
 }
 
-impl fmt::Debug for SharedAuthenticator {
+impl fmt::Debug for GuardedAuthenticator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Authenticator")
     }
@@ -348,7 +349,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_a_temporary_refusal() {
-        let broken = SharedAuthenticator::new(Broken);
+        let broken = GuardedAuthenticator::new(Broken);
         let client = Client {
             public_key: PublicKey::from_bytes([7; 32]).unwrap(),
             address: &PeerAddress::Unknown,

@@ -131,16 +131,17 @@ pub(super) fn decide(
     }
 }
 
+/// An authenticator of passwords whose panics refuse a client and end nothing else.
 #[derive(Clone)]
-pub(crate) struct SharedPlainAuthenticator {
+pub(crate) struct GuardedPlainAuthenticator {
     authenticator: Arc<dyn PlainAuthenticator>,
     /// Whether it panicked when asked for its revision.
     panicked: Arc<AtomicBool>,
 }
 
-impl SharedPlainAuthenticator {
+impl GuardedPlainAuthenticator {
     pub(crate) fn new(authenticator: impl PlainAuthenticator) -> Self {
-        SharedPlainAuthenticator {
+        GuardedPlainAuthenticator {
             authenticator: Arc::new(authenticator),
             panicked: Arc::default(),
         }
@@ -167,7 +168,7 @@ impl SharedPlainAuthenticator {
     }
 }
 
-impl fmt::Debug for SharedPlainAuthenticator {
+impl fmt::Debug for GuardedPlainAuthenticator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PlainAuthenticator")
     }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Weak};
 
 use sealwire_fork::Birth;
 
-use super::{SharedCookies, SocketCore};
+use super::SocketCore;
+use super::cookies::ServerCookies;
 use crate::routing_ids::RoutingIds;
 
 /// What a socket asks of the thread that does its I/O, a few times in its life: the engine stands
@@ -16,7 +17,7 @@ pub(crate) trait Engine: Send + Sync {
     /// Notes a socket of the context. `false` when the thread has ended.
     fn enroll(&self, core: &Arc<SocketCore>) -> bool;
     /// Replaces these cookie keys by the clock, for as long as their socket lives.
-    fn rotate_cookies(&self, cookies: Weak<SharedCookies>);
+    fn rotate_cookies(&self, cookies: Weak<ServerCookies>);
     /// Asks this socket's authenticator now and then whether it still allows the clients.
     fn revise_clients(&self, core: Weak<SocketCore>);
     /// Ends the thread.

@@ -1,47 +1,24 @@
-//! What the connections of one socket have in common: the protocol's configuration, and a
-//! server's cookie keys, replaced by the clock whether or not anyone connects.
+//! The configuration of the protocol that the connections of one socket have in common.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use sealwire_zmtp::limits::Limits;
 use sealwire_zmtp::mechanism::{
-    Blake3Client, Blake3Server, CookieKeys, CurveClient, CurveServer,
-    EncryptedServer as ProtocolServer, PlainClient,
+    Blake3Client, Blake3Server, CurveClient, CurveServer, EncryptedServer as ProtocolServer,
+    PlainClient,
 };
 use sealwire_zmtp::{Config, MechanismConfig};
-use zeroize::Zeroizing;
 
-use super::Engine;
+use super::context::Engine;
+use super::cookies::{ServerCookies, new_cookies};
 use crate::options::SocketOptions;
 use crate::security::{EncryptedServer, Kind};
 
-/// How long a cookie key is the current one. A cookie is good for this long at least, and twice
-/// as long at most.
-pub(crate) const ROTATION_PERIOD: Duration = Duration::from_secs(15);
-
-/// The cookie keys of one server.
-pub(crate) type SharedCookies = Mutex<CookieKeys>;
-
 /// Cookie keys for a server, put on the list of those to rotate.
-fn cookies(engine: &dyn Engine) -> Arc<SharedCookies> {
-    let cookies = Arc::new(Mutex::new(CookieKeys::new(*fresh_key(|key| {
-        engine.fill_random(key);
-    }))));
+fn cookies(engine: &dyn Engine) -> Arc<ServerCookies> {
+    let cookies = Arc::new(new_cookies(|key| engine.fill_random(key)));
     engine.rotate_cookies(Arc::downgrade(&cookies));
     cookies
-}
-
-/// Replaces them, with a key from `fill_random`.
-pub(crate) fn rotate_cookies(cookies: &SharedCookies, fill_random: impl FnOnce(&mut [u8])) {
-    let mut keys = cookies.lock().unwrap_or_else(PoisonError::into_inner);
-    keys.rotate(*fresh_key(fill_random));
-}
-
-fn fresh_key(fill_random: impl FnOnce(&mut [u8])) -> Zeroizing<[u8; 32]> {
-    let mut key = Zeroizing::new([0; 32]);
-    fill_random(&mut key[..]);
-    key
 }
 
 /// The configuration of the protocol state machine for all connections of a socket.
@@ -125,8 +102,9 @@ mod tests {
 
     use super::*;
     use crate::context::Context;
+    use crate::core::cookies::{ROTATION_PERIOD, rotate_cookies};
 
-    fn bytes(cookies: &SharedCookies) -> Vec<[u8; 32]> {
+    fn bytes(cookies: &ServerCookies) -> Vec<[u8; 32]> {
         cookies
             .candidates()
             .into_iter()

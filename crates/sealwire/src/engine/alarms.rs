@@ -9,28 +9,13 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use super::bell::Bell;
 use super::mailbox::{Command, Mailbox};
 use crate::options::bounded;
-use crate::waiting::{Listening, Signal};
-
-/// What the I/O thread tells.
-#[derive(Default)]
-pub(crate) struct Bell {
-    /// Written once by the I/O thread before the signal, read by the task after it began to listen.
-    rung: AtomicBool,
-    signal: Signal,
-}
-
-impl Bell {
-    fn ring(&self) {
-        self.rung.store(true, Ordering::SeqCst);
-        self.signal.notify(1);
-    }
-}
+use crate::waiting::Listening;
 
 /// A time limit that runs: it is ready when it is over. Dropped before, it leaves nothing behind.
 pub(crate) struct Alarm {
@@ -44,7 +29,7 @@ impl Alarm {
     /// Begins now.
     pub(crate) fn set(mailbox: &Arc<Mailbox>, number: u64, limit: Duration) -> Self {
         let bell = Arc::new(Bell::default());
-        let listening = Listening::to(&bell.signal);
+        let listening = bell.listen();
         mailbox.post(Command::SetAlarm {
             number,
             at: mailbox.now() + bounded(limit),
@@ -58,7 +43,7 @@ impl Alarm {
     }
 
     fn is_over(&self) -> bool {
-        self.bell.rung.load(Ordering::SeqCst)
+        self.bell.has_rung()
     }
 }
 

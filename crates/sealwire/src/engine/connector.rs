@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::mailbox::{Command, Mailbox};
-use super::session::SessionKey;
+use super::session_key::SessionKey;
 use super::world::World;
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;

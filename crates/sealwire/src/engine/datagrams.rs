@@ -11,19 +11,15 @@ use std::time::Duration;
 use mio::event::Source as _;
 use mio::net::UdpSocket;
 use mio::{Interest, Registry, Token};
-use sealwire_zmtp::connection::Warning;
 use sealwire_zmtp::{Frame, Frames, SocketType};
 
-use super::mailbox::{Command, Mailbox};
-use super::session::SessionKey;
 use crate::account::LogLines;
-use crate::core::{Registration, RegistrationKind, SocketCore};
+use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
-use crate::error::Error;
 use crate::failure::DatagramDrop;
 use crate::limits::{DATAGRAMS_PER_TIME_SLICE, MAX_DATAGRAM_SENDERS};
 use crate::monitor::{Event, add};
-use crate::pattern::{Dismissal, Item, Link, PipeId, Room};
+use crate::pattern::{Item, PipeId, Room};
 use crate::peer::{Peer, PeerAddress};
 use crate::transport::udp::{self, MAX_DATAGRAM};
 
@@ -39,7 +35,8 @@ pub(crate) struct Datagrams {
     /// Where a RADIO sends to; a DISH has none.
     target: Option<SocketAddr>,
     pipe: PipeId,
-    link: Arc<DatagramLink>,
+    /// Where in the I/O thread it is, as its link reads it.
+    slot: Slot,
     /// Received, and not yet taken by the pipe.
     received: VecDeque<(Frames, Arc<Peer>)>,
     /// Taken from the pipe, and not yet sent.
@@ -62,149 +59,50 @@ pub(super) enum Progress {
     Done,
 }
 
-/// How the socket's pipe reaches the I/O thread.
-struct DatagramLink {
-    id: u64,
-    mailbox: Arc<Mailbox>,
-    /// Where in the I/O thread it is, once it is. Before that nobody has to be told anything.
-    slot: OnceLock<usize>,
-}
+/// The slot of an endpoint, once it has one. Before that nobody has to be told anything.
+pub(super) type Slot = Arc<OnceLock<usize>>;
 
-impl DatagramLink {
-    fn tell(&self, command: impl FnOnce(SessionKey) -> Command) {
-        if let Some(&slot) = self.slot.get() {
-            let connection = self.id;
-            self.mailbox.post(command(SessionKey { slot, connection }));
-        }
-    }
-}
-
-impl Link for DatagramLink {
-    fn output_ready(&self, _alone: bool) {
-        self.tell(Command::Output);
-    }
-
-    fn input_wanted(&self) {
-        self.tell(Command::Input);
-    }
-
-    fn disconnect(&self, _reason: Dismissal) {
-        self.mailbox.post(Command::Withdraw { id: self.id });
-    }
-
-    fn finish(&self) {
-        self.mailbox.post(Command::Withdraw { id: self.id });
-    }
-}
-
-/// Lets a DISH receive. May block to resolve a name.
-pub(crate) fn bind(
-    core: &Arc<SocketCore>,
-    mailbox: &Arc<Mailbox>,
-    mut endpoint: Endpoint,
-    id: u64,
-) -> Result<Endpoint, Error> {
-    let bound = udp::bind(&endpoint, core.options())
-        .and_then(|socket| socket.local_addr().map(|address| (socket, address)));
-    let (socket, address) = match bound {
-        Ok(bound) => bound,
-        Err(source) => return Err(Error::Bind { endpoint, source }),
-    };
-    if let Endpoint::Udp { port, .. } = &mut endpoint {
-        *port = address.port();
-    }
-    let kind = RegistrationKind::Bound;
-    start(core, mailbox, kind, endpoint.clone(), socket, address, id)?;
-    warn(core, id, address);
-    Ok(endpoint)
-}
-
-/// Lets a RADIO send. May block to resolve a name.
-pub(crate) fn connect(
-    core: &Arc<SocketCore>,
-    mailbox: &Arc<Mailbox>,
-    endpoint: Endpoint,
-    id: u64,
-) -> Result<(), Error> {
-    let (socket, target) = match udp::connect(&endpoint, core.options()) {
-        Ok(opened) => opened,
-        Err(source) => return Err(Error::Connect { endpoint, source }),
-    };
-    let kind = RegistrationKind::Connected;
-    start(core, mailbox, kind, endpoint.clone(), socket, target, id)?;
-    core.hub.emit(Event::Connected {
-        connection: id,
-        endpoint,
-        address: PeerAddress::Udp(target),
-    });
-    warn(core, id, target);
-    Ok(())
-}
-
-/// Says that nothing protects what goes over this endpoint, if it can leave the machine.
-fn warn(core: &SocketCore, id: u64, address: SocketAddr) {
-    let address = PeerAddress::Udp(address);
-    if address.leaves_the_machine() {
-        core.hub.emit(Event::Warning {
-            connection: id,
-            address,
-            warning: Warning::DatagramsExposed,
-        });
-    }
-}
-
-/// Attaches the socket and hands it to the I/O thread.
-fn start(
-    core: &Arc<SocketCore>,
-    mailbox: &Arc<Mailbox>,
-    kind: RegistrationKind,
-    endpoint: Endpoint,
-    socket: UdpSocket,
-    address: SocketAddr,
-    id: u64,
-) -> Result<(), Error> {
-    core.register(Registration {
-        endpoint: endpoint.clone(),
-        id,
-        kind,
-    })?;
-    let link = Arc::new(DatagramLink {
-        id,
-        mailbox: mailbox.clone(),
-        slot: OnceLock::new(),
-    });
-    let sends = kind == RegistrationKind::Connected;
-    let others = if sends {
-        SocketType::Dish
-    } else {
-        SocketType::Radio
-    };
-    let peer = Peer::datagram(PeerAddress::Udp(address), id, others);
-    let attached = core.attach(Arc::new(peer), link.clone(), sends.then_some(id));
-    let Ok(pipe) = attached else {
-        core.remove_attachment();
-        return Err(Error::Closed);
-    };
-    mailbox.post(Command::Exchange(Box::new(Datagrams {
-        core: core.clone(),
-        id,
-        endpoint,
-        socket,
-        target: sends.then_some(address),
-        pipe,
-        link,
-        received: VecDeque::new(),
-        unsent: VecDeque::new(),
-        outgoing: Vec::new(),
-        senders: vec![None; MAX_DATAGRAM_SENDERS].into(),
-        drops: LogLines::default(),
-        failures: LogLines::default(),
-        finishing: false,
-    })));
-    Ok(())
+/// What an endpoint is made of.
+pub(super) struct Opened {
+    pub(super) core: Arc<SocketCore>,
+    pub(super) id: u64,
+    pub(super) endpoint: Endpoint,
+    pub(super) socket: UdpSocket,
+    /// Where a RADIO sends to; a DISH has none.
+    pub(super) target: Option<SocketAddr>,
+    pub(super) pipe: PipeId,
+    pub(super) slot: Slot,
 }
 
 impl Datagrams {
+    pub(super) fn new(opened: Opened) -> Self {
+        let Opened {
+            core,
+            id,
+            endpoint,
+            socket,
+            target,
+            pipe,
+            slot,
+        } = opened;
+        Datagrams {
+            core,
+            id,
+            endpoint,
+            socket,
+            target,
+            pipe,
+            slot,
+            received: VecDeque::new(),
+            unsent: VecDeque::new(),
+            outgoing: Vec::new(),
+            senders: vec![None; MAX_DATAGRAM_SENDERS].into(),
+            drops: LogLines::default(),
+            failures: LogLines::default(),
+            finishing: false,
+        }
+    }
+
     /// Begins to be served from this slot.
     pub(super) fn register(&mut self, registry: &Registry, slot: usize) -> io::Result<()> {
         let interest = match self.target {
@@ -213,7 +111,7 @@ impl Datagrams {
         };
         self.socket.register(registry, Token(slot), interest)?;
         // From here on messages are told of; those before are found by the first exchange.
-        let _ = self.link.slot.set(slot);
+        let _ = self.slot.set(slot);
         Ok(())
     }
 

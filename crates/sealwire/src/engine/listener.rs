@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::session::SessionKey;
+use super::session_key::SessionKey;
 use crate::account::{
     self, AddressLimit, AddressLimits, Addresses, DescriptorLimit, Eviction, LogLines,
     SpareDescriptor,

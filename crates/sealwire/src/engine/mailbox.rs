@@ -4,14 +4,14 @@ use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::alarms::Bell;
+use super::bell::Bell;
 use super::datagrams::Datagrams;
 use super::inbox::Inbox;
-use super::session::SessionKey;
+use super::session_key::SessionKey;
 use super::world::World;
 use crate::account::LogGate;
 use crate::auth::Verdict;
-use crate::core::{Engine, SharedCookies, SocketCore};
+use crate::core::{Engine, ServerCookies, SocketCore};
 use crate::endpoint::Endpoint;
 use crate::guard;
 use crate::options::SocketOptions;
@@ -60,7 +60,7 @@ pub(crate) enum Command {
     /// The socket is closing: send what is queued, for its linger time.
     CloseSocket(Arc<SocketCore>),
     /// Replace these cookie keys by the clock, for as long as their socket lives.
-    RotateCookies(Weak<SharedCookies>),
+    RotateCookies(Weak<ServerCookies>),
     /// Ask this socket's authenticator now and then whether it still allows the clients.
     Revise(Weak<SocketCore>),
     /// Ring this bell when the context is so old.
@@ -155,7 +155,7 @@ impl Engine for Mailbox {
         self.inbox.enroll(Arc::downgrade(core))
     }
 
-    fn rotate_cookies(&self, cookies: Weak<SharedCookies>) {
+    fn rotate_cookies(&self, cookies: Weak<ServerCookies>) {
         self.post(Command::RotateCookies(cookies));
     }
 

@@ -14,6 +14,8 @@
 //! itself, see `shared`: on an idle connection a hand-over between threads is most of the time.
 
 mod alarms;
+mod bell;
+mod bursts;
 mod connector;
 mod datagrams;
 mod decisions;
@@ -22,23 +24,28 @@ mod io_thread;
 mod listener;
 mod mailbox;
 mod raw;
+mod reactor;
 mod session;
+mod session_key;
 mod shared;
+#[cfg(any(test, feature = "simulation"))]
+mod simulated_host;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod udp_endpoints;
 mod wire;
 mod world;
 mod zmtp;
 
 pub(crate) use alarms::Alarm;
-pub(crate) use datagrams::{bind as bind_datagrams, connect as connect_datagrams};
 pub(crate) use io_thread::start;
 pub(crate) use mailbox::{Command, Mailbox};
 #[cfg(any(test, feature = "simulation"))]
-pub(crate) use world::simulated::SimulatedHost;
+pub(crate) use simulated_host::SimulatedHost;
+pub(crate) use udp_endpoints::{bind as bind_datagrams, connect as connect_datagrams};
 
-/// What `inbox` and `shared` are made of: the tests put what loom has in its place, and stand-ins for
+/// What `bursts`, `inbox` and `shared` are made of: the tests put what loom has in its place, and stand-ins for
 /// the modules that they name by way of this one.
 mod sync {
     pub(super) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -18,19 +18,18 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 
+use super::bursts::Bursts;
 use super::failure::FailureCause;
 use super::guard;
 use super::mailbox::{Command, Mailbox};
 use super::pattern::{DirectReader, Dismissal, Link};
-use super::session::{End, Session, SessionKey};
-use super::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, thread_local};
+use super::session::{End, Session};
+use super::session_key::SessionKey;
+use super::sync::{Mutex, MutexGuard, thread_local};
 use super::transport::Polled;
 use super::waiting::Lease;
 use super::world::World;
 
-/// A message that follows the last one sooner than this, with nothing received in between, is one
-/// of many: those are better moved by the I/O thread, in batches.
-const BURST: Duration = Duration::from_micros(100);
 /// Writes of an application's thread in a row.
 const WRITES_PER_CALL: usize = 4;
 
@@ -54,7 +53,7 @@ impl SharedSession {
             socket: session.core.id(),
             bursts: session.bursts.clone(),
             lease: session.core.lease().clone(),
-            session: Mutex::new(Some(session.shared_as(shared.clone()))),
+            session: Mutex::new(Some(session.linked_by(shared.clone()))),
             mailbox,
             world,
         })
@@ -227,28 +226,5 @@ impl DirectReader for SharedSession {
 
     fn end_lease(&self) {
         self.mailbox.post(Command::EndLease(self.key));
-    }
-}
-
-/// Tells single messages from those that come in bursts.
-#[derive(Default)]
-pub(super) struct Bursts {
-    /// Something was received since the last message went out.
-    answered: AtomicBool,
-    /// When the last burst or single message began, in microseconds.
-    last: AtomicU64,
-}
-
-impl Bursts {
-    pub(super) fn received(&self) {
-        self.answered.store(true, Ordering::Relaxed);
-    }
-
-    fn is_single(&self, now: Duration) -> bool {
-        // Never zero, so that the first message does not count as a burst.
-        let now = now.as_micros() as u64 + BURST.as_micros() as u64 + 1;
-        let last = self.last.swap(now, Ordering::Relaxed);
-        let answered = self.answered.swap(false, Ordering::Relaxed);
-        answered || now - last.min(now) > BURST.as_micros() as u64
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 /// What a deadline is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Timer {
-    /// The source in this slot; the number tells it from later holders of the slot.
-    Source { slot: usize, number: u64 },
+    /// The event source in this slot; the number tells it from later holders of the slot.
+    EventSource { slot: usize, number: u64 },
     /// The end of the linger time of the socket with this id.
     Linger { socket: u64 },
     /// Replacing the cookie keys.
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn a_moved_deadline_leaves_nothing_behind() {
         let (mut timers, seconds) = (Timers::default(), Duration::from_secs);
-        let [moved, other] = [1, 2].map(|number| Timer::Source { slot: 0, number });
+        let [moved, other] = [1, 2].map(|number| Timer::EventSource { slot: 0, number });
         timers.replace(None, Some(seconds(5)), other);
         timers.replace(None, Some(seconds(9)), moved);
         timers.replace(Some(seconds(9)), Some(seconds(7)), moved);
@@ -95,7 +95,7 @@ mod tests {
     fn there_is_one_deadline_for_each_thing() {
         let (mut timers, seconds) = (Timers::default(), Duration::from_secs);
         let kinds = [
-            Timer::Source { slot: 3, number: 7 },
+            Timer::EventSource { slot: 3, number: 7 },
             Timer::Linger { socket: 1 },
             Timer::Cookies,
             Timer::Revision,

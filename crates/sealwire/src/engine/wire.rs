@@ -7,11 +7,8 @@ use std::time::Duration;
 use bytes::BytesMut;
 use sealwire_zmtp::connection::OutputProgress;
 use sealwire_zmtp::error::Refusal;
-use sealwire_zmtp::{Connection, Error, Event, Frames, Mechanism, SocketType};
+use sealwire_zmtp::{Error, Event, Frames, Mechanism};
 
-use super::raw::Raw;
-use super::world::World;
-use crate::core::SocketCore;
 use crate::pattern::{FromPeer, Item, Room};
 
 /// Slices handed to one write call.
@@ -128,18 +125,6 @@ pub(super) trait Wire: Send {
     /// Hands what is to be sent, up to `most` bytes, to one call of `write`. `false` when there was
     /// nothing.
     fn write_with(&mut self, most: usize, write: &mut Write<'_>) -> io::Result<bool>;
-}
-
-/// What the connections of this socket speak, from their beginning.
-pub(super) fn open(core: &SocketCore, world: &dyn World) -> Box<dyn Wire> {
-    if core.options().socket_type == SocketType::Stream {
-        return Box::new(Raw::default());
-    }
-    let mut random = zeroize::Zeroizing::new([0; sealwire_zmtp::Entropy::SIZE]);
-    world.fill_random(&mut random[..]);
-    let (config, provider) = (core.protocol().clone(), core.options().provider.clone());
-    let entropy = sealwire_zmtp::Entropy::new(*random);
-    Box::new(Connection::new(config, provider, entropy, world.now()))
 }
 
 /// One call of `write`, for as many of these bytes as it takes. Returns how many it took.

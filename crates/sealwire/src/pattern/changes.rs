@@ -8,13 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 
-use super::item::Item;
-use super::subscriptions::cost_of_topic;
+use super::item::{Group, Item, cost_of_topic};
 use crate::account::{Exceeded, Kind};
 use crate::limits::MAX_SUBSCRIPTION_CHANGES;
-
-/// The changes between two messages.
-pub(crate) type Group = u64;
 
 /// The group of a change, and its place among all.
 type Place = (Group, u64);

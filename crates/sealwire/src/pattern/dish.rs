@@ -8,9 +8,9 @@ use sealwire_zmtp::Frames;
 
 use super::fair_queue::FairQueue;
 use super::item::FromPeer;
+use super::item::cost_of_topic;
 use super::pipes::{PipeId, Pipes};
 use super::radio::{group, is_group};
-use super::subscriptions::cost_of_topic;
 use super::{Delivered, Delivery, Pattern, Received, SendFailure};
 use crate::error::{Error, MessageError, Operation, StateError};
 use crate::limits::MAX_TOPIC_BYTES_PER_PEER;

@@ -3,8 +3,10 @@
 use bytes::Bytes;
 use sealwire_zmtp::Frames;
 
-use super::changes::Group;
 use super::framing::{Framed, FramedRange};
+
+/// Changes of subscriptions between two messages of a queue, where they keep their place.
+pub(crate) type Group = u64;
 
 #[derive(Debug)]
 pub(crate) enum Item {
@@ -35,6 +37,16 @@ pub(crate) enum FromPeer {
 #[inline]
 pub(super) fn cost_of(count: usize, payload: usize) -> usize {
     16 * count + payload
+}
+
+/// What the tables need for a topic beside its bytes, at most: the peers that want it, and with XPUB
+/// what is to be told of it. A sum: tables that have just doubled hold 7 entries in 16 places, and a
+/// node of a tree has 11 places, of which one (peers) or six (what is to be told) are used.
+const TOPIC_OVERHEAD: usize = 512;
+
+/// What a topic costs of [`MAX_TOPIC_BYTES_PER_PEER`](crate::limits::MAX_TOPIC_BYTES_PER_PEER), in bytes.
+pub(crate) fn cost_of_topic(topic: &[u8]) -> usize {
+    topic.len() + TOPIC_OVERHEAD
 }
 
 impl Item {

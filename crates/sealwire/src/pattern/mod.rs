@@ -23,7 +23,6 @@
 mod announcements;
 mod changes;
 mod dealer;
-mod discarding;
 mod dish;
 mod fair_queue;
 mod framing;
@@ -43,6 +42,7 @@ mod req;
 mod round_robin;
 mod router;
 mod server;
+mod signals;
 #[cfg(test)]
 mod silent;
 mod single_part;
@@ -58,8 +58,9 @@ use sealwire_zmtp::{Frame, Frames, SocketType};
 pub(crate) use framing::Framed;
 pub(crate) use high_water_mark::{HighWaterMarks, Room};
 pub(crate) use item::{FromPeer, Item};
-pub(crate) use link::{DirectReader, Dismissal, Link, Signals};
+pub(crate) use link::{DirectReader, Dismissal, Link};
 pub(crate) use pipes::{PipeId, Pipes, Sole};
+pub(crate) use signals::Signals;
 
 use fair_queue::FairQueue;
 use round_robin::RoundRobin;

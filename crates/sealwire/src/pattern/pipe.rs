@@ -7,12 +7,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use sealwire_zmtp::Frames;
 
-use super::changes::{Changes, Group};
+use super::changes::Changes;
 use super::framing::{FramedRange, FramingBuffer};
 use super::high_water_mark::{HighWaterMarks, Room};
-use super::item::{Item, cost_of};
-use super::link::{Link, Signal, Signals};
+use super::item::{Group, Item, cost_of};
+use super::link::Link;
 use super::pipe_state::{Carriage, Input, Life, Output};
+use super::signals::{LinkSignal, Signals};
 use crate::account::{Exceeded, Kind};
 use crate::limits::MAX_FRAMED_RANGES;
 use crate::peer::Peer;
@@ -190,7 +191,7 @@ impl Pipe {
     #[inline]
     pub(super) fn tell_of_output(&mut self, signals: &mut Signals) {
         if self.output.signal() || (self.carriage == Carriage::KeptBack && self.fills_up()) {
-            signals.push(Signal::OutputReady(self.link.clone()));
+            signals.push(LinkSignal::OutputReady(self.link.clone()));
         }
     }
 
@@ -204,7 +205,7 @@ impl Pipe {
             self.input.is_paused() && self.high_water_marks.receive.half_free(messages, bytes);
         if resumes || (self.carriage == Carriage::KeptBack && messages == 0) {
             self.input = Input::Open;
-            signals.push(Signal::InputWanted(self.link.clone()));
+            signals.push(LinkSignal::InputWanted(self.link.clone()));
         }
     }
 

@@ -9,6 +9,7 @@
 //! that link may read again), which the socket core carries out once it has let go of its lock.
 //! Dropped frames go the same way ([`Pipes::discard`]): their owner may be foreign code.
 
+mod discarding;
 mod inbound;
 mod sole;
 
@@ -24,9 +25,10 @@ pub(crate) use self::sole::Sole;
 use super::framing::{FramedRange, FramingBuffer};
 use super::high_water_mark::{HighWaterMarks, Room};
 use super::item::{Item, cost_of};
-use super::link::{Dismissal, Link, Signal, Signals};
+use super::link::{Dismissal, Link};
 use super::pipe::Pipe;
 use super::pipe_state::{Carriage, Input, Life, Output};
+use super::signals::{LinkSignal, Signals};
 use crate::account::{self, Exceeded, Kind};
 use crate::peer::Peer;
 
@@ -129,7 +131,7 @@ impl Pipes {
     /// Removes a pipe that the pattern turned away.
     pub(crate) fn remove(&mut self, id: PipeId) {
         if let Some(pipe) = self.slab.try_remove(id) {
-            self.signals.discard_pipe(pipe);
+            self.signals.discard_pipe(Box::new(pipe));
         }
     }
 
@@ -143,7 +145,7 @@ impl Pipes {
             let pipe = self.slab.remove(id);
             self.left_behind -= 1;
             pipe.peer.account().set(Kind::Received, 0);
-            self.signals.discard_pipe(pipe);
+            self.signals.discard_pipe(Box::new(pipe));
         }
     }
 
@@ -328,14 +330,14 @@ impl Pipes {
             && pipe.life.dismiss()
         {
             self.signals
-                .push(Signal::Disconnect(pipe.link.clone(), reason));
+                .push(LinkSignal::Disconnect(pipe.link.clone(), reason));
         }
     }
 
     /// Asks the link to end the connection once what is queued for it has been sent.
     pub(crate) fn finish(&mut self, id: PipeId) {
         if let Some(pipe) = self.slab.get(id) {
-            self.signals.push(Signal::Finish(pipe.link.clone()));
+            self.signals.push(LinkSignal::Finish(pipe.link.clone()));
         }
     }
 

@@ -248,8 +248,8 @@ mod tests {
     use bytes::Bytes;
     use sealwire_zmtp::SocketType;
 
+    use super::super::item::cost_of_topic;
     use super::super::silent::{End, Scene};
-    use super::super::subscriptions::cost_of_topic;
     use super::*;
     use crate::limits::MAX_TOPIC_BYTES_PER_PEER;
     use crate::options::Behaviour;

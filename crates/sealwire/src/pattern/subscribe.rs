@@ -207,8 +207,8 @@ impl Pattern for Subscribe {
 mod tests {
     use sealwire_zmtp::SocketType;
 
+    use super::super::item::cost_of_topic;
     use super::super::silent::Scene;
-    use super::super::subscriptions::cost_of_topic;
     use super::*;
     use crate::account::Kind;
 

@@ -8,19 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::item::cost_of_topic;
 use super::pipes::PipeId;
 use crate::account::{Exceeded, Kind};
 use crate::limits::MAX_TOPIC_BYTES_PER_PEER;
-
-/// What the tables need for a topic beside its bytes, at most: the peers that want it, and with XPUB
-/// what is to be told of it. A sum: tables that have just doubled hold 7 entries in 16 places, and a
-/// node of a tree has 11 places, of which one (peers) or six (what is to be told) are used.
-const TOPIC_OVERHEAD: usize = 512;
-
-/// What a topic costs of [`MAX_TOPIC_BYTES_PER_PEER`], in bytes.
-pub(crate) fn cost_of_topic(topic: &[u8]) -> usize {
-    topic.len() + TOPIC_OVERHEAD
-}
 
 /// A topic, shared by the tables that hold it.
 pub(crate) type Topic = Arc<[u8]>;

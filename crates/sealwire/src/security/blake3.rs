@@ -6,7 +6,7 @@ use sealwire_zmtp::mechanism::DataPhase;
 use sealwire_zmtp::{KeyPair, PublicKey};
 
 use super::{Kind, Security};
-use crate::auth::SharedAuthenticator;
+use crate::auth::GuardedAuthenticator;
 
 /// The client of BLAKE3ZMQ: the side that knows the other's key. Made by
 /// [`Security::blake3_client`] and [`Security::blake3_client_with_keys`].
@@ -55,7 +55,7 @@ pub struct Blake3Client {
 pub struct Blake3Server {
     pub(crate) keys: KeyPair,
     pub(crate) additional_keys: Vec<KeyPair>,
-    pub(crate) authenticator: SharedAuthenticator,
+    pub(crate) authenticator: GuardedAuthenticator,
     pub(crate) data_phase: DataPhase,
 }
 

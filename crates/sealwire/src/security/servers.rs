@@ -6,7 +6,7 @@ use sealwire_zmtp::mechanism::FrameOrder;
 use sealwire_zmtp::{KeyPair, Mechanism};
 
 use super::{Blake3Server, Kind, Security};
-use crate::auth::{Authenticator, SharedAuthenticator};
+use crate::auth::{Authenticator, GuardedAuthenticator};
 
 /// The servers of one socket, each with its own keys and authenticator, no two of one mechanism. All encrypt:
 /// where plain text is one of them, anyone may choose it.
@@ -26,7 +26,7 @@ pub(crate) enum EncryptedServer {
 #[derive(Clone)]
 pub(crate) struct CurveServer {
     pub(crate) keys: KeyPair,
-    pub(crate) authenticator: SharedAuthenticator,
+    pub(crate) authenticator: GuardedAuthenticator,
     pub(crate) frame_order: FrameOrder,
 }
 
@@ -46,7 +46,7 @@ impl EncryptedServer {
         }
     }
 
-    pub(super) fn authenticator(&self) -> &SharedAuthenticator {
+    pub(super) fn authenticator(&self) -> &GuardedAuthenticator {
         match self {
             EncryptedServer::Blake3(server) => &server.authenticator,
             EncryptedServer::Curve(server) => &server.authenticator,
@@ -58,7 +58,7 @@ impl CurveServer {
     pub(super) fn new(keys: KeyPair, authenticator: impl Authenticator) -> Self {
         CurveServer {
             keys,
-            authenticator: SharedAuthenticator::new(authenticator),
+            authenticator: GuardedAuthenticator::new(authenticator),
             frame_order: FrameOrder::default(),
         }
     }

@@ -71,6 +71,17 @@ impl From<Socket> for super::Socket {
     }
 }
 
+impl SocketBuilder {
+    /// Makes the socket with the blocking API.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build`](SocketBuilder::build).
+    pub fn build_blocking(self) -> Result<Socket, Error> {
+        self.build().map(Into::into)
+    }
+}
+
 impl Drop for Socket {
     fn drop(&mut self) {
         // Other handles keep the socket open.

@@ -18,6 +18,8 @@ use super::private_directory::PrivateDirectory;
 use super::simulated::SimulatedListener;
 #[cfg(unix)]
 use super::socket_file::{self, SocketFile};
+#[cfg(target_os = "linux")]
+use super::target::abstract_address;
 use crate::endpoint::Endpoint;
 use crate::options::{SocketOptions, TcpOptions};
 use crate::peer::PeerAddress;
@@ -165,12 +167,6 @@ fn listen_path(
         address: PeerAddress::Ipc(path.into()),
         _directory: directory,
     })
-}
-
-#[cfg(target_os = "linux")]
-pub(super) fn abstract_address(name: &str) -> io::Result<std::os::unix::net::SocketAddr> {
-    use std::os::linux::net::SocketAddrExt as _;
-    std::os::unix::net::SocketAddr::from_abstract_name(name)
 }
 
 impl BoundListener {

@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr};
 #[cfg(unix)]
 use std::sync::Arc;
 
-use mio::event::Source;
+use mio::event::Source as _;
 use mio::net::TcpStream;
 #[cfg(unix)]
 use mio::net::UnixStream;
@@ -18,6 +18,8 @@ use socket2::SockRef;
 #[cfg(any(test, feature = "simulation"))]
 use super::simulated::SimulatedStream;
 use super::target::Target;
+#[cfg(target_os = "linux")]
+use super::target::abstract_address;
 #[cfg(feature = "wss")]
 use super::tls::Tls;
 #[cfg(feature = "ws")]
@@ -173,7 +175,7 @@ impl Stream {
             Target::Ipc(path) => UnixStream::connect(path).map(Stream::Unix),
             #[cfg(target_os = "linux")]
             Target::IpcAbstract(name) => {
-                let address = super::listen::abstract_address(name)?;
+                let address = abstract_address(name)?;
                 UnixStream::connect_addr(&address).map(Stream::Unix)
             }
             #[allow(unreachable_patterns, reason = "all targets exist on Linux")]

@@ -92,3 +92,10 @@ impl Target {
         }
     }
 }
+
+/// The address of a Unix socket without a file.
+#[cfg(target_os = "linux")]
+pub(super) fn abstract_address(name: &str) -> io::Result<std::os::unix::net::SocketAddr> {
+    use std::os::linux::net::SocketAddrExt as _;
+    std::os::unix::net::SocketAddr::from_abstract_name(name)
+}

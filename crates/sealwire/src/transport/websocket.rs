@@ -8,7 +8,7 @@ use mio::net::TcpStream;
 
 #[cfg(feature = "wss")]
 use super::tls::Tls;
-use super::zws::{Address, Ready, Role, Terms, Zws};
+use super::zws::{Address, ProtocolBytes, Role, Terms, Zws};
 use crate::entropy;
 use crate::limits::MAX_WEBSOCKET_PENDING;
 
@@ -98,7 +98,7 @@ pub(crate) struct WebSocket {
     /// Of the transport, not yet understood.
     input: BytesMut,
     /// For the protocol.
-    ready: Ready,
+    unread: ProtocolBytes,
     /// Something came from the transport.
     heard: bool,
 }
@@ -118,7 +118,7 @@ impl WebSocket {
             carrier,
             zws: Zws::new(role, terms, address, nonce, Box::new(masks())),
             input: BytesMut::new(),
-            ready: Ready::default(),
+            unread: ProtocolBytes::default(),
             heard: false,
         }
     }
@@ -148,7 +148,7 @@ impl WebSocket {
 
     /// Bytes of memory for what has come and the protocol has not got.
     pub(super) fn arriving(&self) -> usize {
-        self.zws.arriving() + self.ready.held()
+        self.zws.arriving() + self.unread.held()
     }
 
     /// Reads from TCP at most once, behind what is in the buffer, which must have room, or into another
@@ -156,10 +156,10 @@ impl WebSocket {
     /// came was for the layers below ZMTP only. A peer that never stops sending such would otherwise
     /// keep the thread for itself.
     pub(super) fn read_behind(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
-        if self.ready.is_empty() && !self.input.is_empty() {
+        if self.unread.is_empty() && !self.input.is_empty() {
             self.process()?;
         }
-        if self.ready.is_empty() {
+        if self.unread.is_empty() {
             let before = buffer.len();
             buffer.resize(buffer.capacity(), 0);
             let outcome = self.receive(&mut buffer[before..]);
@@ -168,7 +168,7 @@ impl WebSocket {
                 return Ok(0);
             }
         }
-        Ok(self.ready.hand_over(buffer))
+        Ok(self.unread.hand_over(buffer))
     }
 
     /// Reads from TCP with the help of `memory`. `false` at the end.
@@ -187,7 +187,7 @@ impl WebSocket {
             return Err(error);
         }
         self.process()?;
-        if self.ready.is_empty() {
+        if self.unread.is_empty() {
             return Err(io::ErrorKind::Interrupted.into());
         }
         Ok(true)
@@ -195,7 +195,7 @@ impl WebSocket {
 
     /// Makes bytes for ZMTP of what has come, as far as that can be done now.
     fn process(&mut self) -> io::Result<()> {
-        let received = self.zws.receive(&mut self.input, &mut self.ready);
+        let received = self.zws.receive(&mut self.input, &mut self.unread);
         // A large read must not be remembered by an idle connection.
         if self.input.is_empty() && self.input.capacity() > MAX_KEPT {
             self.input = BytesMut::new();

@@ -2,52 +2,15 @@
 //! sleeps until a signal, up to a deadline.
 
 use std::hint;
-#[cfg(unix)]
-use std::io;
-use std::time::Instant;
 
 use event_listener::{Listener as _, listener};
 
-use super::{Interrupt, Signal, Spinning};
+use super::until::{Next, Unfinished, Until, or_timed_out};
+use super::{Signal, Spinning};
 use crate::guard;
 
 /// Pauses between two attempts of a spin, each of which takes a lock that others want too.
 const PAUSES: u32 = 32;
-
-/// How long a thread waits.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Until<'a> {
-    /// For ever where there is none.
-    pub(crate) deadline: Option<Instant>,
-    /// Whether signal handlers end it before.
-    pub(crate) interrupt: Option<&'a Interrupt>,
-}
-
-/// Why a wait has ended although it was not done.
-#[derive(Debug)]
-pub(crate) enum Unfinished {
-    /// The deadline, or this thread must not wait.
-    TimedOut,
-    /// A signal handler ran, and the wait was to end for that.
-    #[cfg(unix)]
-    Interrupted,
-    /// The system has no descriptor for a sleep that a handler can end.
-    #[cfg(unix)]
-    Refused(io::Error),
-}
-
-pub(super) fn or_timed_out<T>(done: Option<T>) -> Result<T, Unfinished> {
-    done.ok_or(Unfinished::TimedOut)
-}
-
-/// What the thread does where an attempt fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// Attempts it again at once.
-    Attempt,
-    /// Sleeps until a signal: nothing may be left undone that this waits for.
-    Sleep,
-}
 
 impl Signal {
     /// Attempts it until it is done, on each signal and, with `spinning`, for a moment before it sleeps.

@@ -3,7 +3,7 @@
 //! A handler runs between any two instructions of its thread. One that runs after the thread has
 //! looked whether to go on, and before it sleeps, would be slept through. So signals are held back
 //! from that look on, and the system lets them in as the thread falls asleep, in one step
-//! ([`Held::sleep`]). It sleeps on a descriptor, as no other sleep can do that.
+//! ([`signals::sleep`]). It sleeps on a descriptor, as no other sleep can do that.
 //!
 //! ```text
 //!   attempt ─▶ hold ─▶ look ─▶ sleep ─┬─▶ woken: attempt
@@ -12,10 +12,9 @@
 //! ```
 
 use std::cell::Cell;
-use std::fmt;
 use std::future::Future;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -23,58 +22,10 @@ use std::time::Instant;
 
 use sealwire_fork::Birth;
 
-use super::blocking::or_timed_out;
 use super::notifier::Notifier;
-use super::{Listening, Next, Signal, Spinning, Unfinished};
-use crate::signals::{Held, Slept};
-
-/// When a wait of a socket's ends although nothing has come.
-#[derive(Clone)]
-pub(crate) enum Interrupt {
-    /// When a signal handler has run on the thread while it slept.
-    AnyHandler,
-    /// When this holds: it is asked before each sleep and after each handler.
-    When(Arc<dyn Fn() -> bool + Send + Sync>),
-}
-
-impl Interrupt {
-    pub(super) fn is_due(&self, handler_ran: bool) -> bool {
-        match self {
-            Interrupt::AnyHandler => handler_ran,
-            Interrupt::When(condition) => condition(),
-        }
-    }
-}
-
-impl fmt::Debug for Interrupt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Interrupt::AnyHandler => "AnyHandler",
-            Interrupt::When(_) => "When(..)",
-        })
-    }
-}
-
-/// Sleeps until one of the descriptors is readable, the deadline, or a handler ran and `interrupted`,
-/// which is told whether one has, says so.
-pub(super) fn sleep<const N: usize>(
-    descriptors: [BorrowedFd<'_>; N],
-    deadline: Option<Instant>,
-    mut interrupted: impl FnMut(bool) -> bool,
-) -> Slept<N> {
-    loop {
-        let held = Held::hold();
-        if interrupted(false) {
-            return Slept::Interrupted;
-        }
-        let slept = held.sleep(descriptors, deadline);
-        drop(held);
-        // Asked without holding signals back: what it does about one may take its time.
-        if slept != Slept::Interrupted || interrupted(true) {
-            return slept;
-        }
-    }
-}
+use super::until::{Interrupt, Next, Unfinished, or_timed_out};
+use super::{Listening, Signal, Spinning};
+use crate::signals::{self, Slept};
 
 /// What a thread sleeps on, and what wakes it: the waker of a task.
 struct Sleeper {
@@ -117,7 +68,7 @@ impl Lent {
     /// passed meanwhile counts more, so that who is woken all the time has an end too.
     fn sleep(&self, deadline: Option<Instant>, interrupted: impl FnMut(bool) -> bool) -> Slept<1> {
         let notifier = &self.0.notifier;
-        let slept = sleep([notifier.as_fd()], deadline, interrupted);
+        let slept = signals::sleep([notifier.as_fd()], deadline, interrupted);
         if slept == Slept::Woken([true]) {
             notifier.clear();
             if deadline.is_some_and(|at| at <= Instant::now()) {

@@ -15,12 +15,12 @@ mod spinning;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod until;
 #[cfg(unix)]
 mod waker;
 
-pub(crate) use blocking::{Next, Unfinished, Until};
 #[cfg(unix)]
-pub(crate) use interrupt::{Interrupt, block_on};
+pub(crate) use interrupt::block_on;
 pub(crate) use lease::Use;
 #[cfg(unix)]
 pub(crate) use lease::{Begun, Leaving};
@@ -33,15 +33,11 @@ pub(crate) use readiness::{Pollable, Pollers};
 #[cfg(unix)]
 pub use readiness::{Readiness, Ready};
 pub(crate) use spinning::Spinning;
+pub(crate) use until::{Interrupt, Next, Unfinished, Until};
 #[cfg(unix)]
-pub(crate) use waker::{Polled, Waker};
+pub(crate) use waker::{PollEnd, Waker};
 
 use crate::guard;
-
-/// There are no signal handlers.
-#[cfg(not(unix))]
-#[derive(Debug, Clone)]
-pub(crate) enum Interrupt {}
 
 /// What signals and the lease are made of: the tests put what loom has in its place.
 mod sync {

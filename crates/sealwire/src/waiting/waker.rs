@@ -9,8 +9,8 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, write};
 
-use super::{Until, interrupt};
-use crate::signals::Slept;
+use super::until::Until;
+use crate::signals::{self, Slept};
 
 /// An `eventfd(2)`, which takes a third of the time of a pair of sockets; elsewhere such a pair.
 ///
@@ -23,7 +23,7 @@ pub(crate) struct Waker {
 
 /// What ended a [`Waker::poll`].
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Polled {
+pub(crate) enum PollEnd {
     /// The connection is readable, or over.
     Readable,
     Woken,
@@ -80,24 +80,24 @@ impl Waker {
     }
 
     /// As [`poll`](Waker::poll), and until a signal handler ends the wait.
-    pub(crate) fn poll_until(&self, connection: &OwnedFd, until: Until<'_>) -> Polled {
+    pub(crate) fn poll_until(&self, connection: &OwnedFd, until: Until<'_>) -> PollEnd {
         let Some(interrupt) = until.interrupt else {
             return self.poll(connection, until.deadline);
         };
         let polled = [connection.as_fd(), self.as_fd()];
         loop {
-            let slept = interrupt::sleep(polled, until.deadline, |ran| interrupt.is_due(ran));
+            let slept = signals::sleep(polled, until.deadline, |ran| interrupt.is_due(ran));
             let [readable, woken] = match slept {
                 Slept::Woken(which) => which,
-                Slept::TimedOut => return Polled::TimedOut,
-                Slept::Interrupted => return Polled::Interrupted,
+                Slept::TimedOut => return PollEnd::TimedOut,
+                Slept::Interrupted => return PollEnd::Interrupted,
             };
             if woken {
                 self.clear();
             }
             match (readable, woken) {
-                (true, _) => return Polled::Readable,
-                (false, true) => return Polled::Woken,
+                (true, _) => return PollEnd::Readable,
+                (false, true) => return PollEnd::Woken,
                 // A wait of more than a day.
                 (false, false) => {}
             }
@@ -105,7 +105,7 @@ impl Waker {
     }
 
     /// Sleeps until `connection` or this is readable, or the deadline; and clears this.
-    pub(crate) fn poll(&self, connection: &OwnedFd, deadline: Option<Instant>) -> Polled {
+    pub(crate) fn poll(&self, connection: &OwnedFd, deadline: Option<Instant>) -> PollEnd {
         loop {
             let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
             let left = left.map(|left| Timespec {
@@ -123,13 +123,13 @@ impl Waker {
             }
             match count {
                 Ok(0) if deadline.is_some_and(|at| at <= Instant::now()) => {
-                    return Polled::TimedOut;
+                    return PollEnd::TimedOut;
                 }
-                Ok(_) if readable => return Polled::Readable,
-                Ok(_) if woken => return Polled::Woken,
+                Ok(_) if readable => return PollEnd::Readable,
+                Ok(_) if woken => return PollEnd::Woken,
                 // Interrupted, or a wait of more than a day.
                 Ok(_) | Err(Errno::INTR) => {}
-                Err(_) => return Polled::Woken,
+                Err(_) => return PollEnd::Woken,
             }
         }
     }
@@ -153,12 +153,12 @@ mod tests {
     #[test]
     fn a_wake_is_seen_once_however_often_it_was_written() {
         let (waker, connection) = (Waker::new().unwrap(), Waker::new().unwrap());
-        assert_eq!(waker.poll(&connection.polled, now()), Polled::TimedOut);
+        assert_eq!(waker.poll(&connection.polled, now()), PollEnd::TimedOut);
         for _ in 0..100 {
             waker.wake();
         }
-        assert_eq!(waker.poll(&connection.polled, None), Polled::Woken);
-        assert_eq!(waker.poll(&connection.polled, now()), Polled::TimedOut);
+        assert_eq!(waker.poll(&connection.polled, None), PollEnd::Woken);
+        assert_eq!(waker.poll(&connection.polled, now()), PollEnd::TimedOut);
     }
 
     #[test]
@@ -166,9 +166,9 @@ mod tests {
         let (waker, connection) = (Waker::new().unwrap(), Waker::new().unwrap());
         waker.wake();
         connection.wake();
-        assert_eq!(waker.poll(&connection.polled, None), Polled::Readable);
+        assert_eq!(waker.poll(&connection.polled, None), PollEnd::Readable);
         connection.clear();
-        assert_eq!(waker.poll(&connection.polled, now()), Polled::TimedOut);
+        assert_eq!(waker.poll(&connection.polled, now()), PollEnd::TimedOut);
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(5));
                 waker.wake();
             });
-            assert_eq!(waker.poll(&connection.polled, None), Polled::Woken);
+            assert_eq!(waker.poll(&connection.polled, None), PollEnd::Woken);
         });
     }
 }

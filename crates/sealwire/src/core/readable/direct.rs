@@ -8,7 +8,7 @@ use super::super::SocketCore;
 use crate::guard;
 use crate::pattern::DirectReader;
 use crate::transport;
-use crate::waiting::{Begun, Leaving, Polled, Until, Waker};
+use crate::waiting::{Begun, Leaving, PollEnd, Until, Waker};
 
 /// What became of the waiting.
 pub(in crate::core) enum Waited {
@@ -81,37 +81,37 @@ impl<'a> Reading<'a> {
     fn wait_once(&mut self, until: Until<'_>) -> Waited {
         let lease = &self.core.readable.lease;
         let polled = match self.more {
-            true => Polled::Readable,
+            true => PollEnd::Readable,
             // Asked for before it sleeps: who ended it before this thread parked did not wake it.
             false if !lease.is_ended() => self.poll(until),
             false => return Waited::Over,
         };
         match polled {
             // Whatever became of the lease: the handler is told of nowhere else.
-            Polled::Interrupted => Waited::Interrupted,
+            PollEnd::Interrupted => Waited::Interrupted,
             _ if !lease.unpark() => Waited::Over,
-            Polled::Readable => match self.reader.read() {
+            PollEnd::Readable => match self.reader.read() {
                 Some(more) => {
                     self.more = more;
                     Waited::Retry
                 }
                 None => Waited::Over,
             },
-            Polled::Woken => match self.core.sole_link() {
+            PollEnd::Woken => match self.core.sole_link() {
                 Some(_) => Waited::Retry,
                 None => Waited::Over,
             },
-            Polled::TimedOut => Waited::TimedOut,
+            PollEnd::TimedOut => Waited::TimedOut,
         }
     }
 
     /// Polls again and again for a moment if that has paid lately, then sleeps.
-    fn poll(&self, until: Until<'_>) -> Polled {
+    fn poll(&self, until: Until<'_>) -> PollEnd {
         let connection = &self.connection;
         let spinning = &self.core.readable.spinning;
         let now = Instant::now();
         let attempt = || match self.waker.poll(connection, Some(now)) {
-            Polled::TimedOut => None,
+            PollEnd::TimedOut => None,
             polled => Some(polled),
         };
         // The sender may need this core.

@@ -11,10 +11,10 @@ use sealwire_zmtp::mechanism::Credentials;
 use self::desk::{Ask, Busy, Desk};
 use self::revisions::Revisions;
 use super::mailbox::{Command, Mailbox};
-use super::session::SessionKey;
+use super::session_key::SessionKey;
 use crate::auth::{
-    Admission, Client, Decision, Guest, PlainClient, PlainCredentials, SharedAuthenticator,
-    SharedPlainAuthenticator, Status, Verdict, undecided,
+    Admission, Client, Decision, GuardedAuthenticator, GuardedPlainAuthenticator, Guest,
+    PlainClient, PlainCredentials, Status, Verdict, undecided,
 };
 use crate::core::SocketCore;
 use crate::guard;
@@ -83,8 +83,8 @@ impl Inquiry {
 
 /// A peer that asks to be let in, and the authenticator to ask about it.
 pub(super) enum Applicant {
-    Key(SharedAuthenticator, Box<Credentials>),
-    Password(SharedPlainAuthenticator, Box<PlainCredentials>),
+    Key(GuardedAuthenticator, Box<Credentials>),
+    Password(GuardedPlainAuthenticator, Box<PlainCredentials>),
 }
 
 impl Applicant {

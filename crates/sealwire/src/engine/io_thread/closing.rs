@@ -6,7 +6,7 @@ use super::IoThread;
 use super::sources::SourceEvent;
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
-use crate::engine::session::{Origin, SessionKey};
+use crate::engine::session_key::{Origin, SessionKey};
 use crate::engine::timers::Timer;
 use crate::failure::FailureCause;
 use crate::guard;
@@ -77,7 +77,9 @@ impl IoThread {
             !std::mem::take(&mut self.faults.removing_panics),
             "asked for again"
         );
-        self.reactor.timers.clear(Timer::Source { slot, number });
+        self.reactor
+            .timers
+            .clear(Timer::EventSource { slot, number });
     }
 
     pub(super) fn close_socket(&mut self, core: Arc<SocketCore>) {

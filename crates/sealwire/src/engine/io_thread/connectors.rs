@@ -10,7 +10,8 @@ use super::IoThread;
 use super::sources::SourceEvent;
 use crate::engine::connector;
 use crate::engine::connector::ConnectError;
-use crate::engine::session::{End, Origin};
+use crate::engine::session::End;
+use crate::engine::session_key::Origin;
 use crate::engine::timers::Timer;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::monitor::{Event, add};
@@ -20,7 +21,7 @@ use crate::transport::Target;
 impl IoThread {
     pub(super) fn serve_connector(&mut self, slot: usize, event: SourceEvent) {
         match event {
-            SourceEvent::Ready(_) => self.advance_connecting(slot),
+            SourceEvent::Polled(_) => self.advance_connecting(slot),
             SourceEvent::Due(_) => self.connector_due(slot, self.reactor.now()),
             // It never asks for more time, and a backlog needs its peer.
             SourceEvent::TimeSlice | SourceEvent::SocketClosing { backlog: true } => {}
@@ -109,7 +110,7 @@ impl IoThread {
                 let number = connector.id;
                 self.reactor
                     .timers
-                    .set(deadline, Timer::Source { slot, number });
+                    .set(deadline, Timer::EventSource { slot, number });
             }
             Err(end) => self.attempt_failed(slot, end),
         }
@@ -212,7 +213,9 @@ impl IoThread {
             return;
         }
         let number = connector.id;
-        self.reactor.timers.set(at, Timer::Source { slot, number });
+        self.reactor
+            .timers
+            .set(at, Timer::EventSource { slot, number });
     }
 
     pub(super) fn connector_due(&mut self, slot: usize, now: Duration) {

@@ -4,14 +4,14 @@ use super::IoThread;
 use super::closing::accept_panicked;
 use super::sources::{EventSource, SourceEvent};
 use crate::engine::datagrams::{Datagrams, Progress};
-use crate::engine::session::SessionKey;
+use crate::engine::session_key::SessionKey;
 use crate::engine::timers::Timer;
 use crate::monitor::Event;
 
 impl IoThread {
     pub(super) fn serve_datagrams(&mut self, slot: usize, event: SourceEvent) {
         match event {
-            SourceEvent::Ready(_) | SourceEvent::TimeSlice => self.exchange(slot),
+            SourceEvent::Polled(_) | SourceEvent::TimeSlice => self.exchange(slot),
             SourceEvent::Withdrawn | SourceEvent::SocketClosing { .. } => {
                 self.finish_datagrams(slot);
             }
@@ -74,7 +74,7 @@ impl IoThread {
         };
         if datagrams.finish() {
             let (number, linger) = (datagrams.id, datagrams.core.options().linger);
-            let timer = Timer::Source { slot, number };
+            let timer = Timer::EventSource { slot, number };
             self.reactor.timers.set(now + linger, timer);
         }
         self.exchange(slot);

@@ -13,7 +13,8 @@ use crate::account::{self, Kind, Place};
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::engine::listener::{Accepted, Listener};
-use crate::engine::session::{End, Origin, SessionKey};
+use crate::engine::session::End;
+use crate::engine::session_key::{Origin, SessionKey};
 use crate::engine::timers::Timer;
 use crate::failure::{ConnectionFailure, FailureCause};
 use crate::limits::ACCEPTS_PER_TIME_SLICE;
@@ -24,7 +25,7 @@ use crate::transport::{BoundListener, Stream};
 impl IoThread {
     pub(super) fn serve_listener(&mut self, slot: usize, event: SourceEvent) {
         match event {
-            SourceEvent::Ready(_) => self.handshakes.push(slot),
+            SourceEvent::Polled(_) => self.handshakes.push(slot),
             SourceEvent::TimeSlice | SourceEvent::Due(_) => self.accept(slot),
             SourceEvent::Withdrawn
             | SourceEvent::SocketClosing { .. }
@@ -193,7 +194,7 @@ impl IoThread {
         let now = self.reactor.now();
         if let Some(listener) = self.sources.listener(slot) {
             let (until, number) = (listener.pause(error, now), listener.id);
-            let timer = Timer::Source { slot, number };
+            let timer = Timer::EventSource { slot, number };
             self.reactor.timers.set(until, timer);
         }
     }

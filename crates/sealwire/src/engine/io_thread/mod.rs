@@ -14,22 +14,19 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use std::{io, thread};
 
-use bytes::BytesMut;
-
 use self::handshakes::HandshakeQueue;
 use self::lingering::Lingering;
 use self::sources::{EventSource, SourceEvent, Sources};
 use self::time_slices::TimeSlices;
 use super::alarms::Alarms;
 use super::connector::Connector;
-use super::decisions::Decisions;
 #[cfg(test)]
 use super::mailbox::Fault;
 use super::mailbox::{Command, Mailbox};
-use super::session::{Origin, SessionKey};
-use super::timers::{Timer, Timers};
-use super::world::{Ready, System, World};
-use crate::core::{ROTATION_PERIOD, SharedCookies, SocketCore, rotate_cookies};
+use super::reactor::Reactor;
+use super::timers::Timer;
+use super::world::{PollEvent, System, World};
+use crate::core::{ROTATION_PERIOD, ServerCookies, SocketCore, rotate_cookies};
 use crate::guard;
 use crate::inproc;
 use crate::signals;
@@ -50,32 +47,6 @@ pub(crate) fn start(inproc: Arc<inproc::Registry>) -> io::Result<Arc<Mailbox>> {
     Ok(mailbox)
 }
 
-/// What sessions need of the thread that drives them.
-pub(super) struct Reactor {
-    pub(super) world: Arc<dyn World>,
-    pub(super) mailbox: Arc<Mailbox>,
-    pub(super) decisions: Decisions,
-    pub(super) inproc: Arc<inproc::Registry>,
-    timers: Timers,
-    /// Memory to read into.
-    pub(super) spare: BytesMut,
-    /// The same for datagrams.
-    datagram: Vec<u8>,
-    became_ready: Vec<(Origin, SessionKey)>,
-}
-
-impl Reactor {
-    /// Time since the context began.
-    pub(super) fn now(&self) -> Duration {
-        self.world.now()
-    }
-
-    /// A session's handshake is done; its listener hears of it once the session was served.
-    pub(super) fn became_ready(&mut self, origin: Origin, session: SessionKey) {
-        self.became_ready.push((origin, session));
-    }
-}
-
 /// How the thread came to its end.
 #[derive(PartialEq, Eq)]
 pub(super) enum Ended {
@@ -89,13 +60,13 @@ pub(super) struct IoThread {
     reactor: Reactor,
     time_slices: TimeSlices,
     /// What the poll said last.
-    ready: Vec<Ready>,
+    ready: Vec<PollEvent>,
     /// What the mailbox had last.
     commands: Vec<Command>,
     /// Listeners, and sessions that are not ready.
     handshakes: HandshakeQueue,
     lingering: Lingering,
-    cookies: Vec<Weak<SharedCookies>>,
+    cookies: Vec<Weak<ServerCookies>>,
     /// Sockets whose authenticators may change their mind.
     revised: Vec<Weak<SocketCore>>,
     alarms: Alarms,
@@ -115,19 +86,9 @@ struct Faults {
 impl IoThread {
     /// The I/O of a context in this world, with these names of `inproc`, for one thread to do.
     pub(super) fn new(world: Arc<dyn World>, inproc: Arc<inproc::Registry>) -> Self {
-        let mailbox = Arc::new(Mailbox::new(world.clone()));
         IoThread {
             sources: Sources::default(),
-            reactor: Reactor {
-                world,
-                decisions: Decisions::new(mailbox.clone()),
-                mailbox,
-                inproc,
-                timers: Timers::default(),
-                spare: BytesMut::new(),
-                datagram: Vec::new(),
-                became_ready: Vec::new(),
-            },
+            reactor: Reactor::new(world, inproc),
             time_slices: TimeSlices::default(),
             ready: Vec::new(),
             commands: Vec::new(),
@@ -189,7 +150,7 @@ impl IoThread {
         let mut ready = std::mem::take(&mut self.ready);
         for ready in ready.drain(..) {
             self.contained(Some(ready.slot), |this| {
-                this.serve(ready.slot, SourceEvent::Ready(ready));
+                this.serve(ready.slot, SourceEvent::Polled(ready));
             });
         }
         self.ready = ready;
@@ -219,7 +180,7 @@ impl IoThread {
         let now = self.reactor.now();
         while let Some(timer) = self.reactor.timers.pop_due(now) {
             let slot = match timer {
-                Timer::Source { slot, .. } => Some(slot),
+                Timer::EventSource { slot, .. } => Some(slot),
                 _ => None,
             };
             self.contained(slot, |this| this.timer_due(timer));
@@ -374,7 +335,7 @@ impl IoThread {
     fn timer_due(&mut self, timer: Timer) {
         let now = self.reactor.now();
         match timer {
-            Timer::Source { slot, number } => self.serve(slot, SourceEvent::Due(number)),
+            Timer::EventSource { slot, number } => self.serve(slot, SourceEvent::Due(number)),
             Timer::Alarm { number } => self.alarms.ring(number),
             Timer::Linger { socket } => {
                 if let Some(core) = self.lingering.take(socket) {

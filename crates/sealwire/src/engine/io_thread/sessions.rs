@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use mio::Token;
 
+use super::IoThread;
 use super::sources::{EventSource, SourceEvent};
-use super::{IoThread, Reactor};
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
-use crate::engine::session::{End, Origin, Progress, Session, SessionKey};
+use crate::engine::reactor::Reactor;
+use crate::engine::session::{End, Progress, Session};
+use crate::engine::session_key::{Origin, SessionKey};
 use crate::engine::shared::SharedSession;
-use crate::engine::world::Ready;
+use crate::engine::world::PollEvent;
 use crate::failure::FailureCause;
 use crate::guard;
 use crate::peer::PeerAddress;
@@ -34,7 +36,7 @@ fn terms(core: &SocketCore) -> Terms {
 impl IoThread {
     pub(super) fn serve_session(&mut self, slot: usize, event: SourceEvent) {
         match event {
-            SourceEvent::Ready(ready) => self.session_ready(slot, ready),
+            SourceEvent::Polled(ready) => self.session_ready(slot, ready),
             SourceEvent::TimeSlice => self.drive(slot),
             SourceEvent::Due(_) => self.session_due(slot),
             // Endpoints are withdrawn, not connections.
@@ -45,7 +47,7 @@ impl IoThread {
         }
     }
 
-    fn session_ready(&mut self, slot: usize, ready: Ready) {
+    fn session_ready(&mut self, slot: usize, ready: PollEvent) {
         let Some(session) = self.sources.session(slot) else {
             return;
         };

@@ -14,9 +14,9 @@ use crate::core::SocketCore;
 use crate::engine::connector::Connector;
 use crate::engine::datagrams::Datagrams;
 use crate::engine::listener::Listener;
-use crate::engine::session::{Origin, SessionKey};
+use crate::engine::session_key::{Origin, SessionKey};
 use crate::engine::shared::SharedSession;
-use crate::engine::world::Ready;
+use crate::engine::world::PollEvent;
 
 pub(super) enum EventSource {
     Listener(Box<Listener>),
@@ -28,7 +28,7 @@ pub(super) enum EventSource {
 /// Something that happens to a source.
 pub(super) enum SourceEvent {
     /// The poll says that its transport has changed.
-    Ready(Ready),
+    Polled(PollEvent),
     /// It asked for more time.
     TimeSlice,
     /// Its timer with this number is due.

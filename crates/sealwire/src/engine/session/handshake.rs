@@ -1,7 +1,7 @@
 //! From the first byte to a peer that the socket has taken: whom to ask about it, and what became
 //! of that.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use sealwire_zmtp::connection::{PeerInfo, Warning};
 use sealwire_zmtp::error::Refusal;
@@ -9,12 +9,13 @@ use sealwire_zmtp::mechanism::Claim;
 use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent, Mechanism};
 
 use super::standing::{Attached, Review, Standing};
-use super::{End, Origin, Session};
+use super::{End, Session};
 use crate::account;
 use crate::auth::{Status, Verdict};
 use crate::core::Holder;
 use crate::engine::decisions::{Answer, Applicant, Inquiry};
-use crate::engine::io_thread::Reactor;
+use crate::engine::reactor::Reactor;
+use crate::engine::session_key::Origin;
 use crate::failure::FailureCause;
 use crate::monitor::{Event, add};
 use crate::pattern::Dismissal;
@@ -188,7 +189,7 @@ impl Session {
         });
         self.hold(&peer)?;
         // The thread that drives a session holds it.
-        let Some(link) = self.shared.upgrade() else {
+        let Some(link) = self.link.as_ref().and_then(Weak::upgrade) else {
             return Err(End::Failed(FailureCause::Internal));
         };
         let connector = self.origin.connector();

@@ -25,6 +25,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use sealwire_zmtp::connection::Warning;
+use sealwire_zmtp::{Connection, Entropy, SocketType};
+use zeroize::Zeroizing;
 
 use self::direct::DirectReading;
 use self::phase::Phase;
@@ -32,10 +34,12 @@ use self::readiness::TransportReadiness;
 use self::reading::Inbound;
 use self::standing::{Permits, Review, Standing};
 use self::writing::Outbound;
-use super::io_thread::Reactor;
-use super::shared::{Bursts, SharedSession};
-use super::timers::{Timer, Timers};
-use super::wire::{self, Wire};
+use super::bursts::Bursts;
+use super::raw::Raw;
+use super::reactor::Reactor;
+use super::session_key::{Origin, SessionKey};
+use super::timers::Timers;
+use super::wire::Wire;
 use super::world::World;
 use crate::account::{Kind, Place};
 use crate::core::SocketCore;
@@ -43,43 +47,9 @@ use crate::endpoint::Endpoint;
 use crate::failure::FailureCause;
 use crate::limits::WRITES_PER_TIME_SLICE;
 use crate::monitor::Event;
+use crate::pattern::Link;
 use crate::peer::PeerAddress;
 use crate::transport::Stream;
-
-/// Names a session: its slot, and the connection id because slots are used again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SessionKey {
-    pub(in crate::engine) slot: usize,
-    pub(in crate::engine) connection: u64,
-}
-
-impl SessionKey {
-    fn timer(self) -> Timer {
-        Timer::Source {
-            slot: self.slot,
-            number: self.connection,
-        }
-    }
-}
-
-/// Where a session came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::engine) enum Origin {
-    /// The listener in this slot, with this id.
-    Listener { slot: usize, id: u64 },
-    /// The connector in this slot, with this id.
-    Connector { slot: usize, id: u64 },
-}
-
-impl Origin {
-    /// The number of the `connect` behind it.
-    fn connector(self) -> Option<u64> {
-        match self {
-            Origin::Connector { id, .. } => Some(id),
-            Origin::Listener { .. } => None,
-        }
-    }
-}
 
 /// How a session ended.
 pub(in crate::engine) enum End {
@@ -120,8 +90,8 @@ pub(in crate::engine) struct Session {
     /// The deadline that is among the I/O thread's timers.
     timer: Option<Duration>,
     pub(in crate::engine) bursts: Arc<Bursts>,
-    /// What this session is part of.
-    shared: Weak<SharedSession>,
+    /// What its pipe is given to reach it.
+    link: Option<Weak<dyn Link>>,
     direct: DirectReading,
 }
 
@@ -136,7 +106,7 @@ impl Session {
         world: &dyn World,
     ) -> Self {
         stream.tune(&core.options().tcp);
-        let mut protocol = wire::open(&core, world);
+        let mut protocol = speak(&core, world);
         if stream.has_heartbeat() {
             protocol.heartbeat_by_transport();
         }
@@ -165,13 +135,13 @@ impl Session {
             permits: Permits::default(),
             timer: None,
             bursts: Arc::default(),
-            shared: Weak::new(),
+            link: None,
             direct: DirectReading::default(),
         }
     }
 
-    pub(in crate::engine) fn shared_as(mut self, shared: Weak<SharedSession>) -> Self {
-        self.shared = shared;
+    pub(in crate::engine) fn linked_by(mut self, link: Weak<dyn Link>) -> Self {
+        self.link = Some(link);
         self
     }
 
@@ -300,4 +270,16 @@ impl Session {
         }
         Ok(progress)
     }
+}
+
+/// What the connections of this socket speak, from their beginning.
+fn speak(core: &SocketCore, world: &dyn World) -> Box<dyn Wire> {
+    if core.options().socket_type == SocketType::Stream {
+        return Box::new(Raw::default());
+    }
+    let mut random = Zeroizing::new([0; Entropy::SIZE]);
+    world.fill_random(&mut random[..]);
+    let (config, provider) = (core.protocol().clone(), core.options().provider.clone());
+    let entropy = Entropy::new(*random);
+    Box::new(Connection::new(config, provider, entropy, world.now()))
 }

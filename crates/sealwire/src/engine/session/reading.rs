@@ -10,7 +10,7 @@ use sealwire_zmtp::{Event as ProtocolEvent, Frames};
 
 use super::input::Input;
 use super::{End, Progress, Session};
-use crate::engine::io_thread::Reactor;
+use crate::engine::reactor::Reactor;
 use crate::engine::wire::Wire;
 use crate::limits::READS_PER_TIME_SLICE;
 use crate::pattern::{Arrivals, FromPeer, Room};

@@ -29,7 +29,7 @@ pub(crate) trait World: Send + Sync {
     /// # Errors
     ///
     /// [`Interrupted`](io::ErrorKind::Interrupted) by a signal; others when no poll is possible any more.
-    fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()>;
+    fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()>;
 
     /// Ends the poll that waits, or else the next one.
     ///
@@ -74,9 +74,9 @@ pub(crate) trait World: Send + Sync {
     }
 }
 
-/// A transport that is ready for something it was not ready for before.
+/// What a poll says of a transport: it is ready for something that it was not ready for before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ready {
+pub(crate) struct PollEvent {
     pub(super) slot: usize,
     /// Also where it has hung up: reading tells how.
     pub(super) readable: bool,

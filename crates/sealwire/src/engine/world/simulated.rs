@@ -4,23 +4,20 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use mio::{Poll, Registry};
 
-use super::{Ready, World};
+use super::{PollEvent, World};
 use crate::account::DescriptorLimit;
 use crate::endpoint::Endpoint;
-use crate::engine::io_thread::IoThread;
-use crate::engine::mailbox::Mailbox;
-use crate::inproc;
 use crate::options::{SocketOptions, TcpOptions};
 use crate::transport::simulated::Network;
 use crate::transport::{BoundListener, Stream, Target};
 
 /// A machine on the network, with one context.
-struct Host {
+pub(in crate::engine) struct Host {
     network: Network,
     address: IpAddr,
     /// Of a poll that nothing is registered with: transports ask for one.
@@ -39,6 +36,19 @@ enum Next {
 }
 
 impl Host {
+    /// A host with this address.
+    pub(in crate::engine) fn new(network: &Network, address: IpAddr) -> Self {
+        let poll = Poll::new().expect("the tests have descriptors");
+        let registry = poll.registry().try_clone();
+        Host {
+            network: network.clone(),
+            address,
+            registry: registry.expect("the tests have descriptors"),
+            woken: AtomicBool::new(false),
+            next: Mutex::new(Next::Poll),
+        }
+    }
+
     fn next(&self) -> MutexGuard<'_, Next> {
         self.next.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -48,14 +58,15 @@ impl Host {
     }
 
     /// When it is to be served by the clock.
-    fn timer(&self) -> Option<Duration> {
+    pub(in crate::engine) fn timer(&self) -> Option<Duration> {
         match *self.next() {
             Next::At(at) => Some(at),
             Next::Poll | Next::Never => None,
         }
     }
 
-    fn is_due(&self) -> bool {
+    /// Whether there is something to do now.
+    pub(in crate::engine) fn is_due(&self) -> bool {
         *self.next() == Next::Poll
             || self.timer().is_some_and(|at| at <= self.network.now())
             || self.woken.load(Ordering::Relaxed)
@@ -68,7 +79,7 @@ impl World for Host {
         self.network.now()
     }
 
-    fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+    fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()> {
         let told = self.network.take_ready(self.address);
         let mut next = self.next();
         // The results of notifications told now, and of timers that are due, are known with the next poll.
@@ -80,7 +91,7 @@ impl World for Host {
         };
         ready.extend(
             told.into_iter()
-                .map(|(slot, readable, writable, hung_up)| Ready {
+                .map(|(slot, readable, writable, hung_up)| PollEvent {
                     slot,
                     readable,
                     writable,
@@ -127,48 +138,5 @@ impl World for Host {
 
     fn fill_random(&self, bytes: &mut [u8]) {
         self.network.fill_random(bytes);
-    }
-}
-
-/// A host with one context, and the thread of that, which is served when it is told to.
-pub(crate) struct SimulatedHost {
-    host: Arc<Host>,
-    thread: IoThread,
-}
-
-impl SimulatedHost {
-    /// A host with this address, whose context has these names of `inproc`.
-    pub(crate) fn new(network: &Network, address: IpAddr, inproc: Arc<inproc::Registry>) -> Self {
-        let poll = Poll::new().expect("the tests have descriptors");
-        let registry = poll.registry().try_clone();
-        let host = Arc::new(Host {
-            network: network.clone(),
-            address,
-            registry: registry.expect("the tests have descriptors"),
-            woken: AtomicBool::new(false),
-            next: Mutex::new(Next::Poll),
-        });
-        let thread = IoThread::new(host.clone(), inproc);
-        SimulatedHost { host, thread }
-    }
-
-    /// How the thread is asked to do something.
-    pub(crate) fn mailbox(&self) -> &Arc<Mailbox> {
-        self.thread.mailbox()
-    }
-
-    /// Whether there is something to do now.
-    pub(crate) fn is_due(&self) -> bool {
-        self.host.is_due()
-    }
-
-    /// When it is to be served by the clock.
-    pub(crate) fn timer(&self) -> Option<Duration> {
-        self.host.timer()
-    }
-
-    /// One iteration of its thread. Whether it goes on.
-    pub(crate) fn serve(&mut self) -> bool {
-        self.thread.iterate().is_none()
     }
 }

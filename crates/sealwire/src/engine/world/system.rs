@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mio::{Events, Poll, Registry, Token, Waker};
 
-use super::{Ready, World};
+use super::{PollEvent, World};
 use crate::account::DescriptorLimit;
 use crate::endpoint::Endpoint;
 use crate::entropy;
@@ -46,13 +46,13 @@ impl World for System {
         self.epoch.elapsed()
     }
 
-    fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+    fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()> {
         let (poll, events) = &mut *self.poll.lock().unwrap_or_else(PoisonError::into_inner);
         poll.poll(events, timeout)?;
         let transports = events.iter().filter(|event| event.token() != WAKER);
         ready.extend(transports.map(|event| {
             let hung_up = event.is_read_closed() || event.is_error();
-            Ready {
+            PollEvent {
                 slot: event.token().0,
                 readable: event.is_readable() || hung_up,
                 writable: event.is_writable(),

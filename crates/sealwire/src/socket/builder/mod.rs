@@ -9,7 +9,7 @@ use std::time::Duration;
 use sealwire_zmtp::connection::Heartbeat;
 use sealwire_zmtp::{Provider, SocketType};
 
-use super::{Socket, blocking};
+use super::Socket;
 use crate::auth::{Admission, Decision, Guest};
 use crate::context::Context;
 use crate::error::Error;
@@ -183,7 +183,7 @@ impl SocketBuilder {
 
     /// Ends a blocking call with [`Error::Interrupted`] when a signal handler has run on its thread while it
     /// slept: `EINTR` of the system's calls, whatever `SA_RESTART` says. Every call that waits for this socket: to
-    /// send, to receive (also [`incoming`](blocking::Socket::incoming), which goes on after it), `connect_peer`
+    /// send, to receive (also [`incoming`](crate::blocking::Socket::incoming), which goes on after it), `connect_peer`
     /// and `close`. Dropping the last handle is not interrupted, nor a proxy. Default: off, signals end nothing.
     ///
     /// A handler that runs before the call, or before it sleeps, ends nothing. Where a
@@ -343,14 +343,5 @@ impl SocketBuilder {
             None => Context::global()?,
         };
         Ok(Socket::open(context, self.options))
-    }
-
-    /// Makes the socket with the blocking API.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`build`](SocketBuilder::build).
-    pub fn build_blocking(self) -> Result<blocking::Socket, Error> {
-        self.build().map(Into::into)
     }
 }

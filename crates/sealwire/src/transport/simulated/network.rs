@@ -9,8 +9,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{SimulatedListener, SimulatedStream};
-
 /// How good the network is.
 #[derive(Debug, Clone)]
 pub struct Conditions {
@@ -254,59 +252,6 @@ impl Network {
         told
     }
 
-    /// Begins to listen. The port may be zero.
-    pub fn listen(&self, mut address: SocketAddr) -> io::Result<SimulatedListener> {
-        let mut state = self.lock();
-        state.has_descriptors(address.ip())?;
-        if state.listeners.contains_key(&address) {
-            return Err(io::ErrorKind::AddrInUse.into());
-        }
-        if address.port() == 0 {
-            state.next_port += 1;
-            address.set_port(state.next_port);
-        }
-        let listening = Listening {
-            host: Some(address.ip()),
-            ..Listening::default()
-        };
-        state.listeners.insert(address, listening);
-        drop(state);
-        Ok(SimulatedListener::new(self.clone(), address))
-    }
-
-    /// Begins to connect from this host.
-    pub fn connect(&self, host: IpAddr, remote: SocketAddr) -> io::Result<SimulatedStream> {
-        let mut state = self.lock();
-        state.has_descriptors(host)?;
-        state.next_port += 1;
-        let local = SocketAddr::new(host, state.next_port);
-        let (there, back) = (state.delay(), state.delay());
-        let arrives = state.now + there;
-        let number = state.next_end;
-        state.next_end += 2;
-        let refused = match state.listeners.get_mut(&remote) {
-            Some(listening) => {
-                // In the order in which they arrive.
-                let before = |(at, _): &(Duration, usize)| *at <= arrives;
-                let place = listening.waiting.partition_point(before);
-                listening.waiting.insert(place, (arrives, number + 1));
-                false
-            }
-            None => true,
-        };
-        let standing = Standing::Connecting {
-            until: arrives + back,
-            refused,
-        };
-        state.ends.insert(number, End::new(host, remote, standing));
-        if !refused {
-            let other = End::new(remote.ip(), local, Standing::Connected);
-            state.ends.insert(number + 1, other);
-        }
-        drop(state);
-        Ok(SimulatedStream::new(self.clone(), number))
-    }
-
     /// Cuts one of the connections, if there are any, chosen by the seed. Both ends notice at once, and what
     /// is under way is lost.
     pub fn cut(&self) {
@@ -321,7 +266,7 @@ impl Network {
     }
 
     /// Silences one of the connections, if there are any: nothing comes through it from now on, and neither
-    /// end is told before it has [asked](SimulatedStream::keep_alive).
+    /// end is told before it has [asked](super::SimulatedStream::keep_alive).
     pub fn leave_half_open(&self) {
         let mut state = self.lock();
         let now = state.now;
@@ -371,6 +316,55 @@ fn pop_due<T>(coming: &mut VecDeque<(Duration, T)>, now: Duration) -> Option<(Du
 }
 
 impl State {
+    /// Begins to listen at this address, whose port may be zero. Returns it with the port.
+    pub(super) fn listen(&mut self, mut address: SocketAddr) -> io::Result<SocketAddr> {
+        self.has_descriptors(address.ip())?;
+        if self.listeners.contains_key(&address) {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
+        if address.port() == 0 {
+            self.next_port += 1;
+            address.set_port(self.next_port);
+        }
+        let listening = Listening {
+            host: Some(address.ip()),
+            ..Listening::default()
+        };
+        self.listeners.insert(address, listening);
+        Ok(address)
+    }
+
+    /// Begins to connect from this host. Returns the number of its end.
+    pub(super) fn connect(&mut self, host: IpAddr, remote: SocketAddr) -> io::Result<usize> {
+        self.has_descriptors(host)?;
+        self.next_port += 1;
+        let local = SocketAddr::new(host, self.next_port);
+        let (there, back) = (self.delay(), self.delay());
+        let arrives = self.now + there;
+        let number = self.next_end;
+        self.next_end += 2;
+        let refused = match self.listeners.get_mut(&remote) {
+            Some(listening) => {
+                // In the order in which they arrive.
+                let before = |(at, _): &(Duration, usize)| *at <= arrives;
+                let place = listening.waiting.partition_point(before);
+                listening.waiting.insert(place, (arrives, number + 1));
+                false
+            }
+            None => true,
+        };
+        let standing = Standing::Connecting {
+            until: arrives + back,
+            refused,
+        };
+        self.ends.insert(number, End::new(host, remote, standing));
+        if !refused {
+            let other = End::new(remote.ip(), local, Standing::Connected);
+            self.ends.insert(number + 1, other);
+        }
+        Ok(number)
+    }
+
     /// Both ends of one of the connections, chosen by the seed.
     fn any_connection(&mut self) -> Vec<usize> {
         let chosen = self.random.draw() as usize % self.ends.len().max(1);

@@ -1,15 +1,36 @@
 //! Streams and listeners of the network, as the engine uses them.
 
 use std::io::{self, IoSlice};
-use std::net::{Shutdown, SocketAddr};
+use std::net::{IpAddr, Shutdown, SocketAddr};
 use std::time::Duration;
 
 use bytes::Buf as _;
-use mio::event::Source;
+
 use mio::{Interest, Registry, Token};
 
-use super::Network;
-use super::network::{Standing, State};
+use super::network::{Network, Standing, State};
+
+impl Network {
+    /// Begins to listen. The port may be zero.
+    ///
+    /// # Errors
+    ///
+    /// Where somebody listens at this address, or the host has no descriptors left.
+    pub fn listen(&self, address: SocketAddr) -> io::Result<SimulatedListener> {
+        let address = self.lock().listen(address)?;
+        Ok(SimulatedListener::new(self.clone(), address))
+    }
+
+    /// Begins to connect from this host.
+    ///
+    /// # Errors
+    ///
+    /// Where the host has no descriptors left.
+    pub fn connect(&self, host: IpAddr, remote: SocketAddr) -> io::Result<SimulatedStream> {
+        let number = self.lock().connect(host, remote)?;
+        Ok(SimulatedStream::new(self.clone(), number))
+    }
+}
 
 /// One end of a connection.
 pub struct SimulatedStream {
@@ -18,7 +39,7 @@ pub struct SimulatedStream {
 }
 
 impl SimulatedStream {
-    pub(super) fn new(network: Network, number: usize) -> Self {
+    fn new(network: Network, number: usize) -> Self {
         SimulatedStream { network, number }
     }
 
@@ -144,7 +165,7 @@ impl Drop for SimulatedStream {
     }
 }
 
-impl Source for SimulatedStream {
+impl mio::event::Source for SimulatedStream {
     fn register(&mut self, _: &Registry, token: Token, _: Interest) -> io::Result<()> {
         self.watch(Some(token.0));
         Ok(())
@@ -168,7 +189,7 @@ pub struct SimulatedListener {
 }
 
 impl SimulatedListener {
-    pub(super) fn new(network: Network, address: SocketAddr) -> Self {
+    fn new(network: Network, address: SocketAddr) -> Self {
         SimulatedListener { network, address }
     }
 

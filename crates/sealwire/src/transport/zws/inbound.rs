@@ -11,12 +11,8 @@ use sealwire_zmtp::wire::greeting;
 
 use super::frame::{self, Header};
 use super::outbound::Outbound;
-use super::ready::{Pieces, Ready};
-use super::{Role, WebSocketError};
-
-/// Flags of ZWS.
-pub(super) const MORE: u8 = 0x01;
-pub(super) const COMMAND: u8 = 0x02;
+use super::protocol_bytes::{Pieces, ProtocolBytes};
+use super::{COMMAND, MORE, Role, WebSocketError};
 
 pub(super) struct Inbound {
     role: Role,
@@ -69,7 +65,7 @@ impl Inbound {
     pub(super) fn receive(
         &mut self,
         input: &mut BytesMut,
-        into: &mut Ready,
+        into: &mut ProtocolBytes,
         outbound: &mut Outbound,
     ) -> Result<(), WebSocketError> {
         let outcome = loop {
@@ -94,7 +90,7 @@ impl Inbound {
     fn step(
         &mut self,
         input: &mut BytesMut,
-        into: &mut Ready,
+        into: &mut ProtocolBytes,
         outbound: &mut Outbound,
     ) -> Result<bool, WebSocketError> {
         match &mut self.state {

@@ -15,7 +15,7 @@
 mod frame;
 mod inbound;
 mod outbound;
-mod ready;
+mod protocol_bytes;
 mod upgrade;
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use sealwire_zmtp::wire::greeting::Greeting;
 
 use inbound::Inbound;
 use outbound::Outbound;
-pub(crate) use ready::Ready;
+pub(crate) use protocol_bytes::ProtocolBytes;
 pub(crate) use upgrade::Address;
 use upgrade::Upgrade;
 
@@ -34,6 +34,11 @@ use crate::limits::{
     MAX_BYTES_OF_UNKNOWN_PEER, MAX_UPGRADE_FIELDS, MAX_UPGRADE_HEAD, MAX_WEBSOCKET_PIECES,
 };
 use crate::options::WebAccess;
+
+/// The octet of flags before a body: another frame of the message follows.
+const MORE: u8 = 0x01;
+/// The same: the frame is a command.
+const COMMAND: u8 = 0x02;
 
 /// A peer broke the rules of WebSocket, or cannot be talked to over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -203,7 +208,7 @@ impl Zws {
     pub(crate) fn receive(
         &mut self,
         input: &mut BytesMut,
-        into: &mut Ready,
+        into: &mut ProtocolBytes,
     ) -> Result<(), WebSocketError> {
         if let Some(upgrade) = &mut self.upgrade {
             if !upgrade.receive(input, self.outbound.buffer())? {

@@ -4,9 +4,8 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use sealwire_zmtp::wire::frame as zmtp;
 use sealwire_zmtp::wire::greeting;
 
-use super::Role;
 use super::frame::{self, Header};
-use super::inbound;
+use super::{COMMAND, MORE, Role};
 
 pub(super) struct Outbound {
     role: Role,
@@ -78,7 +77,7 @@ impl Outbound {
                     self.greeted = true;
                     let greeting = std::mem::take(&mut self.partial);
                     if self.sends_greeting {
-                        self.begin(inbound::COMMAND, greeting.len());
+                        self.begin(COMMAND, greeting.len());
                         self.put(&greeting);
                     }
                 }
@@ -94,8 +93,8 @@ impl Outbound {
         };
         self.partial.clear();
         let flags = match (header.command(), header.more()) {
-            (true, _) => inbound::COMMAND,
-            (false, true) => inbound::MORE,
+            (true, _) => COMMAND,
+            (false, true) => MORE,
             (false, false) => 0,
         };
         // The protocol's frames are of sizes that it holds in memory.

@@ -4,6 +4,9 @@ mod commands;
 mod driving;
 mod session;
 
+#[path = "../../../../src/engine/bursts.rs"]
+#[allow(dead_code, reason = "the library calls the rest")]
+mod bursts;
 #[path = "../../../../src/engine/inbox.rs"]
 mod inbox;
 #[path = "../../../../src/engine/shared.rs"]
@@ -25,6 +28,11 @@ mod guard {
     pub(super) fn must_not_wait() -> bool {
         false
     }
+}
+
+mod session_key {
+    #[derive(Clone, Copy)]
+    pub(crate) struct SessionKey;
 }
 
 mod failure {
@@ -71,7 +79,7 @@ mod pattern {
 mod mailbox {
     use super::inbox::Inbox;
     use super::pattern::Dismissal;
-    use super::session::SessionKey;
+    use super::session_key::SessionKey;
     use crate::orders::Wakeups;
 
     pub(crate) enum Command {

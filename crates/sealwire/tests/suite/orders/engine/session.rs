@@ -7,16 +7,15 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 
+use super::bursts::Bursts;
 use super::failure::FailureCause;
-use super::shared::{Bursts, SharedSession};
+use super::pattern::Link;
+use super::session_key::SessionKey;
 use super::sync::Mutex;
 use super::transport::Polled;
 use super::waiting::Lease;
 use crate::orders::sync::panic_of_others;
 use crate::orders::waiting::listening::Signal;
-
-#[derive(Clone, Copy)]
-pub(crate) struct SessionKey;
 
 pub(crate) enum End {
     Failed(FailureCause),
@@ -77,7 +76,7 @@ impl Session {
         }
     }
 
-    pub(crate) fn shared_as(self, _: Weak<SharedSession>) -> Self {
+    pub(crate) fn linked_by(self, _: Weak<dyn Link>) -> Self {
         self
     }
 

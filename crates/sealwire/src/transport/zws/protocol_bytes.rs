@@ -17,7 +17,7 @@ const KEPT: usize = 64 << 10;
 
 /// Bytes for the protocol, in order.
 #[derive(Default)]
-pub(crate) struct Ready {
+pub(crate) struct ProtocolBytes {
     segments: VecDeque<Segment>,
 }
 
@@ -31,7 +31,7 @@ struct Segment {
     whole: bool,
 }
 
-impl Ready {
+impl ProtocolBytes {
     pub(crate) fn is_empty(&self) -> bool {
         let front = self.segments.front();
         front.is_none_or(|segment| segment.bytes.is_empty())
@@ -149,7 +149,7 @@ impl Pieces {
     }
 
     /// Hands the body over, behind this header.
-    pub(super) fn finish(mut self, header: &[u8], into: &mut Ready) {
+    pub(super) fn finish(mut self, header: &[u8], into: &mut ProtocolBytes) {
         if header.len() == HEADER && self.bytes.len() >= LONG {
             self.bytes[..HEADER].copy_from_slice(header);
             into.push_whole(self.bytes);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     /// Reads with buffers of 1,000 bytes, as a session does: each is used up before the next.
-    fn read(ready: &mut Ready) -> Vec<u8> {
+    fn read(ready: &mut ProtocolBytes) -> Vec<u8> {
         let mut all = Vec::new();
         while !ready.is_empty() {
             let mut buffer = Vec::with_capacity(1_000);
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_long_message_is_handed_over_where_it_lies() {
-        let mut ready = Ready::default();
+        let mut ready = ProtocolBytes::default();
         ready.push(b"before");
         let long = pieces(1_000_001, 999);
         assert_eq!(long.flags_and_size(), Some((0, 1_000_000)));
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn bytes_come_in_order_whatever_the_buffers_hold() {
-        let mut ready = Ready::default();
+        let mut ready = ProtocolBytes::default();
         let mut expected = Vec::new();
         for (size, of) in [(5, 1), (4_000, 7), (9_000, 900), (2, 2), (70_000, 70_000)] {
             ready.push(b"between");

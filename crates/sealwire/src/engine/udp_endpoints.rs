@@ -1,0 +1,155 @@
+//! How a socket gets an endpoint over `udp`: opened on the thread that asks, then served by the I/O
+//! thread.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use mio::net::UdpSocket;
+use sealwire_zmtp::SocketType;
+use sealwire_zmtp::connection::Warning;
+
+use super::datagrams::{Datagrams, Opened, Slot};
+use super::mailbox::{Command, Mailbox};
+use super::session_key::SessionKey;
+use crate::core::{Registration, RegistrationKind, SocketCore};
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::monitor::Event;
+use crate::pattern::{Dismissal, Link};
+use crate::peer::{Peer, PeerAddress};
+use crate::transport::udp;
+
+/// How the socket's pipe reaches the I/O thread.
+struct DatagramLink {
+    id: u64,
+    mailbox: Arc<Mailbox>,
+    slot: Slot,
+}
+
+impl DatagramLink {
+    fn tell(&self, command: impl FnOnce(SessionKey) -> Command) {
+        if let Some(&slot) = self.slot.get() {
+            let connection = self.id;
+            self.mailbox.post(command(SessionKey { slot, connection }));
+        }
+    }
+}
+
+impl Link for DatagramLink {
+    fn output_ready(&self, _alone: bool) {
+        self.tell(Command::Output);
+    }
+
+    fn input_wanted(&self) {
+        self.tell(Command::Input);
+    }
+
+    fn disconnect(&self, _reason: Dismissal) {
+        self.mailbox.post(Command::Withdraw { id: self.id });
+    }
+
+    fn finish(&self) {
+        self.mailbox.post(Command::Withdraw { id: self.id });
+    }
+}
+
+/// Lets a DISH receive. May block to resolve a name.
+pub(crate) fn bind(
+    core: &Arc<SocketCore>,
+    mailbox: &Arc<Mailbox>,
+    mut endpoint: Endpoint,
+    id: u64,
+) -> Result<Endpoint, Error> {
+    let bound = udp::bind(&endpoint, core.options())
+        .and_then(|socket| socket.local_addr().map(|address| (socket, address)));
+    let (socket, address) = match bound {
+        Ok(bound) => bound,
+        Err(source) => return Err(Error::Bind { endpoint, source }),
+    };
+    if let Endpoint::Udp { port, .. } = &mut endpoint {
+        *port = address.port();
+    }
+    let kind = RegistrationKind::Bound;
+    start(core, mailbox, kind, endpoint.clone(), socket, address, id)?;
+    warn(core, id, address);
+    Ok(endpoint)
+}
+
+/// Lets a RADIO send. May block to resolve a name.
+pub(crate) fn connect(
+    core: &Arc<SocketCore>,
+    mailbox: &Arc<Mailbox>,
+    endpoint: Endpoint,
+    id: u64,
+) -> Result<(), Error> {
+    let (socket, target) = match udp::connect(&endpoint, core.options()) {
+        Ok(opened) => opened,
+        Err(source) => return Err(Error::Connect { endpoint, source }),
+    };
+    let kind = RegistrationKind::Connected;
+    start(core, mailbox, kind, endpoint.clone(), socket, target, id)?;
+    core.hub.emit(Event::Connected {
+        connection: id,
+        endpoint,
+        address: PeerAddress::Udp(target),
+    });
+    warn(core, id, target);
+    Ok(())
+}
+
+/// Says that nothing protects what goes over this endpoint, if it can leave the machine.
+fn warn(core: &SocketCore, id: u64, address: SocketAddr) {
+    let address = PeerAddress::Udp(address);
+    if address.leaves_the_machine() {
+        core.hub.emit(Event::Warning {
+            connection: id,
+            address,
+            warning: Warning::DatagramsExposed,
+        });
+    }
+}
+
+/// Attaches the socket and hands it to the I/O thread.
+fn start(
+    core: &Arc<SocketCore>,
+    mailbox: &Arc<Mailbox>,
+    kind: RegistrationKind,
+    endpoint: Endpoint,
+    socket: UdpSocket,
+    address: SocketAddr,
+    id: u64,
+) -> Result<(), Error> {
+    core.register(Registration {
+        endpoint: endpoint.clone(),
+        id,
+        kind,
+    })?;
+    let slot = Slot::default();
+    let link = Arc::new(DatagramLink {
+        id,
+        mailbox: mailbox.clone(),
+        slot: slot.clone(),
+    });
+    let sends = kind == RegistrationKind::Connected;
+    let others = if sends {
+        SocketType::Dish
+    } else {
+        SocketType::Radio
+    };
+    let peer = Peer::datagram(PeerAddress::Udp(address), id, others);
+    let attached = core.attach(Arc::new(peer), link, sends.then_some(id));
+    let Ok(pipe) = attached else {
+        core.remove_attachment();
+        return Err(Error::Closed);
+    };
+    mailbox.post(Command::Exchange(Box::new(Datagrams::new(Opened {
+        core: core.clone(),
+        id,
+        endpoint,
+        socket,
+        target: sends.then_some(address),
+        pipe,
+        slot,
+    }))));
+    Ok(())
+}
