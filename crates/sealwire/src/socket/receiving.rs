@@ -41,7 +41,7 @@ impl Socket {
     ///
     /// ```
     /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # use sealwire::error::Presence;
+    /// # use sealwire::Presence;
     /// # use sealwire::{Error, Socket, SocketType};
     /// # use std::time::Duration;
     /// # let pull = Socket::new(SocketType::Pull)?;
