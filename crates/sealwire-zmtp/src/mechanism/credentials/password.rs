@@ -55,7 +55,8 @@ impl PlainCredentials {
         &self.username
     }
 
-    /// The password, to be compared in constant time; see [`PasswordTable`].
+    /// The password, to be compared in constant time; see
+    /// [`PasswordTable`](crate::mechanism::plain::PasswordTable).
     pub fn password(&self) -> &[u8] {
         &self.password
     }
