@@ -2,9 +2,10 @@
 //! about. What fails is made smaller and named (`sealwire::simulation`).
 //!
 //! Here all kinds of calls go to one server; [`places`] has clients that come and go at a server with few places,
-//! [`shutdown`] servers that let what is under way end.
+//! [`shutdown`] servers that let what is under way end, [`client_shutdown`] clients that do.
 
 mod callers;
+mod client_shutdown;
 mod ledger;
 mod places;
 mod server;

@@ -16,12 +16,13 @@ const SHUTS_DOWN: Manner = Manner {
     places: None,
     queue: None,
     shuts_down: true,
+    waits_for_clients: false,
 };
 
 /// A server that shuts down: it ends within its limit, and calls go to the next one.
 #[test]
 fn each_call_ends_once_where_servers_shut_down() {
-    check(&[], seeds(40), |plan| {
+    check(&[], seeds(100), |plan| {
         calls(with_shutdowns(plan), SHUTS_DOWN);
     });
 }
