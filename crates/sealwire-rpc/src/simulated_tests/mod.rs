@@ -179,7 +179,7 @@ fn each_call_ends_once_and_leaves_nothing_whatever_happens() {
 /// Without trouble all messages come, and nobody takes the other for one that violates the protocol.
 #[test]
 fn everything_comes_where_nothing_goes_wrong() {
-    check(&[], seeds(20), |plan| {
+    check(&[], seeds(100), |plan| {
         let manner = Manner::default();
         calls(without_trouble(plan, manner), manner);
     });
@@ -198,5 +198,5 @@ fn with_pool(plan: Plan) {
 
 #[test]
 fn each_call_ends_once_where_a_pool_answers() {
-    check(&[], seeds(40), with_pool);
+    check(&[], seeds(100), with_pool);
 }
