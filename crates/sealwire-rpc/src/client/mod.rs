@@ -217,8 +217,13 @@ impl Client {
     }
 
     pub(crate) fn shutdown_blocking(&self, limit: Duration) -> bool {
-        self.shared.shutting_down.store(true, Ordering::SeqCst);
+        self.refuse_calls();
         self.hub().shut_down(limit)
+    }
+
+    /// Takes no new calls any more.
+    pub(crate) fn refuse_calls(&self) {
+        self.shared.shutting_down.store(true, Ordering::SeqCst);
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use sealwire::simulation::Plan;
 
 use super::ledger::{Ledger, check_time};
-use super::service::{Kind, answer, item, question};
+use super::service::{Kind, answer, call_number, item, question};
 use super::world::{Tasks, World};
 use crate::{Body, CallOptions, Client, Conn, Error};
 
@@ -86,7 +86,7 @@ impl Caller {
 
     /// The number and the body of the next call.
     fn question(&mut self, kind: Kind, argument: u64) -> (u64, Vec<u8>) {
-        let call = self.number << 20 | self.calls;
+        let call = call_number(self.number, self.calls);
         self.calls += 1;
         let most = [1, 100, 20_000][self.tasks.below(3) as usize];
         (call, question(call, kind, argument, self.tasks.below(most)))

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use super::service::caller;
 use crate::lock::lock;
 use crate::{Body, Error};
 
@@ -23,6 +25,8 @@ struct State {
     came: Vec<(u64, u64, u64)>,
     /// Servers that were shut down: whether the limit was enough for what was under way.
     shut_down: BTreeMap<u64, bool>,
+    /// The callers of clients that were shut down: likewise.
+    clients_shut_down: BTreeMap<u64, bool>,
 }
 
 #[derive(Default)]
@@ -164,19 +168,39 @@ impl Ledger {
         assert_eq!(before, None, "server {server} was shut down twice");
     }
 
-    /// Whether all servers that were shut down had the time that they took.
-    pub(super) fn all_finished(&self) -> bool {
-        lock(&self.0).shut_down.values().all(|finished| *finished)
+    /// A client was shut down, which these callers had. `finished` as above.
+    pub(super) fn client_shut_down(&self, callers: Range<u64>, finished: bool) {
+        let mut state = lock(&self.0);
+        for caller in callers {
+            let before = state.clients_shut_down.insert(caller, finished);
+            assert_eq!(before, None, "the client of {caller} was shut down twice");
+        }
     }
 
-    /// Asserts that no call was lost whose server had the time to answer it before it ended.
+    /// Whether all that were shut down had the time that they took.
+    pub(super) fn all_finished(&self) -> bool {
+        let state = lock(&self.0);
+        let mut all = state
+            .shut_down
+            .values()
+            .chain(state.clients_shut_down.values());
+        all.all(|finished| *finished)
+    }
+
+    /// Asserts that no call was lost for which a server or client that was shut down had the time.
     pub(super) fn check_none_is_cut_off(&self) {
         let state = lock(&self.0);
-        for (call, entry) in &state.calls {
-            let finished = |server: &u64| state.shut_down.get(server) == Some(&true);
+        let lost = |entry: &Entry| entry.end == Some(End::Lost);
+        for (call, entry) in state.calls.iter().filter(|(_, entry)| lost(entry)) {
+            let server = entry.server.and_then(|server| state.shut_down.get(&server));
             assert!(
-                entry.end != Some(End::Lost) || !entry.server.as_ref().is_some_and(finished),
+                server != Some(&true),
                 "call {call} was cut off by a server that had ended in good order"
+            );
+            let client = state.clients_shut_down.get(&caller(*call));
+            assert!(
+                client != Some(&true),
+                "call {call} was cut off by a client that had ended in good order"
             );
         }
     }

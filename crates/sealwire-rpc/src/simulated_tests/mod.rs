@@ -2,9 +2,10 @@
 //! about. What fails is made smaller and named (`sealwire::simulation`).
 //!
 //! Here all kinds of calls go to one server; [`places`] has clients that come and go at a server with few places,
-//! [`shutdown`] servers that let what is under way end.
+//! [`shutdown`] servers that let what is under way end, [`client_shutdown`] clients that do.
 
 mod callers;
+mod client_shutdown;
 mod ledger;
 mod places;
 mod server;
@@ -178,7 +179,7 @@ fn each_call_ends_once_and_leaves_nothing_whatever_happens() {
 /// Without trouble all messages come, and nobody takes the other for one that violates the protocol.
 #[test]
 fn everything_comes_where_nothing_goes_wrong() {
-    check(&[], seeds(20), |plan| {
+    check(&[], seeds(100), |plan| {
         let manner = Manner::default();
         calls(without_trouble(plan, manner), manner);
     });
@@ -197,5 +198,5 @@ fn with_pool(plan: Plan) {
 
 #[test]
 fn each_call_ends_once_where_a_pool_answers() {
-    check(&[], seeds(40), with_pool);
+    check(&[], seeds(100), with_pool);
 }

@@ -83,7 +83,7 @@ fn each_call_ends_once_where_places_are_few() {
             ..Trouble::NONE
         },
     };
-    check(&[left_out], seeds(40), few_places);
+    check(&[left_out], seeds(100), few_places);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn nobody_is_refused_a_place_that_it_waits_for_where_nothing_goes_wrong() {
         messages,
         trouble: Trouble::NONE,
     });
-    check(&kept, seeds(20), |plan| {
+    check(&kept, seeds(100), |plan| {
         few_places(without_trouble(plan, Manner::default()));
     });
 }

@@ -8,7 +8,7 @@ use sealwire::simulation::{Exchanges, Plan, Scene, address};
 use sealwire::{Context, Generate as _, KeyPair, Security};
 
 use super::ledger::{Ledger, check_time};
-use super::service::Service;
+use super::service::{Kind, Service};
 use super::world::World;
 use crate::handler::{Handler, Pool};
 use crate::{Conn, Limits, Server};
@@ -30,6 +30,8 @@ pub(super) struct Manner {
     pub(super) queue: Option<usize>,
     /// It is shut down before another one comes, and not just dropped.
     pub(super) shuts_down: bool,
+    /// It calls clients back, for messages too, and they take their time to answer.
+    pub(super) waits_for_clients: bool,
 }
 
 pub(super) struct Exchanged {
@@ -75,6 +77,10 @@ impl Exchanged {
                 tasks: world.tasks.clone(),
                 ledger: ledger.clone(),
                 server: None,
+                asks_for: match manner.waits_for_clients {
+                    true => Kind::Late,
+                    false => Kind::Now,
+                },
             },
             manner,
             time_jumps: plan.trouble.jumps > 0,

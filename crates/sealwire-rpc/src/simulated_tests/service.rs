@@ -3,7 +3,7 @@
 use super::ledger::Ledger;
 use super::world::Tasks;
 use crate::handler::{Handler, OneWay, Request};
-use crate::{Code, Status};
+use crate::{Code, Conn, Status};
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +33,22 @@ const KINDS: [Kind; 7] = [
     Kind::Stream,
     Kind::Items,
 ];
+/// Bits of the number of a call below that of its caller.
+const CALLS: u32 = 20;
 /// Added to the number of a call for that of the call back.
 const BACK: u64 = 1 << 40;
+/// Likewise, for a call back that a message has asked for.
+const BACK_FOR_MESSAGE: u64 = BACK << 1;
+
+/// The number of the next call of a caller, after this many.
+pub(super) fn call_number(caller: u64, calls: u64) -> u64 {
+    caller << CALLS | calls
+}
+
+/// The caller of a call, or of the one that a call back belongs to.
+pub(super) fn caller(call: u64) -> u64 {
+    (call & (BACK - 1)) >> CALLS
+}
 
 /// The body of a request: its number, kind and argument, and as many bytes more.
 pub(super) fn question(call: u64, kind: Kind, argument: u64, fill: u64) -> Vec<u8> {
@@ -71,6 +85,8 @@ pub(super) struct Service {
     pub(super) ledger: Ledger,
     /// The number of the server; `None` at a client.
     pub(super) server: Option<u64>,
+    /// What it asks clients for when it calls them back; for every message too where that takes time.
+    pub(super) asks_for: Kind,
 }
 
 impl Handler for Service {
@@ -91,7 +107,7 @@ impl Handler for Service {
                 Kind::Late => service.tasks.sleep(argument).await,
                 // The end of the caller is noticed.
                 Kind::Never => return request.cancelled().await,
-                Kind::CallBack => service.call_back(&request, call).await,
+                Kind::CallBack => service.call_back(request.conn(), call + BACK).await,
                 Kind::Stream => echo(&request, call, argument).await,
                 Kind::Items => send_items(&request, call, argument).await,
                 Kind::Now | Kind::TurnAway => unreachable!("done"),
@@ -104,14 +120,19 @@ impl Handler for Service {
         let [sender, number] = numbers(message.body());
         let connection = message.conn().peer().connection();
         self.ledger.came(connection, sender, number);
+        if self.asks_for == Kind::Late {
+            let (service, conn) = (self.clone(), message.conn().clone());
+            let call = call_number(sender, number) + BACK_FOR_MESSAGE;
+            self.tasks
+                .spawn(async move { service.call_back(&conn, call).await });
+        }
     }
 }
 
 impl Service {
-    async fn call_back(&self, request: &Request, call: u64) {
-        let call = call + BACK;
-        let question = question(call, Kind::Now, 0, 0);
-        let outcome = request.conn().request(&question).await;
+    async fn call_back(&self, conn: &Conn, call: u64) {
+        let question = question(call, self.asks_for, 100 + call % 1_000, 0);
+        let outcome = conn.request(&question).await;
         self.ledger.ended(call, &outcome, &answer(&question));
     }
 }

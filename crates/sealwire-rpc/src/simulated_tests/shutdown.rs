@@ -16,12 +16,13 @@ const SHUTS_DOWN: Manner = Manner {
     places: None,
     queue: None,
     shuts_down: true,
+    waits_for_clients: false,
 };
 
 /// A server that shuts down: it ends within its limit, and calls go to the next one.
 #[test]
 fn each_call_ends_once_where_servers_shut_down() {
-    check(&[], seeds(40), |plan| {
+    check(&[], seeds(100), |plan| {
         calls(with_shutdowns(plan), SHUTS_DOWN);
     });
 }
@@ -29,7 +30,7 @@ fn each_call_ends_once_where_servers_shut_down() {
 /// Where nothing else goes wrong, no call is cut off that the limit is enough for, and no message is lost.
 #[test]
 fn a_shutdown_cuts_off_no_call_that_has_the_time() {
-    check(&[], seeds(40), |plan| {
+    check(&[], seeds(100), |plan| {
         let plan = without_trouble(with_shutdowns(plan), SHUTS_DOWN);
         calls(plan, SHUTS_DOWN);
     });

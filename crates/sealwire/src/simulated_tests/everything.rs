@@ -280,7 +280,7 @@ fn work_is_accounted_for_whatever_happens() {
             ..Trouble::NONE
         },
     };
-    check(&[silent_at_close], seeds(60), work);
+    check(&[silent_at_close], seeds(100), work);
 }
 
 /// Nobody receives, so the connections are not read, and heartbeats do not count.
@@ -371,7 +371,7 @@ fn questions(plan: Plan) {
 
 #[test]
 fn every_request_is_answered_in_the_end() {
-    check(&[], seeds(60), questions);
+    check(&[], seeds(100), questions);
 }
 
 /// Types of which one publishes what the other subscribes to.
@@ -465,5 +465,5 @@ fn news(plan: Plan) {
 
 #[test]
 fn subscriptions_hold_whatever_happens() {
-    check(&[], seeds(60), news);
+    check(&[], seeds(100), news);
 }

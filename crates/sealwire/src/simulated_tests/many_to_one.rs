@@ -79,7 +79,7 @@ fn push_to_pull(seed: u64, trouble: Trouble) -> Vec<Vec<u64>> {
 
 #[test]
 fn a_pull_gets_the_messages_of_each_push_in_order() {
-    for seed in seeds(60) {
+    for seed in seeds(100) {
         let all: Vec<_> = (0..MESSAGES).collect();
         for numbers in push_to_pull(seed, Trouble::NONE) {
             assert_eq!(numbers, all, "seed {seed}");
@@ -158,7 +158,7 @@ fn dealer_to_router(seed: u64, trouble: Trouble) -> Vec<Vec<u64>> {
 
 #[test]
 fn a_router_answers_each_dealer_in_order() {
-    for seed in seeds(60) {
+    for seed in seeds(100) {
         let all: Vec<_> = (0..MESSAGES).collect();
         for numbers in dealer_to_router(seed, Trouble::NONE) {
             assert_eq!(numbers, all, "seed {seed}");

@@ -297,7 +297,7 @@ fn streamer(plan: Plan) {
 
 #[test]
 fn what_a_streamer_moves_is_accounted_for() {
-    check(&[], seeds(40), streamer);
+    check(&[], seeds(100), streamer);
 }
 
 /// REQ - ROUTER/DEALER - REP. A client repeats a request until it is answered; no answer is another's.
@@ -373,7 +373,7 @@ fn queue(plan: Plan) {
 
 #[test]
 fn what_is_asked_through_a_queue_is_answered_in_the_end() {
-    check(&[], seeds(40), queue);
+    check(&[], seeds(100), queue);
 }
 
 /// PUB - XSUB/XPUB - SUB. Nothing comes twice or of another topic, and once there is quiet everybody gets
@@ -457,5 +457,5 @@ fn forwarder(plan: Plan) {
 
 #[test]
 fn subscriptions_pass_through_a_forwarder_whatever_happens() {
-    check(&[], seeds(40), forwarder);
+    check(&[], seeds(100), forwarder);
 }

@@ -118,12 +118,12 @@ fn run(seed: u64, trouble: Trouble) -> usize {
 
 #[test]
 fn subscribers_get_what_they_subscribe_to_in_order_and_once() {
-    let received: usize = seeds(40).map(|seed| run(seed, Trouble::NONE)).sum();
+    let received: usize = seeds(100).map(|seed| run(seed, Trouble::NONE)).sum();
     assert!(received > 0, "nothing was tried");
 }
 
 #[test]
 fn subscriptions_outlive_cuts() {
-    let received: usize = seeds(40).map(|seed| run(seed, Trouble::CUTS)).sum();
+    let received: usize = seeds(100).map(|seed| run(seed, Trouble::CUTS)).sum();
     assert!(received > 0, "nothing was tried");
 }

@@ -117,5 +117,5 @@ fn raw(plan: Plan) {
 
 #[test]
 fn what_comes_over_a_connection_is_a_prefix_of_what_was_sent() {
-    check(&[], seeds(60), raw);
+    check(&[], seeds(100), raw);
 }

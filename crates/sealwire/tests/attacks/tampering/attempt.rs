@@ -259,15 +259,19 @@ impl Attempt<'_> {
     /// another frame shows what happened, and to what is in it otherwise.
     fn place(&self) -> usize {
         let to_content = matches!(self.expected, Outcome::LikeAnEnd | Outcome::Delivered);
-        usize::from(to_content && self.flow.takes_turns())
+        usize::from(to_content && self.has_envelope())
+    }
+
+    /// Whether a message has an envelope that is a unit of its own. A record of TLS holds both.
+    fn has_envelope(&self) -> bool {
+        self.flow.takes_turns() && !self.is_in_records()
     }
 
     /// The messages delivered where tampering is noticed: those that are whole before it.
     fn honest_part(&self) -> Vec<String> {
-        let has_envelope = self.flow.takes_turns();
         let whole = match self.manipulation {
             Manipulation::End => 1,
-            Manipulation::Repeat => usize::from(!has_envelope),
+            Manipulation::Repeat => usize::from(!self.has_envelope()),
             _ => 0,
         };
         texts("message").skip(UNTOUCHED).take(whole).collect()

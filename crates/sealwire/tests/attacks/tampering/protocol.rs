@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sealwire::blocking::Socket;
 use sealwire::{Context, Endpoint, Security, SocketBuilder, SocketType};
-use sealwire_relay::{Expected, Format};
+use sealwire_relay::{Expected, Format, Manipulation};
 
 use super::attempt::Attempt;
 use super::conversation::Flow;
@@ -50,8 +50,10 @@ impl Protocol {
     pub(super) fn attack(&self, flows: &[Flow], expected: &Expected) {
         let _shared = memory::shared();
         for &flow in flows {
-            let all = expected.iter().copied();
-            for (manipulation, outcome) in all.filter(|(it, outcome)| flow.shows(*it, *outcome)) {
+            let shown = expected.iter().copied().filter(|&(manipulation, outcome)| {
+                flow.shows(manipulation, outcome) && self.ends(flow, manipulation)
+            });
+            for (manipulation, outcome) in shown {
                 Attempt {
                     protocol: self,
                     flow,
@@ -61,6 +63,14 @@ impl Protocol {
                 .run();
             }
         }
+    }
+
+    /// Whether there is an end to it. A unit that is left out, is too short or comes late shows by the next one; and
+    /// behind a record of TLS, which holds a message with its envelope, none comes where a peer waits for an answer.
+    fn ends(&self, flow: Flow, manipulation: Manipulation) -> bool {
+        use Manipulation::{Drop, Reorder, Shorten};
+        let needs_another = matches!(manipulation, Drop | Reorder | Shorten);
+        !(needs_another && flow.takes_turns() && matches!(self.format, Format::Tls))
     }
 
     /// A server that is bound, and where.
