@@ -386,7 +386,7 @@ class Sockets(Planted):
         for file, text, folder in [
             ("core/cookies.rs", "use super::context::Engine as Planted;", "crate::core"),
             ("engine/datagrams.rs", "use super::mailbox::Mailbox as Planted;", "crate::engine"),
-            ("engine/session/ledger.rs", "use super::writing::Outbound as Planted;", "crate::engine::session"),
+            ("engine/session/ledger.rs", "use super::pipe_end::PipeEnd as Planted;", "crate::engine::session"),
             ("pattern/item.rs", "use super::changes::Changes as Planted;", "crate::pattern"),
             ("socket/builder/mod.rs", "use crate::socket::blocking::Socket as Planted;", "crate::socket"),
             ("transport/simulated/network.rs", "use super::SimulatedStream as Planted;", "crate::transport::simulated"),

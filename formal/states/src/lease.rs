@@ -15,7 +15,7 @@
 //! The steps of the lease are the library's own (`waiting/lease_state.rs`). The model has what is
 //! around them, as far as threads can see it in different orders: `core/readable` and
 //! `core/blocking.rs` (the threads), `core/links.rs` (delivery and its signals),
-//! `engine/session/direct.rs` and `engine/shared.rs` (the connection), the engine's commands and timer.
+//! `direct.rs` and `leasing.rs` of `engine/session` and `engine/shared.rs` (the connection), the engine's commands and timer.
 //!
 //! Each step that others can come between is an action. What follows a step without its lock (a signal,
 //! the waker's descriptor, a command) is an errand of the same actor, done before its next step.

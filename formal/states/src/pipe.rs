@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Abstracts `pattern/pipe.rs`, `pattern/pipes.rs` with `pipes/inbound.rs`, `pattern/round_robin.rs`, `core/links.rs`,
-//! `core/blocking.rs`, `engine/shared.rs`, and `writing.rs`, `reading.rs` and `ending.rs` of
+//! `core/blocking.rs`, `engine/shared.rs`, and `pipe_end.rs`, `mod.rs` and `ending.rs` of
 //! `engine/session`. How much a queue admits, has room for and when half of it is free is the library's
 //! own (`pattern/high_water_mark.rs`).
 //!

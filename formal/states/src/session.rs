@@ -11,8 +11,8 @@
 //!
 //! Three parts are the library's own files: the phases (`engine/session/phase.rs`), the count of messages that
 //! have not arrived (`engine/session/ledger.rs`), and all deadlines of a connection (`connection/liveness.rs` of
-//! `sealwire-zmtp`). Around them the model abstracts `engine/session` (`handshake.rs`, `reading.rs`,
-//! `writing.rs`, `ending.rs`, `direct.rs`), `engine/io_thread` (`sessions.rs`, `closing.rs`, `lingering.rs`),
+//! `sealwire-zmtp`). Around them the model abstracts `engine/session` (`mod.rs`, `handshake.rs`, `ending.rs`,
+//! `leasing.rs`, and the parts of a session beside these), `engine/io_thread` (`sessions.rs`, `closing.rs`, `lingering.rs`),
 //! `engine/connector.rs`, `engine/decisions`, `core/lifecycle.rs` and the permits of accepted connections.
 //!
 //! Time goes by in ticks. Before the next tick, due timers fire and writable bytes are written;

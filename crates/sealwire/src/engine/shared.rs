@@ -49,10 +49,10 @@ pub(super) struct SharedSession {
 impl SharedSession {
     pub(super) fn new(session: Session, mailbox: Arc<Mailbox>, world: Arc<dyn World>) -> Arc<Self> {
         Arc::new_cyclic(|shared: &Weak<Self>| SharedSession {
-            key: session.key,
-            socket: session.core.id(),
+            key: session.identity.key,
+            socket: session.identity.core.id(),
             bursts: session.bursts.clone(),
-            lease: session.core.lease().clone(),
+            lease: session.identity.core.lease().clone(),
             session: Mutex::new(Some(session.linked_by(shared.clone()))),
             mailbox,
             world,

@@ -13,6 +13,7 @@ mod publishing;
 mod push_pull;
 mod raw_bytes;
 mod requests;
+mod silent_peers;
 mod slow_peers;
 
 use std::pin::Pin;

@@ -27,7 +27,7 @@ impl IoThread {
         let found = session.and_then(|session| {
             session.with(|session| {
                 session.output_ready();
-                (session.core.clone(), session.origin)
+                (session.identity.core.clone(), session.identity.origin)
             })
         });
         match found {

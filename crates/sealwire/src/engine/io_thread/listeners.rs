@@ -217,7 +217,12 @@ impl IoThread {
 
     fn evict(&mut self, session: SessionKey, cause: FailureCause) {
         self.with_session(session, |session, _| {
-            session.core.counters.excesses.note(Kind::Handshakes);
+            session
+                .identity
+                .core
+                .counters
+                .excesses
+                .note(Kind::Handshakes);
             Err(End::Failed(cause))
         });
     }

@@ -4,14 +4,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mio::Token;
-
 use super::IoThread;
 use super::sources::{EventSource, SourceEvent};
 use crate::core::SocketCore;
 use crate::endpoint::Endpoint;
 use crate::engine::reactor::Reactor;
-use crate::engine::session::{End, Progress, Session};
+use crate::engine::session::{End, Identity, Progress, Session};
 use crate::engine::session_key::{Origin, SessionKey};
 use crate::engine::shared::SharedSession;
 use crate::engine::world::PollEvent;
@@ -117,13 +115,16 @@ impl IoThread {
             stream.layered(&endpoint, role, terms(&core), core.options())
         };
         let Reactor { mailbox, world, .. } = &self.reactor;
-        let made = || Session::new(core, key, origin, endpoint, address, stream, &**world);
-        let mut session = guard::contain("making a connection", made)?;
-        let registry = world.registry();
-        let registered = match origin {
-            Origin::Listener { .. } => session.stream_mut().register(registry, Token(slot)),
-            Origin::Connector { .. } => session.stream_mut().reregister(registry, Token(slot)),
+        let identity = Identity {
+            core,
+            key,
+            origin,
+            endpoint,
+            address,
         };
+        let made = || Session::new(identity, stream, &**world);
+        let mut session = guard::contain("making a connection", made)?;
+        let registered = session.register(world.registry());
         let shared = SharedSession::new(session, mailbox.clone(), world.clone());
         self.sources.insert(EventSource::Session(shared));
         Some((key, registered))
@@ -184,11 +185,9 @@ impl IoThread {
             return;
         };
         let now = self.reactor.now();
-        let (origin, key, ready_for) = (session.origin, session.key, session.ready_for(now));
-        session
-            .stream_mut()
-            .deregister(self.reactor.world.registry());
-        session.cancel_timer(&mut self.reactor.timers);
+        let (origin, key) = (session.identity.origin, session.identity.key);
+        let Reactor { world, timers, .. } = &mut self.reactor;
+        let ready_for = session.withdraw(world.registry(), timers, now);
         guard::contain("ending a connection", || session.ended(end));
         match origin {
             Origin::Listener { .. } => {

@@ -1,14 +1,9 @@
-//! A session driven by a thread of the application, and the lease under which that thread reads.
+//! Which thread reads a session's transport: the I/O thread, or under a lease one of the application.
 
 use std::io;
 use std::time::Duration;
 
-use bytes::BytesMut;
-use mio::{Registry, Token};
-
-use super::{End, Session};
-use crate::transport::Polled;
-use crate::waiting::Use;
+use crate::transport::{Polled, Stream};
 
 /// How long nobody may have waited for a session's bytes before the I/O thread reads again.
 const LEASE: Duration = Duration::from_millis(10);
@@ -33,20 +28,20 @@ enum Reader {
 
 impl DirectReading {
     /// Leaves reading to a thread of the application.
-    fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         if self.reader == Reader::Engine {
             self.reader = Reader::Application;
         }
     }
 
-    fn is_active(&self) -> bool {
+    pub(super) fn is_active(&self) -> bool {
         self.reader != Reader::Engine
     }
 
-    /// Has the I/O thread check at this time, if it does not read itself.
-    fn watch(&mut self, check_at: Duration) {
+    /// Has the I/O thread check before long, if it does not read itself.
+    pub(super) fn watch(&mut self, now: Duration) {
         if self.is_active() {
-            self.reader = Reader::Watched(check_at);
+            self.reader = Reader::Watched(now + LEASE);
         }
     }
 
@@ -59,7 +54,7 @@ impl DirectReading {
     }
 
     /// Whether to check now, once.
-    fn is_due(&mut self, now: Duration) -> bool {
+    pub(super) fn is_due(&mut self, now: Duration) -> bool {
         let due = self.check_at().is_some_and(|at| at <= now);
         if due {
             self.reader = Reader::Application;
@@ -68,117 +63,21 @@ impl DirectReading {
     }
 
     /// Gives the reading back to the I/O thread. `false` where it had it.
-    fn end(&mut self) -> bool {
+    pub(super) fn end(&mut self) -> bool {
         std::mem::take(&mut self.reader) != Reader::Engine
+    }
+
+    /// What a thread polls that reads this stream.
+    pub(super) fn polled(&mut self, stream: &Stream) -> io::Result<Polled> {
+        Ok(match &self.polled {
+            Some(polled) => polled.clone(),
+            None => self.polled.insert(stream.polled()?).clone(),
+        })
     }
 
     /// Whether a thread of the application may still poll.
     pub(super) fn was_begun(&self) -> bool {
         self.polled.is_some()
-    }
-}
-
-impl Session {
-    /// No thread of the application may drive it from now on.
-    pub(in crate::engine) fn mark_over(&mut self) {
-        self.phase.over();
-    }
-
-    /// Whether a thread of the application may drive this session.
-    pub(in crate::engine) fn is_usable(&self) -> bool {
-        self.standing.is_attached() && self.phase.is_open()
-    }
-
-    /// Whether something is left that only the I/O thread does.
-    pub(in crate::engine) fn needs_io_thread(&self) -> bool {
-        let sooner = match (self.protocol.next_timeout(), self.timer) {
-            (Some(next), Some(timer)) => next < timer,
-            (next, None) => next.is_some(),
-            (None, Some(_)) => false,
-        };
-        let unwritten =
-            self.transport.writable && (self.outbound.waiting || self.protocol.pending_bytes() > 0);
-        sooner || unwritten || self.phase.has_ended()
-    }
-
-    /// Reads once, unless there was something left to deliver. The caller found the pipe empty, so it has
-    /// room.
-    pub(in crate::engine) fn read_directly(&mut self, spare: &mut BytesMut, now: Duration) {
-        if self.inbound.paused {
-            self.input_wanted(now);
-        }
-        if self.protocol.has_events() {
-            return self.deliver(now);
-        }
-        let outcome = self.receive(spare, now).and_then(|received| {
-            let Some(received) = received else {
-                return Ok(());
-            };
-            self.deliver(now);
-            received.map_err(|error| self.fail(error))
-        });
-        if let Err(end) = outcome {
-            self.phase.end(end);
-        }
-    }
-
-    /// Writes up to `limit` times.
-    pub(in crate::engine) fn write_directly(&mut self, limit: usize) {
-        if self.phase.is_open()
-            && let Err(end) = self.write(limit)
-        {
-            self.phase.end(end);
-        }
-    }
-
-    pub(in crate::engine) fn lease(&mut self, registry: &Registry) -> io::Result<Polled> {
-        let direct = &mut self.direct;
-        let polled = match &direct.polled {
-            Some(polled) => polled.clone(),
-            None => direct.polled.insert(self.stream.polled()?).clone(),
-        };
-        if !direct.is_active() {
-            self.stream.watch_writing(registry, Token(self.key.slot))?;
-            direct.begin();
-        }
-        Ok(polled)
-    }
-
-    pub(in crate::engine) fn is_leased(&self) -> bool {
-        self.direct.is_active()
-    }
-
-    pub(in crate::engine) fn watch_lease(&mut self, now: Duration) {
-        self.direct.watch(now + LEASE);
-    }
-
-    pub(in crate::engine) fn check_lease(
-        &mut self,
-        registry: &Registry,
-        now: Duration,
-    ) -> Result<(), End> {
-        if !self.direct.is_due(now) {
-            return Ok(());
-        }
-        match self.core.lease().check() {
-            Use::Now => Ok(()),
-            Use::Lately => {
-                self.watch_lease(now);
-                Ok(())
-            }
-            Use::Over => self.end_lease(registry),
-        }
-    }
-
-    pub(in crate::engine) fn end_lease(&mut self, registry: &Registry) -> Result<(), End> {
-        if self.direct.end() {
-            // No event told of the bytes that have arrived meanwhile.
-            self.transport.readable = true;
-            self.stream
-                .reregister(registry, Token(self.key.slot))
-                .map_err(|error| self.transport_failed(error))?;
-        }
-        Ok(())
     }
 }
 
@@ -188,6 +87,8 @@ mod tests {
 
     const SOON: Duration = Duration::from_secs(1);
     const LATE: Duration = Duration::from_secs(9);
+    /// When a thread is checked on that was left to read at [`SOON`].
+    const DUE: Duration = SOON.saturating_add(LEASE);
 
     #[test]
     fn a_thread_that_reads_is_checked_on_once_it_is_due() {
@@ -195,15 +96,15 @@ mod tests {
         direct.begin();
         assert_eq!(direct.check_at(), None);
         direct.watch(SOON);
-        assert_eq!(direct.check_at(), Some(SOON));
-        assert!(!direct.is_due(SOON - Duration::from_nanos(1)));
-        assert!(direct.is_due(SOON));
+        assert_eq!(direct.check_at(), Some(DUE));
+        assert!(!direct.is_due(DUE - Duration::from_nanos(1)));
+        assert!(direct.is_due(DUE));
         assert!(!direct.is_due(LATE));
         assert!(direct.is_active());
         // Begun again it goes on, and what was set stays.
         direct.watch(LATE);
         direct.begin();
-        assert_eq!(direct.check_at(), Some(LATE));
+        assert_eq!(direct.check_at(), Some(LATE + LEASE));
     }
 
     #[test]

@@ -3,14 +3,16 @@
 
 use std::sync::{Arc, Weak};
 
-use sealwire_zmtp::connection::{PeerInfo, Warning};
+use sealwire_zmtp::connection::PeerInfo;
 use sealwire_zmtp::error::Refusal;
 use sealwire_zmtp::mechanism::Claim;
 use sealwire_zmtp::{Error as ProtocolError, Event as ProtocolEvent, Mechanism};
 
+use super::Session;
+use super::end::End;
+use super::pipe_end::PipeEnd;
 use super::standing::{Attached, Review, Standing};
-use super::{End, Session};
-use crate::account;
+use crate::account::Kind;
 use crate::auth::{Status, Verdict};
 use crate::core::Holder;
 use crate::engine::decisions::{Answer, Applicant, Inquiry};
@@ -32,7 +34,7 @@ impl Session {
             match self.protocol.poll_event() {
                 Some(ProtocolEvent::Ready(info)) => self.ready(Some(info), reactor)?,
                 Some(ProtocolEvent::Authorize(claim)) => self.ask_about(claim, reactor)?,
-                Some(ProtocolEvent::Warning(warning)) => self.warn(warning),
+                Some(ProtocolEvent::Warning(warning)) => self.identity.warn(warning),
                 Some(_) => {}
                 None => return Ok(()),
             }
@@ -44,11 +46,11 @@ impl Session {
     /// Asks those who decide about peers.
     fn ask_about(&mut self, claim: Claim, reactor: &mut Reactor) -> Result<(), End> {
         let mut review = Review {
-            decided_at: self.core.clients.revising.count(),
+            decided_at: self.identity.core.clients.revising.count(),
             ..Review::default()
         };
         let mechanism = self.protocol.mechanism();
-        let decider = mechanism.and_then(|it| self.core.options().security.decider(it));
+        let decider = mechanism.and_then(|it| self.identity.core.options().security.decider(it));
         let applicant = match (claim, decider) {
             (Claim::Address, _) => None,
             (Claim::Key(credentials), Some(Decider::Keys(authenticator))) => {
@@ -56,6 +58,7 @@ impl Session {
             }
             (Claim::Password(shown), Some(Decider::Passwords(authenticator))) => {
                 review.shown = self
+                    .identity
                     .core
                     .clients
                     .revising
@@ -69,14 +72,16 @@ impl Session {
             }
         };
         let inquiry = Inquiry {
-            admission: self.core.options().admission.clone(),
+            admission: self.identity.core.options().admission.clone(),
             zap: mechanism
                 .and_then(|it| self.zap_request(it, decider, applicant.as_ref(), reactor)),
             applicant,
-            address: self.address.clone(),
-            process: self.stream.process(),
+            address: self.identity.address.clone(),
+            process: self.transport.process(),
         };
-        let answer = reactor.decisions.ask(self.core.id(), self.key, inquiry);
+        let answer = reactor
+            .decisions
+            .ask(self.identity.core.id(), self.identity.key, inquiry);
         let verdict = match answer {
             Answer::Now(verdict) => Some(verdict),
             Answer::Later(question) => {
@@ -148,24 +153,24 @@ impl Session {
         applicant: Option<&Applicant>,
         reactor: &Reactor,
     ) -> Option<zap::Request> {
-        let options = self.core.options();
+        let options = self.identity.core.options();
         let domain = match &options.zap_domain {
             // NULL peers are not asked about where there is no name for them.
             Some(domain) if applicant.is_none() && domain.is_empty() => return None,
             Some(domain) => domain.clone(),
             None if decider.is_some_and(Decider::leaves_it_to_zap)
-                && zap::has_handler(&self.core, &reactor.inproc) =>
+                && zap::has_handler(&self.identity.core, &reactor.inproc) =>
             {
                 String::new()
             }
             None => return None,
         };
         Some(zap::Request {
-            context: self.core.context().clone(),
+            context: self.identity.core.context().clone(),
             inproc: reactor.inproc.clone(),
             limit: options.zap_timeout,
             domain,
-            address: self.address.for_zap(),
+            address: self.identity.address.for_zap(),
             routing_id: applicant.map_or_else(Vec::new, |it| it.routing_id().to_vec()),
             mechanism,
             credentials: applicant.map_or_else(Vec::new, Applicant::zap_credentials),
@@ -178,10 +183,10 @@ impl Session {
             return Ok(());
         };
         let (approval, decided_at) = (review.approval.take(), review.decided_at);
-        let (address, connection) = (self.address.clone(), self.key.connection);
+        let (address, connection) = (self.identity.address.clone(), self.identity.key.connection);
         let (routing_id, process) = (
-            self.core.context().routing_ids().assign(),
-            self.stream.process(),
+            self.identity.core.context().routing_ids().assign(),
+            self.transport.process(),
         );
         let peer = Arc::new(match info {
             Some(info) => Peer::wire(address, connection, routing_id, info, approval, process),
@@ -192,58 +197,51 @@ impl Session {
         let Some(link) = self.link.as_ref().and_then(Weak::upgrade) else {
             return Err(End::Failed(FailureCause::Internal));
         };
-        let connector = self.origin.connector();
-        match self.core.attach(peer.clone(), link, connector) {
+        let connector = self.identity.origin.connector();
+        match self.identity.core.attach(peer.clone(), link, connector) {
             Ok(pipe) => {
+                let pipe = PipeEnd::new(pipe, self.bursts.clone());
                 let attached = Attached::new(pipe, peer.clone(), reactor.now());
                 self.standing = Standing::Attached(attached);
-                // A backlog may have moved into the pipe as it was attached.
-                self.outbound.waiting = true;
             }
             Err(reason) => return Err(self.reject(reason)),
         }
-        self.core.clients.revising.attached_after(decided_at);
-        self.stream.trust();
-        if let Some(place) = &mut self.permits.place {
-            place.became_ready();
-        }
-        add(&self.core.counters.handshakes_completed, 1);
-        self.core.hub.emit(Event::Ready { peer });
-        if self.core.is_closing() {
+        self.identity
+            .core
+            .clients
+            .revising
+            .attached_after(decided_at);
+        self.transport.trust();
+        self.permits.became_ready();
+        add(&self.identity.core.counters.handshakes_completed, 1);
+        self.identity.core.hub.emit(Event::Ready { peer });
+        if self.identity.core.is_closing() {
             self.finish(reactor.now());
         }
-        reactor.became_ready(self.origin, self.key);
+        reactor.became_ready(self.identity.origin, self.identity.key);
         Ok(())
     }
 
     /// Counts an accepted connection among those of its key.
     fn hold(&mut self, peer: &Peer) -> Result<(), End> {
-        let holder = match self.origin {
+        let holder = match self.identity.origin {
             Origin::Listener { .. } => Holder::of(peer),
             Origin::Connector { .. } => None,
         };
         let Some(holder) = holder else { return Ok(()) };
-        let limit = self.core.options().connections_of_a_key();
-        self.permits.holding = self.core.clients.hold(holder, limit);
-        if self.permits.holding.is_some() {
-            peer.account().set(account::Kind::Connections, 1);
+        let core = &self.identity.core;
+        let limit = core.options().connections_of_a_key();
+        if self.permits.hold(&core.clients, holder, limit) {
+            peer.account().set(Kind::Connections, 1);
             return Ok(());
         }
-        self.core.counters.excesses.note(account::Kind::Connections);
+        core.counters.excesses.note(Kind::Connections);
         // It may pass.
         if self.tells_reasons() {
             let reason = "the limit of connections of this key is reached";
             self.reject(Dismissal::Because(reason));
         }
         Err(End::Failed(FailureCause::KeyLimit { limit }))
-    }
-
-    pub(super) fn warn(&self, warning: Warning) {
-        self.core.hub.emit(Event::Warning {
-            connection: self.key.connection,
-            address: self.address.clone(),
-            warning,
-        });
     }
 
     /// Tells the peer why it is turned away and ends.

@@ -2,67 +2,63 @@
 //! between the protocol and the socket's pipe.
 //!
 //! ```text
-//!   transport ─▶ input ─▶ protocol ─▶ pipe.inbound
-//!   transport ◀────────── protocol ◀─ pipe.outbound
+//!   transport ─▶ protocol ─▶ pipe.inbound
+//!   transport ◀─ protocol ◀─ pipe.outbound
 //! ```
+//!
+//! Its parts own what they are about, and it makes them work together: the [`Transport`] (a stream, what was
+//! read of it, who reads it), the protocol, the peer's [`Standing`] with the end of the pipe, the [`Phase`]
+//! on the way to its end, and the [`Deadline`]. `handshake.rs` is the way to a peer of the socket.
 //!
 //! Reading stops while the protocol holds messages that the pipe has no room for, writing takes no
 //! more from the pipe while the protocol holds `WRITE_BUDGET` bytes: so each connection's memory is
 //! bounded, whatever the peer does.
 
+mod deadline;
 mod direct;
+mod end;
 mod ending;
 mod handshake;
+mod identity;
 mod input;
+mod leasing;
 mod ledger;
+mod permits;
 mod phase;
+mod pipe_end;
 mod readiness;
-mod reading;
 mod standing;
-mod writing;
+mod transport;
 
+use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use bytes::BytesMut;
+use mio::Registry;
 use sealwire_zmtp::connection::Warning;
-use sealwire_zmtp::{Connection, Entropy, SocketType};
+use sealwire_zmtp::{Connection, Entropy, Error as ProtocolError, SocketType};
 use zeroize::Zeroizing;
 
-use self::direct::DirectReading;
+use self::deadline::Deadline;
+pub(in crate::engine) use self::end::End;
+pub(in crate::engine) use self::identity::Identity;
+use self::permits::Permits;
 use self::phase::Phase;
-use self::readiness::TransportReadiness;
-use self::reading::Inbound;
-use self::standing::{Permits, Review, Standing};
-use self::writing::Outbound;
+use self::standing::{Review, Standing};
+use self::transport::{Read, Transport};
 use super::bursts::Bursts;
 use super::raw::Raw;
 use super::reactor::Reactor;
-use super::session_key::{Origin, SessionKey};
+use super::session_key::Origin;
 use super::timers::Timers;
 use super::wire::Wire;
 use super::world::World;
 use crate::account::{Kind, Place};
 use crate::core::SocketCore;
-use crate::endpoint::Endpoint;
-use crate::failure::FailureCause;
-use crate::limits::WRITES_PER_TIME_SLICE;
-use crate::monitor::Event;
+use crate::limits::{READS_PER_TIME_SLICE, WRITES_PER_TIME_SLICE};
 use crate::pattern::Link;
-use crate::peer::PeerAddress;
 use crate::transport::Stream;
-
-/// How a session ended.
-pub(in crate::engine) enum End {
-    /// As it should.
-    Clean,
-    Failed(FailureCause),
-}
-
-impl From<sealwire_zmtp::Error> for End {
-    fn from(error: sealwire_zmtp::Error) -> Self {
-        End::Failed(error.into())
-    }
-}
 
 /// The work that is left after a time slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,69 +70,40 @@ pub(in crate::engine) enum Progress {
 }
 
 pub(in crate::engine) struct Session {
-    pub(in crate::engine) core: Arc<SocketCore>,
-    pub(in crate::engine) key: SessionKey,
-    pub(in crate::engine) origin: Origin,
-    pub(in crate::engine) endpoint: Endpoint,
-    pub(in crate::engine) address: PeerAddress,
-    stream: Stream,
-    transport: TransportReadiness,
+    pub(in crate::engine) identity: Identity,
+    transport: Transport,
     protocol: Box<dyn Wire>,
     standing: Standing,
     phase: Phase,
-    inbound: Inbound,
-    outbound: Outbound,
     permits: Permits,
-    /// The deadline that is among the I/O thread's timers.
-    timer: Option<Duration>,
+    deadline: Deadline,
     pub(in crate::engine) bursts: Arc<Bursts>,
     /// What its pipe is given to reach it.
     link: Option<Weak<dyn Link>>,
-    direct: DirectReading,
 }
 
 impl Session {
-    pub(in crate::engine) fn new(
-        core: Arc<SocketCore>,
-        key: SessionKey,
-        origin: Origin,
-        endpoint: Endpoint,
-        address: PeerAddress,
-        stream: Stream,
-        world: &dyn World,
-    ) -> Self {
-        stream.tune(&core.options().tcp);
-        let mut protocol = speak(&core, world);
-        if stream.has_heartbeat() {
+    pub(in crate::engine) fn new(identity: Identity, stream: Stream, world: &dyn World) -> Self {
+        let core = &identity.core;
+        let transport = Transport::new(stream, &core.options().tcp);
+        let mut protocol = speak(core, world);
+        if transport.has_heartbeat() {
             protocol.heartbeat_by_transport();
         }
         core.add_attachment();
-        let readable = !matches!(endpoint, Endpoint::Wss { .. }) && address.leaves_the_machine();
-        if core.options().security.shows_a_password() && readable {
-            core.hub.emit(Event::Warning {
-                connection: key.connection,
-                address: address.clone(),
-                warning: Warning::PasswordExposed,
-            });
+        if core.options().security.shows_a_password() && identity.is_exposed() {
+            identity.warn(Warning::PasswordExposed);
         }
         Session {
-            core,
-            key,
-            origin,
-            endpoint,
-            address,
-            stream,
-            transport: TransportReadiness::new(),
+            identity,
+            transport,
             protocol,
             standing: Standing::Reviewed(Review::default()),
             phase: Phase::Open,
-            inbound: Inbound::default(),
-            outbound: Outbound::default(),
             permits: Permits::default(),
-            timer: None,
+            deadline: Deadline::default(),
             bursts: Arc::default(),
             link: None,
-            direct: DirectReading::default(),
         }
     }
 
@@ -146,47 +113,13 @@ impl Session {
     }
 
     pub(in crate::engine) fn take_place(&mut self, place: Place) {
-        self.permits.place = Some(place);
+        self.permits.take_place(place);
     }
 
-    pub(in crate::engine) fn stream_mut(&mut self) -> &mut Stream {
-        &mut self.stream
-    }
+    // ---- for any thread that drives it ------------------------------------------------------------------
 
     pub(in crate::engine) fn is_ready(&self) -> bool {
         self.standing.is_attached()
-    }
-
-    /// How long the connection has been of use.
-    pub(in crate::engine) fn ready_for(&self, now: Duration) -> Option<Duration> {
-        self.standing.attached().map(|attached| attached.age(now))
-    }
-
-    /// Keeps one entry for the next deadline among the timers.
-    pub(in crate::engine) fn set_timer(&mut self, timers: &mut Timers) {
-        let heartbeats = self.protocol.next_timeout();
-        let next = heartbeats
-            .filter(|_| !self.awaits_end())
-            .into_iter()
-            .chain(self.phase.until())
-            .chain(self.direct.check_at())
-            .min();
-        if next != self.timer {
-            self.move_timer(timers, next);
-        }
-    }
-
-    pub(in crate::engine) fn cancel_timer(&mut self, timers: &mut Timers) {
-        self.move_timer(timers, None);
-    }
-
-    fn move_timer(&mut self, timers: &mut Timers, next: Option<Duration>) {
-        timers.replace(self.timer, next, self.key.timer());
-        self.timer = next;
-        if let Some(attached) = self.standing.attached() {
-            let account = attached.peer.account();
-            account.set(Kind::Timers, usize::from(next.is_some()));
-        }
     }
 
     pub(in crate::engine) fn transport_event(
@@ -199,56 +132,92 @@ impl Session {
     }
 
     pub(in crate::engine) fn output_ready(&mut self) {
-        self.outbound.waiting = true;
+        if let Some(attached) = self.standing.attached_mut() {
+            attached.pipe.output_ready();
+        }
     }
 
     pub(in crate::engine) fn input_wanted(&mut self, now: Duration) {
-        self.inbound.paused = false;
+        if let Some(attached) = self.standing.attached_mut() {
+            attached.pipe.resume();
+        }
         self.protocol.set_reading(true, now);
     }
 
-    /// Sends what is queued, then ends the connection; within the linger time.
-    pub(in crate::engine) fn finish(&mut self, now: Duration) {
-        self.phase.finish(now + self.core.options().linger);
+    /// A full pipe stops the reading, except for the end of the stream.
+    pub(in crate::engine) fn wants_to_read(&self) -> bool {
+        self.transport.is_readable() && (self.phase.is_finished() || !self.standing.is_paused())
     }
 
-    pub(in crate::engine) fn timer_due(&mut self, now: Duration) -> Result<(), End> {
-        if self.phase.until().is_some_and(|at| at <= now) {
-            return Err(End::Clean);
-        }
-        if self.timer.is_some_and(|at| at <= now) {
-            self.timer = None;
-            // A peer that is not asked any more owes no answer. The phase has the time by which it must be heard of.
-            if !self.awaits_end() {
-                self.heartbeats_due(now)?;
+    /// One read, which the protocol is given. `None` when the transport was empty; else what the
+    /// protocol says, which may have events beside an error.
+    fn receive(
+        &mut self,
+        spare: &mut BytesMut,
+        now: Duration,
+    ) -> Result<Option<Result<(), ProtocolError>>, End> {
+        let received = match self.transport.read(self.protocol.wanted(), spare) {
+            // Once everything was sent and said, only the end of the stream is still of
+            // interest.
+            Ok(Read::Bytes) if self.phase.is_finished() => {
+                self.transport.unread().clear();
+                self.phase.heard(self.heard_until(now));
+                Ok(Some(Ok(())))
             }
-            self.inbound.input.give_back();
+            Ok(Read::Bytes) => Ok(Some(self.protocol.receive(self.transport.unread(), now))),
+            Ok(Read::Aside) => Ok(Some(Ok(()))),
+            Ok(Read::Nothing) => Ok(None),
+            Ok(Read::End) => Err(self.end_of_stream()),
+            Err(error) => Err(self.transport_failed(error)),
+        };
+        self.transport.settle(self.protocol.wanted(), spare);
+        // The peer is charged with what is here of an unfinished message.
+        if let Some(attached) = self.standing.attached_mut() {
+            let in_protocol = self.protocol.arriving();
+            attached.charge_arriving(self.transport.arriving_beside(in_protocol));
         }
-        Ok(())
+        received
     }
 
-    /// Whether all was sent to the peer, and its own end is awaited.
-    fn awaits_end(&self) -> bool {
-        self.phase.is_finished() && self.standing.is_attached()
+    /// Hands over what the protocol has for the socket.
+    fn deliver(&mut self, now: Duration) {
+        let Some(attached) = self.standing.attached_mut() else {
+            return;
+        };
+        let core = &self.identity.core;
+        let warnings = attached.pipe.deliver(core, &mut *self.protocol, now);
+        warnings
+            .into_iter()
+            .for_each(|warning| self.identity.warn(warning));
     }
 
-    fn heartbeats_due(&mut self, now: Duration) -> Result<(), End> {
-        if self.stream.take_heard() {
-            self.protocol.heard(now);
+    /// Writes up to `limit` times. Returns whether it could go on at once.
+    fn write(&mut self, limit: usize) -> Result<bool, End> {
+        for _ in 0..limit {
+            if !self.transport.is_writable() || self.phase.is_finished() {
+                return Ok(false);
+            }
+            let protocol = &mut *self.protocol;
+            if let Some(attached) = self.standing.attached_mut() {
+                attached.pipe.take_outbound(&self.identity.core, protocol);
+            }
+            match self.transport.write(protocol, self.standing.account()) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(error) => return Err(self.transport_failed(error)),
+            }
         }
-        self.protocol
-            .handle_timeout(now)
-            .map_err(|error| self.fail(error))?;
-        if self.protocol.take_transport_ping() {
-            self.stream.ping();
-        }
-        Ok(())
+        Ok(self.transport.is_writable() && !self.phase.is_finished())
     }
 
-    /// By when a peer that was heard of now has to be heard of again, where heartbeats say so.
-    fn heard_until(&self, now: Duration) -> Option<Duration> {
-        let heartbeat = self.core.options().heartbeat;
-        heartbeat.map(|heartbeat| now.saturating_add(heartbeat.timeout))
+    // ---- for the I/O thread --------------------------------------------------------------------------
+
+    /// Has the poll tell of its transport. That of a connector is known to it.
+    pub(in crate::engine) fn register(&mut self, registry: &Registry) -> io::Result<()> {
+        match self.identity.origin {
+            Origin::Listener { .. } => self.transport.register(registry, self.identity.key),
+            Origin::Connector { .. } => self.transport.reregister(registry, self.identity.key),
+        }
     }
 
     /// Does whatever can be done now.
@@ -263,12 +232,107 @@ impl Session {
         }
         if self.phase.is_finishing() && self.nothing_to_send() {
             self.phase.all_is_sent(self.heard_until(reactor.now()));
-            self.stream.finish_writing();
-            if self.transport.readable {
+            self.transport.finish_writing();
+            if self.transport.is_readable() {
                 return Ok(Progress::Again);
             }
         }
         Ok(progress)
+    }
+
+    fn read(&mut self, reactor: &mut Reactor) -> Result<Progress, End> {
+        for _ in 0..READS_PER_TIME_SLICE {
+            self.take_events(reactor)?;
+            // The holder of a lease reads, or it ends before long.
+            let left_to_others = self.is_leased() && self.is_usable();
+            if left_to_others || !self.wants_to_read() {
+                return Ok(Progress::Idle);
+            }
+            let now = reactor.now();
+            let Some(received) = self.receive(&mut reactor.spare, now)? else {
+                return Ok(Progress::Idle);
+            };
+            self.take_events(reactor)?;
+            received.map_err(|error| self.fail(error))?;
+        }
+        Ok(if self.wants_to_read() {
+            Progress::Again
+        } else {
+            Progress::Idle
+        })
+    }
+
+    fn nothing_to_send(&self) -> bool {
+        // A handshake under way may still bring a peer for the backlog.
+        let settled = match self.standing.attached() {
+            Some(attached) => !attached.pipe.is_waiting(),
+            None => self.identity.core.backlog() == 0,
+        };
+        settled && self.protocol.pending_bytes() == 0 && !self.transport.holds_output()
+    }
+
+    /// Keeps one entry for the next deadline among the timers.
+    pub(in crate::engine) fn set_timer(&mut self, timers: &mut Timers) {
+        let heartbeats = self.protocol.next_timeout();
+        let next = heartbeats
+            .filter(|_| !self.awaits_end())
+            .into_iter()
+            .chain(self.phase.until())
+            .chain(self.transport.lease_check_at())
+            .min();
+        self.move_timer(timers, next);
+    }
+
+    fn move_timer(&mut self, timers: &mut Timers, next: Option<Duration>) {
+        if self.deadline.set(next, self.identity.key, timers) {
+            self.count_timer();
+        }
+    }
+
+    /// Charges the peer with its entry among the timers.
+    fn count_timer(&self) {
+        if let Some(account) = self.standing.account() {
+            account.set(Kind::Timers, usize::from(self.deadline.is_set()));
+        }
+    }
+
+    pub(in crate::engine) fn timer_due(&mut self, now: Duration) -> Result<(), End> {
+        if self.phase.until().is_some_and(|at| at <= now) {
+            return Err(End::Clean);
+        }
+        if self.deadline.take_due(now) {
+            self.count_timer();
+            // A peer that is not asked any more owes no answer. The phase has the time by which it must be heard of.
+            if !self.awaits_end() {
+                self.heartbeats_due(now)?;
+            }
+            self.transport.give_back();
+        }
+        Ok(())
+    }
+
+    /// Whether all was sent to the peer, and its own end is awaited.
+    fn awaits_end(&self) -> bool {
+        self.phase.is_finished() && self.standing.is_attached()
+    }
+
+    fn heartbeats_due(&mut self, now: Duration) -> Result<(), End> {
+        if self.transport.take_heard() {
+            self.protocol.heard(now);
+        }
+        self.protocol
+            .handle_timeout(now)
+            .map_err(|error| self.fail(error))?;
+        if self.protocol.take_transport_ping() {
+            self.transport.ping();
+        }
+        Ok(())
+    }
+
+    /// By when a peer that was heard of now has to be heard of again, where heartbeats say so.
+    fn heard_until(&self, now: Duration) -> Option<Duration> {
+        let heartbeat = self.identity.core.options().heartbeat;
+        heartbeat.map(|heartbeat| now.saturating_add(heartbeat.timeout))
     }
 }
 

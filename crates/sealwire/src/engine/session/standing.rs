@@ -4,11 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::account::{Kind, Place};
+use super::end::End;
+use super::pipe_end::PipeEnd;
+use crate::account::{Account, Kind};
 use crate::auth::PlainCredentials;
-use crate::core::Holding;
+use crate::core::SocketCore;
 use crate::engine::decisions::Pending;
-use crate::pattern::PipeId;
+use crate::engine::wire::Wire;
+use crate::monitor::add;
 use crate::peer::{Approval, Peer};
 
 pub(super) enum Standing {
@@ -33,21 +36,12 @@ pub(super) struct Review {
 
 /// A peer of the socket.
 pub(super) struct Attached {
-    pub(super) pipe: PipeId,
-    pub(super) peer: Arc<Peer>,
+    pub(super) pipe: PipeEnd,
+    peer: Arc<Peer>,
     /// When the socket took it.
     since: Duration,
     /// Bytes of an unfinished message that its account is charged with.
     arriving: usize,
-}
-
-/// What an accepted connection counts among, until it is gone.
-#[derive(Default)]
-pub(super) struct Permits {
-    /// The connections that the process accepted.
-    pub(super) place: Option<Place>,
-    /// Those of its key, if it proved one.
-    pub(super) holding: Option<Holding>,
 }
 
 impl Standing {
@@ -69,6 +63,16 @@ impl Standing {
         self.attached().is_some()
     }
 
+    pub(super) fn account(&self) -> Option<&Account> {
+        self.attached().map(|attached| attached.peer.account())
+    }
+
+    /// Whether the queue for the application is full.
+    pub(super) fn is_paused(&self) -> bool {
+        self.attached()
+            .is_some_and(|attached| attached.pipe.is_paused())
+    }
+
     /// The decision under way; `None` once the socket has the peer.
     pub(super) fn review(&mut self) -> Option<&mut Review> {
         match self {
@@ -79,7 +83,7 @@ impl Standing {
 }
 
 impl Attached {
-    pub(super) fn new(pipe: PipeId, peer: Arc<Peer>, since: Duration) -> Self {
+    pub(super) fn new(pipe: PipeEnd, peer: Arc<Peer>, since: Duration) -> Self {
         Attached {
             pipe,
             peer,
@@ -100,6 +104,18 @@ impl Attached {
             self.peer.account().set(Kind::Arriving, bytes);
         }
     }
+
+    /// The connection is over. Returns who was at its other end.
+    pub(super) fn close(self, core: &SocketCore, protocol: &mut dyn Wire, end: &End) -> Arc<Peer> {
+        let Attached { pipe, peer, .. } = self;
+        peer.account().set(Kind::Arriving, 0);
+        if end.is_by_a_message_too_large() {
+            peer.account().note_excess(Kind::Arriving);
+        }
+        pipe.close(core, protocol);
+        add(&core.counters.disconnects, 1);
+        peer
+    }
 }
 
 #[cfg(test)]
@@ -112,7 +128,7 @@ mod tests {
     fn attached(since: Duration) -> Attached {
         let address = PeerAddress::Tcp("192.0.2.1:4711".parse().unwrap());
         let peer = Peer::datagram(address, 1, SocketType::Pair);
-        Attached::new(7, Arc::new(peer), since)
+        Attached::new(PipeEnd::new(7, Arc::default()), Arc::new(peer), since)
     }
 
     #[test]
@@ -122,7 +138,7 @@ mod tests {
         standing.review().unwrap().decided_at = 3;
         assert_eq!(standing.review().unwrap().decided_at, 3);
         standing = Standing::Attached(attached(Duration::ZERO));
-        assert_eq!(standing.attached().unwrap().pipe, 7);
+        assert!(standing.is_attached() && standing.account().is_some());
         assert!(standing.review().is_none());
     }
 

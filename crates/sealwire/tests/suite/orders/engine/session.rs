@@ -47,9 +47,13 @@ impl Core {
     }
 }
 
-pub(crate) struct Session {
+pub(crate) struct Identity {
     pub(crate) key: SessionKey,
     pub(crate) core: Arc<Core>,
+}
+
+pub(crate) struct Session {
+    pub(crate) identity: Identity,
     pub(crate) bursts: Arc<Bursts>,
     /// Messages that the peer has sent.
     pub(crate) arrived: usize,
@@ -64,8 +68,10 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new(core: Arc<Core>) -> Self {
         Session {
-            key: SessionKey,
-            core,
+            identity: Identity {
+                key: SessionKey,
+                core,
+            },
             bursts: Arc::default(),
             arrived: 0,
             written: 0,
@@ -106,7 +112,7 @@ impl Session {
 
     /// One message, or finds that there is none.
     fn write(&mut self) {
-        let mut pipe = self.core.pipe.lock().unwrap();
+        let mut pipe = self.identity.core.pipe.lock().unwrap();
         let taken = pipe.outbound.min(1);
         pipe.outbound -= taken;
         pipe.output_signalled = taken > 0;
@@ -128,7 +134,7 @@ impl Session {
 
     fn read(&mut self) {
         while self.arrived > 0 && !self.input_paused {
-            let mut pipe = self.core.pipe.lock().unwrap();
+            let mut pipe = self.identity.core.pipe.lock().unwrap();
             self.input_paused = pipe.inbound == 1;
             pipe.input_paused = self.input_paused;
             let delivered = usize::from(!self.input_paused);
@@ -136,7 +142,7 @@ impl Session {
             drop(pipe);
             self.arrived -= delivered;
             if delivered > 0 {
-                self.core.readable.notify_more(delivered);
+                self.identity.core.readable.notify_more(delivered);
             }
         }
     }

@@ -1,0 +1,63 @@
+//! How a session ends.
+
+use sealwire_zmtp::Error as ProtocolError;
+
+use crate::failure::FailureCause;
+#[cfg(feature = "ws")]
+use crate::transport::WebSocketError;
+
+pub(in crate::engine) enum End {
+    /// As it should.
+    Clean,
+    Failed(FailureCause),
+}
+
+impl End {
+    /// Whether a message grew over its bound before it was complete.
+    pub(super) fn is_by_a_message_too_large(&self) -> bool {
+        match self {
+            End::Failed(FailureCause::Protocol(error)) => matches!(
+                error,
+                ProtocolError::MessageTooLarge { .. } | ProtocolError::TooManyFrames { .. }
+            ),
+            #[cfg(feature = "ws")]
+            End::Failed(FailureCause::WebSocket(error)) => matches!(
+                error,
+                WebSocketError::TooLarge | WebSocketError::TooManyPieces
+            ),
+            End::Clean | End::Failed(_) => false,
+        }
+    }
+}
+
+impl From<ProtocolError> for End {
+    fn from(error: ProtocolError) -> Self {
+        End::Failed(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_message_that_grew_too_large_is_noted_as_an_excess() {
+        let large = [
+            ProtocolError::MessageTooLarge { limit: 9 }.into(),
+            ProtocolError::TooManyFrames { limit: 9 }.into(),
+            #[cfg(feature = "ws")]
+            End::Failed(WebSocketError::TooLarge.into()),
+            #[cfg(feature = "ws")]
+            End::Failed(WebSocketError::TooManyPieces.into()),
+        ];
+        assert!(large.iter().all(End::is_by_a_message_too_large));
+        let others = [
+            End::Clean,
+            ProtocolError::HeartbeatTimeout.into(),
+            End::Failed(FailureCause::Internal),
+            #[cfg(feature = "ws")]
+            End::Failed(WebSocketError::NotHttp.into()),
+        ];
+        assert!(!others.iter().any(End::is_by_a_message_too_large));
+    }
+}

@@ -1,0 +1,95 @@
+//! A session under a lease: a thread of the application drives it, and the I/O thread has an eye on that.
+
+use std::io;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use mio::Registry;
+
+use super::Session;
+use super::end::End;
+use crate::transport::Polled;
+use crate::waiting::Use;
+
+impl Session {
+    /// Whether a thread of the application may drive this session.
+    pub(in crate::engine) fn is_usable(&self) -> bool {
+        self.standing.is_attached() && self.phase.is_open()
+    }
+
+    /// Whether something is left that only the I/O thread does.
+    pub(in crate::engine) fn needs_io_thread(&self) -> bool {
+        let waiting = self.standing.attached();
+        let waiting = waiting.is_some_and(|attached| attached.pipe.is_waiting());
+        let unwritten =
+            self.transport.is_writable() && (waiting || self.protocol.pending_bytes() > 0);
+        unwritten || self.deadline.is_behind(self.protocol.next_timeout()) || self.phase.has_ended()
+    }
+
+    /// Reads once, unless there was something left to deliver. The caller found the pipe empty, so it has
+    /// room.
+    pub(in crate::engine) fn read_directly(&mut self, spare: &mut BytesMut, now: Duration) {
+        if self.standing.is_paused() {
+            self.input_wanted(now);
+        }
+        if self.protocol.has_events() {
+            return self.deliver(now);
+        }
+        let outcome = self.receive(spare, now).and_then(|received| {
+            let Some(received) = received else {
+                return Ok(());
+            };
+            self.deliver(now);
+            received.map_err(|error| self.fail(error))
+        });
+        if let Err(end) = outcome {
+            self.phase.end(end);
+        }
+    }
+
+    /// Writes up to `limit` times.
+    pub(in crate::engine) fn write_directly(&mut self, limit: usize) {
+        if self.phase.is_open()
+            && let Err(end) = self.write(limit)
+        {
+            self.phase.end(end);
+        }
+    }
+
+    /// Leaves reading to a thread of the application, and gives what that polls.
+    pub(in crate::engine) fn lease(&mut self, registry: &Registry) -> io::Result<Polled> {
+        self.transport.lease(registry, self.identity.key)
+    }
+
+    pub(in crate::engine) fn is_leased(&self) -> bool {
+        self.transport.is_leased()
+    }
+
+    pub(in crate::engine) fn watch_lease(&mut self, now: Duration) {
+        self.transport.watch_lease(now);
+    }
+
+    pub(in crate::engine) fn check_lease(
+        &mut self,
+        registry: &Registry,
+        now: Duration,
+    ) -> Result<(), End> {
+        if !self.transport.is_lease_check_due(now) {
+            return Ok(());
+        }
+        match self.identity.core.lease().check() {
+            Use::Now => Ok(()),
+            Use::Lately => {
+                self.watch_lease(now);
+                Ok(())
+            }
+            Use::Over => self.end_lease(registry),
+        }
+    }
+
+    pub(in crate::engine) fn end_lease(&mut self, registry: &Registry) -> Result<(), End> {
+        self.transport
+            .end_lease(registry, self.identity.key)
+            .map_err(|error| self.transport_failed(error))
+    }
+}

@@ -1,0 +1,219 @@
+//! A session's end of its pipe: messages between the socket's queues and the protocol, in batches.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sealwire_zmtp::connection::Warning;
+use sealwire_zmtp::{Event as ProtocolEvent, Frames};
+
+use super::ledger::Ledger;
+use crate::core::SocketCore;
+use crate::engine::bursts::Bursts;
+use crate::engine::wire::Wire;
+use crate::guard;
+use crate::limits::WRITE_BUDGET;
+use crate::monitor::add;
+use crate::pattern::{Arrivals, FromPeer, Item, PipeId, Room};
+
+pub(super) struct PipeEnd {
+    id: PipeId,
+    /// The queue for the application is full; the pipe will say when it is not.
+    paused: bool,
+    /// The pipe said that it has something to send.
+    waiting: bool,
+    ledger: Ledger,
+    taken: VecDeque<Item>,
+    bursts: Arc<Bursts>,
+}
+
+impl PipeEnd {
+    /// Of a pipe that was made just now: what waited for a first peer may be in it.
+    pub(super) fn new(id: PipeId, bursts: Arc<Bursts>) -> Self {
+        PipeEnd {
+            id,
+            paused: false,
+            waiting: true,
+            ledger: Ledger::default(),
+            taken: VecDeque::new(),
+            bursts,
+        }
+    }
+
+    /// Whether the queue for the application is full.
+    pub(super) fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// There is room for the application again.
+    pub(super) fn resume(&mut self) {
+        self.paused = false;
+    }
+
+    /// Whether the pipe has something to send.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting
+    }
+
+    /// The pipe has something to send.
+    pub(super) fn output_ready(&mut self) {
+        self.waiting = true;
+    }
+
+    /// Hands over what the protocol has for the socket. Returns what it has to say beside that.
+    pub(super) fn deliver(
+        &mut self,
+        core: &SocketCore,
+        protocol: &mut dyn Wire,
+        now: Duration,
+    ) -> Vec<Warning> {
+        if !protocol.has_events() {
+            return Vec::new();
+        }
+        let mut received = Received {
+            protocol,
+            warnings: Vec::new(),
+        };
+        let delivered = core.deliver(self.id, &mut received);
+        let Received { protocol, warnings } = received;
+        self.bursts.received();
+        if delivered.full != self.paused {
+            self.paused = delivered.full;
+            protocol.set_reading(!delivered.full, now);
+        }
+        warnings
+    }
+
+    /// Gives the protocol as many messages as one or two writes can carry.
+    pub(super) fn take_outbound(&mut self, core: &SocketCore, protocol: &mut dyn Wire) {
+        while self.waiting && protocol.pending_bytes() < WRITE_BUDGET {
+            let room = Room::of_bytes(WRITE_BUDGET);
+            let begin = protocol.output_progress().staged;
+            let messages = core.take_outbound(self.id, &mut self.taken, room);
+            self.waiting = !self.taken.is_empty();
+            protocol.stage(&mut self.taken);
+            self.ledger
+                .staged(messages, begin, protocol.output_progress());
+        }
+    }
+
+    /// The connection is over: counts what it leaves undone, and detaches the pipe.
+    pub(super) fn close(self, core: &SocketCore, protocol: &mut dyn Wire) {
+        let undelivered = self.ledger.close(protocol.output_progress());
+        core.count_unsent(undelivered.unsent);
+        add(&core.counters.unconfirmed, undelivered.unconfirmed);
+        // They found no room in the socket's queue, and the connection goes with them.
+        add(&core.counters.dropped_unread, protocol.drop_messages());
+        // What the application queued goes with it.
+        guard::contain("dropping messages", || core.detach(self.id));
+    }
+}
+
+/// What the protocol has for the socket, and what it has beside that.
+struct Received<'a> {
+    protocol: &'a mut dyn Wire,
+    warnings: Vec<Warning>,
+}
+
+impl Arrivals for Received<'_> {
+    fn next(&mut self) -> Option<FromPeer> {
+        let warnings = &mut self.warnings;
+        self.protocol.next_from_peer(&mut |event| {
+            if let ProtocolEvent::Warning(warning) = event {
+                warnings.push(warning);
+            }
+        })
+    }
+
+    fn take_messages(&mut self, into: &mut VecDeque<Frames>, room: Room) -> usize {
+        self.protocol.take_messages(into, room)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use sealwire_zmtp::SocketType;
+
+    use super::*;
+    use crate::engine::raw::Raw;
+    use crate::pattern::{Dismissal, Link};
+    use crate::peer::Peer;
+    use crate::routing_ids::RoutingId;
+    use crate::socket::Socket;
+
+    const NOW: Duration = Duration::ZERO;
+
+    /// Hears everything and does nothing.
+    struct Deaf;
+
+    impl Link for Deaf {
+        fn output_ready(&self, _alone: bool) {}
+        fn input_wanted(&self) {}
+        fn disconnect(&self, _reason: Dismissal) {}
+        fn finish(&self) {}
+    }
+
+    /// A socket with one peer, of which it may hold one message.
+    fn attached() -> (Socket, PipeEnd) {
+        let builder = Socket::builder(SocketType::Pair);
+        let socket = builder.receive_high_water_mark(1).build().unwrap();
+        let peer = Peer::inproc("peer", 1, RoutingId::none(), SocketType::Pair, Vec::new());
+        let attached = socket
+            .core()
+            .unwrap()
+            .attach(Arc::new(peer), Arc::new(Deaf), None);
+        let pipe = PipeEnd::new(attached.unwrap(), Arc::default());
+        (socket, pipe)
+    }
+
+    fn arrive(raw: &mut Raw, text: &str) {
+        raw.receive(&mut BytesMut::from(text), NOW).unwrap();
+    }
+
+    #[test]
+    fn messages_go_to_the_protocol_until_it_has_enough_and_are_unsent_until_they_are_written() {
+        let (socket, mut pipe) = attached();
+        let core = socket.core().unwrap();
+        let mut raw = Raw::default();
+        for _ in 0..5 {
+            let mut frames = Frames::from(vec![7; WRITE_BUDGET / 2]);
+            assert!(core.send_if_room(&mut frames).unwrap());
+        }
+        pipe.take_outbound(core, &mut raw);
+        assert!(pipe.is_waiting() && raw.pending_bytes() >= WRITE_BUDGET);
+        assert!(raw.pending_bytes() < 2 * WRITE_BUDGET);
+        while raw.pending_bytes() > 0 {
+            let mut taken =
+                |slices: &[std::io::IoSlice<'_>]| Ok(slices.iter().map(|slice| slice.len()).sum());
+            raw.write_with(usize::MAX, &mut taken).unwrap();
+        }
+        pipe.take_outbound(core, &mut raw);
+        pipe.take_outbound(core, &mut raw);
+        pipe.close(core, &mut raw);
+        let counters = socket.counters();
+        // Two were written and may have arrived, two were staged, and the last one stays with the socket.
+        let lost = (counters.dropped_unsent, counters.unconfirmed);
+        assert_eq!((lost, core.backlog()), ((2, 2), 1));
+    }
+
+    #[test]
+    fn a_full_queue_pauses_the_session_until_the_pipe_has_room() {
+        let (socket, mut pipe) = attached();
+        let core = socket.core().unwrap();
+        let mut raw = Raw::default();
+        for text in ["first", "second"] {
+            arrive(&mut raw, text);
+            assert!(pipe.deliver(core, &mut raw, NOW).is_empty());
+        }
+        assert!(pipe.is_paused() && raw.has_events());
+        assert_eq!(core.try_receive().unwrap().unwrap(), "first".into());
+        pipe.resume();
+        pipe.deliver(core, &mut raw, NOW);
+        assert!(!raw.has_events());
+        assert_eq!(core.try_receive().unwrap().unwrap(), "second".into());
+        arrive(&mut raw, "third");
+        pipe.close(core, &mut raw);
+        assert_eq!(socket.counters().dropped_unread, 1);
+    }
+}

@@ -1,0 +1,370 @@
+//! The transport of a session: a stream, what is known of its readiness, what was read of it and is not used
+//! yet, and which thread reads it.
+
+use std::io;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use mio::{Registry, Token};
+
+use super::direct::DirectReading;
+use super::input::Input;
+use super::readiness::TransportReadiness;
+use crate::account::Account;
+use crate::engine::session_key::SessionKey;
+use crate::engine::wire::Wire;
+use crate::limits::WRITES_PER_TIME_SLICE;
+use crate::options::TcpOptions;
+use crate::peer::ProcessCredentials;
+use crate::transport::{Polled, Stream};
+
+pub(super) struct Transport {
+    stream: Stream,
+    readiness: TransportReadiness,
+    input: Input,
+    direct: DirectReading,
+}
+
+/// What one read of a transport gave.
+pub(super) enum Read {
+    /// Bytes, behind those that the protocol has left.
+    Bytes,
+    /// Something that is not for the protocol. More may be behind it.
+    Aside,
+    /// Nothing now.
+    Nothing,
+    /// The end of the stream.
+    End,
+}
+
+impl Transport {
+    pub(super) fn new(stream: Stream, options: &TcpOptions) -> Self {
+        stream.tune(options);
+        Transport {
+            stream,
+            readiness: TransportReadiness::new(),
+            input: Input::default(),
+            direct: DirectReading::default(),
+        }
+    }
+
+    // ---- the poll ------------------------------------------------------------------------------------
+
+    /// Has the poll tell of a stream that it does not know yet.
+    pub(super) fn register(&mut self, registry: &Registry, key: SessionKey) -> io::Result<()> {
+        self.stream.register(registry, Token(key.slot))
+    }
+
+    /// The same for one that it knows.
+    pub(super) fn reregister(&mut self, registry: &Registry, key: SessionKey) -> io::Result<()> {
+        self.stream.reregister(registry, Token(key.slot))
+    }
+
+    pub(super) fn deregister(&mut self, registry: &Registry) {
+        self.stream.deregister(registry);
+    }
+
+    /// What the poll says comes on top of what is known.
+    pub(super) fn note(&mut self, readable: bool, writable: bool, hung_up: bool) {
+        self.readiness.note(readable, writable, hung_up);
+    }
+
+    pub(super) fn is_readable(&self) -> bool {
+        self.readiness.readable
+    }
+
+    pub(super) fn is_writable(&self) -> bool {
+        self.readiness.writable
+    }
+
+    // ---- reading -------------------------------------------------------------------------------------
+
+    /// Reads once. `wanted` is what the frame in progress lacks, as far as that is known. Has to be
+    /// followed by [`settle`](Self::settle).
+    pub(super) fn read(&mut self, wanted: usize, spare: &mut BytesMut) -> io::Result<Read> {
+        // Writing may have waited for the bytes that were read.
+        self.readiness.writable |= self.stream.buffers();
+        match self.input.read(&mut self.stream, wanted, spare) {
+            Ok((0, _)) => Ok(Read::End),
+            Ok((_, emptied)) => {
+                self.readiness.was_read(emptied, self.stream.buffers());
+                Ok(Read::Bytes)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.readiness.readable = false;
+                Ok(Read::Nothing)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                self.readiness.readable = true;
+                Ok(Read::Aside)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The bytes that were read, for the protocol to take from its front.
+    pub(super) fn unread(&mut self) -> &mut BytesMut {
+        self.input.bytes()
+    }
+
+    /// Whether the protocol has taken all that was read.
+    pub(super) fn is_consumed(&self) -> bool {
+        self.input.is_empty()
+    }
+
+    /// Gives the memory of what was used back.
+    pub(super) fn settle(&mut self, wanted: usize, spare: &mut BytesMut) {
+        self.input.settle(wanted, spare);
+    }
+
+    /// Frees what a quiet session does not need.
+    pub(super) fn give_back(&mut self) {
+        self.input.give_back();
+    }
+
+    /// Bytes of memory for an unfinished message of which the protocol holds so much.
+    pub(super) fn arriving_beside(&mut self, in_protocol: usize) -> usize {
+        self.stream.leave_room_for(in_protocol);
+        in_protocol + self.stream.arriving()
+    }
+
+    // ---- writing -------------------------------------------------------------------------------------
+
+    /// One write of what the protocol has; where it has nothing, moves on what waits above the system's
+    /// socket. `false` when nothing of either is left.
+    pub(super) fn write(
+        &mut self,
+        protocol: &mut dyn Wire,
+        account: Option<&Account>,
+    ) -> io::Result<bool> {
+        let written = match self.write_once(protocol, account) {
+            Ok(false) => self.stream.flush().map(|()| false),
+            written => written,
+        };
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.readiness.writable = false;
+                Ok(true)
+            }
+            written => written,
+        }
+    }
+
+    /// Writes the rest that the protocol has, as far as it is taken at once, and no more.
+    pub(super) fn write_last(&mut self, protocol: &mut dyn Wire, account: Option<&Account>) {
+        for _ in 0..WRITES_PER_TIME_SLICE {
+            if !matches!(self.write_once(protocol, account), Ok(true)) {
+                break;
+            }
+        }
+        self.finish_writing();
+    }
+
+    /// `false` when there was nothing to write.
+    fn write_once(
+        &mut self,
+        protocol: &mut dyn Wire,
+        account: Option<&Account>,
+    ) -> io::Result<bool> {
+        let stream = &mut self.stream;
+        protocol.write_with(stream.write_size(), &mut |slices| {
+            let written = stream.write_vectored(slices)?;
+            if let Some(account) = account {
+                account.note_written(written);
+            }
+            Ok(written)
+        })
+    }
+
+    /// Whether bytes that were written wait above the system's socket.
+    pub(super) fn holds_output(&self) -> bool {
+        self.stream.holds_output()
+    }
+
+    /// Tells the peer that nothing more will come.
+    pub(super) fn finish_writing(&mut self) {
+        self.stream.finish_writing();
+    }
+
+    // ---- the peer ------------------------------------------------------------------------------------
+
+    /// The process at the other end, where the system knows it.
+    pub(super) fn process(&self) -> Option<ProcessCredentials> {
+        self.stream.process()
+    }
+
+    /// The handshake is done: the peer may send as much as the socket allows.
+    pub(super) fn trust(&mut self) {
+        self.stream.trust();
+    }
+
+    /// Whether it asks the peer for signs of life itself, because ZMTP does not over it.
+    pub(super) fn has_heartbeat(&self) -> bool {
+        self.stream.has_heartbeat()
+    }
+
+    /// Whether anything came since the last call, where it asks itself.
+    pub(super) fn take_heard(&mut self) -> bool {
+        self.stream.take_heard()
+    }
+
+    /// Asks for a sign of life.
+    pub(super) fn ping(&mut self) {
+        self.stream.ping();
+    }
+
+    // ---- who reads -----------------------------------------------------------------------------------
+
+    /// Leaves reading to a thread of the application, and gives what that polls.
+    pub(super) fn lease(&mut self, registry: &Registry, key: SessionKey) -> io::Result<Polled> {
+        let polled = self.direct.polled(&self.stream)?;
+        if !self.direct.is_active() {
+            self.stream.watch_writing(registry, Token(key.slot))?;
+            self.direct.begin();
+        }
+        Ok(polled)
+    }
+
+    /// Whether reading is left to a thread of the application.
+    pub(super) fn is_leased(&self) -> bool {
+        self.direct.is_active()
+    }
+
+    /// Has the I/O thread check before long whether a thread of the application still reads.
+    pub(super) fn watch_lease(&mut self, now: Duration) {
+        self.direct.watch(now);
+    }
+
+    /// When the I/O thread checks that.
+    pub(super) fn lease_check_at(&self) -> Option<Duration> {
+        self.direct.check_at()
+    }
+
+    /// Whether to check now, once.
+    pub(super) fn is_lease_check_due(&mut self, now: Duration) -> bool {
+        self.direct.is_due(now)
+    }
+
+    /// Gives reading back to the I/O thread.
+    pub(super) fn end_lease(&mut self, registry: &Registry, key: SessionKey) -> io::Result<()> {
+        if self.direct.end() {
+            // No event told of the bytes that have arrived meanwhile.
+            self.readiness.readable = true;
+            self.reregister(registry, key)?;
+        }
+        Ok(())
+    }
+
+    /// Closes the stream. A thread that still polls does not keep the connection open.
+    pub(super) fn close(self) {
+        if self.direct.was_begun() {
+            self.stream.shut_down();
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::collections::VecDeque;
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::net::UnixStream;
+
+    use mio::Poll;
+    use mio::net::UnixStream as MioUnixStream;
+    use sealwire_zmtp::{Frames, SocketType};
+
+    use super::*;
+    use crate::engine::raw::Raw;
+    use crate::options::SocketOptions;
+    use crate::pattern::Item;
+
+    const KEY: SessionKey = SessionKey {
+        slot: 3,
+        connection: 71,
+    };
+
+    fn pair() -> (UnixStream, Transport) {
+        let (peer, ours) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let stream = Stream::Unix(MioUnixStream::from_std(ours));
+        let options = SocketOptions::new(SocketType::Stream);
+        (peer, Transport::new(stream, &options.tcp))
+    }
+
+    fn read(transport: &mut Transport) -> Read {
+        let spare = &mut BytesMut::new();
+        let read = transport.read(0, spare).unwrap();
+        transport.settle(0, spare);
+        read
+    }
+
+    #[test]
+    fn a_read_says_what_came_and_whether_more_may_be_there() {
+        let (mut peer, mut transport) = pair();
+        transport.note(true, false, false);
+        assert!(matches!(read(&mut transport), Read::Nothing));
+        assert!(!transport.is_readable() && transport.is_consumed());
+        peer.write_all(b"bytes").unwrap();
+        assert!(matches!(read(&mut transport), Read::Bytes));
+        assert_eq!(transport.unread()[..], *b"bytes");
+        assert!(!transport.is_readable() && !transport.is_consumed());
+        peer.write_all(b" and more").unwrap();
+        drop(peer);
+        transport.note(false, false, true);
+        assert!(matches!(read(&mut transport), Read::Bytes));
+        assert_eq!(transport.unread()[..], *b"bytes and more");
+        // The end is still behind it.
+        assert!(transport.is_readable());
+        assert!(matches!(read(&mut transport), Read::End));
+    }
+
+    #[test]
+    fn a_full_transport_is_written_to_again_once_the_poll_says_so() {
+        let (mut peer, mut transport) = pair();
+        let mut raw = Raw::default();
+        const SIZE: usize = 16 << 20;
+        raw.stage(&mut VecDeque::from([Item::Message(Frames::from(vec![
+            7;
+            SIZE
+        ]))]));
+        let (mut buffer, mut received) = (vec![0; SIZE], 0);
+        loop {
+            while transport.is_writable() && transport.write(&mut raw, None).unwrap() {}
+            // The system has what the protocol has not.
+            let written = SIZE - raw.pending_bytes();
+            if received == written {
+                break;
+            }
+            assert!(written == SIZE || !transport.is_writable());
+            peer.read_exact(&mut buffer[received..written]).unwrap();
+            received = written;
+            transport.note(false, true, false);
+        }
+        assert!(received == SIZE && buffer.iter().all(|byte| *byte == 7));
+        assert!(transport.is_writable() && !transport.write(&mut raw, None).unwrap());
+    }
+
+    #[test]
+    fn reading_is_left_to_another_thread_and_taken_back() {
+        let poll = Poll::new().unwrap();
+        let (_peer, mut transport) = pair();
+        transport.register(poll.registry(), KEY).unwrap();
+        transport.end_lease(poll.registry(), KEY).unwrap();
+        assert!(!transport.is_readable());
+        transport.lease(poll.registry(), KEY).unwrap();
+        assert!(transport.is_leased() && !transport.is_readable());
+        // What came meanwhile was told to the other thread.
+        transport.end_lease(poll.registry(), KEY).unwrap();
+        assert!(!transport.is_leased() && transport.is_readable());
+    }
+
+    #[test]
+    fn a_thread_that_still_polls_does_not_keep_the_connection_open() {
+        let poll = Poll::new().unwrap();
+        let (mut peer, mut transport) = pair();
+        transport.register(poll.registry(), KEY).unwrap();
+        let _polled = transport.lease(poll.registry(), KEY).unwrap();
+        transport.close();
+        assert_eq!(peer.read(&mut [0]).unwrap(), 0);
+    }
+}
