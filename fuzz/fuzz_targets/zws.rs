@@ -38,7 +38,7 @@ pub mod limits;
 #[path = "../../crates/sealwire/src/transport/zws/mod.rs"]
 mod zws;
 
-use zws::{Address, Ready, Role, Terms, WebSocketError, Zws};
+use zws::{Address, ProtocolBytes, Role, Terms, WebSocketError, Zws};
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -63,7 +63,7 @@ fn side(role: Role) -> Zws {
 fn attacked(input: &Input<'_>) -> Zws {
     let (mut client, mut server) = (side(Role::Client), side(Role::Server));
     if input.upgraded {
-        let mut ignored = Ready::default();
+        let mut ignored = ProtocolBytes::default();
         let mut request = client.pending().split();
         server
             .receive(&mut request, &mut ignored)
@@ -78,7 +78,7 @@ fn attacked(input: &Input<'_>) -> Zws {
 }
 
 fn feed(mut side: Zws, pieces: &[&[u8]]) -> (Result<(), WebSocketError>, Vec<u8>) {
-    let (mut buffer, mut into) = (BytesMut::new(), Ready::default());
+    let (mut buffer, mut into) = (BytesMut::new(), ProtocolBytes::default());
     let outcome = pieces.iter().try_for_each(|piece| {
         buffer.extend_from_slice(piece);
         side.receive(&mut buffer, &mut into).map(drop)
