@@ -2,7 +2,6 @@
 
 use std::io::{self, IoSlice};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use super::mailbox::{Command, Mailbox};
@@ -58,22 +57,23 @@ impl Connector {
 
     /// Begins with the addresses of the endpoint; names are looked up on a thread of their own
     /// and come back as [`Command::Resolved`].
-    pub(super) fn resolve(&mut self, mailbox: &Arc<Mailbox>) -> Option<Vec<Target>> {
+    pub(super) fn resolve(
+        &mut self,
+        mailbox: &Arc<Mailbox>,
+        world: &Arc<dyn World>,
+    ) -> Option<Vec<Target>> {
         let options = self.core.options();
         if let Some(targets) = Target::immediate(&self.endpoint, options.socks_proxy.as_ref()) {
             return Some(targets);
         }
         self.state = State::Resolving;
         let (id, endpoint, reply) = (self.id, self.endpoint.clone(), mailbox.clone());
-        let options = options.clone();
+        let (options, resolver) = (options.clone(), world.clone());
         let lookup = move || {
-            let targets = Target::resolve(&endpoint, &options);
+            let targets = resolver.resolve(&endpoint, &options);
             reply.post(Command::Resolved { id, targets });
         };
-        if let Err(error) = thread::Builder::new()
-            .name("sealwire-resolve".into())
-            .spawn(lookup)
-        {
+        if let Err(error) = world.run_beside("sealwire-resolve", Box::new(lookup)) {
             mailbox.post(Command::Resolved {
                 id,
                 targets: Err(error),

@@ -31,8 +31,8 @@ impl Reactor {
     pub(super) fn new(world: Arc<dyn World>, inproc: Arc<inproc::Registry>) -> Self {
         let mailbox = Arc::new(Mailbox::new(world.clone()));
         Reactor {
+            decisions: Decisions::new(mailbox.clone(), world.clone()),
             world,
-            decisions: Decisions::new(mailbox.clone()),
             mailbox,
             inproc,
             timers: Timers::default(),

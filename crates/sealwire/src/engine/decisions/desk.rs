@@ -3,17 +3,15 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
+use super::super::world::World;
 use crate::account::LogGate;
 use crate::guard;
 use crate::limits::MAX_WAITING_QUESTIONS;
 
 /// Threads beyond the first of each socket, shared by all sockets of a context.
 pub(super) const EXTRA: usize = 3;
-/// A thread without work ends after this time.
-const IDLE: Duration = Duration::from_secs(10);
 
 /// A question.
 pub(super) trait Ask: Send + 'static {
@@ -64,14 +62,12 @@ impl<Q: Ask> Desk<Q> {
     }
 
     /// Puts a question of a socket to a thread, or lets it wait for one.
-    pub(super) fn ask(&self, socket: u64, question: Q) -> Result<(), Busy> {
+    pub(super) fn ask(&self, world: &dyn World, socket: u64, question: Q) -> Result<(), Busy> {
         let mut state = self.0.lock();
         state.put(socket, question)?;
         while state.threads < state.running + state.assigned.len() {
-            let shared = self.0.clone();
-            let spawned = thread::Builder::new()
-                .name("sealwire-auth".into())
-                .spawn(move || shared.serve());
+            let (shared, idle) = (self.0.clone(), world.idle_time());
+            let spawned = world.run_beside("sealwire-auth", Box::new(move || shared.serve(idle)));
             if let Err(error) = spawned {
                 let unserved = if state.threads == 0 {
                     state.assigned.pop_back()
@@ -109,8 +105,8 @@ impl<Q: Ask> Inner<Q> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a thread does.
-    fn serve(&self) {
+    /// What a thread does. Without work it ends after this time.
+    fn serve(&self, idle: Duration) {
         let mut state = self.lock();
         loop {
             if state.closed {
@@ -129,7 +125,7 @@ impl<Q: Ask> Inner<Q> {
             }
             let (again, waited) = self
                 .more
-                .wait_timeout(state, IDLE)
+                .wait_timeout(state, idle)
                 .unwrap_or_else(PoisonError::into_inner);
             state = again;
             if waited.timed_out() && state.assigned.is_empty() {

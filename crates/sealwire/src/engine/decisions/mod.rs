@@ -12,6 +12,7 @@ use self::desk::{Ask, Busy, Desk};
 use self::revisions::Revisions;
 use super::mailbox::{Command, Mailbox};
 use super::session_key::SessionKey;
+use super::world::World;
 use crate::auth::{
     Admission, Client, Decision, GuardedAuthenticator, GuardedPlainAuthenticator, Guest,
     PlainClient, PlainCredentials, Status, Verdict, undecided,
@@ -154,14 +155,16 @@ impl Ask for Question {
 /// Threads are started as they are needed and end with the I/O thread.
 pub(super) struct Decisions {
     mailbox: Arc<Mailbox>,
+    world: Arc<dyn World>,
     desk: Desk<Question>,
     revisions: Revisions,
 }
 
 impl Decisions {
-    pub(super) fn new(mailbox: Arc<Mailbox>) -> Self {
+    pub(super) fn new(mailbox: Arc<Mailbox>, world: Arc<dyn World>) -> Self {
         Decisions {
             mailbox,
+            world,
             desk: Desk::new(),
             revisions: Revisions::default(),
         }
@@ -179,7 +182,7 @@ impl Decisions {
             inquiry: Box::new(inquiry),
             mailbox: self.mailbox.clone(),
         };
-        match self.desk.ask(socket, question) {
+        match self.desk.ask(&*self.world, socket, question) {
             Ok(()) => Answer::Later(Pending(wanted)),
             Err(Busy) => {
                 let busy = "the server cannot decide now";
@@ -190,6 +193,6 @@ impl Decisions {
 
     /// Lets these sockets look after their clients.
     pub(super) fn revise(&self, sockets: &[Weak<SocketCore>]) {
-        self.revisions.revise(sockets);
+        self.revisions.revise(&*self.world, sockets);
     }
 }

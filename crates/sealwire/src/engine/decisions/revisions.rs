@@ -3,8 +3,9 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
-use std::thread;
+use std::time::Duration;
 
+use super::super::world::World;
 use crate::account::LogGate;
 use crate::core::SocketCore;
 use crate::guard;
@@ -31,7 +32,7 @@ impl Revisions {
     /// Lets these sockets look after their clients, those excepted that still do. A socket whose
     /// authenticator is slow keeps one thread: where a period was too short for those there are,
     /// there is one more from then on.
-    pub(super) fn revise(&self, sockets: &[Weak<SocketCore>]) {
+    pub(super) fn revise(&self, world: &dyn World, sockets: &[Weak<SocketCore>]) {
         let mut state = self.0.lock();
         let held_up = !state.waiting.is_empty();
         for core in sockets.iter().filter_map(Weak::upgrade) {
@@ -41,12 +42,10 @@ impl Revisions {
         }
         let mut failure = None;
         if state.threads == 0 || (held_up && state.threads <= sockets.len()) {
-            let shared = self.0.clone();
-            let spawned = thread::Builder::new()
-                .name("sealwire-revise".into())
-                .spawn(move || shared.serve());
-            match spawned {
-                Ok(_) => state.threads += 1,
+            let (shared, idle) = (self.0.clone(), world.idle_time());
+            let work = Box::new(move || shared.serve(idle));
+            match world.run_beside("sealwire-revise", work) {
+                Ok(()) => state.threads += 1,
                 // The next period will do.
                 Err(error) => failure = Some(error),
             }
@@ -74,14 +73,20 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn serve(&self) {
+    /// What a thread does. Without work it ends after this time.
+    fn serve(&self, idle: Duration) {
         let mut state = self.lock();
         while !state.closed {
             let Some((id, core)) = state.waiting.pop_front() else {
-                state = self
+                let (again, waited) = self
                     .more
-                    .wait(state)
+                    .wait_timeout(state, idle)
                     .unwrap_or_else(PoisonError::into_inner);
+                state = again;
+                if waited.timed_out() && state.waiting.is_empty() {
+                    state.threads -= 1;
+                    return;
+                }
                 continue;
             };
             drop(state);

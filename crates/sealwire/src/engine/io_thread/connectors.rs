@@ -10,6 +10,7 @@ use super::IoThread;
 use super::sources::SourceEvent;
 use crate::engine::connector;
 use crate::engine::connector::ConnectError;
+use crate::engine::reactor::Reactor;
 use crate::engine::session::End;
 use crate::engine::session_key::Origin;
 use crate::engine::timers::Timer;
@@ -62,11 +63,11 @@ impl IoThread {
     }
 
     pub(super) fn start_attempt(&mut self, slot: usize) {
-        let mailbox = self.reactor.mailbox.clone();
         let Some(connector) = self.sources.connector(slot) else {
             return;
         };
-        if let Some(targets) = connector.resolve(&mailbox) {
+        let Reactor { mailbox, world, .. } = &self.reactor;
+        if let Some(targets) = connector.resolve(mailbox, world) {
             self.resolved(slot, Ok(targets));
         }
     }

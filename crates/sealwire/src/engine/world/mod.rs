@@ -18,6 +18,9 @@ use crate::endpoint::Endpoint;
 use crate::options::{SocketOptions, TcpOptions};
 use crate::transport::{BoundListener, Stream, Target};
 
+/// Work that may block.
+pub(crate) type Work = Box<dyn FnOnce() + Send>;
+
 /// The world of one context. What happens with each message asks it for nothing but the time.
 pub(crate) trait World: Send + Sync {
     /// The time since the context began.
@@ -59,6 +62,24 @@ pub(crate) trait World: Send + Sync {
     ///
     /// Those of the transport that are known at once.
     fn connect(&self, target: &Target, options: &TcpOptions) -> io::Result<Stream>;
+
+    /// Looks up the addresses behind an endpoint. May block for as long as a name takes: work to
+    /// [run beside](World::run_beside) the context.
+    ///
+    /// # Errors
+    ///
+    /// Those of the resolver.
+    fn resolve(&self, endpoint: &Endpoint, options: &SocketOptions) -> io::Result<Vec<Target>>;
+
+    /// Runs work that may block beside the thread that serves the context.
+    ///
+    /// # Errors
+    ///
+    /// Where the system gives no thread.
+    fn run_beside(&self, name: &'static str, work: Work) -> io::Result<()>;
+
+    /// How long work beside the context that has nothing to do waits for more before it ends.
+    fn idle_time(&self) -> Duration;
 
     /// How many descriptors there may be.
     fn descriptor_limit(&self) -> DescriptorLimit;

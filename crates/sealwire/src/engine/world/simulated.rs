@@ -1,15 +1,15 @@
 //! A world for the tests: a host on a simulated network, whose context any thread serves. The network's
 //! seed decides everything, so a run can be repeated.
 
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use std::{io, mem};
 
 use mio::{Poll, Registry};
 
-use super::{PollEvent, World};
+use super::{PollEvent, Work, World};
 use crate::account::DescriptorLimit;
 use crate::endpoint::Endpoint;
 use crate::options::{SocketOptions, TcpOptions};
@@ -24,6 +24,8 @@ pub(in crate::engine) struct Host {
     registry: Registry,
     woken: AtomicBool,
     next: Mutex<Next>,
+    /// What is to run beside the context: before it polls the next time.
+    beside: Mutex<Vec<Work>>,
 }
 
 /// When a thread is to be served again, where nothing happens before.
@@ -46,11 +48,20 @@ impl Host {
             registry: registry.expect("the tests have descriptors"),
             woken: AtomicBool::new(false),
             next: Mutex::new(Next::Poll),
+            beside: Mutex::default(),
         }
     }
 
     fn next(&self) -> MutexGuard<'_, Next> {
         self.next.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Work that waits for the context itself, as a question to a ZAP handler does, would wait for ever.
+    fn run_what_is_beside(&self) {
+        let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        let work = mem::take(&mut *beside);
+        drop(beside);
+        work.into_iter().for_each(|work| work());
     }
 
     fn take_woken(&self) -> bool {
@@ -80,6 +91,7 @@ impl World for Host {
     }
 
     fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()> {
+        self.run_what_is_beside();
         let told = self.network.take_ready(self.address);
         let mut next = self.next();
         // The results of notifications told now, and of timers that are due, are known with the next poll.
@@ -130,6 +142,26 @@ impl World for Host {
         };
         let stream = self.network.connect(self.address, *remote)?;
         Ok(Stream::Simulated(stream))
+    }
+
+    fn resolve(&self, endpoint: &Endpoint, _: &SocketOptions) -> io::Result<Vec<Target>> {
+        let Some((name, port)) = endpoint.over_tcp() else {
+            return Ok(Vec::new());
+        };
+        let address = self.network.address_of(name);
+        let address = address.ok_or(io::ErrorKind::NotFound)?;
+        Ok(vec![Target::Tcp(SocketAddr::new(address, port))])
+    }
+
+    fn run_beside(&self, _: &'static str, work: Work) -> io::Result<()> {
+        let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        beside.push(work);
+        self.woken.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn idle_time(&self) -> Duration {
+        Duration::ZERO
     }
 
     fn descriptor_limit(&self) -> DescriptorLimit {

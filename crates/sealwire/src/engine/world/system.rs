@@ -2,11 +2,12 @@
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use mio::{Events, Poll, Registry, Token, Waker};
 
-use super::{PollEvent, World};
+use super::{PollEvent, Work, World};
 use crate::account::DescriptorLimit;
 use crate::endpoint::Endpoint;
 use crate::entropy;
@@ -15,6 +16,8 @@ use crate::transport::{BoundListener, Stream, Target, listen};
 
 /// Events taken from the poll at a time.
 const EVENTS: usize = 1_024;
+/// A thread beside the context that has no work ends after this time.
+const IDLE: Duration = Duration::from_secs(10);
 /// The waker's token; slots of the slab never get so far.
 const WAKER: Token = Token(usize::MAX);
 
@@ -80,6 +83,19 @@ impl World for System {
 
     fn connect(&self, target: &Target, options: &TcpOptions) -> io::Result<Stream> {
         Stream::connect(target, options)
+    }
+
+    fn resolve(&self, endpoint: &Endpoint, options: &SocketOptions) -> io::Result<Vec<Target>> {
+        Target::resolve(endpoint, options)
+    }
+
+    fn run_beside(&self, name: &'static str, work: Work) -> io::Result<()> {
+        let thread = thread::Builder::new().name(name.into());
+        thread.spawn(work).map(drop)
+    }
+
+    fn idle_time(&self) -> Duration {
+        IDLE
     }
 
     fn descriptor_limit(&self) -> DescriptorLimit {

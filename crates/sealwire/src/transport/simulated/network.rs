@@ -30,6 +30,7 @@ pub(super) struct State {
     parted_until: Duration,
     /// Hosts that have no descriptors left, and until when.
     exhausted: BTreeMap<IpAddr, Duration>,
+    names: BTreeMap<String, IpAddr>,
     /// By number. The two ends of a connection are neighbours: even and odd.
     pub(super) ends: BTreeMap<usize, End>,
     pub(super) listeners: BTreeMap<SocketAddr, Listening>,
@@ -127,6 +128,7 @@ impl Network {
             now: Duration::ZERO,
             random: Random::new(seed),
             exhausted: BTreeMap::new(),
+            names: BTreeMap::new(),
             conditions,
             parted_until: Duration::ZERO,
             ends: BTreeMap::new(),
@@ -278,6 +280,16 @@ impl Network {
                 end.incoming.extend(noticed);
             }
         }
+    }
+
+    /// Gives this name to the host with this address from now on.
+    pub fn set_name(&self, name: &str, address: IpAddr) {
+        self.lock().names.insert(name.to_owned(), address);
+    }
+
+    /// Returns the address of the host that has this name.
+    pub fn address_of(&self, name: &str) -> Option<IpAddr> {
+        self.lock().names.get(name).copied()
     }
 
     /// Leaves a host without descriptors for this time.
