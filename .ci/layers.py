@@ -5,8 +5,7 @@
     .ci/layers.py CRATE...         these, as `crates/sealwire-zmtp`
     .ci/layers.py --arrows CRATE   prints which module uses which, checks nothing
 
-In some crates modules of one folder refer to each other in no circle either, however deep the folder. A pair that
-is named in PAIRS counts as one module there.
+In some crates modules of one folder refer to each other in no circle either, however deep the folder.
 
 What counts is every path from one top-level module of a crate to another, in whatever form:
 `crate::`, `super::` and `self::super::`, grouped or not, imports, re-exports, expressions, types,
@@ -122,12 +121,6 @@ WITHOUT_CIRCLES = {
     "crates/sealwire-rpc",
     "crates/sealwire-simd",
     "crates/sealwire-zmtp",
-}
-
-# Pairs of modules of one folder that count as one, so that a circle between them is none.
-PAIRS = {
-    # A protection is one of those that mechanisms have for their frames. BLAKE3ZMQ gives its own as one of these.
-    "crates/sealwire-zmtp": [("mechanism::blake3", "mechanism::protection")],
 }
 
 TOKEN = re.compile(
@@ -440,11 +433,8 @@ class Crate:
         return sorted(arrows, key=lambda arrow: (str(arrow[0]), arrow[1], str(arrow[3])))
 
 
-    def circles(self, pairs):
-        """Modules of one folder that use each other in a circle: a description for each folder.
-
-        A pair, given by the paths of two modules of one folder, counts as one module."""
-        ones = {tuple(second.split("::")): tuple(first.split("::")) for first, second in pairs}
+    def circles(self):
+        """Modules of one folder that use each other in a circle: a description for each folder."""
         exports, globs, targets = {}, {}, []
         for file, module, segments, line, imported in self.uses:
             base, rest = self.base(module, segments)
@@ -481,7 +471,6 @@ class Crate:
                 depth += 1
             if depth < min(len(module), len(target)):
                 one, other = (path[: depth + 1] for path in (module, target))
-                one, other = ones.get(one, one), ones.get(other, other)
                 if one != other:
                     siblings = uses.setdefault(module[:depth], {})
                     siblings.setdefault(one[-1], {}).setdefault(other[-1], f"{file}:{line}")
@@ -498,7 +487,7 @@ class Crate:
                 yield f"a circle in {'::'.join(['crate', *parent])}: {', '.join(steps)}"
 
 
-def check(folder, floors, may_have_circles=True, pairs=()):
+def check(folder, floors, may_have_circles=True):
     """Faults of the crate in this folder, a line each."""
     crate = Crate(folder)
     failures = list(crate.failures)
@@ -509,10 +498,7 @@ def check(folder, floors, may_have_circles=True, pairs=()):
                 failures.append(f"{folder}: {module} stands on two floors")
             heights[module] = height
     if not may_have_circles:
-        failures.extend(crate.circles(pairs))
-    for path in {path for pair in pairs for path in pair}:
-        if tuple(path.split("::")) not in crate.tree:
-            failures.append(f"{folder}: there is no module {path}, which PAIRS names")
+        failures.extend(crate.circles())
     for module in sorted(crate.modules - set(heights)):
         failures.append(f"{folder}: module {module} stands on no floor: add it to the table")
     for module in sorted(set(heights) - crate.modules):
@@ -549,7 +535,7 @@ def main(arguments):
     chosen = arguments or FLOORS
     failures = []
     for name in chosen:
-        failures += check(ROOT / name, FLOORS[name], name not in WITHOUT_CIRCLES, PAIRS.get(name, ()))
+        failures += check(ROOT / name, FLOORS[name], name not in WITHOUT_CIRCLES)
     for failure in failures:
         print(failure.replace(f"{ROOT}/", ""))
     return 1 if failures else 0

@@ -278,13 +278,13 @@ class WhatDoesNotCount(Layers):
 
 
 class Circles(unittest.TestCase):
-    def circles(self, files, pairs=()):
+    def circles(self, files):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "src"
             for name, text in {"lib.rs": "mod wire;", **files}.items():
                 (source / name).parent.mkdir(parents=True, exist_ok=True)
                 (source / name).write_text(text, encoding="utf-8")
-            found = layers.check(Path(folder), [["wire"]], may_have_circles=False, pairs=pairs)
+            found = layers.check(Path(folder), [["wire"]], may_have_circles=False)
             self.assertEqual(layers.check(Path(folder), [["wire"]]), [])
             return [line.replace(f"{folder}/src/", "") for line in found]
 
@@ -335,26 +335,6 @@ class Circles(unittest.TestCase):
         )
         self.assertEqual(allowed, [])
 
-    def test_a_pair_counts_as_one_module(self):
-        files = {
-            "wire/mod.rs": "mod frame;\nmod greeting;\nmod flags;",
-            "wire/frame.rs": "use super::greeting::Greeting;",
-            "wire/greeting.rs": "use super::frame::Frame;",
-            "wire/flags.rs": "use super::frame::Frame;",
-        }
-        pair = [("wire::frame", "wire::greeting")]
-        self.assertEqual(self.circles(files, pair), [])
-        self.assertEqual(len(self.circles(files)), 1)
-        # Through the other one of the pair.
-        files["wire/greeting.rs"] = "use super::flags::Flags;"
-        circle = "flags -> frame (wire/flags.rs:1), frame -> flags (wire/greeting.rs:1)"
-        self.assertEqual(self.circles(files, pair), [f"a circle in crate::wire: {circle}"])
-
-    def test_a_pair_names_modules_that_exist(self):
-        found = self.circles({"wire/mod.rs": "mod frame;", "wire/frame.rs": ""}, [("wire::frame", "wire::head")])
-        self.assertEqual(len(found), 1, found)
-        self.assertIn("there is no module wire::head, which PAIRS names", found[0])
-
 
 class Planted(unittest.TestCase):
     def planted(self, crate, file, text):
@@ -364,8 +344,7 @@ class Planted(unittest.TestCase):
             with open(source / file, "a", encoding="utf-8") as code:
                 code.write(f"\n{text}\n")
             may_have_circles = crate not in layers.WITHOUT_CIRCLES
-            pairs = layers.PAIRS.get(crate, ())
-            found = layers.check(Path(folder), layers.FLOORS[crate], may_have_circles, pairs)
+            found = layers.check(Path(folder), layers.FLOORS[crate], may_have_circles)
             return [line.replace(f"{source}/", "") for line in found]
 
     def circle(self, crate, file, text, folder):

@@ -12,7 +12,7 @@ use super::commands::{
     COOKIE_SIZE, HELLO, HELLO_PADDING, HELLO_PLAINTEXT, HELLO_SIZE, INITIATE, READY, VERSION,
     VOUCH_SIZE, WELCOME,
 };
-use super::data_phase::{self, Side};
+use super::data_phase::{self, Opener, Sealer, Side};
 use super::sealed_box::{self, SealedBox};
 use super::transcript::Transcript;
 use crate::error::{Error, HandshakeError, Step};
@@ -20,7 +20,7 @@ use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
     AwaitCommand, Blake3Client, Entropy, Established, Greetings, HandshakeFrame, Local,
-    MechanismSettings, Opener, Progress, Sealer, Weakness,
+    MechanismSettings, Progress, Weakness,
 };
 use crate::mechanism_type::Mechanism;
 use crate::provider::{Provider, SharedSecret};

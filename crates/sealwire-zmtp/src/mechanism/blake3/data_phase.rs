@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use super::transcript::Transcript;
 use super::{continuous, traffic};
 use crate::limits::BATCH_FRAMES;
-use crate::mechanism::{self, DataPhase, NotSealed, SealedFrames, Shape, UnsealedFrame};
+use crate::mechanism::{DataPhase, NotSealed, SealedFrames, Shape, UnsealedFrame};
 use crate::provider::{OpenJob, PieceSealer, Provider, SealJob, SharedSecret};
 
 /// A tag follows each payload, which is encrypted where it lies. The header is authenticated.
@@ -36,7 +36,7 @@ impl Sealer {
     ///
     /// # Errors
     ///
-    /// As [`mechanism::Sealer::seal`].
+    /// [`NotSealed`] if a frame is not one, or the first error of `frames`.
     pub(crate) fn seal<'a>(
         &mut self,
         mut frames: impl Iterator<Item = Result<UnsealedFrame<'a>, NotSealed>>,
@@ -128,13 +128,13 @@ pub(super) fn derive(
     side: Side,
     h4: &Transcript,
     dh2: &SharedSecret,
-) -> (mechanism::Sealer, mechanism::Opener) {
+) -> (Sealer, Opener) {
     let material = [&h4.as_bytes()[..], dh2.as_bytes()];
     let (out, back) = match side {
         Side::Client => (&CLIENT_TO_SERVER, &SERVER_TO_CLIENT),
         Side::Server => (&SERVER_TO_CLIENT, &CLIENT_TO_SERVER),
     };
-    let (sealer, opener) = match phase {
+    match phase {
         DataPhase::PerMessageNonces => {
             let cipher = |direction: &Direction| {
                 let key = expand::<32>(provider, direction.key, &material);
@@ -161,8 +161,7 @@ pub(super) fn derive(
                 Opener::Continuous(continuous::Opener::new(cipher(back))),
             )
         }
-    };
-    (sealer.into(), opener.into())
+    }
 }
 
 /// The context strings of one direction.

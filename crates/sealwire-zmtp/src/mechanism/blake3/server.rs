@@ -17,7 +17,7 @@ use super::commands::{
     COOKIE_SIZE, HELLO, HELLO_PLAINTEXT, Hello, INITIATE, Initiate, Introduction, READY, WELCOME,
 };
 use super::cookie::Cookie;
-use super::data_phase::{self, Side};
+use super::data_phase::{self, Opener, Sealer, Side};
 use super::sealed_box::{self, SealedBox};
 use super::transcript::Transcript;
 use crate::error::{Error, HandshakeError, Step};
@@ -25,8 +25,7 @@ use crate::key_pair::KeyPair;
 use crate::keys::{PublicKey, SecretKey};
 use crate::mechanism::{
     AwaitCommand, AwaitDecision, Blake3Server, Claim, Entropy, Established, Greetings,
-    HandshakeFrame, Local, MechanismSettings, Opener, PeerMetadata, Progress, Sealer, Waiting,
-    Weakness,
+    HandshakeFrame, Local, MechanismSettings, PeerMetadata, Progress, Waiting, Weakness,
 };
 use crate::mechanism_type::Mechanism;
 use crate::provider::{Provider, SharedSecret};
