@@ -85,6 +85,8 @@ pub(super) struct Tls {
     peer_has_closed: bool,
 }
 
+/// rustls refuses configurations that contradict themselves: both are made by the options (`options/tls.rs`), of
+/// rustls' own defaults, before a socket has them.
 impl Tls {
     pub(super) fn client(trust: &TlsTrust, server: ServerName<'static>) -> Self {
         let connection = ClientConnection::new(trust.config().clone(), server);
