@@ -118,6 +118,11 @@ impl Mailbox {
         self.world.listen(endpoint, options)
     }
 
+    /// The world of the context.
+    pub(super) fn world(&self) -> &dyn World {
+        &*self.world
+    }
+
     /// The time since the context began.
     pub(crate) fn now(&self) -> Duration {
         self.world.now()

@@ -17,7 +17,6 @@ use crate::error::Error;
 use crate::monitor::Event;
 use crate::pattern::{Dismissal, Link};
 use crate::peer::{Peer, PeerAddress};
-use crate::transport::udp;
 
 /// How the socket's pipe reaches the I/O thread.
 struct DatagramLink {
@@ -60,7 +59,7 @@ pub(crate) fn bind(
     mut endpoint: Endpoint,
     id: u64,
 ) -> Result<Endpoint, Error> {
-    let bound = udp::bind(&endpoint, core.options())
+    let bound = (mailbox.world().bind_datagrams(&endpoint, core.options()))
         .and_then(|socket| socket.local_addr().map(|address| (socket, address)));
     let (socket, address) = match bound {
         Ok(bound) => bound,
@@ -82,7 +81,7 @@ pub(crate) fn connect(
     endpoint: Endpoint,
     id: u64,
 ) -> Result<(), Error> {
-    let (socket, target) = match udp::connect(&endpoint, core.options()) {
+    let (socket, target) = match mailbox.world().connect_datagrams(&endpoint, core.options()) {
         Ok(opened) => opened,
         Err(source) => return Err(Error::Connect { endpoint, source }),
     };

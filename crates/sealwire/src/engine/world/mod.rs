@@ -8,9 +8,11 @@ pub(super) mod simulated;
 mod system;
 
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use mio::Registry;
+use mio::net::UdpSocket;
 
 pub(super) use self::system::System;
 use crate::account::DescriptorLimit;
@@ -62,6 +64,25 @@ pub(crate) trait World: Send + Sync {
     ///
     /// Those of the transport that are known at once.
     fn connect(&self, target: &Target, options: &TcpOptions) -> io::Result<Stream>;
+
+    /// Opens a socket that receives datagrams. May block to resolve a name.
+    ///
+    /// # Errors
+    ///
+    /// Those of the transport.
+    fn bind_datagrams(&self, endpoint: &Endpoint, options: &SocketOptions)
+    -> io::Result<UdpSocket>;
+
+    /// Opens a socket that sends datagrams, and gives where they go. May block to resolve a name.
+    ///
+    /// # Errors
+    ///
+    /// Those of the transport.
+    fn connect_datagrams(
+        &self,
+        endpoint: &Endpoint,
+        options: &SocketOptions,
+    ) -> io::Result<(UdpSocket, SocketAddr)>;
 
     /// Looks up the addresses behind an endpoint. May block for as long as a name takes: work to
     /// [run beside](World::run_beside) the context.

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{io, mem};
 
+use mio::net::UdpSocket;
 use mio::{Poll, Registry};
 
 use super::{PollEvent, Work, World};
@@ -24,7 +25,7 @@ pub(in crate::engine) struct Host {
     registry: Registry,
     woken: AtomicBool,
     next: Mutex<Next>,
-    /// What is to run beside the context: before it polls the next time.
+    /// Work beside the context, which it does before it polls the next time.
     beside: Mutex<Vec<Work>>,
 }
 
@@ -142,6 +143,20 @@ impl World for Host {
         };
         let stream = self.network.connect(self.address, *remote)?;
         Ok(Stream::Simulated(stream))
+    }
+
+    /// The network has no datagrams.
+    fn bind_datagrams(&self, _: &Endpoint, _: &SocketOptions) -> io::Result<UdpSocket> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// See above.
+    fn connect_datagrams(
+        &self,
+        _: &Endpoint,
+        _: &SocketOptions,
+    ) -> io::Result<(UdpSocket, SocketAddr)> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     fn resolve(&self, endpoint: &Endpoint, _: &SocketOptions) -> io::Result<Vec<Target>> {

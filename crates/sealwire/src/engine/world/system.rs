@@ -1,10 +1,12 @@
 //! The operating system.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mio::net::UdpSocket;
 use mio::{Events, Poll, Registry, Token, Waker};
 
 use super::{PollEvent, Work, World};
@@ -12,7 +14,7 @@ use crate::account::DescriptorLimit;
 use crate::endpoint::Endpoint;
 use crate::entropy;
 use crate::options::{SocketOptions, TcpOptions};
-use crate::transport::{BoundListener, Stream, Target, listen};
+use crate::transport::{BoundListener, Stream, Target, listen, udp};
 
 /// Events taken from the poll at a time.
 const EVENTS: usize = 1_024;
@@ -83,6 +85,22 @@ impl World for System {
 
     fn connect(&self, target: &Target, options: &TcpOptions) -> io::Result<Stream> {
         Stream::connect(target, options)
+    }
+
+    fn bind_datagrams(
+        &self,
+        endpoint: &Endpoint,
+        options: &SocketOptions,
+    ) -> io::Result<UdpSocket> {
+        udp::bind(endpoint, options)
+    }
+
+    fn connect_datagrams(
+        &self,
+        endpoint: &Endpoint,
+        options: &SocketOptions,
+    ) -> io::Result<(UdpSocket, SocketAddr)> {
+        udp::connect(endpoint, options)
     }
 
     fn resolve(&self, endpoint: &Endpoint, options: &SocketOptions) -> io::Result<Vec<Target>> {
