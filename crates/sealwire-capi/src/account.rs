@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use sealwire::account::Kind;
 
 use crate::panics::{free, guard, value};
-use crate::peer::{Source, sealwire_peer};
+use crate::peer::{PeerSource, sealwire_peer};
 use crate::pointers::{c_text, give, output, required};
 use crate::socket::sealwire_socket;
 use crate::status::{Failure, SEALWIRE_ERROR_ARGUMENT, here, sealwire_status};
@@ -165,7 +165,7 @@ pub extern "C" fn sealwire_socket_accounts(
         let out = output(out, "out")?;
         here(socket.birth)?;
         let peers = socket.socket.accounts().into_iter();
-        let peers = peers.map(|peer| sealwire_peer::new(Source::Peer(peer)));
+        let peers = peers.map(|peer| sealwire_peer::new(PeerSource::Peer(peer)));
         out.write(give(sealwire_peers {
             peers: peers.collect(),
         }));

@@ -31,14 +31,14 @@ pub struct sealwire_authenticator {
 
 enum Kind {
     Keys(AllowedKeys),
-    Other(Shared),
+    Other(SharedAuthenticator),
 }
 
 /// An authenticator that several servers may have.
 #[derive(Clone)]
-pub(crate) struct Shared(Arc<dyn Authenticator>);
+pub(crate) struct SharedAuthenticator(Arc<dyn Authenticator>);
 
-impl Authenticator for Shared {
+impl Authenticator for SharedAuthenticator {
     fn authenticate(&self, client: &Client<'_>) -> Decision {
         self.0.authenticate(client)
     }
@@ -61,16 +61,16 @@ impl Authenticator for Shared {
 }
 
 impl sealwire_authenticator {
-    pub(crate) fn shared(&self) -> Shared {
+    pub(crate) fn shared(&self) -> SharedAuthenticator {
         match &self.kind {
-            Kind::Keys(keys) => Shared(Arc::new(keys.clone())),
+            Kind::Keys(keys) => SharedAuthenticator(Arc::new(keys.clone())),
             Kind::Other(shared) => shared.clone(),
         }
     }
 
     fn other(authenticator: impl Authenticator) -> *mut Self {
         give(sealwire_authenticator {
-            kind: Kind::Other(Shared(Arc::new(authenticator))),
+            kind: Kind::Other(SharedAuthenticator(Arc::new(authenticator))),
         })
     }
 }
@@ -342,7 +342,9 @@ pub extern "C" fn sealwire_decision_refuse(
 }
 
 /// What an authenticator is needed for.
-pub(crate) fn needed(authenticator: Option<&sealwire_authenticator>) -> Result<Shared, Failure> {
+pub(crate) fn needed(
+    authenticator: Option<&sealwire_authenticator>,
+) -> Result<SharedAuthenticator, Failure> {
     let missing = || {
         let text = "authenticator is NULL: name who may connect, or sealwire_authenticator_anyone";
         Failure::new(SEALWIRE_ERROR_NULL, text)

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use sealwire::{Frame, Message};
 
 use crate::panics::{free, guard, value};
-use crate::peer::{LazyPeer, Source, sealwire_peer};
+use crate::peer::{LazyPeer, PeerSource, sealwire_peer};
 use crate::pointers::{bytes, give, output, required};
 use crate::status::{Failure, SEALWIRE_ERROR_ARGUMENT, SEALWIRE_ERROR_MESSAGE, sealwire_status};
 
@@ -314,7 +314,7 @@ pub extern "C" fn sealwire_message_peer(
         message.map_or(std::ptr::null(), |message| {
             message
                 .peer
-                .get(|| message.message.peer().cloned().map(Source::Peer))
+                .get(|| message.message.peer().cloned().map(PeerSource::Peer))
         })
     })
 }

@@ -9,7 +9,7 @@ use sealwire::{Event, FailureCause, Monitor};
 use sealwire_fork::Birth;
 
 use crate::panics::{free, guard, value};
-use crate::peer::{LazyPeer, Source, sealwire_peer};
+use crate::peer::{LazyPeer, PeerSource, sealwire_peer};
 use crate::pointers::{c_text, give, output, required};
 use crate::socket::sealwire_socket;
 use crate::status::{
@@ -320,7 +320,7 @@ pub extern "C" fn sealwire_event_peer(event: Option<&sealwire_event>) -> *const 
         event.map_or(std::ptr::null(), |event| {
             event
                 .peer
-                .get(|| event.event.peer().cloned().map(Source::Peer))
+                .get(|| event.event.peer().cloned().map(PeerSource::Peer))
         })
     })
 }

@@ -17,20 +17,20 @@ use crate::status::{Failure, SEALWIRE_ERROR_UNSUPPORTED, sealwire_status};
 /// A peer belongs to the message, event or request that it was asked of, and is valid as long as
 /// that is. Threads: any number may use it at once.
 pub struct sealwire_peer {
-    source: Source,
+    source: PeerSource,
     address: CString,
     user_id: Option<CString>,
     mechanism: CString,
 }
 
 /// What a peer is known from.
-pub(crate) enum Source {
+pub(crate) enum PeerSource {
     Peer(Arc<Peer>),
     Call(Conn),
 }
 
 impl sealwire_peer {
-    pub(crate) fn new(source: Source) -> Self {
+    pub(crate) fn new(source: PeerSource) -> Self {
         let peer = source.peer();
         sealwire_peer {
             address: c_text(&peer.address().to_string()),
@@ -45,11 +45,11 @@ impl sealwire_peer {
     }
 }
 
-impl Source {
+impl PeerSource {
     fn peer(&self) -> &Peer {
         match self {
-            Source::Peer(peer) => peer,
-            Source::Call(conn) => conn.peer(),
+            PeerSource::Peer(peer) => peer,
+            PeerSource::Call(conn) => conn.peer(),
         }
     }
 }
@@ -59,7 +59,7 @@ impl Source {
 pub(crate) struct LazyPeer(OnceLock<Option<Box<sealwire_peer>>>);
 
 impl LazyPeer {
-    pub(crate) fn get(&self, source: impl FnOnce() -> Option<Source>) -> *const sealwire_peer {
+    pub(crate) fn get(&self, source: impl FnOnce() -> Option<PeerSource>) -> *const sealwire_peer {
         let made = self
             .0
             .get_or_init(|| Some(Box::new(sealwire_peer::new(source()?))));

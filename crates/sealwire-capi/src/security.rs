@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 use sealwire::auth::{Decision, MAX_CREDENTIAL, PasswordFile, PlainClient};
 use sealwire::{Blake3Server, Generate as _, KeyPair, Mechanism, PublicKey, Security};
 
-use crate::auth::{Shared, needed, sealwire_authenticator, sealwire_decision};
+use crate::auth::{SharedAuthenticator, needed, sealwire_authenticator, sealwire_decision};
 use crate::callback::{User, sealwire_destroy_fn};
 use crate::guest::sealwire_guest;
 use crate::keys::{public_key, sealwire_keys};
@@ -100,7 +100,7 @@ fn curve_server(
     keys: Option<&sealwire_keys>,
     authenticator: Option<&sealwire_authenticator>,
     out: *mut *mut sealwire_security,
-    security: fn(KeyPair, Shared) -> Security,
+    security: fn(KeyPair, SharedAuthenticator) -> Security,
 ) -> sealwire_status {
     write(out, || {
         let keys = required(keys, "keys")?.keys.clone();

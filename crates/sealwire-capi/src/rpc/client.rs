@@ -7,7 +7,7 @@ use sealwire_fork::Birth;
 use sealwire_rpc::{CallOptions, Client};
 
 use super::answer::{Outcome, failed, sealwire_rpc_error, sealwire_rpc_reply};
-use super::request::{Shared, sealwire_rpc_handler};
+use super::request::{SharedHandler, sealwire_rpc_handler};
 use crate::options::sealwire_options;
 use crate::panics::{free, guard};
 use crate::pointers::{bytes, give, optional_output, output, required, text};
@@ -47,7 +47,7 @@ pub extern "C" fn sealwire_rpc_client_new(
         }
         let mut callbacks = None;
         if let Some(handler) = handler {
-            let (shared, held) = Shared::new(handler)?;
+            let (shared, held) = SharedHandler::new(handler)?;
             callbacks = Some(held);
             builder = builder.handler(shared);
         }

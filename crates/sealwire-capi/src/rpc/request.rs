@@ -9,7 +9,7 @@ use sealwire_rpc::{Code, OneWay, Request, Status};
 use super::conn::sealwire_rpc_conn;
 use crate::callback::{User, sealwire_destroy_fn};
 use crate::panics::{free, guard, value};
-use crate::peer::{LazyPeer, Source, sealwire_peer};
+use crate::peer::{LazyPeer, PeerSource, sealwire_peer};
 use crate::pointers::{bytes, give, output, required, text};
 use crate::status::{Failure, SEALWIRE_ERROR_SYSTEM, sealwire_status};
 
@@ -107,12 +107,12 @@ impl Handler for Callbacks {
 const QUEUE: usize = 1_024;
 
 /// What a client or server holds, while the function that made it may still take it back.
-pub(super) struct Shared {
+pub(super) struct SharedHandler {
     callbacks: Arc<Callbacks>,
     pool: Option<Pool>,
 }
 
-impl Shared {
+impl SharedHandler {
     /// Also gives the callbacks, to be forgotten should something fail.
     pub(super) fn new(handler: &sealwire_rpc_handler) -> Result<(Self, Arc<Callbacks>), Failure> {
         let callbacks = Arc::new(Callbacks::new(handler));
@@ -126,7 +126,7 @@ impl Shared {
                 }
             },
         };
-        let shared = Shared {
+        let shared = SharedHandler {
             callbacks: callbacks.clone(),
             pool,
         };
@@ -134,7 +134,7 @@ impl Shared {
     }
 }
 
-impl Handler for Shared {
+impl Handler for SharedHandler {
     fn request(&self, request: Request) {
         match &self.pool {
             Some(pool) => pool.request(request),
@@ -174,7 +174,7 @@ pub extern "C" fn sealwire_rpc_request_peer(
     value(std::ptr::null(), || {
         request.map_or(std::ptr::null(), |request| {
             let conn = request.request.conn();
-            request.peer.get(|| Some(Source::Call(conn.clone())))
+            request.peer.get(|| Some(PeerSource::Call(conn.clone())))
         })
     })
 }
@@ -284,7 +284,7 @@ pub extern "C" fn sealwire_rpc_message_peer(
     value(std::ptr::null(), || {
         message.map_or(std::ptr::null(), |message| {
             let conn = message.message.conn();
-            message.peer.get(|| Some(Source::Call(conn.clone())))
+            message.peer.get(|| Some(PeerSource::Call(conn.clone())))
         })
     })
 }

@@ -6,7 +6,7 @@ use sealwire_fork::Birth;
 use sealwire_rpc::Server;
 
 use super::client::ended;
-use super::request::{Shared, sealwire_rpc_handler};
+use super::request::{SharedHandler, sealwire_rpc_handler};
 use crate::keys::write_text;
 use crate::monitor::sealwire_monitor;
 use crate::options::sealwire_options;
@@ -42,7 +42,7 @@ pub extern "C" fn sealwire_rpc_server_new(
         if let Some(options) = options {
             builder = builder.socket(|socket| options.apply(socket));
         }
-        let (shared, callbacks) = Shared::new(handler)?;
+        let (shared, callbacks) = SharedHandler::new(handler)?;
         let built = builder.build(shared);
         if built.is_err() {
             callbacks.forget();

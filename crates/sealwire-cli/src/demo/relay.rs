@@ -28,11 +28,11 @@ impl Recording {
 /// Listens until the program ends.
 pub(super) struct Relay {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<RelayState>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct RelayState {
     recordings: Mutex<Vec<Recording>>,
     flip_next: AtomicBool,
 }
@@ -54,7 +54,7 @@ impl Relay {
         };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(RelayState::default());
         let relay = Relay {
             address,
             shared: shared.clone(),
@@ -88,7 +88,7 @@ impl Relay {
     }
 }
 
-impl Shared {
+impl RelayState {
     fn recordings(&self) -> MutexGuard<'_, Vec<Recording>> {
         self.recordings
             .lock()

@@ -13,14 +13,14 @@ use crate::exit::{Code, Failure};
 
 /// Gives one message after the other.
 pub(super) struct Input {
-    source: Source,
+    source: InputKind,
     /// How many more there may be; `None` for no limit.
     remaining: Option<u64>,
     interval: Option<Duration>,
     begun: bool,
 }
 
-enum Source {
+enum InputKind {
     /// The same message each time.
     Fixed(Message),
     /// A message per line.
@@ -35,11 +35,11 @@ impl Input {
     /// it, and for ever with a count of 0.
     pub(super) fn new(options: &InputOptions, count: Option<u64>) -> Result<Self, Failure> {
         let (source, remaining) = if options.is_given() {
-            (Source::Fixed(fixed_message(options)?), count.or(Some(1)))
+            (InputKind::Fixed(fixed_message(options)?), count.or(Some(1)))
         } else if options.raw {
-            (Source::Whole, Some(1))
+            (InputKind::Whole, Some(1))
         } else {
-            (Source::Lines, count)
+            (InputKind::Lines, count)
         };
         let remaining = remaining.filter(|&count| count > 0);
         Ok(Input {
@@ -52,7 +52,7 @@ impl Input {
 
     /// Whether all that is to be sent is known, so that nobody has to be waited for.
     pub(super) fn is_finite(&self) -> bool {
-        matches!(self.source, Source::Fixed(_)) && self.remaining.is_some()
+        matches!(self.source, InputKind::Fixed(_)) && self.remaining.is_some()
     }
 
     /// The next message, after the interval; `None` when there is none.
@@ -65,13 +65,13 @@ impl Input {
         }
         self.begun = true;
         let message = match &self.source {
-            Source::Fixed(message) => Some(message.clone()),
-            Source::Lines => read_line(&mut io::stdin().lock())?,
-            Source::Whole => Some(read_everything()?),
-            Source::Exhausted => None,
+            InputKind::Fixed(message) => Some(message.clone()),
+            InputKind::Lines => read_line(&mut io::stdin().lock())?,
+            InputKind::Whole => Some(read_everything()?),
+            InputKind::Exhausted => None,
         };
         if message.is_none() {
-            self.source = Source::Exhausted;
+            self.source = InputKind::Exhausted;
         }
         if let Some(remaining) = &mut self.remaining {
             *remaining -= 1;

@@ -15,7 +15,7 @@ use super::connection::{Connection, LEAVE_TIME, Settings, Wants};
 use super::events::Events;
 use super::failure::Failed;
 use super::reading::ReadList;
-use super::world::{Ready, World};
+use super::world::{PollEvent, World};
 use crate::exit::{Code, Failure};
 
 /// How exactly deadlines are kept.
@@ -46,7 +46,7 @@ pub(super) struct Limits {
 pub(super) struct Server<W: World> {
     pub(super) world: W,
     /// What the poll said last.
-    ready: Vec<Ready>,
+    ready: Vec<PollEvent>,
     connections: BTreeMap<u64, Connection<W::Stream>>,
     next_id: u64,
     settings: Settings,
@@ -115,8 +115,8 @@ impl<W: World> Server<W> {
             .map_err(|error| failed(format!("cannot wait for connections: {error}")))?;
         for ready in ready.drain(..) {
             match ready {
-                Ready::Listener => self.is_connection_waiting = true,
-                Ready::Connection(id) => drop(self.busy.insert(id)),
+                PollEvent::Listener => self.is_connection_waiting = true,
+                PollEvent::Connection(id) => drop(self.busy.insert(id)),
             }
         }
         self.ready = ready;

@@ -11,7 +11,7 @@ pub(super) use system::System;
 
 /// A source that is ready for something it was not ready for before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ready {
+pub(super) enum PollEvent {
     /// Somebody may wait to be accepted.
     Listener,
     /// A socket of the connection with this id.
@@ -31,7 +31,7 @@ pub(super) trait World {
     /// # Errors
     ///
     /// When no poll is possible any more.
-    fn poll(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()>;
+    fn poll(&mut self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()>;
 
     /// Takes a connection that waits. `None` when it does not listen.
     fn accept(&self) -> Option<io::Result<(Self::Stream, SocketAddr)>>;

@@ -8,7 +8,7 @@ use mio::Token;
 use sealwire::simulation::{SimulatedListener, SimulatedStream};
 
 use super::{KEEP_ALIVE, Network};
-use crate::tunnel::world::{Ready, Stream, World};
+use crate::tunnel::world::{PollEvent, Stream, World};
 
 /// Ids of connections begin with one.
 const LISTENER: usize = 0;
@@ -69,7 +69,7 @@ impl World for Simulated {
         self.epoch + self.network.now()
     }
 
-    fn poll(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+    fn poll(&mut self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()> {
         let told = self.network.take_ready(self.host);
         // The effect of events told now, or of timers that are due, is known with the next poll.
         let is_idle = self.next == Next::Poll && told.is_empty();
@@ -79,8 +79,8 @@ impl World for Simulated {
             None => Next::Never,
         };
         ready.extend(told.into_iter().map(|(token, ..)| match token {
-            LISTENER => Ready::Listener,
-            id => Ready::Connection(id as u64),
+            LISTENER => PollEvent::Listener,
+            id => PollEvent::Connection(id as u64),
         }));
         Ok(())
     }

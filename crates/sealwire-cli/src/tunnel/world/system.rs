@@ -10,7 +10,7 @@ use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
 use socket2::{SockRef, TcpKeepalive};
 
-use super::{Ready, Stream, World};
+use super::{PollEvent, Stream, World};
 
 const LISTENER: Token = Token(0);
 const WAKER: Token = Token(1);
@@ -83,15 +83,15 @@ impl World for System {
         Instant::now()
     }
 
-    fn poll(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+    fn poll(&mut self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()> {
         match self.poll.poll(&mut self.events, timeout) {
             Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
             _ => {}
         }
         ready.extend(self.events.iter().filter_map(|event| match event.token() {
-            LISTENER => Some(Ready::Listener),
+            LISTENER => Some(PollEvent::Listener),
             WAKER => None,
-            Token(token) => Some(Ready::Connection((token - WAKER.0) as u64)),
+            Token(token) => Some(PollEvent::Connection((token - WAKER.0) as u64)),
         }));
         Ok(())
     }
