@@ -118,7 +118,7 @@ under_valgrind sealwire-nacl portable,sse2,avx2,parts,agreement
 under_valgrind sealwire-newplex "portable,aesni,aesni with avx"
 if has_emulator; then
     under_emulation sealwire-aead portable,neon
-    under_emulation sealwire-nacl portable,parts,agreement
+    under_emulation sealwire-nacl portable,neon,parts,agreement
     under_emulation sealwire-newplex portable,armv8
 elif [ "${CI:-}" = true ]; then
     fail "no emulator with plugins and no C compiler for AArch64 (qemu-user, gcc-aarch64-linux-gnu)"

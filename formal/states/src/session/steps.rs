@@ -266,6 +266,10 @@ impl State {
             self.cut_short |= cut_short;
             return self.end(model, socket, slot);
         }
+        if side.liveness.take_due_sign(at) {
+            // It answers nothing: nobody has sent so much that this would confirm anything.
+            side.pending.push_back(Unit::Pong([u8::MAX; 8]));
+        }
         let pending = side.pending.len();
         if let Some((_, context)) = side.liveness.take_due_ping(at, taken, pending) {
             let extra = match model.lacks(Without::Context) {
