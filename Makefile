@@ -57,7 +57,7 @@ wasm:
 	cargo build -p sealwire-zmtp -p sealwire-simd -p sealwire-aead -p sealwire-nacl -p sealwire-newplex \
 		--no-default-features --target wasm32-unknown-unknown
 	RUSTFLAGS="-C target-feature=+simd128 -D warnings" \
-		CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $(CURDIR)/.ci/wasi.mjs" \
+		CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings --experimental-wasi-unstable-preview1 $(CURDIR)/.ci/wasi.mjs" \
 		cargo test -p sealwire-simd -p sealwire-aead -p sealwire-nacl --lib --target wasm32-wasip1
 
 ## The code for AArch64, which is not what this is tested on. Nothing is linked, and blake3 goes
