@@ -1,6 +1,7 @@
 //! Heartbeats in both directions, plain and sealed: a quiet connection lives, a silent peer is
 //! noticed.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use interop::Side::{Ours, Theirs};
@@ -88,6 +89,32 @@ fn of_ours_are_answered() {
     let script = ["--type", "pair", "--recv", "1", "--echo"];
     for path in paths() {
         stays_alive(|| path.open(beating(SocketType::Pair), &script));
+    }
+}
+
+/// Its queue is full, so it reads no PING; it says by PONG that it is there, once a second. Every peer takes that.
+#[test]
+fn a_slow_worker_of_ours_keeps_its_connection() {
+    // More than two systems' buffers hold.
+    let script = ["--type", "push", "--send", "200", "--size", "150000"];
+    let mut tried = Vec::new();
+    for path in paths() {
+        if tried.contains(&path.program) {
+            continue;
+        }
+        tried.push(path.program);
+        let mut link = path.open(
+            options(SocketType::Pull).receive_high_water_mark(1),
+            &script,
+        );
+        await_ready(&link.monitor);
+        thread::sleep(Duration::from_millis(2_500));
+        for index in 0..200 {
+            let message = link.ours.recv().unwrap();
+            assert_eq!(message.as_bytes().len(), 150_000, "{index}");
+        }
+        link.peer.event("done");
+        assert_eq!(link.ours.counters().handshakes_completed, 1);
     }
 }
 
