@@ -95,3 +95,16 @@ pub(crate) trait Isa:
         }
     }
 }
+
+/// Words of a block, for sets that pick them one by one.
+#[cfg_attr(
+    target_arch = "aarch64",
+    expect(dead_code, reason = "NEON picks bytes")
+)]
+pub(crate) fn block_words(block: &[u8; 64]) -> [u32; 16] {
+    let mut words = [0; 16];
+    for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    words
+}

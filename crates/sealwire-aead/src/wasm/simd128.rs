@@ -2,9 +2,8 @@
 
 use crate::simd::back_end::kernels;
 use crate::simd::blake3::ROW_SCHEDULE;
-use crate::simd::isa::Isa;
+use crate::simd::isa::{Isa, block_words};
 use core::arch::wasm32::u32x4;
-use sealwire_simd::vector::MAX_LANES;
 use sealwire_simd::wasm::V128;
 use sealwire_simd::{Simd128, instructions};
 
@@ -23,13 +22,4 @@ impl Isa for Simd128 {
             V128::from_raw(self, u32x4(message[w0], message[w1], message[w2], message[w3]))
         }
     }
-}
-
-/// Words of a block, to be picked one by one.
-fn block_words(block: &[u8; 64]) -> [u32; MAX_LANES] {
-    let mut words = [0; MAX_LANES];
-    for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
-        *word = u32::from_le_bytes(*bytes);
-    }
-    words
 }

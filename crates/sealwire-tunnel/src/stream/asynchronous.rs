@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use futures_io::{AsyncRead, AsyncWrite};
 
 use super::StreamError;
-use super::direction::{self, Sending, Shaking};
+use super::direction::{self, Handshaking, Sending};
 use super::transport::Transport;
 use crate::{Channel, Handshake, Identity, Incoming, PublicKey, Reason};
 
@@ -87,13 +87,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncStream<S> {
     }
 
     async fn shake(mut transport: S, handshake: Handshake) -> Result<Self, StreamError> {
-        let mut shaking = Shaking::new(handshake);
+        let mut handshaking = Handshaking::new(handshake);
         let channel = poll_fn(|context| {
             let transport = &mut Polled {
                 transport: &mut transport,
                 context,
             };
-            shaking.advance(transport)
+            handshaking.advance(transport)
         });
         let Channel {
             peer,

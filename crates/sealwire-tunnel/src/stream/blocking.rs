@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::StreamError;
-use super::direction::{self, Sending, Shaking};
+use super::direction::{self, Handshaking, Sending};
 use super::transport::{Blocking, now};
 use crate::{Channel, Handshake, Identity, Incoming, PublicKey, Reason};
 
@@ -138,9 +138,9 @@ impl<S: Read + Write> Stream<S> {
 }
 
 fn shake<S: Read + Write>(handshake: Handshake, transport: &mut S) -> Result<Channel, StreamError> {
-    let mut shaking = Shaking::new(handshake);
+    let mut handshaking = Handshaking::new(handshake);
     loop {
-        match shaking.advance(&mut Blocking(transport)) {
+        match handshaking.advance(&mut Blocking(transport)) {
             Poll::Ready(Err(StreamError::Io(error)))
                 if error.kind() == io::ErrorKind::Interrupted => {}
             Poll::Ready(done) => return done,

@@ -9,15 +9,15 @@ use super::{BrokenOff, StreamError};
 use crate::{Channel, Event, Handshake, Incoming, MAX_BLOCK_SIZE, Outgoing, Reason};
 
 /// A handshake under way.
-pub(super) struct Shaking {
+pub(super) struct Handshaking {
     handshake: Handshake,
     /// Something was sent since the last flush.
     unflushed: bool,
 }
 
-impl Shaking {
+impl Handshaking {
     pub(super) const fn new(handshake: Handshake) -> Self {
-        Shaking {
+        Handshaking {
             handshake,
             unflushed: false,
         }

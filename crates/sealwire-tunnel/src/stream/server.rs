@@ -87,7 +87,7 @@ impl Server {
         handler: impl Fn(Stream<S>) -> io::Result<()> + Sync,
         report: impl Fn(StreamError) + Sync,
     ) {
-        let places = Places::default();
+        let semaphore = Semaphore::default();
         let serve_one = |connection: S| {
             let served = Stream::accept(connection, &self.identity, &admit)
                 .and_then(|stream| Ok(handler(stream)?));
@@ -98,25 +98,25 @@ impl Server {
         thread::scope(|scope| {
             let mut connections = connections.into_iter();
             loop {
-                places.take(self.limit);
+                semaphore.acquire(self.limit);
                 let connection = match connections.next() {
                     Some(Ok(connection)) => connection,
                     Some(Err(error)) => {
-                        places.give_back();
+                        semaphore.release();
                         report(error.into());
                         thread::sleep(PAUSE);
                         continue;
                     }
                     None => return,
                 };
-                let (places, serve_one) = (&places, &serve_one);
+                let (semaphore, serve_one) = (&semaphore, &serve_one);
                 let started = thread::Builder::new().spawn_scoped(scope, move || {
                     // The hook of panics has told of it.
                     let _ = catch_unwind(AssertUnwindSafe(|| serve_one(connection)));
-                    places.give_back();
+                    semaphore.release();
                 });
                 if let Err(error) = started {
-                    places.give_back();
+                    semaphore.release();
                     report(error.into());
                     thread::sleep(PAUSE);
                 }
@@ -127,24 +127,24 @@ impl Server {
 
 /// How many connections are served.
 #[derive(Default)]
-struct Places {
+struct Semaphore {
     taken: Mutex<usize>,
-    one_is_free: Condvar,
+    released: Condvar,
 }
 
-impl Places {
+impl Semaphore {
     /// Waits until there is one.
-    fn take(&self, limit: usize) {
+    fn acquire(&self, limit: usize) {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let mut taken = self
-            .one_is_free
+            .released
             .wait_while(taken, |taken| *taken >= limit)
             .unwrap_or_else(PoisonError::into_inner);
         *taken += 1;
     }
 
-    fn give_back(&self) {
+    fn release(&self) {
         *self.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.one_is_free.notify_one();
+        self.released.notify_one();
     }
 }

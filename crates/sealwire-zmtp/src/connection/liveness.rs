@@ -27,9 +27,9 @@ use crate::wire::command::heartbeat::{Ping, Pong};
 
 /// How often this side says that it is there while it does not read, as long as it knows nothing of the peer's
 /// own heartbeats. Timeouts of seconds are usual.
-const SIGN_INTERVAL: Duration = Duration::from_secs(1);
+const PONG_INTERVAL: Duration = Duration::from_secs(1);
 /// The least, however often the peer asks.
-const MIN_SIGN_INTERVAL: Duration = Duration::from_millis(100);
+const MIN_PONG_INTERVAL: Duration = Duration::from_millis(100);
 
 type PingContext = ArrayVec<u8, MAX_PING_CONTEXT>;
 
@@ -63,7 +63,7 @@ pub(super) struct Liveness {
     last_pinged: Option<Duration>,
     peer_interval: Option<Duration>,
     /// While this side does not read: when it says next that it is there.
-    next_sign: Option<Duration>,
+    next_pong: Option<Duration>,
     /// The context of the last PING not yet answered. A newer PING replaces an older one.
     owed_pong: Option<PingContext>,
 }
@@ -87,7 +87,7 @@ impl Liveness {
             has_heartbeats: false,
             last_pinged: None,
             peer_interval: None,
-            next_sign: None,
+            next_pong: None,
             owed_pong: None,
         }
     }
@@ -115,7 +115,7 @@ impl Liveness {
         self.next_ping = None;
         self.answer_deadline = None;
         self.peer_ttl = None;
-        self.next_sign = None;
+        self.next_pong = None;
         self.owed_pong = None;
     }
 
@@ -164,26 +164,26 @@ impl Liveness {
             self.heard(now);
         }
         if self.reading && !reading && (self.has_heartbeats || self.by_transport) {
-            self.next_sign = Some(now.saturating_add(self.sign_interval()));
+            self.next_pong = Some(now.saturating_add(self.pong_interval()));
         } else if reading {
-            self.next_sign = None;
+            self.next_pong = None;
         }
         self.reading = reading;
     }
 
     /// Half of what the peer waits, as far as it is known.
-    fn sign_interval(&self) -> Duration {
+    fn pong_interval(&self) -> Duration {
         let known = [self.peer_interval, self.peer_ttl].into_iter().flatten();
         let half = known.min().map(|wait| wait / 2);
-        half.unwrap_or(SIGN_INTERVAL).max(MIN_SIGN_INTERVAL)
+        half.unwrap_or(PONG_INTERVAL).max(MIN_PONG_INTERVAL)
     }
 
     /// Whether this side is to say now that it is there. The transport says it where heartbeats are its own.
-    pub(super) fn take_due_sign(&mut self, now: Duration) -> bool {
-        if self.next_sign.is_none_or(|at| at > now) {
+    pub(super) fn take_due_pong(&mut self, now: Duration) -> bool {
+        if self.next_pong.is_none_or(|at| at > now) {
             return false;
         }
-        self.next_sign = Some(now.saturating_add(self.sign_interval()));
+        self.next_pong = Some(now.saturating_add(self.pong_interval()));
         self.transport_ping |= self.by_transport;
         !self.by_transport
     }
@@ -191,7 +191,7 @@ impl Liveness {
     pub(super) fn next_timeout(&self) -> Option<Duration> {
         let silence = [self.answer_deadline, self.ttl_deadline()];
         let silence = silence.into_iter().flatten().filter(|_| self.reading);
-        [self.handshake_deadline, self.next_ping, self.next_sign]
+        [self.handshake_deadline, self.next_ping, self.next_pong]
             .into_iter()
             .flatten()
             .chain(silence)

@@ -153,7 +153,7 @@ impl Connection {
         let taken = self.output.taken_in_all();
         self.liveness.check(now, self.phase.step(), taken)?;
         let pending = self.output.pending();
-        if self.liveness.take_due_sign(now) && pending <= PONG_BACKLOG {
+        if self.liveness.take_due_pong(now) && pending <= PONG_BACKLOG {
             self.stage(COMMAND, &heartbeat::pong_body(&[]));
         }
         if let Some((ttl, context)) = self.liveness.take_due_ping(now, taken, pending) {

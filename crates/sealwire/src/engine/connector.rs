@@ -73,7 +73,7 @@ impl Connector {
             let targets = resolver.resolve(&endpoint, &options);
             reply.post(Command::Resolved { id, targets });
         };
-        if let Err(error) = world.run_beside("sealwire-resolve", Box::new(lookup)) {
+        if let Err(error) = world.spawn_blocking("sealwire-resolve", Box::new(lookup)) {
             mailbox.post(Command::Resolved {
                 id,
                 targets: Err(error),

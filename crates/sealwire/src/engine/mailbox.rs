@@ -4,8 +4,8 @@ use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::bell::Bell;
 use super::datagrams::Datagrams;
+use super::expiry::Expiry;
 use super::inbox::Inbox;
 use super::session_key::SessionKey;
 use super::world::World;
@@ -63,14 +63,14 @@ pub(crate) enum Command {
     RotateCookies(Weak<ServerCookies>),
     /// Ask this socket's authenticator now and then whether it still allows the clients.
     Revise(Weak<SocketCore>),
-    /// Ring this bell when the context is so old.
-    SetAlarm {
+    /// This time limit is over when the context is so old.
+    SetTimeout {
         number: u64,
         at: Duration,
-        bell: Arc<Bell>,
+        expiry: Arc<Expiry>,
     },
-    /// Nobody waits for the bell with this number any more.
-    ForgetAlarm { number: u64 },
+    /// Nobody waits for the time limit with this number any more.
+    CancelTimeout { number: u64 },
     /// The context is gone.
     Shutdown,
     #[cfg(test)]

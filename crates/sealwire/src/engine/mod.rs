@@ -13,12 +13,11 @@
 //! A thread of the application that sends one message and waits for the answer drives its session
 //! itself, see `shared`: on an idle connection a hand-over between threads is most of the time.
 
-mod alarms;
-mod bell;
 mod bursts;
 mod connector;
 mod datagrams;
 mod decisions;
+mod expiry;
 mod inbox;
 mod io_thread;
 mod listener;
@@ -32,17 +31,18 @@ mod shared;
 mod simulated_host;
 #[cfg(test)]
 mod tests;
+mod timeouts;
 mod timers;
 mod udp_endpoints;
 mod wire;
 mod world;
 mod zmtp;
 
-pub(crate) use alarms::Alarm;
 pub(crate) use io_thread::start;
 pub(crate) use mailbox::{Command, Mailbox};
 #[cfg(any(test, feature = "simulation"))]
 pub(crate) use simulated_host::SimulatedHost;
+pub(crate) use timeouts::Timeout;
 pub(crate) use udp_endpoints::{bind as bind_datagrams, connect as connect_datagrams};
 
 /// What `bursts`, `inbox` and `shared` are made of: the tests put what loom has in its place, and stand-ins for

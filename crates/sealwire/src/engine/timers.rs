@@ -16,7 +16,7 @@ pub(super) enum Timer {
     /// Asking authenticators whether they have changed their mind.
     Revision,
     /// The end of a task's time limit.
-    Alarm { number: u64 },
+    Timeout { number: u64 },
 }
 
 /// Times are since the start of the I/O thread.

@@ -2,7 +2,7 @@
 //! cuts a seed decides about. What fails is repeated by its seed, which the failure names.
 
 mod account;
-mod beside;
+mod blocking_work;
 mod ending;
 mod everything;
 mod inproc;

@@ -7,16 +7,16 @@ use std::task::Poll;
 use std::time::Duration;
 
 use super::Socket;
-use crate::engine::Alarm;
+use crate::engine::Timeout;
 use crate::error::{Error, Operation};
 use crate::waiting::Unfinished;
 
 /// A time limit of one operation, `None` for none. It runs from the first wait on, so what is done at once
-/// sets no alarm.
+/// sets no timeout.
 pub(super) struct Limit<'a> {
     socket: &'a Socket,
     limit: Option<Duration>,
-    alarm: Option<Alarm>,
+    timeout: Option<Timeout>,
 }
 
 impl<'a> Limit<'a> {
@@ -24,13 +24,13 @@ impl<'a> Limit<'a> {
         Limit {
             socket,
             limit,
-            alarm: None,
+            timeout: None,
         }
     }
 
     /// Begins anew with the next wait.
     pub(super) fn restart(&mut self) {
-        self.alarm = None;
+        self.timeout = None;
     }
 
     /// Waits for the work; `None` once the limit has run out.
@@ -44,8 +44,10 @@ impl<'a> Limit<'a> {
                 None => Poll::Pending,
                 Some(Duration::ZERO) => Poll::Ready(None),
                 Some(limit) => {
-                    let alarm = self.alarm.get_or_insert_with(|| self.socket.alarm(limit));
-                    Pin::new(alarm).poll(context).map(|()| None)
+                    let timeout = self
+                        .timeout
+                        .get_or_insert_with(|| self.socket.timeout(limit));
+                    Pin::new(timeout).poll(context).map(|()| None)
                 }
             }
         })
@@ -76,8 +78,8 @@ impl Socket {
         }
     }
 
-    fn alarm(&self, limit: Duration) -> Alarm {
+    fn timeout(&self, limit: Duration) -> Timeout {
         let context = self.handle.context();
-        Alarm::set(context.mailbox(), context.core().next_number(), limit)
+        Timeout::set(context.mailbox(), context.core().next_number(), limit)
     }
 }

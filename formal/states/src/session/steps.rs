@@ -266,7 +266,7 @@ impl State {
             self.cut_short |= cut_short;
             return self.end(model, socket, slot);
         }
-        if side.liveness.take_due_sign(at) {
+        if side.liveness.take_due_pong(at) {
             // It answers nothing: nobody has sent so much that this would confirm anything.
             side.pending.push_back(Unit::Pong([u8::MAX; 8]));
         }

@@ -108,6 +108,7 @@ fn a_slow_worker_of_ours_keeps_its_connection() {
             &script,
         );
         await_ready(&link.monitor);
+        // It says so twice meanwhile, or less often where the machine is slow: nothing below depends on that.
         thread::sleep(Duration::from_millis(2_500));
         for index in 0..200 {
             let message = link.ours.recv().unwrap();

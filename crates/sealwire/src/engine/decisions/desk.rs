@@ -67,7 +67,8 @@ impl<Q: Ask> Desk<Q> {
         state.put(socket, question)?;
         while state.threads < state.running + state.assigned.len() {
             let (shared, idle) = (self.0.clone(), world.idle_time());
-            let spawned = world.run_beside("sealwire-auth", Box::new(move || shared.serve(idle)));
+            let spawned =
+                world.spawn_blocking("sealwire-auth", Box::new(move || shared.serve(idle)));
             if let Err(error) = spawned {
                 let unserved = if state.threads == 0 {
                     state.assigned.pop_back()

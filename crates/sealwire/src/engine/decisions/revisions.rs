@@ -44,7 +44,7 @@ impl Revisions {
         if state.threads == 0 || (held_up && state.threads <= sockets.len()) {
             let (shared, idle) = (self.0.clone(), world.idle_time());
             let work = Box::new(move || shared.serve(idle));
-            match world.run_beside("sealwire-revise", work) {
+            match world.spawn_blocking("sealwire-revise", work) {
                 Ok(()) => state.threads += 1,
                 // The next period will do.
                 Err(error) => failure = Some(error),

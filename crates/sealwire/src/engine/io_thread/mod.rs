@@ -18,12 +18,12 @@ use self::handshakes::HandshakeQueue;
 use self::lingering::Lingering;
 use self::sources::{EventSource, SourceEvent, Sources};
 use self::time_slices::TimeSlices;
-use super::alarms::Alarms;
 use super::connector::Connector;
 #[cfg(test)]
 use super::mailbox::Fault;
 use super::mailbox::{Command, Mailbox};
 use super::reactor::Reactor;
+use super::timeouts::Timeouts;
 use super::timers::Timer;
 use super::world::{PollEvent, System, World};
 use crate::core::{ROTATION_PERIOD, ServerCookies, SocketCore, rotate_cookies};
@@ -69,7 +69,7 @@ pub(super) struct IoThread {
     cookies: Vec<Weak<ServerCookies>>,
     /// Sockets whose authenticators may change their mind.
     revised: Vec<Weak<SocketCore>>,
-    alarms: Alarms,
+    timeouts: Timeouts,
     #[cfg(test)]
     faults: Faults,
 }
@@ -96,7 +96,7 @@ impl IoThread {
             lingering: Lingering::default(),
             cookies: Vec::new(),
             revised: Vec::new(),
-            alarms: Alarms::default(),
+            timeouts: Timeouts::default(),
             #[cfg(test)]
             faults: Faults::default(),
         }
@@ -308,13 +308,13 @@ impl IoThread {
                 }
                 self.revised.push(core);
             }
-            Command::SetAlarm { number, at, bell } => {
-                self.alarms.set(number, bell);
-                self.reactor.timers.set(at, Timer::Alarm { number });
+            Command::SetTimeout { number, at, expiry } => {
+                self.timeouts.set(number, expiry);
+                self.reactor.timers.set(at, Timer::Timeout { number });
             }
-            Command::ForgetAlarm { number } => {
-                self.alarms.forget(number);
-                self.reactor.timers.clear(Timer::Alarm { number });
+            Command::CancelTimeout { number } => {
+                self.timeouts.forget(number);
+                self.reactor.timers.clear(Timer::Timeout { number });
             }
             Command::Shutdown => {}
             #[cfg(test)]
@@ -336,7 +336,7 @@ impl IoThread {
         let now = self.reactor.now();
         match timer {
             Timer::EventSource { slot, number } => self.serve(slot, SourceEvent::Due(number)),
-            Timer::Alarm { number } => self.alarms.ring(number),
+            Timer::Timeout { number } => self.timeouts.expire(number),
             Timer::Linger { socket } => {
                 if let Some(core) = self.lingering.take(socket) {
                     self.abandon(&core);

@@ -85,7 +85,7 @@ pub(crate) trait World: Send + Sync {
     ) -> io::Result<(UdpSocket, SocketAddr)>;
 
     /// Looks up the addresses behind an endpoint. May block for as long as a name takes: work to
-    /// [run beside](World::run_beside) the context.
+    /// [run beside](World::spawn_blocking) the context.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ pub(crate) trait World: Send + Sync {
     /// # Errors
     ///
     /// Where the system gives no thread.
-    fn run_beside(&self, name: &'static str, work: Work) -> io::Result<()>;
+    fn spawn_blocking(&self, name: &'static str, work: Work) -> io::Result<()>;
 
     /// How long work beside the context that has nothing to do waits for more before it ends.
     fn idle_time(&self) -> Duration;

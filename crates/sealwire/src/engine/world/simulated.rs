@@ -26,7 +26,7 @@ pub(in crate::engine) struct Host {
     woken: AtomicBool,
     next: Mutex<Next>,
     /// Work beside the context, which it does before it polls the next time.
-    beside: Mutex<Vec<Work>>,
+    blocking_work: Mutex<Vec<Work>>,
 }
 
 /// When a thread is to be served again, where nothing happens before.
@@ -49,7 +49,7 @@ impl Host {
             registry: registry.expect("the tests have descriptors"),
             woken: AtomicBool::new(false),
             next: Mutex::new(Next::Poll),
-            beside: Mutex::default(),
+            blocking_work: Mutex::default(),
         }
     }
 
@@ -58,10 +58,13 @@ impl Host {
     }
 
     /// Work that waits for the context itself, as a question to a ZAP handler does, would wait for ever.
-    fn run_what_is_beside(&self) {
-        let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
-        let work = mem::take(&mut *beside);
-        drop(beside);
+    fn run_blocking_work(&self) {
+        let mut waiting = self
+            .blocking_work
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let work = mem::take(&mut *waiting);
+        drop(waiting);
         work.into_iter().for_each(|work| work());
     }
 
@@ -92,7 +95,7 @@ impl World for Host {
     }
 
     fn poll(&self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()> {
-        self.run_what_is_beside();
+        self.run_blocking_work();
         let told = self.network.take_ready(self.address);
         let mut next = self.next();
         // The results of notifications told now, and of timers that are due, are known with the next poll.
@@ -168,9 +171,12 @@ impl World for Host {
         Ok(vec![Target::Tcp(SocketAddr::new(address, port))])
     }
 
-    fn run_beside(&self, _: &'static str, work: Work) -> io::Result<()> {
-        let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
-        beside.push(work);
+    fn spawn_blocking(&self, _: &'static str, work: Work) -> io::Result<()> {
+        let mut waiting = self
+            .blocking_work
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        waiting.push(work);
         self.woken.store(true, Ordering::Relaxed);
         Ok(())
     }

@@ -107,7 +107,7 @@ impl World for System {
         Target::resolve(endpoint, options)
     }
 
-    fn run_beside(&self, name: &'static str, work: Work) -> io::Result<()> {
+    fn spawn_blocking(&self, name: &'static str, work: Work) -> io::Result<()> {
         let thread = thread::Builder::new().name(name.into());
         thread.spawn(work).map(drop)
     }

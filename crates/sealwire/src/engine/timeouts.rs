@@ -1,8 +1,8 @@
 //! Time limits of tasks. Executors have timers, each its own; the I/O thread has some for all of them.
 //!
 //! ```text
-//!   task ── SetAlarm ──▶ I/O thread ── when it is due ──▶ task
-//!     └──── dropped: ForgetAlarm ──▶ forgets it
+//!   task ── SetTimeout ──▶ I/O thread ── when it is due ──▶ task
+//!     └──── dropped: CancelTimeout ──▶ forgets it
 //! ```
 
 use std::collections::HashMap;
@@ -12,42 +12,42 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::bell::Bell;
+use super::expiry::Expiry;
 use super::mailbox::{Command, Mailbox};
 use crate::options::bounded;
 use crate::waiting::Listening;
 
 /// A time limit that runs: it is ready when it is over. Dropped before, it leaves nothing behind.
-pub(crate) struct Alarm {
-    bell: Arc<Bell>,
+pub(crate) struct Timeout {
+    expiry: Arc<Expiry>,
     listening: Listening,
     /// Where it was set, and under which number.
     set: (Arc<Mailbox>, u64),
 }
 
-impl Alarm {
+impl Timeout {
     /// Begins now.
     pub(crate) fn set(mailbox: &Arc<Mailbox>, number: u64, limit: Duration) -> Self {
-        let bell = Arc::new(Bell::default());
-        let listening = bell.listen();
-        mailbox.post(Command::SetAlarm {
+        let expiry = Arc::new(Expiry::default());
+        let listening = expiry.listen();
+        mailbox.post(Command::SetTimeout {
             number,
             at: mailbox.now() + bounded(limit),
-            bell: bell.clone(),
+            expiry: expiry.clone(),
         });
-        Alarm {
-            bell,
+        Timeout {
+            expiry,
             listening,
             set: (mailbox.clone(), number),
         }
     }
 
     fn is_over(&self) -> bool {
-        self.bell.has_rung()
+        self.expiry.has_expired()
     }
 }
 
-impl Future for Alarm {
+impl Future for Timeout {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -58,31 +58,31 @@ impl Future for Alarm {
     }
 }
 
-impl Drop for Alarm {
+impl Drop for Timeout {
     fn drop(&mut self) {
         if !self.is_over() {
             let (mailbox, number) = &self.set;
-            mailbox.post(Command::ForgetAlarm { number: *number });
+            mailbox.post(Command::CancelTimeout { number: *number });
         }
     }
 }
 
 /// Those that are set, by number.
 #[derive(Default)]
-pub(super) struct Alarms(HashMap<u64, Arc<Bell>>);
+pub(super) struct Timeouts(HashMap<u64, Arc<Expiry>>);
 
-impl Alarms {
-    pub(super) fn set(&mut self, number: u64, bell: Arc<Bell>) {
-        self.0.insert(number, bell);
+impl Timeouts {
+    pub(super) fn set(&mut self, number: u64, expiry: Arc<Expiry>) {
+        self.0.insert(number, expiry);
     }
 
     pub(super) fn forget(&mut self, number: u64) {
         self.0.remove(&number);
     }
 
-    pub(super) fn ring(&mut self, number: u64) {
-        if let Some(bell) = self.0.remove(&number) {
-            bell.ring();
+    pub(super) fn expire(&mut self, number: u64) {
+        if let Some(expiry) = self.0.remove(&number) {
+            expiry.expire();
         }
     }
 }
@@ -95,40 +95,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_alarm_that_nobody_waits_for_is_forgotten() {
+    fn a_time_limit_that_nobody_waits_for_is_forgotten() {
         let mailbox = Arc::new(Mailbox::new(Arc::new(System::new().unwrap())));
-        let mut alarms = Alarms::default();
+        let mut timeouts = Timeouts::default();
         let mut commands = Vec::new();
-        let mut serve = |alarms: &mut Alarms| {
+        let mut serve = |timeouts: &mut Timeouts| {
             mailbox.take(&mut commands);
             for command in commands.drain(..) {
                 match command {
-                    Command::SetAlarm { number, bell, .. } => alarms.set(number, bell),
-                    Command::ForgetAlarm { number } => alarms.forget(number),
+                    Command::SetTimeout { number, expiry, .. } => timeouts.set(number, expiry),
+                    Command::CancelTimeout { number } => timeouts.forget(number),
                     _ => panic!("nobody asked for that"),
                 }
             }
-            alarms.0.len()
+            timeouts.0.len()
         };
         let mut context = Context::from_waker(Waker::noop());
         let [mut first, second] =
-            [1, 2].map(|number| Alarm::set(&mailbox, number, Duration::from_secs(60)));
-        assert_eq!(serve(&mut alarms), 2);
+            [1, 2].map(|number| Timeout::set(&mailbox, number, Duration::from_secs(60)));
+        assert_eq!(serve(&mut timeouts), 2);
         assert!(Pin::new(&mut first).poll(&mut context).is_pending());
         drop(second);
-        assert_eq!(serve(&mut alarms), 1);
-        alarms.ring(2);
+        assert_eq!(serve(&mut timeouts), 1);
+        timeouts.expire(2);
         assert!(Pin::new(&mut first).poll(&mut context).is_pending());
-        alarms.ring(1);
+        timeouts.expire(1);
         assert!(Pin::new(&mut first).poll(&mut context).is_ready());
         drop(first);
-        assert_eq!(serve(&mut alarms), 0);
-        let (bell, weak) = {
-            let alarm = Alarm::set(&mailbox, 3, Duration::ZERO);
-            (alarm.bell.clone(), Arc::downgrade(&alarm.bell))
+        assert_eq!(serve(&mut timeouts), 0);
+        let (expiry, weak) = {
+            let timeout = Timeout::set(&mailbox, 3, Duration::ZERO);
+            (timeout.expiry.clone(), Arc::downgrade(&timeout.expiry))
         };
-        drop(bell);
-        assert_eq!(serve(&mut alarms), 0);
+        drop(expiry);
+        assert_eq!(serve(&mut timeouts), 0);
         assert!(weak.upgrade().is_none());
     }
 }

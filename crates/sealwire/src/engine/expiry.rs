@@ -4,22 +4,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::waiting::{Listening, Signal};
 
-/// Rung once, by the I/O thread.
+/// Expires once, by the I/O thread.
 #[derive(Default)]
-pub(crate) struct Bell {
+pub(crate) struct Expiry {
     /// Written before the signal, read by the task after it began to listen.
-    rung: AtomicBool,
+    expired: AtomicBool,
     signal: Signal,
 }
 
-impl Bell {
-    pub(super) fn ring(&self) {
-        self.rung.store(true, Ordering::SeqCst);
+impl Expiry {
+    pub(super) fn expire(&self) {
+        self.expired.store(true, Ordering::SeqCst);
         self.signal.notify(1);
     }
 
-    pub(super) fn has_rung(&self) -> bool {
-        self.rung.load(Ordering::SeqCst)
+    pub(super) fn has_expired(&self) -> bool {
+        self.expired.load(Ordering::SeqCst)
     }
 
     pub(super) fn listen(&self) -> Listening {
