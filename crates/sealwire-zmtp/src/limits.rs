@@ -4,6 +4,8 @@
 //! implementation. A length that a peer declares is compared with these before anything else
 //! happens to it, and never sizes an allocation.
 
+use core::time::Duration;
+
 /// Largest frame body accepted before the peer is authenticated, in bytes (4 KiB).
 ///
 /// The largest handshake command of the BLAKE3 mechanism, INITIATE, is 321 bytes plus the metadata.
@@ -39,6 +41,9 @@ pub const MAX_ERROR_REASON: usize = 255;
 
 /// Longest context in PING and PONG, in bytes (ZMTP 3.1).
 pub const MAX_PING_CONTEXT: usize = 16;
+
+/// Shortest time between two unsolicited PONGs, which a peer that is not read gets, however often it sent PING.
+pub const MIN_PONG_INTERVAL: Duration = Duration::from_millis(100);
 
 /// While more bytes than these are pending, PONG waits: what is pending proves life as well, and a
 /// peer that sends PINGs without reading cannot make the output grow.

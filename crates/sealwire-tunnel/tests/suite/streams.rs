@@ -77,7 +77,7 @@ fn both_directions_carry_what_was_written_at_the_same_time() {
 }
 
 #[test]
-fn what_is_flushed_can_be_read_at_once_and_an_end_is_no_cut() {
+fn what_is_flushed_can_be_read_at_once_and_an_end_is_not_a_cut() {
     let (mut ours, mut theirs) = streams();
     for size in [1, MAX_BLOCK_SIZE - 1, MAX_BLOCK_SIZE, MAX_BLOCK_SIZE + 1] {
         let text = content(size);

@@ -22,14 +22,12 @@ use arrayvec::ArrayVec;
 
 use super::{Config, Heartbeat};
 use crate::error::{Error, Step};
-use crate::limits::MAX_PING_CONTEXT;
+use crate::limits::{MAX_PING_CONTEXT, MIN_PONG_INTERVAL};
 use crate::wire::command::heartbeat::{Ping, Pong};
 
 /// How often this side says that it is there while it does not read, as long as it knows nothing of the peer's
 /// own heartbeats. Timeouts of seconds are usual.
 const PONG_INTERVAL: Duration = Duration::from_secs(1);
-/// The least, however often the peer asks.
-const MIN_PONG_INTERVAL: Duration = Duration::from_millis(100);
 
 type PingContext = ArrayVec<u8, MAX_PING_CONTEXT>;
 
