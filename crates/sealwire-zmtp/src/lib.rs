@@ -1,8 +1,8 @@
 //! ZMTP 3.1 as a pure state machine, with the mechanisms NULL, PLAIN, CURVE and BLAKE3.
 //!
 //! A [`Connection`] takes bytes and gives events, takes messages and gives bytes. It opens no
-//! socket, reads no clock and makes no randomness: those are the caller's, as arguments. What speaks
-//! ZMTP 3.0 or later over any byte stream can be at the other end, libzmq among others.
+//! socket, reads no clock and makes no randomness: the caller passes all of these as arguments. The
+//! peer may be anything that speaks ZMTP 3.0 or later over a byte stream, libzmq among others.
 //!
 //! ```
 //! use std::sync::Arc;

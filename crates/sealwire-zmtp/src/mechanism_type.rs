@@ -1,7 +1,6 @@
 //! The security mechanisms, as greetings name them.
 //!
-//! Errors, configurations and peers speak of them; what they do is in
-//! [`mechanism`](crate::mechanism).
+//! Errors, configurations and peers name them; [`mechanism`](crate::mechanism) implements them.
 
 use core::fmt;
 

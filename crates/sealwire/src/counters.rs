@@ -1,4 +1,5 @@
-//! How counters are declared: once, as numbers that threads count and as numbers that callers get.
+//! Declares counters once, as the atomics that threads count in and as the numbers that callers
+//! get.
 
 /// Declares a set of counters: a struct of numbers as callers get it, and one of atomics in which any
 /// number of threads count. For crates over this one that count things of their own.

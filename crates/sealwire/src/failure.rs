@@ -1,4 +1,4 @@
-//! Why a connection failed, typed.
+//! Typed reasons why a connection failed.
 
 use std::fmt;
 use std::io;

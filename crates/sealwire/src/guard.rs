@@ -1,4 +1,4 @@
-//! What others wrote, run by threads and calls of ours: a panic of theirs ends there.
+//! Runs foreign code on threads and in calls of this crate, and contains its panics.
 //!
 //! | what | where it runs | what a panic does |
 //! |---|---|---|
@@ -7,14 +7,14 @@
 //! | wakers of executors | the thread that tells of a change | that task is not woken |
 //! | subscribers of `tracing` | the thread that logs | that line is lost |
 //!
-//! None of it runs under a socket's lock: patterns are lent the messages they send, and give back or
-//! discard the others ([`Pattern`](crate::pattern::Pattern)); these are dropped once the lock is
+//! None of it runs under a socket's lock. Patterns borrow the messages that they send, and give back
+//! or discard the others ([`Pattern`](crate::pattern::Pattern)); these are dropped once the lock is
 //! released. Wakers and subscribers are called without any lock of this crate, primitives under the
 //! lock of the connection that is driven.
 //!
-//! A payload's owner is dropped under that lock too where its bytes were sealed or written: to carry
+//! A payload's owner is dropped under that lock too when its bytes were sealed or written: to carry
 //! each payload out would cost every large message a move into a list and out of it. Instead a thread
-//! that holds such a lock waits for nothing: calls that would wait fail with `WouldBlock` there
+//! that holds such a lock never waits: calls that would wait fail there with `WouldBlock`
 //! ([`must_not_wait`]). So a destructor may call any socket.
 //!
 //! An owner that panics while another panic unwinds through payloads of the same batch ends the process, as

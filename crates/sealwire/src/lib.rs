@@ -1,9 +1,9 @@
 //! Encrypted ZeroMQ sockets.
 //!
 //! Processes exchange messages with the patterns of ZeroMQ (request and reply, publish and
-//! subscribe, pipelines, routing), without a broker, wire-compatible with libzmq (ZMTP 3.1).
-//! With the mechanism BLAKE3ZMQ every byte after the handshake is encrypted and authenticated,
-//! and both sides know each other by their public keys.
+//! subscribe, pipelines, routing). There is no broker, and the wire is that of libzmq (ZMTP 3.1).
+//! With the mechanism BLAKE3ZMQ every byte after the handshake is encrypted and authenticated, and
+//! both sides know each other by their public keys.
 //!
 //! ```
 //! use sealwire::auth::AllowedKeys;

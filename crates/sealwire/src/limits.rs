@@ -1,9 +1,9 @@
-//! What bounds a peer: the numbers that say how much it can make a socket hold or do, and for how long
-//! before others are served. None is infinite.
+//! The limits of a peer: how much it can make a socket hold or do, and for how long before others are
+//! served. None is infinite.
 //!
-//! Those that an option sets stand here as its default, and are also in [`options`](crate::options). How the
-//! protocol bounds one connection is in [`sealwire_zmtp::limits`]; what is charged to whom, in
-//! [`account`](crate::account). Constants that bound no peer stand beside their users.
+//! Limits that an option sets stand here with their default, and are also in [`options`](crate::options).
+//! The protocol's limits on one connection are in [`sealwire_zmtp::limits`]; [`account`](crate::account)
+//! says what is charged to whom. Constants that bound no peer stand beside their users.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! Code of others that may panic: the panic ends there, whatever it threw.
+//! Contains panics of foreign code, whatever payload they carry.
 //!
-//! For crates over this one that run handlers or hooks on threads of theirs, as this one does with
-//! authenticators and wakers. The panic hook runs as ever.
+//! For crates above this one that run handlers or hooks on their threads, as this one does with
+//! authenticators and wakers. The panic hook runs as usual.
 //!
 //! ```
 //! use sealwire::panics::contain;

@@ -1,9 +1,9 @@
-//! The primitives that sockets use unless they are given others: those of the protocol crate, with
-//! a faster X25519 where the processor allows it.
+//! The default primitives of sockets: those of the protocol crate, with a faster X25519 if the
+//! processor allows it.
 //!
-//! A handshake is made of little else than X25519: `graviola`, whose routines are the formally
+//! X25519 takes most of the time of a handshake. `graviola`, whose routines are the formally
 //! verified ones of s2n-bignum, takes less than half the time of `x25519-dalek`. It needs
-//! instructions that a processor may lack, and asserts that they are there, so they are looked for
+//! instructions that a processor may lack, and asserts that they are there, so they are detected
 //! first.
 
 use std::sync::Arc;

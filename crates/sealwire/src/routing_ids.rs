@@ -1,7 +1,7 @@
 //! The routing ids by which SERVER and PEER sockets know their peers.
 //!
-//! They have 32 bits on the wire, fewer than there may be connections over the life of a context. So
-//! only a connection that is ready gets one, and none that another peer still has.
+//! They have 32 bits on the wire, and a context may have more connections in its life. So only a
+//! connection that is ready gets one, and never one that another peer still has.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
-//! Signals of the system and threads: which of them run handlers, and when.
+//! Signals of the system: which threads run handlers, and when.
 //!
-//! The threads of this library take no signals: a handler that ran there would end no wait of the
-//! program's. A crate over this one starts its threads in [`held_back`] too.
+//! The threads of this library block signals: a handler that ran there would end no wait of the
+//! program. A crate above this one starts its threads in [`held_back`] too.
 //!
 //! ```
 //! use sealwire::signals::held_back;

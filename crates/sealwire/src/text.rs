@@ -1,5 +1,5 @@
-//! Text of others for people: names, reasons and messages that a peer chose can hold what a terminal
-//! takes for commands, or what makes it show another text than there is.
+//! Makes text from peers safe to show. Names, reasons and messages that a peer chose can hold
+//! commands for a terminal, or characters that make it show another text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! How threads of the crates above sockets wait: as the sockets' own do.
+//! Waiting for threads of the crates above, in the same way as sockets wait.
 
 mod first_failure;
 

@@ -1,6 +1,6 @@
-//! Asks the ZAP handler of a context about a peer, and reads its answer. What a handler is, and what it
-//! is asked, stands in [`auth::zap`](crate::auth::zap). What the mechanism brings as credentials is
-//! nothing to this module.
+//! Asks the ZAP handler of a context about a peer, and reads its answer.
+//! [`auth::zap`](crate::auth::zap) says what a handler is and what it is asked. This module does not
+//! interpret the mechanism's credentials.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,14 +1,15 @@
 //! Memory for payloads that are too large for a frame to hold in place and too small to keep a whole
-//! read buffer for: cut from blocks that are used again once all payloads in them are gone.
+//! read buffer alive. They are cut from blocks, which are used again once all payloads in them are
+//! gone.
 //!
 //! A payload keeps its whole block in memory. So a connection has at most [`MAX_PAYLOAD_BLOCKS`] blocks beside the
-//! current one, and while all are in use, payloads get memory of their own: an application that keeps
-//! one small message of many thus keeps 2 MiB more than its messages take, and no more. Blocks that a
-//! quiet connection does not need are given back with its heartbeats.
+//! current one, and while all are in use, payloads get memory of their own: so an application that keeps one
+//! small message of many keeps at most 2 MiB more than its messages take. With its heartbeats a quiet
+//! connection frees blocks that it does not need.
 //!
 //! Payloads may be dropped by any thread: the count of a block's users is atomic, and a block is used
-//! again only by the connection. Its old bytes are not wiped, as those of read buffers are not either; nobody
-//! sees them, for a payload is only as long as the bytes written into it.
+//! again only by the connection. Its old bytes are not wiped, nor are those of read buffers. Nobody sees
+//! them, since a payload is only as long as the bytes written into it.
 
 use alloc::collections::VecDeque;
 

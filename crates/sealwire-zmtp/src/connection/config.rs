@@ -1,4 +1,4 @@
-//! What a connection is told at its start.
+//! The configuration of a connection.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! From verified frames to events: messages are put together, commands are acted upon.
+//! From verified frames to events: assembles messages and processes commands.
 
 use bytes::{Buf, Bytes, BytesMut};
 

@@ -1,4 +1,4 @@
-//! What a connection tells its owner.
+//! The events that a connection reports to its owner.
 
 use alloc::string::String;
 use alloc::sync::Arc;

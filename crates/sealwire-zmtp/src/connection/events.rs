@@ -1,5 +1,5 @@
-//! What a connection has to tell, oldest first. Messages lie in a queue of their own, so that a
-//! batch of them is handed over without touching any.
+//! The events of a connection that were not polled yet, oldest first. Messages lie in a queue of
+//! their own, so that a batch of them is handed over without touching any.
 
 use alloc::collections::VecDeque;
 

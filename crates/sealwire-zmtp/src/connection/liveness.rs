@@ -9,12 +9,13 @@
 //!   last traffic |------ ttl from the peer's PING ------|  likewise
 //! ```
 //!
-//! While this side does not read, as its queue is full, it cannot answer a PING, and may not have seen the first
-//! one yet. So that a peer does not take a slow application for a dead one, it says by PONG that it is there, as
-//! RFC 6455 allows it for WebSocket: peers count whatever arrives, and none looks for what a PONG answers.
+//! While this side does not read because its queue is full, it cannot answer a PING, and may not have seen
+//! the first one yet. So that a peer does not take a slow application for a dead one, this side sends
+//! unsolicited PONGs, as RFC 6455 allows for WebSocket. Peers take any traffic as a sign of life, and none
+//! checks which PING a PONG answers.
 //!
-//! A PING cannot overtake the frame before it, which may be large and its way slow. While the output
-//! moves, the peer is there, and its time to answer begins once the PING is out.
+//! A PING cannot overtake the frame before it, which may be large, on a slow network. While the
+//! output moves, the peer is alive. Its time to answer begins once the PING is out.
 
 use core::time::Duration;
 

@@ -1,13 +1,14 @@
-//! The bytes to write: staged frames, sealed in batches where they lie.
+//! The bytes to write: staged frames, sealed in place in batches.
 //!
 //! ```text
 //! segments  [ packed: h body tag | h body tag | .. ] [ large: h, body, tag ] [ packed: .. ]
 //!                ^ taken            ^ sealed up to here
 //! ```
 //!
-//! Small frames are packed one after the other, a large one keeps its own buffer, so that it is not
+//! Small frames are packed one after the other. A large one keeps its own buffer, so that it is not
 //! copied. A packed segment needs no list of its frames: the headers in it are the list. A very large
-//! one is sealed in pieces, only as far ahead as it is taken: each piece is a segment before the rest.
+//! frame is sealed in pieces, only a little ahead of what was taken: each piece is a segment before
+//! the rest.
 
 mod segment;
 #[cfg(test)]

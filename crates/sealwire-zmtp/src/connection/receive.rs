@@ -5,7 +5,7 @@
 //!           span 0        span 1       span 2      stays
 //! ```
 //!
-//! Payloads are opened where they lie. What happens to them then is decided in `deliver`.
+//! Payloads are opened in place. `deliver` decides what happens to them then.
 
 mod scan;
 

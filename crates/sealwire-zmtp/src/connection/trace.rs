@@ -1,4 +1,4 @@
-//! What happened in a handshake, for programs that show it.
+//! The steps of a handshake, for programs that show them.
 
 use alloc::collections::VecDeque;
 

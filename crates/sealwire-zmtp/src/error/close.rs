@@ -1,4 +1,4 @@
-//! What the end of the transport means, which depends on when it comes.
+//! The meaning of the transport's end, which depends on when it comes.
 
 use core::fmt;
 

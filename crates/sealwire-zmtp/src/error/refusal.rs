@@ -1,4 +1,4 @@
-//! A refusal in words that may go on the wire.
+//! The reason of a refusal, as it may go on the wire.
 
 use alloc::string::String;
 use core::fmt;

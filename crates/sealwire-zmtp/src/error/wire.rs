@@ -1,4 +1,4 @@
-//! Bytes that are not ZMTP, or more of it than the limits allow.
+//! Bytes that are not ZMTP, or that exceed the limits.
 
 use thiserror::Error;
 

@@ -1,4 +1,5 @@
-//! Cookie keys: what a server of BLAKE3ZMQ or CURVE shares between its connections, and replaces by the clock.
+//! Cookie keys, which a server of BLAKE3ZMQ or CURVE shares between its connections and the clock
+//! replaces.
 //!
 //! Source: wire reference `blake3zmq`, sections 4 and 8; CURVE leaves them to the server.
 

@@ -1,11 +1,11 @@
 //! The seam between a connection and its mechanism, during the handshake.
 //!
-//! Each state of a mechanism is a type of its own, and a step consumes it: what a side no longer knows, or
-//! must not do twice, cannot be written. A step runs a few times in the life of a connection, so states
-//! are trait objects, and a connection is the same for every mechanism.
+//! Each state of a mechanism is a type of its own, and a step consumes it. So code that uses a value too
+//! late, or does a step twice, does not compile. A step runs a few times in the life of a connection, so
+//! states are trait objects, and a connection is the same for every mechanism.
 //!
-//! `P` is the protection of frames that a handshake ends in. It is made of what a mechanism has for its own frames,
-//! so neither this nor a mechanism knows those of the others.
+//! A handshake ends in `P`, the protection of frames. It is made of a mechanism's own sealer and opener, so
+//! neither this module nor a mechanism knows those of the others.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

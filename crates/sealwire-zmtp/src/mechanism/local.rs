@@ -1,4 +1,4 @@
-//! What the local side brings to a handshake, and the metadata of peers that it can talk to.
+//! The local side's part of a handshake, and the metadata of peers that it can talk to.
 
 use alloc::vec::Vec;
 

@@ -1,11 +1,12 @@
 //! Security mechanisms: what happens between the greetings and the first message, and how frames
 //! are protected from then on.
 //!
-//! A mechanism is a folder: its settings with what a connection has to know of them (`MechanismSettings`), the
-//! states of its handshake, which are fed whole command frames and answer with `Progress`, and the frames after
-//! it: their `Shape`, which is data, a sealer and an opener. Outside of the folder there are its name
-//! ([`Mechanism`](crate::Mechanism)), how its settings become a `MechanismConfig` (`config.rs`), an arm for
-//! its frames (`protection.rs`), and nothing in the connection.
+//! A mechanism is a folder. It has its settings, with what a connection has to know of them
+//! (`MechanismSettings`); the states of its handshake, which take whole command frames and answer with
+//! `Progress`; and the frames after it: their `Shape`, which is data, a sealer and an opener. Outside the
+//! folder are its name ([`Mechanism`](crate::Mechanism)), the conversion of its settings to a
+//! `MechanismConfig` (`config.rs`) and an arm for its frames (`protection.rs`). The connection has nothing of
+//! it.
 
 pub mod blake3;
 mod config;

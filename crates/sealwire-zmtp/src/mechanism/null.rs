@@ -1,9 +1,9 @@
-//! NULL: both sides say READY with their metadata, and that is all.
+//! NULL: both sides send READY with their metadata, and no more.
 //!
 //! Source: ZMTP 3.1 (RFC 37), "the NULL mechanism". No authentication, no encryption.
 //!
-//! A side that decides about its peers holds its READY back until it has decided, so that nobody
-//! takes a connection for made that is about to be refused:
+//! A side that decides about its peers holds its READY back until it has decided. So nobody takes a
+//! connection for established that is about to be refused:
 //!
 //! ```text
 //! deciding side                              peer

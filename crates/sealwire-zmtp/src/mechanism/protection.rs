@@ -1,5 +1,5 @@
-//! What a mechanism does to frames after the handshake, one direction each. Which mechanism it is, is not to
-//! be seen from outside: only the [`Shape`] of its frames.
+//! The protection of frames after the handshake, one for each direction. From outside it shows only the
+//! [`Shape`] of its frames, and not which mechanism it is.
 
 use alloc::boxed::Box;
 

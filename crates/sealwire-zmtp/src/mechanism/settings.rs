@@ -1,4 +1,4 @@
-//! What a connection has to know of its mechanism, whichever it is.
+//! The facts about its mechanism that a connection has to know.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

@@ -1,7 +1,7 @@
-//! The cryptographic primitives behind a trait, so that a user can put others in their place.
+//! The cryptographic primitives behind a trait, so that a user can replace them.
 //!
-//! A provider is handed whole batches and knows nothing about ZMTP. What it must compute is fixed by
-//! section 2 of the wire reference; the crate's own is [`DefaultProvider`].
+//! A provider gets whole batches and knows nothing about ZMTP. Section 2 of the wire reference
+//! defines what it must compute. The crate's own is [`DefaultProvider`].
 
 mod default;
 

@@ -1,4 +1,4 @@
-//! The greeting: 64 bytes that both sides send first, at once and without waiting.
+//! The greeting: the 64 bytes that both sides send first.
 //!
 //! Source: ZMTP 3.1 (RFC 37), "greeting". Positions count from 0:
 //!
@@ -9,7 +9,7 @@
 //!  +------+------------+------+-------+-------+---------------+-----------+---------+
 //! ```
 //!
-//! ZMTP calls the padding not significant. It is part of the BLAKE3 transcript all the same.
+//! ZMTP calls the padding not significant, but it is part of the BLAKE3 transcript.
 
 use alloc::string::String;
 

@@ -1,8 +1,8 @@
 //! How many connections and handshakes one address has, and how fast it makes new ones.
 //!
-//! Before its handshake is done a peer is known by its address only, so it is charged here:
-//! for [`Kind::Handshakes`](super::Kind::Handshakes) and
-//! [`Kind::Connections`](super::Kind::Connections).
+//! Before its handshake is done, a peer is known by its address only. So
+//! [`Kind::Handshakes`](super::Kind::Handshakes) and
+//! [`Kind::Connections`](super::Kind::Connections) are charged here.
 //!
 //! ```text
 //! accepted ──▶ check ──▶ began ──▶ became_ready ──▶ ended

@@ -1,4 +1,4 @@
-//! File descriptors: how many of them connections may take, and what to do when none is left.
+//! File descriptors: how many of them connections may take, and how to go on when none is left.
 
 use std::fs::File;
 use std::io;

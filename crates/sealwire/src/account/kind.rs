@@ -1,4 +1,4 @@
-//! What a peer can make this process hold, repeat or log.
+//! The kinds of things that a peer can make this process hold, repeat or log.
 
 /// Which budget a kind is charged to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

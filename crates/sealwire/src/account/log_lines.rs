@@ -1,4 +1,4 @@
-//! Log lines that somebody else causes.
+//! Log lines that peers cause, limited to one a second for each cause.
 
 use crate::limits::LOG_PERIOD;
 use std::collections::HashMap;

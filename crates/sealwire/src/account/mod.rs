@@ -2,14 +2,14 @@
 //! it, bounded and counted.
 //!
 //! An account belongs to a [`Peer`](crate::Peer) and lives as long as it does. Bytes and objects held for the
-//! peer are charged by [`Kind`], with what it sent ([`Side::Inbound`]) and what it does not read
-//! ([`Side::Outbound`]) apart: a common budget would stop reading because the application sends. Peers that
-//! have not completed a handshake are charged by their address, in the book of [`Addresses`] that each
-//! listener has.
+//! peer are charged by [`Kind`]. What the peer sent ([`Side::Inbound`]) and what it does not read
+//! ([`Side::Outbound`]) are charged apart: a common budget would stop reading because the application sends.
+//! Peers that have not completed a handshake are charged by their address, in the [`Addresses`] of each
+//! listener.
 //!
-//! What all peers together take from the process is bounded beside that: [`DescriptorLimit`] says
-//! how many descriptors connections may have, [`SpareDescriptor`] what to do when there are none,
-//! and [`LogLines`], [`LogGate`] and [`LogGates`] how often the same is told.
+//! What all peers together take from the process has bounds of its own. [`DescriptorLimit`] says
+//! how many descriptors connections may have, and [`SpareDescriptor`] helps when there are none.
+//! [`LogLines`], [`LogGate`] and [`LogGates`] limit how often the same cause is logged.
 //!
 //! Charging an account is thread-safe and takes no lock.
 

@@ -1,4 +1,4 @@
-//! Admission by address and process, whatever the mechanism.
+//! Admission by address and process, under every mechanism.
 
 use std::fmt;
 use std::sync::Arc;

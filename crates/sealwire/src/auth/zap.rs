@@ -6,10 +6,10 @@
 //! ```
 //!
 //! The handler is any REP or ROUTER socket of the same [`Context`](crate::Context), bound to
-//! [`ENDPOINT`]. It is asked for the sockets with a
-//! [`zap_domain`](crate::SocketBuilder::zap_domain), and for servers that leave the decision to it
-//! ([`AllowAnyone`](super::AllowAnyone)), on a thread for decisions that block. Whatever the
-//! mechanism, no connection is made on either side before the handler has answered.
+//! [`ENDPOINT`]. Sockets with a [`zap_domain`](crate::SocketBuilder::zap_domain) ask it, and so do
+//! servers that leave the decision to it ([`AllowAnyone`](super::AllowAnyone)), on a thread for
+//! decisions that block. Under every mechanism both sides report a connection only after the
+//! handler has answered.
 //!
 //! | mechanism | credentials |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Threads that block: until there is a message, or room for one, up to a time limit.
+//! Blocks threads until there is a message, or room for one, up to a time limit.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

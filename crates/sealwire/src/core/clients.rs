@@ -1,4 +1,4 @@
-//! What a socket remembers about those who ask to be its peers, beside the peers themselves.
+//! The state that a socket keeps about clients, beside its peers themselves.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

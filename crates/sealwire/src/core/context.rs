@@ -1,5 +1,5 @@
-//! What all sockets of a context share: the numbers of what they make, and the way to the thread that
-//! does their I/O.
+//! The state that all sockets of a context share: the source of their numbers, and the way to the
+//! thread that does their I/O.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};

@@ -1,4 +1,4 @@
-//! Where a socket is bound and connected to, and how much works for it.
+//! The endpoints of a socket, and the number of parts of the engine that work for it.
 
 use crate::endpoint::Endpoint;
 

@@ -1,4 +1,4 @@
-//! What handles ask of a socket and is done at once.
+//! Operations of handles that end at once.
 
 use std::collections::VecDeque;
 use std::mem;

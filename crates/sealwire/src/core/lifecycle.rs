@@ -1,4 +1,4 @@
-//! How far a socket is on its way to its end, and what it left undone.
+//! The lifecycle of a socket, and what it left undone.
 //!
 //! ```text
 //!   Open ── close ──▶ Closing ── nothing works for it any more ──▶ Closed

@@ -1,4 +1,4 @@
-//! What the links of a socket ask of it (attaching, delivering, taking), and the engine for them.
+//! Operations of a socket's links, and of the engine for them: attach, deliver, take.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

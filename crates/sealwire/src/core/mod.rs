@@ -1,6 +1,6 @@
-//! What the handles of one socket and its connections share: the pattern and the pipes under one
-//! lock, and the means to wait for them. Handles and the engine stand above and know the core; it
-//! reaches them as [`Link`](crate::pattern::Link)s, signals and its [`Engine`].
+//! The state that the handles of one socket and its connections share: the pattern and the pipes
+//! under one lock, and the means to wait for them. Handles and the engine stand above and know the
+//! core. It reaches them as [`Link`](crate::pattern::Link)s, signals and its [`Engine`].
 //!
 //! ```text
 //!   handles.rs    what handles ask and is done at once      blocking.rs    what they wait for
@@ -10,9 +10,9 @@
 //!   queues.rs     pattern and pipes      endpoints.rs      lifecycle.rs
 //! ```
 //!
-//! The lock is held for queue operations only. Signals to links and to waiting callers go out
-//! after it is released, and messages that are not delivered are dropped then, so that nobody is
-//! called while it is held.
+//! The lock is held for queue operations only. Signals to links and to waiting callers go out after
+//! its release, and undelivered messages are dropped then. So no foreign code runs while it is
+//! held.
 
 mod blocking;
 mod clients;

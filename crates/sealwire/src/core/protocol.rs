@@ -1,4 +1,4 @@
-//! The configuration of the protocol that the connections of one socket have in common.
+//! The protocol configuration that the connections of one socket share.
 
 use std::sync::Arc;
 

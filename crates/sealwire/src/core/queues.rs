@@ -1,4 +1,4 @@
-//! What a socket holds of messages: the pattern, the pipes, and what was taken and given back.
+//! The messages of a socket: the pattern, the pipes, and messages that were taken and given back.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Waiting for something to receive: any number of waiters for a signal, or one thread that polls
 //! its peer's connection itself, under a [`Lease`].
 //!
-//! Such a thread polls, reads, opens and delivers on its own, while the I/O thread keeps to the clock
-//! and to what is written. Everything else that may happen meanwhile (another peer, a closing socket)
-//! wakes it through a descriptor beside the connection's.
+//! Such a thread polls, reads, opens and delivers on its own, while the I/O thread handles only
+//! timers and writes. Every other event (another peer, a closing socket) wakes the thread through a
+//! descriptor beside the connection's.
 //!
 //! As soon as a second thread or an async task waits on the same socket, all of them wait for the
 //! signal, for good.

@@ -1,4 +1,4 @@
-//! Deciding again about clients that are connected, when their authenticator has changed its mind.
+//! New decisions about connected clients, when their authenticator has changed its mind.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! RADIO and DISH over UDP: messages between a pipe and a UDP socket, a datagram each. No
-//! connection, no handshake, and nobody who could be told anything.
+//! RADIO and DISH over UDP: messages between a pipe and a UDP socket, a datagram each. There is no
+//! connection and no handshake, and no error reaches the peer.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -1,4 +1,4 @@
-//! What tells a task that its time limit is over.
+//! The flag and signal that tell a task that its time limit is over.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! What other threads leave for one that empties it all at once.
+//! A queue that many threads fill and one thread empties all at once.
 
 use std::mem;
 use std::sync::{PoisonError, Weak};

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A thread of the application that sends one message and waits for the answer drives its session
-//! itself, see `shared`: on an idle connection a hand-over between threads is most of the time.
+//! itself (see `shared`): on an idle connection a hand-over between threads takes most of the time.
 
 mod bursts;
 mod connector;

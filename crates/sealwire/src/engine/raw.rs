@@ -1,5 +1,5 @@
-//! A STREAM connection: bytes are messages of one frame, as they come, in both directions. No
-//! handshake, no framing, no clock.
+//! A STREAM connection: bytes are messages of one frame, as they come, in both directions. There is
+//! no handshake, no framing and no clock.
 
 use std::collections::VecDeque;
 use std::io;

@@ -1,4 +1,4 @@
-//! What the I/O thread gives to the sessions that it drives.
+//! The services that the I/O thread gives to the sessions that it drives.
 
 use std::sync::Arc;
 use std::time::Duration;

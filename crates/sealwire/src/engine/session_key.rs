@@ -1,4 +1,4 @@
-//! How the parts of the engine name a session, and what it came from.
+//! The key by which the parts of the engine name a session, and the source that it came from.
 
 use super::timers::Timer;
 

@@ -8,9 +8,9 @@
 //!        └─ what they cannot do ─▶ mailbox ─▶ I/O thread
 //! ```
 //!
-//! A thread of the application waits for the lock only to wait for messages afterwards, else it only
-//! tries, and holds it for one read or a few writes. It never ends a session: what it finds wrong it
-//! leaves to the I/O thread.
+//! A thread of the application waits for the lock only if it waits for messages afterwards.
+//! Otherwise it only tries the lock, and holds it for one read or a few writes. It never ends a
+//! session: it leaves faults to the I/O thread.
 
 use std::cell::RefCell;
 use std::sync::{Arc, PoisonError, Weak};

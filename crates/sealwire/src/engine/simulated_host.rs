@@ -1,4 +1,4 @@
-//! A context of the simulated world: a host, and its thread, which any thread serves.
+//! A context of the simulated world: a host, whose I/O thread any thread can play.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What becomes of those who wait when the I/O thread ends by a fault.
+//! Waiting calls when the I/O thread fails.
 
 use std::cell::RefCell;
 use std::task::{Context as TaskContext, Poll, Waker};

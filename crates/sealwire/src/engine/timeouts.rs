@@ -1,4 +1,5 @@
-//! Time limits of tasks. Executors have timers, each its own; the I/O thread has some for all of them.
+//! Time limits of tasks. Each executor has its own timers; the I/O thread has timers for all of
+//! them.
 //!
 //! ```text
 //!   task ── SetTimeout ──▶ I/O thread ── when it is due ──▶ task

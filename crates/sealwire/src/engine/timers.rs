@@ -1,5 +1,5 @@
-//! Deadlines of the I/O thread: one for each thing that can be due. Peers can cause as many as they
-//! like, and move those of their connections hours ahead, so a new one takes the place of the old.
+//! Deadlines of the I/O thread, one for each source. Peers can cause any number of deadlines, and
+//! move those of their connections hours ahead. So a new deadline takes the place of the old one.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;

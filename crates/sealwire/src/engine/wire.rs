@@ -1,4 +1,4 @@
-//! What a session speaks over its transport: ZMTP, or nothing at all (STREAM).
+//! The protocol that a session speaks over its transport: ZMTP, or none (STREAM).
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};

@@ -1,7 +1,7 @@
-//! One direction of a connection: what moves from the pipe of one end to that of the other.
+//! One direction of a connection: moves messages from the pipe of one end to that of the other.
 //!
-//! A thread that makes progress possible, by sending, receiving or ending, asks the lane to move on. One thread
-//! moves it; what others ask for meanwhile, it does as well. Nobody waits for anybody.
+//! A thread that makes progress possible, by sending, receiving or ending, asks the lane to move on. One
+//! thread moves the messages, and serves what others ask for meanwhile. No thread waits for another.
 
 use std::collections::VecDeque;
 use std::mem;

@@ -1,7 +1,7 @@
-//! `inproc`: two sockets of one context hand messages to each other. No bytes, no mechanism, no
-//! I/O thread: the thread that makes progress possible moves the messages on. While the receiver has
-//! something to read they stay with the sender; the reader of the last one fetches what has
-//! gathered there, all at once.
+//! `inproc`: two sockets of one context hand messages to each other. There are no bytes, no
+//! mechanism and no I/O thread: the thread that makes progress possible moves the messages on. While
+//! the receiver has something to read, messages stay with the sender; the reader of the last one
+//! fetches all that have gathered there.
 //!
 //! ```text
 //!  client: pipe.outbound ──▶ lane 0 ──▶ pipe.inbound :server

@@ -1,8 +1,8 @@
 //! Key pairs on disk: generation, files, and CZMQ certificates.
 //!
-//! A public key is 32 bytes, written in Z85 (40 characters, ZeroMQ's convention) or hex. Files
-//! are written in the layout of CZMQ certificates, so that other ZeroMQ tools read them; a bare
-//! key on a line of its own is read as well.
+//! A public key is 32 bytes, written in Z85 (40 characters, ZeroMQ's convention) or hex. Files have
+//! the layout of CZMQ certificates, so that other ZeroMQ tools read them. A bare key on a line of
+//! its own is read as well.
 
 mod certificate;
 mod reading;

@@ -1,5 +1,5 @@
-//! Reading files: each is opened once, and what the handle says of it is what is checked and read.
-//! A path may name another file a moment later, so nothing is ever asked by path twice.
+//! Reads files. Each is opened once, and both the checks and the reading use the handle. A path may
+//! name another file a moment later, so no path is used twice.
 
 use std::fs::File;
 use std::io::{self, Read as _};

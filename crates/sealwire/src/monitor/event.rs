@@ -1,4 +1,4 @@
-//! What happened, as a monitor tells it.
+//! The events that a monitor reports.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What of a socket's events goes to the log, and how often.
+//! Which events of a socket go to the log, and how often.
 //!
 //! Peers can make connections fail at any rate, so there is one line a second for each cause.
 //! Monitors get all events, and so does the log at level `debug`.

@@ -1,8 +1,8 @@
-//! What happens on a socket's connections, as events and as counters.
+//! Events and counters of a socket's connections.
 //!
-//! Every failure of a connection ends up here, with the peer's address and the reason; also in
-//! the log (`tracing`, target `sealwire`), with one line a second for each cause. Nothing a peer does
-//! wrong is an error of a socket operation.
+//! Every failure of a connection is reported here, with the peer's address and the reason, and in the
+//! log (`tracing`, target `sealwire`), with one line a second for each cause. A peer's fault is never
+//! an error of a socket operation.
 
 mod counters;
 mod event;

@@ -1,4 +1,4 @@
-//! When a socket connects again, and when it stops.
+//! When a socket reconnects, and when it gives up.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Certificates of `wss` endpoints: the one that a server shows, and those that a client believes.
+//! Certificates of `wss` endpoints: the one that a server shows, and those that a client trusts.
 
 use std::fmt;
 use std::sync::Arc;

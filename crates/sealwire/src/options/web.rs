@@ -1,8 +1,8 @@
 //! Which web pages and host names a WebSocket listener accepts.
 //!
 //! Browsers let any page open a WebSocket to any address, `127.0.0.1` included, and name the page in
-//! the field `Origin`. A page that had its own name resolved to a loopback address (DNS rebinding) is
-//! told by the field `Host`.
+//! the field `Origin`. The field `Host` gives away a page that had its own name resolved to a
+//! loopback address (DNS rebinding).
 
 use super::OptionsError;
 use crate::reach::is_loopback_host;

@@ -1,11 +1,11 @@
-//! What XPUB has for its application to read: messages of subscribers, and new and ended
+//! Messages that an XPUB's application can read: those of subscribers, and new and ended
 //! subscriptions.
 //!
-//! Of subscriptions not all that happened waits, but what the application is still to know: the
-//! difference between what it was told and what is. So a subscription that ends before it was read
-//! leaves nothing behind, however often a subscriber comes back, and what waits is bounded by the
-//! topics that subscribers have and had when the application last read. No cancellation is left
-//! out, whatever the high-water mark.
+//! Not every change of subscriptions waits, only the difference between what the application was
+//! told and the present state. So a subscription that ends before it was read leaves nothing
+//! behind, however often a subscriber comes back. The topics that subscribers have now, and had
+//! when the application last read, bound what waits. No cancellation is left out, whatever the
+//! high-water mark.
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU64;

@@ -1,8 +1,8 @@
-//! Subscriptions and cancellations that a peer has not read yet: what it was told and what it is to
-//! know differ by these. A subscription and its cancellation annihilate each other.
+//! Subscriptions and cancellations that a peer has not read yet: the difference between what it was
+//! told and what it should know. A subscription and its cancellation cancel out.
 //!
-//! Among messages they keep their place: those between two messages are one *group*, and stand in
-//! the queue as one item.
+//! They keep their place among messages: those between two messages are one *group*, and one item
+//! of the queue.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,5 +1,5 @@
-//! DISH: receives what is sent to the groups that it joined (RFC 48), in two frames: the group and
-//! the body.
+//! DISH: receives messages to the groups that it joined (RFC 48), in two frames: the group and the
+//! body.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,5 @@
-//! Fair queueing: messages are taken from the peers that have some in turn, one each
-//! (RFC 28, 30 and 31: "SHALL receive incoming messages from its peers using a fair-queuing
-//! strategy").
+//! Fair queueing: takes messages in turn from the peers that have some, one each (RFC 28, 30 and
+//! 31: "SHALL receive incoming messages from its peers using a fair-queuing strategy").
 
 use std::collections::VecDeque;
 use std::sync::Arc;

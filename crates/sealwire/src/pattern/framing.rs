@@ -1,14 +1,14 @@
-//! Messages to many, framed once: with NULL and PLAIN all peers are sent the same bytes. They are
-//! written to memory that the pipes share, and a pipe's queue holds ranges of it. A message that
-//! follows the one before in memory makes the last range longer, which costs a peer next to nothing.
+//! Messages to many peers, framed once: with NULL and PLAIN all peers get the same bytes. The bytes
+//! go to memory that the pipes share, and a pipe's queue holds ranges of it. If a message follows
+//! the previous one in memory, the last range grows, which costs a peer next to nothing.
 //!
 //! ```text
 //!   block   | m1 | m2 | m3 | m4 |          pipe a  [m1..m4]
 //!                                          pipe b  [m1] [m3..m4]
 //! ```
 //!
-//! Links get the bytes without a copy. What they may read must not grow any more, so the block is
-//! closed first: what comes then is in another one.
+//! Links get the bytes without a copy. Bytes that a link may read must not grow any more. So the
+//! block is closed first, and later messages go into another one.
 
 use bytes::{Bytes, BytesMut};
 use sealwire_zmtp::Frames;

@@ -1,4 +1,4 @@
-//! What travels through a pipe.
+//! The items that travel through a pipe.
 
 use bytes::Bytes;
 use sealwire_zmtp::Frames;

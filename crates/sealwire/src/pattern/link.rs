@@ -1,4 +1,4 @@
-//! What a pipe has at its other end, and what it is told.
+//! The other end of a pipe, and the signals that it gets.
 
 use std::fmt;
 use std::sync::Arc;

@@ -12,13 +12,13 @@
 //! | PUSH | round robin | nothing | 30 |
 //! | PULL | nothing | fair queue | 30 |
 //! | CLIENT | as DEALER, one frame | as DEALER, one frame | 41 |
-//! | SERVER, PEER | by connection number, one frame | fair queue, number in front | 41, 51 |
+//! | SERVER, PEER | by routing id, one frame | fair queue, routing id in front | 41, 51 |
 //! | RADIO | to every member of a group | nothing | 48 |
 //! | DISH | nothing | fair queue, by group | 48 |
 //! | SCATTER | as PUSH, one frame | nothing | 49 |
 //! | GATHER | nothing | as PULL, one frame | 49 |
 //! | CHANNEL | as PAIR, one frame | as PAIR, one frame | 52 |
-//! | STREAM | to the named connection | fair queue, name in front | |
+//! | STREAM | by routing id | fair queue, routing id in front | |
 
 mod announcements;
 mod changes;

@@ -1,5 +1,5 @@
-//! The states of a pipe: how frames go to its peer, how far it is on its way to its end, and what its link
-//! was told of each queue.
+//! The states of a pipe: how frames go to its peer, how far it is on its way to its end, and the last
+//! notification to its link about each queue.
 
 /// How messages go to a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Nothing here performs I/O or takes a lock. Calls leave *signals* behind (this link has output,
-//! that link may read again), which the socket core carries out once it has let go of its lock.
+//! that link may read again), which the socket core delivers after it has released its lock.
 //! Dropped frames go the same way ([`Pipes::discard`]): their owner may be foreign code.
 
 mod discarding;

@@ -1,4 +1,4 @@
-//! PUSH: sends to its peers in turn, and waits when none has room (RFC 30).
+//! PUSH: sends to its peers in turn, and waits if none has room (RFC 30).
 
 use sealwire_zmtp::Frames;
 

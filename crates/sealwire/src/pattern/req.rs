@@ -1,8 +1,7 @@
 //! REQ: one request, one answer, in strict alternation (RFC 28).
 //!
-//! The answer is taken only from the peer that got the request. When that peer goes away the
-//! request is lost: `receive` says so and the socket may send again, where libzmq would wait
-//! for ever.
+//! The answer is taken only from the peer that got the request. If that peer goes away, the request
+//! is lost: `receive` says so and the socket may send again. libzmq would wait for ever.
 
 use std::mem;
 

@@ -3,8 +3,8 @@
 //! round-robin strategy").
 //!
 //! libzmq queues early messages per endpoint, so that they stay behind on an endpoint that never
-//! answers. Here they wait in one backlog and go to the peer that connects first; messages that were
-//! queued for a peer that left are put back in front.
+//! answers. Here they wait in one backlog and go to the peer that connects first. Messages that were
+//! queued for a peer that left return to its front.
 
 use std::collections::VecDeque;
 use std::mem;

@@ -1,8 +1,8 @@
 //! ROUTER: receives from its peers in turn with their routing id in front, and sends to the peer
 //! that the first frame names (RFC 28).
 //!
-//! A routing id is a name that a peer claims: it routes, it proves nothing. [`crate::Peer`] says who a peer
-//! *is*.
+//! A routing id is a name that a peer claims: it routes messages and proves nothing. [`crate::Peer`] says
+//! who a peer *is*.
 
 use std::collections::HashMap;
 use std::mem;

@@ -1,8 +1,8 @@
-//! SERVER and PEER: each connection has a routing id of 32 bits, which stands in front of what is
-//! received and says where to send (RFC 41 and 51). Beside it a message has exactly one frame.
+//! SERVER and PEER: each connection has a routing id of 32 bits, which stands in front of received
+//! messages and addresses sent ones (RFC 41 and 51). Beside it a message has exactly one frame.
 //!
-//! It is [`crate::Peer::connection_routing_id`]: peers have no say in it, so unlike the routing id of
-//! a ROUTER's peer it cannot be claimed by another.
+//! It is [`crate::Peer::connection_routing_id`]. Peers do not choose it, so no other peer can claim
+//! it, unlike the routing id of a ROUTER's peer.
 
 use std::collections::{HashMap, VecDeque};
 use std::mem;

@@ -1,5 +1,5 @@
-//! The work that is left once a socket's lock is released: links are told, and messages that are not
-//! delivered are dropped, as their payloads may have owners that call the socket.
+//! The work that remains after a socket's lock is released: links get their signals, and undelivered
+//! messages are dropped, as their payloads may have owners that call the socket.
 
 use std::mem;
 use std::sync::Arc;

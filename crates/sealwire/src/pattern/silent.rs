@@ -1,4 +1,4 @@
-//! A peer for tests that takes nothing by itself and remembers why it was to go.
+//! A peer for tests that takes nothing by itself and remembers why it had to go.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

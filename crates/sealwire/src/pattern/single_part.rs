@@ -1,5 +1,5 @@
 //! CLIENT, SCATTER, GATHER and CHANNEL: DEALER, PUSH, PULL and PAIR for messages of exactly one
-//! frame (RFC 41, 49 and 52). What a peer sends in several is dropped, as in libzmq.
+//! frame (RFC 41, 49 and 52). Messages of several frames are dropped, as in libzmq.
 
 use sealwire_zmtp::Frames;
 

@@ -1,5 +1,5 @@
-//! STREAM: plain TCP connections, each with a name of its own in front of what it sends and
-//! receives; no ZMTP, no handshake, no mechanism. As in libzmq (`zmq_socket(3)`, ZMQ_STREAM).
+//! STREAM: plain TCP connections, each with a routing id in front of its data, sent and received.
+//! There is no ZMTP, no handshake and no mechanism, as in libzmq (`zmq_socket(3)`, ZMQ_STREAM).
 
 use std::collections::HashMap;
 use std::mem;

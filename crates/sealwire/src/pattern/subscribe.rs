@@ -1,15 +1,14 @@
 //! SUB and XSUB: subscriptions go to every publisher, messages come back in turn (RFC 29).
 //!
-//! The application's subscriptions are counted; publishers hear of the first to a topic and of the
-//! end of the last, which those that count them and those that do not understand alike.
+//! The application's subscriptions are counted. Publishers get the first of a topic and the end of
+//! the last, which means the same to those that count and those that do not.
 //!
-//! Publishers bound the topics of one subscriber. SUB refuses what goes over the bound. XSUB may
-//! stand for many subscribers: over the bound it asks its publishers for everything, until its
-//! topics are half as many, and picks out what was subscribed to. Each of the subscribers
-//! can bring that about with the empty topic anyway.
+//! Publishers bound the topics of one subscriber. SUB refuses topics over the bound. XSUB may stand
+//! for many subscribers: over the bound it subscribes to everything, until its topics are half as
+//! many, and filters by itself. Each of the subscribers can cause that with the empty topic anyway.
 //!
-//! What nobody subscribed to is dropped here too: a publisher may be slow to hear of a
-//! cancellation, or may not filter at all.
+//! Messages that nobody subscribed to are dropped here too: a publisher may get a cancellation
+//! late, or may not filter at all.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Which peers want which topics: prefix matching by the distinct lengths of the prefixes.
 //!
 //! A message is looked up once for each prefix length in use, however many peers and topics there
-//! are. A peer has a topic or has it not, as with libzmq's publishers: its subscribers send every
+//! are. A peer either has a topic or not, as with libzmq's publishers: its subscribers send every
 //! SUBSCRIBE and only the last CANCEL. Peers' subscriptions are bounded by
 //! [`MAX_TOPIC_BYTES_PER_PEER`].
 

@@ -1,4 +1,5 @@
-//! One direction of a proxy: what was taken from one side, and has not gone out on the other.
+//! One direction of a proxy: messages that were taken from one side and have not gone out on the
+//! other.
 
 use super::Proxy;
 use super::refusals::Refusals;

@@ -1,4 +1,4 @@
-//! Messages that a side of a proxy does not take.
+//! Messages that a side of a proxy refuses.
 
 use crate::account::LogGate;
 use crate::error::Error;

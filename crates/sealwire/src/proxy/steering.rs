@@ -1,4 +1,4 @@
-//! What a proxy's control socket says, and what it is told.
+//! The commands of a proxy's control socket, and their answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What only BLAKE3ZMQ has.
+//! Settings that only BLAKE3ZMQ has.
 
 use std::fmt;
 

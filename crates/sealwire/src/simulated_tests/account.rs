@@ -1,4 +1,4 @@
-//! Whether every message is accounted for.
+//! Checks that every message is accounted for.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Work that may block, which the simulated world does on its own thread: names that are looked up, and decisions
-//! about clients.
+//! Work that may block, which the simulated world does on its own thread: name look-ups, and decisions about
+//! clients.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,5 +1,5 @@
-//! All that may happen at once: what breaks, who comes and goes, what the time does. A seed decides how much of
-//! each there is, and what fails is made smaller.
+//! Everything at once: faults, peers that come and go, jumps of the clock. A seed decides how much of each
+//! there is, and a failing plan is shrunk.
 
 use std::collections::HashMap;
 

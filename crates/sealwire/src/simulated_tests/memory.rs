@@ -1,4 +1,5 @@
-//! What sockets hold for peers that read slowly, or send more than is read, while all else goes wrong.
+//! The memory that sockets hold for peers that read slowly, or send more than is read, amid all
+//! other faults.
 
 use super::everything::try_recv;
 use super::*;

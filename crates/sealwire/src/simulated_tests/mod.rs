@@ -1,5 +1,5 @@
 //! Sockets of contexts that one thread serves, over a network whose delays, short writes, partitions and
-//! cuts a seed decides about. What fails is repeated by its seed, which the failure names.
+//! cuts come from a seed. A failure names its seed, which repeats the run.
 
 mod account;
 mod blocking_work;

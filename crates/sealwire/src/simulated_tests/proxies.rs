@@ -1,5 +1,5 @@
-//! Proxies between hosts that come and go: each is steered at random, ended and begun again, and watched.
-//! What it receives, passes on and drops is accounted for.
+//! Proxies between hosts that come and go: each is steered at random, stopped, restarted and captured.
+//! The tests account for everything that it receives, passes on and drops.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

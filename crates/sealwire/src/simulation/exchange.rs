@@ -1,4 +1,4 @@
-//! A server that is exchanged for another one now and then.
+//! A server that is replaced by another one now and then.
 
 use super::{Scene, Trouble};
 

@@ -1,9 +1,9 @@
-//! Contexts over a simulated network, which one thread serves and a seed decides about, for tests of this
-//! crate and, with the feature `simulation`, of those above it. Programs have no use for it.
+//! Contexts over a simulated network, driven by one thread and a seed. For tests of this crate and, with
+//! the feature `simulation`, of the crates above it; programs have no use for it.
 //!
-//! A [`Scene`] is what most tests want: contexts by host, steps, trouble. Sockets are made in its contexts as
-//! anywhere else, and used with calls that do not wait; between those calls the scene makes steps. A [`Plan`]
-//! is what a seed makes of a run, and [`check`] runs plans and makes the first that fails smaller.
+//! Most tests want a [`Scene`]: contexts by host, steps, trouble. They make sockets in its contexts as
+//! anywhere else, and use calls that do not wait; between those calls the scene makes steps. A seed makes a
+//! [`Plan`] of a run; [`check`] runs plans and shrinks the first that fails.
 //!
 //! A layer above a context asks it for the time ([`Context::now`]) and is served between two steps.
 //!

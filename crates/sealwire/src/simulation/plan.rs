@@ -1,4 +1,4 @@
-//! What a run is made of, and the smallest that fails.
+//! The plan of a run, and the search for the smallest plan that fails.
 
 use std::iter;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! A simulation that is disturbed as a seed says.
+//! A simulation with disturbances from a seed.
 
 use std::net::IpAddr;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! What all handles of a socket share: its core and its context, with which it is bound, connected and
-//! closed.
+//! The part that all handles of a socket share: its core and its context, which bind, connect and
+//! close it.
 
 use std::sync::Arc;
 

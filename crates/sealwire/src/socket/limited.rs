@@ -1,4 +1,4 @@
-//! Operations of tasks with a time limit, which say why it ran out. A time limit of an executor drops them
+//! Async operations with a timeout, whose error says why it passed. A timeout of an executor drops them
 //! and knows nothing of peers.
 
 use std::future::{Future, poll_fn};

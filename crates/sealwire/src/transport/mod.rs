@@ -1,5 +1,5 @@
 //! Transports: listening, connecting and byte streams over TCP, Unix sockets, WebSocket and TLS, and
-//! datagrams. They move bytes and know no socket: `inproc`, which moves messages, is none of them.
+//! datagrams. They move bytes and know no socket. `inproc`, which moves messages, is not among them.
 
 mod listen;
 #[cfg(unix)]

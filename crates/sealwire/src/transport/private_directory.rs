@@ -1,5 +1,4 @@
-//! A directory that only this user may enter, with a name that nobody can foresee: where the sockets of
-//! `ipc://*` are.
+//! A directory that only this user may enter, with an unpredictable name, for the sockets of `ipc://*`.
 
 use std::fs::{self, DirBuilder};
 use std::io;

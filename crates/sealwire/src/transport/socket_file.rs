@@ -1,10 +1,10 @@
 //! The file of a Unix socket: who may connect to it, when one that was left behind may be replaced,
 //! and which one is removed at the end.
 //!
-//! A socket that is bound and does not listen yet refuses connections, as one does whose process is
-//! gone. So from binding to listening everybody here holds the lock of a file beside it, `PATH.lock`,
-//! which exists no longer than that: nobody takes a fresh socket for an abandoned one, and of
-//! two that find an abandoned one only the first replaces it.
+//! A socket that is bound and does not listen yet refuses connections, like one whose process is
+//! gone. So from binding to listening every process holds the lock of a file beside it, `PATH.lock`,
+//! which exists only for that time. Nobody takes a fresh socket for an abandoned one, and of two
+//! processes that find an abandoned one only the first replaces it.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io;

@@ -5,8 +5,8 @@
 //!   methods ──▶ choice ──▶ (login ──▶ verdict) ──▶ request ──▶ reply ──▶ the tunnel stands
 //! ```
 //!
-//! Names are not resolved here: they go to the proxy, as in libzmq. What follows the reply is the
-//! peer's, so no more is asked for than the answer in hand needs.
+//! Names are not resolved here: they go to the proxy, as in libzmq. Bytes after the reply are the
+//! peer's, so this reads no more than the current answer needs.
 
 use std::fmt;
 use std::net::IpAddr;

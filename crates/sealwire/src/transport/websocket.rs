@@ -1,4 +1,5 @@
-//! A TCP stream under a WebSocket, with TLS or without: to the session it is the byte stream of ZMTP.
+//! A WebSocket over a TCP stream, with TLS or without. To the session it is the byte stream of
+//! ZMTP.
 
 use std::io::{self, IoSlice, Read as _, Write as _};
 use std::net::Shutdown;

@@ -1,5 +1,5 @@
-//! How a thread waits: it attempts what it wants, spins for a moment where that has paid lately, and
-//! sleeps until a signal, up to a deadline.
+//! How a thread waits: it tries, spins for a moment if that has paid lately, and sleeps until a
+//! signal or a deadline.
 
 use std::hint;
 

@@ -1,8 +1,8 @@
 //! Waits that a signal handler ends.
 //!
-//! A handler runs between any two instructions of its thread. One that runs after the thread has
-//! looked whether to go on, and before it sleeps, would be slept through. So signals are held back
-//! from that look on, and the system lets them in as the thread falls asleep, in one step
+//! A handler runs between any two instructions of its thread. The thread would sleep through one
+//! that runs after it has checked whether to go on, and before it sleeps. So signals are blocked
+//! from that check on, and the system unblocks them as the thread falls asleep, in one step
 //! ([`signals::sleep`]). It sleeps on a descriptor, as no other sleep can do that.
 //!
 //! ```text

@@ -1,9 +1,9 @@
 //! The reader of a socket's only connection, as one state in one atomic: each step of
 //! [`State`] is a compare-and-exchange.
 //!
-//! A thread parks, then checks for a message once more, then polls. A thread that brings a message queues it
-//! first and calls [`wake`](Lease::wake) then. Both do so under the same lock, so the thread either finds the
-//! message or is woken.
+//! A thread parks, then checks for a message once more, then polls. A thread that brings a message first
+//! queues it, and then calls [`wake`](Lease::wake). Both do so under the same lock, so the waiting thread
+//! either finds the message or is woken.
 
 use super::lease_state::{State, Step};
 use super::sync::{AtomicU8, Ordering};

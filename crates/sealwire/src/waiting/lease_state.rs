@@ -1,9 +1,9 @@
-//! The reader of a socket's only connection: the engine, or a thread that waits for a message of it. The states
-//! and the steps between them, as values; [`Lease`](super::lease::Lease) takes the steps.
+//! The reader of a socket's only connection: the engine, or a thread that waits for its messages. This module
+//! has the states and the steps between them, as values; [`Lease`](super::lease::Lease) takes the steps.
 //!
 //! A hand-over from the I/O thread to a waiting thread costs more than the message, so a thread that
-//! blocks leases the connection and reads it on its own. When it has its message it leaves, and the
-//! engine leaves the reading alone for some milliseconds longer, as the thread mostly comes back.
+//! blocks leases the connection and reads it on its own. When it has its message it leaves. The
+//! engine does not read for some milliseconds longer, as the thread mostly comes back.
 //!
 //! ```text
 //!                 begin                       park

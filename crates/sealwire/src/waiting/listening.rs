@@ -1,13 +1,13 @@
-//! Waiting for a signal of a socket or monitor: threads with `event-listener`, tasks in a list of
-//! ours.
+//! Waiting for a signal of a socket or monitor: threads with `event-listener`, tasks in a queue of
+//! this crate.
 //!
 //! ```text
 //!   notify(n) ─┬─▶ threads: Event, a listener on each one's stack
 //!              └─▶ tasks: a queue of wakers, which keeps its memory
 //! ```
 //!
-//! Each list is told of every signal. So where both have something in it one too many may be woken,
-//! which finds nothing and waits again.
+//! Each of the two gets every signal. So if both have waiters, one too many may be woken, which
+//! finds nothing and waits again.
 
 use std::future::Future;
 use std::mem;

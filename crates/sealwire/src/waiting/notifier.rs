@@ -1,4 +1,4 @@
-//! A [`Waker`] that is written once, however often there is news, until it is cleared.
+//! A [`Waker`] that is written once until it is cleared, however often it is signalled.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};

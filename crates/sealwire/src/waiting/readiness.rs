@@ -1,5 +1,4 @@
-//! Waiting for a socket with the system's means: a descriptor that becomes readable when something
-//! may have changed.
+//! A descriptor that becomes readable when a socket may have changed, for event loops.
 //!
 //! The descriptor is a [`Waker`]; it is readable when the owner should check the socket. A thread that
 //! changes something writes it after the change is visible, and only if it is not written yet. A thread that

@@ -1,4 +1,4 @@
-//! How long a wait may last, and why it ended although it was not done.
+//! How long a wait may last, and why it ended early.
 
 #[cfg(unix)]
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Which frames are at the front of the input, by their headers, and whether they may come at all.
+//! Finds the frames at the front of the input by their headers, and checks whether they are
+//! allowed.
 
 use arrayvec::ArrayVec;
 

@@ -1,7 +1,7 @@
 //! **Weak:** sealed frames in one keystream, whose order nobody authenticates.
 //!
-//! Source: wire reference, section 6. Only for peers that speak nothing else, and only when asked
-//! for by name.
+//! Source: wire reference, section 6. Only for peers that speak nothing else, and only when a
+//! program asks for it by name.
 
 use alloc::boxed::Box;
 

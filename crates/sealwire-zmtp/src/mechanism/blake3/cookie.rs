@@ -1,9 +1,8 @@
-//! Cookies: what a server sends along instead of remembering it.
+//! Cookies: the state that a server sends to the client instead of keeping it.
 //!
-//! Source: wire reference, sections 4 and 8. A server keeps nothing of a handshake between WELCOME
-//! and INITIATE; the client carries it back in a cookie sealed under `K`. Each connection has a
-//! number that enters the cookie's associated data, so that a cookie is good for one connection
-//! only.
+//! Source: wire reference, sections 4 and 8. Between WELCOME and INITIATE a server keeps none of a
+//! handshake's secrets; the client returns them in a cookie sealed under `K`. The connection id
+//! enters the cookie's associated data, so that a cookie opens on one connection only.
 
 use super::commands::COOKIE_SIZE;
 use super::sealed_box::SealedBox;

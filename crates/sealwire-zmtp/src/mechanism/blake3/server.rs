@@ -1,9 +1,8 @@
 //! The server's side of the handshake.
 //!
-//! Source: wire reference, sections 4 and 8. Between WELCOME and INITIATE nothing is kept but the connection
-//! id; what is needed then comes back in the cookie, and the WELCOME frame that was sent is made again, since
-//! sealing is deterministic. A few transcripts, of the latest connections whichever they are, spare most
-//! servers that.
+//! Source: wire reference, sections 4 and 8. Between WELCOME and INITIATE the server keeps nothing but the
+//! connection id. The cookie brings the rest back, and the server makes the WELCOME frame again, since
+//! sealing is deterministic. A cache with the transcripts of the latest connections spares most servers that.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

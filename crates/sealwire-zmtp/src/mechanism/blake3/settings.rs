@@ -1,4 +1,4 @@
-//! What BLAKE3ZMQ is told at its start.
+//! The settings of BLAKE3ZMQ.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

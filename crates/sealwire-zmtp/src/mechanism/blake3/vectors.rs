@@ -1,5 +1,5 @@
-//! Connections of published peers, made again byte for byte, in both roles and with both data
-//! phases. Where the vectors come from is said in the files themselves.
+//! Connections of published peers, reproduced byte for byte, in both roles and with both data
+//! phases. The files themselves name their source.
 //!
 //! The server's role is checked here rather than from outside, since only the cookie keeps a server
 //! from giving the same bytes: its associated data hold the connection id, which those

@@ -1,4 +1,4 @@
-//! What a peer shows to those who decide about it.
+//! The credentials that a peer shows to an authenticator.
 
 mod password;
 

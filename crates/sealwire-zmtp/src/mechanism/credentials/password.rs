@@ -1,4 +1,4 @@
-//! What a PLAIN client shows.
+//! The credentials of a PLAIN client.
 
 use alloc::vec::Vec;
 use core::fmt;

@@ -1,9 +1,9 @@
-//! Cookies: what a server sends along instead of remembering it.
+//! Cookies: the state that a server sends to the client instead of keeping it.
 //!
 //! Source: CurveZMQ (RFC 26), which leaves the cookie to the server and fixes its size. The keys are
-//! those of [`CookieKeys`](crate::mechanism::CookieKeys), replaced by the clock. A box of NaCl
-//! has no associated data, so the connection id goes into the key: a cookie is good for
-//! one connection only.
+//! those of [`CookieKeys`](crate::mechanism::CookieKeys), replaced by the clock. A box of NaCl has
+//! no associated data, so the connection id goes into the key: a cookie opens on one connection
+//! only.
 //!
 //! ```text
 //! nonce 16 | tag 16 | sealed: C' 32, s' 32

@@ -1,7 +1,7 @@
 //! The server's side of the handshake.
 //!
-//! Source: CurveZMQ (RFC 26). Between WELCOME and INITIATE nothing is kept but the connection id; what is
-//! needed then comes back in the cookie.
+//! Source: CurveZMQ (RFC 26). Between WELCOME and INITIATE the server keeps nothing but the connection
+//! id; the cookie brings the rest back.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

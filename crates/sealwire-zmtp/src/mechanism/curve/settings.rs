@@ -1,4 +1,4 @@
-//! What CURVE is told at its start.
+//! The settings of CURVE.
 
 use alloc::sync::Arc;
 

@@ -1,17 +1,17 @@
 //! MESSAGE: every frame after the handshake.
 //!
 //! Source: CurveZMQ (RFC 26), and libzmq 4.3, which sends the frame without the flag COMMAND and puts
-//! what MORE and COMMAND say of the frame inside the box.
+//! the frame's own MORE and COMMAND inside the box.
 //!
 //! ```text
 //! frame   flags, length | "\x07MESSAGE" 8 | number 8, big-endian | tag 16 | sealed: flags 1, payload
 //! nonce   "CurveZMQMESSAGEC" from the client, "..S" from the server, then the number
 //! ```
 //!
-//! Each number follows the one before, and those of the handshake count along: what was dropped,
-//! repeated or reordered is refused. The specification only demands that numbers rise; a peer that
-//! leaves some out is accepted with [`FrameOrder::GapsUnauthenticatedOrder`] alone, since nobody could
-//! tell what it skipped from what was dropped on the way.
+//! Numbers are consecutive, those of the handshake included: a dropped, repeated or reordered frame is
+//! refused. The specification only demands that numbers rise. A peer that leaves numbers out is
+//! accepted only with [`FrameOrder::GapsUnauthenticatedOrder`], since nobody could tell them from
+//! frames that were dropped on the way.
 
 use arrayvec::ArrayVec;
 use sealwire_nacl::{CounterBox, OpenJob, SealJob, SecretBox, TAG_SIZE};

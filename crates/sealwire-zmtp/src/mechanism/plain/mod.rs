@@ -1,7 +1,7 @@
 //! PLAIN: a name and a password, readable by anyone on the path.
 //!
-//! Source: ZMTP PLAIN (RFC 24). Nothing is encrypted and nothing authenticated but the password:
-//! only for connections that stay on one machine, or inside something that protects them.
+//! Source: ZMTP PLAIN (RFC 24). It encrypts nothing and authenticates only by the password: use it
+//! for connections that stay on one machine, or inside something that protects them.
 //!
 //! ```text
 //! client                                     server

@@ -1,4 +1,4 @@
-//! What a client shows, and a table to compare it with.
+//! A table of usernames and passwords, to compare a client's credentials with.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

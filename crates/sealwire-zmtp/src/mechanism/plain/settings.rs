@@ -1,4 +1,4 @@
-//! What PLAIN is told at its start.
+//! The settings of PLAIN.
 
 use super::PlainCredentials;
 

@@ -1,4 +1,4 @@
-//! ERROR: the last word of a peer that ends a connection.
+//! ERROR: the last command of a peer that ends a connection.
 //!
 //! Source: ZMTP 3.1 (RFC 37), "error". Data: reason length (1) and reason, printable ASCII.
 

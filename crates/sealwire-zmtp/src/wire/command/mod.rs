@@ -1,7 +1,7 @@
-//! Commands: a name and what belongs to it, in the body of a frame with the flag COMMAND.
+//! Commands: a name and its data, in the body of a frame with the flag COMMAND.
 //!
-//! Source: ZMTP 3.1 (RFC 37), "commands". Those of a handshake have their layout with their
-//! mechanism; here are those that every mechanism has.
+//! Source: ZMTP 3.1 (RFC 37), "commands". The layout of handshake commands is with their mechanism;
+//! here are the commands that every mechanism has.
 //!
 //! ```text
 //! +-------------+------+------+

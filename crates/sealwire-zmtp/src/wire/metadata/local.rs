@@ -1,4 +1,4 @@
-//! The metadata of the local side, encoded from where its owner has it.
+//! The metadata of the local side, encoded from borrowed values.
 
 use alloc::string::String;
 use alloc::vec::Vec;

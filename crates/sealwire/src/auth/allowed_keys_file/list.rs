@@ -1,5 +1,5 @@
-//! What of a list counts, reading by reading: additions at once, removals once they have settled, and of
-//! what cannot be read the last that could. Knows no file system and no clock.
+//! Which entries of a list count after each reading: additions at once, removals once they have settled.
+//! A file that cannot be read counts as it was read last. This module knows no file system and no clock.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

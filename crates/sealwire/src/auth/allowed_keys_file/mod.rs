@@ -6,8 +6,8 @@
 //!   one thread ──▶ read the disk    ──▶ list: what counts and since when
 //! ```
 //!
-//! [`snapshot`] reads and compares, [`list`] decides what of it counts. Only one thread reads; the
-//! others take the snapshot that is there.
+//! [`snapshot`] reads and compares, [`list`] decides which entries count. Only one thread reads;
+//! the others take the existing snapshot.
 
 mod list;
 mod snapshot;

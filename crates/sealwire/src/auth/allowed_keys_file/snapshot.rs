@@ -1,4 +1,4 @@
-//! One reading of a list on disk: what its files say, and which of them say the same as before.
+//! One reading of a list on disk: the contents of its files, and which of them are unchanged.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, Metadata};

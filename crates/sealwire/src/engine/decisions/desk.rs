@@ -1,5 +1,5 @@
-//! Questions on their way to threads that answer them, so that no socket's questions hold up those
-//! of another: each socket has a thread for itself as soon as it asks, and they share a few more.
+//! Questions on their way to threads that answer them. No socket's questions hold up those of
+//! another: each socket that asks has a thread for itself, and all share a few more.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,6 @@
-//! The queue before the door: listeners, and sessions whose handshake is not done. They are served behind
-//! all others: a flood of handshakes, each of them more work than a hundred small messages,
-//! must not hold up established peers.
+//! The handshake queue: listeners, and sessions whose handshake is not done. They are served after all
+//! others: a flood of handshakes, each of them more work than a hundred small messages, must not hold up
+//! established peers.
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -1,8 +1,8 @@
-//! What the I/O thread serves: listeners, connectors, sessions and datagrams, in one slab whose slots are
-//! the tokens of the poll.
+//! The event sources of the I/O thread: listeners, connectors, sessions and datagrams, in one slab whose
+//! slots are the tokens of the poll.
 //!
-//! What happens to a source is a [`SourceEvent`]. [`IoThread::serve`] gives it to the file of its kind, which
-//! says what it means there.
+//! A source gets [`SourceEvent`]s. [`IoThread::serve`] gives each to the file of the source's kind, which
+//! handles it.
 
 use std::sync::Arc;
 

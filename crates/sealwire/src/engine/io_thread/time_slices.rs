@@ -1,4 +1,4 @@
-//! Sources that have more to do than fitted into their time slice. Each gets one more an iteration,
+//! Sources with more work than fits into a time slice. Each gets one more slice per iteration,
 //! however often it asks: a peer that is never done must not get more and more of them.
 
 /// Their slots.

@@ -1,4 +1,4 @@
-//! How sessions end, and who hears of it.
+//! Ends sessions, and reports it to the socket and the monitor.
 
 use std::io;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! From the first byte to a peer that the socket has taken: whom to ask about it, and what became
-//! of that.
+//! From the first byte to a peer that the socket has taken: asks who must decide about it, and
+//! applies the decision.
 
 use std::sync::{Arc, Weak};
 

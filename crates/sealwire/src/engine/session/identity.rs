@@ -1,4 +1,4 @@
-//! What a session is: whose connection, to whom, and what it came from.
+//! The identity of a session: its socket, its remote address, and the source that it came from.
 
 use std::sync::Arc;
 

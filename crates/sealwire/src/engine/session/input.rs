@@ -1,9 +1,9 @@
-//! The bytes that were read and are not used yet, and the memory to read into.
+//! Bytes that were read and not parsed yet, and the memory to read into.
 //!
 //! The system writes bytes to where the protocol parses them, and a large payload stays there: it
-//! becomes a slice of the buffer. Buffers belong to the thread that reads and pass from session to
-//! session; a session that waits for the rest of a frame keeps the one with its beginning, or a
-//! copy of that where it is short. So a quiet connection holds no buffer, however many there are.
+//! becomes a slice of the buffer. Buffers belong to the reading thread and pass from session to
+//! session. A session that waits for the rest of a frame keeps the buffer with its beginning, or a
+//! copy if that is short. So quiet connections hold no buffers.
 
 use std::io;
 use std::mem;

@@ -1,4 +1,5 @@
-//! A session under a lease: a thread of the application drives it, and the I/O thread has an eye on that.
+//! A session under a lease: a thread of the application drives it, and the I/O thread checks that
+//! it still does.
 
 use std::io;
 use std::time::Duration;

@@ -6,12 +6,13 @@
 //!   transport ◀─ protocol ◀─ pipe.outbound
 //! ```
 //!
-//! Its parts own what they are about, and it makes them work together: the [`Transport`] (a stream, what was
-//! read of it, who reads it), the protocol, the peer's [`Standing`] with the end of the pipe, the [`Phase`]
-//! on the way to its end, and the [`Deadline`]. `handshake.rs` is the way to a peer of the socket.
+//! Its parts own their state, and it makes them work together: the [`Transport`] (a stream, the bytes read
+//! from it, the current reader), the protocol, the peer's [`Standing`] with the end of the pipe, the
+//! [`Phase`] on the way to its end, and the [`Deadline`]. `handshake.rs` turns a connection into a peer of
+//! the socket.
 //!
-//! Reading stops while the protocol holds messages that the pipe has no room for, writing takes no
-//! more from the pipe while the protocol holds `WRITE_BUDGET` bytes: so each connection's memory is
+//! Reading stops while the protocol holds messages that the pipe has no room for. Writing takes no
+//! more from the pipe while the protocol holds `WRITE_BUDGET` bytes. So each connection's memory is
 //! bounded, whatever the peer does.
 
 mod deadline;

@@ -1,4 +1,4 @@
-//! What an accepted connection counts among, until it is gone.
+//! The counts that an accepted connection is part of, until it is gone.
 
 use crate::account::Place;
 use crate::core::{Clients, Holder, Holding};

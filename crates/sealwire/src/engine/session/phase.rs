@@ -1,4 +1,4 @@
-//! How far a session is on its way to its end.
+//! The phases of a session on the way to its end.
 //!
 //! ```text
 //!   Open ─ finish ─▶ Finishing ─ all is sent ─▶ Finished

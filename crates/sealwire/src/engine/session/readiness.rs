@@ -1,4 +1,4 @@
-//! What the poll and the last calls said about a transport.
+//! The readiness of a transport, as the poll and the last calls reported it.
 
 pub(super) struct TransportReadiness {
     pub(super) readable: bool,

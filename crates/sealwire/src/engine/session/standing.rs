@@ -1,5 +1,5 @@
-//! What the socket knows of a session's peer: a stranger whom somebody decides about, or one of its
-//! peers.
+//! The standing of a session's peer with the socket: a stranger about whom a decision is pending,
+//! or one of its peers.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The transport of a session: a stream, what is known of its readiness, what was read of it and is not used
-//! yet, and which thread reads it.
+//! The transport of a session: a stream, its readiness, the bytes that were read and not parsed yet, and the
+//! thread that reads it.
 
 use std::io;
 use std::time::Duration;

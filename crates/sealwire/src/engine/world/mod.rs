@@ -1,7 +1,8 @@
-//! What the engine has of the world around it: a clock, a poll, transports, limits and randomness.
+//! The engine's interface to the world around it: a clock, a poll, transports, limits and
+//! randomness.
 //!
 //! [`System`] is the operating system. The tests have a world of their own, in which one thread runs any
-//! number of contexts over a network that a seed decides about (`simulated`).
+//! number of contexts over a simulated network, driven by a seed (`simulated`).
 
 #[cfg(any(test, feature = "simulation"))]
 pub(super) mod simulated;

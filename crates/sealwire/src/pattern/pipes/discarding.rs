@@ -1,4 +1,4 @@
-//! Messages that are not delivered leave with the signals, and are dropped once the socket's lock is
+//! Undelivered messages, which leave with the signals and are dropped once the socket's lock is
 //! released.
 
 use sealwire_zmtp::{Frame, Frames};

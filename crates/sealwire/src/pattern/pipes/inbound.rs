@@ -1,4 +1,4 @@
-//! What peers have sent and the application has not read, and when their links may read more.
+//! Messages that peers have sent and the application has not read, and when links may read more.
 
 use std::sync::Arc;
 

@@ -1,14 +1,14 @@
-//! The fast path of a socket with a single peer. Where the pattern passes messages on as they are and
-//! there is no order of peers to keep, messages go between the application and that peer's queues
-//! without it.
+//! The fast path of a socket with a single peer. If the pattern passes messages on unchanged and
+//! there is no order of peers to keep, messages bypass it on the way between the application and that
+//! peer's queues.
 //!
 //! ```text
 //!   application ─▶ Sole::outbound ─▶ pipe.outbound      one peer, and nothing waits before the message
 //!   application ◀─ Sole::inbound ◀── pipe.inbound       one peer with something to read, and more left
 //! ```
 //!
-//! The last message of a queue goes through the pattern: then the fair queue has to hear that the
-//! peer has no more.
+//! The last message of a queue goes through the pattern: the fair queue has to know that the peer
+//! has no more.
 
 use std::collections::VecDeque;
 use std::mem;

@@ -1,5 +1,5 @@
 //! A network in memory for the tests: streams that behave as TCP does, over links whose delays, short
-//! writes and cuts a seed decides about. Time passes only as it is told to.
+//! writes and cuts come from a seed. Time passes only when the tests let it.
 
 mod network;
 mod stream;

@@ -1,5 +1,5 @@
-//! UDP sockets for RADIO and DISH: unicast, and multicast with its groups and interfaces. What a
-//! datagram holds is in [`datagram`].
+//! UDP sockets for RADIO and DISH: unicast, and multicast with its groups and interfaces.
+//! [`datagram`] has the layout of a datagram.
 
 mod datagram;
 

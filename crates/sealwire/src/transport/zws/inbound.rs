@@ -1,7 +1,7 @@
 //! WebSocket frames of the peer into ZMTP frames for the protocol.
 //!
-//! A message in one frame goes through as it comes, because its length is known; the protocol sees
-//! to its limits. One in pieces is kept until it is whole, within a limit.
+//! A message in one frame goes through as it comes, because its length is known; the protocol
+//! applies its limits. A message in pieces is kept until it is whole, within a limit.
 
 use std::ops::Deref;
 

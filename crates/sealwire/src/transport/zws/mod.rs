@@ -7,10 +7,10 @@
 //! ```
 //!
 //! Sources: RFC 6455 (WebSocket), ZeroMQ RFC 45 (ZWS 2.0). One ZMTP frame is one binary message:
-//! an octet of flags and the body. There is no greeting: the subprotocol names the mechanism, and
-//! each side gives its own protocol the greeting that the peer would have sent, as ZMTP 3.0,
-//! because ZWS knows the subscriptions of that version. BLAKE3 needs both greetings for its
-//! transcript; with it each side's greeting goes first, as a command.
+//! an octet of flags and the body. There is no greeting: the subprotocol names the mechanism. Each
+//! side gives its own protocol the greeting that the peer would have sent, as ZMTP 3.0, because ZWS
+//! has the subscriptions of that version. BLAKE3 needs both greetings for its transcript, so with
+//! BLAKE3 each side sends its greeting first, as a command.
 
 mod frame;
 mod inbound;

@@ -1,7 +1,7 @@
-//! Bytes for the protocol, and messages that are put together from pieces.
+//! Bytes for the protocol, and messages assembled from pieces.
 //!
-//! A long message in pieces is handed over as the buffer it was put together in, so it is in memory
-//! once, and a fourth more while it grows.
+//! A long message in pieces is handed over as the buffer in which it was assembled. So it is in
+//! memory once, and a fourth more while it grows.
 
 use std::collections::VecDeque;
 
