@@ -1,5 +1,5 @@
-// A peer that speaks with Go's monte: `monte-peer server`, or `monte-peer client ADDRESS`. A server prints where it
-// listens and ends with its standard input. A client does its work, prints what it did, and ends.
+// A peer that speaks with Go's monte: `monte-peer server [BYTES]`, with the size of its buffer to read, or
+// `monte-peer client ADDRESS`. A server prints where it listens and ends with its standard input. A client does its work, prints what it did, and ends.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"sync"
 
 	"github.com/lithdew/monte"
@@ -36,12 +37,12 @@ func answer(ctx *monte.Context) error {
 	return nil
 }
 
-func serve() error {
+func serve(buffer int) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	server := &monte.Server{Handler: monte.HandlerFunc(answer)}
+	server := &monte.Server{Handler: monte.HandlerFunc(answer), ReadBufferSize: buffer}
 	ended := make(chan error)
 	go func() { ended <- server.Serve(listener) }()
 	fmt.Println(listener.Addr())
@@ -96,11 +97,16 @@ func main() {
 	var err error
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == "server":
-		err = serve()
+		err = serve(0)
+	case len(os.Args) == 3 && os.Args[1] == "server":
+		var buffer int
+		if buffer, err = strconv.Atoi(os.Args[2]); err == nil {
+			err = serve(buffer)
+		}
 	case len(os.Args) == 3 && os.Args[1] == "client":
 		err = work(os.Args[2])
 	default:
-		err = errors.New("usage: monte-peer server | client ADDRESS")
+		err = errors.New("usage: monte-peer server [BYTES] | client ADDRESS")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -6,6 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use sealwire::Peer;
+use sealwire::account::Side;
 
 use crate::call::Call;
 use crate::counters::count;
@@ -58,6 +59,15 @@ impl Conn {
             return 0;
         }
         self.link.entries()
+    }
+
+    /// Returns the bytes of messages to the peer that are not written yet, of calls, answers and messages alike;
+    /// [`account`](Peer::account) has them by kind. 0 in a child of the process that made the connection.
+    pub fn pending_bytes(&self) -> usize {
+        if !self.link.hub().is_here() {
+            return 0;
+        }
+        self.peer().account().total(Side::Outbound)
     }
 
     /// Returns whether calls can be made: the connection stands and neither side shuts down.

@@ -181,7 +181,7 @@ impl DoorLimits {
     }
 }
 
-/// Of Go's wire.
+/// Of Go's wire, unless a program chooses.
 #[cfg(feature = "monte-compat")]
 pub(crate) mod monte {
     use std::time::Duration;
@@ -192,8 +192,12 @@ pub(crate) mod monte {
     pub(crate) const MAX_HANDSHAKES: usize = 256;
     /// Calls at a time on one connection.
     pub(crate) const MAX_CALLS: usize = 65_536;
-    /// Time for a peer to send its key, and for TCP to take what is written.
-    pub(crate) const PEER_TIME: Duration = Duration::from_secs(3);
+    /// Time for each address to accept a connection.
+    pub(crate) const CONNECT_LIMIT: Duration = Duration::from_secs(3);
+    /// Time for a peer to send its key.
+    pub(crate) const HANDSHAKE_LIMIT: Duration = Duration::from_secs(3);
+    /// Time for TCP to take what is written.
+    pub(crate) const WRITE_LIMIT: Duration = Duration::from_secs(3);
 }
 
 #[cfg(test)]

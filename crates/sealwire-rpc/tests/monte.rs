@@ -24,7 +24,10 @@ fn echo_server(
         assert!(message.body != b"trouble", "asked for");
         message.is_request.then(|| message.body.to_vec())
     };
-    let server = UnauthenticatedServer::bind_with_events("127.0.0.1:0", echo, on_event).unwrap();
+    let server = UnauthenticatedServer::builder(echo)
+        .on_event(on_event)
+        .bind("127.0.0.1:0")
+        .unwrap();
     let address = server.address();
     (server, address)
 }

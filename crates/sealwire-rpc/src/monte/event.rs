@@ -58,12 +58,12 @@ pub(super) struct Hooks {
 
 impl Hooks {
     pub(super) fn new(
-        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
-        on_event: impl Fn(&Event) + Send + Sync + 'static,
+        handler: Box<Handler>,
+        on_event: Box<dyn Fn(&Event) + Send + Sync>,
     ) -> Arc<Self> {
         Arc::new(Hooks {
-            handler: Box::new(handler),
-            on_event: Box::new(on_event),
+            handler,
+            on_event,
             warnings: LogGate::default(),
             failures: LogGate::default(),
         })

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 
 use sealwire::account::{AddressLimits, Addresses, DescriptorLimit, Place, Source};
 
-use crate::limits::monte::{MAX_CONNECTIONS, MAX_HANDSHAKES};
 use crate::lock::lock;
 
 pub(super) struct Gate {
@@ -31,10 +30,11 @@ pub(super) struct Entry {
 }
 
 impl Gate {
-    pub(super) fn new() -> Arc<Self> {
+    /// No more handshakes than the process may have descriptors for.
+    pub(super) fn new(max_handshakes: usize, max_connections: usize) -> Arc<Self> {
         let descriptors = DescriptorLimit::current();
-        let handshakes = MAX_HANDSHAKES.min(descriptors.handshakes());
-        Self::with_limits(handshakes, MAX_CONNECTIONS, descriptors)
+        let handshakes = max_handshakes.min(descriptors.handshakes());
+        Self::with_limits(handshakes, max_connections, descriptors)
     }
 
     fn with_limits(

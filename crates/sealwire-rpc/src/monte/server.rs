@@ -10,10 +10,12 @@ use std::time::Duration;
 use sealwire::account::{SpareDescriptor, is_exhaustion, is_of_one_connection};
 use sealwire_fork::Birth;
 
+use super::conn::Role;
+use super::event::Hooks;
 use super::gate::{Entry, Gate};
-use super::{Event, Hooks, MonteMessage, Role, UnauthenticatedConn};
+use super::{Event, MonteMessage, UnauthenticatedConn, UnauthenticatedServerBuilder, WireLimits};
 use crate::guard::{LogGate, log};
-use crate::limits::monte::PEER_TIME;
+use crate::limits::monte::CONNECT_LIMIT;
 use crate::lock::lock;
 use crate::threads;
 
@@ -30,28 +32,28 @@ pub struct UnauthenticatedServer {
 }
 
 impl UnauthenticatedServer {
+    /// Begins the options of a server whose `handler` answers, on the thread that reads each connection.
+    pub fn builder(
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> UnauthenticatedServerBuilder {
+        UnauthenticatedServerBuilder::new(handler)
+    }
+
     /// Listens on an address. `handler` answers, on the thread that reads the connection.
     ///
     /// # Errors
     ///
-    /// An [`io::Error`] of the system, if the address is in use for example.
+    /// Those of [`bind`](UnauthenticatedServerBuilder::bind) of the builder.
     pub fn bind(
         address: impl ToSocketAddrs,
         handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        Self::bind_with_events(address, handler, |_| {})
+        Self::builder(handler).bind(address)
     }
 
-    /// Listens as [`bind`](UnauthenticatedServer::bind) does, with a function that is called for the events
-    /// of connections. It must not block.
-    ///
-    /// # Errors
-    ///
-    /// An [`io::Error`] of the system, if the address is in use for example.
-    pub fn bind_with_events(
+    pub(super) fn listen(
         address: impl ToSocketAddrs,
-        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
-        on_event: impl Fn(&Event) + Send + Sync + 'static,
+        options: UnauthenticatedServerBuilder,
     ) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let server = UnauthenticatedServer {
@@ -61,8 +63,9 @@ impl UnauthenticatedServer {
             conns: Arc::default(),
         };
         let (over, conns) = (server.over.clone(), server.conns.clone());
-        let hooks = Hooks::new(handler, on_event);
-        let gate = Gate::new();
+        let gate = Gate::new(options.max_handshakes, options.max_connections);
+        let limits = options.limits;
+        let hooks = Hooks::new(options.handler, options.on_event);
         let mut spare = SpareDescriptor::new();
         let complaints = LogGate::default();
         threads::start("sealwire-monte-accept", move || {
@@ -79,7 +82,7 @@ impl UnauthenticatedServer {
                 // A key that does not come must not keep others waiting. Without a thread the
                 // connection is closed.
                 let _ = threads::start("sealwire-monte-key", move || {
-                    serve(stream, hooks, &conns, entry, &over);
+                    serve(stream, hooks, &limits, &conns, entry, &over);
                 });
             }
         })?;
@@ -154,11 +157,12 @@ fn refuse_one(listener: &TcpListener, spare: &mut SpareDescriptor) {
 fn serve(
     stream: Arc<TcpStream>,
     hooks: Arc<Hooks>,
+    limits: &WireLimits,
     conns: &Mutex<Vec<UnauthenticatedConn>>,
     entry: Entry,
     over: &AtomicBool,
 ) {
-    match UnauthenticatedConn::start(stream, Role::Server, hooks.clone(), Some(entry)) {
+    match UnauthenticatedConn::start(stream, Role::Server, hooks.clone(), limits, Some(entry)) {
         Ok(conn) => {
             let mut conns = lock(conns);
             conns.retain(|conn| !conn.is_over());
@@ -188,7 +192,7 @@ impl Drop for UnauthenticatedServer {
         self.over.store(true, Ordering::SeqCst);
         lock(&self.conns).clear();
         // Ends the wait of the thread that accepts.
-        drop(TcpStream::connect_timeout(&self.address, PEER_TIME));
+        drop(TcpStream::connect_timeout(&self.address, CONNECT_LIMIT));
     }
 }
 
@@ -229,7 +233,7 @@ mod tests {
     #[test]
     fn nothing_is_accepted_for_a_while_after_that_failed() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (gate, complaints) = (Gate::new(), LogGate::default());
+        let (gate, complaints) = (Gate::new(4, 4), LogGate::default());
         let mut spare = SpareDescriptor::new();
         let started = Instant::now();
         let error = OutOfMemory.into();

@@ -11,7 +11,7 @@ use crate::network::Network;
 use crate::support::{Scene, TIMEOUT, bind, echo, eventually, nothing_left, patient};
 use sealwire_rpc::handler::{Inline, Pool};
 use sealwire_rpc::{
-    Body, CallOptions, Client, ClientBuilder, Code, Error, Handler, Request, Server, Status,
+    Body, CallOptions, Client, ClientBuilder, Code, Conn, Error, Handler, Request, Server, Status,
 };
 
 /// A server, a client, and a network between them.
@@ -218,6 +218,14 @@ fn a_peer_that_stops_reading_holds_senders_back_with_typed_errors() {
         assert!(sent <= limits.one_way_window as usize, "no end to it");
     };
     assert_eq!(error, Error::WouldBlock);
+    let pending = || {
+        client
+            .connections()
+            .iter()
+            .map(Conn::pending_bytes)
+            .sum::<usize>()
+    };
+    assert!(pending() >= body.len());
     let error = conn
         .request_timeout(&body, Duration::from_millis(20))
         .unwrap_err();
@@ -239,6 +247,7 @@ fn a_peer_that_stops_reading_holds_senders_back_with_typed_errors() {
             }
         }
     });
+    eventually("all is written", || pending() == 0);
     nothing_left(&server, &client);
 }
 

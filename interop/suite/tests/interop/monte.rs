@@ -7,7 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use interop::MONTE;
-use sealwire_rpc::monte::{MonteError, UnauthenticatedConn, UnauthenticatedServer};
+use sealwire_rpc::monte::{
+    MonteError, OVERHEAD, UnauthenticatedConn, UnauthenticatedServer, WireLimits,
+};
 
 /// Nothing here takes that long unless it is broken.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -21,9 +23,10 @@ struct Server {
 }
 
 impl Server {
-    fn start() -> Self {
+    fn start(options: &[&str]) -> Self {
         let program = Command::new(MONTE.path())
             .arg("server")
+            .args(options)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn();
@@ -50,7 +53,7 @@ fn a_client_of_ours_calls_a_server_of_monte() {
     if !MONTE.is_there() {
         return;
     }
-    let server = Server::start();
+    let server = Server::start(&[]);
     let (told, messages) = mpsc::channel();
     let conn = UnauthenticatedConn::connect(&*server.address, TIMEOUT, move |message| {
         if !message.is_request {
@@ -80,6 +83,34 @@ fn a_client_of_ours_calls_a_server_of_monte() {
     let too_large = conn.request(&vec![0; LARGEST + 1], TIMEOUT);
     assert!(matches!(too_large, Err(MonteError::Frame(_))));
     assert_eq!(conn.request(b"still", TIMEOUT).unwrap(), b"still");
+}
+
+#[test]
+fn frames_are_as_large_as_the_buffer_of_monte() {
+    if !MONTE.is_there() {
+        return;
+    }
+    const FRAME: usize = 1 << 16;
+    let server = Server::start(&["65536"]);
+    let mut limits = WireLimits::default();
+    limits.max_frame = FRAME;
+    let conn = UnauthenticatedConn::builder(|_| None)
+        .limits(limits)
+        .connect(&*server.address)
+        .unwrap();
+    let mut body = vec![7; FRAME - OVERHEAD];
+    assert_eq!(conn.request(&body, TIMEOUT).unwrap(), body);
+    body.push(7);
+    let refused = conn.request(&body, TIMEOUT);
+    assert!(matches!(refused, Err(MonteError::Frame(_))));
+    // monte takes a byte more for none of its frames.
+    limits.max_frame = FRAME + 1;
+    let conn = UnauthenticatedConn::builder(|_| None)
+        .limits(limits)
+        .connect(&*server.address)
+        .unwrap();
+    let ended = conn.request(&body, TIMEOUT);
+    assert!(matches!(ended, Err(MonteError::Lost | MonteError::Io(_))));
 }
 
 #[test]

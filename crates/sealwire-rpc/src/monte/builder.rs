@@ -1,0 +1,148 @@
+//! What connections and servers are made with.
+
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+use super::conn::Role;
+use super::event::{Event, Hooks};
+use super::{MonteError, MonteMessage, UnauthenticatedConn, UnauthenticatedServer, WireLimits};
+use crate::limits::bounded;
+use crate::limits::monte::{CONNECT_LIMIT, MAX_CONNECTIONS, MAX_HANDSHAKES};
+
+type Handler = Box<dyn Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync>;
+type OnEvent = Box<dyn Fn(&Event) + Send + Sync>;
+
+/// Sets the options of an [`UnauthenticatedConn`].
+pub struct UnauthenticatedConnBuilder {
+    handler: Handler,
+    on_event: OnEvent,
+    limits: WireLimits,
+    connect_limit: Duration,
+}
+
+impl UnauthenticatedConnBuilder {
+    pub(super) fn new(
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> Self {
+        UnauthenticatedConnBuilder {
+            handler: Box::new(handler),
+            on_event: Box::new(|_| {}),
+            limits: WireLimits::default(),
+            connect_limit: CONNECT_LIMIT,
+        }
+    }
+
+    /// Calls `on_event` for the events of the connection. It must not block.
+    #[must_use]
+    pub fn on_event(mut self, on_event: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.on_event = Box::new(on_event);
+        self
+    }
+
+    /// Sets what the connection may hold, and how long it waits.
+    #[must_use]
+    pub fn limits(mut self, limits: WireLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the time for each address to accept. Default 3 s.
+    #[must_use]
+    pub fn connect_limit(mut self, limit: Duration) -> Self {
+        self.connect_limit = limit;
+        self
+    }
+
+    /// Connects to the first address that accepts.
+    ///
+    /// # Errors
+    ///
+    /// * [`MonteError::Io`] if a limit is out of its range, no address accepts in time, the peer's key does
+    ///   not come in time, or the system gives no thread.
+    /// * [`MonteError::Frame`] if the peer's key gives no secret.
+    pub fn connect(self, address: impl ToSocketAddrs) -> Result<UnauthenticatedConn, MonteError> {
+        self.limits.check()?;
+        let hooks = Hooks::new(self.handler, self.on_event);
+        let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+        for address in address.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, bounded(self.connect_limit)) {
+                Ok(stream) => {
+                    let stream = stream.into();
+                    return UnauthenticatedConn::start(
+                        stream,
+                        Role::Client,
+                        hooks,
+                        &self.limits,
+                        None,
+                    );
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last.into())
+    }
+}
+
+/// Sets the options of an [`UnauthenticatedServer`].
+pub struct UnauthenticatedServerBuilder {
+    pub(super) handler: Handler,
+    pub(super) on_event: OnEvent,
+    pub(super) limits: WireLimits,
+    pub(super) max_connections: usize,
+    pub(super) max_handshakes: usize,
+}
+
+impl UnauthenticatedServerBuilder {
+    pub(super) fn new(
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> Self {
+        UnauthenticatedServerBuilder {
+            handler: Box::new(handler),
+            on_event: Box::new(|_| {}),
+            limits: WireLimits::default(),
+            max_connections: MAX_CONNECTIONS,
+            max_handshakes: MAX_HANDSHAKES,
+        }
+    }
+
+    /// Calls `on_event` for the events of connections. It must not block.
+    #[must_use]
+    pub fn on_event(mut self, on_event: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.on_event = Box::new(on_event);
+        self
+    }
+
+    /// Sets what each connection may hold, and how long it waits.
+    #[must_use]
+    pub fn limits(mut self, limits: WireLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the number of connections whose keys have been exchanged: 1 or more (0 counts as 1). Further ones
+    /// are closed at once. Default 1,024.
+    #[must_use]
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.max_connections = connections.max(1);
+        self
+    }
+
+    /// Sets the number of exchanges of keys under way, of which one address has a quarter: 1 or more (0
+    /// counts as 1). The oldest gives way. Default 256, fewer where the process may have few descriptors.
+    #[must_use]
+    pub fn max_handshakes(mut self, handshakes: usize) -> Self {
+        self.max_handshakes = handshakes.max(1);
+        self
+    }
+
+    /// Listens on an address.
+    ///
+    /// # Errors
+    ///
+    /// An [`io::Error`] if a limit is out of its range, the address is in use, or the system gives no thread.
+    pub fn bind(self, address: impl ToSocketAddrs) -> io::Result<UnauthenticatedServer> {
+        self.limits.check()?;
+        UnauthenticatedServer::listen(address, self)
+    }
+}
