@@ -12,6 +12,7 @@ matches a line break too. A pattern of names sees each identifier of Rust in sna
 of Python only, 3.9 or newer.
 """
 
+import functools
 import re
 import subprocess
 import sys
@@ -292,15 +293,19 @@ def in_comments(text, suffix):
             yield first + line - 1, found, instead
 
 
+@functools.cache
+def instead_of(name):
+    """What to write for an identifier, of each pattern of names. Most names come hundreds of times."""
+    snake = HUMP.sub("_", name.removeprefix("r#")).lower()
+    return [word.instead for word, pattern in zip(NAMES, PATTERNS_OF_NAMES) if pattern.search(snake)]
+
+
 def in_names(text):
     """Line, identifier and what to write, of each pattern of names in a Rust file."""
     for match in comments.RUST.finditer(text):
         name = match["word"]
-        if name:
-            snake = HUMP.sub("_", name.removeprefix("r#")).lower()
-            for word, pattern in zip(NAMES, PATTERNS_OF_NAMES):
-                if pattern.search(snake):
-                    yield text.count("\n", 0, match.start()) + 1, name, word.instead
+        for instead in instead_of(name) if name else ():
+            yield text.count("\n", 0, match.start()) + 1, name, instead
 
 
 PATTERNS_OF_PROSE = [re.compile(word.pattern, re.IGNORECASE) for word in PROSE]
