@@ -6,12 +6,36 @@ use std::time::Duration;
 
 use super::conn::Role;
 use super::event::{Event, Hooks};
+use super::gate::Gate;
 use super::{MonteError, MonteMessage, UnauthenticatedConn, UnauthenticatedServer, WireLimits};
 use crate::limits::bounded;
 use crate::limits::monte::{CONNECT_LIMIT, MAX_CONNECTIONS, MAX_HANDSHAKES};
 
 type Handler = Box<dyn Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync>;
 type OnEvent = Box<dyn Fn(&Event) + Send + Sync>;
+
+impl UnauthenticatedConn {
+    /// Begins the options of a connection whose peer's requests `handler` answers, on the thread that reads.
+    pub fn builder(
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> UnauthenticatedConnBuilder {
+        UnauthenticatedConnBuilder::new(handler)
+    }
+
+    /// Connects to the first address that accepts, for up to `limit` for each. `handler` answers the peer's
+    /// requests, on the thread that reads.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`connect`](UnauthenticatedConnBuilder::connect) of the builder.
+    pub fn connect(
+        address: impl ToSocketAddrs,
+        limit: Duration,
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> Result<Self, MonteError> {
+        Self::builder(handler).connect_limit(limit).connect(address)
+    }
+}
 
 /// Sets the options of an [`UnauthenticatedConn`].
 pub struct UnauthenticatedConnBuilder {
@@ -22,9 +46,7 @@ pub struct UnauthenticatedConnBuilder {
 }
 
 impl UnauthenticatedConnBuilder {
-    pub(super) fn new(
-        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
-    ) -> Self {
+    fn new(handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
         UnauthenticatedConnBuilder {
             handler: Box::new(handler),
             on_event: Box::new(|_| {}),
@@ -84,19 +106,38 @@ impl UnauthenticatedConnBuilder {
     }
 }
 
+impl UnauthenticatedServer {
+    /// Begins the options of a server whose `handler` answers, on the thread that reads each connection.
+    pub fn builder(
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> UnauthenticatedServerBuilder {
+        UnauthenticatedServerBuilder::new(handler)
+    }
+
+    /// Listens on an address. `handler` answers, on the thread that reads the connection.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`bind`](UnauthenticatedServerBuilder::bind) of the builder.
+    pub fn bind(
+        address: impl ToSocketAddrs,
+        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        Self::builder(handler).bind(address)
+    }
+}
+
 /// Sets the options of an [`UnauthenticatedServer`].
 pub struct UnauthenticatedServerBuilder {
-    pub(super) handler: Handler,
-    pub(super) on_event: OnEvent,
-    pub(super) limits: WireLimits,
-    pub(super) max_connections: usize,
-    pub(super) max_handshakes: usize,
+    handler: Handler,
+    on_event: OnEvent,
+    limits: WireLimits,
+    max_connections: usize,
+    max_handshakes: usize,
 }
 
 impl UnauthenticatedServerBuilder {
-    pub(super) fn new(
-        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
-    ) -> Self {
+    fn new(handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
         UnauthenticatedServerBuilder {
             handler: Box::new(handler),
             on_event: Box::new(|_| {}),
@@ -143,6 +184,8 @@ impl UnauthenticatedServerBuilder {
     /// An [`io::Error`] if a limit is out of its range, the address is in use, or the system gives no thread.
     pub fn bind(self, address: impl ToSocketAddrs) -> io::Result<UnauthenticatedServer> {
         self.limits.check()?;
-        UnauthenticatedServer::listen(address, self)
+        let gate = Gate::new(self.max_handshakes, self.max_connections);
+        let hooks = Hooks::new(self.handler, self.on_event);
+        UnauthenticatedServer::listen(address, hooks, self.limits, gate)
     }
 }

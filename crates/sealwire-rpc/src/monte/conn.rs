@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Read as _, Write as _};
-use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex};
@@ -12,10 +12,7 @@ use sealwire_fork::Birth;
 
 use super::event::Hooks;
 use super::gate::Entry;
-use super::{
-    Event, Exchange, KEY, MonteError, MonteMessage, NonceRepeatingSession,
-    UnauthenticatedConnBuilder, WireLimits,
-};
+use super::{Event, Exchange, KEY, MonteError, MonteMessage, NonceRepeatingSession, WireLimits};
 use crate::guard::{contain, log};
 use crate::limits::{MAX_CALLS, bounded};
 use crate::lock::lock;
@@ -145,27 +142,6 @@ impl ConnInner {
 }
 
 impl UnauthenticatedConn {
-    /// Begins the options of a connection whose peer's requests `handler` answers, on the thread that reads.
-    pub fn builder(
-        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
-    ) -> UnauthenticatedConnBuilder {
-        UnauthenticatedConnBuilder::new(handler)
-    }
-
-    /// Connects to the first address that accepts, for up to `limit` for each. `handler` answers the peer's
-    /// requests, on the thread that reads.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`connect`](UnauthenticatedConnBuilder::connect) of the builder.
-    pub fn connect(
-        address: impl ToSocketAddrs,
-        limit: Duration,
-        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
-    ) -> Result<Self, MonteError> {
-        Self::builder(handler).connect_limit(limit).connect(address)
-    }
-
     pub(super) fn start(
         stream: Arc<TcpStream>,
         role: Role,

@@ -13,7 +13,7 @@ use sealwire_fork::Birth;
 use super::conn::Role;
 use super::event::Hooks;
 use super::gate::{Entry, Gate};
-use super::{Event, MonteMessage, UnauthenticatedConn, UnauthenticatedServerBuilder, WireLimits};
+use super::{Event, UnauthenticatedConn, WireLimits};
 use crate::guard::{LogGate, log};
 use crate::limits::monte::CONNECT_LIMIT;
 use crate::lock::lock;
@@ -32,28 +32,11 @@ pub struct UnauthenticatedServer {
 }
 
 impl UnauthenticatedServer {
-    /// Begins the options of a server whose `handler` answers, on the thread that reads each connection.
-    pub fn builder(
-        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
-    ) -> UnauthenticatedServerBuilder {
-        UnauthenticatedServerBuilder::new(handler)
-    }
-
-    /// Listens on an address. `handler` answers, on the thread that reads the connection.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`bind`](UnauthenticatedServerBuilder::bind) of the builder.
-    pub fn bind(
-        address: impl ToSocketAddrs,
-        handler: impl Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
-    ) -> io::Result<Self> {
-        Self::builder(handler).bind(address)
-    }
-
     pub(super) fn listen(
         address: impl ToSocketAddrs,
-        options: UnauthenticatedServerBuilder,
+        hooks: Arc<Hooks>,
+        limits: WireLimits,
+        gate: Arc<Gate>,
     ) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let server = UnauthenticatedServer {
@@ -63,9 +46,6 @@ impl UnauthenticatedServer {
             conns: Arc::default(),
         };
         let (over, conns) = (server.over.clone(), server.conns.clone());
-        let gate = Gate::new(options.max_handshakes, options.max_connections);
-        let limits = options.limits;
-        let hooks = Hooks::new(options.handler, options.on_event);
         let mut spare = SpareDescriptor::new();
         let complaints = LogGate::default();
         threads::start("sealwire-monte-accept", move || {
