@@ -84,8 +84,8 @@ libraries() {
         *) pkg-config --cflags --libs sealwire ;;
     esac
 }
-tests="sockets messages errors auth guests accounts engine poll signals aead session
-    nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc log fork"
+tests="sockets messages errors auth guests accounts peers engine poll signals aead session
+    nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc streams log fork"
 # shellcheck disable=SC2046,SC2086
 for test in $tests leak; do
     cc -std=c99 $common -o "$work/$test" "tests/$test.c" $(libraries "$test")
@@ -112,6 +112,12 @@ cc -std=c99 $warnings -o "$work/nacl_box" examples/nacl_box.c \
     $(pkg-config --cflags --libs sealwire-nacl)
 [ "$("$work/nacl_box")" = "hello from NaCl" ] || fail "a program for NaCl says something else"
 echo "NaCl: a program for it compiles unchanged; crypto_sign, crypto_hash and crypto_auth say why not"
+
+# shellcheck disable=SC2046,SC2086
+cc -std=c99 $warnings -pthread -o "$work/rpc_stream" examples/rpc_stream.c \
+    $(pkg-config --cflags --libs sealwire)
+[ "$("$work/rpc_stream")" = "$(printf 'so far 1\nso far 3\nso far 6\nin all 6')" ] \
+    || fail "the example of streams says something else"
 
 cmake -S tests/cmake -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 \
     && cmake --build "$work/cmake" >>"$work/log" 2>&1 || fail "CMake: $(cat "$work/log")"

@@ -31,6 +31,7 @@ pub mod newplex;
 pub mod options;
 mod panics;
 pub mod peer;
+pub mod peers;
 mod pointers;
 pub mod poll;
 pub mod proxy;

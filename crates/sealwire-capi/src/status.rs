@@ -105,6 +105,9 @@ pub const SEALWIRE_ERROR_RPC_SHUTTING_DOWN: sealwire_status = 56;
 /// A call that waits was made by a handler that runs where the connection is read: it would wait
 /// for itself.
 pub const SEALWIRE_ERROR_RPC_WOULD_DEADLOCK: sealwire_status = 57;
+/// The stream of a call is over: no more items come, or none can be sent. On the caller's side the
+/// answer (`sealwire_rpc_stream_answer`) says why.
+pub const SEALWIRE_ERROR_RPC_STREAM_ENDED: sealwire_status = 58;
 
 /// # Errors
 ///
@@ -208,6 +211,7 @@ pub extern "C" fn sealwire_status_text(status: sealwire_status) -> *const c_char
         SEALWIRE_ERROR_RPC_TOO_LARGE => c"the body is too large",
         SEALWIRE_ERROR_RPC_SHUTTING_DOWN => c"one of both sides is shutting down and takes no new calls",
         SEALWIRE_ERROR_RPC_WOULD_DEADLOCK => c"the call would wait for itself",
+        SEALWIRE_ERROR_RPC_STREAM_ENDED => c"the stream has ended",
         _ => c"not a number of this library",
     };
     text.as_ptr()
@@ -281,12 +285,14 @@ impl From<sealwire_rpc::Error> for Failure {
             Error::ConnectionLost { .. } => SEALWIRE_ERROR_RPC_CONNECTION_LOST,
             Error::Connect(_) => SEALWIRE_ERROR_RPC_CONNECT,
             Error::Congested(_) => SEALWIRE_ERROR_RPC_CONGESTED,
+            Error::TimedOut(_) => SEALWIRE_ERROR_TIMED_OUT,
             Error::WouldBlock => SEALWIRE_ERROR_WOULD_BLOCK,
             Error::TooLarge { .. } => SEALWIRE_ERROR_RPC_TOO_LARGE,
             Error::ShuttingDown => SEALWIRE_ERROR_RPC_SHUTTING_DOWN,
             Error::EngineFailed => SEALWIRE_ERROR_ENGINE_FAILED,
             Error::Forked => SEALWIRE_ERROR_FORKED,
             Error::WouldDeadlock => SEALWIRE_ERROR_RPC_WOULD_DEADLOCK,
+            Error::StreamEnded => SEALWIRE_ERROR_RPC_STREAM_ENDED,
             _ => SEALWIRE_ERROR_OTHER,
         };
         Failure::new(status, error.to_string())
@@ -308,9 +314,7 @@ mod tests {
             number(sealwire_rpc::Error::WouldBlock),
             SEALWIRE_ERROR_WOULD_BLOCK
         );
-        assert_eq!(
-            number(sealwire_rpc::Error::StreamEnded),
-            SEALWIRE_ERROR_OTHER
-        );
+        let malformed = sealwire_rpc::Error::Malformed("not text".into());
+        assert_eq!(number(malformed), SEALWIRE_ERROR_OTHER);
     }
 }
