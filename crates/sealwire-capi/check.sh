@@ -74,6 +74,8 @@ python3 tests/vectors.py "$root/vectors/chacha20-blake3.json" "$root/vectors/bla
 python3 tests/session_vectors.py "$root/vectors/blake3zmq-continuous.json" "$work/session_vectors.h"
 python3 tests/nacl_vectors.py "$root/vectors/nacl.json" "$work/nacl_vectors.h"
 python3 tests/newplex_vectors.py "$root/vectors/newplex.json" "$work/newplex_vectors.h"
+cargo run --quiet --release --locked --package sealwire-capi --example certificates \
+    >"$work/wss_certificates.h"
 warnings="-Wall -Wextra -Wpedantic -Werror"
 common="-O1 -g -pthread -D_XOPEN_SOURCE=700 $warnings -I$work"
 libraries() {
@@ -84,7 +86,7 @@ libraries() {
         *) pkg-config --cflags --libs sealwire ;;
     esac
 }
-tests="sockets messages errors auth guests accounts peers engine poll signals aead session
+tests="sockets messages errors auth guests accounts peers wss engine poll signals aead session
     nacl nacl_names nacl_sodium newplex newplex_refused libzmq rpc streams log fork"
 # shellcheck disable=SC2046,SC2086
 for test in $tests leak; do

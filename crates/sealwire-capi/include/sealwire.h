@@ -308,6 +308,13 @@
 #define SEALWIRE_CAUSE_CLOSED 15
 
 /**
+ * Cause of a failure: TLS, under a `wss` endpoint: an authority that is not trusted here, another host,
+ * a certificate that has expired or is not valid yet, a peer without TLS, or one that refuses our
+ * certificate. The event's text says which.
+ */
+#define SEALWIRE_CAUSE_TLS 16
+
+/**
  * Bytes of a key, secret, public or shared.
  */
 #define SEALWIRE_BOX_KEY_SIZE 32
@@ -1097,6 +1104,25 @@ typedef struct sealwire_security sealwire_security;
 typedef struct sealwire_socket sealwire_socket;
 
 /**
+ * What a `wss` endpoint shows to those who connect: a chain of certificates and the private key of
+ * the first. libzmq's `ZMQ_WSS_CERT_PEM` and `ZMQ_WSS_KEY_PEM`. The key stays in memory as long as the
+ * identity, options or a socket with them do.
+ *
+ * Threads: never changes, so any number may use it at once.
+ */
+typedef struct sealwire_tls_identity sealwire_tls_identity;
+
+/**
+ * Whom a socket trusts that connects to a `wss` endpoint. libzmq's `ZMQ_WSS_TRUST_PEM`,
+ * `ZMQ_WSS_TRUST_SYSTEM` and `ZMQ_WSS_HOSTNAME`. The certificate has to be signed by one of the
+ * authorities, valid now, and for the host of the endpoint or the name of
+ * `sealwire_tls_trust_set_host_name`. There is no way to leave that out.
+ *
+ * Threads: any number may use it at once, as long as none changes it.
+ */
+typedef struct sealwire_tls_trust sealwire_tls_trust;
+
+/**
  * What became of a call: `SEALWIRE_OK`, or one of the numbers `SEALWIRE_ERROR_...`, which are all
  * above zero and never change their meaning. New numbers may be added.
  */
@@ -1460,7 +1486,8 @@ typedef struct {
 
 /**
  * It was not done in time, and the last connection failed in its handshake: a wrong key, a client that is
- * not let in, another mechanism. The text has the reason. The socket goes on trying.
+ * not let in, another mechanism, a certificate that is not trusted. The text has the reason. The socket
+ * goes on trying.
  */
 #define SEALWIRE_ERROR_HANDSHAKE 29
 
@@ -1483,6 +1510,31 @@ typedef struct {
  * A public key of low order: what is agreed with it is not secret.
  */
 #define SEALWIRE_ERROR_WEAK_KEY 33
+
+/**
+ * There is no certificate in the PEM text, or one that cannot be read.
+ */
+#define SEALWIRE_ERROR_TLS_CERTIFICATE 34
+
+/**
+ * There is no private key in the PEM text, or none of a kind that is known.
+ */
+#define SEALWIRE_ERROR_TLS_PRIVATE_KEY 35
+
+/**
+ * The private key does not belong to the first certificate of the chain.
+ */
+#define SEALWIRE_ERROR_TLS_KEY_MISMATCH 36
+
+/**
+ * The system has no list of authorities that can be used.
+ */
+#define SEALWIRE_ERROR_TLS_SYSTEM_TRUST 37
+
+/**
+ * No certificate can be for such a name: it is neither a DNS name nor an IP address.
+ */
+#define SEALWIRE_ERROR_TLS_HOST_NAME 38
 
 /**
  * The message is not authentic. Nothing more is said about it on purpose.
@@ -3782,6 +3834,111 @@ const char *sealwire_status_text(sealwire_status status);
  * The version of the library as text, for example "0.1.0". Valid for ever.
  */
 const char *sealwire_version(void);
+
+/**
+ * Reads a chain in PEM, with the server's own certificate first, and its key: PKCS#8, PKCS#1 or
+ * SEC 1, of RSA, ECDSA (P-256, P-384) or Ed25519. Your copy of the key is yours to wipe. Free it with
+ * `sealwire_tls_identity_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_TLS_CERTIFICATE`, `SEALWIRE_ERROR_TLS_PRIVATE_KEY`,
+ * `SEALWIRE_ERROR_TLS_KEY_MISMATCH`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_tls_identity_from_pem(const void *chain,
+                                               size_t chain_size,
+                                               const void *key,
+                                               size_t key_size,
+                                               sealwire_tls_identity **out);
+
+/**
+ * The same from files in PEM. Only its owner, and a group, may be able to read that of the key; what
+ * was read of it is wiped.
+ *
+ * Errors: as `sealwire_tls_identity_from_pem`; `SEALWIRE_ERROR_KEY_FILE` for a file that cannot be
+ * read, `SEALWIRE_ERROR_KEY_FILE_PERMISSIONS`.
+ */
+sealwire_status sealwire_tls_identity_read(const char *chain_path,
+                                           const char *key_path,
+                                           sealwire_tls_identity **out);
+
+/**
+ * Frees it. Options and sockets that have it keep it. NULL is fine.
+ */
+void sealwire_tls_identity_free(sealwire_tls_identity *identity);
+
+/**
+ * Trusts these authorities, certificates in PEM, or this very certificate if it may sign itself. Free
+ * it with `sealwire_tls_trust_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_TLS_CERTIFICATE`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_tls_trust_from_pem(const void *authorities,
+                                            size_t size,
+                                            sealwire_tls_trust **out);
+
+/**
+ * The same from a file in PEM.
+ *
+ * Errors: as `sealwire_tls_trust_from_pem`; `SEALWIRE_ERROR_KEY_FILE` for a file that cannot be read.
+ */
+sealwire_status sealwire_tls_trust_read(const char *path,
+                                        sealwire_tls_trust **out);
+
+/**
+ * Trusts the authorities that the system does. Reads files; the environment variables `SSL_CERT_FILE`
+ * and `SSL_CERT_DIR` say which, where they are set. Free it with `sealwire_tls_trust_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_TLS_SYSTEM_TRUST`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_tls_trust_system(sealwire_tls_trust **out);
+
+/**
+ * Trusts these authorities as well. After an error `trust` is as before.
+ *
+ * Errors: as `sealwire_tls_trust_from_pem`.
+ */
+sealwire_status sealwire_tls_trust_add_pem(sealwire_tls_trust *trust,
+                                           const void *authorities,
+                                           size_t size);
+
+/**
+ * Trusts the system's authorities as well. After an error `trust` is as before.
+ *
+ * Errors: as `sealwire_tls_trust_system`.
+ */
+sealwire_status sealwire_tls_trust_add_system(sealwire_tls_trust *trust);
+
+/**
+ * Requires that the certificate is for this DNS name or IP address, instead of the host of the
+ * endpoint. After an error `trust` is as before.
+ *
+ * Errors: `SEALWIRE_ERROR_TLS_HOST_NAME`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_tls_trust_set_host_name(sealwire_tls_trust *trust, const char *name);
+
+/**
+ * Frees it. Options and sockets that have it keep it. NULL is fine.
+ */
+void sealwire_tls_trust_free(sealwire_tls_trust *trust);
+
+/**
+ * Sets the certificate and key of `wss` endpoints that are bound, which need one: binding without is
+ * `SEALWIRE_ERROR_TRANSPORT`. The object may be freed after that.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_options_set_tls_identity(sealwire_options *options,
+                                                  const sealwire_tls_identity *identity);
+
+/**
+ * Sets whom to trust at `wss` endpoints that are connected to, which need some: connecting without is
+ * `SEALWIRE_ERROR_TRANSPORT`. A certificate that is not accepted fails the connection, not the call: an
+ * event with `SEALWIRE_CAUSE_TLS`, and `SEALWIRE_ERROR_HANDSHAKE` for a call that times out. The object
+ * may be changed or freed after that.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_options_set_tls_trust(sealwire_options *options,
+                                               const sealwire_tls_trust *trust);
 
 #ifdef __cplusplus
 }  // extern "C"

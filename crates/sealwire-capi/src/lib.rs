@@ -41,3 +41,4 @@ pub mod session;
 pub mod socket;
 pub mod status;
 mod time;
+pub mod tls;
