@@ -135,12 +135,14 @@ memcheck() {
         --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite,indirect "$@"
 }
 for test in $tests; do
-    argument=
+    argument= option=
     [ "$test" != errors ] || argument=under-valgrind
+    # To valgrind the tags that ring's assembly computes hold nothing.
+    [ "$test" != wss ] || option=--undef-value-errors=no
     # A child leaves what is its parent's where it is, and valgrind follows forks.
     [ "$test" != fork ] || continue
     # shellcheck disable=SC2086
-    memcheck "$work/$test" $argument >"$work/log" 2>&1 || fail "$test under valgrind: $(cat "$work/log")"
+    memcheck $option "$work/$test" $argument >"$work/log" 2>&1 || fail "$test under valgrind: $(cat "$work/log")"
 done
 if memcheck "$work/leak" >"$work/log" 2>&1; then
     fail "valgrind did not notice a message that was leaked on purpose"

@@ -50,7 +50,7 @@ static void open_stream(const mechanism *protection) {
     OK(sealwire_rpc_server_new(protection->server, NULL, &handler, &serving));
     OK(sealwire_rpc_server_bind(serving, "tcp://127.0.0.1:0", &endpoint));
     OK(sealwire_rpc_client_new(endpoint, protection->client, NULL, NULL, &streaming));
-    OK(sealwire_rpc_client_open(streaming, "", 0, 10 * TIMEOUT, &stream, NULL));
+    stream = open_call(streaming, "", 0);
     pthread_mutex_lock(&lock);
     while (served == NULL) {
         pthread_cond_wait(&changed, &lock);

@@ -154,9 +154,7 @@ static void await_left_alone(service *serving, int wanted) {
 }
 
 static sealwire_rpc_stream *open_stream(const sealwire_rpc_client *client, const char *text) {
-    sealwire_rpc_stream *stream = NULL;
-    OK(sealwire_rpc_client_open(client, text, strlen(text), 10 * TIMEOUT, &stream, NULL));
-    return stream;
+    return open_call(client, text, strlen(text));
 }
 
 /* A call whose handler is there, and receives. */

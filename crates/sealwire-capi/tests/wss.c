@@ -285,14 +285,19 @@ static void calls(void) {
     OK(sealwire_rpc_server_new(with.server, of_server, &handler, &server));
     OK(sealwire_rpc_server_bind(server, "wss://127.0.0.1:0", &endpoint));
     OK(sealwire_rpc_client_new(endpoint, with.client, of_client, NULL, &client));
-    OK(sealwire_rpc_client_request(client, "hello", 5, TIMEOUT, &reply, NULL));
+    OK(sealwire_rpc_stream_answer(open_call(client, "hello", 5), &reply, NULL));
     CHECK(sealwire_rpc_reply_size(reply) == 5);
     sealwire_rpc_reply_free(reply);
     sealwire_rpc_client_free(client);
     OK(sealwire_rpc_client_new(endpoint, with.client, of_stranger, NULL, &client));
-    RETURNS(SEALWIRE_ERROR_RPC_CONNECT,
-            sealwire_rpc_client_request(client, "hello", 5, TIMEOUT, &reply, NULL));
-    CHECK(strstr(sealwire_last_error(), "authority") != NULL);
+    /* A busy machine may take too long to come as far as the certificate. */
+    int refused = 0;
+    for (int i = 0; i < 100 && !refused; i++) {
+        RETURNS(SEALWIRE_ERROR_RPC_CONNECT,
+                sealwire_rpc_client_request(client, "hello", 5, TIMEOUT, &reply, NULL));
+        refused = strstr(sealwire_last_error(), "authority") != NULL;
+    }
+    CHECK(refused);
     sealwire_rpc_client_free(client);
     sealwire_rpc_server_free(server);
     sealwire_options_free(of_server);
