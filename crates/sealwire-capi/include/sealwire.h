@@ -308,6 +308,13 @@
 #define SEALWIRE_CAUSE_CLOSED 15
 
 /**
+ * Cause of a failure: TLS, under a `wss` endpoint: an authority that is not trusted here, another host,
+ * a certificate that has expired or is not valid yet, a peer without TLS, or one that refuses our
+ * certificate. The event's text says which.
+ */
+#define SEALWIRE_CAUSE_TLS 16
+
+/**
  * Bytes of a key, secret, public or shared.
  */
 #define SEALWIRE_BOX_KEY_SIZE 32
@@ -1000,7 +1007,8 @@ typedef struct sealwire_options sealwire_options;
 typedef struct sealwire_peer sealwire_peer;
 
 /**
- * Peers of a socket, as they were when the list was made. They belong to the list.
+ * Peers of a socket, client or server of calls, as they were when the list was made: those that come or
+ * go later do not change it. They belong to the list, which outlives the socket.
  *
  * Threads: never changes, so any number may use it at once, but for freeing it.
  */
@@ -1049,7 +1057,7 @@ typedef struct sealwire_rpc_error sealwire_rpc_error;
 typedef struct sealwire_rpc_message sealwire_rpc_message;
 
 /**
- * The answer to a call.
+ * The answer to a call, or an item of a stream.
  *
  * Threads: never changes, so any number may use it at once.
  */
@@ -1059,7 +1067,8 @@ typedef struct sealwire_rpc_reply sealwire_rpc_reply;
  * A request, to be answered with `sealwire_rpc_request_reply` or `sealwire_rpc_request_fail`, now or
  * later and on any thread.
  *
- * Threads: one at a time.
+ * Threads: one at a time, but for `sealwire_rpc_request_send` and `sealwire_rpc_request_next`, which any
+ * number may call at once: one can send while another receives.
  */
 typedef struct sealwire_rpc_request sealwire_rpc_request;
 
@@ -1069,6 +1078,15 @@ typedef struct sealwire_rpc_request sealwire_rpc_request;
  * Threads: any number may use it at once, but for freeing it.
  */
 typedef struct sealwire_rpc_server sealwire_rpc_server;
+
+/**
+ * The caller's end of a call with a stream of items in each direction. Each side has credit for some
+ * items that the other has not read (64 unless told otherwise), so a slow reader holds its writer back.
+ *
+ * Threads: any number may use it at once, but for `sealwire_rpc_stream_answer` and
+ * `sealwire_rpc_stream_free`: one can send while another receives.
+ */
+typedef struct sealwire_rpc_stream sealwire_rpc_stream;
 
 /**
  * How a socket protects its connections: a mechanism, and what it needs. May be used for any number
@@ -1084,6 +1102,25 @@ typedef struct sealwire_security sealwire_security;
  * Threads: any number may use it at once, but for `sealwire_socket_free`.
  */
 typedef struct sealwire_socket sealwire_socket;
+
+/**
+ * What a `wss` endpoint shows to those who connect: a chain of certificates and the private key of
+ * the first. libzmq's `ZMQ_WSS_CERT_PEM` and `ZMQ_WSS_KEY_PEM`. The key stays in memory as long as the
+ * identity, options or a socket with them do.
+ *
+ * Threads: never changes, so any number may use it at once.
+ */
+typedef struct sealwire_tls_identity sealwire_tls_identity;
+
+/**
+ * Whom a socket trusts that connects to a `wss` endpoint. libzmq's `ZMQ_WSS_TRUST_PEM`,
+ * `ZMQ_WSS_TRUST_SYSTEM` and `ZMQ_WSS_HOSTNAME`. The certificate has to be signed by one of the
+ * authorities, valid now, and for the host of the endpoint or the name of
+ * `sealwire_tls_trust_set_host_name`. There is no way to leave that out.
+ *
+ * Threads: any number may use it at once, as long as none changes it.
+ */
+typedef struct sealwire_tls_trust sealwire_tls_trust;
 
 /**
  * What became of a call: `SEALWIRE_OK`, or one of the numbers `SEALWIRE_ERROR_...`, which are all
@@ -1449,7 +1486,8 @@ typedef struct {
 
 /**
  * It was not done in time, and the last connection failed in its handshake: a wrong key, a client that is
- * not let in, another mechanism. The text has the reason. The socket goes on trying.
+ * not let in, another mechanism, a certificate that is not trusted. The text has the reason. The socket
+ * goes on trying.
  */
 #define SEALWIRE_ERROR_HANDSHAKE 29
 
@@ -1472,6 +1510,31 @@ typedef struct {
  * A public key of low order: what is agreed with it is not secret.
  */
 #define SEALWIRE_ERROR_WEAK_KEY 33
+
+/**
+ * There is no certificate in the PEM text, or one that cannot be read.
+ */
+#define SEALWIRE_ERROR_TLS_CERTIFICATE 34
+
+/**
+ * There is no private key in the PEM text, or none of a kind that is known.
+ */
+#define SEALWIRE_ERROR_TLS_PRIVATE_KEY 35
+
+/**
+ * The private key does not belong to the first certificate of the chain.
+ */
+#define SEALWIRE_ERROR_TLS_KEY_MISMATCH 36
+
+/**
+ * The system has no list of authorities that can be used.
+ */
+#define SEALWIRE_ERROR_TLS_SYSTEM_TRUST 37
+
+/**
+ * No certificate can be for such a name: it is neither a DNS name nor an IP address.
+ */
+#define SEALWIRE_ERROR_TLS_HOST_NAME 38
 
 /**
  * The message is not authentic. Nothing more is said about it on purpose.
@@ -1529,6 +1592,12 @@ typedef struct {
  */
 #define SEALWIRE_ERROR_RPC_WOULD_DEADLOCK 57
 
+/**
+ * The stream of a call is over: no more items come, or none can be sent. On the caller's side the
+ * answer (`sealwire_rpc_stream_answer`) says why.
+ */
+#define SEALWIRE_ERROR_RPC_STREAM_ENDED 58
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -1541,11 +1610,14 @@ const char *sealwire_kind_name(int32_t kind);
 
 /**
  * Writes how much is held for the peer now: bytes, or from `SEALWIRE_KIND_CONNECTIONS` on a number.
- * The peers of `sealwire_socket_accounts` are brought up to date by that call.
+ * The peers of `sealwire_peers_of_socket` and `sealwire_socket_accounts` are brought up to date by that
+ * call.
  *
  * Errors: `SEALWIRE_ERROR_ARGUMENT` for an unknown kind, `SEALWIRE_ERROR_NULL`.
  */
-sealwire_status sealwire_peer_held(const sealwire_peer *peer, int32_t kind, uint64_t *held);
+sealwire_status sealwire_peer_held(const sealwire_peer *peer,
+                                   int32_t kind,
+                                   uint64_t *held);
 
 /**
  * Writes how often the peer reached the bound of a kind: pauses, refusals or its disconnection.
@@ -1569,30 +1641,6 @@ uint64_t sealwire_peer_written(const sealwire_peer *peer);
 sealwire_status sealwire_socket_exceeded(const sealwire_socket *socket,
                                          int32_t kind,
                                          uint64_t *times);
-
-/**
- * The peers that something may be held for, with their accounts brought up to date: those that are
- * connected, and those that have left messages to be read. Free the list with `sealwire_peers_free`.
- *
- * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
- */
-sealwire_status sealwire_socket_accounts(const sealwire_socket *socket,
-                                         sealwire_peers **out);
-
-/**
- * How many peers the list has; 0 for NULL.
- */
-size_t sealwire_peers_size(const sealwire_peers *peers);
-
-/**
- * A peer of the list, counted from 0; NULL where there is none. Belongs to the list.
- */
-const sealwire_peer *sealwire_peers_at(const sealwire_peers *peers, size_t index);
-
-/**
- * Frees a list of peers. NULL is fine.
- */
-void sealwire_peers_free(sealwire_peers *peers);
 
 /**
  * Writes a fresh random key: 32 bytes, which are yours to wipe.
@@ -2879,6 +2927,39 @@ const void *sealwire_peer_metadata(const sealwire_peer *peer,
                                    size_t *size);
 
 /**
+ * The peers that are connected, their handshakes done, with their accounts brought up to date. Free the
+ * list with `sealwire_peers_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_peers_of_socket(const sealwire_socket *socket,
+                                         sealwire_peers **out);
+
+/**
+ * The peers that something may be held for, with their accounts brought up to date: those that are
+ * connected, and those that have left messages to be read. Free the list with `sealwire_peers_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_socket_accounts(const sealwire_socket *socket,
+                                         sealwire_peers **out);
+
+/**
+ * How many peers the list has; 0 for NULL.
+ */
+size_t sealwire_peers_size(const sealwire_peers *peers);
+
+/**
+ * A peer of the list, counted from 0; NULL where there is none. Belongs to the list.
+ */
+const sealwire_peer *sealwire_peers_at(const sealwire_peers *peers, size_t index);
+
+/**
+ * Frees a list of peers. NULL is fine.
+ */
+void sealwire_peers_free(sealwire_peers *peers);
+
+/**
  * A descriptor for a socket. Free it with `sealwire_readiness_free`.
  *
  * Errors: `SEALWIRE_ERROR_SYSTEM` without descriptors (it takes two), `SEALWIRE_ERROR_NULL`.
@@ -2956,17 +3037,17 @@ sealwire_status sealwire_proxy(const sealwire_socket *frontend,
                                const sealwire_socket *control);
 
 /**
- * The bytes of an answer, which belong to it. NULL for NULL.
+ * The bytes of an answer or item, which belong to it. NULL for NULL.
  */
 const void *sealwire_rpc_reply_data(const sealwire_rpc_reply *reply);
 
 /**
- * How many bytes an answer has; 0 for NULL.
+ * How many bytes an answer or item has; 0 for NULL.
  */
 size_t sealwire_rpc_reply_size(const sealwire_rpc_reply *reply);
 
 /**
- * Frees an answer. NULL is fine.
+ * Frees an answer or item. NULL is fine.
  */
 void sealwire_rpc_reply_free(sealwire_rpc_reply *reply);
 
@@ -3037,6 +3118,22 @@ sealwire_status sealwire_rpc_client_request(const sealwire_rpc_client *client,
                                             sealwire_rpc_error **error);
 
 /**
+ * Calls the server as `sealwire_rpc_client_request` does, with a stream of items in each direction:
+ * `timeout_ms` is the time until the answer, which ends the call, and the time to connect comes on top.
+ * INT64_MAX is for ever. Free the stream with `sealwire_rpc_stream_free`, or end it with
+ * `sealwire_rpc_stream_answer`.
+ *
+ * Errors: as `sealwire_rpc_client_request`, but for those of an answer, which come with
+ * `sealwire_rpc_stream_answer`.
+ */
+sealwire_status sealwire_rpc_client_open(const sealwire_rpc_client *client,
+                                         const void *data,
+                                         size_t size,
+                                         int64_t timeout_ms,
+                                         sealwire_rpc_stream **out,
+                                         sealwire_rpc_error **error);
+
+/**
  * Sends a message that nobody answers, with a copy of `size` bytes. Waits for room, up to 3 seconds.
  * `error` as in `sealwire_rpc_client_request`.
  *
@@ -3071,6 +3168,17 @@ sealwire_status sealwire_rpc_conn_request(const sealwire_rpc_conn *conn,
                                           int64_t timeout_ms,
                                           sealwire_rpc_reply **reply,
                                           sealwire_rpc_error **error);
+
+/**
+ * Calls the peer with a stream of items in each direction. As `sealwire_rpc_client_open` otherwise, but
+ * the connection is not made again.
+ */
+sealwire_status sealwire_rpc_conn_open(const sealwire_rpc_conn *conn,
+                                       const void *data,
+                                       size_t size,
+                                       int64_t timeout_ms,
+                                       sealwire_rpc_stream **out,
+                                       sealwire_rpc_error **error);
 
 /**
  * Sends a message that nobody answers. As `sealwire_rpc_client_send` otherwise.
@@ -3125,6 +3233,42 @@ sealwire_status sealwire_rpc_request_conn(const sealwire_rpc_request *request,
                                           sealwire_rpc_conn **out);
 
 /**
+ * Whether the call has streams: `sealwire_rpc_request_send` and `sealwire_rpc_request_next`. False for
+ * NULL.
+ */
+bool sealwire_rpc_request_has_streams(const sealwire_rpc_request *request);
+
+/**
+ * Sends an item to the caller, with a copy of `size` bytes, waiting for it to want one: up to
+ * `timeout_ms` milliseconds, `SEALWIRE_WAIT` (as long as the call lasts) or `SEALWIRE_NO_WAIT`, the only
+ * one for a handler that runs where connections are read. After an error it was not sent.
+ *
+ * Errors: `SEALWIRE_ERROR_RPC_STREAM_ENDED` when the caller has gone or the call has no streams,
+ * `SEALWIRE_ERROR_RPC_CONGESTED` when the time is over and `SEALWIRE_ERROR_WOULD_BLOCK` (the call goes on
+ * after both), `SEALWIRE_ERROR_RPC_TOO_LARGE`, `SEALWIRE_ERROR_RPC_WOULD_DEADLOCK`,
+ * `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_rpc_request_send(const sealwire_rpc_request *request,
+                                          const void *data,
+                                          size_t size,
+                                          int64_t timeout_ms);
+
+/**
+ * The next item of the caller, waiting for it up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` (as long as
+ * the call lasts) or `SEALWIRE_NO_WAIT`, the only one for a handler that runs where connections are read.
+ * Free it with `sealwire_rpc_reply_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_RPC_STREAM_ENDED` when the caller sends no more: it has said so, or it is gone
+ * or has stopped waiting; then `sealwire_rpc_request_is_cancelled` is true, and items may be missing.
+ * `SEALWIRE_ERROR_TIMED_OUT` and `SEALWIRE_ERROR_WOULD_BLOCK` (the call goes on after both),
+ * `SEALWIRE_ERROR_RPC_WOULD_DEADLOCK`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_rpc_request_next(const sealwire_rpc_request *request,
+                                          int64_t timeout_ms,
+                                          sealwire_rpc_reply **item);
+
+/**
  * Answers, with a copy of `size` bytes, and frees the request in any case. An answer after the deadline is
  * not sent, as nobody waits for it.
  *
@@ -3136,7 +3280,7 @@ sealwire_status sealwire_rpc_request_reply(sealwire_rpc_request *request,
                                            size_t size);
 
 /**
- * Answers with an error, and frees the request in any case: a code (1 to 16 mean what they mean in
+ * Answers with an error, which ends streams too, and frees the request in any case: a code (1 to 16 mean what they mean in
  * gRPC, 1,000 and above are yours), a message for people, and `details` for programs, which may be
  * NULL with a size of 0.
  *
@@ -3191,6 +3335,15 @@ sealwire_status sealwire_rpc_server_bind(const sealwire_rpc_server *server,
 size_t sealwire_rpc_server_connections(const sealwire_rpc_server *server);
 
 /**
+ * The peers of the connections that are served, one for each connection. Free the list with
+ * `sealwire_peers_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_peers_of_rpc_server(const sealwire_rpc_server *server,
+                                             sealwire_peers **out);
+
+/**
  * Reads what happens to the connections: handshakes, failures.
  *
  * Errors: `SEALWIRE_ERROR_NULL`.
@@ -3212,6 +3365,62 @@ sealwire_status sealwire_rpc_server_shutdown(const sealwire_rpc_server *server,
  * Ends the server and frees it. NULL is fine.
  */
 void sealwire_rpc_server_free(sealwire_rpc_server *server);
+
+/**
+ * Sends an item, with a copy of `size` bytes, waiting for the handler to want one: up to `timeout_ms`
+ * milliseconds, `SEALWIRE_WAIT` (as long as the call lasts) or `SEALWIRE_NO_WAIT`. After an error it was
+ * not sent.
+ *
+ * Errors: `SEALWIRE_ERROR_RPC_STREAM_ENDED` when the call has ended or after
+ * `sealwire_rpc_stream_finish`, `SEALWIRE_ERROR_RPC_CONGESTED` when the time is over and
+ * `SEALWIRE_ERROR_WOULD_BLOCK` (the call goes on after both), `SEALWIRE_ERROR_RPC_TOO_LARGE`,
+ * `SEALWIRE_ERROR_RPC_WOULD_DEADLOCK`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`,
+ * `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_rpc_stream_send(const sealwire_rpc_stream *stream,
+                                         const void *data,
+                                         size_t size,
+                                         int64_t timeout_ms);
+
+/**
+ * Ends the items of this side: the handler gets those that were sent, and then
+ * `SEALWIRE_ERROR_RPC_STREAM_ENDED`. It may go on sending its own. To finish twice, or after the call has
+ * ended, does nothing.
+ *
+ * Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_rpc_stream_finish(const sealwire_rpc_stream *stream);
+
+/**
+ * The next item of the handler, waiting for it up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` (as long
+ * as the call lasts) or `SEALWIRE_NO_WAIT`. Free it with `sealwire_rpc_reply_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_RPC_STREAM_ENDED` after the last, when the call has ended:
+ * `sealwire_rpc_stream_answer` has how. `SEALWIRE_ERROR_TIMED_OUT` and `SEALWIRE_ERROR_WOULD_BLOCK` (the
+ * call goes on after both), `SEALWIRE_ERROR_RPC_WOULD_DEADLOCK`, `SEALWIRE_ERROR_FORKED`,
+ * `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_rpc_stream_next(const sealwire_rpc_stream *stream,
+                                         int64_t timeout_ms,
+                                         sealwire_rpc_reply **item);
+
+/**
+ * Waits for the answer that ends the call, up to the time limit of the call, and frees the stream in any
+ * case. Items that were not read are dropped. `reply` and `error` as in `sealwire_rpc_client_request`.
+ *
+ * Errors: those of `sealwire_rpc_client_request` that concern an answer, `SEALWIRE_ERROR_FORKED`;
+ * `SEALWIRE_ERROR_NULL`, with which the call is cancelled.
+ */
+sealwire_status sealwire_rpc_stream_answer(sealwire_rpc_stream *stream,
+                                           sealwire_rpc_reply **reply,
+                                           sealwire_rpc_error **error);
+
+/**
+ * Cancels the call, unless it has ended, and frees the stream: the handler gets
+ * `SEALWIRE_ERROR_RPC_STREAM_ENDED` from its end, and `sealwire_rpc_request_is_cancelled` is true. NULL
+ * is fine.
+ */
+void sealwire_rpc_stream_free(sealwire_rpc_stream *stream);
 
 /**
  * No protection at all: everybody may connect, read and write. For `inproc`, and where something
@@ -3625,6 +3834,111 @@ const char *sealwire_status_text(sealwire_status status);
  * The version of the library as text, for example "0.1.0". Valid for ever.
  */
 const char *sealwire_version(void);
+
+/**
+ * Reads a chain in PEM, with the server's own certificate first, and its key: PKCS#8, PKCS#1 or
+ * SEC 1, of RSA, ECDSA (P-256, P-384) or Ed25519. Your copy of the key is yours to wipe. Free it with
+ * `sealwire_tls_identity_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_TLS_CERTIFICATE`, `SEALWIRE_ERROR_TLS_PRIVATE_KEY`,
+ * `SEALWIRE_ERROR_TLS_KEY_MISMATCH`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_tls_identity_from_pem(const void *chain,
+                                               size_t chain_size,
+                                               const void *key,
+                                               size_t key_size,
+                                               sealwire_tls_identity **out);
+
+/**
+ * The same from files in PEM. Only its owner, and a group, may be able to read that of the key; what
+ * was read of it is wiped.
+ *
+ * Errors: as `sealwire_tls_identity_from_pem`; `SEALWIRE_ERROR_KEY_FILE` for a file that cannot be
+ * read, `SEALWIRE_ERROR_KEY_FILE_PERMISSIONS`.
+ */
+sealwire_status sealwire_tls_identity_read(const char *chain_path,
+                                           const char *key_path,
+                                           sealwire_tls_identity **out);
+
+/**
+ * Frees it. Options and sockets that have it keep it. NULL is fine.
+ */
+void sealwire_tls_identity_free(sealwire_tls_identity *identity);
+
+/**
+ * Trusts these authorities, certificates in PEM, or this very certificate if it may sign itself. Free
+ * it with `sealwire_tls_trust_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_TLS_CERTIFICATE`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_tls_trust_from_pem(const void *authorities,
+                                            size_t size,
+                                            sealwire_tls_trust **out);
+
+/**
+ * The same from a file in PEM.
+ *
+ * Errors: as `sealwire_tls_trust_from_pem`; `SEALWIRE_ERROR_KEY_FILE` for a file that cannot be read.
+ */
+sealwire_status sealwire_tls_trust_read(const char *path,
+                                        sealwire_tls_trust **out);
+
+/**
+ * Trusts the authorities that the system does. Reads files; the environment variables `SSL_CERT_FILE`
+ * and `SSL_CERT_DIR` say which, where they are set. Free it with `sealwire_tls_trust_free`.
+ *
+ * Errors: `SEALWIRE_ERROR_TLS_SYSTEM_TRUST`, `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_tls_trust_system(sealwire_tls_trust **out);
+
+/**
+ * Trusts these authorities as well. After an error `trust` is as before.
+ *
+ * Errors: as `sealwire_tls_trust_from_pem`.
+ */
+sealwire_status sealwire_tls_trust_add_pem(sealwire_tls_trust *trust,
+                                           const void *authorities,
+                                           size_t size);
+
+/**
+ * Trusts the system's authorities as well. After an error `trust` is as before.
+ *
+ * Errors: as `sealwire_tls_trust_system`.
+ */
+sealwire_status sealwire_tls_trust_add_system(sealwire_tls_trust *trust);
+
+/**
+ * Requires that the certificate is for this DNS name or IP address, instead of the host of the
+ * endpoint. After an error `trust` is as before.
+ *
+ * Errors: `SEALWIRE_ERROR_TLS_HOST_NAME`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+ */
+sealwire_status sealwire_tls_trust_set_host_name(sealwire_tls_trust *trust, const char *name);
+
+/**
+ * Frees it. Options and sockets that have it keep it. NULL is fine.
+ */
+void sealwire_tls_trust_free(sealwire_tls_trust *trust);
+
+/**
+ * Sets the certificate and key of `wss` endpoints that are bound, which need one: binding without is
+ * `SEALWIRE_ERROR_TRANSPORT`. The object may be freed after that.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_options_set_tls_identity(sealwire_options *options,
+                                                  const sealwire_tls_identity *identity);
+
+/**
+ * Sets whom to trust at `wss` endpoints that are connected to, which need some: connecting without is
+ * `SEALWIRE_ERROR_TRANSPORT`. A certificate that is not accepted fails the connection, not the call: an
+ * event with `SEALWIRE_CAUSE_TLS`, and `SEALWIRE_ERROR_HANDSHAKE` for a call that times out. The object
+ * may be changed or freed after that.
+ *
+ * Errors: `SEALWIRE_ERROR_NULL`.
+ */
+sealwire_status sealwire_options_set_tls_trust(sealwire_options *options,
+                                               const sealwire_tls_trust *trust);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 
 use sealwire::account::Kind;
 
-use crate::panics::{free, guard, value};
-use crate::peer::{PeerSource, sealwire_peer};
-use crate::pointers::{c_text, give, output, required};
+use crate::panics::{guard, value};
+use crate::peer::sealwire_peer;
+use crate::pointers::{c_text, output, required};
 use crate::socket::sealwire_socket;
-use crate::status::{Failure, SEALWIRE_ERROR_ARGUMENT, here, sealwire_status};
+use crate::status::{Failure, SEALWIRE_ERROR_ARGUMENT, sealwire_status};
 
 /// Kind of what a peer makes this process hold: messages received and not read, in bytes.
 pub const SEALWIRE_KIND_RECEIVED: i32 = 0;
@@ -85,7 +85,8 @@ pub extern "C" fn sealwire_kind_name(kind: i32) -> *const c_char {
 }
 
 /// Writes how much is held for the peer now: bytes, or from `SEALWIRE_KIND_CONNECTIONS` on a number.
-/// The peers of `sealwire_socket_accounts` are brought up to date by that call.
+/// The peers of `sealwire_peers_of_socket` and `sealwire_socket_accounts` are brought up to date by that
+/// call.
 ///
 /// Errors: `SEALWIRE_ERROR_ARGUMENT` for an unknown kind, `SEALWIRE_ERROR_NULL`.
 #[unsafe(no_mangle)]
@@ -142,57 +143,6 @@ pub extern "C" fn sealwire_socket_exceeded(
         out.write(socket.socket.counters().exceeded(known(kind)?));
         Ok(())
     })
-}
-
-/// Peers of a socket, as they were when the list was made. They belong to the list.
-///
-/// Threads: never changes, so any number may use it at once, but for freeing it.
-pub struct sealwire_peers {
-    peers: Vec<sealwire_peer>,
-}
-
-/// The peers that something may be held for, with their accounts brought up to date: those that are
-/// connected, and those that have left messages to be read. Free the list with `sealwire_peers_free`.
-///
-/// Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
-#[unsafe(no_mangle)]
-pub extern "C" fn sealwire_socket_accounts(
-    socket: Option<&sealwire_socket>,
-    out: *mut *mut sealwire_peers,
-) -> sealwire_status {
-    guard(|| {
-        let socket = required(socket, "socket")?;
-        let out = output(out, "out")?;
-        here(socket.birth)?;
-        let peers = socket.socket.accounts().into_iter();
-        let peers = peers.map(|peer| sealwire_peer::new(PeerSource::Peer(peer)));
-        out.write(give(sealwire_peers {
-            peers: peers.collect(),
-        }));
-        Ok(())
-    })
-}
-
-/// How many peers the list has; 0 for NULL.
-#[unsafe(no_mangle)]
-pub extern "C" fn sealwire_peers_size(peers: Option<&sealwire_peers>) -> usize {
-    peers.map_or(0, |list| list.peers.len())
-}
-
-/// A peer of the list, counted from 0; NULL where there is none. Belongs to the list.
-#[unsafe(no_mangle)]
-pub extern "C" fn sealwire_peers_at(
-    peers: Option<&sealwire_peers>,
-    index: usize,
-) -> *const sealwire_peer {
-    let peer = peers.and_then(|list| list.peers.get(index));
-    peer.map_or(null(), std::ptr::from_ref)
-}
-
-/// Frees a list of peers. NULL is fine.
-#[unsafe(no_mangle)]
-pub extern "C" fn sealwire_peers_free(peers: Option<Box<sealwire_peers>>) {
-    free(peers);
 }
 
 #[cfg(test)]

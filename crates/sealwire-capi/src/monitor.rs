@@ -87,6 +87,11 @@ pub const SEALWIRE_CAUSE_TOO_LARGE: i32 = 14;
 /// Cause of a failure: the peer left in the middle of a message.
 pub const SEALWIRE_CAUSE_CLOSED: i32 = 15;
 
+/// Cause of a failure: TLS, under a `wss` endpoint: an authority that is not trusted here, another host,
+/// a certificate that has expired or is not valid yet, a peer without TLS, or one that refuses our
+/// certificate. The event's text says which.
+pub const SEALWIRE_CAUSE_TLS: i32 = 16;
+
 /// Reads what happens to a socket from the moment it was made on. Every monitor gets every event;
 /// 4,096 are kept for one that is slow, then the oldest are lost.
 ///
@@ -252,6 +257,7 @@ fn cause(cause: &FailureCause) -> i32 {
         FailureCause::Connect(_) => SEALWIRE_CAUSE_CONNECT,
         FailureCause::Proxy(_) => SEALWIRE_CAUSE_PROXY,
         FailureCause::Transport(_) | FailureCause::WebSocket(_) => SEALWIRE_CAUSE_TRANSPORT,
+        FailureCause::Tls(_) => SEALWIRE_CAUSE_TLS,
         FailureCause::Rejected(_)
         | FailureCause::LimitExceeded(_)
         | FailureCause::RefusedByZap { .. }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
 use std::time::Duration;
 
-use sealwire::options::{ReconnectStop, SocksProxy, TcpKeepAlive};
+use sealwire::options::{ReconnectStop, SocksProxy, TcpKeepAlive, TlsIdentity, TlsTrust};
 use sealwire::{Context, SocketBuilder};
 
 pub use numbers::*;
@@ -31,6 +31,8 @@ pub struct sealwire_options {
     ws_origins: Vec<String>,
     ws_any_origin: bool,
     ws_hosts: Vec<String>,
+    tls_identity: Option<TlsIdentity>,
+    tls_trust: Option<TlsTrust>,
     connection_rate: Option<(u32, Duration)>,
     context: Option<Context>,
     admission: Option<Admission>,
@@ -244,6 +246,14 @@ impl sealwire_options {
         self.admission = Some(admission);
     }
 
+    pub(crate) fn set_tls_identity(&mut self, identity: TlsIdentity) {
+        self.tls_identity = Some(identity);
+    }
+
+    pub(crate) fn set_tls_trust(&mut self, trust: TlsTrust) {
+        self.tls_trust = Some(trust);
+    }
+
     /// Whether signal handlers end calls.
     pub(crate) fn is_interruptible(&self) -> bool {
         let switch = self.numbers.get(&SEALWIRE_OPTION_INTERRUPTIBLE);
@@ -269,6 +279,12 @@ impl sealwire_options {
         let hosts = self.ws_hosts.iter();
         builder = hosts.fold(builder, SocketBuilder::ws_allow_host);
         builder = builder.ws_allow_any_origin(self.ws_any_origin);
+        if let Some(identity) = &self.tls_identity {
+            builder = builder.tls_identity(identity.clone());
+        }
+        if let Some(trust) = &self.tls_trust {
+            builder = builder.tls_trust(trust.clone());
+        }
         if let Some((connections, period)) = self.connection_rate {
             builder = builder.connection_rate_per_address(connections, period);
         }

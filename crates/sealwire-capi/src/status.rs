@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 
 use sealwire::keys::KeyFileError;
+use sealwire::options::TlsConfigError;
 use sealwire_fork::Birth;
 
 use crate::pointers::c_text;
@@ -72,7 +73,8 @@ pub const SEALWIRE_ERROR_ENDED: sealwire_status = 27;
 /// or received.
 pub const SEALWIRE_ERROR_INTERRUPTED: sealwire_status = 28;
 /// It was not done in time, and the last connection failed in its handshake: a wrong key, a client that is
-/// not let in, another mechanism. The text has the reason. The socket goes on trying.
+/// not let in, another mechanism, a certificate that is not trusted. The text has the reason. The socket
+/// goes on trying.
 pub const SEALWIRE_ERROR_HANDSHAKE: sealwire_status = 29;
 /// The text is not a key, or the bytes are not a public key in canonical form.
 pub const SEALWIRE_ERROR_KEY: sealwire_status = 30;
@@ -82,6 +84,16 @@ pub const SEALWIRE_ERROR_KEY_FILE: sealwire_status = 31;
 pub const SEALWIRE_ERROR_KEY_FILE_PERMISSIONS: sealwire_status = 32;
 /// A public key of low order: what is agreed with it is not secret.
 pub const SEALWIRE_ERROR_WEAK_KEY: sealwire_status = 33;
+/// There is no certificate in the PEM text, or one that cannot be read.
+pub const SEALWIRE_ERROR_TLS_CERTIFICATE: sealwire_status = 34;
+/// There is no private key in the PEM text, or none of a kind that is known.
+pub const SEALWIRE_ERROR_TLS_PRIVATE_KEY: sealwire_status = 35;
+/// The private key does not belong to the first certificate of the chain.
+pub const SEALWIRE_ERROR_TLS_KEY_MISMATCH: sealwire_status = 36;
+/// The system has no list of authorities that can be used.
+pub const SEALWIRE_ERROR_TLS_SYSTEM_TRUST: sealwire_status = 37;
+/// No certificate can be for such a name: it is neither a DNS name nor an IP address.
+pub const SEALWIRE_ERROR_TLS_HOST_NAME: sealwire_status = 38;
 /// The message is not authentic. Nothing more is said about it on purpose.
 pub const SEALWIRE_ERROR_NOT_AUTHENTIC: sealwire_status = 40;
 /// All positions of a stream are used up.
@@ -105,6 +117,9 @@ pub const SEALWIRE_ERROR_RPC_SHUTTING_DOWN: sealwire_status = 56;
 /// A call that waits was made by a handler that runs where the connection is read: it would wait
 /// for itself.
 pub const SEALWIRE_ERROR_RPC_WOULD_DEADLOCK: sealwire_status = 57;
+/// The stream of a call is over: no more items come, or none can be sent. On the caller's side the
+/// answer (`sealwire_rpc_stream_answer`) says why.
+pub const SEALWIRE_ERROR_RPC_STREAM_ENDED: sealwire_status = 58;
 
 /// # Errors
 ///
@@ -197,6 +212,11 @@ pub extern "C" fn sealwire_status_text(status: sealwire_status) -> *const c_char
         SEALWIRE_ERROR_KEY_FILE => c"a key file cannot be used",
         SEALWIRE_ERROR_KEY_FILE_PERMISSIONS => c"others may read the secret key",
         SEALWIRE_ERROR_WEAK_KEY => c"a public key of low order",
+        SEALWIRE_ERROR_TLS_CERTIFICATE => c"no usable certificate",
+        SEALWIRE_ERROR_TLS_PRIVATE_KEY => c"no usable private key of a certificate",
+        SEALWIRE_ERROR_TLS_KEY_MISMATCH => c"the private key belongs to another certificate",
+        SEALWIRE_ERROR_TLS_SYSTEM_TRUST => c"the system's trusted authorities cannot be read",
+        SEALWIRE_ERROR_TLS_HOST_NAME => c"neither a DNS name nor an IP address",
         SEALWIRE_ERROR_NOT_AUTHENTIC => c"the message is not authentic",
         SEALWIRE_ERROR_STREAM_EXHAUSTED => c"all positions of the stream are used up",
         SEALWIRE_ERROR_RANDOM => c"the operating system has no randomness",
@@ -208,6 +228,7 @@ pub extern "C" fn sealwire_status_text(status: sealwire_status) -> *const c_char
         SEALWIRE_ERROR_RPC_TOO_LARGE => c"the body is too large",
         SEALWIRE_ERROR_RPC_SHUTTING_DOWN => c"one of both sides is shutting down and takes no new calls",
         SEALWIRE_ERROR_RPC_WOULD_DEADLOCK => c"the call would wait for itself",
+        SEALWIRE_ERROR_RPC_STREAM_ENDED => c"the stream has ended",
         _ => c"not a number of this library",
     };
     text.as_ptr()
@@ -272,6 +293,20 @@ impl From<KeyFileError> for Failure {
     }
 }
 
+impl From<TlsConfigError> for Failure {
+    fn from(error: TlsConfigError) -> Self {
+        let status = match &error {
+            TlsConfigError::Certificate(_) => SEALWIRE_ERROR_TLS_CERTIFICATE,
+            TlsConfigError::PrivateKey(_) => SEALWIRE_ERROR_TLS_PRIVATE_KEY,
+            TlsConfigError::KeyMismatch => SEALWIRE_ERROR_TLS_KEY_MISMATCH,
+            TlsConfigError::SystemTrust(_) => SEALWIRE_ERROR_TLS_SYSTEM_TRUST,
+            TlsConfigError::HostName(_) => SEALWIRE_ERROR_TLS_HOST_NAME,
+            _ => SEALWIRE_ERROR_OTHER,
+        };
+        Failure::new(status, error.to_string())
+    }
+}
+
 impl From<sealwire_rpc::Error> for Failure {
     fn from(error: sealwire_rpc::Error) -> Self {
         use sealwire_rpc::Error;
@@ -281,12 +316,14 @@ impl From<sealwire_rpc::Error> for Failure {
             Error::ConnectionLost { .. } => SEALWIRE_ERROR_RPC_CONNECTION_LOST,
             Error::Connect(_) => SEALWIRE_ERROR_RPC_CONNECT,
             Error::Congested(_) => SEALWIRE_ERROR_RPC_CONGESTED,
+            Error::TimedOut(_) => SEALWIRE_ERROR_TIMED_OUT,
             Error::WouldBlock => SEALWIRE_ERROR_WOULD_BLOCK,
             Error::TooLarge { .. } => SEALWIRE_ERROR_RPC_TOO_LARGE,
             Error::ShuttingDown => SEALWIRE_ERROR_RPC_SHUTTING_DOWN,
             Error::EngineFailed => SEALWIRE_ERROR_ENGINE_FAILED,
             Error::Forked => SEALWIRE_ERROR_FORKED,
             Error::WouldDeadlock => SEALWIRE_ERROR_RPC_WOULD_DEADLOCK,
+            Error::StreamEnded => SEALWIRE_ERROR_RPC_STREAM_ENDED,
             _ => SEALWIRE_ERROR_OTHER,
         };
         Failure::new(status, error.to_string())
@@ -308,9 +345,7 @@ mod tests {
             number(sealwire_rpc::Error::WouldBlock),
             SEALWIRE_ERROR_WOULD_BLOCK
         );
-        assert_eq!(
-            number(sealwire_rpc::Error::StreamEnded),
-            SEALWIRE_ERROR_OTHER
-        );
+        let malformed = sealwire_rpc::Error::Malformed("not text".into());
+        assert_eq!(number(malformed), SEALWIRE_ERROR_OTHER);
     }
 }

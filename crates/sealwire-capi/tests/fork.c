@@ -1,6 +1,7 @@
 /* A child of fork has copies of its parent's keys and nonces, and none of its threads. */
 #include "test.h"
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +10,12 @@ static sealwire_monitor *monitor;
 static sealwire_readiness *readiness;
 static sealwire_context *context;
 static sealwire_rpc_client *calls;
+static sealwire_rpc_server *serving;
+static sealwire_rpc_client *streaming;
+static sealwire_rpc_stream *stream;
+static sealwire_rpc_request *served;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 #define FORKED(call) RETURNS(SEALWIRE_ERROR_FORKED, call)
 
@@ -28,7 +35,33 @@ static void connect_both(const mechanism *protection, sealwire_socket **from, se
     sealwire_string_free(endpoint);
 }
 
+static void keep(sealwire_rpc_request *request, void *user) {
+    (void)user;
+    pthread_mutex_lock(&lock);
+    served = request;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Both ends of a call with streams. */
+static void open_stream(const mechanism *protection) {
+    sealwire_rpc_handler handler = {keep, NULL, NULL, NULL, 0};
+    char *endpoint = NULL;
+    OK(sealwire_rpc_server_new(protection->server, NULL, &handler, &serving));
+    OK(sealwire_rpc_server_bind(serving, "tcp://127.0.0.1:0", &endpoint));
+    OK(sealwire_rpc_client_new(endpoint, protection->client, NULL, NULL, &streaming));
+    stream = open_call(streaming, "", 0);
+    pthread_mutex_lock(&lock);
+    while (served == NULL) {
+        pthread_cond_wait(&changed, &lock);
+    }
+    pthread_mutex_unlock(&lock);
+    sealwire_string_free(endpoint);
+}
+
 static void free_what_both_have(void) {
+    sealwire_rpc_client_free(streaming);
+    sealwire_rpc_server_free(serving);
     sealwire_rpc_client_free(calls);
     sealwire_readiness_free(readiness);
     sealwire_monitor_free(monitor);
@@ -65,6 +98,22 @@ static void use_what_is_inherited(void) {
     FORKED(sealwire_rpc_client_send(calls, "child", 5, NULL));
     FORKED(sealwire_rpc_client_shutdown(calls, TIMEOUT));
 
+    sealwire_peers *peers = NULL;
+    sealwire_rpc_stream *opened = NULL;
+    FORKED(sealwire_peers_of_socket(server, &peers));
+    FORKED(sealwire_peers_of_rpc_server(serving, &peers));
+    FORKED(sealwire_rpc_client_open(streaming, "child", 5, SEALWIRE_WAIT, &opened, NULL));
+    FORKED(sealwire_rpc_stream_send(stream, "child", 5, SEALWIRE_WAIT));
+    FORKED(sealwire_rpc_stream_send(stream, "child", 5, SEALWIRE_NO_WAIT));
+    FORKED(sealwire_rpc_stream_next(stream, SEALWIRE_WAIT, &reply));
+    FORKED(sealwire_rpc_stream_next(stream, SEALWIRE_NO_WAIT, &reply));
+    FORKED(sealwire_rpc_stream_finish(stream));
+    FORKED(sealwire_rpc_stream_answer(stream, &reply, NULL));
+    FORKED(sealwire_rpc_request_send(served, "child", 5, SEALWIRE_WAIT));
+    FORKED(sealwire_rpc_request_next(served, SEALWIRE_NO_WAIT, &reply));
+    CHECK(peers == NULL && opened == NULL && reply == NULL);
+    sealwire_rpc_request_free(served);
+
     sealwire_options *options = options_with_timeouts();
     sealwire_security *security = no_security();
     sealwire_socket *socket = NULL;
@@ -99,6 +148,7 @@ int main(void) {
     OK(sealwire_readiness_of_socket(client, &readiness));
     OK(sealwire_rpc_client_new("tcp://127.0.0.1:1", protection.client, NULL, NULL, &calls));
     exchange(client, server, "before");
+    open_stream(&protection);
 
     pid = fork();
     CHECK(pid >= 0);
@@ -112,6 +162,14 @@ int main(void) {
     exchange(client, server, "after");
     exchange(client, server, "and again");
     CHECK(sealwire_readiness_take(readiness) != SEALWIRE_POLL_CLOSED);
+    sealwire_rpc_reply *item = NULL;
+    OK(sealwire_rpc_stream_send(stream, "parent", 6, TIMEOUT));
+    OK(sealwire_rpc_request_next(served, TIMEOUT, &item));
+    CHECK(sealwire_rpc_reply_size(item) == 6);
+    sealwire_rpc_reply_free(item);
+    OK(sealwire_rpc_request_reply(served, "", 0));
+    OK(sealwire_rpc_stream_answer(stream, &item, NULL));
+    sealwire_rpc_reply_free(item);
 
     free_what_both_have();
     free_mechanism(&protection);

@@ -137,6 +137,18 @@ static inline void receive_text(const sealwire_socket *socket, const char *text)
     sealwire_message_free(message);
 }
 
+/* Opens a call with streams. A busy machine may take longer to connect than a client waits for it. */
+static inline sealwire_rpc_stream *open_call(const sealwire_rpc_client *client, const void *body,
+                                             size_t size) {
+    sealwire_rpc_stream *stream = NULL;
+    sealwire_status status = SEALWIRE_ERROR_RPC_CONNECT;
+    for (int i = 0; i < 100 && status == SEALWIRE_ERROR_RPC_CONNECT; i++) {
+        status = sealwire_rpc_client_open(client, body, size, 10 * TIMEOUT, &stream, NULL);
+    }
+    OK(status);
+    return stream;
+}
+
 /* Reads events until one of this kind comes. */
 static inline sealwire_event *await_event(const sealwire_monitor *monitor, int32_t kind) {
     for (;;) {

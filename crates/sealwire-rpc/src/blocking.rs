@@ -138,6 +138,27 @@ impl CallStream {
         wait(self.stream.link(), self.stream.send(item))?
     }
 
+    /// Sends an item to the peer. Blocks for up to `limit` until the peer wants one. The call goes on after an
+    /// error.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Congested`] if the peer wants none within `limit`. Otherwise those of
+    /// [`send`](CallStream::send).
+    pub fn send_timeout(&self, item: &[u8], limit: Duration) -> Result<(), Error> {
+        wait(self.stream.link(), self.stream.send_timeout(item, limit))?
+    }
+
+    /// Sends an item to the peer if it wants one now, without blocking.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WouldBlock`] if it does not. Otherwise those of [`send`](CallStream::send) but
+    /// [`Error::WouldDeadlock`].
+    pub fn send_no_wait(&self, item: &[u8]) -> Result<(), Error> {
+        self.stream.send_no_wait(item)
+    }
+
     /// Ends the items of this side. The peer may go on sending its own.
     pub fn finish(&self) {
         self.stream.finish();
@@ -151,6 +172,25 @@ impl CallStream {
     /// [`Error::WouldDeadlock`] on the thread that reads the connection.
     pub fn next(&self) -> Result<Option<Body>, Error> {
         wait(self.stream.link(), self.stream.next())
+    }
+
+    /// Receives the next item of the peer. Blocks for up to `limit` until there is one; `None` after the last.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::TimedOut`] if none comes within `limit`: the call goes on.
+    /// * [`Error::WouldDeadlock`] on the thread that reads the connection.
+    pub fn next_timeout(&self, limit: Duration) -> Result<Option<Body>, Error> {
+        wait(self.stream.link(), self.stream.next_timeout(limit))?
+    }
+
+    /// Receives the next item of the peer if it is here, without blocking; `None` after the last.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WouldBlock`] if it is not.
+    pub fn next_no_wait(&self) -> Result<Option<Body>, Error> {
+        self.stream.next_no_wait()
     }
 
     /// Blocks until the answer that ends the call is there, for up to the time limit of the call. Items that
@@ -190,6 +230,17 @@ impl RequestStream<'_> {
         wait(self.request.conn().link(), self.request.next())
     }
 
+    /// Receives the next item of the caller. Blocks for up to `limit` until there is one; `None` as for
+    /// [`next`](RequestStream::next). [`Request::next_no_wait`] does not block.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::TimedOut`] if none comes within `limit`: the call goes on.
+    /// * [`Error::WouldDeadlock`] on the thread that reads the connection.
+    pub fn next_timeout(&self, limit: Duration) -> Result<Option<Body>, Error> {
+        wait(self.request.conn().link(), self.request.next_timeout(limit))?
+    }
+
     /// Sends an item to the caller. Blocks until the caller wants one.
     ///
     /// # Errors
@@ -199,6 +250,18 @@ impl RequestStream<'_> {
     /// * [`Error::WouldDeadlock`] on the thread that reads the connection.
     pub fn send(&self, item: &[u8]) -> Result<(), Error> {
         wait(self.request.conn().link(), self.request.send(item))?
+    }
+
+    /// Sends an item to the caller. Blocks for up to `limit` until the caller wants one.
+    /// [`Request::send_no_wait`] does not block.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Congested`] if the caller wants none within `limit`. Otherwise those of
+    /// [`send`](RequestStream::send).
+    pub fn send_timeout(&self, item: &[u8], limit: Duration) -> Result<(), Error> {
+        let sent = self.request.send_timeout(item, limit);
+        wait(self.request.conn().link(), sent)?
     }
 }
 

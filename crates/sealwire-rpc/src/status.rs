@@ -158,9 +158,12 @@ pub enum Error {
     /// There was no room for the message within the write limit.
     #[error("the peer took no message within {0:?}: it reads too slowly (write_limit)")]
     Congested(Duration),
-    /// There is no room for the message now; calls that do not wait only.
+    /// No item came within the time limit of [`CallStream::next_timeout`](crate::CallStream::next_timeout).
+    #[error("no item came within {0:?}; the call goes on")]
+    TimedOut(Duration),
+    /// There is no room for the message or item now, or no item has come; calls that do not wait only.
     #[error(
-        "the connection has no room for the message now: try again later, or use a call that waits"
+        "there is no room for the message or item now, or no item has come: try again later, or use a call that waits"
     )]
     WouldBlock,
     /// The message is larger than the other side takes.
@@ -212,7 +215,7 @@ impl Error {
             Error::DeadlineExceeded { may_have_run } | Error::ConnectionLost { may_have_run } => {
                 *may_have_run
             }
-            Error::StreamEnded | Error::Malformed(_) | Error::Forked => true,
+            Error::StreamEnded | Error::TimedOut(_) | Error::Malformed(_) | Error::Forked => true,
             _ => false,
         }
     }

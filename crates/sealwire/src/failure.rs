@@ -46,21 +46,22 @@ impl ConnectionFailure {
     }
 
     /// Returns whether the peers met and did not agree: a wrong key, a client that is not let in, another
-    /// mechanism, or a limit that kept the peer out. Trying again helps only where one side changes something.
-    /// `false` where nothing answered, where the transport broke, and after the handshake.
+    /// mechanism, a certificate that is not trusted, or a limit that kept the peer out. Trying again helps only
+    /// where one side changes something. `false` where nothing answered, where the transport broke, and after
+    /// the handshake.
     pub fn is_handshake_failure(&self) -> bool {
-        !self.was_ready()
-            && matches!(
-                self.cause,
-                FailureCause::Protocol(_)
-                    | FailureCause::Rejected(_)
-                    | FailureCause::RefusedByZap { .. }
-                    | FailureCause::HandshakeEvicted
-                    | FailureCause::TooManyConnections
-                    | FailureCause::KeyLimit { .. }
-                    | FailureCause::OutOfDescriptors
-                    | FailureCause::AddressLimit(_)
-            )
+        let did_not_agree = matches!(
+            self.cause,
+            FailureCause::Protocol(_)
+                | FailureCause::Rejected(_)
+                | FailureCause::RefusedByZap { .. }
+                | FailureCause::HandshakeEvicted
+                | FailureCause::TooManyConnections
+                | FailureCause::KeyLimit { .. }
+                | FailureCause::OutOfDescriptors
+                | FailureCause::AddressLimit(_)
+        );
+        !self.was_ready() && (did_not_agree || self.cause.is_of_tls())
     }
 
     /// Returns the cause of the failure.
@@ -149,6 +150,16 @@ pub enum FailureCause {
 }
 
 impl FailureCause {
+    #[cfg(feature = "wss")]
+    fn is_of_tls(&self) -> bool {
+        matches!(self, FailureCause::Tls(_))
+    }
+
+    #[cfg(not(feature = "wss"))]
+    fn is_of_tls(&self) -> bool {
+        false
+    }
+
     /// Why reading or writing failed.
     pub(crate) fn of_transport(error: io::Error) -> Self {
         #[cfg(feature = "ws")]

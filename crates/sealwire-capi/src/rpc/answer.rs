@@ -8,26 +8,32 @@ use crate::panics::free;
 use crate::pointers::{Output, c_text, give, optional_output, output};
 use crate::status::{Failure, sealwire_status};
 
-/// The answer to a call.
+/// The answer to a call, or an item of a stream.
 ///
 /// Threads: never changes, so any number may use it at once.
 pub struct sealwire_rpc_reply {
     body: Body,
 }
 
-/// The bytes of an answer, which belong to it. NULL for NULL.
+impl sealwire_rpc_reply {
+    pub(super) fn new(body: Body) -> Self {
+        sealwire_rpc_reply { body }
+    }
+}
+
+/// The bytes of an answer or item, which belong to it. NULL for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_rpc_reply_data(reply: Option<&sealwire_rpc_reply>) -> *const c_void {
     reply.map_or(std::ptr::null(), |reply| reply.body.as_ptr().cast())
 }
 
-/// How many bytes an answer has; 0 for NULL.
+/// How many bytes an answer or item has; 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_rpc_reply_size(reply: Option<&sealwire_rpc_reply>) -> usize {
     reply.map_or(0, |reply| reply.body.len())
 }
 
-/// Frees an answer. NULL is fine.
+/// Frees an answer or item. NULL is fine.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwire_rpc_reply_free(reply: Option<Box<sealwire_rpc_reply>>) {
     free(reply);
@@ -114,7 +120,7 @@ impl Outcome {
     pub(super) fn settle(self, outcome: Result<Body, Error>) -> Result<(), Failure> {
         match outcome {
             Ok(body) => {
-                self.reply.write(give(sealwire_rpc_reply { body }));
+                self.reply.write(give(sealwire_rpc_reply::new(body)));
                 Ok(())
             }
             Err(error) => Err(failed(error, self.error)),

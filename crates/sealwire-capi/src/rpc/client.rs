@@ -8,6 +8,7 @@ use sealwire_rpc::{CallOptions, Client};
 
 use super::answer::{Outcome, failed, sealwire_rpc_error, sealwire_rpc_reply};
 use super::request::{SharedHandler, sealwire_rpc_handler};
+use super::stream::sealwire_rpc_stream;
 use crate::options::sealwire_options;
 use crate::panics::{free, guard};
 use crate::pointers::{bytes, give, optional_output, output, required, text};
@@ -87,12 +88,45 @@ pub extern "C" fn sealwire_rpc_client_request(
         let client = required(client, "client")?.client.blocking();
         let body = bytes(data.cast(), size, "data")?;
         let outcome = Outcome::new(reply, error)?;
-        let options = match Wait::from_ms(timeout_ms)? {
-            Wait::Default => CallOptions::default(),
-            Wait::No => CallOptions::within(Duration::ZERO),
-            Wait::For(limit) => CallOptions::within(limit),
-        };
-        outcome.settle(client.request_with(body, options))
+        outcome.settle(client.request_with(body, call_options(timeout_ms)?))
+    })
+}
+
+/// Calls the server as `sealwire_rpc_client_request` does, with a stream of items in each direction:
+/// `timeout_ms` is the time until the answer, which ends the call, and the time to connect comes on top.
+/// INT64_MAX is for ever. Free the stream with `sealwire_rpc_stream_free`, or end it with
+/// `sealwire_rpc_stream_answer`.
+///
+/// Errors: as `sealwire_rpc_client_request`, but for those of an answer, which come with
+/// `sealwire_rpc_stream_answer`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_client_open(
+    client: Option<&sealwire_rpc_client>,
+    data: *const c_void,
+    size: usize,
+    timeout_ms: i64,
+    out: *mut *mut sealwire_rpc_stream,
+    error: *mut *mut sealwire_rpc_error,
+) -> sealwire_status {
+    guard(|| {
+        let client = required(client, "client")?.client.blocking();
+        let body = bytes(data.cast(), size, "data")?;
+        let out = output(out, "out")?;
+        let error = optional_output(error, "error")?;
+        let options = call_options(timeout_ms)?;
+        let opened = client.conn().and_then(|conn| conn.open(body, options));
+        let stream = opened.map_err(|reason| failed(reason, error))?;
+        out.write(give(sealwire_rpc_stream::new(stream)));
+        Ok(())
+    })
+}
+
+/// The time limit of a call.
+pub(super) fn call_options(timeout_ms: i64) -> Result<CallOptions, Failure> {
+    Ok(match Wait::from_ms(timeout_ms)? {
+        Wait::Default => CallOptions::default(),
+        Wait::No => CallOptions::within(Duration::ZERO),
+        Wait::For(limit) => CallOptions::within(limit),
     })
 }
 

@@ -5,8 +5,10 @@ use std::ffi::c_void;
 use sealwire_rpc::Conn;
 
 use super::answer::{Outcome, failed, sealwire_rpc_error, sealwire_rpc_reply};
+use super::client::call_options;
+use super::stream::sealwire_rpc_stream;
 use crate::panics::{free, guard, value};
-use crate::pointers::{bytes, optional_output, required};
+use crate::pointers::{bytes, give, optional_output, output, required};
 use crate::status::sealwire_status;
 use crate::time::Wait;
 
@@ -43,6 +45,29 @@ pub extern "C" fn sealwire_rpc_conn_request(
             Wait::No => conn.request_timeout(body, std::time::Duration::ZERO),
             Wait::For(limit) => conn.request_timeout(body, limit),
         })
+    })
+}
+
+/// Calls the peer with a stream of items in each direction. As `sealwire_rpc_client_open` otherwise, but
+/// the connection is not made again.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_conn_open(
+    conn: Option<&sealwire_rpc_conn>,
+    data: *const c_void,
+    size: usize,
+    timeout_ms: i64,
+    out: *mut *mut sealwire_rpc_stream,
+    error: *mut *mut sealwire_rpc_error,
+) -> sealwire_status {
+    guard(|| {
+        let conn = required(conn, "conn")?.conn.blocking();
+        let body = bytes(data.cast(), size, "data")?;
+        let out = output(out, "out")?;
+        let error = optional_output(error, "error")?;
+        let opened = conn.open(body, call_options(timeout_ms)?);
+        let stream = opened.map_err(|reason| failed(reason, error))?;
+        out.write(give(sealwire_rpc_stream::new(stream)));
+        Ok(())
     })
 }
 

@@ -3,22 +3,27 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
+use sealwire_fork::Birth;
 use sealwire_rpc::handler::{Handler, Pool};
 use sealwire_rpc::{Code, OneWay, Request, Status};
 
+use super::answer::sealwire_rpc_reply;
 use super::conn::sealwire_rpc_conn;
+use super::stream::{next_item, send_item};
 use crate::callback::{User, sealwire_destroy_fn};
 use crate::panics::{free, guard, value};
 use crate::peer::{LazyPeer, PeerSource, sealwire_peer};
 use crate::pointers::{bytes, give, output, required, text};
-use crate::status::{Failure, SEALWIRE_ERROR_SYSTEM, sealwire_status};
+use crate::status::{Failure, SEALWIRE_ERROR_SYSTEM, here, sealwire_status};
 
 /// A request, to be answered with `sealwire_rpc_request_reply` or `sealwire_rpc_request_fail`, now or
 /// later and on any thread.
 ///
-/// Threads: one at a time.
+/// Threads: one at a time, but for `sealwire_rpc_request_send` and `sealwire_rpc_request_next`, which any
+/// number may call at once: one can send while another receives.
 pub struct sealwire_rpc_request {
     request: Request,
+    birth: Birth,
     peer: LazyPeer,
 }
 
@@ -87,6 +92,7 @@ impl Handler for Callbacks {
         };
         let request = give(sealwire_rpc_request {
             request,
+            birth: Birth::now(),
             peer: LazyPeer::default(),
         });
         callback(request, self.user.pointer());
@@ -213,6 +219,57 @@ pub extern "C" fn sealwire_rpc_request_conn(
     })
 }
 
+/// Whether the call has streams: `sealwire_rpc_request_send` and `sealwire_rpc_request_next`. False for
+/// NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_request_has_streams(request: Option<&sealwire_rpc_request>) -> bool {
+    request.is_some_and(|request| request.request.has_streams())
+}
+
+/// Sends an item to the caller, with a copy of `size` bytes, waiting for it to want one: up to
+/// `timeout_ms` milliseconds, `SEALWIRE_WAIT` (as long as the call lasts) or `SEALWIRE_NO_WAIT`, the only
+/// one for a handler that runs where connections are read. After an error it was not sent.
+///
+/// Errors: `SEALWIRE_ERROR_RPC_STREAM_ENDED` when the caller has gone or the call has no streams,
+/// `SEALWIRE_ERROR_RPC_CONGESTED` when the time is over and `SEALWIRE_ERROR_WOULD_BLOCK` (the call goes on
+/// after both), `SEALWIRE_ERROR_RPC_TOO_LARGE`, `SEALWIRE_ERROR_RPC_WOULD_DEADLOCK`,
+/// `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`, `SEALWIRE_ERROR_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_request_send(
+    request: Option<&sealwire_rpc_request>,
+    data: *const c_void,
+    size: usize,
+    timeout_ms: i64,
+) -> sealwire_status {
+    guard(|| {
+        let request = required(request, "request")?;
+        here(request.birth)?;
+        send_item(&request.request, data, size, timeout_ms)
+    })
+}
+
+/// The next item of the caller, waiting for it up to `timeout_ms` milliseconds, `SEALWIRE_WAIT` (as long as
+/// the call lasts) or `SEALWIRE_NO_WAIT`, the only one for a handler that runs where connections are read.
+/// Free it with `sealwire_rpc_reply_free`.
+///
+/// Errors: `SEALWIRE_ERROR_RPC_STREAM_ENDED` when the caller sends no more: it has said so, or it is gone
+/// or has stopped waiting; then `sealwire_rpc_request_is_cancelled` is true, and items may be missing.
+/// `SEALWIRE_ERROR_TIMED_OUT` and `SEALWIRE_ERROR_WOULD_BLOCK` (the call goes on after both),
+/// `SEALWIRE_ERROR_RPC_WOULD_DEADLOCK`, `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`,
+/// `SEALWIRE_ERROR_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_rpc_request_next(
+    request: Option<&sealwire_rpc_request>,
+    timeout_ms: i64,
+    item: *mut *mut sealwire_rpc_reply,
+) -> sealwire_status {
+    guard(|| {
+        let request = required(request, "request")?;
+        here(request.birth)?;
+        next_item(&request.request, timeout_ms, item)
+    })
+}
+
 /// Answers, with a copy of `size` bytes, and frees the request in any case. An answer after the deadline is
 /// not sent, as nobody waits for it.
 ///
@@ -231,7 +288,7 @@ pub extern "C" fn sealwire_rpc_request_reply(
     })
 }
 
-/// Answers with an error, and frees the request in any case: a code (1 to 16 mean what they mean in
+/// Answers with an error, which ends streams too, and frees the request in any case: a code (1 to 16 mean what they mean in
 /// gRPC, 1,000 and above are yours), a message for people, and `details` for programs, which may be
 /// NULL with a size of 0.
 ///

@@ -11,6 +11,8 @@ use crate::keys::write_text;
 use crate::monitor::sealwire_monitor;
 use crate::options::sealwire_options;
 use crate::panics::{free, guard, value};
+use crate::peer::PeerSource;
+use crate::peers::sealwire_peers;
 use crate::pointers::{give, output, required, text};
 use crate::security::sealwire_security;
 use crate::status::{here, sealwire_status};
@@ -74,6 +76,25 @@ pub extern "C" fn sealwire_rpc_server_bind(
 pub extern "C" fn sealwire_rpc_server_connections(server: Option<&sealwire_rpc_server>) -> usize {
     value(0, || {
         server.map_or(0, |server| server.server.connections().len())
+    })
+}
+
+/// The peers of the connections that are served, one for each connection. Free the list with
+/// `sealwire_peers_free`.
+///
+/// Errors: `SEALWIRE_ERROR_FORKED`, `SEALWIRE_ERROR_NULL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwire_peers_of_rpc_server(
+    server: Option<&sealwire_rpc_server>,
+    out: *mut *mut sealwire_peers,
+) -> sealwire_status {
+    guard(|| {
+        let server = required(server, "server")?;
+        let out = output(out, "out")?;
+        here(server.birth)?;
+        let connections = server.server.connections().into_iter();
+        out.write(give(sealwire_peers::new(connections.map(PeerSource::Call))));
+        Ok(())
     })
 }
 

@@ -61,7 +61,7 @@ struct SizeOptions {
 /// Failures of a call as exit codes.
 pub(crate) fn failed(error: &Error) -> Failure {
     let code = match error {
-        Error::DeadlineExceeded { .. } | Error::Congested(_) => Code::TimedOut,
+        Error::DeadlineExceeded { .. } | Error::Congested(_) | Error::TimedOut(_) => Code::TimedOut,
         Error::ConnectionLost { .. } => Code::Lost,
         Error::Connect(_) => Code::Unreachable,
         _ => Code::Failed,

@@ -87,6 +87,33 @@ impl Request {
         .await
     }
 
+    /// Receives the next item of the caller, waiting at most `limit` for it; `None` as for
+    /// [`next`](Request::next).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`] if none comes within `limit`: the call goes on.
+    pub async fn next_timeout(&self, limit: Duration) -> Result<Option<Body>, Error> {
+        match self.next_no_wait() {
+            Err(Error::WouldBlock) => {
+                stream::next_within(self.conn.link(), limit, self.next()).await
+            }
+            done => done,
+        }
+    }
+
+    /// Receives the next item of the caller if it is here, wherever the handler runs; `None` as for
+    /// [`next`](Request::next).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WouldBlock`] if it is not.
+    pub fn next_no_wait(&self) -> Result<Option<Body>, Error> {
+        stream::next_no_wait(self.conn.link(), |proto, waker| {
+            proto.poll_served_item(self.key, waker)
+        })
+    }
+
     /// Sends an item to the caller, waiting for it to want one.
     ///
     /// # Errors
@@ -99,6 +126,31 @@ impl Request {
             proto.send_served_item(key, item, waker)
         };
         stream::send(self.conn.link(), attempt).await
+    }
+
+    /// Sends an item to the caller, waiting at most `limit` for it to want one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Congested`] if it wants none within `limit`. Otherwise those of [`send`](Request::send).
+    pub async fn send_timeout(&self, item: &[u8], limit: Duration) -> Result<(), Error> {
+        match self.send_no_wait(item) {
+            Err(Error::WouldBlock) => {
+                stream::send_within(self.conn.link(), limit, self.send(item)).await
+            }
+            done => done,
+        }
+    }
+
+    /// Sends an item to the caller if it wants one now, wherever the handler runs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WouldBlock`] if it does not. Otherwise those of [`send`](Request::send).
+    pub fn send_no_wait(&self, item: &[u8]) -> Result<(), Error> {
+        stream::send_no_wait(self.conn.link(), |proto, waker| {
+            proto.send_served_item(self.key, item, waker)
+        })
     }
 
     /// Answers with this body. An answer after the deadline is not sent: nobody waits for it.

@@ -12,4 +12,5 @@ mod choices;
 mod faults;
 mod handover_orders;
 mod panics;
+mod streams;
 mod tampering;

@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 use certificate::Certificate;
 pub(crate) use reading::{MAX_FILE_SIZE, open_regular, read_bounded, read_opened_secret};
-pub use reading::{Readers, read_secret_file};
+pub use reading::{Readers, read_public_file, read_secret_file};
 
 /// A key file cannot be read or written.
 #[derive(Debug, thiserror::Error)]

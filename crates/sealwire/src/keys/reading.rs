@@ -66,6 +66,18 @@ pub fn read_secret_file(
     read_opened_secret(file, path, readers)
 }
 
+/// Reads a file that everybody may read, such as certificates or public keys: up to 16 MiB.
+///
+/// # Errors
+///
+/// [`KeyFileError::Read`]; [`KeyFileError::TooLarge`].
+pub fn read_public_file(path: impl AsRef<Path>) -> Result<Vec<u8>, KeyFileError> {
+    let path = path.as_ref();
+    let file = File::open(path).map_err(|source| KeyFileError::read(path, source))?;
+    let mut bytes = read_bounded(file, path, MAX_FILE_SIZE)?;
+    Ok(std::mem::take(&mut *bytes))
+}
+
 /// The path is for errors only.
 pub(crate) fn read_opened_secret(
     file: File,
@@ -174,5 +186,23 @@ mod tests {
         ));
         let read = read_opened_secret(private, &path, Readers::Owner).unwrap();
         assert_eq!(*read, b"private");
+    }
+    #[test]
+    fn what_everybody_may_read_has_a_bound_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chain.pem");
+        assert!(matches!(
+            read_public_file(&path),
+            Err(KeyFileError::Read { .. })
+        ));
+        fs::write(&path, "a chain").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        assert_eq!(read_public_file(&path).unwrap(), b"a chain");
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_len(MAX_FILE_SIZE + 1).unwrap();
+        assert!(matches!(
+            read_public_file(&path),
+            Err(KeyFileError::TooLarge { .. })
+        ));
     }
 }

@@ -161,6 +161,10 @@ fn refused(identity: TlsIdentity, trust: TlsTrust) -> (TlsError, TlsError) {
         .connect(server.bind("wss://127.0.0.1:*").unwrap())
         .unwrap();
     let told = (failure(&at_client), failure(&at_server));
+    for socket in [&client, &server] {
+        let failure = socket.last_failure().expect("it comes before the event");
+        assert!(failure.is_handshake_failure(), "{failure:?}");
+    }
     assert_eq!(client.counters().handshakes_completed, 0);
     assert_eq!(server.counters().handshakes_completed, 0);
     told
