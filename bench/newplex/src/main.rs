@@ -48,9 +48,13 @@ fn print_against(figures: &Figures, effort: Effort) {
         for (size, reference) in SIZES.into_iter().zip(figures) {
             let mut contenders = [(kind.message)(size)];
             let time = medians(&mut contenders, effort)[0];
-            let ratio = time / reference;
-            let verdict = if ratio <= 0.75 { ' ' } else { '!' };
-            print!("{:>10.0} ({ratio:.2}){verdict}", time);
+            match reference.map(|reference| time / reference) {
+                Some(ratio) => {
+                    let verdict = if ratio <= 0.75 { ' ' } else { '!' };
+                    print!("{time:>10.0} ({ratio:.2}){verdict}");
+                }
+                None => print!("{time:>10.0}        "),
+            }
         }
         println!();
     }

@@ -6,7 +6,7 @@ use sealwire_newplex::schemes::digest::Digest;
 use std::hint::black_box;
 
 /// Message sizes in bytes.
-pub(crate) const SIZES: [usize; 6] = [16, 64, 256, 1 << 10, 16 << 10, 1 << 20];
+pub(crate) const SIZES: [usize; 8] = [16, 32, 64, 128, 256, 1 << 10, 16 << 10, 1 << 20];
 
 /// One thing to be measured.
 pub(crate) struct Contender {

@@ -95,7 +95,7 @@ enum Command {
     /// Decrypt what seal made, if nothing of it was changed
     #[command(after_help = file::OPEN)]
     Open(file::FileOptions),
-    /// Digests, MACs, signatures, sealed files and password hashes with Newplex (experimental)
+    /// Digests, signatures, sealed files, keys from passwords, signing as a group, with Newplex (experimental)
     #[command(subcommand, after_help = newplex::HELP)]
     Newplex(newplex::NewplexCommand),
     /// Put a TCP service behind a channel that authenticates both sides, with Newplex (experimental)

@@ -1,18 +1,17 @@
 //! `sealwire newplex keygen`.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
 
-use super::{keys, print};
+use super::{keys, print, with_suffix};
 use crate::exit::Failure;
 use crate::output;
 
 pub(super) const HELP: &str = "\
 Examples:
-  sealwire newplex keygen --out alice                 alice.key to sign, alice.pub for the others
+  sealwire newplex keygen --out alice                 alice.key for you, alice.pub for the others
   sealwire newplex keygen --symmetric files.key       for 'mac', 'seal' and 'open'
 
 Secret and symmetric keys are readable by you alone. Existing files are left alone. Keys of
@@ -77,11 +76,4 @@ pub(super) fn run(options: &KeygenOptions) -> Result<(), Failure> {
         secret_file.display()
     );
     print(options.json, &record, &text)
-}
-
-/// Appends; a stem may have dots.
-fn with_suffix(stem: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(stem);
-    name.push(suffix);
-    name.into()
 }

@@ -14,8 +14,8 @@ use crate::exit::Failure;
 use crate::file::key::{create_private, write_new};
 use crate::secrets;
 
-/// Larger files of one public value are none.
-const MAX_FILE_SIZE: u64 = 4 << 10;
+/// Larger files of one public value are none: the largest is that of a group of 255 signers.
+const MAX_FILE_SIZE: u64 = 32 << 10;
 
 /// Fills `N` bytes from the operating system's generator.
 pub(super) fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, Failure> {
@@ -30,7 +30,12 @@ pub(super) fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, Failure> {
 
 /// Writes a fresh symmetric key.
 pub(super) fn generate_symmetric(path: &Path) -> Result<(), Failure> {
-    let line = Kind::SymmetricKey.line(&*random::<SYMMETRIC_KEY_SIZE>()?);
+    write_symmetric(path, &*random()?)
+}
+
+/// Writes a new file of a symmetric key.
+pub(super) fn write_symmetric(path: &Path, key: &[u8; SYMMETRIC_KEY_SIZE]) -> Result<(), Failure> {
+    let line = Kind::SymmetricKey.line(key);
     let text = Zeroizing::new(format!(
         "#   Newplex SYMMETRIC key: whoever has it can make and open what is made with it.\n{}\n",
         line.as_str()
@@ -44,23 +49,33 @@ pub(super) fn generate_pair(public_path: &Path, secret_path: &Path) -> Result<Pu
     let public = *secret.public_key();
     let line = Kind::SecretKey.line(&*secret.to_bytes());
     let text = Zeroizing::new(format!(
-        "#   Newplex SECRET key: whoever has it can sign in your name.\n{}\n",
+        "#   Newplex SECRET key: whoever has it can sign in your name and read what is sealed to you.\n{}\n",
         line.as_str()
     ));
     create_private(secret_path, &text)?;
     let line = Kind::PublicKey.line(public.as_bytes());
     let text = format!("#   Newplex public key\n{}\n", line.as_str());
-    let written = write_new(
-        OpenOptions::new().write(true).create_new(true),
-        public_path,
-        &text,
-    )
-    .map_err(|error| at(public_path, &format!("cannot be written: {error}")));
+    let written = write_public(public_path, &text);
     if written.is_err() {
         // A secret key whose public half was never told to anyone is of no use.
         let _ = fs::remove_file(secret_path);
     }
     written.map(|()| public)
+}
+
+/// Writes a new file that others may read.
+pub(super) fn write_public(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut options = OpenOptions::new();
+    write_new(options.write(true).create_new(true), path, text)
+        .map_err(|error| at(path, &format!("cannot be written: {error}")))
+}
+
+/// Fails if there is such a file, before anything is used up whose result it could not take.
+pub(super) fn check_new(path: &Path) -> Result<(), Failure> {
+    match path.symlink_metadata() {
+        Ok(_) => Err(at(path, "exists, and keys are never replaced")),
+        Err(_) => Ok(()),
+    }
 }
 
 pub(super) fn read_symmetric(path: &Path) -> Result<Zeroizing<[u8; SYMMETRIC_KEY_SIZE]>, Failure> {
@@ -118,5 +133,8 @@ pub(super) fn invalid(path: &Path, problem: InvalidFile) -> Failure {
 
 /// The failure for a file, with the problem.
 pub(crate) fn at(path: &Path, problem: &str) -> Failure {
+    if path == Path::new("-") {
+        return failed(format!("standard input: {problem}"));
+    }
     failed(format!("{}: {problem}", path.display()))
 }

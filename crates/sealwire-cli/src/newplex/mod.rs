@@ -3,14 +3,27 @@
 //! The formats are those of `docs/spec/newplex-files.md`.
 
 mod digest;
+mod frost;
+mod hpke;
+mod inputs;
 mod keygen;
 pub(crate) mod keys;
+mod oprf;
+mod outputs;
+mod pake;
+mod parties;
 mod password;
 mod prompt;
 mod seal;
 mod sign;
+mod signcrypt;
+mod siv;
+mod state;
+mod vrf;
 
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde::Serialize;
@@ -25,6 +38,8 @@ Examples:
   sealwire newplex keygen --out alice
   sealwire newplex sign --secret-key-file alice.key archive.tar -o archive.tar.sig
   sealwire newplex verify --public-key-file alice.pub --signature archive.tar.sig archive.tar
+  sealwire newplex hpke seal --secret-key-file alice.key --to bea.pub notes.txt -o notes.sealed
+  sealwire newplex frost --help                       signing as a group, step by step
 
 Newplex is an experimental design by one author, not a standard and not audited. For files that
 have to stay secret use 'sealwire seal'.";
@@ -55,6 +70,27 @@ pub(crate) enum NewplexCommand {
     /// Hash a password so that guessing it takes memory and time, or verify it against its hash
     #[command(after_help = password::HELP)]
     HashPassword(password::PasswordOptions),
+    /// Encrypt files to the owner of a public key, who knows whom they are from
+    #[command(subcommand, after_help = hpke::HELP)]
+    Hpke(hpke::HpkeCommand),
+    /// Encrypt and sign messages in one, for the owner of a public key
+    #[command(subcommand, after_help = signcrypt::HELP)]
+    Signcrypt(signcrypt::SigncryptCommand),
+    /// Encrypt messages so that equal ones have equal ciphertexts
+    #[command(subcommand, after_help = siv::HELP)]
+    Siv(siv::SivCommand),
+    /// Draw outputs that only the owner of a key can compute, and anybody can check
+    #[command(subcommand, after_help = vrf::HELP)]
+    Vrf(vrf::VrfCommand),
+    /// Evaluate a server's key on an input that the server does not see
+    #[command(subcommand, after_help = oprf::HELP)]
+    Oprf(oprf::OprfCommand),
+    /// Agree on a symmetric key with somebody who has the same password
+    #[command(subcommand, after_help = pake::HELP)]
+    Pake(pake::PakeCommand),
+    /// Sign as a group, of which a number of participants is enough
+    #[command(subcommand, after_help = frost::HELP)]
+    Frost(frost::FrostCommand),
 }
 
 impl NewplexCommand {
@@ -68,6 +104,13 @@ impl NewplexCommand {
             NewplexCommand::Seal(options) => seal::seal(options),
             NewplexCommand::Open(options) => seal::open(options),
             NewplexCommand::HashPassword(options) => password::run(options),
+            NewplexCommand::Hpke(command) => command.run(),
+            NewplexCommand::Signcrypt(command) => command.run(),
+            NewplexCommand::Siv(command) => command.run(),
+            NewplexCommand::Vrf(command) => command.run(),
+            NewplexCommand::Oprf(command) => command.run(),
+            NewplexCommand::Pake(command) => command.run(),
+            NewplexCommand::Frost(command) => command.run(),
         }
     }
 
@@ -77,10 +120,18 @@ impl NewplexCommand {
             NewplexCommand::Digest(options) => options.json,
             NewplexCommand::Mac(options) => options.json,
             NewplexCommand::Keygen(options) => options.json,
-            NewplexCommand::Sign(options) => options.json,
+            NewplexCommand::Sign(options) => options.output.json,
             NewplexCommand::Verify(options) => options.json,
             NewplexCommand::HashPassword(options) => options.json,
-            NewplexCommand::Seal(_) | NewplexCommand::Open(_) => false,
+            NewplexCommand::Vrf(command) => command.json(),
+            NewplexCommand::Oprf(command) => command.json(),
+            NewplexCommand::Pake(command) => command.json(),
+            NewplexCommand::Frost(command) => command.json(),
+            NewplexCommand::Seal(_)
+            | NewplexCommand::Open(_)
+            | NewplexCommand::Hpke(_)
+            | NewplexCommand::Signcrypt(_)
+            | NewplexCommand::Siv(_) => false,
         }
     }
 }
@@ -134,4 +185,11 @@ fn print(json: bool, record: &impl Serialize, text: &str) -> Result<(), Failure>
 
 fn failed(message: impl Into<String>) -> Failure {
     Failure::new(Code::Failed, message)
+}
+
+/// Appends; a stem may have dots.
+fn with_suffix(stem: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(stem);
+    name.push(suffix);
+    name.into()
 }

@@ -108,7 +108,7 @@ pub(super) fn run(options: &PasswordOptions) -> Result<(), Failure> {
 
 /// The first line, without its end. On a terminal each of `prompts` asks for it, and the answers have to
 /// be the same.
-fn read_password(path: &Path, prompts: &[&str]) -> Result<Zeroizing<Vec<u8>>, Failure> {
+pub(super) fn read_password(path: &Path, prompts: &[&str]) -> Result<Zeroizing<Vec<u8>>, Failure> {
     if path != Path::new("-") || !io::stdin().is_terminal() {
         if path != Path::new("-") {
             let content = read_secret_file(path, Readers::Owner)?;

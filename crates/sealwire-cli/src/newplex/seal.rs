@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sealwire_newplex::files::sealed::{self, SealedFileError};
+use sealwire_newplex::files::sealed;
 
-use super::{failed, keys};
+use super::keys;
+use super::outputs::{FileOutput, stream};
 use crate::exit::Failure;
-use crate::file::destination::Destination;
-use crate::file::progress::{Counted, Progress};
 use crate::file::{Direction, Input};
 
 pub(super) const SEAL: &str = "\
@@ -41,13 +40,8 @@ pub(crate) struct SealOptions {
     #[arg(long, value_name = "FILE")]
     key_file: PathBuf,
 
-    /// Write this file, complete or not at all [default: standard output]
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-
-    /// Replace the output file if it exists
-    #[arg(long, requires = "output")]
-    force: bool,
+    #[command(flatten)]
+    output: FileOutput,
 }
 
 pub(super) fn seal(options: &SealOptions) -> Result<(), Failure> {
@@ -60,23 +54,17 @@ pub(super) fn open(options: &SealOptions) -> Result<(), Failure> {
 
 fn run(options: &SealOptions, direction: Direction) -> Result<(), Failure> {
     let key = keys::read_symmetric(&options.key_file)?;
-    let Input { reader, size, name } = Input::open(&options.input)?;
-    let mut destination = match &options.output {
-        Some(path) => Destination::file(path, options.force, direction)?,
-        None => Destination::stdout(direction)?,
-    };
-    let progress = Progress::new(size, destination.is_terminal());
-    let input = Counted::new(reader, progress);
-    let outcome = match direction {
+    let input = Input::open(&options.input)?;
+    let destination = options.output.open(direction)?;
+    match direction {
         Direction::Seal => {
             let nonce = keys::random()?;
-            sealed::seal(&key, &nonce, input, destination.writer())
+            stream(input, destination, |input, destination| {
+                sealed::seal(&key, &nonce, input, destination.writer())
+            })
         }
-        Direction::Open => sealed::open(&key, input, destination.writer()),
-    };
-    match outcome {
-        Ok(()) => destination.finish(),
-        Err(SealedFileError::Write(error)) => Err(destination.failure(&error)),
-        Err(error) => Err(failed(format!("{name}: {error}"))),
+        Direction::Open => stream(input, destination, |input, destination| {
+            sealed::open(&key, input, destination.writer())
+        }),
     }
 }

@@ -7,10 +7,10 @@ use sealwire_newplex::files::{self, Kind};
 use sealwire_newplex::schemes::sig::{SigningKey, VerifyingKey};
 use serde::Serialize;
 
+use super::outputs::LineOutput;
 use super::{failed, keys, print, read_through};
 use crate::exit::Failure;
-use crate::file::destination::Destination;
-use crate::file::{Direction, Input};
+use crate::file::Input;
 use crate::output;
 
 pub(super) const SIGN: &str = "\
@@ -43,17 +43,8 @@ pub(crate) struct SignOptions {
     #[arg(long, value_name = "TEXT", default_value = "sealwire.sign")]
     domain: String,
 
-    /// Write the signature to this file [default: standard output]
-    #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
-    output: Option<PathBuf>,
-
-    /// Replace the output file if it exists
-    #[arg(long, requires = "output")]
-    force: bool,
-
-    /// Print one JSON object
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) output: LineOutput,
 }
 
 #[derive(Debug, Args)]
@@ -93,10 +84,7 @@ pub(super) fn sign(options: &SignOptions) -> Result<(), Failure> {
     let secret = keys::read_secret(&options.secret_key_file)?;
     let input = Input::open(&options.input)?;
     let name = input.name.clone();
-    let destination = match &options.output {
-        Some(path) => Some(Destination::file(path, options.force, Direction::Seal)?),
-        None => None,
-    };
+    let result = options.output.open()?;
     let key = SigningKey::new(&options.domain, secret);
     let mut signing = key.begin();
     read_through(input, |piece| {
@@ -105,15 +93,6 @@ pub(super) fn sign(options: &SignOptions) -> Result<(), Failure> {
     })?;
     let signature = signing.finish(&*keys::random::<64>()?);
     let line = Kind::Signature.line(&signature.to_bytes());
-    if let Some(mut destination) = destination {
-        let written = destination
-            .writer()
-            .write_all(format!("{}\n", line.as_str()).as_bytes());
-        return match written {
-            Ok(()) => destination.finish(),
-            Err(error) => Err(destination.failure(&error)),
-        };
-    }
     let record = Record {
         input: &name,
         domain: &options.domain,
@@ -121,7 +100,7 @@ pub(super) fn sign(options: &SignOptions) -> Result<(), Failure> {
         signature: &line,
         valid: None,
     };
-    print(options.json, &record, &line)
+    result.finish(&record, &line)
 }
 
 pub(super) fn verify(options: &VerifyOptions) -> Result<(), Failure> {

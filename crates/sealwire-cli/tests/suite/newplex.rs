@@ -1,5 +1,15 @@
 //! `sealwire newplex`: what docs/spec/newplex-files.md promises.
 
+#[cfg(unix)]
+mod ceremony;
+mod frost;
+mod hpke;
+mod oprf;
+mod pake;
+mod signcrypt;
+mod siv;
+mod vrf;
+
 use std::fs;
 
 use crate::support::{Finished, run, start_with_input};
@@ -40,6 +50,49 @@ impl Folder {
         newplex(&[command, "--key-file", &self.path("one.key")], input)
     }
 
+    /// The content of a file.
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).expect("a file")
+    }
+
+    fn has(&self, name: &str) -> bool {
+        fs::exists(self.path(name)).expect("a folder")
+    }
+
+    /// The arguments of a command; each word that begins with `@` is a name in the folder.
+    fn arguments(&self, command: &str) -> Vec<String> {
+        let words = command.split(' ').map(|word| match word.strip_prefix('@') {
+            Some(name) => self.path(name),
+            None => word.to_owned(),
+        });
+        std::iter::once("newplex".to_owned()).chain(words).collect()
+    }
+
+    /// Runs a command as [`arguments`](Self::arguments) takes it.
+    fn newplex(&self, command: &str, input: &[u8]) -> Finished {
+        let arguments = self.arguments(command);
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        start_with_input(&arguments, input).finish()
+    }
+
+    /// Fails unless the file can be read by its owner alone.
+    #[track_caller]
+    fn expect_private(&self, name: &str) {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let metadata = fs::metadata(self.path(name)).expect("a file");
+            assert_eq!(metadata.permissions().mode() & 0o777, 0o600, "{name}");
+        }
+    }
+
+    /// Lets others read the file.
+    #[cfg(unix)]
+    fn expose(&self, name: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o644)).expect("a mode");
+    }
+
     fn verify(&self, arguments: &[&str], message: &[u8]) -> Finished {
         let signature = self.path("sig");
         newplex(
@@ -51,6 +104,24 @@ impl Folder {
 
 fn newplex(arguments: &[&str], input: &[u8]) -> Finished {
     start_with_input(&[&["newplex"], arguments].concat(), input).finish()
+}
+
+/// The vectors that were made by running the reference.
+fn vectors() -> Value {
+    serde_json::from_str(include_str!("../../../../vectors/newplex.json")).expect("JSON")
+}
+
+/// `line` with another digit `position` digits behind its label.
+fn changed(line: &[u8], position: usize) -> Vec<u8> {
+    let mut changed = line.to_vec();
+    let start = line
+        .iter()
+        .rposition(|byte| *byte == b':')
+        .expect("a label")
+        + 1;
+    let digit = &mut changed[start + position];
+    *digit = if *digit == b'0' { b'1' } else { b'0' };
+    changed
 }
 
 fn content(size: usize) -> Vec<u8> {
@@ -74,8 +145,7 @@ fn json(finished: &Finished) -> Value {
 #[test]
 fn digests_and_tags_are_those_of_the_reference() {
     let folder = Folder::new();
-    let vectors: Value =
-        serde_json::from_str(include_str!("../../../../vectors/newplex.json")).expect("JSON");
+    let vectors = vectors();
     let (mut digests, mut tags) = (0, 0);
     for vector in vectors["digest"]["vectors"].as_array().expect("a list") {
         let steps = vector["steps"].as_array().expect("a list");
@@ -407,9 +477,37 @@ fn every_command_explains_itself() {
         "seal",
         "open",
         "hash-password",
+        "hpke",
+        "hpke seal",
+        "hpke open",
+        "signcrypt",
+        "signcrypt seal",
+        "signcrypt open",
+        "siv",
+        "siv seal",
+        "siv open",
+        "vrf",
+        "vrf prove",
+        "vrf verify",
+        "oprf",
+        "oprf blind",
+        "oprf evaluate",
+        "oprf finalize",
+        "oprf compute",
+        "pake",
+        "pake initiate",
+        "pake respond",
+        "pake finish",
+        "frost",
+        "frost deal",
+        "frost commit",
+        "frost sign",
+        "frost aggregate",
     ] {
-        let help = newplex(&[command, "--help"], b"").expect_code(0);
-        assert!(help.text().contains("Examples:"), "{command}");
+        let mut arguments: Vec<_> = command.split(' ').collect();
+        arguments.push("--help");
+        let help = newplex(&arguments, b"").expect_code(0);
+        assert!(help.text().contains("Examples"), "{command}");
     }
 }
 

@@ -19,15 +19,51 @@ pub enum Kind {
     Signature,
     /// The hash of a password with all that verifying takes.
     PasswordHash,
+    /// The proof of an output of a key, as of [`vrf`](crate::schemes::vrf).
+    VrfProof,
+    /// What a client keeps until its answer comes: secret, and used once.
+    OprfState,
+    /// A blinded input.
+    OprfRequest,
+    /// A blinded input that was evaluated, with its proof.
+    OprfAnswer,
+    /// What an initiator keeps until its answer comes: secret, and used once.
+    PakeState,
+    /// The message of an initiator.
+    PakeMessage,
+    /// The answer to it.
+    PakeAnswer,
+    /// What everybody may know of a group of signers.
+    FrostGroup,
+    /// A participant's share of the key of a group: secret.
+    FrostSigner,
+    /// The nonces of one signature: secret, and used once.
+    FrostNonces,
+    /// What a signer commits itself to.
+    FrostCommitment,
+    /// A signer's share of a signature.
+    FrostShare,
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 17] = [
         Self::SymmetricKey,
         Self::SecretKey,
         Self::PublicKey,
         Self::Signature,
         Self::PasswordHash,
+        Self::VrfProof,
+        Self::OprfState,
+        Self::OprfRequest,
+        Self::OprfAnswer,
+        Self::PakeState,
+        Self::PakeMessage,
+        Self::PakeAnswer,
+        Self::FrostGroup,
+        Self::FrostSigner,
+        Self::FrostNonces,
+        Self::FrostCommitment,
+        Self::FrostShare,
     ];
 
     /// In front of the version.
@@ -38,6 +74,18 @@ impl Kind {
             Self::PublicKey => "newplex-public-key-v",
             Self::Signature => "newplex-signature-v",
             Self::PasswordHash => "newplex-password-v",
+            Self::VrfProof => "newplex-vrf-proof-v",
+            Self::OprfState => "newplex-oprf-state-v",
+            Self::OprfRequest => "newplex-oprf-request-v",
+            Self::OprfAnswer => "newplex-oprf-answer-v",
+            Self::PakeState => "newplex-pake-state-v",
+            Self::PakeMessage => "newplex-pake-message-v",
+            Self::PakeAnswer => "newplex-pake-answer-v",
+            Self::FrostGroup => "newplex-frost-group-v",
+            Self::FrostSigner => "newplex-frost-signer-v",
+            Self::FrostNonces => "newplex-frost-nonces-v",
+            Self::FrostCommitment => "newplex-frost-commitment-v",
+            Self::FrostShare => "newplex-frost-share-v",
         }
     }
 
@@ -94,6 +142,26 @@ impl fmt::Display for Kind {
             Self::PublicKey => "a public key ('sealwire newplex keygen --out STEM', STEM.pub)",
             Self::Signature => "a signature ('sealwire newplex sign')",
             Self::PasswordHash => "the hash of a password ('sealwire newplex hash-password')",
+            Self::VrfProof => "the proof of an output ('sealwire newplex vrf prove')",
+            Self::OprfState => "the state of a client ('sealwire newplex oprf blind --state FILE')",
+            Self::OprfRequest => "a blinded input ('sealwire newplex oprf blind')",
+            Self::OprfAnswer => "an evaluated input ('sealwire newplex oprf evaluate')",
+            Self::PakeState => {
+                "the state of an initiator ('sealwire newplex pake initiate --state FILE')"
+            }
+            Self::PakeMessage => "an initiator's message ('sealwire newplex pake initiate')",
+            Self::PakeAnswer => "a responder's answer ('sealwire newplex pake respond')",
+            Self::FrostGroup => {
+                "a group of signers ('sealwire newplex frost deal --out STEM', STEM.group)"
+            }
+            Self::FrostSigner => {
+                "a participant's secret ('sealwire newplex frost deal --out STEM', STEM-1.signer)"
+            }
+            Self::FrostNonces => {
+                "the nonces of a signature ('sealwire newplex frost commit --nonces FILE')"
+            }
+            Self::FrostCommitment => "a signer's commitment ('sealwire newplex frost commit')",
+            Self::FrostShare => "a share of a signature ('sealwire newplex frost sign')",
         })
     }
 }

@@ -1,7 +1,8 @@
 //! The files that the `sealwire` program writes and reads: version 1 of each format.
 //!
-//! Keys, signatures and password hashes are text, one line each under a label that tells kind and
-//! version ([`Kind`]); [`sealed`] files are binary. The formats are those of
+//! Keys, signatures, password hashes and what parties exchange are text, one line each under a label
+//! that tells kind and version ([`Kind`]); [`sealed`] files, those [`to_key`] and single
+//! [`message`]s are binary ([`Format`]). The formats are those of
 //! `docs/spec/newplex-files.md`. Nothing here opens a file: text and readers come from the caller.
 //!
 //! ```
@@ -14,13 +15,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod blocks;
+mod ceremony;
+mod exchange;
+mod format;
 mod hex;
 mod line;
+pub mod message;
 mod password;
 pub mod sealed;
+pub mod to_key;
 
+use crate::schemes::frost::FrostError;
 use crate::schemes::keys::{InvalidEncoding, PublicKey, SecretKey};
 use crate::schemes::sig::{SIGNATURE_SIZE, Signature};
+pub use ceremony::{
+    FROST_DOMAIN, MAX_FROST_SIGNERS, PublicGroup, frost_share_line, parse_frost_commitment,
+    parse_frost_share, parse_frost_signer,
+};
+pub use exchange::{
+    OPRF_OUTPUT_SIZE, VRF_OUTPUT_SIZE, oprf_answer_line, pake_answer_line, parse_oprf_answer,
+    parse_oprf_request, parse_pake_answer, parse_pake_message, parse_state, parse_vrf_proof,
+};
+pub use format::{Format, InvalidFormat, PREFIX_SIZE};
 pub use hex::decode as decode_hex;
 pub use line::Kind;
 pub use password::{HASH_SIZE, MAX_COST, PasswordHash, SALT_SIZE};
@@ -58,6 +75,9 @@ pub enum InvalidFile {
     /// The digits are not a key.
     #[error(transparent)]
     Key(#[from] InvalidEncoding),
+    /// The digits are not a group, a signer or what signers exchange.
+    #[error(transparent)]
+    Frost(#[from] FrostError),
     /// The parts of a password hash are not as they should be.
     #[error(
         "behind its label there must be cost (up to 24), salt (32 hexadecimal digits) and hash \

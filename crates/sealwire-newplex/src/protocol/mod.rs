@@ -1,7 +1,8 @@
 //! The protocol: labelled operations on one state.
 //!
 //! Every operation begins with a header of its code and its label, so that no sequence of operations
-//! gives the same input to the duplex as another.
+//! gives the same input to the duplex as another, with labels of less than 92 bytes. The argument, and
+//! why no longer ones, is in `docs/newplex/design.md`.
 
 pub(crate) mod batch;
 mod fork;
@@ -40,6 +41,9 @@ mod code {
 ///
 /// Two protocols that did the same are in the same state. Labels and domains are taken as bytes,
 /// without Unicode normalisation; texts and byte strings are both accepted.
+///
+/// Keep labels shorter than 92 bytes, best constant. The framing, which is the reference's, has pairs of
+/// different sequences that end in the same state where a label is longer.
 ///
 /// 256 bytes, on the stack, overwritten with zeros when dropped. A clone is a copy of the state:
 /// what both are asked the same way, they answer the same way, and sealing two different messages

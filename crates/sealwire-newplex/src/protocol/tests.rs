@@ -322,3 +322,27 @@ fn a_masking_writer_whose_writer_failed_stays_failed() {
     assert!(writer.write(b"hello").is_err());
     assert_eq!(writer.finish().taken.len(), 3);
 }
+
+/// The limit that `docs/newplex/design.md` gives for labels. A frame that begins where a block begins is
+/// not recorded, and two of them in a row are not missed either.
+#[test]
+fn labels_of_92_bytes_can_pass_for_data() {
+    let begun = |data: &[u8]| {
+        let mut protocol = Protocol::new("");
+        protocol.mix("", data);
+        protocol
+    };
+    // One byte is left of the block: it will hold the index of the frame of the data, which is the
+    // same for data of any length.
+    let empty = begun(b"").to_bytes();
+    let (position, frame) = (empty[0], empty[1]);
+    let data = vec![7; 93 - usize::from(position)];
+    for (length, confused) in [(91, false), (92, true), (93, false), (92 + 94, true)] {
+        let label = vec![b'x'; length];
+        let mut two = begun(&data);
+        two.mix(&label, b"message");
+        let frames = [&data[..], &[frame, 0x02], &label, &[0, 0x82], b"message"].concat();
+        let one = begun(&frames);
+        assert_eq!(two.to_bytes() == one.to_bytes(), confused, "{length}");
+    }
+}
