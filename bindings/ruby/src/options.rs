@@ -271,9 +271,13 @@ impl Options {
             );
         }
         if let Some(interval) = self.time("heartbeat_interval") {
-            let timeout = self.time("heartbeat_timeout").unwrap_or(interval);
-            let ttl = self.time("heartbeat_ttl").unwrap_or(timeout);
-            builder = builder.heartbeat(interval, timeout, ttl);
+            builder = builder.heartbeat(interval);
+            if let Some(timeout) = self.time("heartbeat_timeout") {
+                builder = builder.heartbeat_timeout(timeout);
+            }
+            if let Some(ttl) = self.time("heartbeat_ttl") {
+                builder = builder.heartbeat_ttl(ttl);
+            }
         }
         if let Some(reasons) = self.names("reconnect_stop") {
             builder = builder.reconnect_stop(reconnect_stop(ruby, reasons)?);

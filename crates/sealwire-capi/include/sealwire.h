@@ -447,19 +447,20 @@
 #define SEALWIRE_OPTION_RECONNECT_STOP 12
 
 /**
- * Sends a PING after so long without traffic, in milliseconds. Default: none. `ZMQ_HEARTBEAT_IVL`.
+ * Sends a PING after so long without traffic, in milliseconds, and gives a peer three times as long for an
+ * answer. Default: none. `ZMQ_HEARTBEAT_IVL`.
  */
 #define SEALWIRE_OPTION_HEARTBEAT_INTERVAL_MS 13
 
 /**
- * Ends a connection on which nothing came for this time after a PING, in milliseconds. Default: the
- * interval. `ZMQ_HEARTBEAT_TIMEOUT`.
+ * Ends a connection on which nothing came for this time after a PING, in milliseconds. Default: three
+ * intervals. `ZMQ_HEARTBEAT_TIMEOUT`.
  */
 #define SEALWIRE_OPTION_HEARTBEAT_TIMEOUT_MS 14
 
 /**
- * After how long the peer should do the same, in milliseconds. Default: the interval.
- * `ZMQ_HEARTBEAT_TTL`.
+ * After how long without traffic the peer is asked to do the same, in milliseconds; 0 leaves that to the peer.
+ * Default: as the timeout. `ZMQ_HEARTBEAT_TTL`.
  */
 #define SEALWIRE_OPTION_HEARTBEAT_TTL_MS 15
 

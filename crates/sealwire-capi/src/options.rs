@@ -310,12 +310,13 @@ impl sealwire_options {
             );
         }
         if let Some(interval) = number(SEALWIRE_OPTION_HEARTBEAT_INTERVAL_MS) {
-            let or_interval = |option| time(number(option).unwrap_or(interval));
-            builder = builder.heartbeat(
-                time(interval),
-                or_interval(SEALWIRE_OPTION_HEARTBEAT_TIMEOUT_MS),
-                or_interval(SEALWIRE_OPTION_HEARTBEAT_TTL_MS),
-            );
+            builder = builder.heartbeat(time(interval));
+            if let Some(timeout) = number(SEALWIRE_OPTION_HEARTBEAT_TIMEOUT_MS) {
+                builder = builder.heartbeat_timeout(time(timeout));
+            }
+            if let Some(ttl) = number(SEALWIRE_OPTION_HEARTBEAT_TTL_MS) {
+                builder = builder.heartbeat_ttl(time(ttl));
+            }
         }
         let seconds =
             |option| number(option).map(|value| Duration::from_secs(value.unsigned_abs()));

@@ -27,6 +27,14 @@ Examples:
   sealwire pull -b ipc:///run/in.sock -n 1 -o raw > image
   sealwire pull -c tcp://127.0.0.1:5555 --json -t 5s  JSON lines, until 5 s pass in silence";
 
+pub(crate) const SCATTER: &str = "\
+Examples:
+  seq 1000 | sealwire scatter -b tcp://*:5555         a message per line, shared out to all gathers";
+
+pub(crate) const GATHER: &str = "\
+Examples:
+  sealwire gather -c tcp://127.0.0.1:5555             prints what comes, a line per message";
+
 pub(crate) const PUBLISH: &str = "\
 Examples:
   sealwire pub -b tcp://*:5556 -d weather -d rain     topic and body, two frames
@@ -39,6 +47,18 @@ pub(crate) const SUBSCRIBE: &str = "\
 Examples:
   sealwire sub -c tcp://127.0.0.1:5556 -s weather     what starts with 'weather'
   sealwire sub -c tcp://one:5556 -c tcp://two:5556    everything, from two publishers";
+
+pub(crate) const RADIO: &str = "\
+Examples:
+  sealwire radio -b tcp://*:5556 -g news -d rain      to all who joined 'news'
+  tail -f log | sealwire radio -c 'udp://239.0.0.1:5556' -g log --mechanism null
+
+Over udp nothing is encrypted, datagrams may be lost, and nobody knows who has joined.";
+
+pub(crate) const DISH: &str = "\
+Examples:
+  sealwire dish -c tcp://127.0.0.1:5556 -j news       the group, a tab, the message
+  sealwire dish -b 'udp://239.0.0.1:5556' -j log --mechanism null";
 
 pub(crate) const REQUEST: &str = "\
 Examples:
@@ -58,6 +78,11 @@ Examples:
   sealwire pair -b tcp://127.0.0.1:5555               one end of a chat
   sealwire pair -c tcp://127.0.0.1:5555               the other end";
 
+pub(crate) const CHANNEL: &str = "\
+Examples:
+  sealwire channel -b tcp://127.0.0.1:5555            one end of a chat
+  sealwire channel -c tcp://127.0.0.1:5555            the other end";
+
 pub(crate) const DEALER: &str = "\
 Examples:
   sealwire dealer -c tcp://127.0.0.1:5555 -d '' -d hello -n 1     talk to a rep: an empty frame first
@@ -70,6 +95,31 @@ Examples:
   sealwire router -b tcp://127.0.0.1:5555 -o quoted   shows routing ids and envelopes
 
 Without --echo, --data, --file and --to it only receives.";
+
+pub(crate) const CLIENT: &str = "\
+Examples:
+  sealwire client -c tcp://127.0.0.1:5555 -d hello -n 1           one question, one answer";
+
+pub(crate) const SERVER: &str = "\
+Examples:
+  sealwire server -b tcp://127.0.0.1:5555 --echo      answers clients
+
+Without --echo, --data and --file it only receives.";
+
+pub(crate) const PEER: &str = "\
+Examples:
+  sealwire peer -b tcp://127.0.0.1:5555 --echo        answers the peers that come
+  sealwire peer -c tcp://127.0.0.1:5555 -d hello -n 1             talks with the peer that is there
+
+With --bind and without --echo, --data and --file it only receives.";
+
+pub(crate) const STREAM: &str = "\
+Examples:
+  printf 'GET / HTTP/1.0\\r\\n\\r\\n' | sealwire stream -c tcp://127.0.0.1:80 --raw -o raw
+  sealwire stream -b tcp://127.0.0.1:5555 --echo      answers with the bytes that come
+
+Nothing is encrypted and nobody is authenticated. Bytes are printed as they come, in pieces of any size. With
+--bind and without --echo, --data and --file it only receives.";
 
 pub(crate) const XPUB: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! The `sealwire` program: a demonstration, keys, the eleven classic socket types, a proxy, sealed files and
+//! The `sealwire` program: a demonstration, keys, the twenty socket types, a proxy, sealed files and
 //! benchmarks on the command line. `sealwire --help` is its manual.
 
 #![forbid(unsafe_code)]
@@ -60,12 +60,24 @@ enum Command {
     /// Receive messages from all peers
     #[command(after_help = help::PULL)]
     Pull(receive::ReceiveOptions),
+    /// Send messages of one frame, each to one of the peers: a push to gather
+    #[command(after_help = help::SCATTER)]
+    Scatter(send::SendOptions),
+    /// Receive messages of one frame from all peers: a pull from scatter
+    #[command(after_help = help::GATHER)]
+    Gather(receive::ReceiveOptions),
     /// Publish messages to all who subscribed
     #[command(name = "pub", after_help = help::PUBLISH)]
     Publish(send::SendOptions),
     /// Subscribe and receive
     #[command(name = "sub", after_help = help::SUBSCRIBE)]
     Subscribe(receive::SubscribeOptions),
+    /// Send messages to the members of a group, over udp too
+    #[command(after_help = help::RADIO)]
+    Radio(send::RadioOptions),
+    /// Join groups and receive, over udp too
+    #[command(after_help = help::DISH)]
+    Dish(receive::DishOptions),
     /// Ask and wait for the answer
     #[command(after_help = help::REQUEST)]
     Req(request::RequestOptions),
@@ -75,12 +87,27 @@ enum Command {
     /// Talk with exactly one peer
     #[command(after_help = help::PAIR)]
     Pair(duplex::DuplexOptions),
+    /// Talk with exactly one peer in messages of one frame
+    #[command(after_help = help::CHANNEL)]
+    Channel(duplex::DuplexOptions),
     /// Send to peers in turn, receive from all: a req without the strict alternation
     #[command(after_help = help::DEALER)]
     Dealer(duplex::DuplexOptions),
     /// Receive with the sender's routing id in front, send to whom it names
     #[command(after_help = help::ROUTER)]
     Router(answer::RouterOptions),
+    /// Send messages of one frame to servers in turn, receive from all
+    #[command(after_help = help::CLIENT)]
+    Client(duplex::DuplexOptions),
+    /// Receive messages of one frame from clients, answer if told to
+    #[command(after_help = help::SERVER)]
+    Server(answer::AnswerOptions),
+    /// Talk with a peer, or answer the peers that come, in messages of one frame
+    #[command(after_help = help::PEER)]
+    Peer(answer::AnswerOptions),
+    /// Talk plain TCP with programs that know no ZeroMQ
+    #[command(after_help = help::STREAM)]
+    Stream(answer::AnswerOptions),
     /// Publish and see the subscriptions
     #[command(after_help = help::XPUB)]
     Xpub(duplex::DuplexOptions),
@@ -119,12 +146,21 @@ impl Command {
             Command::Keygen(options) => keygen::run(options),
             Command::Push(options) => send::push(options),
             Command::Pull(options) => receive::pull(options),
+            Command::Scatter(options) => send::scatter(options),
+            Command::Gather(options) => receive::gather(options),
             Command::Publish(options) => send::publish(options),
             Command::Subscribe(options) => receive::subscribe(options),
+            Command::Radio(options) => send::radio(options),
+            Command::Dish(options) => receive::dish(options),
             Command::Req(options) => request::request(options),
             Command::Rep(options) => answer::reply(options),
             Command::Pair(options) => duplex::pair(options),
+            Command::Channel(options) => duplex::channel(options),
             Command::Dealer(options) => duplex::dealer(options),
+            Command::Client(options) => duplex::client(options),
+            Command::Server(options) => answer::serve_clients(options),
+            Command::Peer(options) => answer::peer(options),
+            Command::Stream(options) => answer::stream(options),
             Command::Router(options) => answer::route(options),
             Command::Xpub(options) => duplex::xpub(options),
             Command::Xsub(options) => duplex::xsub(options),
@@ -144,14 +180,23 @@ impl Command {
         match self {
             Command::Demo(_) | Command::Seal(_) | Command::Open(_) | Command::BenchSide(_) => false,
             Command::Keygen(options) => options.json,
-            Command::Push(options) | Command::Publish(options) => options.connection.report.json,
-            Command::Pull(options) => options.connection.report.json,
-            Command::Subscribe(options) => options.receive.connection.report.json,
-            Command::Req(options) => options.connection.report.json,
-            Command::Rep(options) => options.connection.report.json,
-            Command::Pair(options) | Command::Dealer(options) | Command::Xpub(options) => {
+            Command::Push(options) | Command::Scatter(options) | Command::Publish(options) => {
                 options.connection.report.json
             }
+            Command::Radio(options) => options.connection.report.json,
+            Command::Pull(options) | Command::Gather(options) => options.connection.report.json,
+            Command::Subscribe(options) => options.receive.connection.report.json,
+            Command::Dish(options) => options.receive.connection.report.json,
+            Command::Req(options) => options.connection.report.json,
+            Command::Rep(options)
+            | Command::Server(options)
+            | Command::Peer(options)
+            | Command::Stream(options) => options.connection.report.json,
+            Command::Pair(options)
+            | Command::Channel(options)
+            | Command::Dealer(options)
+            | Command::Client(options)
+            | Command::Xpub(options) => options.connection.report.json,
             Command::Router(options) => options.answer.connection.report.json,
             Command::Xsub(options) => options.duplex.connection.report.json,
             Command::Proxy(options) => options.report.json,

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 
 use clap::ValueEnum;
-use sealwire::{Frame, Mechanism, Message};
+use sealwire::{Frame, Mechanism, Message, Peer};
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -28,6 +28,8 @@ pub(crate) enum Format {
 /// Prints messages; buffered until [`flush`](Printer::flush).
 pub(crate) struct Printer {
     format: Format,
+    /// Frames in front that are not printed.
+    hidden: usize,
     to_terminal: bool,
     out: BufWriter<StdoutLock<'static>>,
 }
@@ -37,13 +39,25 @@ impl Printer {
         let out = io::stdout().lock();
         Printer {
             format,
+            hidden: 0,
             to_terminal: out.is_terminal(),
             out: BufWriter::new(out),
         }
     }
 
+    /// Leaves this number of frames in front of each message out.
+    pub(crate) fn hiding(mut self, frames: usize) -> Self {
+        self.hidden = frames;
+        self
+    }
+
     pub(crate) fn print(&mut self, message: &Message) -> Result<(), Failure> {
-        write_message(&mut self.out, self.format, message, self.to_terminal)
+        let shown = message.frames().get(self.hidden..).unwrap_or_default();
+        let shown = Shown {
+            frames: shown,
+            peer: message.peer().map(|peer| &**peer),
+        };
+        write_message(&mut self.out, self.format, &shown, self.to_terminal)
             .map_err(|error| Failure::output(&error))
     }
 
@@ -52,10 +66,16 @@ impl Printer {
     }
 }
 
+/// The part of a message that is printed.
+struct Shown<'a> {
+    frames: &'a [Frame],
+    peer: Option<&'a Peer>,
+}
+
 fn write_message(
     out: &mut impl Write,
     format: Format,
-    message: &Message,
+    message: &Shown<'_>,
     to_terminal: bool,
 ) -> io::Result<()> {
     let separator = match format {
@@ -64,7 +84,7 @@ fn write_message(
         Format::Text => "\t",
         Format::Hex | Format::Quoted => " ",
     };
-    for (index, frame) in message.frames().iter().enumerate() {
+    for (index, frame) in message.frames.iter().enumerate() {
         if index > 0 {
             out.write_all(separator.as_bytes())?;
         }
@@ -116,11 +136,11 @@ struct PeerRecord<'a> {
     connection: u64,
 }
 
-fn write_json(out: &mut impl Write, message: &Message) -> io::Result<()> {
+fn write_json(out: &mut impl Write, message: &Shown<'_>) -> io::Result<()> {
     let record = MessageRecord {
-        frames: message.frames().iter().map(FrameRecord::from).collect(),
-        bytes: message.size(),
-        peer: message.peer().map(|peer| PeerRecord {
+        frames: message.frames.iter().map(FrameRecord::from).collect(),
+        bytes: message.frames.iter().map(|frame| frame.len()).sum(),
+        peer: message.peer.map(|peer| PeerRecord {
             address: peer.address().to_string(),
             public_key: peer.public_key().map(|key| key.to_string()),
             user_id: peer.user_id(),
@@ -146,25 +166,30 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
+    fn write(format: Format, message: &Message, to_terminal: bool) -> Vec<u8> {
+        let mut out = Vec::new();
+        let shown = Shown {
+            frames: message.frames(),
+            peer: None,
+        };
+        write_message(&mut out, format, &shown, to_terminal).unwrap();
+        out
+    }
+
     fn printed(format: Format) -> Vec<u8> {
         let message = Message::multipart([&b"ab"[..], b"", b"\xff\n\""]);
-        let mut out = Vec::new();
-        write_message(&mut out, format, &message, false).unwrap();
-        out
+        write(format, &message, false)
     }
 
     #[test]
     fn a_terminal_gets_no_control_characters_unless_they_are_asked_for() {
         let message = Message::multipart(["\u{1b}[2J", "\u{9b}x"]);
         for format in [Format::Text, Format::Hex, Format::Quoted, Format::Jsonl] {
-            let mut out = Vec::new();
-            write_message(&mut out, format, &message, true).unwrap();
-            let shown = String::from_utf8(out).unwrap();
+            let shown = String::from_utf8(write(format, &message, true)).unwrap();
             let harmless = |c: char| !c.is_control() || matches!(c, '\t' | '\n');
             assert!(shown.chars().all(harmless), "{format:?}: {shown:?}");
         }
-        let mut raw = Vec::new();
-        write_message(&mut raw, Format::Raw, &message, true).unwrap();
+        let raw = write(Format::Raw, &message, true);
         assert_eq!(raw, "\u{1b}[2J\u{9b}x".as_bytes());
     }
 

@@ -23,6 +23,7 @@ pub(crate) fn limited(socket: SocketBuilder, limits: &Limits) -> SocketBuilder {
         .send_byte_budget(QUEUE_BYTES)
         .receive_byte_budget(QUEUE_BYTES)
         .max_message_size(limits.max_body as usize + HEADER + ERROR_MARGIN)
-        .heartbeat(limits.read / 3, limits.read, limits.read)
+        .heartbeat(limits.read / 3)
+        .heartbeat_timeout(limits.read)
         .linger(limits.linger)
 }

@@ -7,6 +7,9 @@
 
 use std::time::Duration;
 
+/// Longest name of a group of RADIO and DISH, in bytes.
+pub use sealwire_zmtp::limits::MAX_GROUP;
+
 // Options.
 
 /// Messages queued per peer in each direction before backpressure or dropping sets in; as in

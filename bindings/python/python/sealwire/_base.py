@@ -66,9 +66,13 @@ class Options:
     reconnect_stop = Option[int](
         "After what connecting ends: 1 refused, 2 handshake failed, 4 disconnected, 8 unreachable."
     )
-    heartbeat_ivl = Option[int]("Time without traffic before a PING; 0 for no heartbeats.")
-    heartbeat_timeout = Option[int]("How long to wait for a sign of life; -1 as the interval.")
-    heartbeat_ttl = Option[int]("What the peer is asked to wait.")
+    heartbeat_ivl = Option[int](
+        "Time without traffic before a PING; 0 for no heartbeats. The others follow from it."
+    )
+    heartbeat_timeout = Option[int]("How long to wait for a sign of life; -1 for three intervals.")
+    heartbeat_ttl = Option[int](
+        "What the peer is asked to wait; -1 as heartbeat_timeout, 0 leaves that to the peer."
+    )
     tcp_keepalive = Option[int]("1 on, 0 off, -1 the system's default.")
     tcp_keepalive_cnt = Option[int]("Probes; -1 for the system's default.")
     tcp_keepalive_idle = Option[int]("Seconds before the first probe; -1 for the default.")

@@ -262,12 +262,14 @@ impl Options {
             .time("heartbeat_ivl")
             .filter(|interval| !interval.is_zero())
         {
-            let timeout = match self.number("heartbeat_timeout") {
-                None | Some(-1) => interval,
-                Some(timeout) => milliseconds(timeout),
-            };
-            let ttl = self.time("heartbeat_ttl").unwrap_or_default();
-            builder = builder.heartbeat(interval, timeout, ttl);
+            builder = builder.heartbeat(interval);
+            let said = |name| self.number(name).filter(|&time| time != -1);
+            if let Some(timeout) = said("heartbeat_timeout") {
+                builder = builder.heartbeat_timeout(milliseconds(timeout));
+            }
+            if let Some(ttl) = said("heartbeat_ttl") {
+                builder = builder.heartbeat_ttl(milliseconds(ttl));
+            }
         }
         if let Some(Value::Callable(callable)) = self.set.get("admit") {
             builder = crate::guest::admit(builder, callable);

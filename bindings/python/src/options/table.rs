@@ -85,7 +85,7 @@ pub(super) static OPTIONS: &[Spec] = &[
     int("reconnect_stop", 0, 0),
     int("heartbeat_ivl", 0, 0),
     int("heartbeat_timeout", -1, -1),
-    int("heartbeat_ttl", 0, 0),
+    int("heartbeat_ttl", -1, -1),
     int("tcp_keepalive", -1, -1),
     int("tcp_keepalive_cnt", -1, -1),
     int("tcp_keepalive_idle", -1, -1),

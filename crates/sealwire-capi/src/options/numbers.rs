@@ -41,13 +41,14 @@ pub const SEALWIRE_OPTION_RECONNECT_MAXIMUM_MS: i32 = 11;
 /// (handshake failed), 4 (connection ended), 8 (not reachable otherwise). Default 0.
 /// `ZMQ_RECONNECT_STOP`.
 pub const SEALWIRE_OPTION_RECONNECT_STOP: i32 = 12;
-/// Sends a PING after so long without traffic, in milliseconds. Default: none. `ZMQ_HEARTBEAT_IVL`.
+/// Sends a PING after so long without traffic, in milliseconds, and gives a peer three times as long for an
+/// answer. Default: none. `ZMQ_HEARTBEAT_IVL`.
 pub const SEALWIRE_OPTION_HEARTBEAT_INTERVAL_MS: i32 = 13;
-/// Ends a connection on which nothing came for this time after a PING, in milliseconds. Default: the
-/// interval. `ZMQ_HEARTBEAT_TIMEOUT`.
+/// Ends a connection on which nothing came for this time after a PING, in milliseconds. Default: three
+/// intervals. `ZMQ_HEARTBEAT_TIMEOUT`.
 pub const SEALWIRE_OPTION_HEARTBEAT_TIMEOUT_MS: i32 = 14;
-/// After how long the peer should do the same, in milliseconds. Default: the interval.
-/// `ZMQ_HEARTBEAT_TTL`.
+/// After how long without traffic the peer is asked to do the same, in milliseconds; 0 leaves that to the peer.
+/// Default: as the timeout. `ZMQ_HEARTBEAT_TTL`.
 pub const SEALWIRE_OPTION_HEARTBEAT_TTL_MS: i32 = 15;
 /// Largest message that is accepted, in bytes. Default 64 MiB. `ZMQ_MAXMSGSIZE`.
 pub const SEALWIRE_OPTION_MAX_MESSAGE_SIZE: i32 = 16;
@@ -181,7 +182,7 @@ pub(super) fn range(option: i32) -> Option<RangeInclusive<i64>> {
         | SEALWIRE_OPTION_TCP_MAX_RETRANSMIT_MS
         | SEALWIRE_OPTION_ZAP_TIMEOUT_MS => 1..=i64::MAX,
         SEALWIRE_OPTION_RECONNECT_STOP => 0..=15,
-        SEALWIRE_OPTION_HEARTBEAT_TTL_MS => 1..=6553500,
+        SEALWIRE_OPTION_HEARTBEAT_TTL_MS => 0..=6553500,
         SEALWIRE_OPTION_MAX_CONNECTIONS
         | SEALWIRE_OPTION_MAX_CONNECTIONS_PER_ADDRESS
         | SEALWIRE_OPTION_MAX_CONNECTIONS_PER_KEY

@@ -1,34 +1,57 @@
-//! `rep`, and `router` with an answer: each request that comes in is answered.
+//! `rep`, and `router`, `server`, `peer` and `stream` with an answer: each request that comes in is answered.
 
 use clap::Args;
-use sealwire::{Error, Frame, Message, SocketType};
+use sealwire::{Error, Frame, Message, SocketBuilder, SocketType};
 
 use super::duplex;
 use super::input::Input;
 use super::opened::Opened;
 use super::options::{ConnectionOptions, InputOptions, OutputOptions};
+use super::receive::print_received;
+use super::single;
 use crate::exit::{Code, Failure};
 use crate::output::Printer;
 
-/// Options of rep.
+/// Options of rep, server, peer and stream.
 #[derive(Debug, Args)]
 pub(crate) struct AnswerOptions {
     #[command(flatten)]
     pub(crate) connection: ConnectionOptions,
 
     #[command(flatten)]
-    input: InputOptions,
+    pub(super) input: InputOptions,
 
     #[command(flatten)]
-    output: OutputOptions,
+    pub(super) output: OutputOptions,
 
     /// Answer each request with its own frames
     #[arg(short, long, conflicts_with_all = ["data", "file", "raw"])]
-    echo: bool,
+    pub(super) echo: bool,
 
     /// End after this many messages were received [default: when interrupted]
     #[arg(short = 'n', long, value_name = "N")]
-    count: Option<u64>,
+    pub(super) count: Option<u64>,
+}
+
+impl AnswerOptions {
+    /// Whether there is something to answer with.
+    fn answers(&self) -> bool {
+        self.echo || self.input.is_given()
+    }
+
+    /// Whether it talks with whom it connects to, instead of answering those who come.
+    fn talks(&self) -> Result<bool, Failure> {
+        let endpoints = &self.connection.endpoints;
+        match (&endpoints.bind[..], &endpoints.connect[..]) {
+            _ if self.echo => Ok(false),
+            (_, []) => Ok(false),
+            ([], [_]) => Ok(true),
+            _ => Err(Failure::usage(
+                "without --echo either give --bind, to answer those who come, or --connect once, to talk \
+                 with the one that is there",
+            )),
+        }
+    }
 }
 
 /// Options of router.
@@ -77,7 +100,9 @@ impl Answers {
 /// Answers requests in turn.
 pub(crate) fn reply(options: &AnswerOptions) -> Result<(), Failure> {
     let mut answers = Answers::new(options)?;
-    serve(options, SocketType::Rep, |request| answers.next(request))
+    serve(options, Asked::whole(SocketType::Rep), |request| {
+        answers.next(request)
+    })
 }
 
 /// Takes messages with the routing id of their sender in front, and answers if told to.
@@ -87,22 +112,103 @@ pub(crate) fn route(options: &RouterOptions) -> Result<(), Failure> {
         let input = Input::new(&answer.input, None)?;
         return duplex::send_to(&answer.connection, &answer.output, input, to, answer.count);
     }
-    if !answer.echo && !answer.input.is_given() {
-        return duplex::receive_only(
-            SocketType::Router,
-            &answer.connection,
-            &answer.output,
-            answer.count,
-        );
+    answer_behind_envelopes(answer, Asked::whole(SocketType::Router))
+}
+
+/// Takes messages of one frame, and answers if told to.
+pub(crate) fn serve_clients(options: &AnswerOptions) -> Result<(), Failure> {
+    answer_by_connection(options, SocketType::Server)
+}
+
+/// Talks with the peer that it connects to, or does as a server.
+pub(crate) fn peer(options: &AnswerOptions) -> Result<(), Failure> {
+    match options.talks()? {
+        true => single::talk_with_peer(options),
+        false => answer_by_connection(options, SocketType::Peer),
     }
-    let mut answers = Answers::new(answer)?;
-    serve(answer, SocketType::Router, |request| {
+}
+
+/// Talks with the program that it connects to, or takes bytes from those that come and answers if told to.
+pub(crate) fn stream(options: &AnswerOptions) -> Result<(), Failure> {
+    options.input.check_single_frame(SocketType::Stream)?;
+    if options.talks()? {
+        return single::talk_over_tcp(options);
+    }
+    let asked = Asked {
+        socket_type: SocketType::Stream,
+        shape: |builder| builder.stream_notify(false),
+        hidden_frames: 1,
+    };
+    answer_behind_envelopes(options, asked)
+}
+
+/// Messages that come in, and how they are shown.
+struct Asked {
+    socket_type: SocketType,
+    shape: fn(SocketBuilder) -> SocketBuilder,
+    /// Frames in front that are for the socket and not for people.
+    hidden_frames: usize,
+}
+
+impl Asked {
+    fn whole(socket_type: SocketType) -> Self {
+        Asked {
+            socket_type,
+            shape: |builder| builder,
+            hidden_frames: 0,
+        }
+    }
+
+    fn printer(&self, options: &AnswerOptions) -> Printer {
+        let format = options.output.format(options.connection.report);
+        Printer::new(format).hiding(self.hidden_frames)
+    }
+
+    fn open(&self, options: &AnswerOptions) -> Result<Opened, Failure> {
+        Opened::with(self.socket_type, &options.connection, self.shape)
+    }
+}
+
+fn answer_behind_envelopes(options: &AnswerOptions, asked: Asked) -> Result<(), Failure> {
+    if !options.answers() {
+        return only_receive(options, asked);
+    }
+    let mut answers = Answers::new(options)?;
+    serve(options, asked, |request| {
         let (mut envelope, body) = split_envelope(request);
         for frame in answers.next(body)?.into_frames() {
             envelope.push_back(frame);
         }
         Ok(envelope)
     })
+}
+
+/// Of a type that knows its peers by numbers, which are not shown.
+fn answer_by_connection(options: &AnswerOptions, socket_type: SocketType) -> Result<(), Failure> {
+    options.input.check_single_frame(socket_type)?;
+    let asked = Asked {
+        shape: |builder| builder.omit_routing_id(true),
+        ..Asked::whole(socket_type)
+    };
+    if !options.answers() {
+        return only_receive(options, asked);
+    }
+    let mut answers = Answers::new(options)?;
+    serve(options, asked, |request| {
+        let asker = request
+            .peer()
+            .map_or(0, |peer| peer.connection_routing_id());
+        let mut answer = answers.next(request)?;
+        answer.push_front(asker.to_be_bytes().to_vec());
+        Ok(answer)
+    })
+}
+
+fn only_receive(options: &AnswerOptions, asked: Asked) -> Result<(), Failure> {
+    let printer = asked.printer(options);
+    let opened = asked.open(options)?;
+    let outcome = print_received(&opened.socket, printer, options.count);
+    opened.close(outcome)
 }
 
 /// The routing id, and the empty delimiter if the sender is a REQ; then what it sent.
@@ -118,11 +224,11 @@ fn split_envelope(request: Message) -> (Message, Message) {
 
 fn serve(
     options: &AnswerOptions,
-    socket_type: SocketType,
+    asked: Asked,
     mut answer: impl FnMut(Message) -> Result<Message, Failure>,
 ) -> Result<(), Failure> {
-    let mut printer = Printer::new(options.output.format(options.connection.report));
-    let opened = Opened::new(socket_type, &options.connection)?;
+    let mut printer = asked.printer(options);
+    let opened = asked.open(options)?;
     let mut answered = 0;
     let outcome = loop {
         if options.count == Some(answered) {

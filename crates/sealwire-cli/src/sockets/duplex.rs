@@ -1,4 +1,4 @@
-//! `pair`, `dealer`, `xpub`, `xsub`, and `router` without answers: what is sent and what is
+//! `pair`, `channel`, `dealer`, `client`, `xpub`, `xsub`, and `router` with `--to`: what is sent and what is
 //! received have nothing to do with each other, so a thread of its own sends.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::exit::Failure;
 use crate::output::Printer;
 use crate::threads;
 
-/// Options of pair, dealer and xpub.
+/// Options of pair, channel, dealer, client and xpub.
 #[derive(Debug, Args)]
 pub(crate) struct DuplexOptions {
     #[command(flatten)]
@@ -49,9 +49,21 @@ pub(crate) fn pair(options: &DuplexOptions) -> Result<(), Failure> {
     run(SocketType::Pair, options)
 }
 
+/// The same with messages of one frame.
+pub(crate) fn channel(options: &DuplexOptions) -> Result<(), Failure> {
+    options.input.check_single_frame(SocketType::Channel)?;
+    run(SocketType::Channel, options)
+}
+
 /// Sends to its peers in turn and receives from all.
 pub(crate) fn dealer(options: &DuplexOptions) -> Result<(), Failure> {
     run(SocketType::Dealer, options)
+}
+
+/// The same with servers and messages of one frame.
+pub(crate) fn client(options: &DuplexOptions) -> Result<(), Failure> {
+    options.input.check_single_frame(SocketType::Client)?;
+    run(SocketType::Client, options)
 }
 
 fn run(socket_type: SocketType, options: &DuplexOptions) -> Result<(), Failure> {
@@ -85,19 +97,6 @@ pub(crate) fn xsub(options: &XSubOptions) -> Result<(), Failure> {
         opened.wait_for_peers("no publisher came", |peers| !peers.is_empty())?;
         exchange(&opened.socket, input, None, duplex)
     });
-    opened.close(outcome)
-}
-
-/// A router that only listens.
-pub(super) fn receive_only(
-    socket_type: SocketType,
-    connection: &ConnectionOptions,
-    output: &OutputOptions,
-    count: Option<u64>,
-) -> Result<(), Failure> {
-    let opened = Opened::new(socket_type, connection)?;
-    let printer = Printer::new(output.format(connection.report));
-    let outcome = print_received(&opened.socket, printer, count);
     opened.close(outcome)
 }
 
@@ -151,7 +150,7 @@ fn exchange(
 }
 
 /// The thread that sends.
-struct Sender {
+pub(super) struct Sender {
     thread: JoinHandle<()>,
     /// Whether it will end by itself.
     finite: bool,
@@ -160,7 +159,8 @@ struct Sender {
 }
 
 impl Sender {
-    fn start(
+    /// Sends the input, each message `address`ed.
+    pub(super) fn start(
         socket: &Socket,
         mut input: Input,
         address: impl Fn(Message) -> Message + Send + 'static,
@@ -192,7 +192,7 @@ impl Sender {
     /// any case; standard input may hold more for ever.
     ///
     /// A failure to send comes first: receiving ends because of it.
-    fn while_receiving(
+    pub(super) fn while_receiving(
         self,
         count: Option<u64>,
         receive: impl FnOnce() -> Result<(), Failure>,

@@ -2,11 +2,12 @@
 //!
 //! | file | commands |
 //! |---|---|
-//! | `send` | push, pub |
-//! | `receive` | pull, sub |
+//! | `send` | push, scatter, pub, radio |
+//! | `receive` | pull, gather, sub, dish |
 //! | `request` | req |
-//! | `answer` | rep, router with an answer |
-//! | `duplex` | pair, dealer, xpub, xsub, router with `--to` or without an answer |
+//! | `answer` | rep; router, server, peer and stream with an answer |
+//! | `duplex` | pair, channel, dealer, client, xpub, xsub; router with `--to`; router, server, peer and stream that only receive |
+//! | `single` | peer and stream that connect, and so have a single peer to talk with |
 
 pub(crate) mod answer;
 pub(crate) mod duplex;
@@ -16,3 +17,5 @@ pub(crate) mod options;
 pub(crate) mod receive;
 pub(crate) mod request;
 pub(crate) mod send;
+pub(crate) mod single;
+mod tuning;

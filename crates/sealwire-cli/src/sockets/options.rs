@@ -4,9 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use sealwire::{Endpoint, EndpointError};
+use sealwire::limits::MAX_GROUP;
+use sealwire::{Endpoint, EndpointError, SocketType};
 
+use super::tuning::TuningOptions;
 use crate::duration;
+use crate::exit::Failure;
 use crate::ipc_options::IpcOptions;
 use crate::output::Format;
 use crate::report::ReportOptions;
@@ -19,6 +22,9 @@ use crate::web_options::WebOptions;
 pub(crate) struct ConnectionOptions {
     #[command(flatten)]
     pub(crate) endpoints: EndpointOptions,
+
+    #[command(flatten)]
+    pub(crate) tuning: TuningOptions,
 
     #[command(flatten)]
     pub(crate) security: SecurityOptions,
@@ -36,12 +42,26 @@ pub(crate) struct ConnectionOptions {
     pub(crate) report: ReportOptions,
 }
 
+impl ConnectionOptions {
+    /// Refuses what a socket of this type cannot do, before anything is opened.
+    pub(super) fn check(&self, socket_type: SocketType) -> Result<(), Failure> {
+        self.endpoints.check(socket_type)?;
+        self.tuning.check()?;
+        if self.tuning.has_heartbeat() && self.endpoints.are_all_udp() {
+            return Err(Failure::usage(
+                "nobody answers over udp: --heartbeat is for other endpoints",
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// At least one endpoint.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Connections")]
 pub(crate) struct EndpointOptions {
     /// Listen on an endpoint (repeatable): tcp://HOST:PORT, tcp://*:PORT, ipc://PATH, ipc://@NAME,
-    /// ws://HOST:PORT/PATH, wss://HOST:PORT/PATH. Port 0 takes a free one; "listening on ENDPOINT" on standard error says which
+    /// ws://HOST:PORT/PATH, wss://HOST:PORT/PATH, and for dish udp://HOST:PORT. Port 0 takes a free one; "listening on ENDPOINT" on standard error says which
     #[arg(
         short,
         long,
@@ -54,8 +74,8 @@ pub(crate) struct EndpointOptions {
     #[arg(short, long, value_name = "ENDPOINT", value_parser = parse_endpoint)]
     pub(crate) connect: Vec<Endpoint>,
 
-    /// Longest wait for a peer, for each message, for room to send, and at the end for everything
-    /// to be sent: 500ms, 2s, 1m [default: for ever]
+    /// Longest wait for a peer, for each message, for room to send, and without --linger at the end for
+    /// everything to be sent: 500ms, 2s, 1m [default: for ever]
     #[arg(short, long, value_name = "TIME", value_parser = duration::parse_positive)]
     pub(crate) timeout: Option<Duration>,
 
@@ -66,6 +86,37 @@ pub(crate) struct EndpointOptions {
     /// Largest message accepted, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = sealwire::options::DEFAULT_MAX_MESSAGE_SIZE)]
     pub(crate) max_size: usize,
+}
+
+impl EndpointOptions {
+    fn check(&self, socket_type: SocketType) -> Result<(), Failure> {
+        let bound = self.bind.iter().map(|endpoint| (endpoint, true));
+        let connected = self.connect.iter().map(|endpoint| (endpoint, false));
+        for (endpoint, is_bound) in bound.chain(connected) {
+            match (endpoint, socket_type, is_bound) {
+                (Endpoint::Udp { .. }, SocketType::Dish, true)
+                | (Endpoint::Udp { .. }, SocketType::Radio, false) => {}
+                (Endpoint::Udp { .. }, ..) => {
+                    return Err(Failure::usage(format!(
+                        "over udp a radio connects and a dish binds: not so at {endpoint}"
+                    )));
+                }
+                (Endpoint::Ws { .. } | Endpoint::Wss { .. }, SocketType::Stream, _) => {
+                    return Err(Failure::usage(format!(
+                        "stream has plain TCP connections and cannot use {endpoint}"
+                    )));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether no peer can be heard of.
+    pub(super) fn are_all_udp(&self) -> bool {
+        let mut all = self.bind.iter().chain(&self.connect);
+        all.all(|endpoint| matches!(endpoint, Endpoint::Udp { .. }))
+    }
 }
 
 /// Reads an endpoint that another process can reach.
@@ -105,6 +156,26 @@ impl InputOptions {
     /// Whether what is sent stands on the command line.
     pub(crate) fn is_given(&self) -> bool {
         !self.data.is_empty() || !self.file.is_empty()
+    }
+
+    /// Refuses several frames for a type whose messages have one.
+    pub(super) fn check_single_frame(&self, socket_type: SocketType) -> Result<(), Failure> {
+        match self.data.len() + self.file.len() {
+            0 | 1 => Ok(()),
+            frames => Err(Failure::usage(format!(
+                "a message of a {socket_type} socket has one frame, and --data and --file give {frames}"
+            ))),
+        }
+    }
+}
+
+/// Reads the name of a group, which RADIO and DISH have for topics.
+pub(super) fn parse_group(name: &str) -> Result<String, String> {
+    match name.len() {
+        1..=MAX_GROUP => Ok(name.to_owned()),
+        size => Err(format!(
+            "the name of a group has 1 to {MAX_GROUP} bytes, not {size}"
+        )),
     }
 }
 

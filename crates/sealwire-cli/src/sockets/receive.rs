@@ -1,18 +1,18 @@
-//! `pull` and `sub`: messages come in, none go out.
+//! `pull`, `gather`, `sub` and `dish`: messages come in, none go out.
 
 use clap::Args;
 use sealwire::blocking::Socket;
 use sealwire::{Error, SocketType};
 
 use super::opened::Opened;
-use super::options::{ConnectionOptions, OutputOptions};
+use super::options::{ConnectionOptions, OutputOptions, parse_group};
 use crate::exit::Failure;
 use crate::output::Printer;
 
 /// Messages taken at a time.
 const BATCH: usize = 256;
 
-/// Options of pull.
+/// Options of pull and gather.
 #[derive(Debug, Args)]
 pub(crate) struct ReceiveOptions {
     #[command(flatten)]
@@ -37,10 +37,43 @@ pub(crate) struct SubscribeOptions {
     subscribe: Vec<String>,
 }
 
+/// Options of dish.
+#[derive(Debug, Args)]
+pub(crate) struct DishOptions {
+    #[command(flatten)]
+    pub(crate) receive: ReceiveOptions,
+
+    /// Receive what is sent to a group (repeatable)
+    #[arg(short, long, value_name = "GROUP", required = true, value_parser = parse_group)]
+    join: Vec<String>,
+}
+
 /// Takes messages from all peers in turn.
 pub(crate) fn pull(options: &ReceiveOptions) -> Result<(), Failure> {
-    let opened = Opened::new(SocketType::Pull, &options.connection)?;
+    take_all(SocketType::Pull, options)
+}
+
+/// The same with messages of one frame.
+pub(crate) fn gather(options: &ReceiveOptions) -> Result<(), Failure> {
+    take_all(SocketType::Gather, options)
+}
+
+fn take_all(socket_type: SocketType, options: &ReceiveOptions) -> Result<(), Failure> {
+    let opened = Opened::new(socket_type, &options.connection)?;
     let outcome = print_all(&opened.socket, options);
+    opened.close(outcome)
+}
+
+/// Takes the messages to the groups that it joined, each behind its group.
+pub(crate) fn dish(options: &DishOptions) -> Result<(), Failure> {
+    let opened = Opened::new(SocketType::Dish, &options.receive.connection)?;
+    let joined = options
+        .join
+        .iter()
+        .try_for_each(|group| opened.socket.join(group));
+    let outcome = joined
+        .map_err(Failure::from)
+        .and_then(|()| print_all(&opened.socket, &options.receive));
     opened.close(outcome)
 }
 

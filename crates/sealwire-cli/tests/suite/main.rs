@@ -5,6 +5,7 @@ mod support;
 mod accounts;
 mod bench;
 mod demo;
+mod every_type;
 mod failures;
 #[cfg(target_os = "linux")]
 mod faults;
@@ -19,4 +20,5 @@ mod newplex;
 mod proxy;
 mod rpc;
 mod tls;
+mod tuning;
 mod tunnel;

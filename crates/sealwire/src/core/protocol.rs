@@ -32,7 +32,7 @@ pub(super) fn protocol_config(engine: &dyn Engine, options: &SocketOptions) -> C
             ..Limits::default()
         },
         handshake_timeout: options.handshake_timeout,
-        heartbeat: options.heartbeat,
+        heartbeat: options.heartbeat.heartbeat(),
         ..Config::new(options.socket_type)
     }
 }

@@ -1,6 +1,7 @@
 //! Options of a socket and their defaults. Everything that can grow has a finite default.
 
 mod behaviour;
+mod heartbeat;
 mod multicast;
 mod reconnect;
 mod socks;
@@ -13,7 +14,6 @@ mod web;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sealwire_zmtp::connection::Heartbeat;
 pub use sealwire_zmtp::error::ConfigError;
 use sealwire_zmtp::limits::MAX_ADDITIONAL_SERVER_KEYS;
 pub use sealwire_zmtp::limits::MAX_ROUTING_ID;
@@ -21,6 +21,8 @@ use sealwire_zmtp::mechanism::PlainClient;
 use sealwire_zmtp::{Config, Mechanism, MechanismConfig, Provider, SocketType};
 
 pub(crate) use behaviour::Behaviour;
+pub use heartbeat::HEARTBEAT_TIMEOUT_INTERVALS;
+pub(crate) use heartbeat::HeartbeatOptions;
 pub(crate) use multicast::MulticastOptions;
 pub(crate) use reconnect::ReconnectOptions;
 pub use reconnect::ReconnectStop;
@@ -168,7 +170,7 @@ pub(crate) struct SocketOptions {
     pub(crate) spin: Duration,
     pub(crate) linger: Duration,
     pub(crate) handshake_timeout: Duration,
-    pub(crate) heartbeat: Option<Heartbeat>,
+    pub(crate) heartbeat: HeartbeatOptions,
     pub(crate) reconnect: ReconnectOptions,
     pub(crate) tcp: TcpOptions,
     /// Permissions of the files of `ipc` endpoints.
@@ -211,7 +213,7 @@ impl SocketOptions {
             spin: Duration::ZERO,
             linger: DEFAULT_LINGER,
             handshake_timeout: DEFAULT_HANDSHAKE_TIMEOUT,
-            heartbeat: None,
+            heartbeat: HeartbeatOptions::default(),
             reconnect: ReconnectOptions::default(),
             tcp: TcpOptions::default(),
             ipc_mode: 0o600,
@@ -249,7 +251,7 @@ impl SocketOptions {
             ("metadata", !self.metadata.is_empty()),
             ("zap_domain", self.zap_domain.is_some()),
             ("admit", self.admission.is_some()),
-            ("heartbeat", self.heartbeat.is_some()),
+            ("heartbeat", self.heartbeat.interval.is_some()),
         ];
         match set.iter().find(|(_, set)| *set) {
             Some(&(option, _)) => Err(OptionsError::NotApplicable {
@@ -320,7 +322,7 @@ impl SocketOptions {
             routing_id: self.routing_id.clone(),
             mechanism,
             metadata: self.metadata.clone(),
-            heartbeat: self.heartbeat,
+            heartbeat: self.heartbeat.heartbeat(),
             ..Config::new(self.socket_type)
         };
         Ok(config.validate()?)

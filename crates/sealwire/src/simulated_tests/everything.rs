@@ -43,7 +43,9 @@ pub(super) fn build(
         .receive_high_water_mark(1 << scene.below(7))
         .linger(HOUR)
         // Without, nobody would learn of a connection that is silent.
-        .heartbeat(HEARTBEAT, HEARTBEAT_TIMEOUT, HOUR)
+        .heartbeat(HEARTBEAT)
+        .heartbeat_timeout(HEARTBEAT_TIMEOUT)
+        .heartbeat_ttl(HOUR)
         .reconnect(Duration::from_millis(10), HEARTBEAT)
 }
 

@@ -105,7 +105,10 @@ fn builder(
         .linger(HOUR);
     // Often, so that much is confirmed; and no partition is so long that it ends a connection.
     match has_heartbeats(scene.seed) {
-        true => builder.heartbeat(Duration::from_millis(100), HOUR, HOUR),
+        true => builder
+            .heartbeat(Duration::from_millis(100))
+            .heartbeat_timeout(HOUR)
+            .heartbeat_ttl(HOUR),
         false => builder,
     }
 }

@@ -17,7 +17,10 @@ fn a_peer_that_fell_silent_is_charged_with_no_timer_any_more() {
         let build = |context: &Context, security| {
             let builder = Socket::builder(SocketType::Pair).context(context);
             let builder = builder.security(security).linger(Duration::ZERO);
-            let builder = builder.heartbeat(HEARTBEAT, HEARTBEAT_TIMEOUT, HOUR);
+            let builder = builder
+                .heartbeat(HEARTBEAT)
+                .heartbeat_timeout(HEARTBEAT_TIMEOUT)
+                .heartbeat_ttl(HOUR);
             builder.build().unwrap()
         };
         let bound = build(&contexts[0], securities.server());

@@ -17,7 +17,10 @@ fn closing_gives_a_slow_peer_that_is_heard_of_the_whole_linger_time() {
         let build = |context: &Context, socket_type, security| {
             let builder = Socket::builder(socket_type).context(context);
             let builder = builder.security(security).receive_high_water_mark(1);
-            let builder = builder.heartbeat(HEARTBEAT, HEARTBEAT_TIMEOUT, HOUR);
+            let builder = builder
+                .heartbeat(HEARTBEAT)
+                .heartbeat_timeout(HEARTBEAT_TIMEOUT)
+                .heartbeat_ttl(HOUR);
             builder.linger(HOUR).build().unwrap()
         };
         let push = build(&contexts[0], SocketType::Push, securities.client());
@@ -67,7 +70,10 @@ fn a_worker_whose_queue_is_full_keeps_its_connection() {
             builder.security(security).linger(HOUR)
         };
         let push = build(&contexts[0], SocketType::Push, securities.server());
-        let push = push.heartbeat(HEARTBEAT, HEARTBEAT_TIMEOUT, Duration::ZERO);
+        let push = push
+            .heartbeat(HEARTBEAT)
+            .heartbeat_timeout(HEARTBEAT_TIMEOUT)
+            .heartbeat_ttl(Duration::ZERO);
         let push = push.build().unwrap();
         let pull = build(&contexts[1], SocketType::Pull, securities.client());
         let pull = pull.receive_high_water_mark(1).build().unwrap();

@@ -76,7 +76,10 @@ fn end_of_a_slow_transfer(path: &Path) -> Option<Event> {
     const TICK: Duration = Duration::from_millis(50);
     let pull = path.server(SocketType::Pull).build_blocking().unwrap();
     let push = path.client(SocketType::Push).linger(Duration::ZERO);
-    let push = push.heartbeat(TICK, 20 * TICK, Duration::ZERO);
+    let push = push
+        .heartbeat(TICK)
+        .heartbeat_timeout(20 * TICK)
+        .heartbeat_ttl(Duration::ZERO);
     let push = push.build_blocking().unwrap();
     let monitor = push.monitor();
     let Endpoint::Tcp { port, .. } = pull.bind("tcp://127.0.0.1:*").unwrap() else {

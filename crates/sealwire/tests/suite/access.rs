@@ -368,11 +368,9 @@ fn ready_and_silent(address: &str) -> TcpStream {
 fn heartbeats_end_a_peer_that_is_connected_and_says_nothing() {
     let pull = options(SocketType::Pull)
         .max_connections(1)
-        .heartbeat(
-            Duration::from_millis(100),
-            Duration::from_secs(2),
-            Duration::ZERO,
-        )
+        .heartbeat(Duration::from_millis(100))
+        .heartbeat_timeout(Duration::from_secs(2))
+        .heartbeat_ttl(Duration::ZERO)
         .build_blocking()
         .unwrap();
     let monitor = pull.monitor();

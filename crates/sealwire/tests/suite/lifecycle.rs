@@ -230,7 +230,10 @@ const TICK: Duration = Duration::from_millis(50);
 /// A receiver that gives a silent peer up after ten heartbeats.
 fn beating(path: &Path) -> Socket {
     let pull = path.server(SocketType::Pull);
-    let pull = pull.heartbeat(TICK, 10 * TICK, 40 * TICK);
+    let pull = pull
+        .heartbeat(TICK)
+        .heartbeat_timeout(10 * TICK)
+        .heartbeat_ttl(40 * TICK);
     pull.build_blocking().unwrap()
 }
 

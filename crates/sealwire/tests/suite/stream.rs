@@ -259,7 +259,7 @@ fn what_needs_zmtp_is_refused() {
         options(SocketType::Stream).routing_id("name"),
         options(SocketType::Stream).metadata("X-Name", "value"),
         options(SocketType::Stream).zap_domain("domain"),
-        options(SocketType::Stream).heartbeat(TIMEOUT, TIMEOUT, TIMEOUT),
+        options(SocketType::Stream).heartbeat(TIMEOUT),
         options(SocketType::Router).stream_notify(false),
     ] {
         assert!(matches!(

@@ -194,7 +194,8 @@ fn signs_of_life_are_asked_for_with_websockets_own_ping() {
         std::time::Duration::from_secs(600),
     );
     let socket = options(SocketType::Pair)
-        .heartbeat(often, late, late)
+        .heartbeat(often)
+        .heartbeat_timeout(late)
         .build_blocking()
         .unwrap();
     let endpoint = socket.bind("ws://127.0.0.1:*/zeromq").unwrap();

@@ -17,7 +17,8 @@ pub(crate) fn is_noticed(server: SocketAddr, scheme: &str, connecting: SocketBui
     let vanish = || -> Script { since(&silent, Box::new(|_, _| Act::drop())) };
     let beat = Duration::from_millis;
     let connecting = connecting
-        .heartbeat(beat(20), beat(500), beat(500))
+        .heartbeat(beat(20))
+        .heartbeat_timeout(beat(500))
         .build_blocking()
         .unwrap();
     let monitor = connecting.monitor();

@@ -17,6 +17,7 @@ mod omq_codec;
 mod omq_gem;
 mod plain;
 mod pressure;
+mod program;
 mod refusals;
 mod repeated_subscriptions;
 mod restarts;

@@ -102,8 +102,7 @@ pub(crate) fn handshakes() {
 pub(crate) fn timers() {
     assert_eq!(Kind::Timers.excess(), Excess::Refused);
     let server = Server::new();
-    let (router, endpoint, mut bystander) =
-        server.router(|socket| socket.heartbeat(NEVER, NEVER, NEVER));
+    let (router, endpoint, mut bystander) = server.router(|socket| socket.heartbeat(NEVER));
 
     let attacker = server.peer(SocketType::Dealer).routing_id("attacker");
     let attacker = attacker.build_blocking().unwrap();

@@ -332,7 +332,7 @@ impl Session {
 
     /// By when a peer that was heard of now has to be heard of again, where heartbeats say so.
     fn heard_until(&self, now: Duration) -> Option<Duration> {
-        let heartbeat = self.identity.core.options().heartbeat;
+        let heartbeat = self.identity.core.options().heartbeat.heartbeat();
         heartbeat.map(|heartbeat| now.saturating_add(heartbeat.timeout))
     }
 }

@@ -6,7 +6,6 @@ mod transport;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sealwire_zmtp::connection::Heartbeat;
 use sealwire_zmtp::{Provider, SocketType};
 
 use super::Socket;
@@ -262,15 +261,26 @@ impl SocketBuilder {
     }
 
     /// Sends a PING after `interval` without traffic, and ends the connection when nothing at all came back
-    /// within `timeout`. The peer is asked to do the same after `ttl` (cut to 100 ms and at most 6,553.5 s).
-    /// Default: no heartbeats; those of peers are answered. An `interval` of zero is
-    /// [`OptionsError::Protocol`](crate::options::OptionsError::Protocol).
-    pub fn heartbeat(mut self, interval: Duration, timeout: Duration, ttl: Duration) -> Self {
-        self.options.heartbeat = Some(Heartbeat {
-            interval: bounded(interval),
-            timeout: bounded(timeout),
-            ttl: bounded(ttl),
-        });
+    /// within three intervals ([`HEARTBEAT_TIMEOUT_INTERVALS`](crate::options::HEARTBEAT_TIMEOUT_INTERVALS)).
+    /// The peer is asked to do the same. Default: no heartbeats; those of peers are answered. An `interval`
+    /// of zero is [`OptionsError::Protocol`](crate::options::OptionsError::Protocol).
+    pub fn heartbeat(mut self, interval: Duration) -> Self {
+        self.options.heartbeat.interval = Some(interval);
+        self
+    }
+
+    /// Sets how long after a PING something has to come back. Default: three intervals. Without
+    /// [`heartbeat`](Self::heartbeat) there is no PING.
+    pub fn heartbeat_timeout(mut self, timeout: Duration) -> Self {
+        self.options.heartbeat.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets after how long without traffic the peer is asked to end the connection, cut to 100 ms and at most
+    /// 6,553.5 s. Zero leaves that to the peer. Default: as
+    /// [`heartbeat_timeout`](Self::heartbeat_timeout). Without [`heartbeat`](Self::heartbeat) nobody is asked.
+    pub fn heartbeat_ttl(mut self, ttl: Duration) -> Self {
+        self.options.heartbeat.ttl = Some(ttl);
         self
     }
 

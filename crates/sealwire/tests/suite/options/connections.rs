@@ -198,7 +198,9 @@ fn limits_may_be_as_long_as_they_can_be_said() {
             .handshake_timeout(Duration::MAX)
             .connect_timeout(Duration::MAX)
             .reconnect(Duration::MAX, Duration::MAX)
-            .heartbeat(Duration::MAX, Duration::MAX, Duration::MAX)
+            .heartbeat(Duration::MAX)
+            .heartbeat_timeout(Duration::MAX)
+            .heartbeat_ttl(Duration::MAX)
             .build_blocking()
             .unwrap()
     };

@@ -93,7 +93,7 @@ fn options_that_no_handshake_can_carry_are_refused() {
         ),
         (pull().metadata("X-Long", [0; 4_000]), size),
         (
-            pull().heartbeat(Duration::ZERO, Duration::ZERO, Duration::ZERO),
+            pull().heartbeat(Duration::ZERO),
             ConfigError::HeartbeatInterval,
         ),
         (
