@@ -18,10 +18,10 @@ use sealwire_bench_measure::turns::{self, Turns};
 use sealwire_nacl::KeyPair;
 
 /// Message sizes in bytes.
-const SIZES: [usize; 4] = [64, 1 << 10, 16 << 10, 64 << 10];
+const SIZES: [usize; 5] = [16, 64, 1 << 10, 16 << 10, 64 << 10];
 const TURNS: Turns = Turns {
-    count: 15,
-    length: Duration::from_millis(5),
+    count: 51,
+    length: Duration::from_millis(2),
 };
 
 const OURS: [u8; 32] = [0x42; 32];
@@ -52,6 +52,12 @@ fn ours(size: usize) -> Vec<Contender> {
     let [one, two, agree] = [(); 3].map(|()| (ours.clone(), *theirs.public()));
     let (text_too, sealed_too, opening) = (text.clone(), sealed.clone(), shared.clone());
     vec![
+        (
+            "public key",
+            Box::new(move || {
+                black_box(KeyPair::from_secret(black_box(OURS)));
+            }),
+        ),
         (
             "agree",
             Box::new(move || {

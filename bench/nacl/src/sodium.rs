@@ -150,6 +150,12 @@ pub(crate) fn contenders(size: usize, ours: &Key, theirs: &Key, nonce: &Nonce) -
     };
     vec![
         (
+            "libsodium, public key",
+            Box::new(move || {
+                black_box(public_key(black_box(&secret)));
+            }),
+        ),
+        (
             "libsodium, agree",
             Box::new(move || {
                 black_box(agree(black_box(&public), &secret));

@@ -3,6 +3,7 @@
 //! ```text
 //! seal   keystream of block 0 of each message, and of the texts; tags
 //! open   keystream of block 0 of each message; verdicts; keystream of the texts that verified
+//! alone  a short message: all of its keystream, then tag or verdict
 //! ```
 //!
 //! Blocks of many short messages are computed side by side, as well as those of a long one. A long
@@ -30,8 +31,17 @@ const HEAD: usize = BLOCK_SIZE - MAC_KEY_SIZE;
 /// The first blocks of a window's keystreams.
 type FirstBlocks = ArrayVec<[u8; BLOCK_SIZE], WINDOW>;
 
+/// Longest text whose keystream is computed at once, where it is alone.
+const SHORT: usize = engine::FIRST_BLOCKS * BLOCK_SIZE - MAC_KEY_SIZE;
+
 /// Seals every job under its nonce.
 pub(crate) fn seal_batch(subkey: &[u32; 8], jobs: &mut [SealJob<'_>]) {
+    if let [job] = jobs
+        && job.buffer.len() <= SHORT
+    {
+        seal_short(subkey, job);
+        return;
+    }
     let run = engine::lanes() * BLOCK_SIZE;
     for window in jobs.chunks_mut(WINDOW) {
         // In its place: to return what is collected would move it.
@@ -57,8 +67,45 @@ pub(crate) fn seal_batch(subkey: &[u32; 8], jobs: &mut [SealJob<'_>]) {
                 poly1305::tag(mac_key(block), job.buffer)
             };
         }
-        wipe(&mut first);
+        wipe(first.as_flattened_mut());
     }
+}
+
+/// Seals a text of at most [`SHORT`] bytes.
+fn seal_short(subkey: &[u32; 8], job: &mut SealJob<'_>) {
+    with_keystream(subkey, job.nonce, job.buffer, |mac_key, keystream, text| {
+        xor(text, keystream);
+        *job.tag = poly1305::tag(mac_key, text);
+    });
+}
+
+/// Writes the verdict of a text of at most [`SHORT`] bytes, and decrypts it if it verified.
+fn open_short(subkey: &[u32; 8], job: &mut OpenJob<'_>) {
+    with_keystream(subkey, job.nonce, job.buffer, |mac_key, keystream, text| {
+        job.verified = tags_equal(&poly1305::tag(mac_key, text), job.tag);
+        if job.verified {
+            xor(text, keystream);
+        }
+    });
+}
+
+/// Hands over the key of the tag and the keystream of a text of at most [`SHORT`] bytes.
+#[inline]
+fn with_keystream(
+    subkey: &[u32; 8],
+    nonce: [u8; 8],
+    text: &mut [u8],
+    work: impl FnOnce(&[u8; MAC_KEY_SIZE], &[u8], &mut [u8]),
+) {
+    let mut blocks = [[0; BLOCK_SIZE]; engine::FIRST_BLOCKS];
+    let needed = (MAC_KEY_SIZE + text.len()).div_ceil(BLOCK_SIZE);
+    engine::first_blocks(subkey, u64::from_le_bytes(nonce), &mut blocks[..needed]);
+    let (mac_key, keystream) = blocks
+        .as_flattened()
+        .split_first_chunk()
+        .expect("a block holds a key");
+    work(mac_key, keystream, text);
+    wipe(blocks.as_flattened_mut());
 }
 
 /// Encrypts the whole runs of a long text and gives the tag. Its head and its rest are encrypted.
@@ -86,6 +133,12 @@ fn seal_runs(
 
 /// Writes every job's verdict and decrypts those that verified.
 pub(crate) fn open_batch(subkey: &[u32; 8], jobs: &mut [OpenJob<'_>]) {
+    if let [job] = jobs
+        && job.buffer.len() <= SHORT
+    {
+        open_short(subkey, job);
+        return;
+    }
     let run = engine::lanes() * BLOCK_SIZE;
     for window in jobs.chunks_mut(WINDOW) {
         let mut first = FirstBlocks::new();
@@ -108,7 +161,7 @@ pub(crate) fn open_batch(subkey: &[u32; 8], jobs: &mut [OpenJob<'_>]) {
             }
         }
         queue.finish();
-        wipe(&mut first);
+        wipe(first.as_flattened_mut());
     }
 }
 

@@ -76,7 +76,14 @@ mod tests {
     use super::*;
     use crate::salsa20::portable::block;
 
-    const LEVELS: [Level; 4] = [Level::Portable, Level::Sse2, Level::Avx2, Level::Avx512];
+    const LEVELS: [Level; 6] = [
+        Level::Portable,
+        Level::Simd128,
+        Level::Neon,
+        Level::Sse2,
+        Level::Avx2,
+        Level::Avx512,
+    ];
 
     #[test]
     fn every_back_end_gives_the_keystream_block_by_block() {

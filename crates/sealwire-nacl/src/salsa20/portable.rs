@@ -1,7 +1,7 @@
 //! Salsa20 one block after the other: the back end that needs no instruction of any kind, and what
 //! derives keys.
 
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::back_end::BackEnd;
 use super::block::{BLOCK_SIZE, CONSTANTS, Position, Positions, wipe, xor};
@@ -12,6 +12,12 @@ pub(crate) struct Portable;
 
 impl BackEnd for Portable {
     const LANES: usize = 1;
+
+    fn first_blocks(self, subkey: &[u32; 8], nonce: u64, blocks: &mut [[u8; BLOCK_SIZE]]) {
+        for (counter, place) in (0..).zip(blocks) {
+            *place = block(subkey, Position { nonce, counter }.words());
+        }
+    }
 
     fn xor_blocks(self, subkey: &[u32; 8], positions: &Positions, texts: &mut [&mut [u8]]) {
         for (lane, text) in texts.iter_mut().enumerate() {
@@ -29,8 +35,8 @@ impl BackEnd for Portable {
 }
 
 fn xor_block(subkey: &[u32; 8], position: [u32; 4], text: &mut [u8]) {
-    let mut keystream = [block(subkey, position)];
-    xor(text, &keystream[0]);
+    let mut keystream = block(subkey, position);
+    xor(text, &keystream);
     wipe(&mut keystream);
 }
 
@@ -42,31 +48,31 @@ pub(crate) fn block(subkey: &[u32; 8], position: [u32; 4]) -> [u8; BLOCK_SIZE] {
     for (i, place) in bytes.as_chunks_mut::<4>().0.iter_mut().enumerate() {
         *place = output[i].wrapping_add(state[i]).to_le_bytes();
     }
-    output.zeroize();
+    wipe(&mut output);
     bytes
 }
 
 /// HSalsa20: a key from a key and 16 bytes of a nonce.
 pub(crate) fn hsalsa20(key: &[u8; 32], input: &[u8; 16]) -> Zeroizing<[u8; 32]> {
-    let (key, input) = (key.as_chunks::<4>().0, input.as_chunks::<4>().0);
-    let mut words: [u32; 8] = core::array::from_fn(|i| u32::from_le_bytes(key[i]));
-    let input = core::array::from_fn(|i| u32::from_le_bytes(input[i]));
-    let mut output = rounds(state(&words, input));
+    let mut words = subkey(key, input);
     let mut derived = Zeroizing::new([0; 32]);
-    let places = derived.as_chunks_mut::<4>().0.iter_mut();
-    for (place, index) in places.zip([0, 5, 10, 15, 6, 7, 8, 9]) {
-        *place = output[index].to_le_bytes();
+    for (place, word) in derived.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+        *place = word.to_le_bytes();
     }
-    words.zeroize();
-    output.zeroize();
+    wipe(&mut words);
     derived
 }
 
 /// The key of Salsa20 for nonces that begin with `prefix`, in words: what XSalsa20 starts with.
 pub(crate) fn subkey(key: &[u8; 32], prefix: &[u8; 16]) -> [u32; 8] {
-    let subkey = hsalsa20(key, prefix);
-    let words = subkey.as_chunks::<4>().0;
-    core::array::from_fn(|i| u32::from_le_bytes(words[i]))
+    let (key, prefix) = (key.as_chunks::<4>().0, prefix.as_chunks::<4>().0);
+    let mut key: [u32; 8] = core::array::from_fn(|i| u32::from_le_bytes(key[i]));
+    let prefix = core::array::from_fn(|i| u32::from_le_bytes(prefix[i]));
+    let mut output = rounds(state(&key, prefix));
+    let subkey = [0, 5, 10, 15, 6, 7, 8, 9].map(|index: usize| output[index]);
+    wipe(&mut key);
+    wipe(&mut output);
+    subkey
 }
 
 const fn state(key: &[u32; 8], input: [u32; 4]) -> [u32; 16] {

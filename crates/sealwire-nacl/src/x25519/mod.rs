@@ -1,7 +1,8 @@
 //! X25519 (RFC 7748): the agreement alone, before `box` derives a key from it.
 
+mod multiplier;
+
 use subtle::ConstantTimeEq;
-use x25519_dalek::X25519_BASEPOINT_BYTES;
 use zeroize::Zeroizing;
 
 use crate::error::WeakKey;
@@ -21,7 +22,7 @@ pub fn x25519(
     scalar: &[u8; KEY_SIZE],
     point: &[u8; KEY_SIZE],
 ) -> Result<Zeroizing<[u8; KEY_SIZE]>, WeakKey> {
-    let agreed = Zeroizing::new(x25519_dalek::x25519(*scalar, *point));
+    let agreed = multiplier::product(scalar, point);
     check_agreed(&agreed)?;
     Ok(agreed)
 }
@@ -30,7 +31,7 @@ pub fn x25519(
 /// each.
 #[must_use]
 pub fn x25519_base(scalar: &[u8; KEY_SIZE]) -> [u8; KEY_SIZE] {
-    x25519_dalek::x25519(*scalar, X25519_BASEPOINT_BYTES)
+    multiplier::product_with_base(scalar)
 }
 
 /// Refuses zeros, which only points of low order give.
