@@ -11,5 +11,6 @@ mod calls;
 mod choices;
 mod faults;
 mod handover_orders;
+mod inbox;
 mod panics;
 mod tampering;
