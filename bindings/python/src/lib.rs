@@ -71,6 +71,7 @@ fn _sealwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<socket::SocketCore>()?;
     module.add_class::<socket::BlockingSocket>()?;
     module.add_class::<socket::Readiness>()?;
+    module.add_function(wrap_pyfunction!(socket::proxying::proxy, module)?)?;
     module.add_function(wrap_pyfunction!(wait::poll_descriptors, module)?)?;
     module.add_function(wrap_pyfunction!(lifecycle::at_exit, module)?)?;
     module.add_function(wrap_pyfunction!(lifecycle::after_fork_in_child, module)?)?;

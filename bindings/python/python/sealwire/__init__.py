@@ -88,6 +88,7 @@ from ._sealwire import (
     SecretKey,
     Security,
     __version__,
+    proxy,
 )
 from ._socket import Context, Socket
 
@@ -170,4 +171,5 @@ __all__ = [
     "VerificationError",
     "WeakKeyError",
     "__version__",
+    "proxy",
 ]

@@ -97,10 +97,6 @@ impl Options {
         self.metadata.push((name, value));
     }
 
-    pub(crate) fn drops_unsent(&self) -> bool {
-        self.number("linger") == Some(0)
-    }
-
     fn number(&self, name: &str) -> Option<i64> {
         match self.set.get(name) {
             Some(Value::Int(number)) => Some(*number),
