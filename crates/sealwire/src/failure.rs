@@ -46,21 +46,23 @@ impl ConnectionFailure {
     }
 
     /// Returns whether the peers met and did not agree: a wrong key, a client that is not let in, another
-    /// mechanism, or a limit that kept the peer out. Trying again helps only where one side changes something.
+    /// mechanism, a certificate that is not trusted, or a limit that kept the peer out. Trying again helps only where one side changes something.
     /// `false` where nothing answered, where the transport broke, and after the handshake.
     pub fn is_handshake_failure(&self) -> bool {
-        !self.was_ready()
-            && matches!(
-                self.cause,
-                FailureCause::Protocol(_)
-                    | FailureCause::Rejected(_)
-                    | FailureCause::RefusedByZap { .. }
-                    | FailureCause::HandshakeEvicted
-                    | FailureCause::TooManyConnections
-                    | FailureCause::KeyLimit { .. }
-                    | FailureCause::OutOfDescriptors
-                    | FailureCause::AddressLimit(_)
-            )
+        let disagreed = match &self.cause {
+            FailureCause::Protocol(_)
+            | FailureCause::Rejected(_)
+            | FailureCause::RefusedByZap { .. }
+            | FailureCause::HandshakeEvicted
+            | FailureCause::TooManyConnections
+            | FailureCause::KeyLimit { .. }
+            | FailureCause::OutOfDescriptors
+            | FailureCause::AddressLimit(_) => true,
+            #[cfg(feature = "wss")]
+            FailureCause::Tls(_) => true,
+            _ => false,
+        };
+        !self.was_ready() && disagreed
     }
 
     /// Returns the cause of the failure.

@@ -8,7 +8,7 @@ from . import _poll, _sockopt
 from ._constants import POLLIN, POLLOUT, SocketType
 
 if TYPE_CHECKING:
-    from ._sealwire import Readiness, SocketCore
+    from ._sealwire import Readiness, SocketCore, TlsIdentity, TlsTrust
     from .types import Admit, Buffer
 
 T = TypeVar("T")
@@ -136,6 +136,8 @@ class Options(Strict):
     ws_allow_origins = Option[str]("Origins of web pages that ws and wss accept, by spaces.")
     ws_allow_any_origin = Option[bool]("Web pages of every origin may connect.")
     ws_allow_hosts = Option[str]("Names that requests to loopback may ask for, by spaces.")
+    tls_identity = Option["TlsIdentity | None"]("What wss endpoints show that this socket binds.")
+    tls_trust = Option["TlsTrust | None"]("Whom this socket believes at wss endpoints that it connects to.")
     zap_domain = Option[str]("Asks the ZAP handler of the context under this name.")
     zap_timeout = Option[int]("How long the ZAP handler may take.")
     admit = Option["Admit | None"](

@@ -214,6 +214,22 @@ class Message:
     def __getitem__(self, index: int, /) -> bytes: ...
     def __bytes__(self) -> bytes: ...
 
+# TLS
+
+@final
+class TlsIdentity:
+    def __new__(cls, chain: str | Buffer, key: str | Buffer) -> Self: ...
+
+@final
+class TlsTrust:
+    def __new__(
+        cls,
+        authorities: str | Buffer | None = None,
+        *,
+        system: bool = False,
+        host_name: str | None = None,
+    ) -> Self: ...
+
 # Monitoring
 
 @final
