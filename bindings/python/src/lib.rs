@@ -29,6 +29,7 @@ mod rpc;
 mod sealing;
 mod security;
 mod socket;
+mod tls;
 mod wait;
 
 use pyo3::prelude::*;
@@ -71,6 +72,9 @@ fn _sealwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<socket::SocketCore>()?;
     module.add_class::<socket::BlockingSocket>()?;
     module.add_class::<socket::Readiness>()?;
+    module.add_function(wrap_pyfunction!(socket::proxying::proxy, module)?)?;
+    module.add_class::<tls::TlsIdentity>()?;
+    module.add_class::<tls::TlsTrust>()?;
     module.add_function(wrap_pyfunction!(wait::poll_descriptors, module)?)?;
     module.add_function(wrap_pyfunction!(lifecycle::at_exit, module)?)?;
     module.add_function(wrap_pyfunction!(lifecycle::after_fork_in_child, module)?)?;

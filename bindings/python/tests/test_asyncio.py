@@ -180,7 +180,10 @@ def test_a_refusal_is_named() -> None:
                 break
         with pytest.raises(sealwire.HandshakeError, match="not allowed here"):
             await client.recv()
-        await client.close()
+        # No linger time is no reason to be silent about the question.
+        with pytest.raises(sealwire.Unsent) as unsent:
+            await client.close()
+        assert unsent.value.count == 1
         await server.close()
         kinds = [event.kind async for event in monitor]
         assert "ready" not in kinds

@@ -20,6 +20,7 @@ EXPECTED = {
         "b'pay 100'\nb'first' b'second'\n",
         "b'hello'\nb'a note'\n",
         "b'hello'\nb'as much as you like'\n",
+        "b'work' 10\n",
     ],
 }
 

@@ -217,4 +217,83 @@ class OmqSocketsTest < SealwireTest
     router.send_to("me", "answer")
     assert_equal ["answer"], req.receive
   end
+
+  def test_servers_and_peers_send_to_a_connection
+    server = omq(:SERVER)
+    client = omq(:CLIENT, server.bind("tcp://127.0.0.1:0").to_s)
+    client << "question"
+    id, question = server.receive
+    assert_equal [4, "question"], [id.bytesize, question]
+    assert_same server, server.send_to(id, "answer")
+    assert_equal ["answer"], client.receive
+    peer, other = omq(:PEER), omq(:PEER)
+    number = other.connect_peer(peer.bind("tcp://127.0.0.1:0").to_s, timeout: TIMEOUT)
+    other.send_to([number].pack("N"), "hello")
+    id, hello = peer.receive
+    assert_equal "hello", hello
+    peer.send_to(id, "hello yourself")
+    assert_equal [[number].pack("N"), "hello yourself"], other.receive
+    assert_raises(Sealwire::UnroutableError) { peer.send_to("none", "lost") }
+  end
+
+  def test_a_radio_publishes_to_groups
+    radio = omq(:RADIO)
+    uri = radio.bind("tcp://127.0.0.1:0").to_s
+    dish = omq(:DISH, uri, group: "weather")
+    radio.wait_subscribed("weather", 1)
+    assert_same radio, radio.publish("sport", "1:0")
+    assert_same radio, radio.publish("weather", "rain")
+    radio.send("wind", group: "weather", timeout: TIMEOUT)
+    radio << %w[weather sun]
+    assert_equal [%w[weather rain], %w[weather wind], %w[weather sun]], Array.new(3) { dish.receive }
+    assert_raises(Sealwire::MessageError) { radio.send("to whom?") }
+    inner = nil
+    OMQ::DISH.new(uri, group: "weather") { |socket| inner = socket }
+    assert_predicate inner, :closed?
+  end
+
+  def test_queues_without_limits
+    push = omq(:PUSH)
+    assert_nil push.set_unbounded
+    assert_equal [0, 0], [push.send_hwm, push.recv_hwm]
+    push.connect("tcp://127.0.0.1:1")
+    # More than a queue holds otherwise.
+    1500.times { assert push.try_send("to nobody yet") }
+    assert_raises(Sealwire::StateError) { push.set_unbounded }
+  end
+
+  def test_whether_a_router_tells_of_unknown_peers
+    assert_equal [false, true, false], [nil, true, false].map { |value| omq(:ROUTER, router_mandatory: value).router_mandatory? }
+  end
+
+  def test_a_range_of_waits_before_connecting_again
+    push = omq(:PUSH, reconnect_interval: 0.01..0.02)
+    assert_equal [0.01, 0.02], [push.reconnect_interval, push.reconnect_interval_max]
+    monitor = push.monitor
+    push.connect("tcp://127.0.0.1:1")
+    delays = Array.new(5) { await(monitor, :retrying).delay }
+    assert_operator delays.max, :<=, 0.02
+    assert_equal [0.5, nil], [omq(:PUSH, reconnect_interval: 0.5)].flat_map { |other| [other.reconnect_interval, other.reconnect_interval_max] }
+    [(1..), (..1)].each { |range| assert_raises(ArgumentError) { omq(:PUSH).reconnect_interval = range } }
+  end
+
+  def test_connecting_once
+    push = omq(:PUSH)
+    push.reconnect_enabled = false
+    monitor = push.monitor
+    push.connect("tcp://127.0.0.1:1")
+    await(monitor, :failed)
+    assert_equal :gave_up, await(monitor, :gave_up).name
+    again = omq(:PUSH)
+    again.reconnect_enabled = false
+    again.reconnect_enabled = true
+    monitor = again.monitor
+    again.connect("tcp://127.0.0.1:1")
+    assert_equal 1, await(monitor, :retrying).attempt
+  end
+
+  def test_the_error_of_a_fault
+    assert_same Sealwire::EngineFailedError, OMQ::SocketDeadError
+    assert_operator OMQ::SocketDeadError, :<, StandardError
+  end
 end

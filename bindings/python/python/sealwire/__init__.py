@@ -61,6 +61,7 @@ from ._exceptions import (
     StreamExhausted,
     SystemRefused,
     TimedOut,
+    TlsConfigError,
     Unroutable,
     Unsent,
     Unsupported,
@@ -87,7 +88,10 @@ from ._sealwire import (
     Readiness,
     SecretKey,
     Security,
+    TlsIdentity,
+    TlsTrust,
     __version__,
+    proxy,
 )
 from ._socket import Context, Socket
 
@@ -164,10 +168,14 @@ __all__ = [
     "StreamExhausted",
     "SystemRefused",
     "TimedOut",
+    "TlsConfigError",
+    "TlsIdentity",
+    "TlsTrust",
     "Unroutable",
     "Unsent",
     "Unsupported",
     "VerificationError",
     "WeakKeyError",
     "__version__",
+    "proxy",
 ]

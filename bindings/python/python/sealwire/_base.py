@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from ._constants import SocketType
+from . import _poll, _sockopt
+from ._constants import POLLIN, POLLOUT, SocketType
 
 if TYPE_CHECKING:
-    from ._sealwire import SocketCore
-    from .types import Admit
+    from ._sealwire import Readiness, SocketCore, TlsIdentity, TlsTrust
+    from .types import Admit, Buffer
 
 T = TypeVar("T")
 
@@ -38,7 +39,36 @@ class Option(Generic[T]):
         socket._set_option(self._name, value)
 
 
-class Options:
+class Strict:
+    """Takes no attribute that its class does not name, so that a misspelt option is noticed. A subclass names its
+    own in its body, or begins them with ``_``."""
+
+    # Type checkers know the attributes by themselves, and would take any with these.
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: object) -> None:
+            for owner in type(self).__mro__:
+                if name in vars(owner):
+                    if callable(vars(owner)[name]) and not callable(value):
+                        raise AttributeError(f"'{name}' is a method: call {name}(...)")
+                    break
+                if name in getattr(owner, "__annotations__", ()):
+                    break
+            else:
+                if not name.startswith("_"):
+                    raise AttributeError(self._no_attribute(name))
+            super().__setattr__(name, value)
+
+        def __getattr__(self, name: str) -> object:
+            if name.startswith("_"):
+                raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+            raise AttributeError(self._no_attribute(name))
+
+    def _no_attribute(self, name: str) -> str:
+        raise NotImplementedError
+
+
+class Options(Strict):
     """The options of a socket under pyzmq's names, to be set before the first ``bind``,
     ``connect`` or other use. Times are milliseconds. ``docs/options.md`` has what each does."""
 
@@ -110,6 +140,8 @@ class Options:
     ws_allow_origins = Option[str]("Origins of web pages that ws and wss accept, by spaces.")
     ws_allow_any_origin = Option[bool]("Web pages of every origin may connect.")
     ws_allow_hosts = Option[str]("Names that requests to loopback may ask for, by spaces.")
+    tls_identity = Option["TlsIdentity | None"]("What wss endpoints show that this socket binds.")
+    tls_trust = Option["TlsTrust | None"]("Whom this socket believes at wss endpoints that it connects to.")
     zap_domain = Option[str]("Asks the ZAP handler of the context under this name.")
     zap_timeout = Option[int]("How long the ZAP handler may take.")
     admit = Option["Admit | None"](
@@ -133,8 +165,63 @@ class Options:
     if TYPE_CHECKING:
 
         def bind(self, endpoint: str) -> str: ...
+        def subscribe(self, topic: str | Buffer) -> None: ...
+        def unsubscribe(self, topic: str | Buffer) -> None: ...
+        def add_metadata(self, name: str, value: str | Buffer) -> None: ...
+        def readiness(self) -> Readiness: ...
         @property
         def socket_type(self) -> int: ...
+        @property
+        def last_endpoint(self) -> str | None: ...
+
+    def _set_options(self, options: dict[str, Any]) -> None:
+        for name, value in options.items():
+            if not isinstance(getattr(type(self), name, None), (Option, property)):
+                raise AttributeError(self._no_attribute(name))
+            setattr(self, name, value)
+
+    def _no_attribute(self, name: str) -> str:
+        cls = type(self)
+        names = [known for known in dir(cls) if isinstance(getattr(cls, known), (Option, property))]
+        return _sockopt.no_such_option(name, names)
+
+    def setsockopt(self, option: int, value: Any) -> None:
+        """Sets an option by its number, which ``sealwire.zmq`` has by its name, as pyzmq does: before the first
+        ``bind``, ``connect`` or other use, but ``RCVTIMEO`` and ``SNDTIMEO`` at any time."""
+        _sockopt.set_option(self, option, value)
+
+    def getsockopt(self, option: int) -> Any:
+        """The value of an option by its number: a number, or bytes."""
+        return _sockopt.get_option(self, option)
+
+    def setsockopt_string(self, option: int, text: str, encoding: str = "utf-8") -> None:
+        """Sets an option by its number to text."""
+        self.setsockopt(option, text.encode(encoding))
+
+    def getsockopt_string(self, option: int, encoding: str = "utf-8") -> str:
+        """The value of an option by its number as text."""
+        return _sockopt.get_text(self, option, encoding)
+
+    set = setsockopt
+    get = getsockopt
+    set_string = setsockopt_string
+    get_string = getsockopt_string
+
+    def fileno(self) -> int:
+        """A descriptor for an event loop: it becomes readable when ``events`` may have changed, and
+        unreadable when those are read."""
+        return self._own_readiness().fileno()
+
+    @property
+    def events(self) -> int:
+        """The operations that would not block now: ``POLLIN``, ``POLLOUT``."""
+        return _poll.events_of(self._own_readiness(), POLLIN | POLLOUT)
+
+    def _own_readiness(self) -> Readiness:
+        own: Readiness | None = self.__dict__.get("_readiness")
+        if own is None:
+            own = self.__dict__.setdefault("_readiness", self.readiness())
+        return own
 
     @property
     def type(self) -> SocketType:

@@ -84,6 +84,10 @@ class OptionsError(Error, ValueError):
     """The options contradict each other or the socket type."""
 
 
+class TlsConfigError(Error, ValueError):
+    """Certificates or keys of TLS that cannot be used."""
+
+
 class SystemRefused(Error, OSError):
     """The system refused what was asked for: an address in use, no descriptor left."""
 

@@ -7,13 +7,13 @@ from types import TracebackType
 from typing import Any, Iterator
 
 from . import _poll
-from ._base import Options
-from ._constants import POLLIN, POLLOUT
-from ._exceptions import Unsent
-from ._sealwire import BlockingSocket, ContextCore, Monitor, Readiness, Security
+from ._base import Options, Strict
+from ._constants import POLLIN
+from ._exceptions import SocketClosed, Unsent
+from ._sealwire import BlockingSocket, ContextCore, Monitor, Security
 
 
-class Context(ContextCore):
+class Context(Strict, ContextCore):
     """What sockets share: the thread that does their I/O, and the names of ``inproc`` endpoints.
     Most programs never name one."""
 
@@ -36,6 +36,9 @@ class Context(ContextCore):
     def destroy(self) -> None:
         """Another name of ``term``."""
         self.term()
+
+    def _no_attribute(self, name: str) -> str:
+        return f"a context has no attribute '{name}'; options are those of a socket"
 
     def __enter__(self) -> Context:
         return self
@@ -60,7 +63,9 @@ class Socket(Options, BlockingSocket):
         **options: Any,
     ) -> Socket:
         context = Context.instance() if context is None else context
-        return super().__new__(cls, socket_type, context, security=security, **options)
+        socket = super().__new__(cls, socket_type, context, security=security)
+        socket._set_options(options)
+        return socket
 
     def send_string(
         self, text: str, flags: int = 0, *, encoding: str = "utf-8"
@@ -68,17 +73,19 @@ class Socket(Options, BlockingSocket):
         """Sends text as a message of one frame."""
         self.send(text.encode(encoding), flags)
 
-    def recv_string(self, flags: int = 0, *, encoding: str = "utf-8") -> str:
+    def recv_string(
+        self, flags: int = 0, *, encoding: str = "utf-8", timeout: float | None = None
+    ) -> str:
         """Receives a message of one frame as text."""
-        return self.recv(flags).decode(encoding)
+        return self.recv(flags, timeout=timeout).decode(encoding)
 
     def send_json(self, value: Any, flags: int = 0, **how: Any) -> None:
         """Sends what ``json.dumps`` makes of a value."""
         self.send(json.dumps(value, separators=(",", ":"), **how).encode(), flags)
 
-    def recv_json(self, flags: int = 0, **how: Any) -> Any:
+    def recv_json(self, flags: int = 0, *, timeout: float | None = None, **how: Any) -> Any:
         """Receives a message of one frame and gives what ``json.loads`` makes of it."""
-        return json.loads(self.recv(flags), **how)
+        return json.loads(self.recv(flags, timeout=timeout), **how)
 
     def monitor(self) -> Monitor:
         """Reads what happens to the connections from now on."""
@@ -89,26 +96,14 @@ class Socket(Options, BlockingSocket):
         gives what of it can be."""
         return _poll.wait(self.readiness(), flags, timeout)
 
-    def fileno(self) -> int:
-        """A descriptor for an event loop: it becomes readable when ``events`` may have changed, and
-        unreadable when those are read."""
-        return self._own_readiness().fileno()
-
-    @property
-    def events(self) -> int:
-        """The operations that would not block now: ``POLLIN``, ``POLLOUT``."""
-        return _poll.events_of(self._own_readiness(), POLLIN | POLLOUT)
-
-    def _own_readiness(self) -> Readiness:
-        own: Readiness | None = self.__dict__.get("_readiness")
-        if own is None:
-            own = self.__dict__.setdefault("_readiness", self.readiness())
-        return own
-
     def __iter__(self) -> Iterator[bytes]:
-        """Receives messages of one frame, one after the other, without end."""
+        """Receives messages of one frame, one after the other, until the socket is closed."""
         while True:
-            yield self.recv()
+            try:
+                message = self.recv()
+            except SocketClosed:
+                return
+            yield message
 
     def __enter__(self) -> Socket:
         return self

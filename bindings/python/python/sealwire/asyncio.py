@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Iterable, Literal, overloa
 from . import _forms, _socket
 from ._base import Options
 from ._constants import NOBLOCK, POLLIN, POLLOUT
-from ._exceptions import Again, Unsent
+from ._exceptions import Again, SocketClosed, Unsent
 from ._loop import Expired, driver, run
 from ._poll import events_of
 from ._sealwire import ContextCore, Event, Frame, Message, Security, SocketCore
@@ -84,7 +84,9 @@ class Socket(Options, SocketCore):
         **options: Any,
     ) -> Socket:
         context = _socket.Context.instance() if context is None else context
-        return super().__new__(cls, socket_type, context, security=security, **options)
+        socket = super().__new__(cls, socket_type, context, security=security)
+        socket._set_options(options)
+        return socket
 
     async def send(
         self,
@@ -143,40 +145,54 @@ class Socket(Options, SocketCore):
             self._last_send(data, multipart, routing_id, group, float(limit))
 
     @overload
-    async def recv(self, flags: int = 0, copy: Literal[True] = True) -> bytes: ...
+    async def recv(
+        self, flags: int = 0, copy: Literal[True] = True, *, timeout: float | None = None
+    ) -> bytes: ...
     @overload
-    async def recv(self, flags: int = 0, *, copy: Literal[False]) -> Frame: ...
-    async def recv(self, flags: int = 0, copy: bool = True) -> bytes | Frame:
-        """Receives a message of one frame: ``bytes``, or with ``copy=False`` a ``Frame``."""
-        received: bytes | Frame = await self._recv(_forms.BYTES if copy else _forms.FRAME, flags)
+    async def recv(
+        self, flags: int = 0, *, copy: Literal[False], timeout: float | None = None
+    ) -> Frame: ...
+    async def recv(
+        self, flags: int = 0, copy: bool = True, *, timeout: float | None = None
+    ) -> bytes | Frame:
+        """Receives a message of one frame: ``bytes``, or with ``copy=False`` a ``Frame``. Waits for up to ``timeout``
+        milliseconds, or ``rcvtimeo``."""
+        form = _forms.BYTES if copy else _forms.FRAME
+        received: bytes | Frame = await self._recv(form, flags, timeout)
         return received
 
     @overload
-    async def recv_multipart(self, flags: int = 0, copy: Literal[True] = True) -> list[bytes]: ...
-    @overload
-    async def recv_multipart(self, flags: int = 0, *, copy: Literal[False]) -> list[Frame]: ...
     async def recv_multipart(
-        self, flags: int = 0, copy: bool = True
+        self, flags: int = 0, copy: Literal[True] = True, *, timeout: float | None = None
+    ) -> list[bytes]: ...
+    @overload
+    async def recv_multipart(
+        self, flags: int = 0, *, copy: Literal[False], timeout: float | None = None
+    ) -> list[Frame]: ...
+    async def recv_multipart(
+        self, flags: int = 0, copy: bool = True, *, timeout: float | None = None
     ) -> list[bytes] | list[Frame]:
         """Receives a message as the list of its frames."""
         form = _forms.BYTES_LIST if copy else _forms.FRAME_LIST
-        received: list[bytes] | list[Frame] = await self._recv(form, flags)
+        received: list[bytes] | list[Frame] = await self._recv(form, flags, timeout)
         return received
 
-    async def recv_message(self, flags: int = 0) -> Message:
+    async def recv_message(self, flags: int = 0, *, timeout: float | None = None) -> Message:
         """Receives a message with who sent it."""
-        received: Message = await self._recv(_forms.MESSAGE, flags)
+        received: Message = await self._recv(_forms.MESSAGE, flags, timeout)
         return received
 
-    async def recv_string(self, flags: int = 0, *, encoding: str = "utf-8") -> str:
+    async def recv_string(
+        self, flags: int = 0, *, encoding: str = "utf-8", timeout: float | None = None
+    ) -> str:
         """Receives a message of one frame as text."""
-        return (await self.recv(flags)).decode(encoding)
+        return (await self.recv(flags, timeout=timeout)).decode(encoding)
 
-    async def recv_json(self, flags: int = 0, **how: Any) -> Any:
+    async def recv_json(self, flags: int = 0, *, timeout: float | None = None, **how: Any) -> Any:
         """Receives a message of one frame and gives what ``json.loads`` makes of it."""
-        return json.loads(await self.recv(flags), **how)
+        return json.loads(await self.recv(flags, timeout=timeout), **how)
 
-    async def _recv(self, form: int, flags: int) -> Any:
+    async def _recv(self, form: int, flags: int, timeout: float | None) -> Any:
         here = driver()
         await here.yield_now()
         started = self._start_recv(form)
@@ -185,29 +201,33 @@ class Socket(Options, SocketCore):
         if flags & NOBLOCK:
             started.cancel()
             raise Again("nothing can be sent or received now: try again later, or wait")
-        limit = self.rcvtimeo
+        limit = self.rcvtimeo if timeout is None else timeout
         try:
             return await here.run(started, None if limit < 0 else limit / 1000)
         except Expired:
             return self._last_recv(form, float(limit))
 
-    async def recv_many(self, limit: int = 1000) -> list[bytes]:
+    async def recv_many(self, limit: int = 1000, *, timeout: float | None = None) -> list[bytes]:
         """Waits for a message, then takes up to ``limit`` that are there, as ``bytes``."""
-        received: list[bytes] = await self._recv_many(_forms.BYTES, limit)
+        received: list[bytes] = await self._recv_many(_forms.BYTES, limit, timeout)
         return received
 
-    async def recv_many_multipart(self, limit: int = 1000) -> list[list[bytes]]:
+    async def recv_many_multipart(
+        self, limit: int = 1000, *, timeout: float | None = None
+    ) -> list[list[bytes]]:
         """The same with messages as lists of frames."""
-        received: list[list[bytes]] = await self._recv_many(_forms.BYTES_LIST, limit)
+        received: list[list[bytes]] = await self._recv_many(_forms.BYTES_LIST, limit, timeout)
         return received
 
-    async def recv_many_messages(self, limit: int = 1000) -> list[Message]:
+    async def recv_many_messages(
+        self, limit: int = 1000, *, timeout: float | None = None
+    ) -> list[Message]:
         """The same with messages that know who sent them."""
-        received: list[Message] = await self._recv_many(_forms.MESSAGE, limit)
+        received: list[Message] = await self._recv_many(_forms.MESSAGE, limit, timeout)
         return received
 
-    async def _recv_many(self, form: int, limit: int) -> Any:
-        wait = self.rcvtimeo
+    async def _recv_many(self, form: int, limit: int, timeout: float | None) -> Any:
+        wait = self.rcvtimeo if timeout is None else timeout
         try:
             operation = self._start_recv_many(form, limit)
             return await run(operation, None if wait < 0 else wait / 1000)
@@ -280,12 +300,16 @@ class Socket(Options, SocketCore):
             self._close_later()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        """Receives messages of one frame, one after the other, without end."""
+        """Receives messages of one frame, one after the other, until the socket is closed."""
         return self._messages()
 
     async def _messages(self) -> AsyncIterator[bytes]:
         while True:
-            yield await self.recv()
+            try:
+                message = await self.recv()
+            except SocketClosed:
+                return
+            yield message
 
     async def __aenter__(self) -> Socket:
         return self

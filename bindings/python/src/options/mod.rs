@@ -10,8 +10,9 @@ use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
 use sealwire::SocketBuilder;
-use sealwire::options::{ReconnectStop, SocksProxy, TcpKeepAlive};
+use sealwire::options::{self, ReconnectStop, SocksProxy, TcpKeepAlive};
 
+use crate::tls::{TlsIdentity, TlsTrust};
 use table::{Kind, OPTIONS, Spec};
 
 #[derive(Clone)]
@@ -21,6 +22,8 @@ pub(crate) enum Value {
     Bytes(Vec<u8>),
     Text(String),
     Callable(Arc<Py<PyAny>>),
+    Identity(options::TlsIdentity),
+    Trust(options::TlsTrust),
     Nothing,
 }
 
@@ -70,7 +73,15 @@ impl Options {
                 Ok(text) => Value::Text(text.to_cow()?.into_owned()),
                 Err(_) => return Err(wrong("text")),
             },
-            Kind::Callable if given.is_none() => Value::Nothing,
+            Kind::Callable | Kind::Identity | Kind::Trust if given.is_none() => Value::Nothing,
+            Kind::Identity => match given.cast::<TlsIdentity>() {
+                Ok(identity) => Value::Identity(identity.get().inner.clone()),
+                Err(_) => return Err(wrong("a TlsIdentity or None")),
+            },
+            Kind::Trust => match given.cast::<TlsTrust>() {
+                Ok(trust) => Value::Trust(trust.get().inner.clone()),
+                Err(_) => return Err(wrong("a TlsTrust or None")),
+            },
             Kind::Callable if given.is_callable() => {
                 Value::Callable(Arc::new(given.clone().unbind()))
             }
@@ -89,16 +100,20 @@ impl Options {
             Value::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),
             Value::Text(text) => PyString::new(py, text).into_any(),
             Value::Callable(callable) => callable.bind(py).clone(),
+            Value::Identity(identity) => {
+                let inner = identity.clone();
+                Bound::new(py, TlsIdentity { inner })?.into_any()
+            }
+            Value::Trust(trust) => {
+                let inner = trust.clone();
+                Bound::new(py, TlsTrust { inner })?.into_any()
+            }
             Value::Nothing => py.None().into_bound(py),
         })
     }
 
     pub(crate) fn add_metadata(&mut self, name: String, value: Vec<u8>) {
         self.metadata.push((name, value));
-    }
-
-    pub(crate) fn drops_unsent(&self) -> bool {
-        self.number("linger") == Some(0)
     }
 
     fn number(&self, name: &str) -> Option<i64> {
@@ -316,6 +331,12 @@ impl Options {
 
     fn apply_transport(&self, builder: SocketBuilder) -> PyResult<SocketBuilder> {
         let mut builder = builder;
+        if let Some(Value::Identity(identity)) = self.set.get("tls_identity") {
+            builder = builder.tls_identity(identity.clone());
+        }
+        if let Some(Value::Trust(trust)) = self.set.get("tls_trust") {
+            builder = builder.tls_trust(trust.clone());
+        }
         let octet = |name: &str| {
             self.count(name)
                 .map(|number| {

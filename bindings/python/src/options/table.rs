@@ -11,6 +11,10 @@ pub(super) enum Kind {
     Text,
     /// Or `None`.
     Callable,
+    /// Or `None`.
+    Identity,
+    /// Or `None`.
+    Trust,
 }
 
 pub(super) struct Spec {
@@ -51,10 +55,11 @@ const fn text(name: &'static str) -> Spec {
     }
 }
 
-const fn callable(name: &'static str) -> Spec {
+/// One that is `None` unless it is set.
+const fn object(name: &'static str, kind: Kind) -> Spec {
     Spec {
         name,
-        kind: Kind::Callable,
+        kind,
         default: Value::Nothing,
     }
 }
@@ -121,7 +126,9 @@ pub(super) static OPTIONS: &[Spec] = &[
     text("ws_allow_hosts"),
     text("zap_domain"),
     int("zap_timeout", 1, 5_000),
-    callable("admit"),
+    object("admit", Kind::Callable),
+    object("tls_identity", Kind::Identity),
+    object("tls_trust", Kind::Trust),
     int("spin_us", 0, 0),
     int("max_handshakes", 1, 1_024),
     int("max_connections", 1, 65_536),

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use sealwire::{Error, Message};
 
 use super::SocketCore;
@@ -51,14 +50,14 @@ fn send(py: Python<'_>, core: &SocketCore, message: Message, flags: i32) -> PyRe
     }
 }
 
-fn recv(py: Python<'_>, core: &SocketCore, flags: i32) -> PyResult<Message> {
+fn recv(py: Python<'_>, core: &SocketCore, flags: i32, timeout: Option<f64>) -> PyResult<Message> {
     let socket = core.socket(py)?;
     match socket.try_recv() {
         Ok(message) => return Ok(message),
         Err(Error::WouldBlock) if flags & NOBLOCK == 0 => {}
         Err(error) => return Err(core.failed(py, error)),
     }
-    let limit = core.opened.receive_limit();
+    let limit = core.opened.limit_of_receive(timeout);
     match core.wait(py, || socket.recv(), limit)? {
         Some(received) => received.map_err(|error| core.failed(py, error)),
         None => core.opened.last_recv(py, limit.unwrap_or_default()),
@@ -70,6 +69,7 @@ fn recv_many(
     core: &SocketCore,
     limit: usize,
     flags: i32,
+    timeout: Option<f64>,
 ) -> PyResult<Vec<Message>> {
     let socket = core.socket(py)?;
     let taken = || async {
@@ -78,7 +78,7 @@ fn recv_many(
         received.map(|_| messages)
     };
     let wait = if flags & NOBLOCK == 0 {
-        core.opened.receive_limit()
+        core.opened.limit_of_receive(timeout)
     } else {
         Some(Duration::ZERO)
     };
@@ -92,15 +92,14 @@ fn recv_many(
 #[pymethods]
 impl BlockingSocket {
     #[new]
-    #[pyo3(signature = (socket_type, context, *, security = None, **options))]
+    #[pyo3(signature = (socket_type, context, *, security = None))]
     fn new(
         py: Python<'_>,
         socket_type: i32,
         context: &Bound<'_, Context>,
         security: Option<&Bound<'_, Security>>,
-        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let core = SocketCore::make(py, socket_type, context, security, options)?;
+        let core = SocketCore::make(py, socket_type, context, security)?;
         Ok(PyClassInitializer::from(core).add_subclass(BlockingSocket))
     }
 
@@ -143,68 +142,82 @@ impl BlockingSocket {
         }
     }
 
-    /// Receives a message of one frame: `bytes`, or with `copy=False` a `Frame`.
-    #[pyo3(signature = (flags = 0, copy = true))]
-    fn recv<'py>(slf: &Bound<'py, Self>, flags: i32, copy: bool) -> PyResult<Bound<'py, PyAny>> {
+    /// Receives a message of one frame: `bytes`, or with `copy=False` a `Frame`. Waits for up to
+    /// `timeout` milliseconds, or `rcvtimeo`.
+    #[pyo3(signature = (flags = 0, copy = true, *, timeout = None))]
+    fn recv<'py>(
+        slf: &Bound<'py, Self>,
+        flags: i32,
+        copy: bool,
+        timeout: Option<f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let (py, core) = (slf.py(), core(slf));
-        let message = recv(py, core, flags)?;
+        let message = recv(py, core, flags, timeout)?;
         Form::single(copy).give(py, message, core.opened.socket_type())
     }
 
     /// Receives a message as the list of its frames.
-    #[pyo3(signature = (flags = 0, copy = true))]
+    #[pyo3(signature = (flags = 0, copy = true, *, timeout = None))]
     fn recv_multipart<'py>(
         slf: &Bound<'py, Self>,
         flags: i32,
         copy: bool,
+        timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, core) = (slf.py(), core(slf));
-        let message = recv(py, core, flags)?;
+        let message = recv(py, core, flags, timeout)?;
         Form::list(copy).give(py, message, core.opened.socket_type())
     }
 
     /// Receives a message with who sent it.
-    #[pyo3(signature = (flags = 0))]
-    fn recv_message<'py>(slf: &Bound<'py, Self>, flags: i32) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (flags = 0, *, timeout = None))]
+    fn recv_message<'py>(
+        slf: &Bound<'py, Self>,
+        flags: i32,
+        timeout: Option<f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let (py, core) = (slf.py(), core(slf));
-        let message = recv(py, core, flags)?;
+        let message = recv(py, core, flags, timeout)?;
         Form::Message.give(py, message, core.opened.socket_type())
     }
 
     /// Waits for a message, then takes up to `limit` that are there, as `bytes`: one hold of the
     /// lock and of the GIL for all of them.
-    #[pyo3(signature = (limit = 1000, flags = 0))]
+    #[pyo3(signature = (limit = 1000, flags = 0, *, timeout = None))]
     fn recv_many<'py>(
         slf: &Bound<'py, Self>,
         limit: usize,
         flags: i32,
+        timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, core) = (slf.py(), core(slf));
-        let messages = recv_many(py, core, limit, flags)?;
+        let messages = recv_many(py, core, limit, flags, timeout)?;
         Form::Bytes.give_many(py, messages, core.opened.socket_type())
     }
 
     /// The same with messages as lists of frames.
-    #[pyo3(signature = (limit = 1000, flags = 0))]
+    #[pyo3(signature = (limit = 1000, flags = 0, *, timeout = None))]
     fn recv_many_multipart<'py>(
         slf: &Bound<'py, Self>,
         limit: usize,
         flags: i32,
+        timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, core) = (slf.py(), core(slf));
-        let messages = recv_many(py, core, limit, flags)?;
+        let messages = recv_many(py, core, limit, flags, timeout)?;
         Form::BytesList.give_many(py, messages, core.opened.socket_type())
     }
 
     /// The same with messages that know who sent them.
-    #[pyo3(signature = (limit = 1000, flags = 0))]
+    #[pyo3(signature = (limit = 1000, flags = 0, *, timeout = None))]
     fn recv_many_messages<'py>(
         slf: &Bound<'py, Self>,
         limit: usize,
         flags: i32,
+        timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, core) = (slf.py(), core(slf));
-        let messages = recv_many(py, core, limit, flags)?;
+        let messages = recv_many(py, core, limit, flags, timeout)?;
         Form::Message.give_many(py, messages, core.opened.socket_type())
     }
 
@@ -267,7 +280,7 @@ impl BlockingSocket {
         };
         let limit = linger.and_then(crate::wait::milliseconds);
         match block_on(py, socket.close(), limit)? {
-            Some(closed) => core.opened.closed(py, closed),
+            Some(closed) => closed.map_err(|error| crate::error::of_socket(py, error)),
             None => {
                 core.opened.close_later();
                 Ok(())

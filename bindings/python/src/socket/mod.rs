@@ -6,6 +6,7 @@
 
 mod blocking;
 mod opened;
+pub(crate) mod proxying;
 mod readiness;
 mod receiving;
 mod sending;
@@ -43,7 +44,6 @@ impl SocketCore {
         socket_type: i32,
         context: &Bound<'_, Context>,
         security: Option<&Bound<'_, Security>>,
-        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let opened = Opened::new(py, socket_type, context.get().shared.clone())?;
         let core = SocketCore {
@@ -51,10 +51,6 @@ impl SocketCore {
         };
         if let Some(security) = security {
             core.opened.set_security(py, security.get().inner())?;
-        }
-        for (name, value) in options.into_iter().flatten() {
-            core.opened
-                .set_option(py, &name.extract::<String>()?, &value)?;
         }
         crate::context::remember(&core.opened);
         Ok(core)
@@ -72,15 +68,14 @@ impl SocketCore {
 #[pymethods]
 impl SocketCore {
     #[new]
-    #[pyo3(signature = (socket_type, context, *, security = None, **options))]
+    #[pyo3(signature = (socket_type, context, *, security = None))]
     fn new(
         py: Python<'_>,
         socket_type: i32,
         context: &Bound<'_, Context>,
         security: Option<&Bound<'_, Security>>,
-        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        Self::make(py, socket_type, context, security, options)
+        Self::make(py, socket_type, context, security)
     }
 
     /// The number of the type, as in `sealwire.REQ`.
@@ -125,7 +120,7 @@ impl SocketCore {
     fn add_metadata(&self, py: Python<'_>, name: String, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let value = crate::auth::text_or_bytes(value)?;
         self.opened
-            .before_use(py, |options| options.add_metadata(name, value))
+            .before_use(py, "metadata", |options| options.add_metadata(name, value))
     }
 
     /// Binds and gives the endpoint with the port that was chosen, if that was left open.
@@ -420,10 +415,12 @@ impl SocketCore {
     /// The operation that closes it; `None` when that was done.
     fn _start_close(&self) -> Option<Operation> {
         let socket = self.opened.take_for_closing()?;
-        let opened = self.opened.clone();
         Some(Operation::of(
             async move { socket.close().await },
-            move |py, outcome| opened.closed(py, outcome).map(|()| py.None()),
+            |py, outcome| {
+                let closed = outcome.map_err(|error| of_socket(py, error));
+                closed.map(|()| py.None())
+            },
         ))
     }
 

@@ -132,21 +132,26 @@ impl Opened {
     pub(super) fn before_use<R>(
         &self,
         py: Python<'_>,
+        name: &str,
         change: impl FnOnce(&mut Options) -> R,
     ) -> PyResult<R> {
         let mut setup = self.setup();
-        self.check_unused(py)?;
+        self.check_unused(py, name)?;
         Ok(change(&mut setup.options))
     }
 
-    fn check_unused(&self, py: Python<'_>) -> PyResult<()> {
-        if self.made.get().is_some() {
-            return Err(crate::error::state(
-                py,
-                "options and security are set before the first bind, connect or other use",
-            ));
+    fn check_unused(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        if self.made.get().is_none() {
+            return Ok(());
         }
-        Ok(())
+        let instead = match name {
+            "linger" => ": how long a call waits is an argument of close",
+            _ => ": make another socket for it",
+        };
+        let text = format!(
+            "{name} is set before the first bind, connect or other use, and this socket is in use{instead}"
+        );
+        Err(crate::error::state(py, &text))
     }
 
     pub(super) fn security(&self) -> Option<Security> {
@@ -155,7 +160,7 @@ impl Opened {
 
     pub(super) fn set_security(&self, py: Python<'_>, security: Security) -> PyResult<()> {
         let mut setup = self.setup();
-        self.check_unused(py)?;
+        self.check_unused(py, "security")?;
         setup.security = Some(security);
         Ok(())
     }
@@ -173,7 +178,7 @@ impl Opened {
         };
         let mut setup = self.setup();
         let Some(waiting) = waiting else {
-            self.check_unused(py)?;
+            self.check_unused(py, name)?;
             return setup.options.set(name, value).map(|_| ());
         };
         // How long a call waits is decided by each call.
@@ -209,8 +214,12 @@ impl Opened {
         self.setup().last_endpoint.clone()
     }
 
-    pub(super) fn receive_limit(&self) -> Option<Duration> {
-        limit(&self.receive_timeout_ms)
+    /// That of a call, in milliseconds, or else of receiving.
+    pub(super) fn limit_of_receive(&self, timeout: Option<f64>) -> Option<Duration> {
+        match timeout {
+            Some(milliseconds) => crate::wait::milliseconds(milliseconds),
+            None => limit(&self.receive_timeout_ms),
+        }
     }
 
     pub(super) fn send_limit(&self) -> Option<Duration> {
@@ -295,15 +304,6 @@ impl Opened {
             return None;
         }
         self.made.get()?.here().cloned()
-    }
-
-    /// The end of closing, as an exception. A linger time of zero wants what is
-    /// queued dropped.
-    pub(super) fn closed(&self, py: Python<'_>, outcome: Result<(), Error>) -> PyResult<()> {
-        match outcome {
-            Err(Error::Unsent(_)) if self.setup().options.drops_unsent() => Ok(()),
-            outcome => outcome.map_err(|error| of_socket(py, error)),
-        }
     }
 
     pub(super) fn close_later(&self) {

@@ -1,6 +1,7 @@
 //! What answers requests, and where it runs.
 
 mod dispatch;
+mod inbox;
 mod pool;
 mod request;
 mod spawn;
@@ -8,6 +9,7 @@ mod spawn;
 use std::sync::Arc;
 
 pub(crate) use self::dispatch::{Dispatch, StateHandler};
+pub use self::inbox::{Arrival, Inbox};
 pub use self::pool::Pool;
 #[cfg(test)]
 pub(crate) use self::pool::PoolSteps;
@@ -17,7 +19,7 @@ use crate::guard::Traced;
 use crate::status::{Code, Status};
 
 /// Handles the requests of peers. Called on the thread that reads the connection, which goes on only
-/// when it returns: long work belongs elsewhere ([`Pool`], [`Spawn`]), with the request moved there.
+/// when it returns: long work belongs elsewhere ([`Pool`], [`Spawn`], [`Inbox`]), with the request moved there.
 pub trait Handler: Send + Sync + 'static {
     /// A request; it is answered by [`Request::reply`] or [`Request::fail`], now or later.
     fn request(&self, request: Request);

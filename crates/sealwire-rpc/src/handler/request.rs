@@ -275,3 +275,12 @@ impl Drop for OneWay {
         self.conn.served(|proto| proto.one_way_done(size));
     }
 }
+
+impl std::fmt::Debug for OneWay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OneWay")
+            .field("body", &self.body)
+            .field("peer", &self.conn.peer().to_string())
+            .finish()
+    }
+}

@@ -11,6 +11,7 @@ mod calls;
 mod choices;
 mod faults;
 mod handover_orders;
+mod inbox;
 mod panics;
 mod streams;
 mod tampering;

@@ -40,6 +40,10 @@ module OMQ
     alias rcvbuf recv_buffer
     alias rcvbuf= recv_buffer=
 
+    # Reasons for which connecting ends, all of them.
+    NEVER_AGAIN = %i[connection_refused handshake_failed after_disconnect unreachable].freeze
+    private_constant :NEVER_AGAIN
+
     class << self
       def bind(endpoint, **options, &block)
         new("@#{endpoint}", **options, &block)
@@ -51,10 +55,11 @@ module OMQ
     end
 
     # `@` before an endpoint binds, `>` connects; without either the type decides. `subscribe:` is the
-    # first topic of a SUB or XSUB. A block gets the socket, which is closed after it.
-    def initialize(type, default, endpoints, subscribe: nil, **options, &block)
+    # first topic of a SUB or XSUB, `group:` the first group of a DISH. A block gets the socket, which is closed after it.
+    def initialize(type, default, endpoints, subscribe: nil, group: nil, **options, &block)
       super(type, **options)
       begin_with(subscribe) unless subscribe.nil?
+      join(group) unless group.nil?
       Array(endpoints).each { |endpoint| attach(endpoint, default) }
       close_after(&block) if block
     end
@@ -77,6 +82,33 @@ module OMQ
 
     def on_mute
       DROPPING.include?(socket_type) && !xpub_no_drop ? :drop_newest : :block
+    end
+
+    # Sets no limits for messages in queues; before the first bind or connect.
+    def set_unbounded
+      self.send_hwm = 0
+      self.recv_hwm = 0
+      nil
+    end
+
+    def router_mandatory?
+      router_mandatory ? true : false
+    end
+
+    # The first and the longest wait before connecting again, in seconds, or the first alone.
+    def reconnect_interval=(interval)
+      return super unless interval.is_a?(Range)
+
+      first, longest = interval.begin, interval.end
+      raise ArgumentError, "reconnect_interval is a number or a range with both ends, not #{interval}" unless first && longest
+
+      super(first)
+      self.reconnect_interval_max = longest
+    end
+
+    # Whether a connection that fails is made again; before the first bind or connect.
+    def reconnect_enabled=(enabled)
+      self.reconnect_stop = enabled ? nil : NEVER_AGAIN
     end
 
     # The endpoint with the port that was chosen.

@@ -17,9 +17,41 @@ module OMQ
     RUBY
   end
 
+  # What calls raise once a fault has ended the thread that moves messages.
+  SocketDeadError = Sealwire::EngineFailedError
+
   class SUB
     # The topic of all messages.
     EVERYTHING = ""
+  end
+
+  # Of types whose messages begin with the id of a connection, four bytes.
+  module Addressing # :nodoc:
+    # Sends to the connection with this id, which is the first part of what was received from it.
+    def send_to(routing_id, message)
+      send([routing_id, message])
+    end
+  end
+
+  class SERVER
+    include Addressing
+  end
+
+  class PEER
+    include Addressing
+  end
+
+  class RADIO
+    # Sends to those that have joined the group.
+    def publish(group, body)
+      send(body, group: group)
+    end
+
+    def send(message, group: nil, **options)
+      return super(message, **options) if group.nil?
+
+      super([group, message], **options)
+    end
   end
 
   class ROUTER
