@@ -180,7 +180,7 @@ def test_a_refusal_is_named() -> None:
                 break
         with pytest.raises(sealwire.HandshakeError, match="not allowed here"):
             await client.recv()
-        # No linger time is no reason to be silent about the question.
+        # Without a linger time the question is reported all the same.
         with pytest.raises(sealwire.Unsent) as unsent:
             await client.close()
         assert unsent.value.count == 1
