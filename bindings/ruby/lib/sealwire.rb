@@ -16,6 +16,11 @@ require_relative "sealwire/monitor"
 require_relative "sealwire/socket"
 require_relative "sealwire/readiness"
 require_relative "sealwire/newplex"
+require_relative "sealwire/rpc"
 
 # Messages sent right before the program ends are delivered, within the linger times.
-at_exit { Sealwire.close_all }
+at_exit do
+  Sealwire::RPC.close_all
+ensure
+  Sealwire.close_all
+end

@@ -7,35 +7,13 @@ use magnus::{Class as _, Error, Module as _, Object as _, RModule, Ruby, functio
 
 use crate::errors;
 use crate::keys::frozen;
-use crate::process::Process;
+use crate::process::OfProcess;
 
 #[magnus::wrap(class = "Sealwire::Context", free_immediately, size, frozen_shareable)]
 pub(crate) struct Context(Arc<Owned>);
 
-/// A context of this process. A child of a fork leaves it alone: the thread is not there.
-pub(crate) struct Owned {
-    /// Taken when this is dropped, and not before.
-    inner: Option<sealwire::Context>,
-    process: Process,
-}
-
-impl Owned {
-    /// # Errors
-    ///
-    /// `Sealwire::ForkedError` in a child of the process that made it.
-    pub(crate) fn get(&self, ruby: &Ruby) -> Result<&sealwire::Context, Error> {
-        self.process.check(ruby)?;
-        Ok(self.inner.as_ref().expect("taken by drop alone"))
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        if !self.process.is_current() {
-            std::mem::forget(self.inner.take());
-        }
-    }
-}
+/// A context of this process.
+pub(crate) type Owned = OfProcess<sealwire::Context>;
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     let class = sealwire.define_class("Context", ruby.class_object())?;
@@ -47,11 +25,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
 impl Context {
     fn new(ruby: &Ruby) -> Result<Obj<Self>, Error> {
         let inner = sealwire::Context::new().map_err(|error| errors::raised(ruby, &error))?;
-        let owned = Owned {
-            inner: Some(inner),
-            process: Process::current(),
-        };
-        Ok(frozen(ruby, Context(Arc::new(owned))))
+        Ok(frozen(ruby, Context(Arc::new(Owned::new(inner)))))
     }
 
     /// The context, once it is known to be of this process.

@@ -48,6 +48,7 @@ classes! {
     CONNECT, "ConnectError", ENDPOINT;
     NO_SECURITY, "NoSecurityError", ENDPOINT;
     OPTION, "OptionError", ERROR;
+    TLS_CONFIG, "TlsConfigError", ERROR;
     UNSENT, "UnsentError", ERROR;
     SYSTEM, "SystemError", ERROR;
     FORKED, "ForkedError", ERROR;
@@ -156,6 +157,11 @@ pub(crate) fn unsupported(ruby: &Ruby, problem: String) -> Error {
 
 pub(crate) fn option(ruby: &Ruby, problem: String) -> Error {
     new(ruby, ruby.get_inner(&OPTION), problem)
+}
+
+/// Certificates or keys of TLS that cannot be used.
+pub(crate) fn tls_config(ruby: &Ruby, error: &sealwire::options::TlsConfigError) -> Error {
+    new(ruby, ruby.get_inner(&TLS_CONFIG), error.to_string())
 }
 
 pub(crate) fn key_file(ruby: &Ruby, error: &sealwire::keys::KeyFileError) -> Error {

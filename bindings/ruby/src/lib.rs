@@ -19,8 +19,10 @@ mod newplex;
 mod options;
 mod peer;
 mod process;
+mod rpc;
 mod security;
 mod socket;
+mod tls;
 mod waiting;
 
 use magnus::{Error, Module as _, RString, Ruby, value::ReprValue as _};
@@ -46,7 +48,9 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     desk::define(ruby, sealwire)?;
     security::define(ruby, sealwire)?;
     process::define(sealwire)?;
-    socket::define(ruby, sealwire)
+    tls::define(ruby, sealwire)?;
+    socket::define(ruby, sealwire)?;
+    rpc::define(ruby, sealwire)
 }
 
 /// A string of random bytes from the system, frozen: a key that changes is another key.

@@ -136,7 +136,8 @@ impl Message {
     }
 }
 
-fn binary(ruby: &Ruby, bytes: &[u8]) -> RString {
+/// A frozen BINARY string.
+pub(crate) fn binary(ruby: &Ruby, bytes: &[u8]) -> RString {
     let string = ruby.str_from_slice(bytes);
     string.freeze();
     string

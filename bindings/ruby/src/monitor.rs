@@ -214,6 +214,7 @@ impl Failure {
             FailureCause::Proxy(_) => "proxy",
             FailureCause::Transport(_) => "transport",
             FailureCause::WebSocket(_) => "web_socket",
+            FailureCause::Tls(_) => "tls",
             FailureCause::Protocol(error) => match error {
                 Protocol::PeerRefused { .. } => "refused_by_peer",
                 Protocol::Refused(_) => "refused",

@@ -10,7 +10,8 @@ use magnus::value::ReprValue as _;
 use magnus::{Error, Float, RArray, RHash, RString, Ruby, TryConvert, Value};
 use sealwire::auth::Guest;
 use sealwire::options::{
-    DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAXIMUM, ReconnectStop, SocksProxy, TcpKeepAlive,
+    self, DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAXIMUM, ReconnectStop, SocksProxy,
+    TcpKeepAlive,
 };
 use sealwire::{Message, SocketBuilder, SocketType};
 use zeroize::Zeroizing;
@@ -18,6 +19,7 @@ use zeroize::Zeroizing;
 use crate::desk::Callback;
 use crate::message::outgoing;
 use crate::security::Authenticator;
+use crate::tls::{TlsIdentity, TlsTrust};
 use crate::{bytes, errors};
 
 /// The value of an option.
@@ -34,6 +36,8 @@ pub(crate) enum Setting {
     Pairs(Vec<(String, Vec<u8>)>),
     Rate(u32, Duration),
     Admission(Arc<Callback>),
+    Identity(options::TlsIdentity),
+    Trust(options::TlsTrust),
 }
 
 /// How the value of an option is read, and what becomes of it.
@@ -144,6 +148,8 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("ws_allow_origins", Kind::Part(names)),
     ("ws_allow_hosts", Kind::Part(names)),
     ("admit", Kind::Part(admission)),
+    ("tls_identity", Kind::Part(tls_identity)),
+    ("tls_trust", Kind::Part(tls_trust)),
     ("socks_proxy", Kind::Part(text)),
     ("socks_username", Kind::Part(text)),
     ("socks_password", Kind::Part(secret)),
@@ -316,6 +322,12 @@ impl Options {
             let callback = callback.clone();
             builder = builder.admit(move |guest: &Guest<'_>| callback.decide_guest(guest));
         }
+        if let Some(Setting::Identity(identity)) = self.0.get("tls_identity") {
+            builder = builder.tls_identity(identity.clone());
+        }
+        if let Some(Setting::Trust(trust)) = self.0.get("tls_trust") {
+            builder = builder.tls_trust(trust.clone());
+        }
         if let Some(proxy) = self.text("socks_proxy") {
             builder = builder.socks_proxy(self.socks_proxy(ruby, proxy)?);
         }
@@ -445,6 +457,16 @@ fn admission(ruby: &Ruby, _name: &str, value: Value) -> Result<Setting, Error> {
     }
 }
 
+fn tls_identity(_ruby: &Ruby, _name: &str, value: Value) -> Result<Setting, Error> {
+    let identity = <Obj<TlsIdentity>>::try_convert(value)?;
+    Ok(Setting::Identity(identity.0.clone()))
+}
+
+fn tls_trust(_ruby: &Ruby, _name: &str, value: Value) -> Result<Setting, Error> {
+    let trust = <Obj<TlsTrust>>::try_convert(value)?;
+    Ok(Setting::Trust(trust.0.clone()))
+}
+
 /// A number of connections and a number of seconds.
 fn rate(ruby: &Ruby, name: &str, value: Value) -> Result<Setting, Error> {
     let (connections, period) = <(u32, Value)>::try_convert(value)?;
@@ -489,6 +511,8 @@ impl Setting {
             Setting::Admission(callback) => {
                 Authenticator::of_callback(ruby, callback.clone()).as_value()
             }
+            Setting::Identity(identity) => TlsIdentity::wrap(ruby, identity.clone()).as_value(),
+            Setting::Trust(trust) => TlsTrust::wrap(ruby, trust.clone()).as_value(),
             Setting::Rate(connections, period) => {
                 ruby.into_value((*connections, in_seconds(ruby, *period)))
             }

@@ -40,6 +40,38 @@ impl Process {
     }
 }
 
+/// A value of the process that made it. A child leaves it alone: it is neither reachable nor freed there.
+pub(crate) struct OfProcess<T> {
+    /// Taken when this is dropped, and not before.
+    value: Option<T>,
+    process: Process,
+}
+
+impl<T> OfProcess<T> {
+    pub(crate) fn new(value: T) -> Self {
+        OfProcess {
+            value: Some(value),
+            process: Process::current(),
+        }
+    }
+
+    /// # Errors
+    ///
+    /// `Sealwire::ForkedError` in a child of the process that made it.
+    pub(crate) fn get(&self, ruby: &Ruby) -> Result<&T, Error> {
+        self.process.check(ruby)?;
+        Ok(self.value.as_ref().expect("taken by drop alone"))
+    }
+}
+
+impl<T> Drop for OfProcess<T> {
+    fn drop(&mut self) {
+        if !self.process.is_current() {
+            std::mem::forget(self.value.take());
+        }
+    }
+}
+
 type Closing = Pin<Box<dyn Future<Output = Result<(), sealwire::Error>> + Send>>;
 
 /// What sockets of one process share.

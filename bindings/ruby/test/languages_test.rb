@@ -145,4 +145,72 @@ class LanguagesTest < SealwireTest
       end
     end
   end
+
+  # Python serves calls, calls this side within one, and calls a server here.
+  def test_calls_with_python
+    python = ENV["SEALWIRE_PYTHON"] || "python3"
+    _, _, status = Open3.capture3(python, "-c", "import sealwire")
+    absent "#{python} has no sealwire: set SEALWIRE_PYTHON" unless status.success?
+    server = Sealwire::RPC::Server.new(security: our_server(:blake3)) do |request|
+      raise Sealwire::RPC::Status.new(1001, "not that", "\0more".b) if request.body == "wrong"
+
+      request.each { |item| request.send(item * 2) } if request.streams?
+      "#{request.conn.user_id} asked #{request.body}"
+    end
+    script = <<~PYTHON
+      import sys
+      from sealwire import AllowedKeys, KeyPair, Security, rpc
+      endpoint, server, client = sys.argv[1:]
+      server, client = KeyPair(server), KeyPair(client)
+
+      def handler(request):
+          if request.has_streams:
+              for item in iter(request.next, None):
+                  request.send(item.upper())
+          if request.body == b"fail":
+              raise rpc.Status(rpc.Code.NOT_FOUND, "nothing", b"details", not_started=True)
+          return b"Python heard " + request.conn.request(b"from whom?")
+
+      with rpc.Client(endpoint, Security.blake3_client(server.public, client)) as calling:
+          assert calling.request(b"a question") == b"the other asked a question"
+          try:
+              calling.request(b"wrong")
+          except rpc.RemoteError as error:
+              assert (error.code, error.message, error.details, error.may_have_run) == (1001, "not that", b"\\0more", True)
+          else:
+              assert False
+          with calling.open(b"items") as stream:
+              stream.send(b"a")
+              stream.send(b"b")
+              stream.finish()
+              assert list(stream) == [b"aa", b"bb"]
+              assert stream.answer() == b"the other asked items"
+      security = Security.blake3_server(server, AllowedKeys([client.public]))
+      with rpc.Server(security, handler) as serving:
+          print(serving.bind("tcp://127.0.0.1:0"), flush=True)
+          sys.stdin.readline()
+    PYTHON
+    keys = [@server_keys, @client_keys].map { |pair| pair.secret_key.to_z85 }
+    Open3.popen2e(python, "-c", script, server.bind("tcp://127.0.0.1:0"), *keys) do |input, output, running|
+      endpoint = output.gets.to_s.chomp
+      assert_match(/\Atcp:/, endpoint)
+      handler = ->(request) { "Ruby, #{request.body}" }
+      Sealwire::RPC::Client.open(endpoint, security: our_client(:blake3), handler: handler, request_timeout: TIMEOUT) do |client|
+        assert_equal "Python heard Ruby, from whom?", client.request("x")
+        error = assert_raises(Sealwire::RPC::RemoteError) { client.request("fail", timeout: TIMEOUT) }
+        assert_equal [5, "nothing", "details", false], [error.code, error.remote_message, error.details, error.may_have_run?]
+        client.open("x") do |stream|
+          stream.send("item")
+          stream.finish
+          assert_equal ["ITEM"], stream.to_a
+          assert_equal "Python heard Ruby, from whom?", stream.answer
+        end
+      end
+      input.puts
+      rest = output.read
+      assert_predicate running.value, :success?, rest
+    end
+  ensure
+    server&.close
+  end
 end

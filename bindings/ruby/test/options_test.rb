@@ -40,7 +40,12 @@ class OptionsTest < SealwireTest
   end
 
   def test_what_means_nothing_is_refused
-    assert_match(/no option spam/, assert_raises(ArgumentError) { Sealwire::PULL.new(spam: 1) }.message)
+    assert_equal "sockets have no option spam", assert_raises(ArgumentError) { Sealwire::PULL.new(spam: 1) }.message
+    { sndhwm: "send_hwm", recv_timout: "recv_timeout", LINGER: "linger" }.each do |name, near|
+      error = assert_raises(ArgumentError) { Sealwire::PULL.new(**{ name => 1 }) }
+      assert_equal "sockets have no option #{name}; did you mean #{near}?", error.message
+      assert_raises(NoMethodError) { Sealwire::PULL.new.public_send(:"#{name}=", 1) }
+    end
     assert_raises(ArgumentError) { Sealwire::PULL.new(linger: -1) }
     assert_raises(ArgumentError) { Sealwire::PULL.new(recv_timeout: -1) }
     assert_raises(ArgumentError) { Sealwire::PULL.new(recv_hwm: -1) }

@@ -59,4 +59,47 @@ class ProgramTest < SealwireTest
       assert_includes output, "to the program"
     end
   end
+
+  def with_keys(role)
+    ["--mechanism", "blake3", *(role == :server ? ["--server", "--allow", file("allowed")] : ["--server-key", file("server.pub")]),
+     "--secret-key-file", file(role == :server ? "server.key" : "client.key")]
+  end
+
+  def test_it_calls_our_server
+    told = Queue.new
+    security = Sealwire::Security.blake3_server(keys: @server_keys, allow: { @client_keys.public_key => "program" })
+    server = Sealwire::RPC::Server.new(security: security, on_message: ->(message) { told << [message.body, message.conn.user_id] })
+    server.on("greet") { |arguments, request| "#{request.conn.user_id} says #{arguments}" }
+    endpoint = server.bind("tcp://127.0.0.1:0")
+    calling = ["rpc", "call", "--connect", endpoint, *with_keys(:client)]
+    body = [Sealwire::RPC.method_number("greet")].pack("N") + "hello"
+    assert_equal "program says hello", program(*calling, input: body)
+    assert_empty program(*calling, "--one-way", input: "psst")
+    assert_equal %w[psst program], told.pop
+    _, errors, status = Open3.capture3(@program, *calling, stdin_data: "other")
+    refute_predicate status, :success?
+    assert_includes errors, "no such method"
+  ensure
+    server&.close
+  end
+
+  def test_we_call_its_server
+    FileUtils.mkdir(file("allowed"))
+    FileUtils.cp(file("client.pub"), file("allowed"))
+    serving = [@program, "rpc", "serve", "--bind", "tcp://127.0.0.1:0", *with_keys(:server), "--exec", "sh", "--", "-c",
+               "read -r line; test \"$line\" = hello && printf '%s' \"you said $line\" || { echo rude >&2; exit 1; }"]
+    Open3.popen3(*serving) do |input, _output, errors, running|
+      input.close
+      endpoint = errors.gets[/listening on (\S+)/, 1]
+      security = Sealwire::Security.blake3_client(server_key: @server_keys.public_key, keys: @client_keys)
+      Sealwire::RPC::Client.open(endpoint, security: security, request_timeout: TIMEOUT) do |client|
+        assert_equal "you said hello", client.request("hello\n")
+        error = assert_raises(Sealwire::RPC::RemoteError) { client.request("go away\n") }
+        assert_includes error.remote_message, "rude"
+        assert_predicate error, :may_have_run?
+      end
+    ensure
+      Process.kill(:TERM, running.pid)
+    end
+  end
 end

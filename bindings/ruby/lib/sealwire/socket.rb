@@ -39,7 +39,7 @@ module Sealwire
     def initialize(type, **options)
       of_type(type)
       options.each do |name, value|
-        raise ArgumentError, "sockets have no option #{name}" unless respond_to?(:"#{name}=")
+        raise ArgumentError, no_option(name) unless respond_to?(:"#{name}=")
 
         public_send(:"#{name}=", value)
       end
@@ -57,6 +57,16 @@ module Sealwire
     end
 
     private
+
+    def no_option(name)
+      text = "sockets have no option #{name}"
+      return text unless defined?(DidYouMean::SpellChecker)
+
+      names = methods.grep(/\A[a-z]\w*=\z/).map { |writer| writer.to_s.delete_suffix("=") }
+      wanted = name.to_s.downcase
+      near = names.include?(wanted) ? [wanted] : DidYouMean::SpellChecker.new(dictionary: names).correct(wanted)
+      near.empty? ? text : "#{text}; did you mean #{near.first(2).join(" or ")}?"
+    end
 
     # Gives the block's value. What the block raises goes first: a failure to close would hide it.
     def close_after

@@ -400,7 +400,7 @@ impl Socket {
 }
 
 /// Arguments, then perhaps `timeout:` in seconds; `Some(None)` for a `nil` that was given.
-fn with_timeout<Required: magnus::scan_args::ScanArgsRequired>(
+pub(crate) fn with_timeout<Required: magnus::scan_args::ScanArgsRequired>(
     ruby: &Ruby,
     args: &[Value],
 ) -> Result<(Required, Option<Option<Duration>>), Error> {
