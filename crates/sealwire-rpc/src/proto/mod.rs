@@ -46,7 +46,7 @@ pub(crate) use self::flow::Item;
 use self::going_away::{FAREWELL, GoingAway};
 use self::outbox::Outbox;
 use self::served::ServedCalls;
-pub(crate) use self::served::{Asked, ServedKey};
+pub(crate) use self::served::{Asked, Closed, ServedKey};
 pub(crate) use self::serving::Answered;
 pub(crate) use self::settings::Settings;
 pub(crate) use self::violation::Violation;
@@ -314,13 +314,13 @@ impl Protocol {
     }
 
     /// The connection is gone: everything that is open ends.
-    pub(crate) fn close(&mut self) {
+    pub(crate) fn close(&mut self) -> Closed {
         if !self.outbox.close() {
-            return;
+            return Closed::default();
         }
         self.wakeups.tell_of_room();
         self.calls.close(&self.outbox, &mut self.wakeups);
-        self.served.close(&mut self.wakeups);
+        self.served.close(&mut self.wakeups)
     }
 }
 

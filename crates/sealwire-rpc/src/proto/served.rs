@@ -44,6 +44,12 @@ pub(super) struct ServedCalls {
     deferred: VecDeque<ServedKey>,
 }
 
+/// Requests that no handler had as the connection ended. Their payloads may be of the program's making: they are
+/// dropped where no lock is held.
+#[derive(Default)]
+#[must_use]
+pub(crate) struct Closed(#[expect(dead_code, reason = "only dropped")] Vec<Served>);
+
 struct Served {
     serial: u64,
     /// `None` once answered or cancelled.
@@ -273,19 +279,23 @@ impl ServedCalls {
         self.held.used()
     }
 
-    /// The peer is gone. What handlers hold stays until they let go.
-    pub(super) fn close(&mut self, wakeups: &mut Wakeups) {
+    /// The peer is gone. What handlers hold stays until they let go; the caller gets the rest.
+    pub(super) fn close(&mut self, wakeups: &mut Wakeups) -> Closed {
         self.numbers.clear();
         self.deferred = VecDeque::new();
-        let held = &mut self.held;
-        self.table.retain(|_, served| {
+        let mut waited = Vec::new();
+        for (slot, served) in &mut self.table {
             served.abandon(wakeups);
-            let stays = served.is_with_handler();
-            if !stays {
-                held.give(served.cost);
+            if !served.is_with_handler() {
+                waited.push(slot);
             }
-            stays
-        });
+        }
+        let closed = waited.into_iter().map(|slot| self.table.remove(slot));
+        let closed: Vec<_> = closed.collect();
+        for served in &closed {
+            self.held.give(served.cost);
+        }
+        Closed(closed)
     }
 }
 
@@ -381,7 +391,7 @@ mod tests {
         admit(&mut served, 3, true);
         let mut wakeups = Wakeups::default();
         assert!(served.poll_cancelled(key, Waker::noop()).is_pending());
-        served.close(&mut wakeups);
+        drop(served.close(&mut wakeups));
         assert!(wakeups.has_tasks() && served.is_cancelled(key));
         assert_eq!((served.open_calls(), served.entries()), (0, 1));
         assert_eq!(served.held(), cost(0));

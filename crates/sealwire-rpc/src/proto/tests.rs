@@ -227,15 +227,15 @@ fn a_lost_connection_ends_every_call_once() {
     let left = pair.call(b"").unwrap();
     let (served, ..) = request(pair.carry_to_server());
     let stayed = pair.call(b"").unwrap();
-    pair.client.close();
-    pair.client.close();
+    drop(pair.client.close());
+    drop(pair.client.close());
     for (key, may_have_run) in [(left, true), (stayed, false)] {
         let outcome = pair.outcome(key);
         let expected = Error::ConnectionLost { may_have_run };
         assert!(matches!(outcome, Poll::Ready(Err(error)) if error == expected));
     }
     assert_eq!(pair.call(b""), Err(NotSent::Closed));
-    pair.server.close();
+    drop(pair.server.close());
     assert!(pair.server.is_cancelled(served));
     pair.server.release(served);
     pair.assert_empty();
@@ -393,7 +393,7 @@ fn garbage_neither_panics_nor_stays() {
             }
             pair.client.take_outbox(&mut VecDeque::new());
         }
-        pair.client.close();
+        drop(pair.client.close());
         for key in served {
             assert_ne!(pair.client.reply(key, b""), Answered::Sent);
             pair.client.release(key);
@@ -445,7 +445,7 @@ fn all_who_wait_on_one_stream_are_woken() {
             .send_call_item(key, b"", &wakers[3])
             .is_pending()
     );
-    pair.client.close();
+    drop(pair.client.close());
     let mut woken = Vec::new();
     pair.client.take_wakers(&mut woken);
     woken.into_iter().for_each(Waker::wake);
