@@ -24,7 +24,7 @@ use self::waiters::Waiters;
 use crate::counters::count;
 use crate::guard::wake_all;
 use crate::lock::lock;
-use crate::proto::{Asked, Body, Event, Held, Protocol, Settings, Violation};
+use crate::proto::{Asked, Body, CallEvent, Held, Protocol, Settings, Violation};
 
 /// What the hub does about a received message.
 pub(crate) enum Received {
@@ -331,27 +331,27 @@ impl<O: Owner> CallLink<O> {
     pub(crate) fn receive(&self, frame: Frame, now: Duration) -> Result<Received, Violation> {
         let counters = self.owner.counters();
         match self.act(|proto| proto.receive(frame, now))? {
-            Event::Nothing => {}
-            Event::Request(asked) => {
+            CallEvent::Nothing => {}
+            CallEvent::Request(asked) => {
                 count(&counters.requests);
                 return Ok(Received::Request(asked));
             }
-            Event::Deferred => {
+            CallEvent::Deferred => {
                 count(&counters.requests);
                 if !std::mem::replace(&mut lock(&self.core).paused, true) {
                     return Ok(Received::Paused);
                 }
             }
-            Event::Refused => {
+            CallEvent::Refused => {
                 count(&counters.requests);
                 count(&counters.requests_refused);
                 self.peer.account().note_excess(Kind::Requests);
             }
-            Event::OneWay(body) => {
+            CallEvent::OneWay(body) => {
                 count(&counters.messages_received);
                 return Ok(Received::OneWay(body));
             }
-            Event::GoingAway => self.owner.tell_change(),
+            CallEvent::GoingAway => self.owner.tell_change(),
         }
         Ok(Received::Nothing)
     }

@@ -9,7 +9,7 @@ use slab::Slab;
 
 use super::flow::Flow;
 use super::wakeups::Wakeups;
-use super::{Body, Budget, Event, Settings, Violation, cost};
+use super::{Body, Budget, CallEvent, Settings, Violation, cost};
 use crate::limits::MAX_GONE;
 
 /// Names a call of the peer for its handler.
@@ -125,7 +125,7 @@ impl ServedCalls {
         due: Option<Duration>,
         flow: Option<Box<Flow>>,
         must_wait: bool,
-    ) -> Event {
+    ) -> CallEvent {
         self.serial += 1;
         let cost = cost(body.len());
         let served = |holder, flow| Served {
@@ -146,10 +146,10 @@ impl ServedCalls {
         if must_wait || !self.deferred.is_empty() {
             entry.insert(served(Holder::Queue { body, due }, flow));
             self.deferred.push_back(key);
-            return Event::Deferred;
+            return CallEvent::Deferred;
         }
         entry.insert(served(Holder::Handler, flow));
-        Event::Request(Asked {
+        CallEvent::Request(Asked {
             key,
             body,
             due,
@@ -316,14 +316,14 @@ mod tests {
     };
 
     /// A request of a stream, without a body.
-    fn admit(served: &mut ServedCalls, number: u32, must_wait: bool) -> Event {
+    fn admit(served: &mut ServedCalls, number: u32, must_wait: bool) -> CallEvent {
         let body = Body::of(Frame::copy_from_slice(&[0; HEADER]));
         served.admit(number, body, None, Some(Flow::new(2, 2)), must_wait)
     }
 
     fn asked(served: &mut ServedCalls, number: u32) -> ServedKey {
         match admit(served, number, false) {
-            Event::Request(asked) => asked.key,
+            CallEvent::Request(asked) => asked.key,
             other => panic!("{other:?}"),
         }
     }
@@ -369,10 +369,10 @@ mod tests {
     fn requests_that_wait_go_on_in_their_order_without_those_taken_back() {
         let mut served = ServedCalls::new(&LOCAL);
         let mut wakeups = Wakeups::default();
-        assert!(matches!(admit(&mut served, 1, true), Event::Deferred));
+        assert!(matches!(admit(&mut served, 1, true), CallEvent::Deferred));
         // Behind another one, though it need not wait itself.
-        assert!(matches!(admit(&mut served, 3, false), Event::Deferred));
-        assert!(matches!(admit(&mut served, 5, false), Event::Deferred));
+        assert!(matches!(admit(&mut served, 3, false), CallEvent::Deferred));
+        assert!(matches!(admit(&mut served, 5, false), CallEvent::Deferred));
         let item = Body::of(Frame::copy_from_slice(&[0; HEADER + 10]));
         let (is_kept, _) = served.open_flow(3).unwrap().received(item).unwrap();
         assert!(is_kept);
