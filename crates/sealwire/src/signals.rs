@@ -13,7 +13,7 @@
 #[cfg(unix)]
 use unix::Held;
 #[cfg(unix)]
-pub(crate) use unix::{Slept, poll, sleep};
+pub(crate) use unix::poll;
 
 /// Runs it while no signal reaches this thread, nor the threads that it starts, for good. Those that a
 /// fault of the thread itself raises (`SIGSEGV` and its like), `SIGABRT` and `SIGPROF` do. No effect
@@ -26,11 +26,10 @@ pub fn held_back<R>(action: impl FnOnce() -> R) -> R {
 
 #[cfg(unix)]
 mod unix {
-    use std::os::fd::BorrowedFd;
     use std::time::{Duration, Instant};
 
     use nix::errno::Errno;
-    use nix::poll::{PollFd, PollFlags};
+    use nix::poll::PollFd;
     use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
     /// A wait is cut here and goes on, so that no system finds it too long.
@@ -48,20 +47,10 @@ mod unix {
         Signal::SIGPROF,
     ];
 
-    /// While it lives no signal reaches this thread, except in [`Held::sleep`].
+    /// While it lives no signal reaches this thread, except in [`Held::poll`].
     pub(super) struct Held {
         /// `None` where the system refused: then nothing is held.
         before: Option<SigSet>,
-    }
-
-    /// What ended a sleep.
-    #[derive(Debug, PartialEq, Eq)]
-    pub(crate) enum Slept<const N: usize> {
-        /// Which of the descriptors are readable, or over; none of them after a day.
-        Woken([bool; N]),
-        /// A signal handler ran.
-        Interrupted,
-        TimedOut,
     }
 
     /// Sleeps until one of them has what it is asked for, or the deadline. `interrupted`, where there is one, is
@@ -100,52 +89,12 @@ mod unix {
         }
     }
 
-    /// Sleeps until one of the descriptors is readable, the deadline, or a handler ran and `interrupted`,
-    /// which is told whether one has, says so.
-    pub(crate) fn sleep<const N: usize>(
-        descriptors: [BorrowedFd<'_>; N],
-        deadline: Option<Instant>,
-        mut interrupted: impl FnMut(bool) -> bool,
-    ) -> Slept<N> {
-        loop {
-            let held = Held::hold();
-            if interrupted(false) {
-                return Slept::Interrupted;
-            }
-            let slept = held.sleep(descriptors, deadline);
-            drop(held);
-            // Asked without holding signals back: what it does about one may take its time.
-            if slept != Slept::Interrupted || interrupted(true) {
-                return slept;
-            }
-        }
-    }
-
     impl Held {
         pub(super) fn hold() -> Self {
             let mut held = SigSet::all();
             NEVER_HELD.iter().for_each(|&signal| held.remove(signal));
             Held {
                 before: held.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok(),
-            }
-        }
-
-        /// Sleeps until one of them is readable, a signal handler has run, or the deadline.
-        fn sleep<const N: usize>(
-            &self,
-            descriptors: [BorrowedFd<'_>; N],
-            deadline: Option<Instant>,
-        ) -> Slept<N> {
-            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-            let left = left.map(|left| left.min(LONGEST_SLEEP));
-            let mut polled = descriptors.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
-            match self.poll(&mut polled, left) {
-                Err(Errno::EINTR) => Slept::Interrupted,
-                Ok(0) if deadline.is_some_and(|at| at <= Instant::now()) => Slept::TimedOut,
-                Ok(_) => Slept::Woken(polled.map(|polled| polled.any().unwrap_or(true))),
-                // The descriptors are ours, so the system lacks memory for it. An attempt is better than
-                // sleeping for ever.
-                Err(_) => Slept::Woken([true; N]),
             }
         }
 

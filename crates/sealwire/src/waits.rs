@@ -1,6 +1,8 @@
 //! Waiting for threads of the crates above, in the same way as sockets wait.
 
 mod first_failure;
+mod signal;
+mod task;
 
 #[cfg(unix)]
 use std::os::fd::{AsFd, BorrowedFd};
@@ -19,6 +21,8 @@ use crate::socket::blocking::Socket;
 use crate::waiting;
 
 pub use first_failure::{FirstFailure, Waited};
+pub use signal::{Listening, Signal};
+pub use task::{Task, Work};
 
 /// Returns whether this thread does the I/O of a context, or holds the lock of a connection: then no call waits.
 pub fn must_not_wait() -> bool {

@@ -107,7 +107,7 @@ impl<'a> Caller<'a> {
         inproc: &'a Arc<inproc::Registry>,
     ) -> Result<Self, Error> {
         let options = SocketOptions::new(SocketType::Req);
-        let core = SocketCore::new(context.clone(), options);
+        let core = SocketCore::new(context.clone(), options)?;
         let caller = Caller { core, inproc };
         inproc.connect(&caller.core, NAME, context.next_number())?;
         Ok(caller)

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! back_end                   implements the trait of all back ends
-//! plan ─▶ tree ─▶ source     need no instructions
+//! plan ─▶ tree ─▶ tree_input need no instructions
 //! batch   leaves   quads     are compiled for an instruction set
 //! blake3  chacha20  framing  are what these are made of
 //! kernels ─▶ isa ─▶ lanes    traits: what is compiled, what an instruction set provides
@@ -25,5 +25,5 @@ pub(crate) mod plan;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod quads;
 pub(crate) mod shape;
-pub(crate) mod source;
 pub(crate) mod tree;
+pub(crate) mod tree_input;

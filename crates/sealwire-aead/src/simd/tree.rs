@@ -4,7 +4,7 @@
 //! [`leaves`](super::leaves) has what needs an instruction set.
 
 use super::kernels::Kernels;
-use super::source::Source;
+use super::tree_input::TreeInput;
 use crate::keys::Keying;
 use crate::mac_input::MacInput;
 use crate::node::{CHUNK_SIZE, Chain, Node, ROOT};
@@ -30,8 +30,8 @@ pub(crate) fn seal<I: Kernels>(isa: I, keying: Keying<'_>, aad: &[u8], buffer: &
     if let Some(tag) = isa.seal_four_chunks(keys, counter, aad, buffer) {
         return tag;
     }
-    let mut source = Source::sealing(aad, buffer, keys, counter);
-    one_of_many(isa, &keys.authentication, &mut source, 0, len, ROOT)
+    let mut input = TreeInput::sealing(aad, buffer, keys, counter);
+    one_of_many(isa, &keys.authentication, &mut input, 0, len, ROOT)
 }
 
 /// Node over `len` bytes of `input` from `start`, a chunk boundary, with the flag `root`.
@@ -46,21 +46,21 @@ pub(crate) fn node<I: Kernels>(
     if len <= CHUNK_SIZE {
         return isa.chunk(key, input, start, len, root);
     }
-    let mut source = Source::Ciphertext(*input);
-    one_of_many(isa, key, &mut source, start, len, root)
+    let mut input = TreeInput::Ciphertext(*input);
+    one_of_many(isa, key, &mut input, start, len, root)
 }
 
 /// Hashes two chunks or more.
 fn one_of_many<I: Kernels>(
     isa: I,
     key: &Chain,
-    source: &mut Source<'_>,
+    input: &mut TreeInput<'_>,
     start: usize,
     len: usize,
     root: u32,
 ) -> Node {
     let mut level = [[0; 32]; MAX_LANES];
-    let count = subtree(isa, key, source, start, len, &mut level);
+    let count = subtree(isa, key, input, start, len, &mut level);
     let mut above = [[0; 32]; MAX_LANES];
     isa.fold(key, &level[..count], 1, root, &mut above);
     above[0]
@@ -73,28 +73,21 @@ fn one_of_many<I: Kernels>(
 pub(crate) fn subtree<I: Kernels>(
     isa: I,
     key: &Chain,
-    source: &mut Source<'_>,
+    input: &mut TreeInput<'_>,
     start: usize,
     len: usize,
     nodes: &mut [Node; MAX_LANES],
 ) -> usize {
     if len <= I::Wide::LANES * CHUNK_SIZE {
-        let input = source.up_to(isa, start + len);
+        let input = input.up_to(isa, start + len);
         return isa.leaves(key, &input, start, len, nodes);
     }
     let left_len = left_subtree_len(len);
     let mut below = [[0; 32]; 2 * MAX_LANES];
     let mut half = [[0; 32]; MAX_LANES];
-    let left = subtree(isa, key, source, start, left_len, &mut half);
+    let left = subtree(isa, key, input, start, left_len, &mut half);
     below[..left].copy_from_slice(&half[..left]);
-    let right = subtree(
-        isa,
-        key,
-        source,
-        start + left_len,
-        len - left_len,
-        &mut half,
-    );
+    let right = subtree(isa, key, input, start + left_len, len - left_len, &mut half);
     below[left..left + right].copy_from_slice(&half[..right]);
     isa.fold(key, &below[..left + right], I::Wide::LANES, 0, nodes)
 }

@@ -135,6 +135,18 @@ impl<L: Clone, P> Admission<L, P> {
         self.read().values().cloned().collect()
     }
 
+    /// Some of the links, by routing id from this one on.
+    pub(super) fn links_from(&self, first: u32, most: usize) -> Vec<L> {
+        let links = self.read();
+        let from = links.range(first..).take(most);
+        from.map(|(_, link)| link.clone()).collect()
+    }
+
+    /// Whether one of the links is so. The question takes no lock.
+    pub(super) fn any(&self, is_so: impl Fn(&L) -> bool) -> bool {
+        self.read().values().any(is_so)
+    }
+
     pub(super) fn count(&self) -> usize {
         self.read().len()
     }

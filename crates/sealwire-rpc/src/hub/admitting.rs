@@ -134,6 +134,16 @@ impl Hub {
     }
 
     pub(crate) fn violated(&self, routing_id: u32, violation: Violation) {
+        let link = self.admission.link(routing_id);
+        if let Some(link) = &link {
+            // What it has sent after this is not looked at.
+            link.close();
+        }
+        self.turn_away(link.as_deref(), violation, routing_id);
+    }
+
+    /// Ends a connection whose link, if it has one, is closed.
+    pub(super) fn turn_away(&self, link: Option<&HubLink>, violation: Violation, routing_id: u32) {
         count(&self.counters.violations);
         if let Some(times) = self.admission.violations.pass() {
             log(|| {
@@ -143,12 +153,8 @@ impl Hub {
             });
         }
         self.admission.leave(routing_id);
-        if let Some(link) = self.admission.link(routing_id) {
-            if let Some(kind) = violation.kind() {
-                link.peer().account().note_excess(kind);
-            }
-            // What it has sent after this is not looked at.
-            link.close();
+        if let (Some(link), Some(kind)) = (link, violation.kind()) {
+            link.peer().account().note_excess(kind);
         }
         // Gone already is as good.
         let _ = self.socket.disconnect_peer(routing_id, violation.reason());

@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use event_listener::{Event as Signal, EventListener};
+use sealwire::waits::{Listening, Signal};
 
 use crate::lock::lock;
 
@@ -17,13 +17,13 @@ pub(crate) struct Changes {
 
 impl Changes {
     /// Listens from now on, for one change.
-    pub(crate) fn listen(&self) -> EventListener {
+    pub(crate) fn listen(&self) -> Listening {
         self.signal.listen()
     }
 
     /// Wakes all who listen.
     pub(crate) fn tell(&self) {
-        self.signal.notify(usize::MAX);
+        self.signal.notify_all();
     }
 
     /// Somebody who listens is to be woken at this time.
@@ -52,7 +52,7 @@ mod tests {
 
     use super::*;
 
-    fn is_told(listener: EventListener) -> bool {
+    fn is_told(listener: Listening) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         pin!(listener).poll(&mut context).is_ready()
     }

@@ -1,27 +1,40 @@
-//! Time limits, and queues that were full: a thread that sleeps until one of both is due.
+//! Time limits, and queues that were full: what has to be done about them, and when.
+//!
+//! The thread that does the I/O of the context does it, in [rounds](Round) through the links, a few links at a time.
+//! All sockets of the context wait for that thread, so it takes no lock here that others hold while they run code
+//! of the program's: a link that another thread has is tried again later ([`Checked::Busy`]), and the other locks on
+//! its way guard data only.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::task::Context;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
+use sealwire::waits;
+
 use super::Hub;
+use super::links::HubLink;
 use crate::limits::bounded;
+use crate::link::{Checked, Offered};
+use crate::lock::lock;
 use crate::outgoing::CallOptions;
 use crate::proto::TICK;
-use crate::seat::Seat;
 
-/// When to look next; arming it for later than that costs one load.
+/// Links that are looked at before the sockets of the context have an iteration.
+const LINKS_AT_A_TIME: usize = 64;
+/// When a link is tried again that another thread had.
+const BUSY: Duration = Duration::from_millis(1);
+
+/// When to check next; arming it for later than that costs one load.
 pub(super) struct Clock {
     /// Microseconds of the context's clock; the maximum for never.
     next: AtomicU64,
-    /// Some link has messages that the socket had no room for. While this is set the clock's
-    /// thread listens for room.
+    /// Some link has messages that the socket had no room for. While this is set the clock listens for room.
     full: AtomicBool,
-    /// Where the clock's thread sleeps.
-    seat: OnceLock<Arc<Seat>>,
+    /// Wakes who keeps the time.
+    waker: OnceLock<Waker>,
 }
 
 impl Default for Clock {
@@ -29,20 +42,30 @@ impl Default for Clock {
         Clock {
             next: AtomicU64::new(u64::MAX),
             full: AtomicBool::new(false),
-            seat: OnceLock::new(),
+            waker: OnceLock::new(),
         }
     }
 }
 
 impl Clock {
+    /// Says who keeps the time, and has it done at once.
+    pub(super) fn keep_by(&self, waker: Waker) {
+        self.waker.get_or_init(|| waker).wake_by_ref();
+    }
+
     pub(super) fn arm(&self, at: Duration) {
-        let at = u64::try_from(at.as_micros()).unwrap_or(u64::MAX);
-        if at < self.next.load(Ordering::SeqCst) && at < self.next.fetch_min(at, Ordering::SeqCst) {
-            // A thread that has not begun will look first.
-            if let Some(seat) = self.seat.get() {
-                seat.wake_up();
-            }
+        // Before there is a waker nobody needs one: it is woken as it comes.
+        if self.note(at)
+            && let Some(waker) = self.waker.get()
+        {
+            waker.wake_by_ref();
         }
+    }
+
+    /// Arms it by who keeps the time. Whether that is earlier than before.
+    fn note(&self, at: Duration) -> bool {
+        let at = u64::try_from(at.as_micros()).unwrap_or(u64::MAX);
+        at < self.next.load(Ordering::SeqCst) && at < self.next.fetch_min(at, Ordering::SeqCst)
     }
 
     /// When it is due; `None` for never.
@@ -61,16 +84,60 @@ impl Clock {
     }
 }
 
-/// Where the clock's thread listens for room in the socket, while a link waits for it.
+/// How far the clock has come.
 #[derive(Default)]
-pub(super) struct RoomListener {
-    listening: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+pub(super) struct Round {
+    /// The first routing id that is left of a round that has begun.
+    left: Option<u32>,
+    /// Some link waited for room in the socket as the round began.
+    full: bool,
+    /// A wait for room in the socket.
+    room: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// Links that another thread had, with what is left to do for them.
+    busy: Vec<(Arc<HubLink>, Option<Offered>)>,
+    retry: Duration,
 }
 
-impl RoomListener {
-    fn is_there(&mut self, context: &mut Context<'_>) -> bool {
-        let listening = self.listening.as_mut();
-        listening.is_some_and(|room| room.as_mut().poll(context).is_ready())
+impl Round {
+    fn has_room(&mut self, context: &mut Context<'_>) -> bool {
+        let room = self.room.as_mut();
+        room.is_some_and(|room| room.as_mut().poll(context).is_ready())
+    }
+}
+
+/// What the clock is for the thread that keeps it.
+pub(super) struct Timekeeping {
+    hub: Arc<Hub>,
+    /// Locked by that thread only.
+    round: Mutex<Round>,
+}
+
+impl Timekeeping {
+    pub(super) fn of(hub: &Arc<Hub>) -> Arc<Self> {
+        Arc::new(Timekeeping {
+            hub: hub.clone(),
+            round: Mutex::default(),
+        })
+    }
+}
+
+impl waits::Work for Timekeeping {
+    fn run(&self, waker: &Waker) -> Option<Duration> {
+        let hub = &self.hub;
+        if hub.has_ended() {
+            return None;
+        }
+        let round = &mut *lock(&self.round);
+        let context = &mut Context::from_waker(waker);
+        match hub.guard("the clock", || hub.process_due(round, context)) {
+            // There may be more, once others had their time.
+            Some(true) => Some(Duration::ZERO),
+            Some(false) => hub.next_check(round),
+            None => {
+                hub.fail_beside();
+                None
+            }
+        }
     }
 }
 
@@ -106,59 +173,87 @@ impl Hub {
         }
     }
 
-    pub(super) fn keep_time(self: Arc<Self>) {
-        Seat::of_this_thread(|seat, waker| {
-            let _ = self.clock.seat.set(seat.clone());
-            self.keep_time_at(seat, &mut Context::from_waker(waker));
-        });
+    /// When to process next, where nothing is due and the waker is not woken before.
+    pub(super) fn next_check(&self, round: &Round) -> Option<Duration> {
+        let retry = (!round.busy.is_empty()).then_some(round.retry);
+        self.clock.next().into_iter().chain(retry).min()
     }
 
-    fn keep_time_at(&self, seat: &Seat, context: &mut Context<'_>) {
-        let mut room = RoomListener::default();
-        while !self.has_ended() {
-            if !self.process_due(&mut room, context) {
-                seat.sleep(self.clock.next().map(|next| self.at(next)));
+    /// Does some of what is due, and of what there is room for again. `false` where that is nothing: then the waker
+    /// of `context` is woken when there is room, and the clock says when to ask next.
+    pub(super) fn process_due(&self, round: &mut Round, context: &mut Context<'_>) -> bool {
+        let now = self.now();
+        if round.left.is_none() {
+            let has_room = round.has_room(context);
+            if has_room || self.clock.is_due(now) {
+                self.begin_round(round, has_room);
             }
         }
-    }
-
-    /// Does what is due, and what there is room for again. `false` where that is nothing: then the waker of
-    /// `context` is woken when there is room, and the clock says when to ask next.
-    pub(super) fn process_due(&self, room: &mut RoomListener, context: &mut Context<'_>) -> bool {
-        let has_room = room.is_there(context);
-        if !has_room && !self.clock.is_due(self.now()) {
-            return false;
-        }
-        // Listening comes before the attempt, or a signal could slip through.
-        let full = self.clock.full.load(Ordering::SeqCst);
-        if !full {
-            room.listening = None;
-        } else if has_room || room.listening.is_none() {
-            room.listening = Some(Box::pin(self.socket.room()));
-        }
-        self.look_at_links();
-        if full {
-            self.clock.full.store(false, Ordering::SeqCst);
-            // A thread that finds no room from here on says so.
-            if self.links().iter().any(|link| link.has_output()) {
-                self.clock.full.store(true, Ordering::SeqCst);
+        let retries = !round.busy.is_empty() && round.retry <= now;
+        if retries {
+            for (link, offered) in std::mem::take(&mut round.busy) {
+                self.look_at_link(round, link, offered, now);
             }
+        }
+        let Some(from) = round.left else {
+            return retries;
+        };
+        let links = self.admission.links_from(from, LINKS_AT_A_TIME);
+        let last = links.get(LINKS_AT_A_TIME - 1);
+        round.left = last.and_then(|link| link.routing_id().checked_add(1));
+        for link in links {
+            self.look_at_link(round, link, None, now);
+        }
+        if round.left.is_none() {
+            self.end_round(round, now);
         }
         true
     }
 
-    fn look_at_links(&self) {
-        let now = self.now();
-        for link in self.links() {
-            match link.look_at_clock(now) {
-                Ok(Some(next)) => self.clock.arm(next),
-                Ok(None) => {}
-                Err(violation) => self.violated(link.routing_id(), violation),
+    fn begin_round(&self, round: &mut Round, has_room: bool) {
+        round.left = Some(0);
+        // Listening comes before the attempt, or a signal could slip through.
+        round.full = self.clock.full.load(Ordering::SeqCst);
+        if !round.full {
+            round.room = None;
+        } else if has_room || round.room.is_none() {
+            round.room = Some(Box::pin(self.socket.room()));
+        }
+    }
+
+    fn end_round(&self, round: &Round, now: Duration) {
+        if round.full {
+            self.clock.full.store(false, Ordering::SeqCst);
+            // A thread that finds no room from here on says so.
+            if self.admission.any(|link| link.waits_for_socket()) {
+                self.clock.full.store(true, Ordering::SeqCst);
             }
         }
         self.look_at_door(now);
         if let Some(next) = self.changes.check_limit(now) {
-            self.clock.arm(next);
+            self.clock.note(next);
+        }
+    }
+
+    fn look_at_link(
+        &self,
+        round: &mut Round,
+        link: Arc<HubLink>,
+        offered: Option<Offered>,
+        now: Duration,
+    ) {
+        match link.look_at_clock(now, offered) {
+            Checked::Next(Some(next)) => {
+                self.clock.note(next);
+            }
+            Checked::Next(None) => {}
+            Checked::Busy(offered) => {
+                round.retry = now + BUSY;
+                round.busy.push((link, offered));
+            }
+            Checked::Violated(violation) => {
+                self.turn_away(Some(&link), violation, link.routing_id())
+            }
         }
     }
 }

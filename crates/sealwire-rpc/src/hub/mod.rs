@@ -26,12 +26,12 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-use sealwire::Peer;
+use sealwire::{Peer, waits};
 use sealwire_fork::Birth;
 
 use self::admission::Admission;
 use self::changes::Changes;
-use self::clock::Clock;
+use self::clock::{Clock, Timekeeping};
 use self::ending::Ending;
 pub(crate) use self::links::HubLink;
 use self::reading::Reading;
@@ -105,12 +105,13 @@ impl Hub {
         socket: sealwire::Socket,
     ) -> std::io::Result<Arc<Hub>> {
         let hub = Arc::new(Hub::new(options, socket));
-        let (reader, clock) = (hub.clone(), hub.clone());
+        let clock = waits::Task::start(hub.socket.context(), Timekeeping::of(&hub));
+        hub.clock.keep_by(clock.waker());
+        let reader = hub.clone();
         threads::start("sealwire-rpc", move || {
             reader.run("the thread that reads", Hub::read_until_end);
-        })?;
-        threads::start("sealwire-rpc-clock", move || {
-            clock.run("the thread that keeps the time", Hub::keep_time);
+            // The hub ends here, where that may take its time, and not with the clock.
+            drop(clock);
         })?;
         Ok(hub)
     }
@@ -240,20 +241,33 @@ impl Hub {
         self.end_by(Ending::end);
     }
 
+    /// Ends everything because the clock has failed. What the application is told of is left to the thread that
+    /// reads.
+    fn fail_beside(&self) {
+        if self.ending.fail() {
+            self.close_socket();
+            self.changes.tell();
+        }
+    }
+
     fn end_by(&self, end: impl FnOnce(&Ending) -> bool) {
         if !self.is_here() || !end(&self.ending) {
             return;
         }
+        self.close_socket();
+        self.close_all_links();
+        self.changes.tell();
+    }
+
+    /// Begins to close the socket, and wakes the hub's own thread to end.
+    fn close_socket(&self) {
         // Its first poll begins to close, and nobody waits for the rest. The socket's other handles are
         // woken with an error.
         let mut closing = pin!(self.socket.clone().close());
         let _ = closing
             .as_mut()
             .poll(&mut Context::from_waker(Waker::noop()));
-        self.close_all_links();
-        self.clock.arm(Duration::ZERO);
         self.reading.end();
-        self.changes.tell();
     }
 
     fn close_all_links(&self) {

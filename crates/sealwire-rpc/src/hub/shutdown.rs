@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use event_listener::Event;
-use sealwire::waits;
+use sealwire::waits::{self, Signal};
 
 use super::{Hub, must_not_wait, shielded};
 use crate::limits::bounded;
@@ -69,14 +68,14 @@ impl Hub {
         if !self.is_here() {
             return false;
         }
-        let done = Arc::new(Event::new());
+        let done = Arc::new(Signal::default());
         let listener = done.listen();
         let shut_down = Arc::new(shut_down);
         let outcome = Arc::new(AtomicBool::new(false));
         let (here, result) = (shut_down.clone(), outcome.clone());
         let spawned = threads::start("sealwire-rpc-shutdown", move || {
             result.store(shut_down(), Ordering::SeqCst);
-            done.notify(usize::MAX);
+            done.notify_all();
         });
         if spawned.is_err() {
             return here();

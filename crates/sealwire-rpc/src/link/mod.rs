@@ -1,6 +1,7 @@
 //! What the handles of a connection share: the protocol under a lock, and who is told.
 
 mod batch;
+mod clock;
 mod owner;
 mod room;
 mod waiters;
@@ -16,14 +17,14 @@ use sealwire::{Frame, Peer};
 
 use self::batch::flushes_later;
 pub(crate) use self::batch::{end_batch, is_in_batch, process_for};
+pub(crate) use self::clock::{Checked, Offered};
 pub(crate) use self::owner::{LinkOptions, Owner};
 pub(crate) use self::room::RoomWait;
 use self::waiters::Waiters;
 use crate::counters::count;
 use crate::guard::wake_all;
-use crate::limits::LEAST_READ;
 use crate::lock::lock;
-use crate::proto::{Asked, Body, Event, Held, Protocol, Settings, Violation};
+use crate::proto::{Asked, Body, CallEvent, Held, Protocol, Settings, Violation};
 
 /// What the hub does about a received message.
 pub(crate) enum Received {
@@ -44,6 +45,8 @@ pub(crate) struct CallLink<O> {
     /// Open calls of this side.
     load: AtomicUsize,
     takes_calls: AtomicBool,
+    /// The socket had no room for what there is to send.
+    waits_for_socket: AtomicBool,
 }
 
 struct Core {
@@ -64,6 +67,23 @@ struct Core {
     noted: Held,
 }
 
+/// What changed under the lock that others are told of.
+struct Changed {
+    /// There may be room for those who wait for it.
+    room: bool,
+    /// The link has come to its end. Told once: a shutdown that waits for other links goes through all of them
+    /// with each change.
+    at_its_end: bool,
+}
+
+/// What came of an offer to the socket.
+struct Flushed {
+    /// The socket had no room for all.
+    full: bool,
+    /// There may be room for those who wait for it.
+    room: bool,
+}
+
 /// What a peer had read at a time.
 #[derive(Clone, Copy)]
 struct Unread {
@@ -75,6 +95,25 @@ struct Unread {
 impl Core {
     fn is_finished(&self) -> bool {
         self.proto.is_finished() && !self.flushing
+    }
+
+    /// Takes what there is to send, unless another thread is at it.
+    fn begin_flush(&mut self) -> Option<VecDeque<Frame>> {
+        if self.flushing || !self.proto.has_output() {
+            return None;
+        }
+        self.flushing = true;
+        let mut frames = std::mem::take(&mut self.spare);
+        self.proto.take_outbox(&mut frames);
+        Some(frames)
+    }
+
+    /// Takes those to wake, with those who wait for room if there may be some.
+    fn take_wakers(&mut self, room: bool, into: &mut Vec<Waker>) {
+        self.proto.take_wakers(into);
+        if room {
+            self.room.take_all(into);
+        }
     }
 
     /// Brings the peer's account up to date. Often nothing has changed: then nothing is written to
@@ -113,6 +152,7 @@ impl<O: Owner> CallLink<O> {
             owner,
             load: AtomicUsize::new(0),
             takes_calls: AtomicBool::new(true),
+            waits_for_socket: AtomicBool::new(false),
         })
     }
 
@@ -161,32 +201,36 @@ impl<O: Owner> CallLink<O> {
         action: impl FnOnce(&mut Protocol) -> R,
     ) -> (R, MutexGuard<'_, Core>) {
         let mut core = lock(&self.core);
-        let was_at_its_end = core.is_finished();
-        let result = action(&mut core.proto);
-        self.load.store(core.proto.open_calls(), Ordering::Relaxed);
-        self.takes_calls
-            .store(core.proto.takes_calls(), Ordering::Relaxed);
-        if core.unread.is_none() && core.proto.is_over_budget() {
-            self.begin_to_wait(&mut core);
-        }
-        let room = core.proto.take_room();
-        // Told once: a shutdown that waits for other links goes through all of them with each change.
-        let at_its_end = !was_at_its_end && core.is_finished();
-        if room || at_its_end || core.proto.has_wakers() {
+        let (result, changed) = self.apply(&mut core, action);
+        if changed.room || changed.at_its_end || core.proto.has_wakers() {
             let mut wakers = std::mem::take(&mut core.wakers);
-            core.proto.take_wakers(&mut wakers);
-            if room {
-                core.room.take_all(&mut wakers);
-            }
+            core.take_wakers(changed.room, &mut wakers);
             drop(core);
             self.wake(&mut wakers);
-            if at_its_end {
+            if changed.at_its_end {
                 self.owner.tell_change();
             }
             core = lock(&self.core);
             core.wakers = wakers;
         }
         (result, core)
+    }
+
+    /// Lets the protocol do something.
+    fn apply<R>(&self, core: &mut Core, action: impl FnOnce(&mut Protocol) -> R) -> (R, Changed) {
+        let was_at_its_end = core.is_finished();
+        let result = action(&mut core.proto);
+        self.load.store(core.proto.open_calls(), Ordering::Relaxed);
+        self.takes_calls
+            .store(core.proto.takes_calls(), Ordering::Relaxed);
+        if core.unread.is_none() && core.proto.is_over_budget() {
+            self.begin_to_wait(core);
+        }
+        let changed = Changed {
+            room: core.proto.take_room(),
+            at_its_end: !was_at_its_end && core.is_finished(),
+        };
+        (result, changed)
     }
 
     fn wake(&self, wakers: &mut Vec<Waker>) {
@@ -228,33 +272,25 @@ impl<O: Owner> CallLink<O> {
 
     fn flush_from<'a>(&'a self, mut core: MutexGuard<'a, Core>) {
         core.note_held(&self.peer);
-        if core.flushing || !core.proto.has_output() {
+        let Some(mut frames) = core.begin_flush() else {
             return;
-        }
-        while !core.flushing && core.proto.has_output() {
-            core.flushing = true;
-            let mut frames = std::mem::take(&mut core.spare);
-            core.proto.take_outbox(&mut frames);
+        };
+        loop {
             drop(core);
-            let gone = !self.owner.try_send(self.routing_id, &mut frames);
+            let offered = self.offer(frames);
             core = lock(&self.core);
-            let full = !gone && !frames.is_empty();
-            core.proto.put_back(&mut frames);
-            if gone {
-                // The socket will say so behind the last message of the peer.
-                core.proto.drop_outbox();
-            }
-            core.spare = frames;
-            core.flushing = false;
-            core.note_held(&self.peer);
-            let room = core.proto.take_room();
-            if full {
+            let flushed = self.settle(&mut core, offered);
+            if flushed.full {
                 drop(core);
                 return self.owner.wait_for_socket();
             }
-            if room {
+            if flushed.room {
                 self.wake_for_room(core);
                 core = lock(&self.core);
+            }
+            match core.begin_flush() {
+                Some(more) => frames = more,
+                None => break,
             }
         }
         let at_its_end = core.is_finished();
@@ -264,30 +300,58 @@ impl<O: Owner> CallLink<O> {
         }
     }
 
+    /// Hands frames to the socket, as far as it has room. Called without the lock.
+    fn offer(&self, mut frames: VecDeque<Frame>) -> Offered {
+        let gone = !self.owner.try_send(self.routing_id, &mut frames);
+        Offered { left: frames, gone }
+    }
+
+    /// Puts back what the socket had no room for.
+    fn settle(&self, core: &mut Core, offered: Offered) -> Flushed {
+        let Offered { mut left, gone } = offered;
+        let full = !gone && !left.is_empty();
+        core.proto.put_back(&mut left);
+        if gone {
+            // The socket will say so behind the last message of the peer.
+            core.proto.drop_outbox();
+        }
+        core.spare = left;
+        core.flushing = false;
+        core.note_held(&self.peer);
+        self.waits_for_socket.store(full, Ordering::SeqCst);
+        let room = core.proto.take_room() && !full;
+        Flushed { full, room }
+    }
+
+    /// Whether there is something to send for which the socket had no room.
+    pub(crate) fn waits_for_socket(&self) -> bool {
+        self.waits_for_socket.load(Ordering::SeqCst)
+    }
+
     pub(crate) fn receive(&self, frame: Frame, now: Duration) -> Result<Received, Violation> {
         let counters = self.owner.counters();
         match self.act(|proto| proto.receive(frame, now))? {
-            Event::Nothing => {}
-            Event::Request(asked) => {
+            CallEvent::Nothing => {}
+            CallEvent::Request(asked) => {
                 count(&counters.requests);
                 return Ok(Received::Request(asked));
             }
-            Event::Deferred => {
+            CallEvent::Deferred => {
                 count(&counters.requests);
                 if !std::mem::replace(&mut lock(&self.core).paused, true) {
                     return Ok(Received::Paused);
                 }
             }
-            Event::Refused => {
+            CallEvent::Refused => {
                 count(&counters.requests);
                 count(&counters.requests_refused);
                 self.peer.account().note_excess(Kind::Requests);
             }
-            Event::OneWay(body) => {
+            CallEvent::OneWay(body) => {
                 count(&counters.messages_received);
                 return Ok(Received::OneWay(body));
             }
-            Event::GoingAway => self.owner.tell_change(),
+            CallEvent::GoingAway => self.owner.tell_change(),
         }
         Ok(Received::Nothing)
     }
@@ -304,60 +368,6 @@ impl<O: Owner> CallLink<O> {
         core.paused
     }
 
-    /// Applies time limits, and sends what is queued. Returns when to call it next.
-    pub(crate) fn look_at_clock(&self, now: Duration) -> Result<Option<Duration>, Violation> {
-        self.with(|proto| proto.handle_timeout(now));
-        let mut core = lock(&self.core);
-        let unread = self.check_reading(&mut core, now)?;
-        let stuck = self.check_answers(&mut core, now)?;
-        let overdue = core.room.take_overdue(now);
-        let next = core.proto.next_timeout();
-        let next = [next, unread, stuck, core.room.limit()]
-            .into_iter()
-            .flatten()
-            .min();
-        if overdue {
-            self.wake_for_room(core);
-        }
-        Ok(next)
-    }
-
-    /// Checks whether the peer reads, while too much waits for it. Returns when to check next.
-    fn check_reading(&self, core: &mut Core, now: Duration) -> Result<Option<Duration>, Violation> {
-        if !core.proto.is_over_budget() {
-            core.unread = None;
-            return Ok(None);
-        }
-        let current = self.unread(core, now);
-        let before = *core.unread.get_or_insert(current);
-        let read = current.written.wrapping_sub(before.written) >= LEAST_READ
-            || current.handed_over > before.handed_over;
-        let since = if read {
-            core.unread = Some(current);
-            now
-        } else {
-            before.since
-        };
-        let until = since + self.owner.options().write_limit;
-        if until <= now {
-            return Err(Violation::NotRead);
-        }
-        Ok(Some(until))
-    }
-
-    /// Whether the peer answers calls that were given up, while no others can be made.
-    fn check_answers(&self, core: &mut Core, now: Duration) -> Result<Option<Duration>, Violation> {
-        if !core.proto.is_stuck() {
-            core.stuck = None;
-            return Ok(None);
-        }
-        let until = *core.stuck.get_or_insert(now) + self.owner.options().read_limit;
-        if until <= now {
-            return Err(Violation::NotAnswered);
-        }
-        Ok(Some(until))
-    }
-
     pub(crate) fn is_finished(&self) -> bool {
         lock(&self.core).is_finished()
     }
@@ -366,12 +376,9 @@ impl<O: Owner> CallLink<O> {
         lock(&self.core).proto.has_farewell()
     }
 
-    pub(crate) fn has_output(&self) -> bool {
-        lock(&self.core).proto.has_output()
-    }
-
     pub(crate) fn close(&self) {
-        self.act(Protocol::close);
+        // Dropped without the lock.
+        drop(self.act(Protocol::close));
         let mut core = lock(&self.core);
         core.note_held(&self.peer);
         self.wake_for_room(core);

@@ -46,7 +46,7 @@ pub(crate) use self::flow::Item;
 use self::going_away::{FAREWELL, GoingAway};
 use self::outbox::Outbox;
 use self::served::ServedCalls;
-pub(crate) use self::served::{Asked, ServedKey};
+pub(crate) use self::served::{Asked, Closed, ServedKey};
 pub(crate) use self::serving::Answered;
 pub(crate) use self::settings::Settings;
 pub(crate) use self::violation::Violation;
@@ -88,7 +88,7 @@ pub(crate) enum NotSent {
 
 /// What a received message asks of this side.
 #[derive(Debug)]
-pub(crate) enum Event {
+pub(crate) enum CallEvent {
     /// Nothing, or what the wakers say.
     Nothing,
     /// To answer.
@@ -238,9 +238,9 @@ impl Protocol {
 
     // ---- what is received -----------------------------------------------------------------------
 
-    pub(crate) fn receive(&mut self, frame: Frame, now: Duration) -> Result<Event, Violation> {
+    pub(crate) fn receive(&mut self, frame: Frame, now: Duration) -> Result<CallEvent, Violation> {
         if self.outbox.is_closed() {
-            return Ok(Event::Nothing);
+            return Ok(CallEvent::Nothing);
         }
         let header = Header::parse(&frame)?;
         header.check_body(frame.len() - HEADER, self.local.max_body)?;
@@ -253,7 +253,7 @@ impl Protocol {
             Kind::Settings => return Err(Violation::SettingsAgain),
             Kind::OneWay => {
                 self.messages.received_message(body.len())?;
-                return Ok(Event::OneWay(body));
+                return Ok(CallEvent::OneWay(body));
             }
             Kind::Request | Kind::Open => {
                 if ours {
@@ -276,11 +276,11 @@ impl Protocol {
                 if self.going_away.peer_announced() {
                     self.outbox.push(Kind::GoAway, FAREWELL, 0, &[]);
                     self.wakeups.tell_of_room();
-                    return Ok(Event::GoingAway);
+                    return Ok(CallEvent::GoingAway);
                 }
             }
         }
-        Ok(Event::Nothing)
+        Ok(CallEvent::Nothing)
     }
 
     // ---- for the code that drives this ----------------------------------------------------------------
@@ -314,13 +314,13 @@ impl Protocol {
     }
 
     /// The connection is gone: everything that is open ends.
-    pub(crate) fn close(&mut self) {
+    pub(crate) fn close(&mut self) -> Closed {
         if !self.outbox.close() {
-            return;
+            return Closed::default();
         }
         self.wakeups.tell_of_room();
         self.calls.close(&self.outbox, &mut self.wakeups);
-        self.served.close(&mut self.wakeups);
+        self.served.close(&mut self.wakeups)
     }
 }
 

@@ -9,7 +9,7 @@ use slab::Slab;
 
 use super::flow::Flow;
 use super::wakeups::Wakeups;
-use super::{Body, Budget, Event, Settings, Violation, cost};
+use super::{Body, Budget, CallEvent, Settings, Violation, cost};
 use crate::limits::MAX_GONE;
 
 /// Names a call of the peer for its handler.
@@ -43,6 +43,12 @@ pub(super) struct ServedCalls {
     /// meanwhile are still named.
     deferred: VecDeque<ServedKey>,
 }
+
+/// Requests that no handler had as the connection ended. Their payloads may be of the program's making: they are
+/// dropped where no lock is held.
+#[derive(Default)]
+#[must_use]
+pub(crate) struct Closed(#[expect(dead_code, reason = "only dropped")] Vec<Served>);
 
 struct Served {
     serial: u64,
@@ -119,7 +125,7 @@ impl ServedCalls {
         due: Option<Duration>,
         flow: Option<Box<Flow>>,
         must_wait: bool,
-    ) -> Event {
+    ) -> CallEvent {
         self.serial += 1;
         let cost = cost(body.len());
         let served = |holder, flow| Served {
@@ -140,10 +146,10 @@ impl ServedCalls {
         if must_wait || !self.deferred.is_empty() {
             entry.insert(served(Holder::Queue { body, due }, flow));
             self.deferred.push_back(key);
-            return Event::Deferred;
+            return CallEvent::Deferred;
         }
         entry.insert(served(Holder::Handler, flow));
-        Event::Request(Asked {
+        CallEvent::Request(Asked {
             key,
             body,
             due,
@@ -273,19 +279,23 @@ impl ServedCalls {
         self.held.used()
     }
 
-    /// The peer is gone. What handlers hold stays until they let go.
-    pub(super) fn close(&mut self, wakeups: &mut Wakeups) {
+    /// The peer is gone. What handlers hold stays until they let go; the caller gets the rest.
+    pub(super) fn close(&mut self, wakeups: &mut Wakeups) -> Closed {
         self.numbers.clear();
         self.deferred = VecDeque::new();
-        let held = &mut self.held;
-        self.table.retain(|_, served| {
+        let mut waited = Vec::new();
+        for (slot, served) in &mut self.table {
             served.abandon(wakeups);
-            let stays = served.is_with_handler();
-            if !stays {
-                held.give(served.cost);
+            if !served.is_with_handler() {
+                waited.push(slot);
             }
-            stays
-        });
+        }
+        let closed = waited.into_iter().map(|slot| self.table.remove(slot));
+        let closed: Vec<_> = closed.collect();
+        for served in &closed {
+            self.held.give(served.cost);
+        }
+        Closed(closed)
     }
 }
 
@@ -306,14 +316,14 @@ mod tests {
     };
 
     /// A request of a stream, without a body.
-    fn admit(served: &mut ServedCalls, number: u32, must_wait: bool) -> Event {
+    fn admit(served: &mut ServedCalls, number: u32, must_wait: bool) -> CallEvent {
         let body = Body::of(Frame::copy_from_slice(&[0; HEADER]));
         served.admit(number, body, None, Some(Flow::new(2, 2)), must_wait)
     }
 
     fn asked(served: &mut ServedCalls, number: u32) -> ServedKey {
         match admit(served, number, false) {
-            Event::Request(asked) => asked.key,
+            CallEvent::Request(asked) => asked.key,
             other => panic!("{other:?}"),
         }
     }
@@ -359,10 +369,10 @@ mod tests {
     fn requests_that_wait_go_on_in_their_order_without_those_taken_back() {
         let mut served = ServedCalls::new(&LOCAL);
         let mut wakeups = Wakeups::default();
-        assert!(matches!(admit(&mut served, 1, true), Event::Deferred));
+        assert!(matches!(admit(&mut served, 1, true), CallEvent::Deferred));
         // Behind another one, though it need not wait itself.
-        assert!(matches!(admit(&mut served, 3, false), Event::Deferred));
-        assert!(matches!(admit(&mut served, 5, false), Event::Deferred));
+        assert!(matches!(admit(&mut served, 3, false), CallEvent::Deferred));
+        assert!(matches!(admit(&mut served, 5, false), CallEvent::Deferred));
         let item = Body::of(Frame::copy_from_slice(&[0; HEADER + 10]));
         let (is_kept, _) = served.open_flow(3).unwrap().received(item).unwrap();
         assert!(is_kept);
@@ -381,7 +391,7 @@ mod tests {
         admit(&mut served, 3, true);
         let mut wakeups = Wakeups::default();
         assert!(served.poll_cancelled(key, Waker::noop()).is_pending());
-        served.close(&mut wakeups);
+        drop(served.close(&mut wakeups));
         assert!(wakeups.has_tasks() && served.is_cancelled(key));
         assert_eq!((served.open_calls(), served.entries()), (0, 1));
         assert_eq!(served.held(), cost(0));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::flow::{Flow, Item};
 use super::wire::{Header, Kind, decode_time};
-use super::{Asked, Body, Event, NotSent, Protocol, ServedKey, Violation, failure};
+use super::{Asked, Body, CallEvent, NotSent, Protocol, ServedKey, Violation, failure};
 use crate::status::{Code, Status};
 
 /// What became of an answer.
@@ -28,16 +28,16 @@ impl Protocol {
         header: Header,
         body: Body,
         now: Duration,
-    ) -> Result<Event, Violation> {
+    ) -> Result<CallEvent, Violation> {
         let number = header.number;
         self.served.check(number, body.len())?;
         if self.going_away.is_announced() {
             self.refuse(number, Code::UNAVAILABLE, "shutting down");
-            return Ok(Event::Nothing);
+            return Ok(CallEvent::Nothing);
         }
         if !self.served.has_room(body.len()) {
             self.refuse(number, Code::RESOURCE_EXHAUSTED, "too many calls at a time");
-            return Ok(Event::Refused);
+            return Ok(CallEvent::Refused);
         }
         let streams = header.kind == Kind::Open;
         let flow = streams.then(|| Flow::new(self.local.stream_window, self.peer.stream_window));

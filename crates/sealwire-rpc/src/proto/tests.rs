@@ -50,22 +50,22 @@ impl Pair {
     }
 
     /// Moves all messages one way; gives what the receiver has to do.
-    fn carry(from: &mut Protocol, to: &mut Protocol, now: Duration) -> Vec<Event> {
+    fn carry(from: &mut Protocol, to: &mut Protocol, now: Duration) -> Vec<CallEvent> {
         let mut frames = VecDeque::new();
         from.take_outbox(&mut frames);
         let received = frames
             .into_iter()
             .map(|frame| to.receive(frame, now).unwrap());
         received
-            .filter(|event| !matches!(event, Event::Nothing))
+            .filter(|event| !matches!(event, CallEvent::Nothing))
             .collect()
     }
 
-    fn carry_to_server(&mut self) -> Vec<Event> {
+    fn carry_to_server(&mut self) -> Vec<CallEvent> {
         Self::carry(&mut self.client, &mut self.server, self.now)
     }
 
-    fn carry_to_client(&mut self) -> Vec<Event> {
+    fn carry_to_client(&mut self) -> Vec<CallEvent> {
         Self::carry(&mut self.server, &mut self.client, self.now)
     }
 
@@ -95,9 +95,9 @@ impl Pair {
     }
 }
 
-fn request(events: Vec<Event>) -> (ServedKey, Body, Option<Duration>) {
-    match <[Event; 1]>::try_from(events) {
-        Ok([Event::Request(Asked { key, body, due, .. })]) => (key, body, due),
+fn request(events: Vec<CallEvent>) -> (ServedKey, Body, Option<Duration>) {
+    match <[CallEvent; 1]>::try_from(events) {
+        Ok([CallEvent::Request(Asked { key, body, due, .. })]) => (key, body, due),
         other => panic!("not one request: {other:?}"),
     }
 }
@@ -227,15 +227,15 @@ fn a_lost_connection_ends_every_call_once() {
     let left = pair.call(b"").unwrap();
     let (served, ..) = request(pair.carry_to_server());
     let stayed = pair.call(b"").unwrap();
-    pair.client.close();
-    pair.client.close();
+    drop(pair.client.close());
+    drop(pair.client.close());
     for (key, may_have_run) in [(left, true), (stayed, false)] {
         let outcome = pair.outcome(key);
         let expected = Error::ConnectionLost { may_have_run };
         assert!(matches!(outcome, Poll::Ready(Err(error)) if error == expected));
     }
     assert_eq!(pair.call(b""), Err(NotSent::Closed));
-    pair.server.close();
+    drop(pair.server.close());
     assert!(pair.server.is_cancelled(served));
     pair.server.release(served);
     pair.assert_empty();
@@ -290,7 +290,7 @@ fn after_going_away_requests_are_turned_away_as_not_started() {
     let crossing = pair.call(b"").unwrap();
     pair.server.go_away();
     assert!(pair.carry_to_server().is_empty());
-    assert!(matches!(pair.carry_to_client()[..], [Event::GoingAway]));
+    assert!(matches!(pair.carry_to_client()[..], [CallEvent::GoingAway]));
     assert!(pair.server.is_idle() && !pair.server.is_finished());
     assert!(pair.carry_to_server().is_empty());
     assert!(pair.server.is_finished());
@@ -386,14 +386,14 @@ fn garbage_neither_panics_nor_stays() {
                 keys.push(key);
             }
             match pair.client.receive(message.into(), pair.now) {
-                Ok(Event::Request(asked)) => served.push(asked.key),
+                Ok(CallEvent::Request(asked)) => served.push(asked.key),
                 Ok(_) => {}
                 Err(_) if random(3) == 0 => break,
                 Err(_) => {}
             }
             pair.client.take_outbox(&mut VecDeque::new());
         }
-        pair.client.close();
+        drop(pair.client.close());
         for key in served {
             assert_ne!(pair.client.reply(key, b""), Answered::Sent);
             pair.client.release(key);
@@ -445,7 +445,7 @@ fn all_who_wait_on_one_stream_are_woken() {
             .send_call_item(key, b"", &wakers[3])
             .is_pending()
     );
-    pair.client.close();
+    drop(pair.client.close());
     let mut woken = Vec::new();
     pair.client.take_wakers(&mut woken);
     woken.into_iter().for_each(Waker::wake);

@@ -354,7 +354,7 @@ fn blocked_by_library(task: &std::path::Path) -> Option<u64> {
     let name = std::fs::read_to_string(task.join("comm")).ok()?;
     let status = std::fs::read_to_string(task.join("status")).ok()?;
     // The system keeps 15 octets of a name.
-    let named = ["sealwire-rpc", "sealwire-rpc-cl", "sealwire-rpc-di"].contains(&name.trim_end());
+    let named = ["sealwire-rpc", "sealwire-rpc-di"].contains(&name.trim_end());
     let mut lines = status.lines();
     let blocked = lines.find_map(|line| line.strip_prefix("SigBlk:"))?;
     let blocked = u64::from_str_radix(blocked.trim(), 16).unwrap();

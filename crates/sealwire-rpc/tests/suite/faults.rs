@@ -1,9 +1,11 @@
 //! Faults on the way: each request ends exactly once, and nothing is left behind.
 
 use std::collections::hash_map::RandomState;
+use std::future::Future as _;
 use std::hash::BuildHasher as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -266,6 +268,120 @@ fn a_slow_handler_holds_up_nobody_else() {
     go.send(()).unwrap();
     assert_eq!(&asker.join().unwrap().unwrap()[..], b"held");
     nothing_left(&server, &client);
+}
+
+/// Keeps what it is asked.
+#[derive(Clone, Default)]
+struct Keeping(Arc<Mutex<Vec<Request>>>);
+
+impl Handler for Keeping {
+    fn request(&self, request: Request) {
+        self.0.lock().unwrap().push(request);
+    }
+}
+
+/// A waker that says when it is dropped, and goes on when it is told to.
+struct Slow {
+    begins: mpsc::Sender<()>,
+    go: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Wake for Slow {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        let _ = self.begins.send(());
+        let _ = self.go.lock().unwrap().recv_timeout(2 * TIMEOUT);
+    }
+}
+
+/// Wakers are code of the program's, and one is dropped while its connection's state is locked.
+#[test]
+fn a_waker_that_takes_its_time_holds_up_no_time_limit_of_other_connections() {
+    let scene = Scene::new();
+    let (server, kept) = (scene.server(), Keeping::default());
+    let server = server.build(kept.clone()).unwrap();
+    let client = scene
+        .client()
+        .max_connections(2)
+        .calls_per_connection(1)
+        .build(bind(&server))
+        .unwrap();
+    let conn = client.blocking().conn().unwrap();
+    let mut call = Box::pin(conn.start(b"", CallOptions::default()).unwrap());
+    eventually("two connections", || {
+        client.blocking().conn().unwrap();
+        client.connections().len() == 2
+    });
+    let (begins, began) = mpsc::channel();
+    let (go, goes) = mpsc::channel::<()>();
+    let go_on = Mutex::new(goes);
+    let slow = Waker::from(Arc::new(Slow { begins, go: go_on }));
+    assert!(
+        call.as_mut()
+            .poll(&mut Context::from_waker(&slow))
+            .is_pending()
+    );
+    drop(slow);
+    let holder = thread::spawn(move || {
+        // Another waker takes the place of the slow one.
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(call.as_mut().poll(&mut context).is_pending());
+        call
+    });
+    began.recv_timeout(TIMEOUT).unwrap();
+    let is_free = |conn: &Conn| conn.calls_in_flight() == 0;
+    let other = client.connections().into_iter().find(is_free).unwrap();
+    let (tell, outcome) = mpsc::channel();
+    thread::spawn(move || {
+        tell.send(
+            other
+                .blocking()
+                .request_timeout(b"", Duration::from_millis(20)),
+        )
+    });
+    let outcome = outcome.recv_timeout(TIMEOUT).unwrap();
+    assert!(matches!(outcome, Err(Error::DeadlineExceeded { .. })));
+    drop(go);
+    drop(holder.join().unwrap());
+    drop(kept.0.lock().unwrap().drain(..));
+    nothing_left(&server, &client);
+}
+
+/// More than the clock looks at in one go.
+#[test]
+fn time_limits_hold_on_each_of_many_connections() {
+    const CLIENTS: usize = 150;
+    let scene = Scene::new();
+    let server = scene.server().build(Inline::new(echo)).unwrap();
+    let (endpoint, kept) = (bind(&server), Keeping::default());
+    let connect = |_| {
+        let client = scene.client().handler(kept.clone());
+        let client = client.build(endpoint.clone()).unwrap();
+        client.blocking().conn().unwrap();
+        client
+    };
+    let clients: Vec<_> = (0..CLIENTS).map(connect).collect();
+    eventually("all are there", || server.connections().len() == CLIENTS);
+    let limit = CallOptions::within(Duration::from_millis(20));
+    let calls: Vec<_> = server
+        .connections()
+        .iter()
+        .map(|conn| conn.start(b"", limit).unwrap())
+        .collect();
+    let (tell, outcomes) = mpsc::channel();
+    thread::spawn(move || {
+        calls
+            .into_iter()
+            .try_for_each(|call| tell.send(call.wait()))
+    });
+    for _ in 0..CLIENTS {
+        let outcome = outcomes.recv_timeout(TIMEOUT).unwrap();
+        assert!(matches!(outcome, Err(Error::DeadlineExceeded { .. })));
+    }
+    drop(clients);
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl Output {
 
     /// Stages bytes that are neither framed nor sealed.
     pub(super) fn stage_raw(&mut self, bytes: &[u8]) {
-        self.packed().push_raw(bytes);
+        self.pack(|packed| packed.push_raw(bytes));
         self.pending += bytes.len();
     }
 
@@ -144,7 +144,7 @@ impl Output {
         let shape = self.shape;
         let body = payload.len() + shape.overhead();
         let header = Header::new(shape.header_flags(flags), body);
-        self.packed().push_frame(header, flags, payload, shape);
+        self.pack(|packed| packed.push_frame(header, flags, payload, shape));
         self.staged(header, body);
     }
 
@@ -250,20 +250,17 @@ impl Output {
         self.next_index = self.next_index.wrapping_add(1);
     }
 
-    /// The packed segment that takes the next small frame.
+    /// Adds to the packed segment that takes the next small frame.
     #[inline]
-    fn packed(&mut self) -> &mut Packed {
-        let room = matches!(self.segments.back(), Some(Segment::Packed(packed)) if packed.len() < OUTPUT_SEGMENT);
-        if !room {
-            let buffer = self.spares.pop().unwrap_or_default();
-            self.segments
-                .push_back(Segment::Packed(Packed::new(buffer)));
-        }
+    fn pack(&mut self, add: impl FnOnce(&mut Packed)) {
         match self.segments.back_mut() {
-            Some(Segment::Packed(packed)) => packed,
-            // A segment that grows in a field of its own would be one more place to look at for everything
-            // that takes, counts or seals what is staged, for each message.
-            _ => unreachable!("put there just above"),
+            Some(Segment::Packed(packed)) if packed.len() < OUTPUT_SEGMENT => add(packed),
+            _ => {
+                let buffer = self.spares.pop().unwrap_or_default();
+                let mut packed = Packed::new(buffer);
+                add(&mut packed);
+                self.segments.push_back(Segment::Packed(packed));
+            }
         }
     }
 

@@ -27,6 +27,14 @@ enum Parts {
     },
 }
 
+impl Parts {
+    fn pair(first: Frame, second: Frame) -> Self {
+        let mut frames = Vec::with_capacity(4);
+        frames.extend([first, second]);
+        Parts::List { frames, start: 0 }
+    }
+}
+
 impl Frames {
     /// A message without any frame yet. It can be sent only once it has one.
     pub const fn new() -> Self {
@@ -72,25 +80,26 @@ impl Frames {
 
     /// Adds a frame at the end.
     pub fn push_back(&mut self, frame: Frame) {
-        if self.is_empty() {
-            self.0 = Parts::Single(frame);
-        } else {
-            self.list().0.push(frame);
+        match &mut self.0 {
+            Parts::Single(first) => self.0 = Parts::pair(core::mem::take(first), frame),
+            Parts::List { frames, start } if frames.len() > *start => frames.push(frame),
+            Parts::List { .. } => self.0 = Parts::Single(frame),
         }
     }
 
     /// Adds a frame at the front.
     pub fn push_front(&mut self, frame: Frame) {
-        if self.is_empty() {
-            self.0 = Parts::Single(frame);
-            return;
-        }
-        let (frames, start) = self.list();
-        if *start > 0 {
-            *start -= 1;
-            frames[*start] = frame;
-        } else {
-            frames.insert(0, frame);
+        match &mut self.0 {
+            Parts::Single(last) => self.0 = Parts::pair(frame, core::mem::take(last)),
+            Parts::List { frames, start } if frames.len() > *start => {
+                if *start > 0 {
+                    *start -= 1;
+                    frames[*start] = frame;
+                } else {
+                    frames.insert(0, frame);
+                }
+            }
+            Parts::List { .. } => self.0 = Parts::Single(frame),
         }
     }
 
@@ -145,19 +154,6 @@ impl Frames {
         match &self.0 {
             Parts::Single(frame) => frame.len(),
             Parts::List { frames, start } => frames[*start..].iter().map(Frame::len).sum(),
-        }
-    }
-
-    fn list(&mut self) -> (&mut Vec<Frame>, &mut usize) {
-        if let Parts::Single(frame) = &mut self.0 {
-            let mut frames = Vec::with_capacity(4);
-            frames.push(core::mem::take(frame));
-            self.0 = Parts::List { frames, start: 0 };
-        }
-        match &mut self.0 {
-            Parts::List { frames, start } => (frames, start),
-            // The borrow checker takes one `match` that returns the list or makes it for two borrows.
-            Parts::Single(_) => unreachable!("made a list just above"),
         }
     }
 }

@@ -70,6 +70,11 @@ impl Place {
             HANDSHAKES.fetch_sub(1, Ordering::Relaxed);
         }
     }
+
+    #[cfg(test)]
+    pub(crate) fn is_handshaking(&self) -> bool {
+        self.handshaking
+    }
 }
 
 impl Drop for Place {

@@ -45,7 +45,7 @@ use self::protocol::protocol_config;
 use self::queues::Queues;
 use self::readable::Readable;
 use crate::monitor::{Hub, LiveCounters};
-use crate::options::SocketOptions;
+use crate::options::{OptionsError, SocketOptions};
 use crate::pattern::Signals;
 use crate::waiting::Signal;
 #[cfg(unix)]
@@ -78,10 +78,16 @@ struct State {
 }
 
 impl SocketCore {
-    pub(crate) fn new(context: Arc<ContextCore>, options: SocketOptions) -> Arc<Self> {
+    /// # Errors
+    ///
+    /// [`OptionsError::SocketType`] for a type that no socket has here.
+    pub(crate) fn new(
+        context: Arc<ContextCore>,
+        options: SocketOptions,
+    ) -> Result<Arc<Self>, OptionsError> {
         let counters = LiveCounters::default();
         let state = State {
-            queues: Queues::new(&options, |bytes| context.engine().fill_random(bytes)),
+            queues: Queues::new(&options, |bytes| context.engine().fill_random(bytes))?,
             endpoints: Endpoints::default(),
             life: Lifecycle::new(),
         };
@@ -110,7 +116,7 @@ impl SocketCore {
         if !core.context.engine().enroll(&core) {
             core.fail();
         }
-        core
+        Ok(core)
     }
 
     /// Whether it was made in this process, and not before a fork.

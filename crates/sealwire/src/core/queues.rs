@@ -7,7 +7,7 @@ use sealwire_zmtp::Frames;
 
 use crate::error::{Error, MessageError};
 use crate::message::Message;
-use crate::options::SocketOptions;
+use crate::options::{OptionsError, SocketOptions};
 use crate::pattern::{
     Delivery, FromPeer, HighWaterMarks, Item, Link, Pattern, PipeId, Pipes, Room, SendFailure,
     Sole, pattern,
@@ -32,13 +32,20 @@ pub(super) enum End {
 
 impl Queues {
     /// `fill_random` is asked for bytes that nobody can foresee.
-    pub(super) fn new(options: &SocketOptions, fill_random: impl FnOnce(&mut [u8])) -> Self {
-        let pattern = pattern(options, fill_random);
-        Queues {
+    ///
+    /// # Errors
+    ///
+    /// Those of [`pattern`].
+    pub(super) fn new(
+        options: &SocketOptions,
+        fill_random: impl FnOnce(&mut [u8]),
+    ) -> Result<Self, OptionsError> {
+        let pattern = pattern(options, fill_random)?;
+        Ok(Queues {
             pipes: Pipes::new(Sole::past(&*pattern)),
             pattern,
             returned: VecDeque::new(),
-        }
+        })
     }
 
     // ---- receiving -------------------------------------------------------------------------------
@@ -252,7 +259,7 @@ mod tests {
     #[test]
     fn what_is_given_back_comes_first_and_in_its_order() {
         let options = SocketOptions::new(SocketType::Pull);
-        let mut queues = Queues::new(&options, |_| {});
+        let mut queues = Queues::new(&options, |_| {}).unwrap();
         let id = attach(&mut queues, &options);
         deliver(&mut queues, id, &["a", "b", "c", "d"]);
         let mut taken = Vec::new();
@@ -271,7 +278,7 @@ mod tests {
             send_high_water_mark: 3,
             ..SocketOptions::new(SocketType::Push)
         };
-        let mut queues = Queues::new(&options, |_| {});
+        let mut queues = Queues::new(&options, |_| {}).unwrap();
         attach(&mut queues, &options);
         let texts = ["a", "b", "c", "d", "e"];
         let mut messages: VecDeque<_> = texts.map(Message::from).into();
@@ -294,7 +301,7 @@ mod tests {
     #[test]
     fn what_ends_with_a_peer_or_a_socket_is_counted() {
         let options = SocketOptions::new(SocketType::Pair);
-        let mut queues = Queues::new(&options, |_| {});
+        let mut queues = Queues::new(&options, |_| {}).unwrap();
         queues.pattern.expect_peers(true);
         let id = attach(&mut queues, &options);
         for text in ["a", "b"] {

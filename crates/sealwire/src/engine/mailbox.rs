@@ -8,6 +8,7 @@ use super::datagrams::Datagrams;
 use super::expiry::Expiry;
 use super::inbox::Inbox;
 use super::session_key::SessionKey;
+use super::task::Task;
 use super::world::World;
 use crate::account::LogGate;
 use crate::auth::Verdict;
@@ -71,6 +72,12 @@ pub(crate) enum Command {
     },
     /// Nobody waits for the time limit with this number any more.
     CancelTimeout { number: u64 },
+    /// Run this task, at once for the first time.
+    StartTask(Arc<Task>),
+    /// Run the task with this number: it was woken.
+    RunTask { number: u64 },
+    /// The task with this number is over.
+    EndTask { number: u64 },
     /// The context is gone.
     Shutdown,
     #[cfg(test)]

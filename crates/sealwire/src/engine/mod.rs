@@ -29,6 +29,10 @@ mod session_key;
 mod shared;
 #[cfg(any(test, feature = "simulation"))]
 mod simulated_host;
+mod task;
+#[cfg(test)]
+mod task_tests;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod timeouts;
@@ -42,10 +46,12 @@ pub(crate) use io_thread::start;
 pub(crate) use mailbox::{Command, Mailbox};
 #[cfg(any(test, feature = "simulation"))]
 pub(crate) use simulated_host::SimulatedHost;
+pub use task::Work;
+pub(crate) use tasks::RunningTask;
 pub(crate) use timeouts::Timeout;
 pub(crate) use udp_endpoints::{bind as bind_datagrams, connect as connect_datagrams};
 
-/// What `bursts`, `inbox` and `shared` are made of: the tests put what loom has in its place, and stand-ins for
+/// What `bursts`, `inbox`, `shared` and `task` are made of: the tests put what loom has in its place, and stand-ins for
 /// the modules that they name by way of this one.
 mod sync {
     pub(super) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -17,6 +17,8 @@ pub(super) enum Timer {
     Revision,
     /// The end of a task's time limit.
     Timeout { number: u64 },
+    /// Running a task of a crate above.
+    Task { number: u64 },
 }
 
 /// Times are since the start of the I/O thread.

@@ -263,9 +263,6 @@ impl SocketOptions {
     }
 
     pub(crate) fn validate(&self) -> Result<(), OptionsError> {
-        if !SocketType::ALL.contains(&self.socket_type) {
-            return Err(OptionsError::SocketType(self.socket_type));
-        }
         let (size, leading_zero) = (self.routing_id.len(), self.routing_id.first() == Some(&0));
         if size > MAX_ROUTING_ID || leading_zero {
             return Err(OptionsError::RoutingId { size, leading_zero });

@@ -68,7 +68,7 @@ use single_part::SinglePart;
 
 use crate::error::{Error, Operation};
 use crate::message::Message;
-use crate::options::SocketOptions;
+use crate::options::{OptionsError, SocketOptions};
 use crate::peer::Peer;
 
 /// Why a message was not sent. It is as it was.
@@ -347,11 +347,15 @@ pub(crate) trait Pattern: Send {
 }
 
 /// The pattern for a socket of this type. `fill_random` is asked for bytes that nobody can foresee.
+///
+/// # Errors
+///
+/// [`OptionsError::SocketType`] for a type that has no pattern here.
 pub(crate) fn pattern(
     options: &SocketOptions,
     fill_random: impl FnOnce(&mut [u8]),
-) -> Box<dyn Pattern> {
-    match options.socket_type {
+) -> Result<Box<dyn Pattern>, OptionsError> {
+    Ok(match options.socket_type {
         SocketType::Pair => Box::new(pair::Pair::new(options)),
         SocketType::Pub => Box::new(publish::Publish::new(publish::Upstream::Hidden, options)),
         SocketType::XPub => Box::new(publish::Publish::new(publish::Upstream::Readable, options)),
@@ -381,6 +385,6 @@ pub(crate) fn pattern(
         SocketType::Scatter => Box::new(SinglePart(push::Push::new(options))),
         SocketType::Channel => Box::new(SinglePart(pair::Pair::new(options))),
         SocketType::Stream => Box::new(stream::Stream::new(options)),
-        other => unreachable!("SocketOptions refuses {other:?}"),
-    }
+        other => return Err(OptionsError::SocketType(other)),
+    })
 }

@@ -25,7 +25,7 @@ pub(crate) enum Upstream {
 
 pub(crate) struct Publish {
     upstream: Upstream,
-    settings: Settings,
+    options: XpubOptions,
     subscriptions: Subscriptions,
     /// With `manual`: what the peers asked for, whatever was granted.
     requested: Subscriptions,
@@ -38,7 +38,7 @@ pub(crate) struct Publish {
 }
 
 /// What the options change.
-struct Settings {
+struct XpubOptions {
     manual: bool,
     no_drop: bool,
     invert: bool,
@@ -49,7 +49,7 @@ impl Publish {
         let behaviour = &options.behaviour;
         Publish {
             upstream,
-            settings: Settings {
+            options: XpubOptions {
                 manual: behaviour.xpub_manual,
                 no_drop: behaviour.publish_no_drop,
                 invert: behaviour.invert_matching,
@@ -95,7 +95,7 @@ impl Publish {
     }
 
     fn ask(&mut self, id: PipeId, topic: &[u8]) -> Result<Added, Exceeded> {
-        let granted = match self.settings.manual {
+        let granted = match self.options.manual {
             true => self.subscriptions.bytes_of(id),
             false => 0,
         };
@@ -110,7 +110,7 @@ impl Publish {
 
     /// The table that peers' subscriptions go to.
     fn asked(&mut self) -> &mut Subscriptions {
-        if self.settings.manual {
+        if self.options.manual {
             &mut self.requested
         } else {
             &mut self.subscriptions
@@ -120,7 +120,7 @@ impl Publish {
     /// Finds who gets a message that begins like this.
     fn match_peers(&mut self, pipes: &Pipes, head: &[u8]) {
         self.subscriptions.matching(head, &mut self.matching);
-        if self.settings.invert {
+        if self.options.invert {
             let wanted = std::mem::take(&mut self.matching);
             let others = pipes.live().filter(|id| wanted.binary_search(id).is_err());
             self.matching.extend(others);
@@ -131,7 +131,7 @@ impl Publish {
 impl Publish {
     /// Whom a manual subscription is for.
     fn addressee(&self) -> Result<PipeId, Error> {
-        if !self.settings.manual {
+        if !self.options.manual {
             return Err(Error::Unsupported(Operation::Subscribe));
         }
         self.last_reader.ok_or(StateError::NoSubscriber.into())
@@ -153,7 +153,7 @@ impl Pattern for Publish {
 
     fn detached(&mut self, pipes: &mut Pipes, id: PipeId, _unsent: &mut Vec<Frames>) {
         let ended = self.asked().remove_peer(id);
-        if self.settings.manual {
+        if self.options.manual {
             self.subscriptions.remove_peer(id);
             if self.last_reader == Some(id) {
                 self.last_reader = None;
@@ -181,7 +181,7 @@ impl Pattern for Publish {
     fn send(&mut self, pipes: &mut Pipes, frames: &mut Frames) -> Result<usize, SendFailure> {
         let head = frames.frames().first().map_or(&[][..], Frame::as_slice);
         self.match_peers(pipes, head);
-        if self.settings.no_drop
+        if self.options.no_drop
             && let Some(&full) = self.matching.iter().find(|&&id| !pipes.has_room(id))
         {
             pipes.note_full(full);
@@ -213,7 +213,7 @@ impl Pattern for Publish {
     }
 
     fn writable(&self, pipes: &Pipes) -> bool {
-        !self.settings.no_drop || pipes.live().all(|id| pipes.has_room(id))
+        !self.options.no_drop || pipes.live().all(|id| pipes.has_room(id))
     }
 
     fn readable(&self) -> bool {

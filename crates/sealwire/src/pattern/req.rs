@@ -213,7 +213,7 @@ mod tests {
             },
             ..SocketOptions::new(SocketType::Req)
         };
-        let mut req = pattern(&options, |bytes| bytes.fill(7));
+        let mut req = pattern(&options, |bytes| bytes.fill(7)).unwrap();
         let mut scene = Scene::new(options);
         let end = scene.attach(&mut *req, "192.0.2.1:1");
         let request = &mut Frames::from("question");

@@ -45,7 +45,7 @@ pub(super) struct End {
 impl Scene {
     pub(super) fn new(options: SocketOptions) -> Self {
         Scene {
-            pipes: Pipes::new(Sole::past(&*pattern(&options, |_| {}))),
+            pipes: Pipes::new(Sole::past(&*pattern(&options, |_| {}).unwrap())),
             options,
             connections: 0,
         }

@@ -21,11 +21,9 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    pub(super) fn new(context: Context, options: SocketOptions) -> Self {
-        Handle {
-            core: SocketCore::new(context.core().clone(), options),
-            context,
-        }
+    pub(super) fn new(context: Context, options: SocketOptions) -> Result<Self, Error> {
+        let core = SocketCore::new(context.core().clone(), options)?;
+        Ok(Handle { core, context })
     }
 
     pub(super) fn bind(&self, endpoint: Endpoint) -> Result<Endpoint, Error> {

@@ -80,10 +80,12 @@ impl Socket {
         SocketBuilder::new(socket_type)
     }
 
-    pub(crate) fn open(context: Context, options: crate::options::SocketOptions) -> Self {
-        Socket {
-            handle: Arc::new(Handle::new(context, options)),
-        }
+    pub(crate) fn open(
+        context: Context,
+        options: crate::options::SocketOptions,
+    ) -> Result<Self, Error> {
+        let handle = Arc::new(Handle::new(context, options)?);
+        Ok(Socket { handle })
     }
 
     /// What everything is done with.

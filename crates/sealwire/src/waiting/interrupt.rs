@@ -3,7 +3,7 @@
 //! A handler runs between any two instructions of its thread. The thread would sleep through one
 //! that runs after it has checked whether to go on, and before it sleeps. So signals are blocked
 //! from that check on, and the system unblocks them as the thread falls asleep, in one step
-//! ([`signals::sleep`]). It sleeps on a descriptor, as no other sleep can do that.
+//! ([`signals::poll`]). It sleeps on a descriptor, as no other sleep can do that.
 //!
 //! ```text
 //!   attempt ─▶ hold ─▶ look ─▶ sleep ─┬─▶ woken: attempt
@@ -12,7 +12,7 @@
 //! ```
 
 use std::cell::Cell;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::os::fd::AsFd;
 use std::pin::{Pin, pin};
@@ -20,12 +20,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
+use nix::poll::{PollFd, PollFlags};
 use sealwire_fork::Birth;
 
 use super::notifier::Notifier;
-use super::until::{Interrupt, Next, Unfinished, or_timed_out};
+use super::until::{Interrupt, Next, Unfinished};
 use super::{Listening, Signal, Spinning};
-use crate::signals::{self, Slept};
+use crate::signals;
 
 /// What a thread sleeps on, and what wakes it: the waker of a task.
 struct Sleeper {
@@ -66,16 +67,23 @@ impl Lent {
 
     /// Sleeps until it is woken, which may be for what an earlier call waited for. A deadline that
     /// passed meanwhile counts more, so that who is woken all the time has an end too.
-    fn sleep(&self, deadline: Option<Instant>, interrupted: impl FnMut(bool) -> bool) -> Slept<1> {
+    fn sleep(
+        &self,
+        deadline: Option<Instant>,
+        mut interrupted: impl FnMut(bool) -> bool,
+    ) -> Result<(), Unfinished> {
         let notifier = &self.0.notifier;
-        let slept = signals::sleep([notifier.as_fd()], deadline, interrupted);
-        if slept == Slept::Woken([true]) {
-            notifier.clear();
-            if deadline.is_some_and(|at| at <= Instant::now()) {
-                return Slept::TimedOut;
-            }
+        let mut polled = [PollFd::new(notifier.as_fd(), PollFlags::POLLIN)];
+        match signals::poll(&mut polled, deadline, Some(&mut interrupted)) {
+            Ok(None) => return Err(Unfinished::Interrupted),
+            Ok(Some(0)) => return Err(Unfinished::TimedOut),
+            // An error is want of memory: the descriptor is ours. An attempt is better than sleeping for ever.
+            Ok(Some(_)) | Err(_) => notifier.clear(),
         }
-        slept
+        match deadline {
+            Some(at) if at <= Instant::now() => Err(Unfinished::TimedOut),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -89,9 +97,10 @@ impl Drop for Lent {
     }
 }
 
-/// Runs a future to its end on this thread, which sleeps in between.
+/// Runs a future to its end on this thread, which sleeps in between, and takes note of how long where it spins.
 pub(crate) fn block_on<F: Future>(
     future: F,
+    spinning: Option<&Spinning>,
     deadline: Option<Instant>,
     mut interrupted: impl FnMut(bool) -> bool,
 ) -> Result<F::Output, Unfinished> {
@@ -105,17 +114,23 @@ pub(crate) fn block_on<F: Future>(
             Poll::Pending if over => return Err(Unfinished::TimedOut),
             Poll::Pending => {}
         }
-        match lent.sleep(deadline, &mut interrupted) {
-            Slept::Woken(_) => {}
-            Slept::TimedOut => over = true,
-            Slept::Interrupted => return Err(Unfinished::Interrupted),
+        let mut sleep = || lent.sleep(deadline, &mut interrupted);
+        let slept = match spinning {
+            Some(spinning) => spinning.sleep(sleep),
+            None => sleep(),
+        };
+        match slept {
+            Ok(()) => {}
+            Err(Unfinished::TimedOut) => over = true,
+            Err(why) => return Err(why),
         }
     }
 }
 
 impl Signal {
     /// [`Signal::wait`] where a signal handler may end it, once spinning is over: the thread waits as a
-    /// task does, and sleeps where handlers can wake it.
+    /// task does, and sleeps where handlers can wake it. An event that comes as it is interrupted stays for
+    /// other waiters, or for the next call.
     #[cold]
     pub(super) fn wait_interruptibly<T, E>(
         &self,
@@ -124,35 +139,23 @@ impl Signal {
         interrupt: &Interrupt,
         attempt: &mut dyn FnMut(Next) -> Result<Option<T>, E>,
     ) -> Result<Result<T, Unfinished>, E> {
-        let lent = match Lent::take() {
-            Ok(lent) => lent,
-            Err(error) => return Ok(Err(Unfinished::Refused(error))),
-        };
-        let waker = lent.waker();
-        let mut context = Context::from_waker(&waker);
-        loop {
-            let mut listening = Listening::to(self);
-            let told = Pin::new(&mut listening).poll(&mut context).is_ready();
-            if let Some(done) = attempt(Next::Sleep)? {
-                return Ok(Ok(done));
-            }
-            if told {
-                continue;
-            }
-            let sleep = || lent.sleep(deadline, |handler_ran| interrupt.is_due(handler_ran));
-            let slept = match spinning {
-                Some(spinning) => spinning.sleep(sleep),
-                None => sleep(),
-            };
-            match slept {
+        let mut listening = Listening::over();
+        let done = poll_fn(|context| {
+            loop {
                 // Seen, so that it is not passed on to others.
-                Slept::Woken(_) => {
-                    let _ = Pin::new(&mut listening).poll(&mut context);
+                let _ = Pin::new(&mut listening).poll(context);
+                listening = Listening::to(self);
+                let told = Pin::new(&mut listening).poll(context).is_ready();
+                match attempt(Next::Sleep).transpose() {
+                    Some(done) => return Poll::Ready(done),
+                    None if told => {}
+                    None => return Poll::Pending,
                 }
-                Slept::TimedOut => return attempt(Next::Attempt).map(or_timed_out),
-                // The event stays for other waiters, or for the next call.
-                Slept::Interrupted => return Ok(Err(Unfinished::Interrupted)),
             }
+        });
+        match block_on(done, spinning, deadline, |ran| interrupt.is_due(ran)) {
+            Ok(done) => done.map(Ok),
+            Err(why) => Ok(Err(why)),
         }
     }
 }

@@ -2,15 +2,14 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Instant;
 
+use nix::poll::{PollFd, PollFlags};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, write};
 
 use super::until::Until;
-use crate::signals::{self, Slept};
+use crate::signals;
 
 /// An `eventfd(2)`, which takes a third of the time of a pair of sockets; elsewhere such a pair.
 ///
@@ -79,58 +78,27 @@ impl Waker {
         }
     }
 
-    /// As [`poll`](Waker::poll), and until a signal handler ends the wait.
-    pub(crate) fn poll_until(&self, connection: &OwnedFd, until: Until<'_>) -> PollEnd {
-        let Some(interrupt) = until.interrupt else {
-            return self.poll(connection, until.deadline);
-        };
-        let polled = [connection.as_fd(), self.as_fd()];
-        loop {
-            let slept = signals::sleep(polled, until.deadline, |ran| interrupt.is_due(ran));
-            let [readable, woken] = match slept {
-                Slept::Woken(which) => which,
-                Slept::TimedOut => return PollEnd::TimedOut,
-                Slept::Interrupted => return PollEnd::Interrupted,
-            };
-            if woken {
-                self.clear();
-            }
-            match (readable, woken) {
-                (true, _) => return PollEnd::Readable,
-                (false, true) => return PollEnd::Woken,
-                // A wait of more than a day.
-                (false, false) => {}
-            }
+    /// Sleeps until `connection` or this is readable, or the wait is over; and clears this.
+    pub(crate) fn poll(&self, connection: &OwnedFd, until: Until<'_>) -> PollEnd {
+        let mut polled =
+            [connection.as_fd(), self.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        let mut is_due = until
+            .interrupt
+            .map(|interrupt| |handler_ran| interrupt.is_due(handler_ran));
+        let interrupted = is_due
+            .as_mut()
+            .map(|is_due| is_due as &mut dyn FnMut(bool) -> bool);
+        let found = signals::poll(&mut polled, until.deadline, interrupted);
+        let [readable, woken] = polled.map(|polled| polled.any().unwrap_or(true));
+        if woken {
+            self.clear();
         }
-    }
-
-    /// Sleeps until `connection` or this is readable, or the deadline; and clears this.
-    pub(crate) fn poll(&self, connection: &OwnedFd, deadline: Option<Instant>) -> PollEnd {
-        loop {
-            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-            let left = left.map(|left| Timespec {
-                tv_sec: left.as_secs().min(86_400) as i64,
-                tv_nsec: left.subsec_nanos().into(),
-            });
-            let mut polled = [
-                PollFd::new(connection, PollFlags::IN),
-                PollFd::new(&self.polled, PollFlags::IN),
-            ];
-            let count = poll(&mut polled, left.as_ref());
-            let [readable, woken] = polled.map(|polled| !polled.revents().is_empty());
-            if woken {
-                self.clear();
-            }
-            match count {
-                Ok(0) if deadline.is_some_and(|at| at <= Instant::now()) => {
-                    return PollEnd::TimedOut;
-                }
-                Ok(_) if readable => return PollEnd::Readable,
-                Ok(_) if woken => return PollEnd::Woken,
-                // Interrupted, or a wait of more than a day.
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(_) => return PollEnd::Woken,
-            }
+        match found {
+            Ok(None) => PollEnd::Interrupted,
+            Ok(Some(0)) => PollEnd::TimedOut,
+            Ok(Some(_)) if readable => PollEnd::Readable,
+            // An error is want of memory: the descriptors are ours. An attempt is better than sleeping for ever.
+            Ok(Some(_)) | Err(_) => PollEnd::Woken,
         }
     }
 }
@@ -144,10 +112,18 @@ impl AsFd for Waker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
-    fn now() -> Option<Instant> {
-        Some(Instant::now())
+    const FOR_EVER: Until<'static> = Until {
+        deadline: None,
+        interrupt: None,
+    };
+
+    fn now() -> Until<'static> {
+        Until {
+            deadline: Some(Instant::now()),
+            ..FOR_EVER
+        }
     }
 
     #[test]
@@ -157,7 +133,7 @@ mod tests {
         for _ in 0..100 {
             waker.wake();
         }
-        assert_eq!(waker.poll(&connection.polled, None), PollEnd::Woken);
+        assert_eq!(waker.poll(&connection.polled, FOR_EVER), PollEnd::Woken);
         assert_eq!(waker.poll(&connection.polled, now()), PollEnd::TimedOut);
     }
 
@@ -166,7 +142,7 @@ mod tests {
         let (waker, connection) = (Waker::new().unwrap(), Waker::new().unwrap());
         waker.wake();
         connection.wake();
-        assert_eq!(waker.poll(&connection.polled, None), PollEnd::Readable);
+        assert_eq!(waker.poll(&connection.polled, FOR_EVER), PollEnd::Readable);
         connection.clear();
         assert_eq!(waker.poll(&connection.polled, now()), PollEnd::TimedOut);
     }
@@ -179,7 +155,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(5));
                 waker.wake();
             });
-            assert_eq!(waker.poll(&connection.polled, None), PollEnd::Woken);
+            assert_eq!(waker.poll(&connection.polled, FOR_EVER), PollEnd::Woken);
         });
     }
 }

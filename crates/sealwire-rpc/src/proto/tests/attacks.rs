@@ -28,14 +28,14 @@ fn server(change: impl FnOnce(&mut Settings), answers: usize) -> Protocol {
 }
 
 impl Protocol {
-    fn get(&mut self, kind: u8, number: u32, body: &[u8]) -> Result<Event, Violation> {
+    fn get(&mut self, kind: u8, number: u32, body: &[u8]) -> Result<CallEvent, Violation> {
         self.receive(message(kind, number, body), Duration::ZERO)
     }
 
     /// A request that goes to the handler.
     fn asked(&mut self, number: u32, body: &[u8]) -> ServedKey {
         match self.get(REQUEST, number, body) {
-            Ok(Event::Request(asked)) => asked.key,
+            Ok(CallEvent::Request(asked)) => asked.key,
             other => panic!("{other:?}"),
         }
     }
@@ -99,7 +99,7 @@ fn open_calls_are_bounded_in_number_and_in_bytes() {
     small.get(CANCEL, 3, b"").unwrap();
     assert!(matches!(
         small.get(REQUEST, 5, &[0; 900]),
-        Ok(Event::Refused)
+        Ok(CallEvent::Refused)
     ));
     assert!(small.held().requests <= 2_000);
     small.release(second);
@@ -115,7 +115,7 @@ fn messages_and_items_are_bounded_in_bytes() {
         local.stream_window = 1_000;
     };
     let mut server = server(change, ANSWERS);
-    let Ok(Event::Request(stream)) = server.get(OPEN, 1, b"") else {
+    let Ok(CallEvent::Request(stream)) = server.get(OPEN, 1, b"") else {
         panic!("no request")
     };
     server.get(ITEM, 1, &[0; 900]).unwrap();
@@ -190,7 +190,7 @@ fn requests_wait_while_their_peer_does_not_read() {
     server.release(first);
     for number in [3, 5, 7] {
         let deferred = server.get(REQUEST, number, &[0; 500]);
-        assert!(matches!(deferred, Ok(Event::Deferred)));
+        assert!(matches!(deferred, Ok(CallEvent::Deferred)));
     }
     assert_eq!(server.held().requests, 3 * 564);
     assert!(server.next_request(Duration::ZERO).is_none());
@@ -221,7 +221,7 @@ fn a_request_whose_time_is_over_before_its_peer_has_read_is_not_started() {
     let mut late = message(REQUEST, 3, b"").to_vec();
     late[1] = 1;
     let deferred = server.receive(late.into(), Duration::ZERO);
-    assert!(matches!(deferred, Ok(Event::Deferred)));
+    assert!(matches!(deferred, Ok(CallEvent::Deferred)));
     server.sent();
     assert!(server.next_request(Duration::from_secs(1)).is_none());
     let answers = server.sent();
@@ -259,7 +259,7 @@ fn cancelling_without_reading_ends_the_connection_and_leaves_nothing() {
     let violation = (0..1_000_000).find_map(|n| {
         let number = 2 * n + 1;
         match server.get(REQUEST, number, &[0; 500]) {
-            Ok(Event::Request(asked)) => owned.push(asked.key),
+            Ok(CallEvent::Request(asked)) => owned.push(asked.key),
             Ok(_) => {}
             Err(violation) => return Some(violation),
         }
@@ -299,9 +299,15 @@ fn what_belongs_to_no_call_is_not_kept() {
 #[test]
 fn going_away_is_heard_once() {
     let mut server = server(|_| {}, ANSWERS);
-    assert!(matches!(server.get(GO_AWAY, 0, b""), Ok(Event::GoingAway)));
+    assert!(matches!(
+        server.get(GO_AWAY, 0, b""),
+        Ok(CallEvent::GoingAway)
+    ));
     for _ in 0..1_000 {
-        assert!(matches!(server.get(GO_AWAY, 0, b""), Ok(Event::Nothing)));
+        assert!(matches!(
+            server.get(GO_AWAY, 0, b""),
+            Ok(CallEvent::Nothing)
+        ));
     }
     assert_eq!(server.sent().len(), 1);
 }
@@ -309,9 +315,9 @@ fn going_away_is_heard_once() {
 #[test]
 fn nothing_is_looked_at_behind_the_end() {
     let mut server = server(|_| {}, ANSWERS);
-    server.close();
+    drop(server.close());
     for kind in 0..=255 {
-        assert!(matches!(server.get(kind, 1, b"?"), Ok(Event::Nothing)));
+        assert!(matches!(server.get(kind, 1, b"?"), Ok(CallEvent::Nothing)));
     }
     assert_eq!(server.entries(), 0);
 }

@@ -109,14 +109,17 @@ impl<'a> Reading<'a> {
     fn poll(&self, until: Until<'_>) -> PollEnd {
         let connection = &self.connection;
         let spinning = &self.core.readable.spinning;
-        let now = Instant::now();
-        let attempt = || match self.waker.poll(connection, Some(now)) {
+        let at_once = Until {
+            deadline: Some(Instant::now()),
+            interrupt: None,
+        };
+        let attempt = || match self.waker.poll(connection, at_once) {
             PollEnd::TimedOut => None,
             polled => Some(polled),
         };
         // The sender may need this core.
         let spun = spinning.spin(until.deadline, thread::yield_now, attempt);
-        spun.unwrap_or_else(|| spinning.sleep(|| self.waker.poll_until(connection, until)))
+        spun.unwrap_or_else(|| spinning.sleep(|| self.waker.poll(connection, until)))
     }
 }
 

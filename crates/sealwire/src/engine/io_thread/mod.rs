@@ -23,6 +23,7 @@ use super::connector::Connector;
 use super::mailbox::Fault;
 use super::mailbox::{Command, Mailbox};
 use super::reactor::Reactor;
+use super::tasks::Tasks;
 use super::timeouts::Timeouts;
 use super::timers::Timer;
 use super::world::{PollEvent, System, World};
@@ -33,6 +34,8 @@ use crate::signals;
 
 /// How often authenticators are asked whether they have changed their mind.
 const REVISION_PERIOD: Duration = Duration::from_millis(500);
+/// A time that is not over yet.
+const MOMENT: Duration = Duration::from_nanos(1);
 
 /// Starts the I/O thread of a context with these names of `inproc`.
 pub(crate) fn start(inproc: Arc<inproc::Registry>) -> io::Result<Arc<Mailbox>> {
@@ -70,6 +73,7 @@ pub(super) struct IoThread {
     /// Sockets whose authenticators may change their mind.
     revised: Vec<Weak<SocketCore>>,
     timeouts: Timeouts,
+    tasks: Tasks,
     #[cfg(test)]
     faults: Faults,
 }
@@ -97,6 +101,7 @@ impl IoThread {
             cookies: Vec::new(),
             revised: Vec::new(),
             timeouts: Timeouts::default(),
+            tasks: Tasks::default(),
             #[cfg(test)]
             faults: Faults::default(),
         }
@@ -316,6 +321,16 @@ impl IoThread {
                 self.timeouts.forget(number);
                 self.reactor.timers.clear(Timer::Timeout { number });
             }
+            Command::StartTask(task) => {
+                let number = task.number;
+                let next = self.tasks.start(task);
+                self.set_task_timer(number, next);
+            }
+            Command::RunTask { number } => self.run_task(number),
+            Command::EndTask { number } => {
+                self.tasks.forget(number);
+                self.reactor.timers.clear(Timer::Task { number });
+            }
             Command::Shutdown => {}
             #[cfg(test)]
             Command::Fault(Fault::Panic { again }) => {
@@ -332,11 +347,26 @@ impl IoThread {
         }
     }
 
+    fn run_task(&mut self, number: u64) {
+        let next = self.tasks.run(number);
+        self.set_task_timer(number, next);
+    }
+
+    fn set_task_timer(&mut self, number: u64, next: Option<Duration>) {
+        let (timer, timers) = (Timer::Task { number }, &mut self.reactor.timers);
+        match next {
+            // Others have their iteration first.
+            Some(at) => timers.set(at.max(self.reactor.world.now() + MOMENT), timer),
+            None => timers.clear(timer),
+        }
+    }
+
     fn timer_due(&mut self, timer: Timer) {
         let now = self.reactor.now();
         match timer {
             Timer::EventSource { slot, number } => self.serve(slot, SourceEvent::Due(number)),
             Timer::Timeout { number } => self.timeouts.expire(number),
+            Timer::Task { number } => self.run_task(number),
             Timer::Linger { socket } => {
                 if let Some(core) = self.lingering.take(socket) {
                     self.abandon(&core);

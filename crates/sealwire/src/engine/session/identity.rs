@@ -67,6 +67,7 @@ mod tests {
     use sealwire_zmtp::SocketType;
 
     use super::*;
+    use crate::error::Presence;
     use crate::failure::FailureCause;
     use crate::monitor::Monitor;
     use crate::socket::Socket;
@@ -118,7 +119,9 @@ mod tests {
         };
         let end = |end, peer| {
             core.add_attachment();
+            assert_eq!(core.presence(), Presence::Handshaking { connections: 1 });
             identity(core, "tcp://192.0.2.1:4711", ELSEWHERE).tell_end(end, peer);
+            assert_eq!(core.presence(), Presence::Nobody);
             monitor.try_next()
         };
         assert!(end(End::Clean, None).is_none());

@@ -35,7 +35,18 @@ mod tests {
     use sealwire_zmtp::SocketType;
 
     use super::*;
+    use crate::account::DescriptorLimit;
     use crate::socket::Socket;
+
+    #[test]
+    fn a_place_counts_as_a_handshake_until_that_is_done() {
+        let mut permits = Permits::default();
+        permits.became_ready();
+        permits.take_place(DescriptorLimit::current().place().unwrap());
+        assert!(permits.place.as_ref().unwrap().is_handshaking());
+        permits.became_ready();
+        assert!(!permits.place.as_ref().unwrap().is_handshaking());
+    }
 
     #[test]
     fn a_holder_has_no_more_connections_than_it_may_until_one_is_gone() {

@@ -122,7 +122,7 @@ mod tests {
         assert!(phase.is_finishing());
         phase.all_is_sent(None);
         assert_eq!(phase.until(), Some(SOON));
-        assert!(phase.is_finished());
+        assert!(phase.is_finished() && !phase.is_finishing());
         // Also once all is sent.
         phase.finish(LATE);
         assert!(phase.is_finished());
@@ -163,6 +163,7 @@ mod tests {
     fn an_end_is_told_once_and_stays() {
         let mut phase = Phase::Open;
         assert!(phase.take_end().is_none());
+        assert!(phase.is_open() && !phase.has_ended());
         phase.end(End::Clean);
         assert!(phase.has_ended());
         phase.finish(LATE);

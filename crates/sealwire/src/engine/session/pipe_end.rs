@@ -131,12 +131,16 @@ impl Arrivals for Received<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::io;
+
     use bytes::BytesMut;
-    use sealwire_zmtp::SocketType;
+    use sealwire_zmtp::connection::OutputProgress;
+    use sealwire_zmtp::{Error, SocketType};
 
     use super::*;
     use crate::engine::raw::Raw;
+    use crate::engine::wire::Write;
     use crate::pattern::{Dismissal, Link};
     use crate::peer::Peer;
     use crate::routing_ids::RoutingId;
@@ -154,8 +158,49 @@ mod tests {
         fn finish(&self) {}
     }
 
+    /// Notes when it is told to read and when not.
+    #[derive(Default)]
+    struct Told {
+        raw: Raw,
+        reading: Vec<bool>,
+    }
+
+    impl Wire for Told {
+        fn set_reading(&mut self, reading: bool, _: Duration) {
+            self.reading.push(reading);
+        }
+
+        fn receive(&mut self, input: &mut BytesMut, now: Duration) -> Result<(), Error> {
+            self.raw.receive(input, now)
+        }
+
+        fn has_events(&self) -> bool {
+            self.raw.has_events()
+        }
+
+        fn next_from_peer(&mut self, other: &mut dyn FnMut(ProtocolEvent)) -> Option<FromPeer> {
+            self.raw.next_from_peer(other)
+        }
+
+        fn stage(&mut self, items: &mut VecDeque<Item>) {
+            self.raw.stage(items);
+        }
+
+        fn output_progress(&self) -> OutputProgress {
+            self.raw.output_progress()
+        }
+
+        fn pending_bytes(&self) -> usize {
+            self.raw.pending_bytes()
+        }
+
+        fn write_with(&mut self, most: usize, write: &mut Write<'_>) -> io::Result<bool> {
+            self.raw.write_with(most, write)
+        }
+    }
+
     /// A socket with one peer, of which it may hold one message.
-    fn attached() -> (Socket, PipeEnd) {
+    pub(in crate::engine::session) fn attached() -> (Socket, PipeEnd) {
         let builder = Socket::builder(SocketType::Pair);
         let socket = builder.receive_high_water_mark(1).build().unwrap();
         let peer = Peer::inproc("peer", 1, RoutingId::none(), SocketType::Pair, Vec::new());
@@ -167,7 +212,7 @@ mod tests {
         (socket, pipe)
     }
 
-    fn arrive(raw: &mut Raw, text: &str) {
+    fn arrive(raw: &mut dyn Wire, text: &str) {
         raw.receive(&mut BytesMut::from(text), NOW).unwrap();
     }
 
@@ -185,7 +230,7 @@ mod tests {
         assert!(raw.pending_bytes() < 2 * WRITE_BUDGET);
         while raw.pending_bytes() > 0 {
             let mut taken =
-                |slices: &[std::io::IoSlice<'_>]| Ok(slices.iter().map(|slice| slice.len()).sum());
+                |slices: &[io::IoSlice<'_>]| Ok(slices.iter().map(|slice| slice.len()).sum());
             raw.write_with(usize::MAX, &mut taken).unwrap();
         }
         pipe.take_outbound(core, &mut raw);
@@ -201,7 +246,7 @@ mod tests {
     fn a_full_queue_pauses_the_session_until_the_pipe_has_room() {
         let (socket, mut pipe) = attached();
         let core = socket.core().unwrap();
-        let mut raw = Raw::default();
+        let mut raw = Told::default();
         for text in ["first", "second"] {
             arrive(&mut raw, text);
             assert!(pipe.deliver(core, &mut raw, NOW).is_empty());
@@ -212,6 +257,8 @@ mod tests {
         pipe.deliver(core, &mut raw, NOW);
         assert!(!raw.has_events());
         assert_eq!(core.try_receive().unwrap().unwrap(), "second".into());
+        // Told each time that the queue is full. That it goes on is told with the room.
+        assert_eq!(raw.reading, [false, false]);
         arrive(&mut raw, "third");
         pipe.close(core, &mut raw);
         assert_eq!(socket.counters().dropped_unread, 1);

@@ -47,7 +47,9 @@ mod tests {
         assert!(!readiness.readable);
         readiness.note(false, false, true);
         assert!(!readiness.readable && readiness.writable);
+        // A poll that says less takes nothing back.
+        readiness.note(false, false, false);
         readiness.was_read(true, false);
-        assert!(readiness.readable);
+        assert!(readiness.readable && readiness.writable);
     }
 }

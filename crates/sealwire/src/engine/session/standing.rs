@@ -120,10 +120,13 @@ impl Attached {
 
 #[cfg(test)]
 mod tests {
-    use sealwire_zmtp::SocketType;
+    use sealwire_zmtp::{Error as ProtocolError, SocketType};
 
+    use super::super::pipe_end;
     use super::*;
+    use crate::engine::raw::Raw;
     use crate::peer::PeerAddress;
+    use crate::socket::Socket;
 
     fn attached(since: Duration) -> Attached {
         let address = PeerAddress::Tcp("192.0.2.1:4711".parse().unwrap());
@@ -149,6 +152,29 @@ mod tests {
         assert_eq!(age, Duration::from_secs(2));
         // Threads read the clock each for itself.
         assert_eq!(attached.age(Duration::from_secs(4)), Duration::ZERO);
+    }
+
+    /// A peer whose connection ended in the middle of a message.
+    fn closed_by(end: End) -> (Socket, Arc<Peer>) {
+        let (socket, pipe) = pipe_end::tests::attached();
+        let mut attached = Attached {
+            pipe,
+            ..attached(Duration::ZERO)
+        };
+        attached.charge_arriving(100);
+        let peer = attached.close(socket.core().unwrap(), &mut Raw::default(), &end);
+        (socket, peer)
+    }
+
+    #[test]
+    fn a_connection_that_is_over_holds_nothing_and_is_counted() {
+        let large = ProtocolError::MessageTooLarge { limit: 9 };
+        for (end, excesses) in [(End::Clean, 0), (large.into(), 1)] {
+            let (socket, peer) = closed_by(end);
+            assert_eq!(peer.account().held(Kind::Arriving), 0);
+            assert_eq!(peer.account().exceeded(Kind::Arriving), excesses);
+            assert_eq!(socket.counters().disconnects, 1);
+        }
     }
 
     #[test]

@@ -269,8 +269,9 @@ mod tests {
     use std::io::{Read as _, Write as _};
     use std::os::unix::net::UnixStream;
 
-    use mio::Poll;
+    use mio::event::Event;
     use mio::net::UnixStream as MioUnixStream;
+    use mio::{Events, Poll};
     use sealwire_zmtp::{Frames, SocketType};
 
     use super::*;
@@ -344,18 +345,30 @@ mod tests {
         assert!(transport.is_writable() && !transport.write(&mut raw, None).unwrap());
     }
 
+    /// Whether the poll tells of bytes that have come.
+    fn is_told(poll: &mut Poll) -> bool {
+        let mut events = Events::with_capacity(8);
+        poll.poll(&mut events, Some(Duration::ZERO)).unwrap();
+        events.iter().any(Event::is_readable)
+    }
+
     #[test]
     fn reading_is_left_to_another_thread_and_taken_back() {
-        let poll = Poll::new().unwrap();
-        let (_peer, mut transport) = pair();
-        transport.register(poll.registry(), KEY).unwrap();
-        transport.end_lease(poll.registry(), KEY).unwrap();
+        let mut poll = Poll::new().unwrap();
+        let (mut peer, mut transport) = pair();
+        let registry = &poll.registry().try_clone().unwrap();
+        transport.register(registry, KEY).unwrap();
+        transport.end_lease(registry, KEY).unwrap();
         assert!(!transport.is_readable());
-        transport.lease(poll.registry(), KEY).unwrap();
+        transport.lease(registry, KEY).unwrap();
         assert!(transport.is_leased() && !transport.is_readable());
-        // What came meanwhile was told to the other thread.
-        transport.end_lease(poll.registry(), KEY).unwrap();
+        // The other thread is told of what comes.
+        peer.write_all(b"meanwhile").unwrap();
+        assert!(!is_told(&mut poll));
+        transport.end_lease(registry, KEY).unwrap();
         assert!(!transport.is_leased() && transport.is_readable());
+        peer.write_all(b"afterwards").unwrap();
+        assert!(is_told(&mut poll));
     }
 
     #[test]

@@ -171,7 +171,7 @@ mod tests {
                 ..SocketOptions::new(socket_type)
             };
             Socket {
-                pattern: pattern(&options, |_| {}),
+                pattern: pattern(&options, |_| {}).unwrap(),
                 scene: Scene::new(options),
             }
         }

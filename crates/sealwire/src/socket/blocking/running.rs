@@ -60,7 +60,7 @@ pub fn block_on<F: Future>(
         true => Some(Instant::now()),
         false => deadline,
     };
-    match waiting::block_on(future, deadline, interrupted) {
+    match waiting::block_on(future, None, deadline, interrupted) {
         Ok(output) => Ok(Some(output)),
         Err(Unfinished::TimedOut) if must_not_wait => Err(Error::WouldBlock),
         Err(Unfinished::TimedOut) => Ok(None),

@@ -352,6 +352,6 @@ impl SocketBuilder {
             Some(context) => context.check().map(|()| context)?,
             None => Context::global()?,
         };
-        Ok(Socket::open(context, self.options))
+        Socket::open(context, self.options)
     }
 }

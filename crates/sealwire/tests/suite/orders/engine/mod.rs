@@ -1,7 +1,8 @@
-//! `engine/` of the library: the queue of commands, and who drives a session.
+//! `engine/` of the library: the queue of commands, who drives a session, and tasks of the crates above.
 
 mod commands;
 mod driving;
+mod running;
 mod session;
 
 #[path = "../../../../src/engine/bursts.rs"]
@@ -12,6 +13,12 @@ mod inbox;
 #[path = "../../../../src/engine/shared.rs"]
 #[allow(dead_code, reason = "the library calls the rest")]
 mod shared;
+
+#[path = "../../../../src/engine/task.rs"]
+#[expect(unreachable_pub, reason = "crates above reach it")]
+mod task;
+#[path = "../../../../src/engine/tasks.rs"]
+mod tasks;
 
 mod sync {
     pub(super) use super::super::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
@@ -80,7 +87,9 @@ mod mailbox {
     use super::inbox::Inbox;
     use super::pattern::Dismissal;
     use super::session_key::SessionKey;
+    use super::task::Task;
     use crate::orders::Wakeups;
+    use std::sync::Arc;
 
     pub(crate) enum Command {
         Output(SessionKey),
@@ -90,6 +99,13 @@ mod mailbox {
         EndLease(SessionKey),
         Disconnect(SessionKey, Dismissal),
         Finish(SessionKey),
+        StartTask(Arc<Task>),
+        RunTask {
+            number: u64,
+        },
+        EndTask {
+            number: u64,
+        },
         /// A thread of the application is done.
         Done,
     }

@@ -7,7 +7,7 @@ use crate::node::CHUNK_SIZE;
 use crate::portable::chacha20::BLOCK_SIZE;
 
 /// A message whose tag is computed, and which may be encrypted only as far as the tree has come.
-pub(crate) enum Source<'a> {
+pub(crate) enum TreeInput<'a> {
     /// All of it is ciphertext.
     Ciphertext(MacInput<'a>),
     /// The first `encrypted` bytes are ciphertext. Encrypting a range right before it is hashed
@@ -21,7 +21,7 @@ pub(crate) enum Source<'a> {
     },
 }
 
-impl<'a> Source<'a> {
+impl<'a> TreeInput<'a> {
     pub(crate) const fn sealing(
         aad: &'a [u8],
         text: &'a mut [u8],
