@@ -69,7 +69,7 @@ mod memory {
     }
 
     impl Block {
-        fn new(places: usize, is_shared: bool) -> Handle {
+        fn allocate(places: usize, is_shared: bool) -> Handle {
             LIVE.set(LIVE.get() + usize::from(is_shared));
             Handle(Rc::new(Block {
                 handles: AtomicUsize::new(1),
@@ -121,7 +121,7 @@ mod memory {
     impl BytesMut {
         pub(super) fn with_capacity(bytes: usize) -> Self {
             BytesMut {
-                handle: Some(Block::new(places(bytes), true)),
+                handle: Some(Block::allocate(places(bytes), true)),
                 written: 0..0,
                 end: places(bytes),
             }
@@ -175,7 +175,7 @@ mod memory {
 
     impl Bytes {
         pub(super) fn copy_from_slice(payload: &[u8]) -> Self {
-            let handle = Block::new(1, false);
+            let handle = Block::allocate(1, false);
             handle.0.places[0].write(payload[0]);
             Bytes { handle, place: 0 }
         }
