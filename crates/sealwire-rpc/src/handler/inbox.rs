@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use event_listener::Event;
+use sealwire::waits::Signal;
 
 use super::{Handler, OneWay, Request, overloaded};
 use crate::lock::lock;
@@ -53,7 +53,7 @@ pub struct Inbox {
 
 struct Shared {
     state: Mutex<State>,
-    arrived: Event,
+    arrived: Signal,
     limit: usize,
 }
 
@@ -105,7 +105,7 @@ impl Inbox {
         Inbox {
             shared: Arc::new(Shared {
                 state: Mutex::default(),
-                arrived: Event::new(),
+                arrived: Signal::default(),
                 limit: requests,
             }),
         }
@@ -136,7 +136,7 @@ impl Inbox {
     /// out by [`next`](Inbox::next).
     pub fn close(&self) {
         lock(&self.shared.state).over = true;
-        self.shared.arrived.notify(usize::MAX);
+        self.shared.arrived.notify_all();
     }
 }
 
@@ -145,7 +145,7 @@ impl Handler for Inbox {
         let added = lock(&self.shared.state).add_request(request, self.shared.limit);
         // Not under the lock: an answer may run code of others.
         match added {
-            Ok(()) => drop(self.shared.arrived.notify(1)),
+            Ok(()) => self.shared.arrived.notify_one(),
             Err(refused) => refused.0.fail(refused.1),
         }
     }
@@ -153,7 +153,7 @@ impl Handler for Inbox {
     fn message(&self, message: OneWay) {
         let left = lock(&self.shared.state).add_message(message);
         match left {
-            None => drop(self.shared.arrived.notify(1)),
+            None => self.shared.arrived.notify_one(),
             Some(message) => drop(message),
         }
     }

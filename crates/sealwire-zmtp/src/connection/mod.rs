@@ -17,12 +17,15 @@
 
 mod assembly;
 mod blocks;
+#[cfg(test)]
+mod blocks_tests;
 mod config;
 mod deliver;
 mod event;
 mod events;
 mod handshake;
 mod liveness;
+mod memory;
 mod output;
 mod receive;
 mod send;

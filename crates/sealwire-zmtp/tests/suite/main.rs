@@ -1,10 +1,13 @@
 //! The public behaviour of a connection, one file per behaviour, with both providers.
 
+extern crate alloc;
+
 mod support;
 
 mod attacks_on_frames;
 mod attacks_on_handshake;
 mod blake3_handshake;
+mod block_orders;
 mod curve;
 mod greeting;
 mod heartbeat;

@@ -9,7 +9,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mio::event::Source as _;
-use mio::net::UdpSocket;
 use mio::{Interest, Registry, Token};
 use sealwire_zmtp::{Frame, Frames, SocketType};
 
@@ -21,7 +20,7 @@ use crate::limits::{DATAGRAMS_PER_TIME_SLICE, MAX_DATAGRAM_SENDERS};
 use crate::monitor::{Event, add};
 use crate::pattern::{Item, PipeId, Room};
 use crate::peer::{Peer, PeerAddress};
-use crate::transport::udp::{self, MAX_DATAGRAM};
+use crate::transport::udp::{self, DatagramSocket, MAX_DATAGRAM};
 
 /// Bytes taken from the pipe at a time.
 const SEND_BUDGET: usize = 128 << 10;
@@ -31,7 +30,7 @@ pub(crate) struct Datagrams {
     pub(super) core: Arc<SocketCore>,
     pub(super) id: u64,
     pub(super) endpoint: Endpoint,
-    socket: UdpSocket,
+    socket: DatagramSocket,
     /// Where a RADIO sends to; a DISH has none.
     target: Option<SocketAddr>,
     pipe: PipeId,
@@ -67,7 +66,7 @@ pub(super) struct Opened {
     pub(super) core: Arc<SocketCore>,
     pub(super) id: u64,
     pub(super) endpoint: Endpoint,
-    pub(super) socket: UdpSocket,
+    pub(super) socket: DatagramSocket,
     /// Where a RADIO sends to; a DISH has none.
     pub(super) target: Option<SocketAddr>,
     pub(super) pipe: PipeId,
@@ -267,13 +266,14 @@ impl Datagrams {
         }
     }
 
-    /// Ends; what has not left is lost.
+    /// Ends; what has not left, and what the pipe has not taken, is lost.
     pub(super) fn end(mut self: Box<Self>, registry: &Registry) {
         // Closing takes it out of the poll anyhow.
         let _ = self.socket.deregister(registry);
         let lost = self.unsent.iter();
         let lost = lost.filter(|item| matches!(item, Item::Message(_))).count();
         self.core.count_unsent(lost);
+        add(&self.core.counters.dropped_unread, self.received.len());
         self.core.detach(self.pipe);
         self.core.remove_attachment();
     }

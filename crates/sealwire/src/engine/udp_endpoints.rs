@@ -4,7 +4,6 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use mio::net::UdpSocket;
 use sealwire_zmtp::SocketType;
 use sealwire_zmtp::connection::Warning;
 
@@ -17,6 +16,7 @@ use crate::error::Error;
 use crate::monitor::Event;
 use crate::pattern::{Dismissal, Link};
 use crate::peer::{Peer, PeerAddress};
+use crate::transport::udp::DatagramSocket;
 
 /// How the socket's pipe reaches the I/O thread.
 struct DatagramLink {
@@ -114,7 +114,7 @@ fn start(
     mailbox: &Arc<Mailbox>,
     kind: RegistrationKind,
     endpoint: Endpoint,
-    socket: UdpSocket,
+    socket: DatagramSocket,
     address: SocketAddr,
     id: u64,
 ) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 
 mod account;
 mod blocking_work;
+mod datagrams;
 mod ending;
 mod everything;
 mod inproc;

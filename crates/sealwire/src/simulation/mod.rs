@@ -52,7 +52,8 @@ use crate::context::Context;
 use crate::engine::SimulatedHost;
 use crate::inproc;
 pub use crate::transport::simulated::{
-    Conditions, Network, Random, SimulatedListener, SimulatedStream, Told,
+    Conditions, DatagramFaults, Network, Random, SimulatedDatagrams, SimulatedListener,
+    SimulatedStream, Told,
 };
 
 /// Hosts on a network, each with a context. The caller's thread does the work of all.

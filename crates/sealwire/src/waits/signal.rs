@@ -14,6 +14,12 @@ impl Signal {
         self.0.notify(usize::MAX);
     }
 
+    /// Tells one of those who listen, the one that began first. If it stops listening before it has heard of that, another is
+    /// told in its place.
+    pub fn notify_one(&self) {
+        self.0.notify(1);
+    }
+
     /// Returns a future that ends with the next signal from now on, and not only from its first poll.
     pub fn listen(&self) -> Listening {
         Listening(waiting::Listening::to(&self.0))

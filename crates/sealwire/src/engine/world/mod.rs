@@ -13,12 +13,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use mio::Registry;
-use mio::net::UdpSocket;
 
 pub(super) use self::system::System;
 use crate::account::DescriptorLimit;
 use crate::endpoint::Endpoint;
 use crate::options::{SocketOptions, TcpOptions};
+use crate::transport::udp::DatagramSocket;
 use crate::transport::{BoundListener, Stream, Target};
 
 /// Work that may block.
@@ -71,8 +71,11 @@ pub(crate) trait World: Send + Sync {
     /// # Errors
     ///
     /// Those of the transport.
-    fn bind_datagrams(&self, endpoint: &Endpoint, options: &SocketOptions)
-    -> io::Result<UdpSocket>;
+    fn bind_datagrams(
+        &self,
+        endpoint: &Endpoint,
+        options: &SocketOptions,
+    ) -> io::Result<DatagramSocket>;
 
     /// Opens a socket that sends datagrams, and gives where they go. May block to resolve a name.
     ///
@@ -83,7 +86,7 @@ pub(crate) trait World: Send + Sync {
         &self,
         endpoint: &Endpoint,
         options: &SocketOptions,
-    ) -> io::Result<(UdpSocket, SocketAddr)>;
+    ) -> io::Result<(DatagramSocket, SocketAddr)>;
 
     /// Looks up the addresses behind an endpoint. May block for as long as a name takes: work to
     /// [run beside](World::spawn_blocking) the context.

@@ -7,7 +7,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{io, mem};
 
-use mio::net::UdpSocket;
 use mio::{Poll, Registry};
 
 use super::{PollEvent, Work, World};
@@ -15,6 +14,7 @@ use crate::account::DescriptorLimit;
 use crate::endpoint::Endpoint;
 use crate::options::{SocketOptions, TcpOptions};
 use crate::transport::simulated::Network;
+use crate::transport::udp::DatagramSocket;
 use crate::transport::{BoundListener, Stream, Target};
 
 /// A machine on the network, with one context.
@@ -89,6 +89,15 @@ impl Host {
     }
 }
 
+/// Where an endpoint has datagrams; names are for streams.
+fn datagrams_at(endpoint: &Endpoint) -> io::Result<SocketAddr> {
+    let Endpoint::Udp { host, port, .. } = endpoint else {
+        return Err(io::ErrorKind::Unsupported.into());
+    };
+    let address = host.parse().map_err(|_| io::ErrorKind::NotFound)?;
+    Ok(SocketAddr::new(address, *port))
+}
+
 impl World for Host {
     fn now(&self) -> Duration {
         self.network.now()
@@ -148,18 +157,19 @@ impl World for Host {
         Ok(Stream::Simulated(stream))
     }
 
-    /// The network has no datagrams.
-    fn bind_datagrams(&self, _: &Endpoint, _: &SocketOptions) -> io::Result<UdpSocket> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn bind_datagrams(&self, endpoint: &Endpoint, _: &SocketOptions) -> io::Result<DatagramSocket> {
+        let socket = (self.network).bind_datagrams(self.address, datagrams_at(endpoint)?)?;
+        Ok(DatagramSocket::Simulated(socket))
     }
 
-    /// See above.
     fn connect_datagrams(
         &self,
-        _: &Endpoint,
+        endpoint: &Endpoint,
         _: &SocketOptions,
-    ) -> io::Result<(UdpSocket, SocketAddr)> {
-        Err(io::ErrorKind::Unsupported.into())
+    ) -> io::Result<(DatagramSocket, SocketAddr)> {
+        let target = datagrams_at(endpoint)?;
+        let socket = self.network.open_datagrams(self.address)?;
+        Ok((DatagramSocket::Simulated(socket), target))
     }
 
     fn resolve(&self, endpoint: &Endpoint, _: &SocketOptions) -> io::Result<Vec<Target>> {

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mio::net::UdpSocket;
 use mio::{Events, Poll, Registry, Token, Waker};
 
 use super::{PollEvent, Work, World};
@@ -14,7 +13,8 @@ use crate::account::DescriptorLimit;
 use crate::endpoint::Endpoint;
 use crate::entropy;
 use crate::options::{SocketOptions, TcpOptions};
-use crate::transport::{BoundListener, Stream, Target, listen, udp};
+use crate::transport::udp::{self, DatagramSocket};
+use crate::transport::{BoundListener, Stream, Target, listen};
 
 /// Events taken from the poll at a time.
 const EVENTS: usize = 1_024;
@@ -91,16 +91,17 @@ impl World for System {
         &self,
         endpoint: &Endpoint,
         options: &SocketOptions,
-    ) -> io::Result<UdpSocket> {
-        udp::bind(endpoint, options)
+    ) -> io::Result<DatagramSocket> {
+        udp::bind(endpoint, options).map(DatagramSocket::System)
     }
 
     fn connect_datagrams(
         &self,
         endpoint: &Endpoint,
         options: &SocketOptions,
-    ) -> io::Result<(UdpSocket, SocketAddr)> {
-        udp::connect(endpoint, options)
+    ) -> io::Result<(DatagramSocket, SocketAddr)> {
+        let (socket, target) = udp::connect(endpoint, options)?;
+        Ok((DatagramSocket::System(socket), target))
     }
 
     fn resolve(&self, endpoint: &Endpoint, options: &SocketOptions) -> io::Result<Vec<Target>> {

@@ -4,5 +4,5 @@
 mod network;
 mod stream;
 
-pub use network::{Conditions, Network, Random, Told};
+pub use network::{Conditions, DatagramFaults, Network, Random, SimulatedDatagrams, Told};
 pub use stream::{SimulatedListener, SimulatedStream};

@@ -1,5 +1,7 @@
 //! The simulated network: its connections, the bytes under way, and the time.
 
+mod datagrams;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -8,6 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+
+use datagrams::Datagrams;
+pub use datagrams::{DatagramFaults, SimulatedDatagrams};
 
 /// How good the network is.
 #[derive(Debug, Clone)]
@@ -34,6 +39,7 @@ pub(super) struct State {
     /// By number. The two ends of a connection are neighbours: even and odd.
     pub(super) ends: BTreeMap<usize, End>,
     pub(super) listeners: BTreeMap<SocketAddr, Listening>,
+    datagrams: Datagrams,
     next_end: usize,
     next_port: u16,
 }
@@ -63,6 +69,13 @@ pub(super) struct Watch {
     pub(super) token: Option<usize>,
     pub(super) readable: bool,
     pub(super) writable: bool,
+}
+
+impl Watch {
+    /// Whether a poll would tell of it.
+    fn tells(&self) -> bool {
+        self.token.is_some() && (self.readable || self.writable)
+    }
 }
 
 /// One end of a connection.
@@ -133,6 +146,7 @@ impl Network {
             parted_until: Duration::ZERO,
             ends: BTreeMap::new(),
             listeners: BTreeMap::new(),
+            datagrams: Datagrams::default(),
             next_end: 0,
             next_port: 49_152,
         })))
@@ -173,6 +187,7 @@ impl Network {
         connecting
             .chain(arriving.map(|(at, _)| *at))
             .chain(waiting.map(|(at, _)| *at))
+            .chain(state.datagrams.next())
             .min()
     }
 
@@ -212,18 +227,16 @@ impl Network {
                 listening.watch.readable = true;
             }
         }
+        state.datagrams.advance(now);
     }
 
     /// Returns whether a poll of this host would tell anything.
     pub fn has_ready(&self, host: IpAddr) -> bool {
         let state = self.lock();
-        let tells = |watch: &Watch| watch.token.is_some() && (watch.readable || watch.writable);
-        let mut ends = state.ends.values();
-        ends.any(|end| end.host == host && tells(&end.watch))
-            || state
-                .listeners
-                .values()
-                .any(|listening| listening.host == Some(host) && tells(&listening.watch))
+        let (mut ends, mut listeners) = (state.ends.values(), state.listeners.values());
+        ends.any(|end| end.host == host && end.watch.tells())
+            || listeners.any(|listening| listening.host == Some(host) && listening.watch.tells())
+            || state.datagrams.has_ready(host)
     }
 
     /// Takes the events that a poll of this host tells, each change once, in an order that the seed decides.
@@ -231,9 +244,7 @@ impl Network {
         let mut state = self.lock();
         let mut told = Vec::new();
         let mut tell = |watch: &mut Watch, hung_up: bool| {
-            if let Some(token) = watch.token
-                && (watch.readable || watch.writable)
-            {
+            if let Some(token) = watch.token.filter(|_| watch.tells()) {
                 told.push((token, watch.readable, watch.writable, hung_up));
                 (watch.readable, watch.writable) = (false, false);
             }
@@ -246,6 +257,9 @@ impl Network {
             if listening.host == Some(host) {
                 tell(&mut listening.watch, false);
             }
+        }
+        for watch in state.datagrams.watches(host) {
+            tell(watch, false);
         }
         for last in (1..told.len()).rev() {
             let other = state.random.draw() as usize % (last + 1);

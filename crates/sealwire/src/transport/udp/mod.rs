@@ -2,6 +2,7 @@
 //! [`datagram`] has the layout of a datagram.
 
 mod datagram;
+mod socket;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
@@ -11,6 +12,7 @@ use socket2::Socket;
 
 pub use datagram::{DatagramError, MAX_DATAGRAM};
 pub(crate) use datagram::{encode, parse, size};
+pub(crate) use socket::DatagramSocket;
 
 use crate::endpoint::Endpoint;
 use crate::options::{MulticastOptions, SocketOptions, TcpOptions};
