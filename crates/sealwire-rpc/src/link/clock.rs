@@ -182,6 +182,9 @@ mod tests {
     use crate::lock::lock;
     use crate::proto::{Settings, Side};
 
+    /// A link whose lock another thread takes, and the gate that lets that thread go.
+    type Intrusion = (Weak<CallLink<Owned>>, Arc<Mutex<()>>);
+
     /// A socket that takes one message of each offer, or none.
     struct Owned {
         options: LinkOptions,
@@ -190,7 +193,7 @@ mod tests {
         sent: Mutex<Vec<Vec<u8>>>,
         waits: AtomicUsize,
         /// Another thread takes the lock of this link with each offer, until it may go.
-        intrudes: OnceLock<(Weak<CallLink<Owned>>, Arc<Mutex<()>>)>,
+        intrudes: OnceLock<Intrusion>,
     }
 
     impl Owned {

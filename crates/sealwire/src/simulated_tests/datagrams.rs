@@ -361,12 +361,12 @@ fn broadcast(plan: Plan) -> usize {
         dishes.iter_mut().for_each(|dish| dish.receive(scene));
     });
     for group in 0..GROUPS {
-        for number in 0..RADIOS {
+        for (number, radio) in radios.iter_mut().enumerate() {
             let before: Vec<_> = dishes
                 .iter()
                 .map(|dish| dish.received[number].len())
                 .collect();
-            burst(&mut radios[number], number, group, &mut scene);
+            burst(radio, number, group, &mut scene);
             wait(&mut scene, DELIVERY, |scene| {
                 dishes.iter_mut().for_each(|dish| dish.receive(scene));
             });
