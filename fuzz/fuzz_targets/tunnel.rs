@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use sealwire_tunnel::{
-    Channel, Event, Handshake, Identity, Incoming, NotAuthentic, Randomness, Reason, SecretKey,
+    Channel, Opened, Handshake, Identity, Incoming, NotAuthentic, Randomness, Reason, SecretKey,
 };
 
 static LISTENER: LazyLock<Arc<Identity>> = LazyLock::new(|| identity(1));
@@ -58,17 +58,17 @@ fn arrived(
     incoming: &mut Incoming,
     mut bytes: &[u8],
     piece: usize,
-) -> (Vec<u8>, Result<Event, NotAuthentic>) {
+) -> (Vec<u8>, Result<Opened, NotAuthentic>) {
     let mut texts = Vec::new();
     loop {
         let event = incoming.open();
         match event {
-            Ok(Event::Text) => {
+            Ok(Opened::Text) => {
                 let count = piece.min(incoming.text().len());
                 texts.extend_from_slice(&incoming.text()[..count]);
                 incoming.take(count);
             }
-            Ok(Event::NeedsMore) if !bytes.is_empty() => {
+            Ok(Opened::NeedsMore) if !bytes.is_empty() => {
                 let room = incoming.room();
                 let count = piece.min(room.len()).min(bytes.len());
                 assert!(count > 0, "it needs more and takes none");
@@ -111,7 +111,7 @@ fuzz_target!(|bytes: &[u8]| {
 
     // What nobody sealed.
     let (texts, event) = arrived(&mut ours.incoming, bytes, piece);
-    assert!(texts.is_empty() && matches!(event, Ok(Event::NeedsMore) | Err(NotAuthentic)));
+    assert!(texts.is_empty() && matches!(event, Ok(Opened::NeedsMore) | Err(NotAuthentic)));
 
     // The sealed bytes, and then something behind them.
     let mut sealed = Vec::new();
@@ -125,12 +125,12 @@ fuzz_target!(|bytes: &[u8]| {
     let expected = match bytes.len() % 6 {
         0 => {
             ours.outgoing.end();
-            Event::End
+            Opened::End
         }
         number => {
             let reason = Reason::ALL[number - 1];
             ours.outgoing.break_off(reason);
-            Event::BrokenOff(reason)
+            Opened::BrokenOff(reason)
         }
     };
     sealed.extend_from_slice(ours.outgoing.unsent());
@@ -143,11 +143,11 @@ fuzz_target!(|bytes: &[u8]| {
     let place = somewhere(bytes, whole);
     sealed.truncate(whole);
     let (texts, event) = arrived(&mut again(&request, &confirmation), &sealed[..place], piece);
-    assert!(bytes.starts_with(&texts) && event == Ok(Event::NeedsMore));
+    assert!(bytes.starts_with(&texts) && event == Ok(Opened::NeedsMore));
     sealed[place] ^= 1 << (place % 8);
     let (texts, event) = arrived(&mut again(&request, &confirmation), &sealed, piece);
     assert!(bytes.starts_with(&texts));
-    assert!(matches!(event, Ok(Event::NeedsMore) | Err(NotAuthentic)));
+    assert!(matches!(event, Ok(Opened::NeedsMore) | Err(NotAuthentic)));
 });
 
 /// What the listener answers.

@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, SocketType, connect, socket};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use sealwire_rpc::monte::{Event, UnauthenticatedConn, UnauthenticatedServer};
+use sealwire_rpc::monte::{MonteEvent, UnauthenticatedConn, UnauthenticatedServer};
 
 /// Nothing here takes that long unless it is broken.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn echo_server(
-    on_event: impl Fn(&Event) + Send + Sync + 'static,
+    on_event: impl Fn(&MonteEvent) + Send + Sync + 'static,
 ) -> (UnauthenticatedServer, SocketAddr) {
     let echo = |message: &sealwire_rpc::monte::MonteMessage<'_>| {
         assert!(message.body != b"trouble", "asked for");
@@ -78,7 +78,7 @@ fn a_server_of_montes_wire_bears_what_peers_do() {
     let before = limit_descriptors(512);
     let (failed, failures) = mpsc::channel();
     let (_server, address) = echo_server(move |event| {
-        if let Event::HandshakeFailed { reason } = event {
+        if let MonteEvent::HandshakeFailed { reason } = event {
             failed.send(reason.clone()).unwrap();
         }
         // That is contained as well.

@@ -9,9 +9,9 @@ use zeroize::Zeroize as _;
 
 use crate::{MAX_SEALED_SIZE, Reason};
 
-/// The next thing in the bytes that came in.
+/// The next thing in the bytes that came in, once it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum Opened {
     /// Plaintext, to be taken from [`Incoming::text`].
     Text,
     /// Not all of the next block: more has to be received. A byte stream that ends here was cut off.
@@ -37,7 +37,7 @@ pub struct Incoming {
     /// The bytes that were opened and not yet taken.
     text: Range<usize>,
     /// What ended the direction: nothing follows.
-    over: Option<Result<Event, NotAuthentic>>,
+    over: Option<Result<Opened, NotAuthentic>>,
 }
 
 impl Incoming {
@@ -67,7 +67,7 @@ impl Incoming {
         self.text.start += count;
     }
 
-    /// Where bytes of the peer go. Not empty after [`Event::NeedsMore`]; empty where a whole block waits in a
+    /// Where bytes of the peer go. Not empty after [`Opened::NeedsMore`]; empty where a whole block waits in a
     /// full buffer, and once the direction has ended.
     pub fn room(&mut self) -> &mut [u8] {
         if self.over.is_some() {
@@ -101,28 +101,28 @@ impl Incoming {
     ///
     /// [`NotAuthentic`] if it is not what the peer sent next, and then always. The bytes that were received
     /// are of no use, and neither is the connection.
-    pub fn open(&mut self) -> Result<Event, NotAuthentic> {
+    pub fn open(&mut self) -> Result<Opened, NotAuthentic> {
         if !self.text.is_empty() {
-            return Ok(Event::Text);
+            return Ok(Opened::Text);
         }
         if let Some(over) = self.over {
             return over;
         }
         let opened = self.open_next();
-        if !matches!(opened, Ok(Event::Text | Event::NeedsMore)) {
+        if !matches!(opened, Ok(Opened::Text | Opened::NeedsMore)) {
             self.over = Some(opened);
         }
         opened
     }
 
-    fn open_next(&mut self) -> Result<Event, NotAuthentic> {
+    fn open_next(&mut self) -> Result<Opened, NotAuthentic> {
         let sealed = &mut self.buffer[self.sealed.clone()];
         let Some(header) = sealed.first_chunk() else {
-            return Ok(Event::NeedsMore);
+            return Ok(Opened::NeedsMore);
         };
         let size = self.opener.block_size(*header);
         let Some(block) = sealed.get_mut(..size) else {
-            return Ok(Event::NeedsMore);
+            return Ok(Opened::NeedsMore);
         };
         let last = (size == OVERHEAD).then(|| self.opener.clone());
         let Ok(text) = self.opener.open(block) else {
@@ -130,15 +130,15 @@ impl Incoming {
             let reason = last
                 .zip(tag)
                 .and_then(|(last, tag)| Reason::of_block(last, tag));
-            return reason.map(Event::BrokenOff).ok_or(NotAuthentic);
+            return reason.map(Opened::BrokenOff).ok_or(NotAuthentic);
         };
         let start = self.sealed.start + HEADER_SIZE;
         self.text = start..start + text.len();
         self.sealed.start += size;
         Ok(if self.text.is_empty() {
-            Event::End
+            Opened::End
         } else {
-            Event::Text
+            Opened::Text
         })
     }
 }

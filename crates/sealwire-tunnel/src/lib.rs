@@ -15,7 +15,7 @@
 //! [`Incoming::open`]. Sockets, threads and timeouts are the caller's. Both sides in one function:
 //!
 //! ```
-//! use sealwire_tunnel::{Event, Handshake, Identity, SecretKey};
+//! use sealwire_tunnel::{Opened, Handshake, Identity, SecretKey};
 //! use std::sync::Arc;
 //!
 //! /// What a socket does: as many bytes as there is room for.
@@ -47,7 +47,7 @@
 //! let count = pass(ours.outgoing.unsent(), theirs.incoming.room());
 //! ours.outgoing.sent(count);
 //! theirs.incoming.received(count);
-//! assert_eq!(theirs.incoming.open()?, Event::Text);
+//! assert_eq!(theirs.incoming.open()?, Opened::Text);
 //! assert_eq!(theirs.incoming.text(), b"hello");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -58,7 +58,7 @@
 //!
 //! * A listener decides whether it lets [`Channel::peer`] in, and otherwise breaks off with
 //!   [`Reason::Refused`]: anybody who knows the protocol can finish a handshake.
-//! * A byte stream that ends before [`Event::End`] or [`Event::BrokenOff`] was cut off: what came is not all
+//! * A byte stream that ends before [`Opened::End`] or [`Opened::BrokenOff`] was cut off: what came is not all
 //!   that was sent.
 //! * The handshake needs a deadline. Its messages have at most 80 bytes.
 //!
@@ -78,7 +78,7 @@ mod sizes;
 pub mod stream;
 
 pub use handshake::{Channel, Handshake, HandshakeError, Identity};
-pub use incoming::{Event, Incoming, NotAuthentic};
+pub use incoming::{Incoming, NotAuthentic, Opened};
 pub use outgoing::Outgoing;
 pub use reason::Reason;
 pub use sealwire_newplex::schemes::aestream::MAX_BLOCK_SIZE;

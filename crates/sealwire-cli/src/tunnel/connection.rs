@@ -29,7 +29,7 @@ pub(super) struct Target {
 
 /// What a connection has to know of the tunnel.
 #[derive(Debug)]
-pub(super) struct Settings {
+pub(super) struct TunnelSettings {
     pub(super) identity: Arc<Identity>,
     pub(super) to: Target,
     /// As connector: the key that the listener has to have. A listener has none to expect.
@@ -62,7 +62,7 @@ struct Dial {
 
 /// A connection and its two sockets.
 #[derive(Debug)]
-pub(super) struct Connection<S> {
+pub(super) struct TunneledConnection<S> {
     /// The address of the program or peer that was accepted.
     pub(super) address: SocketAddr,
     /// Known after the handshake.
@@ -90,7 +90,7 @@ pub(super) enum Wants {
     Descriptor(io::Error),
     /// Its new socket has to be registered, as its sealed one or not.
     Register { sealed: bool },
-    /// The peer is known: is it let in? Then [`admit`](Connection::admit).
+    /// The peer is known: is it let in? Then [`admit`](TunneledConnection::admit).
     Admission(PublicKey),
     /// It is established.
     Announcement,
@@ -98,12 +98,12 @@ pub(super) enum Wants {
     End,
 }
 
-impl<S: Stream> Connection<S> {
+impl<S: Stream> TunneledConnection<S> {
     /// On the listener: the peer begins.
     pub(super) fn accepted(
         socket: S,
         address: SocketAddr,
-        settings: &Settings,
+        settings: &TunnelSettings,
         now: Instant,
     ) -> Self {
         let mut connection = Self::new(address, Stage::Greeting, settings, now);
@@ -115,7 +115,7 @@ impl<S: Stream> Connection<S> {
     pub(super) fn requested(
         socket: S,
         address: SocketAddr,
-        settings: &Settings,
+        settings: &TunnelSettings,
         now: Instant,
     ) -> Self {
         let mut connection = Self::new(address, Stage::DialingListener, settings, now);
@@ -123,8 +123,8 @@ impl<S: Stream> Connection<S> {
         connection
     }
 
-    fn new(address: SocketAddr, stage: Stage, settings: &Settings, now: Instant) -> Self {
-        Connection {
+    fn new(address: SocketAddr, stage: Stage, settings: &TunnelSettings, now: Instant) -> Self {
+        TunneledConnection {
             address,
             peer: None,
             sealed: None,
@@ -172,7 +172,7 @@ impl<S: Stream> Connection<S> {
     }
 
     /// What the deadline means once it has passed.
-    pub(super) fn overdue(&self, settings: &Settings) -> Failed {
+    pub(super) fn overdue(&self, settings: &TunnelSettings) -> Failed {
         match self.stage {
             Stage::Relaying => Failed::Idle(settings.half_closed_timeout),
             Stage::DialingListener | Stage::DialingService => Failed::Connect {
@@ -186,7 +186,7 @@ impl<S: Stream> Connection<S> {
     /// Does what can be done.
     pub(super) fn drive(
         &mut self,
-        settings: &Settings,
+        settings: &TunnelSettings,
         world: &impl World<Stream = S>,
     ) -> Result<Wants, Failed> {
         match self.stage {
@@ -222,7 +222,7 @@ impl<S: Stream> Connection<S> {
     }
 
     /// The peer of [`Wants::Admission`] is let in.
-    pub(super) fn admit(&mut self, settings: &Settings, now: Instant) {
+    pub(super) fn admit(&mut self, settings: &TunnelSettings, now: Instant) {
         self.stage = Stage::DialingService;
         self.deadline = Some(now + settings.handshake_timeout);
     }
@@ -243,7 +243,7 @@ impl<S: Stream> Connection<S> {
         true
     }
 
-    fn pump(&mut self, settings: &Settings, now: Instant) -> Result<Wants, Failed> {
+    fn pump(&mut self, settings: &TunnelSettings, now: Instant) -> Result<Wants, Failed> {
         let (Some(relay), Some(sealed), Some(plain)) =
             (&mut self.relay, &mut self.sealed, &mut self.plain)
         else {
@@ -263,7 +263,7 @@ impl<S: Stream> Connection<S> {
     }
 
     /// Begins the handshake, or goes on with it.
-    fn greet(&mut self, settings: &Settings) -> Result<Wants, Failed> {
+    fn greet(&mut self, settings: &TunnelSettings) -> Result<Wants, Failed> {
         let Some(socket) = &mut self.sealed else {
             return Ok(Wants::End);
         };
@@ -302,7 +302,7 @@ impl<S: Stream> Connection<S> {
 }
 
 /// A handshake, as the connector where a server is expected.
-fn begin(settings: &Settings) -> Result<Box<Handshake>, Failed> {
+fn begin(settings: &TunnelSettings) -> Result<Box<Handshake>, Failed> {
     let begun = match settings.server_key {
         Some(server) => Handshake::connect(&settings.identity, server),
         None => Handshake::listen(&settings.identity),
@@ -330,7 +330,7 @@ fn exchange(handshake: &mut Handshake, socket: &mut impl Stream) -> io::Result<u
 }
 
 /// A peer that is gone during the handshake.
-fn left(error: io::Error, settings: &Settings) -> Failed {
+fn left(error: io::Error, settings: &TunnelSettings) -> Failed {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
             Failed::LeftHandshake {

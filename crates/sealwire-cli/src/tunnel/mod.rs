@@ -37,7 +37,7 @@ use crate::newplex::keys;
 use crate::report::ReportOptions;
 use admission::within_descriptors;
 use allow::{AllowList, Snapshot};
-use connection::{LEAVE_TIME, Settings, Target};
+use connection::{LEAVE_TIME, Target, TunnelSettings};
 use events::Events;
 use reading::{ReadList, Reading};
 use server::{Limits, Server};
@@ -225,7 +225,7 @@ fn run(
         )));
     }
     let bind = resolved(&ends.bind)?;
-    let settings = Settings {
+    let settings = TunnelSettings {
         identity: Arc::new(Identity::new(
             &ends.domain,
             keys::read_secret(&ends.secret_key_file)?,

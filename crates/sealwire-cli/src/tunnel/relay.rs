@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 
-use sealwire_tunnel::{Event, Incoming, NotAuthentic, Outgoing};
+use sealwire_tunnel::{Incoming, NotAuthentic, Opened, Outgoing};
 
 use super::failure::Failed;
 use super::world::Stream;
@@ -101,8 +101,8 @@ impl Relay {
             };
         }
         match self.incoming.open() {
-            Ok(Event::Text) => Ok(true),
-            Ok(Event::NeedsMore) => match sealed.read(self.incoming.room()) {
+            Ok(Opened::Text) => Ok(true),
+            Ok(Opened::NeedsMore) => match sealed.read(self.incoming.room()) {
                 Ok(0) => Err(Failed::CutOff),
                 Ok(count) => {
                     self.incoming.received(count);
@@ -110,13 +110,13 @@ impl Relay {
                 }
                 Err(error) => later(error, Failed::Sealed),
             },
-            Ok(Event::End) => {
+            Ok(Opened::End) => {
                 self.received_all = true;
                 // It may have closed its socket already.
                 plain.finish();
                 Ok(true)
             }
-            Ok(Event::BrokenOff(reason)) => Err(Failed::Told(reason)),
+            Ok(Opened::BrokenOff(reason)) => Err(Failed::Told(reason)),
             Err(NotAuthentic) => Err(Failed::Forged),
         }
     }

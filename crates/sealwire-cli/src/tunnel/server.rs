@@ -11,7 +11,7 @@ use sealwire_tunnel::PublicKey;
 
 use super::admission::Admission;
 use super::allow::Snapshot;
-use super::connection::{Connection, LEAVE_TIME, Settings, Wants};
+use super::connection::{LEAVE_TIME, TunnelSettings, TunneledConnection, Wants};
 use super::events::Events;
 use super::failure::Failed;
 use super::reading::ReadList;
@@ -47,9 +47,9 @@ pub(super) struct Server<W: World> {
     pub(super) world: W,
     /// What the poll said last.
     ready: Vec<PollEvent>,
-    connections: BTreeMap<u64, Connection<W::Stream>>,
+    connections: BTreeMap<u64, TunneledConnection<W::Stream>>,
     next_id: u64,
-    settings: Settings,
+    settings: TunnelSettings,
     role: Role,
     limits: Limits,
     events: Events,
@@ -69,7 +69,7 @@ impl<W: World> Server<W> {
     /// Makes a server of this world; a listener has a list of those who are allowed, and who reads it.
     pub(super) fn new(
         world: W,
-        settings: Settings,
+        settings: TunnelSettings,
         allowed: Option<(Box<dyn ReadList>, Snapshot)>,
         limits: Limits,
         events: Events,
@@ -233,7 +233,7 @@ impl<W: World> Server<W> {
         if self.tick.is_none_or(|tick| tick > now) {
             return;
         }
-        let overdue = |(id, connection): (&u64, &Connection<_>)| {
+        let overdue = |(id, connection): (&u64, &TunneledConnection<_>)| {
             let deadline = connection.deadline().filter(|deadline| *deadline <= now);
             deadline.map(|_| (*id, connection.overdue(&self.settings)))
         };
@@ -241,7 +241,7 @@ impl<W: World> Server<W> {
         for (id, failed) in overdue {
             self.fail(id, &failed);
         }
-        let waits = |connection: &Connection<_>| connection.deadline().is_some();
+        let waits = |connection: &TunneledConnection<_>| connection.deadline().is_some();
         let waits = self.stop_at.is_some() || self.connections.values().any(waits);
         self.tick = waits.then_some(now + TICK);
         self.is_connection_waiting = true;
@@ -259,7 +259,7 @@ impl<W: World> Server<W> {
             return true;
         };
         if now >= stop_at {
-            let left = |(_, connection): &(&u64, &Connection<_>)| !connection.is_leaving();
+            let left = |(_, connection): &(&u64, &TunneledConnection<_>)| !connection.is_leaving();
             let ids: Vec<_> = self
                 .connections
                 .iter()

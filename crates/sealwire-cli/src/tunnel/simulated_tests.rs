@@ -13,7 +13,7 @@ use sealwire::simulation::{Network, Plan, Scene, Trouble, address, check, seeds}
 use sealwire_tunnel::{Identity, PublicKey, SecretKey};
 
 use super::allow::{Keys, Snapshot};
-use super::connection::{Settings, Target};
+use super::connection::{Target, TunnelSettings};
 use super::events::Events;
 use super::reading::ReadList;
 use super::server::{Limits, Server};
@@ -133,7 +133,7 @@ fn end(
     server_key: Option<PublicKey>,
     allowed: Option<(Box<dyn ReadList>, Snapshot)>,
 ) -> Server<Simulated> {
-    let settings = Settings {
+    let settings = TunnelSettings {
         identity: Arc::new(identity),
         to: Target {
             name: format!("host {to}"),

@@ -5,14 +5,14 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use super::conn::Role;
-use super::event::{Event, Hooks};
+use super::event::{Hooks, MonteEvent};
 use super::gate::Gate;
 use super::{MonteError, MonteMessage, UnauthenticatedConn, UnauthenticatedServer, WireLimits};
 use crate::limits::bounded;
 use crate::limits::monte::{CONNECT_LIMIT, MAX_CONNECTIONS, MAX_HANDSHAKES};
 
 type Handler = Box<dyn Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync>;
-type OnEvent = Box<dyn Fn(&Event) + Send + Sync>;
+type OnEvent = Box<dyn Fn(&MonteEvent) + Send + Sync>;
 
 impl UnauthenticatedConn {
     /// Begins the options of a connection whose peer's requests `handler` answers, on the thread that reads.
@@ -57,7 +57,7 @@ impl UnauthenticatedConnBuilder {
 
     /// Calls `on_event` for the events of the connection. It must not block.
     #[must_use]
-    pub fn on_event(mut self, on_event: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+    pub fn on_event(mut self, on_event: impl Fn(&MonteEvent) + Send + Sync + 'static) -> Self {
         self.on_event = Box::new(on_event);
         self
     }
@@ -149,7 +149,7 @@ impl UnauthenticatedServerBuilder {
 
     /// Calls `on_event` for the events of connections. It must not block.
     #[must_use]
-    pub fn on_event(mut self, on_event: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+    pub fn on_event(mut self, on_event: impl Fn(&MonteEvent) + Send + Sync + 'static) -> Self {
         self.on_event = Box::new(on_event);
         self
     }

@@ -12,7 +12,9 @@ use sealwire_fork::Birth;
 
 use super::event::Hooks;
 use super::gate::Entry;
-use super::{Event, Exchange, KEY, MonteError, MonteMessage, NonceRepeatingSession, WireLimits};
+use super::{
+    Exchange, KEY, MonteError, MonteEvent, MonteMessage, NonceRepeatingSession, WireLimits,
+};
 use crate::guard::{contain, log};
 use crate::limits::{MAX_CALLS, bounded};
 use crate::lock::lock;
@@ -196,7 +198,7 @@ impl UnauthenticatedConn {
             calls.waiting.clear();
             drop(calls);
             drop(entry);
-            hooks.tell(&Event::Ended { peer: peer_address });
+            hooks.tell(&MonteEvent::Ended { peer: peer_address });
         })?;
         Ok(UnauthenticatedConn {
             _handle: Some(Arc::new(Handle(shared.clone()))),
@@ -293,7 +295,7 @@ mod tests {
     use std::thread;
 
     use super::super::{
-        DEFAULT_MAX_FRAME, Event, FrameError, OVERHEAD, UnauthenticatedServer, Warning,
+        DEFAULT_MAX_FRAME, FrameError, MonteEvent, OVERHEAD, UnauthenticatedServer, Warning,
     };
     use super::*;
 
@@ -373,17 +375,22 @@ mod tests {
         for events in [&from_server, &from_client] {
             for expected in Warning::ALL {
                 let event = events.recv_timeout(TIMEOUT).unwrap();
-                assert!(matches!(event, Event::Warning { warning, .. } if warning == expected));
+                assert!(
+                    matches!(event, MonteEvent::Warning { warning, .. } if warning == expected)
+                );
             }
         }
         drop(conn);
         for events in [&from_server, &from_client] {
             let event = events.recv_timeout(TIMEOUT).unwrap();
-            assert!(matches!(event, Event::Ended { .. }), "{event:?}");
+            assert!(matches!(event, MonteEvent::Ended { .. }), "{event:?}");
         }
         drop(TcpStream::connect(server.address()).unwrap());
         let event = from_server.recv_timeout(TIMEOUT).unwrap();
-        assert!(matches!(event, Event::HandshakeFailed { .. }), "{event:?}");
+        assert!(
+            matches!(event, MonteEvent::HandshakeFailed { .. }),
+            "{event:?}"
+        );
     }
 
     #[test]

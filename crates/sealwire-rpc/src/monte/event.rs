@@ -25,7 +25,7 @@ impl Warning {
 /// What happens to connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Event {
+pub enum MonteEvent {
     /// Said of every connection once it is there, before anything else comes through it.
     Warning {
         /// The address that is connected, or claims to be.
@@ -50,7 +50,7 @@ type Handler = dyn Fn(&MonteMessage<'_>) -> Option<Vec<u8>> + Send + Sync;
 /// What a side does with what comes.
 pub(super) struct Hooks {
     pub(super) handler: Box<Handler>,
-    on_event: Box<dyn Fn(&Event) + Send + Sync>,
+    on_event: Box<dyn Fn(&MonteEvent) + Send + Sync>,
     /// Lines in the log about connections, and about those that do not come about.
     warnings: LogGate,
     pub(super) failures: LogGate,
@@ -59,7 +59,7 @@ pub(super) struct Hooks {
 impl Hooks {
     pub(super) fn new(
         handler: Box<Handler>,
-        on_event: Box<dyn Fn(&Event) + Send + Sync>,
+        on_event: Box<dyn Fn(&MonteEvent) + Send + Sync>,
     ) -> Arc<Self> {
         Arc::new(Hooks {
             handler,
@@ -70,7 +70,7 @@ impl Hooks {
     }
 
     /// Tells the application, whose panic ends nothing.
-    pub(super) fn tell(&self, event: &Event) {
+    pub(super) fn tell(&self, event: &MonteEvent) {
         contain("a function for events", || (self.on_event)(event));
     }
 
@@ -82,7 +82,7 @@ impl Hooks {
                     tracing::warn!(target: "sealwire::rpc", %peer, times, "monte: {warning}");
                 });
             }
-            self.tell(&Event::Warning { peer, warning });
+            self.tell(&MonteEvent::Warning { peer, warning });
         }
     }
 }

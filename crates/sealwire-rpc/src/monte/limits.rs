@@ -218,7 +218,7 @@ mod tests {
         drop(first);
         while !matches!(
             events.recv_timeout(TIMEOUT).unwrap(),
-            super::super::Event::Ended { .. }
+            super::super::MonteEvent::Ended { .. }
         ) {}
         let third = connected(&server, WireLimits::default());
         assert_eq!(third.request(b"in", TIMEOUT).unwrap(), b"in");

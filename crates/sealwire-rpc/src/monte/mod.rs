@@ -9,7 +9,7 @@
 //!   so on, and can compute what it takes to forge frames.
 //!
 //! Types say so in their names, every connection says so in the log (target `sealwire::rpc`, level
-//! WARN), and programs hear it as [`Event::Warning`]. Connections of this module have no time limits on the wire, no cancellation, no
+//! WARN), and programs hear it as [`MonteEvent::Warning`]. Connections of this module have no time limits on the wire, no cancellation, no
 //! streams and no backpressure beyond that of TCP: the protocol has none of it.
 //!
 //! ```
@@ -34,7 +34,7 @@ use std::io;
 
 pub use builder::{UnauthenticatedConnBuilder, UnauthenticatedServerBuilder};
 pub use conn::UnauthenticatedConn;
-pub use event::{Event, Warning};
+pub use event::{MonteEvent, Warning};
 pub use limits::WireLimits;
 pub use server::UnauthenticatedServer;
 pub use session::{DEFAULT_MAX_FRAME, Exchange, FrameError, KEY, NonceRepeatingSession, OVERHEAD};

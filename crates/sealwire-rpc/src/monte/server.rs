@@ -13,7 +13,7 @@ use sealwire_fork::Birth;
 use super::conn::Role;
 use super::event::Hooks;
 use super::gate::{Entry, Gate};
-use super::{Event, UnauthenticatedConn, WireLimits};
+use super::{MonteEvent, UnauthenticatedConn, WireLimits};
 use crate::guard::{LogGate, log};
 use crate::limits::monte::CONNECT_LIMIT;
 use crate::lock::lock;
@@ -159,7 +159,7 @@ fn serve(
                 });
             }
             let reason = error.to_string();
-            hooks.tell(&Event::HandshakeFailed { reason });
+            hooks.tell(&MonteEvent::HandshakeFailed { reason });
         }
     }
 }

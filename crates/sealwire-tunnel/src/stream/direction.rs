@@ -6,7 +6,7 @@ use std::task::{Poll, ready};
 
 use super::transport::Transport;
 use super::{BrokenOff, StreamError};
-use crate::{Channel, Event, Handshake, Incoming, MAX_BLOCK_SIZE, Outgoing, Reason};
+use crate::{Channel, Handshake, Incoming, MAX_BLOCK_SIZE, Opened, Outgoing, Reason};
 
 /// A handshake under way.
 pub(super) struct Handshaking {
@@ -62,19 +62,19 @@ pub(super) fn read(
     loop {
         let opened = incoming.open();
         match opened.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))? {
-            Event::Text => {
+            Opened::Text => {
                 let text = incoming.text();
                 let count = text.len().min(into.len());
                 into[..count].copy_from_slice(&text[..count]);
                 incoming.take(count);
                 return Poll::Ready(Ok(count));
             }
-            Event::End => return Poll::Ready(Ok(0)),
-            Event::BrokenOff(reason) => {
+            Opened::End => return Poll::Ready(Ok(0)),
+            Opened::BrokenOff(reason) => {
                 let kind = io::ErrorKind::ConnectionAborted;
                 return Poll::Ready(Err(io::Error::new(kind, BrokenOff(reason))));
             }
-            Event::NeedsMore => {
+            Opened::NeedsMore => {
                 let count = ready!(transport.read(incoming.room()))?;
                 if count == 0 {
                     return Poll::Ready(Err(cut_off()));

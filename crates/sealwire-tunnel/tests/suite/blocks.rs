@@ -1,6 +1,6 @@
 //! What arrives of blocks, ends and reasons, however the bytes are cut and whatever is changed.
 
-use sealwire_tunnel::{Channel, Event, Incoming, MAX_BLOCK_SIZE, NotAuthentic, Outgoing, Reason};
+use sealwire_tunnel::{Channel, Incoming, MAX_BLOCK_SIZE, NotAuthentic, Opened, Outgoing, Reason};
 
 use crate::link::{self, pass};
 
@@ -28,16 +28,16 @@ fn deliver(
     from: &mut Outgoing,
     to: &mut Incoming,
     texts: &mut Vec<u8>,
-) -> Result<Event, NotAuthentic> {
+) -> Result<Opened, NotAuthentic> {
     loop {
         match to.open()? {
-            Event::Text => {
+            Opened::Text => {
                 // In two pieces: what is left is still there.
                 let half = to.text().len().div_ceil(2);
                 texts.extend(&to.text()[..half]);
                 to.take(half);
             }
-            Event::NeedsMore if !from.unsent().is_empty() => {
+            Opened::NeedsMore if !from.unsent().is_empty() => {
                 let piece = from.unsent().len().min(1_000);
                 let count = pass(&from.unsent()[..piece], to.room());
                 to.received(count);
@@ -56,17 +56,17 @@ fn blocks_of_any_size_arrive_and_then_the_end() {
         let text = vec![size as u8; size];
         put(&mut outgoing, &text);
         let arrived = deliver(&mut outgoing, &mut incoming, &mut texts);
-        assert_eq!(arrived, Ok(Event::NeedsMore));
+        assert_eq!(arrived, Ok(Opened::NeedsMore));
         assert!(outgoing.is_ready() && texts.ends_with(&text));
     }
     outgoing.end();
     assert!(outgoing.is_closed() && outgoing.room().is_empty());
     let arrived = deliver(&mut outgoing, &mut incoming, &mut texts);
-    assert_eq!(arrived, Ok(Event::End));
+    assert_eq!(arrived, Ok(Opened::End));
     outgoing.break_off(Reason::Broken);
     assert!(outgoing.unsent().is_empty(), "an end is an end");
     assert!(incoming.room().is_empty(), "what follows is not read");
-    assert_eq!(incoming.open(), Ok(Event::End));
+    assert_eq!(incoming.open(), Ok(Opened::End));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn ends_and_reasons_arrive_behind_what_was_not_sent_yet() {
             None => outgoing.end(),
         }
         let arrived = deliver(&mut outgoing, &mut incoming, &mut texts);
-        assert_eq!(arrived, Ok(reason.map_or(Event::End, Event::BrokenOff)));
+        assert_eq!(arrived, Ok(reason.map_or(Opened::End, Opened::BrokenOff)));
         assert_eq!(texts, b"text");
         assert_eq!(incoming.open(), arrived, "and nothing else");
     }
@@ -102,7 +102,7 @@ fn no_bit_of_a_reason_or_an_end_can_be_changed() {
             incoming.received(count);
             // A changed header announces a block that never comes.
             let expected = if bit < 16 {
-                Ok(Event::NeedsMore)
+                Ok(Opened::NeedsMore)
             } else {
                 Err(NotAuthentic)
             };
@@ -122,13 +122,13 @@ fn reading_ahead_does_not_touch_text_that_was_not_taken() {
         incoming.received(count);
         outgoing.sent(count);
     }
-    assert_eq!(incoming.open(), Ok(Event::Text));
+    assert_eq!(incoming.open(), Ok(Opened::Text));
     let room = incoming.room();
     room.fill(0xff);
-    assert_eq!(incoming.open(), Ok(Event::Text));
+    assert_eq!(incoming.open(), Ok(Opened::Text));
     assert_eq!(incoming.text(), b"first");
     incoming.take(5);
-    assert_eq!(incoming.open(), Ok(Event::Text));
+    assert_eq!(incoming.open(), Ok(Opened::Text));
     assert_eq!(incoming.text(), b"second");
 }
 
@@ -138,7 +138,7 @@ fn nothing_of_the_content_is_shown() {
     put(&mut ours.outgoing, b"YYYYYYYYYYYY");
     let count = pass(ours.outgoing.unsent(), theirs.incoming.room());
     theirs.incoming.received(count);
-    assert_eq!(theirs.incoming.open(), Ok(Event::Text));
+    assert_eq!(theirs.incoming.open(), Ok(Opened::Text));
     let room = theirs.outgoing.room();
     room.fill(b'Y');
     let shown = format!("{ours:?} {theirs:?}");

@@ -12,8 +12,8 @@ use sealwire_relay::{
     page, recording, through,
 };
 use sealwire_tunnel::{
-    Channel, Event, Handshake, HandshakeError, Identity, Incoming, InvalidMessage, MAX_SEALED_SIZE,
-    NotAuthentic, Outgoing,
+    Channel, Handshake, HandshakeError, Identity, Incoming, InvalidMessage, MAX_SEALED_SIZE,
+    NotAuthentic, Opened, Outgoing,
 };
 
 use crate::link::{channels, identity, pass};
@@ -86,15 +86,15 @@ fn sent(outgoing: &mut Outgoing) -> Vec<u8> {
 fn arrives(
     incoming: &mut Incoming,
     mut bytes: &[u8],
-) -> (Vec<Vec<u8>>, Result<Event, NotAuthentic>) {
+) -> (Vec<Vec<u8>>, Result<Opened, NotAuthentic>) {
     let mut arrived = Vec::new();
     loop {
         match incoming.open() {
-            Ok(Event::Text) => {
+            Ok(Opened::Text) => {
                 arrived.push(incoming.text().to_vec());
                 incoming.take(incoming.text().len());
             }
-            Ok(Event::NeedsMore) if !bytes.is_empty() => {
+            Ok(Opened::NeedsMore) if !bytes.is_empty() => {
                 let count = pass(bytes, incoming.room());
                 incoming.received(count);
                 bytes = &bytes[count..];
@@ -104,10 +104,10 @@ fn arrives(
     }
 }
 
-fn outcome_of(over: Result<Event, NotAuthentic>) -> Outcome {
+fn outcome_of(over: Result<Opened, NotAuthentic>) -> Outcome {
     match over {
         Err(NotAuthentic) => Outcome::NotAuthentic,
-        Ok(Event::NeedsMore) => Outcome::CutShort,
+        Ok(Opened::NeedsMore) => Outcome::CutShort,
         Ok(other) => panic!("{other:?}"),
     }
 }
@@ -201,7 +201,7 @@ fn what_nobody_touches_arrives() {
     for sender in [Sender::Connector, Sender::Listener] {
         let (mut from, mut to) = pair.channels(sender);
         let arrived = arrives(&mut to.incoming, &sent(&mut from.outgoing));
-        assert!(arrived == (texts().collect(), Ok(Event::End)));
+        assert!(arrived == (texts().collect(), Ok(Opened::End)));
     }
 }
 

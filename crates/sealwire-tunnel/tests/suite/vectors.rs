@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::Arc;
 
 use sealwire_tunnel::{
-    Event, Handshake, Identity, Incoming, Outgoing, PublicKey, Randomness, Reason, SecretKey,
+    Handshake, Identity, Incoming, Opened, Outgoing, PublicKey, Randomness, Reason, SecretKey,
 };
 use serde_json::Value;
 
@@ -77,15 +77,15 @@ fn receives(incoming: &mut Incoming, bytes_in: &[u8], direction: &Value) {
     incoming.room()[..bytes_in.len()].copy_from_slice(bytes_in);
     incoming.received(bytes_in.len());
     for text in direction["texts"].as_array().expect("an array") {
-        assert_eq!(incoming.open(), Ok(Event::Text));
+        assert_eq!(incoming.open(), Ok(Opened::Text));
         assert_eq!(incoming.text(), bytes(text));
         let count = incoming.text().len();
         incoming.take(count);
     }
     let expected = match direction["end"].as_str() {
-        None => Event::NeedsMore,
-        Some("end") => Event::End,
-        Some(label) => Event::BrokenOff(reason(label)),
+        None => Opened::NeedsMore,
+        Some("end") => Opened::End,
+        Some(label) => Opened::BrokenOff(reason(label)),
     };
     assert_eq!(incoming.open(), Ok(expected));
 }

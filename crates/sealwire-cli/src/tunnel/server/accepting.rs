@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use sealwire::account::{is_exhaustion, is_of_one_connection};
 
 use super::{MAX_ACCEPTED, Role, Server, TICK};
-use crate::tunnel::connection::Connection;
+use crate::tunnel::connection::TunneledConnection;
 use crate::tunnel::world::World;
 
 impl<W: World> Server<W> {
@@ -75,8 +75,14 @@ impl<W: World> Server<W> {
         let (id, settings, now) = (self.next_id, &self.settings, self.world.now());
         self.next_id += 1;
         let (connection, sealed) = match self.role {
-            Role::Listener(_) => (Connection::accepted(socket, address, settings, now), true),
-            Role::Connector => (Connection::requested(socket, address, settings, now), false),
+            Role::Listener(_) => (
+                TunneledConnection::accepted(socket, address, settings, now),
+                true,
+            ),
+            Role::Connector => (
+                TunneledConnection::requested(socket, address, settings, now),
+                false,
+            ),
         };
         self.connections.insert(id, connection);
         if let Role::Listener(admission) = &mut self.role

@@ -4,7 +4,7 @@ use sealwire_tunnel::PublicKey;
 
 use super::{Role, Server};
 use crate::exit::Failure;
-use crate::tunnel::connection::Connection;
+use crate::tunnel::connection::TunneledConnection;
 use crate::tunnel::failure::Failed;
 use crate::tunnel::world::World;
 
@@ -25,7 +25,7 @@ impl<W: World> Server<W> {
             let Role::Listener(admission) = &mut self.role else {
                 return;
             };
-            let awaits = |connection: &&Connection<_>| connection.awaits_admission();
+            let awaits = |connection: &&TunneledConnection<_>| connection.awaits_admission();
             if self.connections.get(&id).filter(awaits).is_none() {
                 continue;
             }
@@ -34,7 +34,7 @@ impl<W: World> Server<W> {
                 continue;
             };
             let max = self.limits.max_connections;
-            let inside = |connection: &&Connection<_>| connection.admitted().is_some();
+            let inside = |connection: &&TunneledConnection<_>| connection.admitted().is_some();
             let is_full = self.connections.values().filter(inside).count() >= max;
             match decision.and(if is_full {
                 Err(Failed::Busy { max })
