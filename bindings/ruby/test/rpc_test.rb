@@ -101,11 +101,12 @@ class RPCTest < SealwireTest
       case request.body
       when "stop" then raise Exception, "no StandardError"
       when "exit" then exit
+      when "kill" then Thread.current.kill
       when "throw" then throw :nobody
       end
       "still there"
     end
-    %w[exit throw stop exit].each do |way|
+    %w[kill exit throw stop kill exit kill].each do |way|
       assert_equal RPC::Code::INTERNAL, assert_raises(RPC::RemoteError, way) { client.request(way) }.code
       assert_equal "still there", client.request("x")
     end

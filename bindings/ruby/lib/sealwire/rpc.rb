@@ -130,6 +130,8 @@ module Sealwire
 
       def close_all # :nodoc:
         @ending = true
+        # Ruby 3.1 lists keys that a collection has found dead and not swept yet. What they refer to may be gone.
+        GC.start
         OPEN.keys.each do |side|
           side.close
         rescue Error
