@@ -4,6 +4,7 @@ use magnus::typed_data::Obj;
 use magnus::{Class as _, Error, IntoValue, Module as _, RHash, RModule, Ruby, method};
 use sealwire::account::{Account as Live, Kind, Side};
 
+use crate::classes;
 use crate::keys::frozen;
 
 /// As it was when it was asked for.
@@ -17,7 +18,7 @@ pub(crate) struct Account {
 }
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
-    let class = sealwire.define_class("Account", ruby.class_object())?;
+    let class = classes::define::<Account>(ruby, sealwire, "Account")?;
     class.undef_default_alloc_func();
     class.define_method("held", method!(Account::held, 0))?;
     class.define_method("exceeded", method!(Account::exceeded, 0))?;

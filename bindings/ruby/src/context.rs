@@ -5,6 +5,7 @@ use std::sync::Arc;
 use magnus::typed_data::Obj;
 use magnus::{Class as _, Error, Module as _, Object as _, RModule, Ruby, function, method};
 
+use crate::classes;
 use crate::errors;
 use crate::keys::frozen;
 use crate::process::OfProcess;
@@ -16,7 +17,7 @@ pub(crate) struct Context(Arc<Owned>);
 pub(crate) type Owned = OfProcess<sealwire::Context>;
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
-    let class = sealwire.define_class("Context", ruby.class_object())?;
+    let class = classes::define::<Context>(ruby, sealwire, "Context")?;
     class.undef_default_alloc_func();
     class.define_singleton_method("new", function!(Context::new, 0))?;
     class.define_method("inspect", method!(Context::inspect, 0))

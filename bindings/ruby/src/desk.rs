@@ -22,7 +22,7 @@ use sealwire::{PeerAddress, PublicKey as Public};
 use crate::keys::{PublicKey, frozen};
 use crate::peer::numbers;
 use crate::process::Process;
-use crate::{errors, waiting};
+use crate::{classes, errors, waiting};
 
 /// What the thread that serves a desk gets to do.
 enum Task {
@@ -201,12 +201,12 @@ struct Pending {
 }
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
-    let desk = sealwire.define_class("Desk", ruby.class_object())?;
+    let desk = classes::define::<Desk>(ruby, sealwire, "Desk")?;
     desk.define_singleton_method("new", function!(Desk::new, 0))?;
     desk.define_method("next", method!(Desk::next, 0))?;
     desk.define_method("close", method!(Desk::close, 0))?;
 
-    let pending = desk.define_class("Pending", ruby.class_object())?;
+    let pending = classes::define::<Pending>(ruby, desk, "Pending")?;
     pending.undef_default_alloc_func();
     pending.define_method("callback", method!(Pending::callback, 0))?;
     pending.define_method("asking", method!(Pending::asking, 0))?;
@@ -214,7 +214,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     pending.define_method("refuse", method!(Pending::refuse, 2))?;
     pending.define_method("fail", method!(Pending::fail, 0))?;
 
-    let client = sealwire.define_class("Client", ruby.class_object())?;
+    let client = classes::define::<Client>(ruby, sealwire, "Client")?;
     client.undef_default_alloc_func();
     client.define_method("public_key", method!(Client::public_key, 0))?;
     client.define_method("address", method!(Client::address, 0))?;
@@ -225,7 +225,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     client.define_method("process", method!(Client::process, 0))?;
     client.define_method("inspect", method!(Client::inspect, 0))?;
 
-    let guest = sealwire.define_class("Guest", ruby.class_object())?;
+    let guest = classes::define::<Guest>(ruby, sealwire, "Guest")?;
     guest.undef_default_alloc_func();
     guest.define_method("address", method!(Guest::address, 0))?;
     guest.define_method("process", method!(Guest::process, 0))?;

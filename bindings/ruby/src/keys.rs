@@ -13,7 +13,7 @@ use sealwire::{DefaultProvider, Generate as _, Provider as _};
 use sealwire::{KeyPair as Pair, PublicKey as Public, SecretKey as Secret};
 use zeroize::Zeroizing;
 
-use crate::{bytes, errors};
+use crate::{bytes, classes, errors};
 
 #[magnus::wrap(
     class = "Sealwire::PublicKey",
@@ -36,7 +36,7 @@ pub(crate) struct SecretKey(Secret);
 pub(crate) struct KeyPair(pub(crate) Pair);
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
-    let public = sealwire.define_class("PublicKey", ruby.class_object())?;
+    let public = classes::define::<PublicKey>(ruby, sealwire, "PublicKey")?;
     public.define_singleton_method("new", function!(PublicKey::new, 1))?;
     public.define_singleton_method("read", function!(PublicKey::read, 1))?;
     public.define_method("to_s", method!(PublicKey::to_z85, 0))?;
@@ -48,14 +48,14 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     public.define_method("eql?", method!(PublicKey::equals, 1))?;
     public.define_method("hash", method!(PublicKey::hash, 0))?;
 
-    let secret = sealwire.define_class("SecretKey", ruby.class_object())?;
+    let secret = classes::define::<SecretKey>(ruby, sealwire, "SecretKey")?;
     secret.define_singleton_method("new", function!(SecretKey::new, 1))?;
     secret.define_singleton_method("generate", function!(SecretKey::generate, 0))?;
     secret.define_method("to_z85", method!(SecretKey::to_z85, 0))?;
     secret.define_method("to_hex", method!(SecretKey::to_hex, 0))?;
     secret.define_method("to_bytes", method!(SecretKey::to_bytes, 0))?;
 
-    let pair = sealwire.define_class("KeyPair", ruby.class_object())?;
+    let pair = classes::define::<KeyPair>(ruby, sealwire, "KeyPair")?;
     pair.define_singleton_method("new", function!(KeyPair::new, 1))?;
     pair.define_singleton_method("generate", function!(KeyPair::generate, 0))?;
     pair.define_method("diffie_hellman", method!(KeyPair::diffie_hellman, 1))?;

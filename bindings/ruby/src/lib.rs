@@ -6,6 +6,7 @@
 mod account;
 mod aead;
 mod bytes;
+mod classes;
 mod context;
 mod desk;
 mod digest;

@@ -9,6 +9,7 @@ use magnus::{
 use sealwire::{Frame, Message as Inner};
 
 use crate::bytes;
+use crate::classes;
 use crate::keys::frozen;
 use crate::peer::Peer;
 
@@ -20,7 +21,7 @@ const LARGE: usize = 1024;
 pub(crate) struct Message(Inner);
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
-    let class = sealwire.define_class("Message", ruby.class_object())?;
+    let class = classes::define::<Message>(ruby, sealwire, "Message")?;
     class.define_singleton_method("new", function!(Message::new, 1))?;
     class.define_singleton_method("with_routing_id", function!(Message::with_routing_id, 2))?;
     class.define_singleton_method("to_group", function!(Message::to_group, 2))?;

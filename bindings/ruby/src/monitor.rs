@@ -8,6 +8,7 @@ use magnus::typed_data::Obj;
 use magnus::{Class as _, Error, Module as _, RHash, RModule, Ruby, StaticSymbol, Value, method};
 use sealwire::{ConnectionFailure, Event as Inner, FailureCause};
 
+use crate::classes;
 use crate::keys::frozen;
 use crate::options::seconds;
 use crate::peer::Peer;
@@ -27,12 +28,12 @@ pub(crate) struct Event(Inner);
 pub(crate) struct Failure(ConnectionFailure);
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
-    let monitor = sealwire.define_class("Monitor", ruby.class_object())?;
+    let monitor = classes::define::<Monitor>(ruby, sealwire, "Monitor")?;
     monitor.undef_default_alloc_func();
     monitor.define_method("next", method!(Monitor::next, -1))?;
     monitor.define_method("lost", method!(Monitor::lost, 0))?;
 
-    let event = sealwire.define_class("Event", ruby.class_object())?;
+    let event = classes::define::<Event>(ruby, sealwire, "Event")?;
     event.undef_default_alloc_func();
     event.define_method("name", method!(Event::name, 0))?;
     event.define_method("connection", method!(Event::connection, 0))?;
@@ -47,7 +48,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     event.define_method("to_s", method!(Event::to_s, 0))?;
     event.define_method("inspect", method!(Event::inspect, 0))?;
 
-    let failure = sealwire.define_class("Failure", ruby.class_object())?;
+    let failure = classes::define::<Failure>(ruby, sealwire, "Failure")?;
     failure.undef_default_alloc_func();
     failure.define_method("connection", method!(Failure::connection, 0))?;
     failure.define_method("endpoint", method!(Failure::endpoint, 0))?;

@@ -13,7 +13,7 @@ use sealwire_nacl::{KEY_SIZE, NONCE_SIZE, OpenError, SecretBox as Inner, TAG_SIZ
 use zeroize::Zeroizing;
 
 use crate::keys::{KeyPair, frozen, public_key};
-use crate::{bytes, errors};
+use crate::{bytes, classes, errors};
 
 /// Between the owners of two key pairs: `crypto_box`. The key that they share is computed once.
 #[magnus::wrap(class = "Sealwire::Box", free_immediately, size, frozen_shareable)]
@@ -29,13 +29,13 @@ pub(crate) struct PublicKeyBox(Inner);
 pub(crate) struct SecretBox(Inner);
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
-    let public = sized(sealwire.define_class("Box", ruby.class_object())?)?;
+    let public = sized(classes::define::<PublicKeyBox>(ruby, sealwire, "Box")?)?;
     public.define_singleton_method("new", function!(PublicKeyBox::new, 2))?;
     public.define_method("shared_key", method!(PublicKeyBox::shared_key, 0))?;
     public.define_method("encrypt", method!(PublicKeyBox::encrypt, -1))?;
     public.define_method("decrypt", method!(PublicKeyBox::decrypt, -1))?;
 
-    let secret = sized(sealwire.define_class("SecretBox", ruby.class_object())?)?;
+    let secret = sized(classes::define::<SecretBox>(ruby, sealwire, "SecretBox")?)?;
     secret.define_singleton_method("new", function!(SecretBox::new, 1))?;
     secret.define_singleton_method("generate_key", function!(crate::random::<KEY_SIZE>, 0))?;
     secret.define_method("encrypt", method!(SecretBox::encrypt, -1))?;

@@ -9,13 +9,14 @@ use magnus::{
 use sealwire::{Mechanism, ProcessCredentials, SocketType};
 
 use crate::account::Account;
+use crate::classes;
 use crate::keys::{PublicKey, frozen};
 
 #[magnus::wrap(class = "Sealwire::Peer", free_immediately, size, frozen_shareable)]
 pub(crate) struct Peer(Arc<sealwire::Peer>);
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
-    let class = sealwire.define_class("Peer", ruby.class_object())?;
+    let class = classes::define::<Peer>(ruby, sealwire, "Peer")?;
     class.undef_default_alloc_func();
     class.define_method("public_key", method!(Peer::public_key, 0))?;
     class.define_method("user_id", method!(Peer::user_id, 0))?;

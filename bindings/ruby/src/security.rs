@@ -15,7 +15,7 @@ use sealwire::auth::{
 
 use crate::desk::{Callback, Desk};
 use crate::keys::{KeyPair, frozen, public_key};
-use crate::{bytes, errors};
+use crate::{bytes, classes, errors};
 
 #[derive(Clone)]
 #[magnus::wrap(class = "Sealwire::Security", free_immediately, size, frozen_shareable)]
@@ -44,7 +44,7 @@ pub(crate) enum Authenticator {
 }
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
-    let security = sealwire.define_class("Security", ruby.class_object())?;
+    let security = classes::define::<Security>(ruby, sealwire, "Security")?;
     security.undef_default_alloc_func();
     security.define_singleton_method("plain_text", function!(Security::plain_text, 0))?;
     security.define_singleton_method("plain_client_with", function!(Security::plain_client, 2))?;
@@ -74,7 +74,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     security.define_method("mechanism", method!(Security::mechanism, 0))?;
     security.define_method("inspect", method!(Security::inspect, 0))?;
 
-    let authenticator = sealwire.define_class("Authenticator", ruby.class_object())?;
+    let authenticator = classes::define::<Authenticator>(ruby, sealwire, "Authenticator")?;
     authenticator.undef_default_alloc_func();
     authenticator.define_singleton_method("anyone", function!(Authenticator::anyone, 0))?;
     authenticator.define_singleton_method("keys", function!(Authenticator::keys, 1))?;

@@ -10,7 +10,7 @@ use sealwire::options;
 use zeroize::Zeroizing;
 
 use crate::keys::frozen;
-use crate::{bytes, errors};
+use crate::{bytes, classes, errors};
 
 #[magnus::wrap(
     class = "Sealwire::TlsIdentity",
@@ -24,12 +24,12 @@ pub(crate) struct TlsIdentity(pub(crate) options::TlsIdentity);
 pub(crate) struct TlsTrust(pub(crate) options::TlsTrust);
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
-    let identity = sealwire.define_class("TlsIdentity", ruby.class_object())?;
+    let identity = classes::define::<TlsIdentity>(ruby, sealwire, "TlsIdentity")?;
     identity.undef_default_alloc_func();
     identity.define_singleton_method("new", function!(TlsIdentity::new, 2))?;
     identity.define_method("inspect", method!(TlsIdentity::inspect, 0))?;
 
-    let trust = sealwire.define_class("TlsTrust", ruby.class_object())?;
+    let trust = classes::define::<TlsTrust>(ruby, sealwire, "TlsTrust")?;
     trust.undef_default_alloc_func();
     trust.define_singleton_method("new", function!(TlsTrust::new, -1))?;
     trust.define_method("inspect", method!(TlsTrust::inspect, 0))

@@ -22,7 +22,7 @@ use sealwire::options::MAX_TIMEOUT;
 
 use crate::keys::frozen;
 use crate::process::Process;
-use crate::{errors, gvl};
+use crate::{classes, errors, gvl};
 
 /// Where a Ractor keeps the bells that nobody waits for.
 const POOL: &str = "sealwire_bells";
@@ -39,7 +39,7 @@ pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     // Looked up by the main Ractor, for all of them.
     Lazy::force(&RACTOR, ruby);
     Lazy::force(&FIBER, ruby);
-    let class = sealwire.define_class("Bell", ruby.class_object())?;
+    let class = classes::define::<Bell>(ruby, sealwire, "Bell")?;
     class.undef_default_alloc_func();
     Ok(())
 }

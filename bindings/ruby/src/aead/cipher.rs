@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 
 use super::{arguments, decryption_error};
 use crate::bytes;
+use crate::classes;
 use crate::keys::frozen;
 
 #[magnus::wrap(
@@ -21,7 +22,7 @@ use crate::keys::frozen;
 pub(crate) struct Cipher(pub(super) Inner);
 
 pub(super) fn define(ruby: &Ruby, aead: RModule) -> Result<(), Error> {
-    let class = aead.define_class("Cipher", ruby.class_object())?;
+    let class = classes::define::<Cipher>(ruby, aead, "Cipher")?;
     class.define_singleton_method("new", function!(new, 1))?;
     class.define_method("encrypt", method!(encrypt, -1))?;
     class.define_method("decrypt", method!(decrypt, -1))?;

@@ -12,6 +12,7 @@ use sealwire_aead::{Session as Inner, TAG_SIZE};
 use super::cipher::{key, sealed};
 use super::{SESSION_NONCE_SIZE, arguments, decryption_error, direction_error};
 use crate::bytes;
+use crate::classes;
 use crate::keys::frozen;
 
 /// One direction. The first use says which side this is: with both, keystream would be used twice.
@@ -50,7 +51,7 @@ impl Session {
 }
 
 pub(super) fn define(ruby: &Ruby, aead: RModule) -> Result<(), Error> {
-    let class = aead.define_class("Session", ruby.class_object())?;
+    let class = classes::define::<Session>(ruby, aead, "Session")?;
     class.define_singleton_method("new", function!(new, 3))?;
     class.define_method("encrypt", method!(encrypt, -1))?;
     class.define_method("decrypt", method!(decrypt, -1))?;

@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 use super::cipher::{key, nonce, sealed};
 use super::{arguments, decryption_error, direction_error, stream_exhausted};
 use crate::bytes;
+use crate::classes;
 use crate::keys::frozen;
 
 /// One direction of a conversation. The first use says which side this is.
@@ -66,7 +67,7 @@ impl Side {
 }
 
 pub(super) fn define(ruby: &Ruby, aead: RModule) -> Result<(), Error> {
-    let class = aead.define_class("Stream", ruby.class_object())?;
+    let class = classes::define::<Stream>(ruby, aead, "Stream")?;
     class.define_singleton_method("new", function!(new, 2))?;
     class.define_method("encrypt", method!(encrypt, -1))?;
     class.define_method("decrypt", method!(decrypt, -1))?;

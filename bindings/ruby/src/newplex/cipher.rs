@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use super::{NONCE_SIZE, label, not_authentic, secret};
 use crate::aead::arguments;
 use crate::bytes;
+use crate::classes;
 use crate::keys::frozen;
 
 #[magnus::wrap(
@@ -20,7 +21,7 @@ use crate::keys::frozen;
 pub(crate) struct Cipher(Aead);
 
 pub(super) fn define(ruby: &Ruby, newplex: RModule) -> Result<(), Error> {
-    let class = newplex.define_class("Cipher", ruby.class_object())?;
+    let class = classes::define::<Cipher>(ruby, newplex, "Cipher")?;
     class.define_singleton_method("new", function!(new, 2))?;
     class.define_method("encrypt", method!(encrypt, -1))?;
     class.define_method("decrypt", method!(decrypt, -1))

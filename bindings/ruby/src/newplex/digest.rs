@@ -9,7 +9,7 @@ use sealwire_newplex::schemes::digest::{Digest as Unkeyed, KeyedDigest as Keyed}
 
 use super::{label, secret};
 use crate::keys::frozen;
-use crate::{bytes, errors};
+use crate::{bytes, classes, errors};
 
 #[magnus::wrap(
     class = "Sealwire::Newplex::Digest",
@@ -28,14 +28,14 @@ pub(crate) struct Digest(Mutex<Unkeyed>);
 pub(crate) struct KeyedDigest(Mutex<Keyed>);
 
 pub(super) fn define(ruby: &Ruby, newplex: RModule) -> Result<(), Error> {
-    let digest = newplex.define_class("Digest", ruby.class_object())?;
+    let digest = classes::define::<Digest>(ruby, newplex, "Digest")?;
     digest.define_singleton_method("new", function!(Digest::new, 1))?;
     digest.define_method("update", method!(Digest::update, 1))?;
     digest.define_method("<<", method!(Digest::update, 1))?;
     digest.define_method("digest", method!(Digest::digest, 0))?;
     digest.define_method("hexdigest", method!(Digest::hexdigest, 0))?;
 
-    let keyed = newplex.define_class("KeyedDigest", ruby.class_object())?;
+    let keyed = classes::define::<KeyedDigest>(ruby, newplex, "KeyedDigest")?;
     keyed.define_singleton_method("new", function!(KeyedDigest::new, 2))?;
     keyed.define_method("update", method!(KeyedDigest::update, 1))?;
     keyed.define_method("<<", method!(KeyedDigest::update, 1))?;

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::{label, not_authentic, secret};
 use crate::keys::frozen;
-use crate::{bytes, errors};
+use crate::{bytes, classes, errors};
 
 /// `None` once a stream took the state over.
 #[magnus::wrap(
@@ -24,7 +24,7 @@ use crate::{bytes, errors};
 pub(crate) struct Protocol(Mutex<Option<Inner>>);
 
 pub(super) fn define(ruby: &Ruby, newplex: RModule) -> Result<(), Error> {
-    let class = newplex.define_class("Protocol", ruby.class_object())?;
+    let class = classes::define::<Protocol>(ruby, newplex, "Protocol")?;
     class.const_set("STATE_SIZE", STATE_SIZE)?;
     class.define_singleton_method("new", function!(new, 1))?;
     class.define_singleton_method("from_bytes", function!(from_bytes, 1))?;

@@ -10,7 +10,7 @@ use sealwire_newplex::schemes::sig::{Signature, SigningKey as Signing, Verifying
 
 use super::{label, secret};
 use crate::keys::frozen;
-use crate::{bytes, errors};
+use crate::{bytes, classes, errors};
 
 #[magnus::wrap(
     class = "Sealwire::Newplex::SigningKey",
@@ -32,14 +32,14 @@ pub(crate) struct SigningKey {
 pub(crate) struct VerifyingKey(Verifying);
 
 pub(super) fn define(ruby: &Ruby, newplex: RModule) -> Result<(), Error> {
-    let signing = newplex.define_class("SigningKey", ruby.class_object())?;
+    let signing = classes::define::<SigningKey>(ruby, newplex, "SigningKey")?;
     signing.define_singleton_method("new", function!(SigningKey::new, 2))?;
     signing.define_singleton_method("generate", function!(SigningKey::generate, 1))?;
     signing.define_method("public_key", method!(SigningKey::public_key, 0))?;
     signing.define_method("secret_key", method!(SigningKey::secret_key, 0))?;
     signing.define_method("sign", method!(SigningKey::sign, -1))?;
 
-    let verifying = newplex.define_class("VerifyingKey", ruby.class_object())?;
+    let verifying = classes::define::<VerifyingKey>(ruby, newplex, "VerifyingKey")?;
     verifying.define_singleton_method("new", function!(VerifyingKey::new, 2))?;
     verifying.define_method("public_key", method!(VerifyingKey::public_key, 0))?;
     verifying.define_method("verify", method!(VerifyingKey::verify, 2))

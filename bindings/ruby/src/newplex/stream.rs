@@ -12,7 +12,7 @@ use sealwire_newplex::schemes::aestream::{
 use super::protocol::Protocol;
 use super::{not_authentic, secret};
 use crate::keys::frozen;
-use crate::{bytes, errors};
+use crate::{bytes, classes, errors};
 
 /// `None` after the end.
 #[magnus::wrap(
@@ -41,12 +41,12 @@ pub(super) fn define(ruby: &Ruby, newplex: RModule) -> Result<(), Error> {
     newplex.const_set("MAX_BLOCK_SIZE", MAX_BLOCK_SIZE)?;
     newplex.const_set("HEADER_SIZE", HEADER_SIZE)?;
     newplex.const_set("BLOCK_OVERHEAD", OVERHEAD)?;
-    let sealer = newplex.define_class("Sealer", ruby.class_object())?;
+    let sealer = classes::define::<Sealer>(ruby, newplex, "Sealer")?;
     sealer.define_singleton_method("new", function!(Sealer::new, 1))?;
     sealer.define_method("seal", method!(Sealer::seal, 1))?;
     sealer.define_method("end", method!(Sealer::end, 0))?;
 
-    let opener = newplex.define_class("Opener", ruby.class_object())?;
+    let opener = classes::define::<Opener>(ruby, newplex, "Opener")?;
     opener.define_singleton_method("new", function!(Opener::new, 1))?;
     opener.define_method("block_size", method!(Opener::block_size, 1))?;
     opener.define_method("open", method!(Opener::open, 1))?;

@@ -14,6 +14,7 @@ use super::conn::Conn;
 use super::inbox::Inbox;
 use super::stream::Stream;
 use super::{errors, limits};
+use crate::classes;
 use crate::context::Context;
 use crate::monitor::Monitor;
 use crate::process::OfProcess;
@@ -39,7 +40,7 @@ impl Drop for Made {
 }
 
 pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
-    let class = rpc.define_class("Client", ruby.class_object())?;
+    let class = classes::define::<Client>(ruby, rpc, "Client")?;
     class.define_alloc_func::<Client>();
     class.define_private_method("make", method!(Client::make, 5))?;
     class.define_method("request", method!(Client::request, -1))?;

@@ -5,6 +5,7 @@ use magnus::{Class as _, Error, Module as _, RModule, RString, Ruby, Value, meth
 
 use super::stream::Stream;
 use crate::account::Account;
+use crate::classes;
 use crate::keys::{PublicKey, frozen};
 use crate::waiting;
 
@@ -17,7 +18,7 @@ use crate::waiting;
 pub(crate) struct Conn(sealwire_rpc::Conn);
 
 pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
-    let class = rpc.define_class("Conn", ruby.class_object())?;
+    let class = classes::define::<Conn>(ruby, rpc, "Conn")?;
     class.undef_default_alloc_func();
     class.define_method("public_key", method!(Conn::public_key, 0))?;
     class.define_method("user_id", method!(Conn::user_id, 0))?;

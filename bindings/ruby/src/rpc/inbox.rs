@@ -6,6 +6,7 @@ use magnus::{Class as _, Error, Module as _, Object as _, RModule, Ruby, Value, 
 use sealwire_rpc::handler::{self, Arrival};
 
 use super::request::{OneWay, Request};
+use crate::classes;
 use crate::keys::frozen;
 use crate::waiting;
 
@@ -18,7 +19,7 @@ use crate::waiting;
 pub(crate) struct Inbox(pub(super) handler::Inbox);
 
 pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
-    let class = rpc.define_class("Inbox", ruby.class_object())?;
+    let class = classes::define::<Inbox>(ruby, rpc, "Inbox")?;
     class.undef_default_alloc_func();
     class.define_singleton_method("new", function!(Inbox::new, 1))?;
     class.define_method("next", method!(Inbox::next, 0))?;

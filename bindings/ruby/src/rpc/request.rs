@@ -8,7 +8,7 @@ use sealwire_rpc::{Code, Request as Inner, Status};
 
 use super::conn::Conn;
 use crate::message::binary;
-use crate::{errors, waiting};
+use crate::{classes, errors, waiting};
 
 /// A request of a peer. Freed without an answer it is answered with an internal error.
 #[magnus::wrap(class = "Sealwire::RPC::Request", free_immediately, size)]
@@ -27,7 +27,7 @@ pub(crate) struct OneWay {
 }
 
 pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
-    let class = rpc.define_class("Request", ruby.class_object())?;
+    let class = classes::define::<Request>(ruby, rpc, "Request")?;
     class.undef_default_alloc_func();
     class.define_method("body", method!(Request::body, 0))?;
     class.define_method("conn", method!(Request::conn, 0))?;
@@ -40,7 +40,7 @@ pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
     class.define_method("next", method!(Request::next, 0))?;
     class.define_method("send", method!(Request::send, 1))?;
 
-    let class = rpc.define_class("OneWay", ruby.class_object())?;
+    let class = classes::define::<OneWay>(ruby, rpc, "OneWay")?;
     class.undef_default_alloc_func();
     class.define_method("body", method!(OneWay::body, 0))?;
     class.define_method("conn", method!(OneWay::conn, 0))?;

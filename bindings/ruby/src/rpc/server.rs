@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::monitor::Monitor;
 use crate::process::{self, OfProcess};
 use crate::security::Security;
-use crate::{errors, gvl, waiting};
+use crate::{classes, errors, gvl, waiting};
 
 #[magnus::wrap(class = "Sealwire::RPC::Server", free_immediately, size)]
 #[derive(Default)]
@@ -36,7 +36,7 @@ impl Drop for Made {
 }
 
 pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
-    let class = rpc.define_class("Server", ruby.class_object())?;
+    let class = classes::define::<Server>(ruby, rpc, "Server")?;
     class.define_alloc_func::<Server>();
     class.define_private_method("make", method!(Server::make, 4))?;
     class.define_method("bind", method!(Server::bind, 1))?;

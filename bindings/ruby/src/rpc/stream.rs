@@ -7,6 +7,7 @@ use magnus::{Class as _, Error, Module as _, RModule, RString, Ruby, method};
 use sealwire_rpc::CallStream;
 
 use super::errors;
+use crate::classes;
 use crate::message::binary;
 use crate::waiting;
 
@@ -18,7 +19,7 @@ pub(crate) struct Stream {
 }
 
 pub(super) fn define(ruby: &Ruby, rpc: RModule) -> Result<(), Error> {
-    let class = rpc.define_class("Stream", ruby.class_object())?;
+    let class = classes::define::<Stream>(ruby, rpc, "Stream")?;
     class.undef_default_alloc_func();
     class.define_method("send", method!(Stream::send, 1))?;
     class.define_method("finish", method!(Stream::finish, 0))?;

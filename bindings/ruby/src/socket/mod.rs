@@ -30,7 +30,7 @@ use crate::options::{Options, names_of_options, seconds};
 use crate::peer::{Peer, type_symbol};
 use crate::process::{self, Open};
 use crate::security::Security;
-use crate::{bytes, errors, gvl, waiting};
+use crate::{bytes, classes, errors, gvl, waiting};
 use sealwire::waits::FirstFailure;
 
 #[magnus::wrap(class = "Sealwire::Socket", free_immediately, size, frozen_shareable)]
@@ -82,7 +82,7 @@ impl Limit {
 
 pub(crate) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
     readiness::define(ruby, sealwire)?;
-    let class = sealwire.define_class("Socket", ruby.class_object())?;
+    let class = classes::define::<Socket>(ruby, sealwire, "Socket")?;
     class.define_alloc_func::<Socket>();
     let options = ruby.ary_from_iter(names_of_options().map(|name| ruby.sym_new(name)));
     options.freeze();

@@ -11,6 +11,7 @@ use magnus::typed_data::Obj;
 use magnus::{Class as _, Error, Module as _, RArray, RModule, Ruby, method};
 
 use super::Socket;
+use crate::classes;
 use crate::errors;
 use crate::process::Process;
 
@@ -22,7 +23,7 @@ pub(crate) struct Readiness {
 }
 
 pub(super) fn define(ruby: &Ruby, sealwire: RModule) -> Result<(), Error> {
-    let class = sealwire.define_class("Readiness", ruby.class_object())?;
+    let class = classes::define::<Readiness>(ruby, sealwire, "Readiness")?;
     class.undef_default_alloc_func();
     class.define_method("fileno", method!(Readiness::fileno, 0))?;
     class.define_method("take", method!(Readiness::take, 0))
