@@ -22,7 +22,7 @@ mod proto;
 #[path = "../../crates/sealwire-rpc/src/status.rs"]
 mod status;
 
-use proto::{Asked, CallKey, Event, Protocol, ServedKey, Settings, Side};
+use proto::{Asked, CallEvent, CallKey, Protocol, ServedKey, Settings, Side};
 use status::{Code, Status};
 
 #[derive(Arbitrary, Debug)]
@@ -105,15 +105,20 @@ impl Driven {
             .proto
             .receive(Frame::copy_from_slice(message), self.now)
         {
-            Ok(Event::Request(asked)) => self.asked(&asked),
-            Ok(Event::OneWay(body)) => {
+            Ok(CallEvent::Request(asked)) => self.asked(&asked),
+            Ok(CallEvent::OneWay(body)) => {
                 self.messages.push(body.len());
                 assert!(
                     self.messages.len() <= granted,
                     "more messages than were asked for"
                 );
             }
-            Ok(Event::Nothing | Event::Deferred | Event::Refused | Event::GoingAway) => {}
+            Ok(
+                CallEvent::Nothing
+                | CallEvent::Deferred
+                | CallEvent::Refused
+                | CallEvent::GoingAway,
+            ) => {}
             Err(_) => return false,
         }
         assert!(self.served.len() <= LOCAL.max_calls as usize);

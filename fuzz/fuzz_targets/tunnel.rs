@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use sealwire_tunnel::{
-    Channel, Opened, Handshake, Identity, Incoming, NotAuthentic, Randomness, Reason, SecretKey,
+    Channel, Handshake, Identity, Incoming, NotAuthentic, Opened, Randomness, Reason, SecretKey,
 };
 
 static LISTENER: LazyLock<Arc<Identity>> = LazyLock::new(|| identity(1));

@@ -29,7 +29,7 @@ use super::scalar::{Factor, Limbs, MASK_42, MASK_44};
 /// Bytes that a step takes.
 const STEP: usize = 256;
 /// From this many bytes on it is quicker than the scalar code.
-pub(super) const LONG: usize = 768;
+const LONG: usize = 768;
 
 const LANES: usize = 8;
 /// Which block of its 128 bytes a lane holds.
@@ -50,9 +50,9 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// Whether the CPU has IFMA.
-    pub(super) fn are_here() -> bool {
-        Ifma::detect().is_some()
+    /// Whether they are quicker for a text of this length, on a CPU that has IFMA.
+    pub(super) fn are_quicker(length: usize) -> bool {
+        length >= LONG && Ifma::detect().is_some()
     }
 
     /// `None` where the CPU has no IFMA.

@@ -105,7 +105,7 @@ pub(crate) fn tags_equal(expected: &[u8; TAG_SIZE], tag: &[u8; TAG_SIZE]) -> boo
 /// Whether a text of this length is one for [`Running`].
 #[inline]
 pub(crate) fn is_long(length: usize) -> bool {
-    length >= LONG || (length >= lanes::LONG && Lanes::are_here())
+    length >= LONG || Lanes::are_quicker(length)
 }
 
 /// The tag of a long text that comes in pieces.

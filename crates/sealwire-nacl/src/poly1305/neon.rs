@@ -27,7 +27,7 @@ use super::scalar::{Factor, Limbs, MASK_44};
 /// Bytes that a step takes.
 const STEP: usize = 64;
 /// From this many bytes on it takes fewer instructions than the scalar code.
-pub(super) const LONG: usize = 512;
+const LONG: usize = 512;
 
 const LANES: usize = 4;
 const MASK_26: u32 = (1 << 26) - 1;
@@ -47,9 +47,9 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// Whether the CPU has NEON.
-    pub(super) fn are_here() -> bool {
-        Neon::detect().is_some()
+    /// Whether they are quicker for a text of this length, on a CPU that has NEON.
+    pub(super) fn are_quicker(length: usize) -> bool {
+        length >= LONG && Neon::detect().is_some()
     }
 
     /// `None` where the CPU has no NEON.

@@ -2,14 +2,11 @@
 
 use super::scalar::Limbs;
 
-/// From this many bytes on lanes would be quicker.
-pub(super) const LONG: usize = usize::MAX;
-
 /// Of which there are none.
 pub(crate) enum Lanes {}
 
 impl Lanes {
-    pub(super) const fn are_here() -> bool {
+    pub(super) const fn are_quicker(_: usize) -> bool {
         false
     }
 
