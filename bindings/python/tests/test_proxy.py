@@ -57,7 +57,7 @@ def test_what_has_no_proxy(pair: Pairs) -> None:
 
 def test_ctrl_c_ends_it_and_leaves_the_sockets_open(run_python: Callable[..., Any]) -> None:
     ended = run_python("""
-import os, signal, threading
+import signal, threading
 import sealwire
 frontend, backend = sealwire.Socket(sealwire.PULL), sealwire.Socket(sealwire.PUSH)
 source, sink = sealwire.Socket(sealwire.PUSH), sealwire.Socket(sealwire.PULL, rcvtimeo=60_000)
@@ -66,7 +66,8 @@ sink.connect(backend.bind("tcp://127.0.0.1:0"))
 def interrupt():
     source.send(b"through")
     assert sink.recv() == b"through"
-    os.kill(os.getpid(), signal.SIGINT)
+    # To the thread that waits: one for the process may be handled by this thread, while the other holds signals back.
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 threading.Thread(target=interrupt).start()
 try:
     sealwire.proxy(frontend, backend)
