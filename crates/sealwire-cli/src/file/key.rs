@@ -15,7 +15,7 @@ use crate::secrets;
 pub(crate) fn generate(path: &Path) -> Result<(), Failure> {
     let key = generate_key().map_err(|error| Failure::new(Code::Failed, error.to_string()))?;
     let text = Zeroizing::new(format!(
-        "#   Sealwire SYMMETRIC key: whoever has it can open and make sealed files.\n{}\n",
+        "#   Sealwire SYMMETRIC key: anyone who has it can open and make sealed files.\n{}\n",
         key_line(&key).as_str()
     ));
     create_private(path, &text)

@@ -37,7 +37,7 @@ pub(super) fn generate_symmetric(path: &Path) -> Result<(), Failure> {
 pub(super) fn write_symmetric(path: &Path, key: &[u8; SYMMETRIC_KEY_SIZE]) -> Result<(), Failure> {
     let line = Kind::SymmetricKey.line(key);
     let text = Zeroizing::new(format!(
-        "#   Newplex SYMMETRIC key: whoever has it can make and open what is made with it.\n{}\n",
+        "#   Newplex SYMMETRIC key: anyone who has it can make and open what is made with it.\n{}\n",
         line.as_str()
     ));
     create_private(path, &text)
@@ -49,7 +49,7 @@ pub(super) fn generate_pair(public_path: &Path, secret_path: &Path) -> Result<Pu
     let public = *secret.public_key();
     let line = Kind::SecretKey.line(&*secret.to_bytes());
     let text = Zeroizing::new(format!(
-        "#   Newplex SECRET key: whoever has it can sign in your name and read what is sealed to you.\n{}\n",
+        "#   Newplex SECRET key: anyone who has it can sign in your name and read what is sealed to you.\n{}\n",
         line.as_str()
     ));
     create_private(secret_path, &text)?;

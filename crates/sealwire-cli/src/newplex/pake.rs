@@ -44,7 +44,7 @@ Examples:
   sealwire newplex pake respond --password-file pw --key-file shared.key message -o answer
   sealwire newplex pake respond --key-file shared.key      asks for the password, then for the message
 
-Each exchange is one guess for whoever sent the message: limit how many you answer.";
+Each exchange is one guess for the sender of the message: limit how many you answer.";
 
 const FINISH: &str = "\
 Examples:

@@ -19,7 +19,7 @@ pub(super) const HELP: &str = "\
 Examples:
   sealwire newplex frost deal --threshold 2 --signers 3 --out treasury
 
-Writes treasury.pub (for those who verify), treasury.group (for the participants and whoever puts
+Writes treasury.pub (for those who verify), treasury.group (for the participants and anyone who puts
 signatures together), and treasury-1.signer, treasury-2.signer and treasury-3.signer, each readable by
 you alone. Give each participant its own, over something that nobody reads along, and remove them here:
 any two of them are the key.";

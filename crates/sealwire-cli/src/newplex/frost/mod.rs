@@ -3,7 +3,7 @@
 //! ```text
 //! deal ─▶ STEM.group, STEM.pub, a STEM-n.signer for each participant
 //! commit ─▶ nonces (kept), commitment (sent to all)
-//! sign ─▶ the nonces are removed, share (sent to whoever aggregates)
+//! sign ─▶ the nonces are removed, share (sent to the one who aggregates)
 //! aggregate ─▶ a signature as of 'sealwire newplex sign'
 //! ```
 //!
