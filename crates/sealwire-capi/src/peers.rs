@@ -1,6 +1,10 @@
 //! Lists of peers.
 
 use std::ptr::null;
+use std::sync::Arc;
+
+use sealwire::Peer;
+use sealwire::blocking::Socket;
 
 use crate::panics::{free, guard};
 use crate::peer::{PeerSource, sealwire_peer};
@@ -24,6 +28,21 @@ impl sealwire_peers {
     }
 }
 
+fn of_socket(
+    socket: Option<&sealwire_socket>,
+    out: *mut *mut sealwire_peers,
+    list: impl FnOnce(&Socket) -> Vec<Arc<Peer>>,
+) -> sealwire_status {
+    guard(|| {
+        let socket = required(socket, "socket")?;
+        let out = output(out, "out")?;
+        here(socket.birth)?;
+        let peers = list(&socket.socket).into_iter();
+        out.write(give(sealwire_peers::new(peers.map(PeerSource::Peer))));
+        Ok(())
+    })
+}
+
 /// The peers that are connected, their handshakes done, with their accounts brought up to date. Free the
 /// list with `sealwire_peers_free`.
 ///
@@ -33,14 +52,7 @@ pub extern "C" fn sealwire_peers_of_socket(
     socket: Option<&sealwire_socket>,
     out: *mut *mut sealwire_peers,
 ) -> sealwire_status {
-    guard(|| {
-        let socket = required(socket, "socket")?;
-        let out = output(out, "out")?;
-        here(socket.birth)?;
-        let peers = socket.socket.peers().into_iter();
-        out.write(give(sealwire_peers::new(peers.map(PeerSource::Peer))));
-        Ok(())
-    })
+    of_socket(socket, out, Socket::peers)
 }
 
 /// The peers that something may be held for, with their accounts brought up to date: those that are
@@ -52,14 +64,7 @@ pub extern "C" fn sealwire_socket_accounts(
     socket: Option<&sealwire_socket>,
     out: *mut *mut sealwire_peers,
 ) -> sealwire_status {
-    guard(|| {
-        let socket = required(socket, "socket")?;
-        let out = output(out, "out")?;
-        here(socket.birth)?;
-        let peers = socket.socket.accounts().into_iter();
-        out.write(give(sealwire_peers::new(peers.map(PeerSource::Peer))));
-        Ok(())
-    })
+    of_socket(socket, out, Socket::accounts)
 }
 
 /// How many peers the list has; 0 for NULL.
