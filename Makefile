@@ -1,6 +1,6 @@
 # `make test` does all the set-up on a fresh machine with a Rust toolchain.
 
-.PHONY: all formal check test unit interop lint docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c ruby python clean
+.PHONY: all formal check test unit interop lint format docs wasm aarch64 portable constant-time emulated fuzz bench instructions deny miri minimum-rust newcomer simulate c install-c ruby python clean
 
 all: test lint docs
 
@@ -43,8 +43,13 @@ lint:
 	python3 .ci/layers.py
 	python3 .ci/words.py
 	python3 .ci/summaries.py
-	cargo fmt --all --check
+	$(MAKE) --no-print-directory format
 	cargo clippy --workspace --all-targets -- -D warnings
+
+## The format of every workspace.
+WORKSPACES = . interop fuzz bench formal/states bindings/python bindings/ruby
+format:
+	@for workspace in $(WORKSPACES); do (cd $$workspace && cargo fmt --check) || exit; done
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
@@ -144,8 +149,7 @@ instructions:
 ## The check comes first: it installs what the lints need too.
 ruby:
 	CARGO_TARGET_DIR="$(CURDIR)/target" bindings/ruby/check.sh
-	cd bindings/ruby && cargo fmt --check && \
-		CARGO_TARGET_DIR="$(CURDIR)/target" cargo clippy --locked -- -D warnings
+	cd bindings/ruby && CARGO_TARGET_DIR="$(CURDIR)/target" cargo clippy --locked -- -D warnings
 
 ## Licences, bans and sources of all dependencies. Advisories too where the RustSec database can be
 ## fetched; else it says that they were skipped. Installs its version of cargo-deny.
@@ -154,8 +158,7 @@ deny:
 
 ## The Python package: installed into a clean virtual environment, tested, types and examples too.
 python:
-	cd bindings/python && cargo fmt --check && \
-		CARGO_TARGET_DIR="$(CURDIR)/target" cargo clippy --all-targets --features abi3 -- -D warnings
+	cd bindings/python && CARGO_TARGET_DIR="$(CURDIR)/target" cargo clippy --all-targets --features abi3 -- -D warnings
 	CARGO_TARGET_DIR="$(CURDIR)/target" bindings/python/check.sh
 
 clean:

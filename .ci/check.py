@@ -111,7 +111,7 @@ def packages(names):
 
 def steps(chosen, documents, folders):
     """The commands, in the order of what fails soonest."""
-    yield ["cargo", "fmt", "--all", "--check"]
+    yield ["make", "--no-print-directory", "format"]
     if chosen:
         yield ["cargo", "clippy", *packages(chosen), "--all-targets", "--", "-D", "warnings"]
     tested = {name for name in chosen if has_unit_tests(folders[name])}

@@ -19,12 +19,16 @@ const HEARTBEAT_TIMEOUT: Duration = Duration::from_millis(500);
 const QUIET: Duration = Duration::from_millis(1_200);
 
 fn beating(socket_type: SocketType) -> SocketBuilder {
-    options(socket_type).heartbeat(INTERVAL).heartbeat_timeout(HEARTBEAT_TIMEOUT)
+    options(socket_type)
+        .heartbeat(INTERVAL)
+        .heartbeat_timeout(HEARTBEAT_TIMEOUT)
 }
 
 /// Not given up by a machine that only stalls.
 fn patient(socket_type: SocketType) -> SocketBuilder {
-    options(socket_type).heartbeat(INTERVAL).heartbeat_timeout(4 * HEARTBEAT_TIMEOUT)
+    options(socket_type)
+        .heartbeat(INTERVAL)
+        .heartbeat_timeout(4 * HEARTBEAT_TIMEOUT)
 }
 
 /// After a time without messages the connection is the same and carries a message there and back.

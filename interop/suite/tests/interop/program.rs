@@ -26,7 +26,11 @@ fn asks_libzmqs_servers_channels_and_peers() {
     if !LIBZMQ_DRAFTS.is_there() || !SEALWIRE.is_there() {
         return;
     }
-    for (theirs, ours) in [("server", "client"), ("channel", "channel"), ("peer", "peer")] {
+    for (theirs, ours) in [
+        ("server", "client"),
+        ("channel",  "channel"),
+        ("peer", "peer"),
+    ] {
         let (mut peer, endpoint) = peer(theirs, &["--recv", "1", "--echo"]);
         let own = Own::start(&[ours, "-c", &endpoint, "-d", TEXT, "-n", "1"]);
         assert_eq!(peer.message(), [describe(TEXT.as_bytes())], "{ours}");
