@@ -24,16 +24,8 @@ test:
 	done; \
 	echo "make test:$$verdicts"; exit $$failed
 
-## Then what the features of calls add. `-p sealwire-rpc` would choose the features of all below it
-## anew, and compile that again; so this names the tests.
-RPC_FEATURES = sealwire-rpc/serde,sealwire-rpc/monte-compat
 unit:
-	@failed=0; \
-	cargo test --workspace --no-fail-fast || failed=$$?; \
-	cargo test --workspace --features $(RPC_FEATURES) --no-fail-fast --lib -- monte:: || failed=$$?; \
-	cargo test --workspace --features $(RPC_FEATURES) --no-fail-fast --example kv --test calls --test monte || failed=$$?; \
-	cargo test --workspace --features $(RPC_FEATURES) --no-fail-fast --doc -- sealwire-rpc/ || failed=$$?; \
-	exit $$failed
+	cargo test --workspace --no-fail-fast
 
 ## Real peers: libzmq, pyzmq, omq. A peer that is missing is a stated skip here, a failure in CI.
 interop:

@@ -10,8 +10,8 @@ cd "$(dirname "$0")"
 limit=1500
 
 sh setup.sh
-# The programs' paths start here, whatever the caller has set.
-cargo test --quiet --locked --target-dir target --package sealwire-interop-suite --no-run
 [ "${1:-}" != --build ] || exit 0
-timeout "$limit" cargo test --locked --target-dir target --package sealwire-interop-suite -- \
-    --test-threads 4
+# Of the whole workspace, since it chooses the features of what is below: alone, the suite would have all of that
+# compiled again.
+cd ..
+timeout "$limit" cargo test --locked --workspace --test interop -- --test-threads 4

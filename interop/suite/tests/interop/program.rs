@@ -28,7 +28,7 @@ fn asks_libzmqs_servers_channels_and_peers() {
     }
     for (theirs, ours) in [
         ("server", "client"),
-        ("channel",  "channel"),
+        ("channel", "channel"),
         ("peer", "peer"),
     ] {
         let (mut peer, endpoint) = peer(theirs, &["--recv", "1", "--echo"]);
