@@ -32,12 +32,15 @@ export GEM_HOME
 
 # Peers: the program, the C library, and the Python package in an environment of its own; or those
 # that the caller names.
-if [ -z "${SEALWIRE_PROGRAM:-}" ] || [ -z "${SEALWIRE_C_LIBRARY:-}" ]; then
-    # Both at once: alone each would have what is below it with other features, and compiled again.
-    (cd "$root" && cargo build --release --locked --quiet -p sealwire-cli -p sealwire-capi)
+# Each by itself, as whoever installs it does.
+if [ -z "${SEALWIRE_PROGRAM:-}" ]; then
+    (cd "$root" && cargo build --release --locked --quiet -p sealwire-cli)
+    export SEALWIRE_PROGRAM=$CARGO_TARGET_DIR/release/sealwire
 fi
-export SEALWIRE_PROGRAM=${SEALWIRE_PROGRAM:-$CARGO_TARGET_DIR/release/sealwire}
-export SEALWIRE_C_LIBRARY=${SEALWIRE_C_LIBRARY:-$CARGO_TARGET_DIR/release/libsealwire_c.so}
+if [ -z "${SEALWIRE_C_LIBRARY:-}" ]; then
+    (cd "$root" && cargo build --release --locked --quiet -p sealwire-capi)
+    export SEALWIRE_C_LIBRARY=$CARGO_TARGET_DIR/release/libsealwire_c.so
+fi
 if [ -z "${SEALWIRE_PYTHON:-}" ]; then
     python3 -m venv "$GEM_HOME/python"
     "$GEM_HOME/python/bin/pip" install --quiet "$root/bindings/python"

@@ -1,4 +1,4 @@
-"""Sealwire in other languages as peers: C and Ruby, in both roles, with BLAKE3 and CURVE."""
+"""Sealwire in C as a peer, in both roles, with BLAKE3 and CURVE. The tests of Ruby have Python as theirs."""
 
 from __future__ import annotations
 
@@ -15,27 +15,6 @@ from conftest import ROOT, TIMEOUT, Pairs, missing
 
 #: Starts a peer: answer or ask, mechanism, endpoint, file of its keys, public key of the other.
 Peer = Callable[[str, str, str, str, sealwire.PublicKey], "subprocess.Popen[str]"]
-
-RUBY = """
-require "sealwire"
-role, mechanism, endpoint, keys, other = ARGV
-keys = Sealwire::KeyPair.read(keys)
-other = Sealwire::PublicKey.new(other)
-if role == "answer"
-  security = Sealwire::Security.public_send("#{mechanism}_server", keys: keys, allow: [other])
-  socket = Sealwire::REP.new(security: security)
-  socket.bind(endpoint)
-  socket << socket.receive.to_s
-else
-  security = Sealwire::Security.public_send("#{mechanism}_client", server_key: other, keys: keys)
-  socket = Sealwire::REQ.new(security: security)
-  socket.connect(endpoint)
-  socket << "from Ruby"
-  print socket.receive.to_s
-end
-socket.close
-"""
-
 
 @pytest.fixture(scope="session")
 def in_c(tmp_path_factory: pytest.TempPathFactory) -> Peer:
@@ -61,22 +40,6 @@ def in_c(tmp_path_factory: pytest.TempPathFactory) -> Peer:
     return start
 
 
-@pytest.fixture(scope="session")
-def in_ruby() -> Peer:
-    if shutil.which("ruby") is None:
-        missing("there is no ruby")
-    # The gem that was built in place for the tests, or an installed one.
-    in_place = str(ROOT / "bindings" / "ruby" / "lib")
-    command = ["ruby", "-W0", "-I", os.environ.get("SEALWIRE_RUBY_LIB", in_place)]
-    if subprocess.run([*command, "-r", "sealwire", "-e", ""], capture_output=True).returncode:
-        missing("the Ruby gem is neither built nor installed: bindings/ruby/install.sh")
-
-    def start(*arguments: object) -> subprocess.Popen[str]:
-        return peer([*command, "-e", RUBY, "--"], *arguments)
-
-    return start
-
-
 def peer(command: list[str], *arguments: object) -> subprocess.Popen[str]:
     (*texts, key) = arguments
     assert isinstance(key, sealwire.PublicKey)
@@ -97,38 +60,30 @@ def ended(process: subprocess.Popen[str]) -> str:
     return output
 
 
-@pytest.fixture(params=["C", "Ruby"])
-def language(request: pytest.FixtureRequest) -> tuple[str, Peer]:
-    start: Peer = request.getfixturevalue("in_c" if request.param == "C" else "in_ruby")
-    return request.param, start
-
-
 @pytest.mark.parametrize("mechanism", ["blake3", "curve"])
 def test_it_asks_python(
-    pair: Pairs, tmp_path: pathlib.Path, language: tuple[str, Peer], mechanism: str
+    pair: Pairs, tmp_path: pathlib.Path, in_c: Peer, mechanism: str
 ) -> None:
-    name, start = language
     keys, other = sealwire.KeyPair.generate(), sealwire.KeyPair.generate()
     _, secret = other.save(tmp_path / "other")
     server_of = getattr(sealwire.Security, f"{mechanism}_server")
-    server = pair.socket(sealwire.REP, server_of(keys, sealwire.AllowedKeys({other.public: name})))
+    server = pair.socket(sealwire.REP, server_of(keys, sealwire.AllowedKeys({other.public: "C"})))
     endpoint = server.bind("tcp://127.0.0.1:0")
-    process = start("ask", mechanism, endpoint, str(secret), keys.public)
+    process = in_c("ask", mechanism, endpoint, str(secret), keys.public)
     try:
         request = server.recv_message()
         server.send(b"python heard " + request.body)
         assert request.peer is not None
-        assert request.peer.user_id == name
-        assert ended(process) == f"python heard from {name}"
+        assert request.peer.user_id == "C"
+        assert ended(process) == "python heard from C"
     finally:
         process.kill()
 
 
 @pytest.mark.parametrize("mechanism", ["blake3", "curve"])
 def test_it_answers_python(
-    pair: Pairs, tmp_path: pathlib.Path, language: tuple[str, Peer], mechanism: str
+    pair: Pairs, tmp_path: pathlib.Path, in_c: Peer, mechanism: str
 ) -> None:
-    _, start = language
     keys, other = sealwire.KeyPair.generate(), sealwire.KeyPair.generate()
     _, secret = other.save(tmp_path / "other")
     client_of = getattr(sealwire.Security, f"{mechanism}_client")
@@ -136,7 +91,7 @@ def test_it_answers_python(
     endpoint = f"ipc://{tmp_path}/socket"
     client = pair.socket(sealwire.REQ, client_of(other.public, keys), reconnect_ivl=1)
     client.connect(endpoint)
-    process = start("answer", mechanism, endpoint, str(secret), keys.public)
+    process = in_c("answer", mechanism, endpoint, str(secret), keys.public)
     try:
         client.send(b"question")
         assert client.recv() == b"question"
