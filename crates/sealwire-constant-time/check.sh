@@ -15,14 +15,15 @@ fail() {
     exit 1
 }
 
-# Builds the unit tests of crate $1 with the command "$@" behind it and prints where they are.
+# Builds the unit tests with the command "$@" behind crate $1 and prints where those of the crate are. All crates
+# are named each time, as in `make emulated`, or what is below them would have other features and be compiled again.
 build() {
     package=$1
     shift
-    log=$("$@" --package "$package" --release --lib --no-run --color never 2>&1) \
-        || fail "the tests of $package do not build: $log"
-    binary=$(echo "$log" | sed -n 's/.*Executable.*(\(.*\)).*/\1/p' | tail -n 1)
-    realpath "$binary"
+    log=$("$@" -p sealwire-simd -p sealwire-aead -p sealwire-nacl -p sealwire-newplex \
+        --release --lib --no-run --color never 2>&1) || fail "the tests do not build: $log"
+    name=$(echo "$package" | tr - _)
+    realpath "$(echo "$log" | sed -n "s/.*Executable.*(\(.*\/$name-[0-9a-f]*\)).*/\1/p")"
 }
 
 # Prints the lines of the log that say what was checked, of which there must be one for each of the
