@@ -1,6 +1,6 @@
 //! Blocking: a future is driven on the calling thread by [`sealwire::blocking::block_on`], with the GIL
 //! released. Python runs signal handlers between two instructions of the main thread, so that thread
-//! comes back for them before each sleep and after each signal.
+//! comes back for them before each sleep, which lasts a second at most, and after each signal.
 
 use std::future::Future;
 use std::io;

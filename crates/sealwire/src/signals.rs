@@ -35,6 +35,10 @@ mod unix {
     /// A wait is cut here and goes on, so that no system finds it too long.
     const LONGEST_SLEEP: Duration = Duration::from_secs(86_400);
 
+    /// A sleep that may be interrupted is cut here. A signal to the process that comes while this thread holds
+    /// signals back goes to another thread, if one lets it in; its handler wakes nobody here.
+    const ASKED_AGAIN: Duration = Duration::from_secs(1);
+
     /// Raised by a fault of the thread itself, which cannot go on, or wanted at that very place.
     const NEVER_HELD: [Signal; 8] = [
         Signal::SIGSEGV,
@@ -54,8 +58,8 @@ mod unix {
     }
 
     /// Sleeps until one of them has what it is asked for, or the deadline. `interrupted`, where there is one, is
-    /// asked before each sleep and after each signal handler, which it is told of, and may end the sleep. Returns
-    /// how many have something, 0 at the deadline; `None` where it was interrupted.
+    /// asked before each sleep, which is a second at most, and after each signal handler, which it is told of, and
+    /// may end the sleep. Returns how many have something, 0 at the deadline; `None` where it was interrupted.
     ///
     /// # Errors
     ///
@@ -66,9 +70,9 @@ mod unix {
         mut interrupted: Option<&mut dyn FnMut(bool) -> bool>,
     ) -> nix::Result<Option<usize>> {
         loop {
-            let held = match interrupted {
-                Some(_) => Held::hold(),
-                None => Held { before: None },
+            let (held, longest) = match interrupted {
+                Some(_) => (Held::hold(), ASKED_AGAIN),
+                None => (Held { before: None }, LONGEST_SLEEP),
             };
             let is_over = |asked: &mut Option<&mut dyn FnMut(bool) -> bool>, handler_ran| {
                 asked.as_mut().is_some_and(|asked| asked(handler_ran))
@@ -76,8 +80,8 @@ mod unix {
             if is_over(&mut interrupted, false) {
                 return Ok(None);
             }
-            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-            let found = held.poll(polled, left.map(|left| left.min(LONGEST_SLEEP)));
+            let left = deadline.map_or(longest, |at| at.saturating_duration_since(Instant::now()));
+            let found = held.poll(polled, left.min(longest));
             drop(held);
             match found {
                 Ok(0) if deadline.is_none_or(|at| at > Instant::now()) => {}
@@ -105,8 +109,8 @@ mod unix {
             target_os = "freebsd",
             target_os = "dragonfly"
         ))]
-        fn poll(&self, polled: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
-            nix::poll::ppoll(polled, left.map(Into::into), self.before)
+        fn poll(&self, polled: &mut [PollFd<'_>], left: Duration) -> nix::Result<i32> {
+            nix::poll::ppoll(polled, Some(left.into()), self.before)
         }
 
         /// Lets signals in before it falls asleep: one that comes between is handled and ends nothing.
@@ -116,13 +120,11 @@ mod unix {
             target_os = "freebsd",
             target_os = "dragonfly"
         )))]
-        fn poll(&self, polled: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
+        fn poll(&self, polled: &mut [PollFd<'_>], left: Duration) -> nix::Result<i32> {
             use nix::poll::PollTimeout;
-            let left = left.map_or(PollTimeout::NONE, |left| {
-                // Rounded up, or the last millisecond would be spent awake.
-                let milliseconds = left.as_nanos().div_ceil(1_000_000);
-                PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
-            });
+            // Rounded up, or the last millisecond would be spent awake.
+            let milliseconds = left.as_nanos().div_ceil(1_000_000);
+            let left = PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX);
             self.let_in();
             nix::poll::poll(polled, left)
         }

@@ -9,7 +9,7 @@ mod support;
 use std::collections::VecDeque;
 use std::hint;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -292,6 +292,31 @@ fn no_signal_is_lost_beside_a_flag() {
     every_signal_is_seen(|| alone.send("kept").map_err(Error::from));
     let socket = sealwire::Socket::new(SocketType::Pull).unwrap();
     every_signal_is_seen(|| block_on(socket.recv(), None, |_| is_news()).map(drop));
+}
+
+/// A signal to the process goes to a thread that lets it in, which is not the one that is about to sleep.
+#[test]
+fn what_another_thread_handled_is_seen_as_well() {
+    let _handler = handler();
+    let socket = sealwire::Socket::new(SocketType::Pull).unwrap();
+    let (leave, stays) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || stays.recv());
+        let mut is_sent = false;
+        let ended = block_on(socket.recv(), Some(Instant::now() + TIMEOUT), |_| {
+            let news = is_news();
+            if !is_sent {
+                is_sent = true;
+                nix::sys::signal::kill(nix::unistd::getpid(), Signal::SIGUSR1).unwrap();
+                while !is_news() {
+                    hint::spin_loop();
+                }
+            }
+            news
+        });
+        drop(leave);
+        assert!(matches!(ended, Err(Error::Interrupted)), "{ended:?}");
+    });
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub(crate) enum Next {
 pub(crate) enum Interrupt {
     /// When a signal handler has run on the thread while it slept.
     AnyHandler,
-    /// When this holds: it is asked before each sleep and after each handler.
+    /// When this holds: it is asked before each sleep, each second, and after each handler.
     When(Arc<dyn Fn() -> bool + Send + Sync>),
 }
 

@@ -12,13 +12,13 @@ use crate::waiting::{self, Unfinished};
 /// between, and a signal handler may end that.
 ///
 /// Calls `interrupted` before each sleep, with `false`, and after each signal handler that ran while the thread
-/// slept, with `true`. Once it returns `true` the future is dropped. So `|handler_ran| handler_ran` ends at
-/// any handler, and `|_| false` at none.
+/// slept, with `true`. No sleep lasts longer than a second. Once it returns `true` the future is dropped. So
+/// `|handler_ran| handler_ran` ends at any handler, and `|_| false` at none.
 ///
 /// No signal is lost in between: the thread holds signals back from the call with `false` on, and the
 /// system lets them in as the thread falls asleep. So what a handler notes before that is seen
-/// by that call, and one that runs later ends the sleep. Without `ppoll` (macOS, NetBSD,
-/// OpenBSD) a signal that comes in just that moment ends the next sleep instead. `interrupted` should be
+/// by that call, and one that runs later ends the sleep. What a handler notes that another thread runs meanwhile is
+/// seen by the next call, within a second. Without `ppoll` (macOS, NetBSD, OpenBSD) a signal that comes in just that moment ends the next sleep instead. `interrupted` should be
 /// short, and threads that it starts would take no signals.
 ///
 /// Calls inside of each other are fine. A waiting call holds a descriptor (two where there is no
