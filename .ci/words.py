@@ -43,7 +43,8 @@ PROSE = [
     ),
     Word(
         r"\b(?:gets?|got|have|has) (?:a turn|turns of their own)\b|\bin (?:its|their) own turns?\b"
-        r"|\bthe turn in which\b|\bor one turn\b|\bturns? of (?:the|its) (?:loop|engine|I/O thread)\b",
+        r"|\bthe turn in which\b|\bor one turn\b|\bturns? of (?:the|its) (?:loop|engine|I/O thread)\b"
+        r"|\bhad (?:its|their) turns?\b|\bgives? each a turn\b|\bgets? (?:its|their) turns?\b",
         "iteration, poll, time slice",
         "After 64 operations others get a turn.",
         "The old build and the new one run in turns of 2 ms.",
@@ -211,7 +212,7 @@ NAMES = [
     Word(r"^notice$", "event", "Item::Notice", "fn is_noticed()"),
     Word(r"(?:^|_)(?:to|no|disconnect|peer)_routes?$", "routing_id", "fn to_route()", "let route = 0;"),
     Word(r"^routes?_(?:beside|of)(?:_|$)", "routing_id", "fn route_of_peer()", "fn routes()"),
-    Word(r"^looks?$", "spin, poll, check, read", "fn look()", "fn look_up()"),
+    Word(r"^looks?(?:_(?:at|again)(?:_|$)|$)", "spin, poll, check, read", "fn look_at_link()", "fn look_up()"),
     Word(r"(?:^|_)connection_numbers?(?:_|$)", "connection_id", "connection_number: u64", "connections: u8"),
     Word(r"(?:^|_)by_numbers?(?:_|$)", "by_routing_id", "fn send_by_number()", "fn by_the_number()"),
     Word(r"(?:^|_)in_line(?:_|$)", "queued", "fn wait_in_line()", "fn in_lines()"),

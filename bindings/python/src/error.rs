@@ -24,7 +24,7 @@ pub(crate) fn plain(py: Python<'_>, name: &str, text: impl std::fmt::Display) ->
     exception(py, name, (text.to_string(),))
 }
 
-/// Not the turn for this.
+/// Not allowed in this state.
 pub(crate) fn state(py: Python<'_>, text: &str) -> PyErr {
     plain(py, "StateError", text)
 }

@@ -155,7 +155,7 @@ impl Wake for Ringing {
 }
 
 /// What a wait needs. It is used again, by another wait: one that rings for an earlier one makes the
-/// later look once more than it had to.
+/// later check once more than it had to.
 #[magnus::wrap(class = "Sealwire::Bell", free_immediately, size)]
 struct Bell(Arc<Ringing>);
 

@@ -631,7 +631,7 @@
 #define SEALWIRE_OPTION_TCP_MAX_RETRANSMIT_MS 46
 
 /**
- * How long a receive on a socket with one connection looks before it sleeps, in microseconds.
+ * How long a receive on a socket with one connection spins before it sleeps, in microseconds.
  * Default 0.
  */
 #define SEALWIRE_OPTION_SPIN_US 47

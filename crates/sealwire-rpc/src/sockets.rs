@@ -7,7 +7,7 @@ use sealwire::SocketBuilder;
 use crate::limits::{ERROR_MARGIN, Limits, QUEUE_BYTES, QUEUE_MESSAGES};
 use crate::proto::HEADER;
 
-/// How long a thread that waits for the other side looks for its message before it sleeps.
+/// How long a thread that waits for the other side spins before it sleeps.
 pub(crate) const SPIN: Duration = Duration::from_micros(50);
 
 /// Gives a socket the options of clients and servers.

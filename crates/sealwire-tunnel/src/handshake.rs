@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sealwire_newplex::schemes::handshake::{
-    CONFIRMATION_SIZE, Initiator, REQUEST_SIZE, RESPONSE_SIZE, Responder, Session,
+    CONFIRMATION_SIZE, Established, Initiator, REQUEST_SIZE, RESPONSE_SIZE, Responder,
 };
 
 use crate::{
@@ -203,20 +203,20 @@ impl Handshake {
                 Ok(None)
             }
             State::Confirmation(responder) => {
-                let session = responder.finish(message)?;
+                let established = responder.finish(message)?;
                 Ok(Some(Channel::new(
-                    session,
+                    established,
                     &std::mem::take(&mut self.unsent),
                 )))
             }
             State::Response(initiator, listener) => {
-                let (session, confirmation) = initiator.finish(message)?;
-                if *listener != session.peer {
-                    return Err(HandshakeError::OtherListener(Box::new(session.peer)));
+                let (established, confirmation) = initiator.finish(message)?;
+                if *listener != established.peer {
+                    return Err(HandshakeError::OtherListener(Box::new(established.peer)));
                 }
                 self.unsent.extend(confirmation);
                 Ok(Some(Channel::new(
-                    session,
+                    established,
                     &std::mem::take(&mut self.unsent),
                 )))
             }
@@ -227,11 +227,11 @@ impl Handshake {
 
 impl Channel {
     /// `unsent` is what the handshake still has to send.
-    fn new(session: Session, unsent: &[u8]) -> Self {
+    fn new(established: Established, unsent: &[u8]) -> Self {
         Channel {
-            peer: session.peer,
-            outgoing: Outgoing::new(session.sender, unsent),
-            incoming: Incoming::new(session.receiver),
+            peer: established.peer,
+            outgoing: Outgoing::new(established.sender, unsent),
+            incoming: Incoming::new(established.receiver),
         }
     }
 }

@@ -116,7 +116,7 @@ impl Notifier {
         self.0.signal();
     }
 
-    /// Makes it unreadable. To be called before the look for what was signalled.
+    /// Makes it unreadable. To be called before what was signalled is read.
     pub fn clear(&self) {
         self.0.clear();
     }

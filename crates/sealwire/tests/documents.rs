@@ -309,6 +309,66 @@ fn the_map_names_every_crate_and_the_folders_that_there_are() {
     assert_eq!(named, folders(&root().join("crates")));
 }
 
+/// `Type::field` of each atomic in these sources, and `Type` where one wraps it, but for those of tests.
+fn atomics_of(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for source in files(folder, ".rs") {
+        let path = source.to_string_lossy();
+        if path.ends_with("tests.rs") || path.contains("simulated") {
+            continue;
+        }
+        let text = fs::read_to_string(&source).unwrap();
+        let code = text.split("mod tests {").next().unwrap();
+        let mut of = "";
+        for line in code.lines().map(str::trim) {
+            if let Some((_, definition)) = line.split_once("struct ") {
+                let name = definition.split(|letter: char| !letter.is_alphanumeric());
+                of = name.into_iter().next().unwrap();
+                if definition.contains("(Atomic") {
+                    found.insert(of.to_owned());
+                }
+            } else if let Some((field, shape)) = line.split_once(": ")
+                && shape.contains("Atomic")
+                && !line.starts_with("//")
+                && !shape.contains(['(', '&'])
+            {
+                let field = field.split_whitespace().next_back().unwrap();
+                found.insert(format!("{of}::{field}"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_table_of_atomics_names_those_that_there_are() {
+    let architecture = read("ARCHITECTURE.md");
+    let (_, section) = architecture.split_once("### Atomics").unwrap();
+    let (table, _) = section.split_once("declared in modules below").unwrap();
+    let mut named = BTreeSet::new();
+    for row in rows(table) {
+        let mut of = "";
+        for name in quoted(row[0]) {
+            // Where a type has several, it is named once. What a row says of folders is none.
+            if let Some((by, _)) = name.split_once("::") {
+                of = by;
+                named.insert(name.to_owned());
+            } else if name.starts_with(char::is_uppercase) {
+                named.insert(name.to_owned());
+            } else if !["engine", "inproc"].contains(&name) {
+                named.insert(format!("{of}::{name}"));
+            }
+        }
+    }
+    let sources = root().join("crates/sealwire/src");
+    let folders = ["waiting", "core", "socket", "engine", "inproc"];
+    let there: BTreeSet<_> = folders
+        .iter()
+        .flat_map(|folder| atomics_of(&sources.join(folder)))
+        .collect();
+    assert_eq!(named, there);
+}
+
 #[test]
 fn tables_name_files_and_tests_that_exist() {
     let architecture = read("ARCHITECTURE.md");

@@ -123,7 +123,7 @@ pub const SEALWIRE_OPTION_TCP_KEEP_ALIVE_INTERVAL_S: i32 = 44;
 pub const SEALWIRE_OPTION_TCP_KEEP_ALIVE_COUNT: i32 = 45;
 /// How long sent data may go unacknowledged, in milliseconds; Linux. `ZMQ_TCP_MAXRT`.
 pub const SEALWIRE_OPTION_TCP_MAX_RETRANSMIT_MS: i32 = 46;
-/// How long a receive on a socket with one connection looks before it sleeps, in microseconds.
+/// How long a receive on a socket with one connection spins before it sleeps, in microseconds.
 /// Default 0.
 pub const SEALWIRE_OPTION_SPIN_US: i32 = 47;
 /// How long a ZAP handler may take, in milliseconds. Default 5,000.

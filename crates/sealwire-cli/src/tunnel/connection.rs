@@ -84,7 +84,7 @@ pub(super) struct TunneledConnection<S> {
 pub(super) enum Wants {
     /// Nothing before one of its sockets is ready.
     Nothing,
-    /// To go on, after the others had their turn.
+    /// To go on, after the time slices of the others.
     Again,
     /// To go on once there is a file descriptor for its second socket.
     Descriptor(io::Error),

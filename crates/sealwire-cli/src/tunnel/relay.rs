@@ -7,15 +7,15 @@ use sealwire_tunnel::{Incoming, NotAuthentic, Opened, Outgoing};
 use super::failure::Failed;
 use super::world::Stream;
 
-/// Blocks that a connection may move each way before others have their turn.
-const TURN: usize = 8;
+/// Blocks that a connection may move each way before the time slices of others.
+const BLOCKS_PER_TIME_SLICE: usize = 8;
 
 /// How far the connection has come.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Pumped {
     /// Nothing more can be done before a socket is ready.
     Waiting,
-    /// It has had its turn and could go on.
+    /// Its time slice is over and it could go on.
     Again,
     /// Both directions ended, as both sides meant it.
     Ended,
@@ -68,7 +68,7 @@ impl Relay {
         sealed: &mut impl Stream,
         plain: &mut impl Stream,
     ) -> Result<Pumped, Failed> {
-        for _ in 0..TURN {
+        for _ in 0..BLOCKS_PER_TIME_SLICE {
             let came = self.receive(sealed, plain)?;
             let went = self.send(sealed, plain)?;
             if self.received_all && self.sent_all {

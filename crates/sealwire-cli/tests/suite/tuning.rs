@@ -50,7 +50,7 @@ fn the_high_water_mark_for_sending_holds_back_and_conflate_replaces() {
     assert!(latest.stderr.contains("1 messages"), "{}", latest.stderr);
 }
 
-/// A program that cannot print takes no more than its mark, and what the system holds.
+/// A program that cannot print takes no more than its high-water mark, and what the system holds.
 #[cfg(unix)]
 #[test]
 fn the_high_water_mark_for_receiving_holds_the_sender_back() {

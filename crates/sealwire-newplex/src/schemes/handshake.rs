@@ -86,7 +86,7 @@ pub enum HandshakeError {
 
 /// The outcome of a handshake.
 #[derive(Debug)]
-pub struct Session {
+pub struct Established {
     /// For what is sent; in the state of the peer's receiver.
     pub sender: Protocol,
     /// For what is received; in the state of the peer's sender.
@@ -156,7 +156,7 @@ impl Initiator {
     pub fn finish(
         self,
         response: &[u8],
-    ) -> Result<(Session, [u8; CONFIRMATION_SIZE]), HandshakeError> {
+    ) -> Result<(Established, [u8; CONFIRMATION_SIZE]), HandshakeError> {
         let Self {
             mut protocol,
             secret,
@@ -172,12 +172,12 @@ impl Initiator {
         let confirmation = seal_key(&mut protocol, "is", secret.public_key());
         protocol.mix("is-re", &*secret.agree(&peer_ephemeral));
         let (receiver, sender) = split(protocol);
-        let session = Session {
+        let established = Established {
             sender,
             receiver,
             peer,
         };
-        Ok((session, confirmation))
+        Ok((established, confirmation))
     }
 }
 
@@ -240,7 +240,7 @@ impl Responder {
     /// # Errors
     ///
     /// [`HandshakeError`] if it is not what the initiator sent for this response.
-    pub fn finish(self, confirmation: &[u8]) -> Result<Session, HandshakeError> {
+    pub fn finish(self, confirmation: &[u8]) -> Result<Established, HandshakeError> {
         let Self {
             mut protocol,
             ephemeral,
@@ -249,7 +249,7 @@ impl Responder {
         let peer = open_key(&mut protocol, "is", confirmation)?;
         protocol.mix("is-re", &*ephemeral.agree(&peer));
         let (sender, receiver) = split(protocol);
-        Ok(Session {
+        Ok(Established {
             sender,
             receiver,
             peer,

@@ -31,8 +31,8 @@ pub(super) enum ConnectionChange<L> {
     Began {
         /// Another one, which has to go because too many are silent.
         gives_way: Option<u32>,
-        /// When to look at the door.
-        look_at: Option<Duration>,
+        /// When to check the door.
+        check_at: Option<Duration>,
     },
     /// With its link, if it was let in.
     Ended(Option<L>),
@@ -78,7 +78,7 @@ impl<L: Clone, P> Admission<L, P> {
         let gives_way = door.began(routing_id, now);
         ConnectionChange::Began {
             gives_way,
-            look_at: door.next_timeout(),
+            check_at: door.next_timeout(),
         }
     }
 

@@ -20,8 +20,11 @@ impl Hub {
         let routing_id = peer.connection_routing_id();
         match self.admission.changed(routing_id, self.now()) {
             ConnectionChange::Ended(link) => self.disconnected(link),
-            ConnectionChange::Began { gives_way, look_at } => {
-                if let Some(at) = look_at {
+            ConnectionChange::Began {
+                gives_way,
+                check_at,
+            } => {
+                if let Some(at) = check_at {
                     self.clock.arm(at);
                 }
                 if let Some(routing_id) = gives_way {
@@ -136,7 +139,7 @@ impl Hub {
     pub(crate) fn violated(&self, routing_id: u32, violation: Violation) {
         let link = self.admission.link(routing_id);
         if let Some(link) = &link {
-            // What it has sent after this is not looked at.
+            // What it has sent after this is not read.
             link.close();
         }
         self.turn_away(link.as_deref(), violation, routing_id);
@@ -161,7 +164,7 @@ impl Hub {
     }
 
     /// Ends connections whose time to say something, or to wait for a place, is over.
-    pub(super) fn look_at_door(&self, now: Duration) {
+    pub(super) fn check_door(&self, now: Duration) {
         let (silent, waited, next) = self.admission.overdue(now);
         for routing_id in silent {
             self.silent(routing_id, "rpc: no SETTINGS in time");

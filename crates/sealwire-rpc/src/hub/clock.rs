@@ -1,6 +1,6 @@
 //! Time limits, and queues that were full: what has to be done about them, and when.
 //!
-//! The thread that does the I/O of the context does it, in [rounds](Round) through the links, a few links at a time.
+//! The thread that does the I/O of the context does it, in [rounds](Round) through the links, a few links at once.
 //! All sockets of the context wait for that thread, so it takes no lock here that others hold while they run code
 //! of the program's: a link that another thread has is tried again later ([`Checked::Busy`]), and the other locks on
 //! its way guard data only.
@@ -16,16 +16,12 @@ use sealwire::waits;
 
 use super::Hub;
 use super::links::HubLink;
+use super::round::Round;
 use crate::limits::bounded;
 use crate::link::{Checked, Offered};
 use crate::lock::lock;
 use crate::outgoing::CallOptions;
 use crate::proto::TICK;
-
-/// Links that are looked at before the sockets of the context have an iteration.
-const LINKS_AT_A_TIME: usize = 64;
-/// When a link is tried again that another thread had.
-const BUSY: Duration = Duration::from_millis(1);
 
 /// When to check next; arming it for later than that costs one load.
 pub(super) struct Clock {
@@ -86,19 +82,15 @@ impl Clock {
 
 /// How far the clock has come.
 #[derive(Default)]
-pub(super) struct Round {
-    /// The first routing id that is left of a round that has begun.
-    left: Option<u32>,
+pub(super) struct Progress {
+    round: Round<Arc<HubLink>, Offered>,
     /// Some link waited for room in the socket as the round began.
     full: bool,
     /// A wait for room in the socket.
     room: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// Links that another thread had, with what is left to do for them.
-    busy: Vec<(Arc<HubLink>, Option<Offered>)>,
-    retry: Duration,
 }
 
-impl Round {
+impl Progress {
     fn has_room(&mut self, context: &mut Context<'_>) -> bool {
         let room = self.room.as_mut();
         room.is_some_and(|room| room.as_mut().poll(context).is_ready())
@@ -109,14 +101,14 @@ impl Round {
 pub(super) struct Timekeeping {
     hub: Arc<Hub>,
     /// Locked by that thread only.
-    round: Mutex<Round>,
+    progress: Mutex<Progress>,
 }
 
 impl Timekeeping {
     pub(super) fn of(hub: &Arc<Hub>) -> Arc<Self> {
         Arc::new(Timekeeping {
             hub: hub.clone(),
-            round: Mutex::default(),
+            progress: Mutex::default(),
         })
     }
 }
@@ -127,12 +119,12 @@ impl waits::Work for Timekeeping {
         if hub.has_ended() {
             return None;
         }
-        let round = &mut *lock(&self.round);
+        let progress = &mut *lock(&self.progress);
         let context = &mut Context::from_waker(waker);
-        match hub.guard("the clock", || hub.process_due(round, context)) {
+        match hub.guard("the clock", || hub.process_due(progress, context)) {
             // There may be more, once others had their time.
             Some(true) => Some(Duration::ZERO),
-            Some(false) => hub.next_check(round),
+            Some(false) => hub.next_check(progress),
             None => {
                 hub.fail_beside();
                 None
@@ -142,7 +134,7 @@ impl waits::Work for Timekeeping {
 }
 
 impl Hub {
-    /// Something has to be looked at then.
+    /// Something has to be checked then.
     pub(crate) fn arm(&self, at: Duration) {
         self.clock.arm(at);
     }
@@ -159,7 +151,7 @@ impl Hub {
         self.arm(until);
     }
 
-    /// The end of a call's time is looked at a tick later.
+    /// The end of a call's time is checked a tick later.
     pub(crate) fn arm_for_call(&self, due: Option<Duration>) {
         if let Some(due) = due {
             self.arm(due + TICK);
@@ -174,86 +166,146 @@ impl Hub {
     }
 
     /// When to process next, where nothing is due and the waker is not woken before.
-    pub(super) fn next_check(&self, round: &Round) -> Option<Duration> {
-        let retry = (!round.busy.is_empty()).then_some(round.retry);
+    pub(super) fn next_check(&self, progress: &Progress) -> Option<Duration> {
+        let retry = progress.round.retry_at();
         self.clock.next().into_iter().chain(retry).min()
     }
 
     /// Does some of what is due, and of what there is room for again. `false` where that is nothing: then the waker
     /// of `context` is woken when there is room, and the clock says when to ask next.
-    pub(super) fn process_due(&self, round: &mut Round, context: &mut Context<'_>) -> bool {
+    pub(super) fn process_due(&self, progress: &mut Progress, context: &mut Context<'_>) -> bool {
         let now = self.now();
-        if round.left.is_none() {
-            let has_room = round.has_room(context);
+        if !progress.round.is_under_way() {
+            let has_room = progress.has_room(context);
             if has_room || self.clock.is_due(now) {
-                self.begin_round(round, has_room);
+                self.begin_round(progress, has_room);
             }
         }
-        let retries = !round.busy.is_empty() && round.retry <= now;
-        if retries {
-            for (link, offered) in std::mem::take(&mut round.busy) {
-                self.look_at_link(round, link, offered, now);
+        let busy = progress.round.take_busy(now);
+        let has_work = progress.round.is_under_way() || !busy.is_empty();
+        for (link, offered) in busy {
+            self.process_link(progress, link, offered, now);
+        }
+        if progress.round.is_under_way() {
+            let links_from = |first, most| self.admission.links_from(first, most);
+            let links = progress
+                .round
+                .take_next(links_from, |link| link.routing_id());
+            for link in links {
+                self.process_link(progress, link, None, now);
+            }
+            if !progress.round.is_under_way() {
+                self.end_round(progress, now);
             }
         }
-        let Some(from) = round.left else {
-            return retries;
-        };
-        let links = self.admission.links_from(from, LINKS_AT_A_TIME);
-        let last = links.get(LINKS_AT_A_TIME - 1);
-        round.left = last.and_then(|link| link.routing_id().checked_add(1));
-        for link in links {
-            self.look_at_link(round, link, None, now);
-        }
-        if round.left.is_none() {
-            self.end_round(round, now);
-        }
-        true
+        has_work
     }
 
-    fn begin_round(&self, round: &mut Round, has_room: bool) {
-        round.left = Some(0);
+    fn begin_round(&self, progress: &mut Progress, has_room: bool) {
+        progress.round.begin();
         // Listening comes before the attempt, or a signal could slip through.
-        round.full = self.clock.full.load(Ordering::SeqCst);
-        if !round.full {
-            round.room = None;
-        } else if has_room || round.room.is_none() {
-            round.room = Some(Box::pin(self.socket.room()));
+        progress.full = self.clock.full.load(Ordering::SeqCst);
+        if !progress.full {
+            progress.room = None;
+        } else if has_room || progress.room.is_none() {
+            progress.room = Some(Box::pin(self.socket.room()));
         }
     }
 
-    fn end_round(&self, round: &Round, now: Duration) {
-        if round.full {
+    fn end_round(&self, progress: &Progress, now: Duration) {
+        if progress.full {
             self.clock.full.store(false, Ordering::SeqCst);
             // A thread that finds no room from here on says so.
             if self.admission.any(|link| link.waits_for_socket()) {
                 self.clock.full.store(true, Ordering::SeqCst);
             }
         }
-        self.look_at_door(now);
+        self.check_door(now);
         if let Some(next) = self.changes.check_limit(now) {
             self.clock.note(next);
         }
     }
 
-    fn look_at_link(
+    fn process_link(
         &self,
-        round: &mut Round,
+        progress: &mut Progress,
         link: Arc<HubLink>,
         offered: Option<Offered>,
         now: Duration,
     ) {
-        match link.look_at_clock(now, offered) {
+        match link.process_due(now, offered) {
             Checked::Next(Some(next)) => {
                 self.clock.note(next);
             }
             Checked::Next(None) => {}
-            Checked::Busy(offered) => {
-                round.retry = now + BUSY;
-                round.busy.push((link, offered));
-            }
+            Checked::Busy(offered) => progress.round.put_off(link, offered, now),
             Checked::Violated(violation) => {
                 self.turn_away(Some(&link), violation, link.routing_id())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealwire::{Generate as _, KeyPair};
+    use sealwire::{Security, auth::AllowAnyone};
+
+    use super::*;
+    use crate::handler::Inline;
+    use crate::hub::Driver;
+    use crate::link::inproc_peer;
+    use crate::proto::Settings;
+    use crate::{Body, Limits, Request, Server, Status};
+
+    /// A hub without threads, and a link of it that has a message to send.
+    fn hub_and_link() -> (Server, Arc<Hub>, Arc<HubLink>) {
+        let security = Security::blake3_server(KeyPair::generate(), AllowAnyone);
+        let echo = |request: &Request| Ok::<Body, Status>(request.body().clone());
+        let driver = Arc::new(Driver::default());
+        let mut started = None;
+        let server = Server::builder(security)
+            .build_with(Inline::new(echo), |options, socket| {
+                Ok(started.insert(driver.start(options, socket)).clone())
+            })
+            .unwrap();
+        let hub = started.unwrap();
+        let settings = Settings::of(&Limits::default());
+        let link = HubLink::new(hub.clone(), inproc_peer(), settings);
+        link.act(|proto| proto.one_way(b"message")).unwrap();
+        (server, hub, link)
+    }
+
+    fn process_due(hub: &Hub, progress: &mut Progress) -> bool {
+        hub.process_due(progress, &mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn a_link_that_another_thread_has_is_tried_again_before_long() {
+        let (_server, hub, link) = hub_and_link();
+        hub.admission.admit(link.routing_id(), link.clone());
+        let mut progress = Progress::default();
+        assert!(!process_due(&hub, &mut progress));
+        assert_eq!(hub.next_check(&progress), None);
+        hub.arm(Duration::ZERO);
+        assert!(link.while_held(|| process_due(&hub, &mut progress)));
+        assert!(
+            hub.next_check(&progress)
+                .is_some_and(|at| at <= hub.now() + Duration::from_secs(1))
+        );
+    }
+
+    #[test]
+    fn what_a_link_had_offered_as_another_thread_took_it_is_settled() {
+        let (_server, hub, link) = hub_and_link();
+        let mut progress = Progress::default();
+        let offered = link.offer_to_nobody();
+        progress
+            .round
+            .put_off(link.clone(), Some(offered), Duration::ZERO);
+        assert!(!link.waits_for_socket());
+        while !process_due(&hub, &mut progress) {}
+        assert!(link.waits_for_socket(), "the socket has not taken it");
+        assert_eq!(progress.round.retry_at(), None);
     }
 }

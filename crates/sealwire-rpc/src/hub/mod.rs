@@ -14,6 +14,7 @@ mod ending;
 mod handover;
 mod links;
 mod reading;
+mod round;
 mod shield;
 mod shutdown;
 #[cfg(test)]

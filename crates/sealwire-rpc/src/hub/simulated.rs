@@ -7,7 +7,7 @@ use std::task::Context;
 
 use sealwire::Error as SocketError;
 
-use super::clock::Round;
+use super::clock::Progress;
 use super::{Hub, HubOptions};
 use crate::lock::lock;
 
@@ -45,7 +45,7 @@ impl Driver {
 /// What the threads of one hub would do, each a step at a time.
 pub(crate) struct Steps {
     hub: Arc<Hub>,
-    round: Round,
+    progress: Progress,
     reads: bool,
 }
 
@@ -53,7 +53,7 @@ impl Steps {
     pub(crate) fn of(hub: &Arc<Hub>) -> Self {
         Steps {
             hub: hub.clone(),
-            round: Round::default(),
+            progress: Progress::default(),
             reads: true,
         }
     }
@@ -88,7 +88,7 @@ impl Steps {
 
     /// Does what is due. Whether there was something.
     pub(crate) fn keep_time(&mut self, context: &mut Context<'_>) -> bool {
-        !self.hub.has_ended() && self.hub.process_due(&mut self.round, context)
+        !self.hub.has_ended() && self.hub.process_due(&mut self.progress, context)
     }
 
     /// Whether its threads would have ended.

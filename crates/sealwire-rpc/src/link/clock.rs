@@ -14,6 +14,8 @@ use sealwire::Frame;
 use super::owner::Owner;
 use super::{CallLink, Core};
 use crate::limits::LEAST_READ;
+#[cfg(test)]
+use crate::lock::lock;
 use crate::proto::{Closed, Protocol, Violation};
 
 /// How often the clock offers a link's messages to the socket, while threads queue more.
@@ -61,7 +63,7 @@ impl<O: Owner> CallLink<O> {
     }
 
     /// Applies time limits, and sends what is queued. Does not wait for the lock.
-    pub(crate) fn look_at_clock(&self, now: Duration, mut offered: Option<Offered>) -> Checked {
+    pub(crate) fn process_due(&self, now: Duration, mut offered: Option<Offered>) -> Checked {
         for _ in 0..OFFERS {
             let Some(mut core) = self.try_lock() else {
                 break;
@@ -85,6 +87,20 @@ impl<O: Owner> CallLink<O> {
             }
         }
         Checked::Busy(offered)
+    }
+
+    /// Offers queued messages to nobody, as if another thread took the link right after.
+    #[cfg(test)]
+    pub(crate) fn offer_to_nobody(&self) -> Offered {
+        let left = lock(&self.core).begin_flush().unwrap();
+        Offered { left, gone: false }
+    }
+
+    /// Runs this while another thread has the link, as far as others see.
+    #[cfg(test)]
+    pub(crate) fn while_held<R>(&self, action: impl FnOnce() -> R) -> R {
+        let _core = lock(&self.core);
+        action()
     }
 
     fn step(&self, core: &mut Core, offered: Option<Offered>, now: Duration) -> Step {
@@ -168,18 +184,17 @@ impl<O: Owner> CallLink<O> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex, OnceLock, Weak};
     use std::thread;
 
-    use sealwire::{Context, SocketType, blocking};
+    use sealwire::{Context, Peer, SocketType, blocking};
 
     use super::super::LinkOptions;
     use super::*;
     use crate::counters::LiveCounters;
     use crate::limits::Limits;
-    use crate::lock::lock;
     use crate::proto::{Settings, Side};
 
     /// A link whose lock another thread takes, and the gate that lets that thread go.
@@ -249,8 +264,8 @@ mod tests {
         fn tell_change(&self) {}
     }
 
-    /// A link with as many one-way messages to send, which say their number.
-    fn link(messages: u8) -> Arc<CallLink<Owned>> {
+    /// A peer in this process.
+    pub(crate) fn inproc_peer() -> Arc<Peer> {
         // Names belong to a context.
         let context = Context::new().unwrap();
         let socket = |socket_type| {
@@ -260,7 +275,11 @@ mod tests {
         let [pull, push] = [SocketType::Pull, SocketType::Push].map(socket);
         push.connect(pull.bind("inproc://peer").unwrap()).unwrap();
         push.send("").unwrap();
-        let peer = pull.recv().unwrap().peer().unwrap().clone();
+        pull.recv().unwrap().peer().unwrap().clone()
+    }
+
+    /// A link with as many one-way messages to send, which say their number.
+    fn link(messages: u8) -> Arc<CallLink<Owned>> {
         let settings = Settings::of(&Limits::default());
         let owner = Arc::new(Owned {
             options: LinkOptions {
@@ -276,7 +295,7 @@ mod tests {
             waits: AtomicUsize::new(0),
             intrudes: OnceLock::new(),
         });
-        let link = CallLink::new(owner, peer, settings);
+        let link = CallLink::new(owner, inproc_peer(), settings);
         for number in 0..messages {
             link.act(|proto| proto.one_way(&[number])).unwrap();
         }
@@ -293,11 +312,11 @@ mod tests {
         let link = link(1);
         let core = lock(&link.core);
         assert!(matches!(
-            link.look_at_clock(Duration::ZERO, None),
+            link.process_due(Duration::ZERO, None),
             Checked::Busy(None)
         ));
         drop(core);
-        let checked = link.look_at_clock(Duration::ZERO, None);
+        let checked = link.process_due(Duration::ZERO, None);
         assert!(matches!(checked, Checked::Next(None)));
         assert_eq!(sent(&link), [0]);
     }
@@ -309,7 +328,7 @@ mod tests {
         let closed = lock(&gate);
         let intrudes = (Arc::downgrade(&link), gate.clone());
         assert!(link.owner.intrudes.set(intrudes).is_ok());
-        let checked = link.look_at_clock(Duration::ZERO, None);
+        let checked = link.process_due(Duration::ZERO, None);
         let Checked::Busy(Some(offered)) = checked else {
             panic!("nobody has come between");
         };
@@ -318,7 +337,7 @@ mod tests {
         // Nobody else sends meanwhile, or it would overtake those that are left.
         link.flush();
         assert_eq!(sent(&link), [0]);
-        let checked = link.look_at_clock(Duration::ZERO, Some(offered));
+        let checked = link.process_due(Duration::ZERO, Some(offered));
         assert!(matches!(checked, Checked::Next(None)));
         assert!(link.waits_for_socket(), "the socket has not taken all");
         assert_eq!(link.owner.waits.load(Ordering::SeqCst), 1);
@@ -333,12 +352,12 @@ mod tests {
     fn a_socket_without_room_is_waited_for() {
         let link = link(1);
         link.owner.is_full.store(true, Ordering::SeqCst);
-        let checked = link.look_at_clock(Duration::ZERO, None);
+        let checked = link.process_due(Duration::ZERO, None);
         assert!(matches!(checked, Checked::Next(None)));
         assert!(link.waits_for_socket());
         assert_eq!(link.owner.waits.load(Ordering::SeqCst), 1);
         link.owner.is_full.store(false, Ordering::SeqCst);
-        link.look_at_clock(Duration::ZERO, None);
+        link.process_due(Duration::ZERO, None);
         assert!(!link.waits_for_socket());
         assert_eq!(sent(&link), [0]);
     }

@@ -17,6 +17,8 @@ use sealwire::{Frame, Peer};
 
 use self::batch::flushes_later;
 pub(crate) use self::batch::{end_batch, is_in_batch, process_for};
+#[cfg(test)]
+pub(crate) use self::clock::tests::inproc_peer;
 pub(crate) use self::clock::{Checked, Offered};
 pub(crate) use self::owner::{LinkOptions, Owner};
 pub(crate) use self::room::RoomWait;

@@ -16,7 +16,7 @@ pub(crate) trait Owner {
     fn is_here(&self) -> bool;
     /// The time since the context began.
     fn now(&self) -> Duration;
-    /// The link has to be looked at then.
+    /// The link has something to process then.
     fn arm(&self, at: Duration);
     /// Hands frames to the connection without waiting; those that there was no room for stay. `false` when it
     /// is gone.

@@ -50,7 +50,7 @@ impl fmt::Display for CloseKind {
         match self {
             Self::DuringHandshake(Step::Greeting) => f.write_str(
                 "the connection was closed before the greeting was complete: the other end may use \
-                 another mechanism (libzmq then closes without a word), may not speak ZMTP, or may \
+                 another mechanism (libzmq then closes silently), may not speak ZMTP, or may \
                  have refused this address",
             ),
             Self::DuringHandshake(Step::Welcome) => f.write_str(

@@ -4,12 +4,12 @@ use crate::options::SocketOptions;
 
 /// The limit of one queue. Zero means no limit, as in libzmq.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Mark {
+pub(crate) struct QueueLimit {
     pub(crate) messages: usize,
     pub(crate) bytes: usize,
 }
 
-impl Mark {
+impl QueueLimit {
     /// Whether a queue that holds so much takes one more message.
     pub(crate) fn admits(self, messages: usize, bytes: usize) -> bool {
         (self.messages == 0 || messages < self.messages) && (self.bytes == 0 || bytes < self.bytes)
@@ -55,8 +55,8 @@ impl Room {
 /// Queue limits of one pipe.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HighWaterMarks {
-    pub(crate) send: Mark,
-    pub(crate) receive: Mark,
+    pub(crate) send: QueueLimit,
+    pub(crate) receive: QueueLimit,
     /// Both queues hold the latest message only.
     pub(crate) conflate: bool,
 }
@@ -64,11 +64,11 @@ pub(crate) struct HighWaterMarks {
 impl HighWaterMarks {
     pub(crate) fn of(options: &SocketOptions) -> Self {
         HighWaterMarks {
-            send: Mark {
+            send: QueueLimit {
                 messages: options.send_high_water_mark,
                 bytes: options.send_byte_budget,
             },
-            receive: Mark {
+            receive: QueueLimit {
                 messages: options.receive_high_water_mark,
                 bytes: options.receive_byte_budget,
             },

@@ -11,7 +11,7 @@ use std::mem;
 
 use sealwire_zmtp::Frames;
 
-use super::high_water_mark::{HighWaterMarks, Mark};
+use super::high_water_mark::{HighWaterMarks, QueueLimit};
 use super::item::Item;
 use super::pipes::{PipeId, Pipes};
 use crate::options::SocketOptions;
@@ -20,7 +20,7 @@ pub(crate) struct RoundRobin {
     order: VecDeque<PipeId>,
     backlog: VecDeque<Frames>,
     backlog_bytes: usize,
-    backlog_limit: Mark,
+    backlog_limit: QueueLimit,
     /// Only the latest message waits.
     conflate: bool,
     /// Whether an endpoint is being connected to, so that a peer can be expected.

@@ -6,9 +6,9 @@
 //! ([`signals::poll`]). It sleeps on a descriptor, as no other sleep can do that.
 //!
 //! ```text
-//!   attempt ─▶ hold ─▶ look ─▶ sleep ─┬─▶ woken: attempt
-//!                 ▲                   └─▶ a handler ran: look
-//!                 └── go on ◀───────────────────┘  └─▶ Unfinished::Interrupted
+//!   attempt ─▶ hold ─▶ check ─▶ sleep ─┬─▶ woken: attempt
+//!                 ▲                    └─▶ a handler ran: check
+//!                 └── go on ◀────────────────────┘  └─▶ Unfinished::Interrupted
 //! ```
 
 use std::cell::Cell;

@@ -50,7 +50,7 @@ impl Signal {
     }
 }
 
-/// A task's wait that has begun, and has to be followed by a look at what is waited for. In a child of
+/// A task's wait that has begun, and has to be followed by a check of what is waited for. In a child of
 /// a fork it is over, as nobody would end it, and the list is left alone: its lock may be held by a
 /// thread that is not there.
 pub(crate) struct Listening {

@@ -94,7 +94,7 @@ fn who_is_told_and_gives_up_passes_it_on() {
 }
 
 #[test]
-fn one_that_was_not_told_leaves_without_a_word() {
+fn one_that_was_not_told_leaves_silently() {
     let signal = Signal::default();
     let mut waiting = [(); 3].map(|()| Waiting::on(&signal));
     waiting[1].give_up();

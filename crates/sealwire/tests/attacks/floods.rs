@@ -98,7 +98,7 @@ fn deadlines_that_are_moved_all_the_time() {
         .expect("PONG");
     let growth = Growth::start();
     for _ in 0..200_000 {
-        // Each frame arrives by itself and wakes the server, which gives each a turn.
+        // Each frame arrives by itself and wakes the server, which reads each in a time slice of its own.
         let frame = channel.seal(COMMAND, b"\x04JOIN");
         channel.stream.write_all(&frame).unwrap();
     }
@@ -317,7 +317,7 @@ fn more_questions_than_can_wait() {
     drop(waiting);
 }
 
-/// A peer that always has something to read gets its turns like the others.
+/// A peer that always has something to read gets its time slices like the others.
 #[test]
 fn a_peer_that_is_never_done_does_not_starve_the_others() {
     let _alone = memory::alone();

@@ -1,7 +1,7 @@
 //! What CurveZMQ (RFC 26) asks of both sides, done by libsodium: the boxes and what goes into them,
 //! with no state machine that would read commands or greet.
 //!
-//! All goes through the safe face of `libsodium-rs`, which makes a new buffer, filled with zeros, for
+//! All goes through the safe API of `libsodium-rs`, which makes a new buffer, filled with zeros, for
 //! each box and for what it opens.
 
 mod handshake;

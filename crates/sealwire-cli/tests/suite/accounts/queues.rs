@@ -11,10 +11,10 @@ use super::bystander::{
 };
 
 /// The high-water mark, in messages, and their size in bytes.
-const MARK: usize = 10;
+const HIGH_WATER_MARK: usize = 10;
 const SIZE: usize = 10_000;
 /// What a full queue costs: each message counts with 16 bytes more.
-const BOUND: usize = MARK * (SIZE + 16);
+const BOUND: usize = HIGH_WATER_MARK * (SIZE + 16);
 
 /// A peer that sends faster than the application reads is not read from.
 pub(crate) fn received() {
@@ -22,7 +22,7 @@ pub(crate) fn received() {
     let server = Server::new();
     let router = server
         .socket(SocketType::Router)
-        .receive_high_water_mark(MARK);
+        .receive_high_water_mark(HIGH_WATER_MARK);
     let router = router.build_blocking().unwrap();
     let endpoint = router.bind("tcp://127.0.0.1:0").unwrap();
     let mut bystander = server.bystander(&endpoint);
@@ -30,7 +30,7 @@ pub(crate) fn received() {
 
     let attacker = server.peer(SocketType::Dealer).routing_id("attacker");
     let attacker = attacker
-        .send_high_water_mark(MARK)
+        .send_high_water_mark(HIGH_WATER_MARK)
         .build_blocking()
         .unwrap();
     attacker.connect(endpoint).unwrap();
@@ -147,7 +147,7 @@ pub(crate) fn queued() {
     assert_eq!(Kind::Queued.excess(), Excess::Refused);
     let server = Server::new();
     let (router, endpoint, mut bystander) =
-        server.router(|socket| socket.send_high_water_mark(MARK));
+        server.router(|socket| socket.send_high_water_mark(HIGH_WATER_MARK));
 
     let attacker = server.peer(SocketType::Dealer).routing_id("attacker");
     let attacker = attacker

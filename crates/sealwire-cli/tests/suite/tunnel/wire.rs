@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use sealwire_newplex::Protocol;
 use sealwire_newplex::schemes::aestream::{Reader, Writer};
-use sealwire_newplex::schemes::handshake::{Initiator, Responder, Session};
+use sealwire_newplex::schemes::handshake::{Established, Initiator, Responder};
 use sealwire_newplex::schemes::keys::{PublicKey, SecretKey};
 
 use super::ends::{ANY, Keys, content, dial, echo, exchange, service, with_timeouts};
@@ -35,7 +35,7 @@ fn public(keys: &Keys, name: &str) -> PublicKey {
 }
 
 /// The handshake as a connector.
-fn initiate(socket: &mut TcpStream, own: SecretKey) -> Session {
+fn initiate(socket: &mut TcpStream, own: SecretKey) -> Established {
     let (initiator, request) = Initiator::new(DOMAIN, own).expect("randomness");
     socket.write_all(&request).expect("it reads");
     let mut response = [0; 80];
@@ -101,7 +101,7 @@ fn a_refusal_is_an_empty_block_under_its_own_label() {
     let keys = Keys::new();
     let mut listener = keys.listen(&service(echo), &[]);
     let mut socket = dial(&listener.endpoint());
-    let Session { mut receiver, .. } = initiate(&mut socket, secret(&keys, "mallory"));
+    let Established { mut receiver, .. } = initiate(&mut socket, secret(&keys, "mallory"));
     socket.shutdown(Shutdown::Write).expect("a socket");
     let mut block = Vec::new();
     socket.read_to_end(&mut block).expect("nothing but a block");

@@ -162,7 +162,21 @@ mod tests {
             ledger.staged(1, 10 * number, progress(10 * (number + 1), 0, 0));
         }
         assert!(ledger.batches.len() <= MAX_BATCHES);
-        let undelivered = ledger.close(progress(1_000, 0, 0));
-        assert_eq!((undelivered.unsent, undelivered.unconfirmed), (100, 0));
+        // The last batch has all those that found no room for one of their own, and ends behind them.
+        let apart = MAX_BATCHES - 1;
+        for (taken, confirmed, unsent, unconfirmed) in [
+            (0, 0, 100, 0),
+            (1_000, 10 * MAX_BATCHES as u64, 0, 100 - apart),
+            (1_000, 999, 0, 100 - apart),
+            (1_000, 1_000, 0, 0),
+        ] {
+            let output = progress(1_000, taken, confirmed);
+            let undelivered = ledger.clone().close(output);
+            let expected = Undelivered {
+                unsent,
+                unconfirmed,
+            };
+            assert_eq!(undelivered, expected, "{confirmed}");
+        }
     }
 }

@@ -39,6 +39,9 @@ mod tests {
     fn an_emptied_transport_is_read_again_only_for_its_end_or_what_is_here() {
         let mut readiness = TransportReadiness::new();
         readiness.note(true, false, false);
+        // A poll that says less takes nothing back.
+        readiness.note(false, false, false);
+        assert!(readiness.readable && readiness.writable);
         readiness.was_read(false, false);
         assert!(readiness.readable);
         readiness.was_read(true, true);
@@ -47,7 +50,6 @@ mod tests {
         assert!(!readiness.readable);
         readiness.note(false, false, true);
         assert!(!readiness.readable && readiness.writable);
-        // A poll that says less takes nothing back.
         readiness.note(false, false, false);
         readiness.was_read(true, false);
         assert!(readiness.readable && readiness.writable);

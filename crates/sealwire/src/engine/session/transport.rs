@@ -378,6 +378,9 @@ mod tests {
         transport.register(poll.registry(), KEY).unwrap();
         let _polled = transport.lease(poll.registry(), KEY).unwrap();
         transport.close();
+        // Only one that is kept open has it wait.
+        peer.set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
         assert_eq!(peer.read(&mut [0]).unwrap(), 0);
     }
 }
